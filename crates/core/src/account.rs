@@ -1,0 +1,13 @@
+//! An account: who owns pages and keys, and under which plan.
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Account {
+    pub id: String,
+    /// None when a payment made the account.
+    pub email: Option<String>,
+    pub plan: String,
+    pub is_operator: bool,
+    pub balance_minor: i64,
+    pub active_pages: i64,
+    pub created_at: i64,
+}

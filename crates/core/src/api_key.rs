@@ -1,0 +1,23 @@
+//! An API key as its owner sees it: never the secret itself.
+
+use crate::{Error, Result};
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ApiKey {
+    pub id: String,
+    pub account_id: String,
+    pub name: String,
+    pub prefix: String,
+    pub created_at: i64,
+    pub last_used: Option<i64>,
+}
+
+/// A name for a key: what was asked for, or a default.
+pub fn name(asked: Option<&str>) -> Result<String> {
+    let name = asked.map_or("API key", str::trim);
+    let name = if name.is_empty() { "API key" } else { name };
+    if name.chars().count() > 100 || name.chars().any(char::is_control) {
+        return Err(Error::field("name", "must be at most 100 characters, without control characters"));
+    }
+    Ok(name.to_owned())
+}

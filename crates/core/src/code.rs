@@ -1,0 +1,91 @@
+//! Every stable error code a client can meet, with its meaning.
+//! The status that goes with a code is decided at the HTTP door, in one table.
+
+macro_rules! codes {
+    ($($variant:ident = $text:literal : $meaning:literal;)*) => {
+        /// A stable, machine-readable reason. Clients match on [`Code::as_str`]; it never changes.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        pub enum Code { $(#[doc = $meaning] $variant,)* }
+
+        impl Code {
+            /// Every code, in the order of the errors page.
+            pub const ALL: &'static [Self] = &[$(Self::$variant,)*];
+
+            /// The string sent as `error`.
+            pub const fn as_str(self) -> &'static str {
+                match self { $(Self::$variant => $text,)* }
+            }
+
+            /// What it means and what to do, one sentence for the errors page.
+            pub const fn meaning(self) -> &'static str {
+                match self { $(Self::$variant => $meaning,)* }
+            }
+        }
+    };
+}
+
+codes! {
+    AuthRequired = "auth required": "The request carries no credential; send `Authorization: Bearer stk_live_…`.";
+    InvalidCredential = "invalid_credential": "The credential is malformed, unknown or revoked; make a new key.";
+    InvalidClaimToken = "invalid_claim_token": "The claim token does not belong to this page, or the page is claimed already.";
+    Forbidden = "forbidden": "The credential is good but does not allow this act.";
+    NotFound = "not_found": "Nothing with that name exists for this caller.";
+    MethodNotAllowed = "method_not_allowed": "The address exists, but not with this method; `Allow` lists the ones it takes.";
+    MisdirectedHost = "misdirected_host": "The server does not answer for this host name; the message names the setting to change.";
+    InvalidRequest = "invalid_request": "The request could not be understood; the description says where.";
+    NotMultipart = "not_multipart": "The body must be `multipart/form-data` with a `file` part.";
+    MissingFile = "missing_file": "The form has no `file` part.";
+    NoClientIp = "no_client_ip": "An anonymous upload must come from a client whose address is known; the proxy did not pass it on.";
+    InvalidField = "invalid_field": "A field has the wrong type or a value outside its range; the description names it.";
+    EmptyFile = "empty_file": "The file has no content.";
+    UnsupportedType = "unsupported_type": "Only .html, .htm, .md, .pdf and .zip files are hosted.";
+    NotText = "not_text": "The file is named as text but holds binary data.";
+    InvalidPdf = "invalid_pdf": "The file is named .pdf but is no PDF document.";
+    InvalidArchive = "invalid_archive": "The zip archive is damaged or uses a feature that is refused; the description names the entry.";
+    MissingIndex = "missing_index": "The archive has no `index.html` at its root.";
+    ForbiddenName = "forbidden_name": "An entry of the archive has a name that is refused; the description names it and says why.";
+    InvalidCiphertext = "invalid_ciphertext": "`e2e=true` was sent, but the payload is no AES-GCM ciphertext.";
+    TooLarge = "too_large": "The upload, or what it unpacks to, is over the limit in the description.";
+    TooManyFiles = "too_many_files": "The archive holds more files than the limit in the description.";
+    InvalidSlug = "invalid_slug": "The slug must be 3 to 63 of a–z, 0–9 and inner hyphens, and not a reserved name.";
+    SlugRequired = "slug_required": "A public page needs a slug; send one.";
+    SlugTaken = "slug_taken": "Another page uses this slug, or it is held for its last owner.";
+    Conflict = "conflict": "The page changed since `expected_updated_at`; read it again and retry.";
+    AlreadyClaimed = "already_claimed": "Another account has claimed this page.";
+    NotRestorable = "not_restorable": "The page cannot be brought back: its time for that is over, or it was erased.";
+    Expired = "expired": "The page has reached its expiry.";
+    Deleted = "deleted": "The page was deleted by its owner.";
+    Burnt = "burnt": "The page was set to be deleted after its first view, and has been viewed.";
+    TakenDown = "taken_down": "The page was removed for abuse.";
+    Protected = "protected": "The page is protected, and this server cannot ask for the password, address or reveal yet.";
+    ServiceWorkerRefused = "service_worker_refused": "Pages here may not install service workers.";
+    RangeNotSatisfiable = "range_not_satisfiable": "The requested byte range lies outside the file.";
+    PlanPageLimit = "plan_page_limit": "The plan's number of active pages is used up; delete one or lift the limit with the named unlock.";
+    PlanLifetimeLimit = "plan_lifetime_limit": "The plan does not allow a page to live that long; ask for less or lift the limit with the named unlock.";
+    PlanDailyLimit = "plan_daily_limit": "The plan's publishes for today are used up; `Retry-After` says when it starts again.";
+    RateLimited = "rate_limited": "Too many requests; `Retry-After` says how long to wait.";
+    IdempotencyMismatch = "idempotency_mismatch": "This Idempotency-Key was used before with a different request.";
+    IdempotencyInFlight = "idempotency_in_flight": "The first request with this Idempotency-Key is still being worked on.";
+    RequestTimeout = "request_timeout": "The request did not arrive in time.";
+    HeadersTooLarge = "headers_too_large": "The request's headers or address are too long.";
+    StorageFull = "storage_full": "The server has no room left; nothing was stored. Reading still works.";
+    StorageUnavailable = "storage_unavailable": "The server cannot reach its storage; nothing was stored. Try again shortly.";
+    Overloaded = "overloaded": "The server is busy; try again shortly.";
+    Internal = "internal": "Something went wrong on the server; the request id finds it in the log.";
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Code;
+    use std::collections::HashSet;
+
+    #[test]
+    fn codes_are_unique_and_stable_in_shape() {
+        let seen: HashSet<_> = Code::ALL.iter().map(|code| code.as_str()).collect();
+        assert_eq!(seen.len(), Code::ALL.len());
+        for code in Code::ALL {
+            let snake = code.as_str().bytes().all(|b| b.is_ascii_lowercase() || b == b'_');
+            assert!(snake || *code == Code::AuthRequired, "{}", code.as_str());
+        }
+    }
+}

@@ -1,0 +1,153 @@
+//! When a page ends: what was asked for, against what the plan allows.
+
+use crate::error::Fact;
+use crate::plan::Plan;
+use crate::{Code, Error, Result};
+
+/// Anonymous pages live this long at the most. Spec §8.
+pub const ANONYMOUS_LIFE_SECONDS: i64 = 24 * 3600;
+/// No expiry lies further ahead than this: a thousand years keeps every sum inside an integer.
+const FARTHEST_SECONDS: i64 = 1000 * 366 * 86_400;
+
+/// The life that was asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Lifetime {
+    #[default]
+    Unstated,
+    Never,
+    Seconds(i64),
+    Until(i64),
+}
+
+impl Lifetime {
+    /// From the string field `expires_in_hours`: a number of hours, or `never`.
+    pub fn from_hours_text(text: &str) -> Result<Self> {
+        let text = text.trim();
+        if text.is_empty() {
+            return Ok(Self::Unstated);
+        }
+        if text.eq_ignore_ascii_case("never") {
+            return Ok(Self::Never);
+        }
+        let hours: f64 = text
+            .parse()
+            .map_err(|_| Error::field("expires_in_hours", "must be a number of hours, or `never`"))?;
+        Self::from_hours(hours)
+    }
+
+    #[expect(clippy::cast_possible_truncation, reason = "the range is checked first")]
+    pub fn from_hours(hours: f64) -> Result<Self> {
+        let seconds = (hours * 3600.0).ceil();
+        if !(1.0..=1e11).contains(&seconds) {
+            return Err(Error::field("expires_in_hours", "must be more than 0 and at most 8784000"));
+        }
+        Self::Seconds(seconds as i64).checked("expires_in_hours", 0)
+    }
+
+    /// From the field `expires_at`; a moment that has passed is a mistake, not a wish.
+    pub fn from_epoch(at: i64, now: i64) -> Result<Self> {
+        Self::Until(at).checked("expires_at", now)
+    }
+
+    fn checked(self, field: &str, now: i64) -> Result<Self> {
+        match self {
+            Self::Until(at) if at <= now => Err(Error::field(field, "lies in the past; it is epoch seconds")),
+            Self::Until(at) if at - now > FARTHEST_SECONDS => {
+                Err(Error::field(field, "is too far ahead; it is epoch seconds, or null for no expiry"))
+            }
+            Self::Seconds(s) if s > FARTHEST_SECONDS => {
+                Err(Error::field(field, "is too far ahead; send `never` for no expiry"))
+            }
+            good => Ok(good),
+        }
+    }
+}
+
+/// The expiry of an anonymous page: capped, never refused. The flag says whether it was cut.
+pub fn anonymous(asked: Lifetime, now: i64) -> (i64, bool) {
+    let longest = now + ANONYMOUS_LIFE_SECONDS;
+    match asked {
+        Lifetime::Unstated => (longest, false),
+        Lifetime::Never => (longest, true),
+        Lifetime::Seconds(s) => ((now + s).min(longest), now + s > longest),
+        Lifetime::Until(at) => (at.min(longest), at > longest),
+    }
+}
+
+/// The expiry of an owned page born at `created_at`: the plan's longest life when nothing was asked,
+/// a refusal when more was asked than the plan allows.
+pub fn owned(asked: Lifetime, plan: &Plan, created_at: i64, now: i64) -> Result<Option<i64>> {
+    let latest = plan.longest_life_seconds.map(|life| created_at + life);
+    let wanted = match asked {
+        Lifetime::Unstated => return Ok(latest),
+        Lifetime::Never => None,
+        Lifetime::Seconds(s) => Some(now + s),
+        Lifetime::Until(at) => Some(at),
+    };
+    match (wanted, latest) {
+        (None, Some(_)) => Err(over_plan(plan)),
+        (Some(at), Some(latest)) if at > latest => Err(over_plan(plan)),
+        (wanted, _) => Ok(wanted),
+    }
+}
+
+fn over_plan(plan: &Plan) -> Error {
+    let days = plan.longest_life_seconds.unwrap_or_default() / 86_400;
+    Error::new(
+        Code::PlanLifetimeLimit,
+        format!(
+            "Pages of the {} plan live at most {days} days. Ask for less, or buy the unlock make_permanent.",
+            plan.name
+        ),
+    )
+    .with_fact("unlock", Fact::Text("make_permanent".into()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn free() -> Plan {
+        Plan {
+            name: "free".into(),
+            active_pages: Some(3),
+            longest_life_seconds: Some(7 * 86_400),
+            publishes_a_day: Some(1000),
+        }
+    }
+
+    #[test]
+    fn an_anonymous_page_is_capped_at_a_day() {
+        assert_eq!(anonymous(Lifetime::Unstated, 0), (86_400, false));
+        assert_eq!(anonymous(Lifetime::Never, 0), (86_400, true));
+        assert_eq!(anonymous(Lifetime::Seconds(60), 0), (60, false));
+        assert_eq!(anonymous(Lifetime::Seconds(90_000), 0), (86_400, true));
+    }
+
+    #[test]
+    fn a_plan_gives_its_longest_life_and_refuses_more() {
+        assert_eq!(owned(Lifetime::Unstated, &free(), 10, 10).unwrap(), Some(10 + 7 * 86_400));
+        assert_eq!(owned(Lifetime::Seconds(60), &free(), 10, 10).unwrap(), Some(70));
+        for more in [Lifetime::Never, Lifetime::Seconds(8 * 86_400), Lifetime::Until(9 * 86_400)] {
+            assert_eq!(owned(more, &free(), 10, 10).unwrap_err().code, Code::PlanLifetimeLimit);
+        }
+    }
+
+    #[test]
+    fn the_longest_life_is_counted_from_birth_so_it_cannot_be_renewed_for_ever() {
+        let six_days = 6 * 86_400;
+        assert!(owned(Lifetime::Seconds(86_400), &free(), 0, six_days).is_ok());
+        assert!(owned(Lifetime::Seconds(2 * 86_400), &free(), 0, six_days).is_err());
+    }
+
+    #[test]
+    fn hours_may_have_a_fraction_and_bad_ones_are_refused() {
+        assert_eq!(Lifetime::from_hours_text("0.5").unwrap(), Lifetime::Seconds(1800));
+        assert_eq!(Lifetime::from_hours_text(" never ").unwrap(), Lifetime::Never);
+        for bad in ["0", "-1", "nan", "inf", "1e300", "soon"] {
+            assert!(Lifetime::from_hours_text(bad).is_err(), "{bad}");
+        }
+        assert!(Lifetime::from_epoch(5, 5).is_err());
+        assert!(Lifetime::from_epoch(i64::MAX, 5).is_err());
+    }
+}

@@ -1,0 +1,271 @@
+//! Which face of the service a `Host` header asks for. All names come from configuration, never from requests.
+
+use std::net::IpAddr;
+
+/// A public address of the service: scheme, host and port taken from a URL setting.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Origin {
+    pub scheme: &'static str,
+    /// Lower case; an IPv6 address keeps its brackets.
+    pub host: String,
+    pub port: u16,
+}
+
+impl Origin {
+    /// Parses `http://host[:port]` or `https://…`; a path, query or user part is a mistake.
+    pub fn parse(url: &str) -> Option<Self> {
+        let (scheme, rest) = url.split_once("://")?;
+        let scheme = match scheme.to_ascii_lowercase().as_str() {
+            "http" => "http",
+            "https" => "https",
+            _ => return None,
+        };
+        let authority = rest.strip_suffix('/').unwrap_or(rest);
+        let (host, port) = split_port(authority)?;
+        let host = host.to_ascii_lowercase();
+        if !is_host(&host) {
+            return None;
+        }
+        Some(Self { scheme, host, port: port.unwrap_or_else(|| default_port(scheme)) })
+    }
+
+    fn port_suffix(&self) -> String {
+        if self.port == default_port(self.scheme) { String::new() } else { format!(":{}", self.port) }
+    }
+
+    /// The URL without a trailing slash.
+    pub fn url(&self) -> String {
+        format!("{}://{}{}", self.scheme, self.host, self.port_suffix())
+    }
+
+    /// The same scheme and port on another host.
+    pub fn url_of(&self, host: &str) -> String {
+        format!("{}://{host}{}", self.scheme, self.port_suffix())
+    }
+
+    pub fn is_ip(&self) -> bool {
+        self.host.starts_with('[') || self.host.parse::<IpAddr>().is_ok()
+    }
+
+    pub fn is_loopback(&self) -> bool {
+        let ip = self.host.trim_matches(['[', ']']).parse::<IpAddr>();
+        self.host == "localhost" || self.host.ends_with(".localhost") || ip.is_ok_and(|ip| ip.is_loopback())
+    }
+}
+
+const fn default_port(scheme: &str) -> u16 {
+    // "http" and "https" are the only schemes there are.
+    if scheme.len() == 4 { 80 } else { 443 }
+}
+
+/// Splits `host[:port]`, leaving IPv6 brackets on the host. None when the port is no number.
+fn split_port(authority: &str) -> Option<(&str, Option<u16>)> {
+    let name_end = if authority.starts_with('[') {
+        authority.find(']')? + 1
+    } else {
+        authority.find(':').unwrap_or(authority.len())
+    };
+    let (host, rest) = authority.split_at(name_end);
+    match rest.strip_prefix(':') {
+        None if rest.is_empty() => Some((host, None)),
+        Some(port) if !port.is_empty() && port.bytes().all(|b| b.is_ascii_digit()) => {
+            Some((host, Some(port.parse().ok()?)))
+        }
+        _ => None,
+    }
+}
+
+fn is_host(host: &str) -> bool {
+    if let Some(inner) = host.strip_prefix('[') {
+        return inner.strip_suffix(']').is_some_and(|ip| ip.parse::<std::net::Ipv6Addr>().is_ok());
+    }
+    !host.is_empty()
+        && host.len() <= 253
+        && host.split('.').all(|label| {
+            (1..=63).contains(&label.len())
+                && label.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_')
+        })
+}
+
+/// The face a request is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Face<'a> {
+    /// The API, and the shared page address too when both have one host.
+    Api {
+        pages: bool,
+    },
+    /// The shared page address alone.
+    Pages,
+    /// A site's own host, by its label.
+    Isolated(&'a str),
+    /// A public page's host.
+    Slug(&'a str),
+    Unknown,
+}
+
+/// Every host name the service answers for.
+#[derive(Debug, Clone)]
+pub struct Hosts {
+    pub base: Origin,
+    pub site: Origin,
+    pub site_host: String,
+    /// Whether sites have hosts of their own below `site_host`.
+    pub isolated: bool,
+    api: Vec<String>,
+    pages: Vec<String>,
+    below: String,
+}
+
+impl Hosts {
+    pub fn new(base: Origin, site: Origin, site_host: String, wants_isolation: bool) -> Self {
+        let isolated = wants_isolation && !site.is_ip() && site_host.parse::<IpAddr>().is_err();
+        let below = format!(".{site_host}");
+        Self { api: aliases(&base), pages: aliases(&site), base, site, site_host, isolated, below }
+    }
+
+    /// Matches a `Host` header or `:authority`.
+    pub fn face<'a>(&self, authority: &'a str) -> Face<'a> {
+        let Some((host, port)) = split_port(authority) else { return Face::Unknown };
+        let host = host.strip_suffix('.').unwrap_or(host);
+        let is = |names: &[String], origin: &Origin| {
+            port.unwrap_or_else(|| default_port(origin.scheme)) == origin.port
+                && names.iter().any(|n| n.eq_ignore_ascii_case(host))
+        };
+        if is(&self.api, &self.base) {
+            return Face::Api { pages: is(&self.pages, &self.site) };
+        }
+        if is(&self.pages, &self.site) {
+            return Face::Pages;
+        }
+        if !self.isolated || port.unwrap_or_else(|| default_port(self.site.scheme)) != self.site.port {
+            return Face::Unknown;
+        }
+        let label_len = host.len().saturating_sub(self.below.len());
+        let (Some(label), Some(rest)) = (host.get(..label_len), host.get(label_len..)) else {
+            return Face::Unknown;
+        };
+        let plain = label.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-');
+        if !rest.eq_ignore_ascii_case(&self.below) || label.is_empty() || !plain {
+            return Face::Unknown;
+        }
+        if label.get(..2).is_some_and(|start| start.eq_ignore_ascii_case("s-")) {
+            Face::Isolated(label)
+        } else {
+            Face::Slug(label)
+        }
+    }
+
+    pub fn page_url(&self, token: &str) -> String {
+        format!("{}/p/{token}/", self.site.url())
+    }
+
+    /// Where a public page lives: its own host, or a path where hosts are impossible.
+    pub fn slug_url(&self, slug: &str) -> String {
+        if self.isolated {
+            format!("{}/", self.site.url_of(&format!("{slug}.{}", self.site_host)))
+        } else {
+            format!("{}/s/{slug}/", self.site.url())
+        }
+    }
+
+    /// The origin of a site's own host.
+    pub fn isolated_origin(&self, label: &str) -> String {
+        self.site.url_of(&format!("{label}.{}", self.site_host))
+    }
+}
+
+/// The names that mean this origin: on a loopback name, the other loopback names too.
+fn aliases(origin: &Origin) -> Vec<String> {
+    let mut names = vec![origin.host.clone()];
+    if ["localhost", "127.0.0.1", "[::1]"].contains(&origin.host.as_str()) {
+        names.extend(
+            ["localhost", "127.0.0.1", "[::1]"].into_iter().filter(|n| *n != origin.host).map(str::to_owned),
+        );
+    }
+    names
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn local() -> Hosts {
+        let origin = Origin::parse("http://localhost:8080").unwrap();
+        Hosts::new(origin.clone(), origin, "localhost".into(), true)
+    }
+
+    fn public() -> Hosts {
+        let base = Origin::parse("https://api.example.com").unwrap();
+        let site = Origin::parse("https://pages.example.net/").unwrap();
+        Hosts::new(base, site, "pages.example.net".into(), true)
+    }
+
+    #[test]
+    fn loopback_names_are_one_face() {
+        for host in ["localhost:8080", "LOCALHOST:8080", "127.0.0.1:8080", "[::1]:8080", "localhost.:8080"] {
+            assert_eq!(local().face(host), Face::Api { pages: true }, "{host}");
+        }
+        for host in [
+            "localhost",
+            "localhost:81",
+            "example.com:8080",
+            "",
+            ":8080",
+            "localhost:x",
+            "a.b.localhost:8080",
+        ] {
+            assert_eq!(local().face(host), Face::Unknown, "{host}");
+        }
+    }
+
+    #[test]
+    fn pages_and_api_are_apart_on_two_domains() {
+        assert_eq!(public().face("api.example.com"), Face::Api { pages: false });
+        assert_eq!(public().face("api.example.com:443"), Face::Api { pages: false });
+        assert_eq!(public().face("pages.example.net"), Face::Pages);
+        assert_eq!(public().face("s-abc.pages.example.net"), Face::Isolated("s-abc"));
+        assert_eq!(public().face("report.pages.example.net"), Face::Slug("report"));
+        assert_eq!(public().face("evilpages.example.net"), Face::Unknown);
+    }
+
+    #[test]
+    fn urls_leave_out_default_ports() {
+        assert_eq!(public().page_url("T"), "https://pages.example.net/p/T/");
+        assert_eq!(public().slug_url("r"), "https://r.pages.example.net/");
+        assert_eq!(local().slug_url("r"), "http://r.localhost:8080/");
+    }
+
+    #[test]
+    fn an_ip_address_has_no_hosts_below_it() {
+        let origin = Origin::parse("http://192.0.2.1:8080").unwrap();
+        let hosts = Hosts::new(origin.clone(), origin, "192.0.2.1".into(), true);
+        assert!(!hosts.isolated);
+        assert_eq!(hosts.slug_url("r"), "http://192.0.2.1:8080/s/r/");
+    }
+
+    #[test]
+    fn odd_urls_are_no_origin() {
+        for bad in [
+            "",
+            "localhost",
+            "ftp://x",
+            "http://",
+            "http://a b",
+            "http://x/path",
+            "http://u@x",
+            "http://x:99999",
+            "http://[::1",
+        ] {
+            assert_eq!(Origin::parse(bad), None, "{bad}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn matching_a_host_never_panics(raw in ".*") {
+            let _ = local().face(&raw);
+            let _ = Origin::parse(&raw);
+        }
+    }
+}

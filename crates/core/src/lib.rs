@@ -1,0 +1,28 @@
+//! The words and rules of dropleaf, as pure functions and small types.
+//! Knows nothing of HTTP, SQL or the runtime: everything here can be tested without starting anything.
+
+pub mod access;
+pub mod account;
+pub mod api_key;
+pub mod clock;
+pub mod code;
+pub mod email;
+pub mod error;
+pub mod expiry;
+pub mod host;
+pub mod minter;
+pub mod network;
+pub mod options;
+pub mod path;
+pub mod plan;
+pub mod rate;
+pub mod secret;
+pub mod site;
+pub mod site_change;
+pub mod slug;
+pub mod visitor;
+
+pub use clock::{Clock, ManualClock, SystemClock};
+pub use code::Code;
+pub use error::{Error, Result};
+pub use minter::Minter;

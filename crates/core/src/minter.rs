@@ -1,0 +1,98 @@
+//! Makes ids and secrets from randomness that is passed in: the system's, or a seed in tests.
+
+use crate::secret::{CLAIM_PREFIX, KEY_PREFIX, checksummed};
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use sha2::{Digest, Sha256};
+use std::sync::Mutex;
+
+/// The source of everything unguessable.
+#[derive(Debug)]
+pub struct Minter(Source);
+
+#[derive(Debug)]
+enum Source {
+    System,
+    /// SHA-256 of (seed, counter): repeatable, for tests only.
+    Seeded(Mutex<(u64, u64)>),
+}
+
+impl Minter {
+    pub const fn system() -> Self {
+        Self(Source::System)
+    }
+
+    pub const fn seeded(seed: u64) -> Self {
+        Self(Source::Seeded(Mutex::new((seed, 0))))
+    }
+
+    /// Random bytes.
+    #[expect(clippy::disallowed_methods, reason = "the one place where randomness comes in")]
+    pub fn bytes<const N: usize>(&self) -> [u8; N] {
+        let mut out = [0; N];
+        match &self.0 {
+            // Without randomness no secret may be made: stopping is the only safe answer.
+            Source::System => getrandom::fill(&mut out).expect("the system has no randomness"),
+            Source::Seeded(state) => {
+                let mut state = state.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+                for chunk in out.chunks_mut(32) {
+                    state.1 += 1;
+                    let block = Sha256::digest([state.0.to_be_bytes(), state.1.to_be_bytes()].concat());
+                    chunk.copy_from_slice(&block[..chunk.len()]);
+                }
+            }
+        }
+        out
+    }
+
+    /// The token inside a private link: 128 bits in 22 characters.
+    pub fn page_token(&self) -> String {
+        URL_SAFE_NO_PAD.encode(self.bytes::<16>())
+    }
+
+    /// An id with a prefix that says what it names. The underscore keeps it apart from every slug.
+    pub fn id(&self, prefix: &str) -> String {
+        let name = data_encoding::BASE32_NOPAD.encode(&self.bytes::<13>()).to_ascii_lowercase();
+        format!("{prefix}_{}", &name[..20])
+    }
+
+    /// A short random name for temporary things: object keys, request ids.
+    pub fn nonce(&self) -> String {
+        data_encoding::HEXLOWER.encode(&self.bytes::<8>())
+    }
+
+    pub fn api_key(&self) -> String {
+        checksummed(KEY_PREFIX, &self.bytes::<48>())
+    }
+
+    pub fn claim_token(&self) -> String {
+        checksummed(CLAIM_PREFIX, &self.bytes::<48>())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Minter;
+    use crate::secret;
+
+    #[test]
+    fn page_tokens_are_22_characters_and_differ() {
+        let minter = Minter::system();
+        let (a, b) = (minter.page_token(), minter.page_token());
+        assert_eq!(a.len(), 22);
+        assert_ne!(a, b);
+    }
+
+    #[test]
+    fn a_seed_repeats_itself() {
+        assert_eq!(Minter::seeded(7).api_key(), Minter::seeded(7).api_key());
+        assert_ne!(Minter::seeded(7).api_key(), Minter::seeded(8).api_key());
+    }
+
+    #[test]
+    fn minted_keys_pass_their_own_checksum() {
+        let minter = Minter::seeded(1);
+        assert!(secret::is_well_formed(secret::KEY_PREFIX, &minter.api_key()));
+        assert!(secret::is_well_formed(secret::CLAIM_PREFIX, &minter.claim_token()));
+    }
+}

@@ -1,0 +1,191 @@
+//! The optional, string-encoded fields that come with an upload. Spec §2 `SiteUpload`.
+
+use crate::expiry::Lifetime;
+use crate::site::Visibility;
+use crate::slug::Slug;
+use crate::{Error, Result, email, site_change};
+
+/// Longest password: enough for any phrase, too short to keep a hasher busy.
+pub const PASSWORD_BYTES: usize = 1024;
+
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct UploadOptions {
+    pub slug: Option<Slug>,
+    pub password: Option<String>,
+    pub lifetime: Option<Lifetime>,
+    pub burn_after_read: Option<bool>,
+    pub e2e: bool,
+    pub csp_strict: Option<bool>,
+    pub agentation: Option<bool>,
+    pub email_gate_domain: Option<String>,
+    pub title: Option<String>,
+    /// Only with JSON or as a form field on PUT: refuse unless the page is still as the caller saw it.
+    pub expected_updated_at: Option<i64>,
+    pub warnings: Vec<String>,
+}
+
+impl UploadOptions {
+    /// Reads form fields in the order they came. A known field with a bad value is an error;
+    /// an unknown one is passed over with a warning; an empty one counts as not sent.
+    pub fn parse<'a>(fields: impl IntoIterator<Item = (&'a str, &'a str)>) -> Result<Self> {
+        let mut options = Self::default();
+        for (name, value) in fields {
+            options.set(name, value)?;
+        }
+        if options.burn_after_read == Some(true) && options.slug.is_some() {
+            return Err(Error::field(
+                "burn_after_read",
+                "cannot be combined with a slug: a public page is read more than once",
+            ));
+        }
+        Ok(options)
+    }
+
+    fn set(&mut self, name: &str, value: &str) -> Result<()> {
+        let known = [
+            "slug",
+            "public_slug",
+            "password",
+            "expires_in_hours",
+            "burn_after_read",
+            "e2e",
+            "csp_strict",
+            "agentation",
+            "email_gate_domain",
+            "allowed_email_domain",
+            "title",
+            "visibility",
+            "expected_updated_at",
+        ];
+        if !known.contains(&name) {
+            if self.warnings.len() < 32 {
+                let shown: String = name.chars().filter(|c| !c.is_control()).take(60).collect();
+                self.warnings.push(format!("The field `{shown}` is not known and was ignored."));
+            }
+            return Ok(());
+        }
+        if value.trim().is_empty() {
+            return Ok(());
+        }
+        match name {
+            "slug" | "public_slug" => self.slug = Some(Slug::parse(value)?),
+            "password" => self.password = Some(password(value)?.to_owned()),
+            "expires_in_hours" => self.lifetime = Some(Lifetime::from_hours_text(value)?),
+            "burn_after_read" => self.burn_after_read = Some(flag(name, value)?),
+            "e2e" => self.e2e = flag(name, value)?,
+            "csp_strict" => self.csp_strict = Some(flag(name, value)?),
+            "agentation" => self.agentation = Some(flag(name, value)?),
+            "email_gate_domain" | "allowed_email_domain" => {
+                self.email_gate_domain = Some(email::gate_domain(value)?);
+            }
+            "title" => self.title = Some(site_change::title(value)?),
+            "expected_updated_at" => {
+                let at = value.trim().parse().map_err(|_| Error::field(name, "must be epoch seconds"))?;
+                self.expected_updated_at = Some(at);
+            }
+            _ => match Visibility::parse(value.trim()) {
+                Some(Visibility::Burn) => self.burn_after_read = Some(true),
+                Some(Visibility::Public | Visibility::Unlisted) => {}
+                None => return Err(Error::field(name, "must be unlisted, public or burn")),
+            },
+        }
+        Ok(())
+    }
+
+    /// Whether anything but the content itself would change.
+    pub fn changes_settings(&self) -> bool {
+        let Self {
+            slug,
+            password,
+            lifetime,
+            burn_after_read,
+            csp_strict,
+            agentation,
+            email_gate_domain,
+            title,
+            ..
+        } = self;
+        slug.is_some()
+            || password.is_some()
+            || lifetime.is_some()
+            || burn_after_read.is_some()
+            || csp_strict.is_some()
+            || agentation.is_some()
+            || email_gate_domain.is_some()
+            || title.is_some()
+    }
+
+    pub fn visibility(&self) -> Visibility {
+        match (self.burn_after_read, &self.slug) {
+            (Some(true), _) => Visibility::Burn,
+            (_, Some(_)) => Visibility::Public,
+            (_, None) => Visibility::Unlisted,
+        }
+    }
+}
+
+pub fn password(text: &str) -> Result<&str> {
+    if text.is_empty() || text.len() > PASSWORD_BYTES {
+        return Err(Error::field("password", format!("must be 1 to {PASSWORD_BYTES} bytes")));
+    }
+    Ok(text)
+}
+
+fn flag(name: &str, value: &str) -> Result<bool> {
+    match value.trim().to_ascii_lowercase().as_str() {
+        "true" | "1" | "yes" | "on" => Ok(true),
+        "false" | "0" | "no" | "off" => Ok(false),
+        _ => Err(Error::field(name, "must be true or false")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Code;
+
+    #[test]
+    fn the_fields_of_the_contract_and_their_other_names_are_read() {
+        let options = UploadOptions::parse([
+            ("public_slug", "Report-1"),
+            ("password", "pw"),
+            ("expires_in_hours", "24"),
+            ("csp_strict", "true"),
+            ("agentation", "TRUE"),
+            ("e2e", "false"),
+            ("allowed_email_domain", "Example.com"),
+        ])
+        .unwrap();
+        assert_eq!(options.slug.as_ref().unwrap().as_str(), "report-1");
+        assert_eq!(options.lifetime, Some(Lifetime::Seconds(86_400)));
+        assert_eq!(options.email_gate_domain.as_deref(), Some("example.com"));
+        assert_eq!((options.csp_strict, options.agentation, options.e2e), (Some(true), Some(true), false));
+        assert_eq!(options.visibility(), Visibility::Public);
+    }
+
+    #[test]
+    fn unknown_fields_warn_and_bad_values_are_refused() {
+        assert_eq!(UploadOptions::parse([("colour", "red")]).unwrap().warnings.len(), 1);
+        for (name, value) in [
+            ("e2e", "maybe"),
+            ("expires_in_hours", "x"),
+            ("slug", "!"),
+            ("title", "\u{7}"),
+            ("visibility", "x"),
+        ] {
+            assert!(UploadOptions::parse([(name, value)]).is_err(), "{name}");
+        }
+    }
+
+    #[test]
+    fn empty_fields_count_as_not_sent() {
+        let options = UploadOptions::parse([("slug", ""), ("password", " "), ("e2e", "")]).unwrap();
+        assert_eq!(options, UploadOptions::default());
+    }
+
+    #[test]
+    fn a_public_page_cannot_burn() {
+        let error = UploadOptions::parse([("slug", "abc"), ("burn_after_read", "true")]).unwrap_err();
+        assert_eq!(error.code, Code::InvalidField);
+    }
+}

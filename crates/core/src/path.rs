@@ -1,0 +1,91 @@
+//! The path a viewer asks for, turned into the name of a file: decoded once, matched exactly.
+
+use std::borrow::Cow;
+
+/// Decodes a URL path below a site's root. None when it cannot name a file: bad escapes, bytes that are no
+/// UTF-8, control characters, backslashes, or `.` and `..` segments.
+pub fn decode(raw: &str) -> Option<Cow<'_, str>> {
+    let decoded =
+        if raw.as_bytes().contains(&b'%') { Cow::Owned(unescape(raw)?) } else { Cow::Borrowed(raw) };
+    let bad = decoded.bytes().any(|b| b < 0x20 || b == 0x7f || b == b'\\')
+        || decoded.split('/').any(|segment| segment == "." || segment == "..");
+    (!bad).then_some(decoded)
+}
+
+fn unescape(raw: &str) -> Option<String> {
+    let mut out = Vec::with_capacity(raw.len());
+    let mut rest = raw.as_bytes();
+    while let [first, tail @ ..] = rest {
+        if *first == b'%' {
+            let [high, low, tail @ ..] = tail else { return None };
+            out.push(hex(*high)? << 4 | hex(*low)?);
+            rest = tail;
+        } else {
+            out.push(*first);
+            rest = tail;
+        }
+    }
+    String::from_utf8(out).ok()
+}
+
+const fn hex(digit: u8) -> Option<u8> {
+    match digit {
+        b'0'..=b'9' => Some(digit - b'0'),
+        b'a'..=b'f' => Some(digit - b'a' + 10),
+        b'A'..=b'F' => Some(digit - b'A' + 10),
+        _ => None,
+    }
+}
+
+/// A file name written so that it can stand in a URL path.
+pub fn encode(path: &str) -> String {
+    let mut out = String::with_capacity(path.len());
+    for b in path.bytes() {
+        if b.is_ascii_alphanumeric() || b"-._~/!$&'()*+,;=:@".contains(&b) {
+            out.push(char::from(b));
+        } else {
+            out.push('%');
+            out.push(char::from(b"0123456789ABCDEF"[usize::from(b >> 4)]));
+            out.push(char::from(b"0123456789ABCDEF"[usize::from(b & 15)]));
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn escapes_are_decoded_once() {
+        assert_eq!(decode("a%20b.html").unwrap(), "a b.html");
+        assert_eq!(decode("%2541").unwrap(), "%41");
+        assert_eq!(decode("caf%C3%A9").unwrap(), "café");
+    }
+
+    #[test]
+    fn tricks_name_nothing() {
+        for bad in [
+            "%", "%4", "%zz", "%00", "a%0Ab", "..", "a/../b", "%2e%2e/x", "./a", "a%5Cb", "a\\b", "%ff",
+            "%C3",
+        ] {
+            assert_eq!(decode(bad), None, "{bad}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_encoded_decodes_to_itself(name in "[^\\x00-\\x1f\\x7f\\\\]{1,40}") {
+            let dotted = name.split('/').any(|s| s == "." || s == "..");
+            let encoded = encode(&name);
+            let decoded = decode(&encoded).map(Cow::into_owned);
+            prop_assert_eq!(decoded, (!dotted).then_some(name));
+        }
+
+        #[test]
+        fn decoding_never_panics(raw in ".*") {
+            let _ = decode(&raw);
+        }
+    }
+}

@@ -1,0 +1,41 @@
+//! Plans: what an account may do. The table itself is configuration.
+
+use std::collections::BTreeMap;
+
+/// The limits of one plan; `None` means no cap.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Plan {
+    pub name: String,
+    pub active_pages: Option<i64>,
+    pub longest_life_seconds: Option<i64>,
+    pub publishes_a_day: Option<i64>,
+}
+
+/// The plan table, by name.
+#[derive(Debug, Clone, Default)]
+pub struct Plans(BTreeMap<String, Plan>);
+
+impl Plans {
+    pub fn new(plans: impl IntoIterator<Item = Plan>) -> Self {
+        Self(plans.into_iter().map(|plan| (plan.name.clone(), plan)).collect())
+    }
+
+    /// The plan of that name. One that left the table counts as the tightest there is,
+    /// so that a removed plan never means "no limits".
+    pub fn find(&self, name: &str) -> Plan {
+        self.0.get(name).cloned().unwrap_or_else(|| Plan {
+            name: name.to_owned(),
+            active_pages: self.0.values().filter_map(|plan| plan.active_pages).min().or(Some(0)),
+            longest_life_seconds: self.0.values().filter_map(|plan| plan.longest_life_seconds).min(),
+            publishes_a_day: self.0.values().filter_map(|plan| plan.publishes_a_day).min(),
+        })
+    }
+
+    pub fn knows(&self, name: &str) -> bool {
+        self.0.contains_key(name)
+    }
+
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.0.keys().map(String::as_str)
+    }
+}

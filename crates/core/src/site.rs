@@ -1,0 +1,166 @@
+//! A site: one published page or archive, its state, and the names it goes by. Spec §2, §3.
+
+/// Who may find the page. Spec §1.3.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Visibility {
+    Unlisted,
+    Public,
+    Burn,
+}
+
+impl Visibility {
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Unlisted => "unlisted",
+            Self::Public => "public",
+            Self::Burn => "burn",
+        }
+    }
+
+    pub fn parse(text: &str) -> Option<Self> {
+        match text {
+            "unlisted" => Some(Self::Unlisted),
+            "public" => Some(Self::Public),
+            "burn" => Some(Self::Burn),
+            _ => None,
+        }
+    }
+}
+
+/// Where the page is in its life. A page whose expiry has passed may still say `Live` until the sweep comes by:
+/// ask [`Site::state_at`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum State {
+    Live,
+    Expired,
+    Deleted,
+    Burnt,
+    TakenDown,
+}
+
+impl State {
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Live => "live",
+            Self::Expired => "expired",
+            Self::Deleted => "deleted",
+            Self::Burnt => "burnt",
+            Self::TakenDown => "taken_down",
+        }
+    }
+
+    pub fn parse(text: &str) -> Option<Self> {
+        match text {
+            "live" => Some(Self::Live),
+            "expired" => Some(Self::Expired),
+            "deleted" => Some(Self::Deleted),
+            "burnt" => Some(Self::Burnt),
+            "taken_down" => Some(Self::TakenDown),
+            _ => None,
+        }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Site {
+    pub id: String,
+    pub token: String,
+    /// The first label of the site's own host.
+    pub host_label: String,
+    pub account_id: Option<String>,
+    /// Kept while the site is not public too, so that it can go public again under its name.
+    pub slug: Option<String>,
+    pub visibility: Visibility,
+    pub state: State,
+    pub title: String,
+    pub version: i64,
+    /// None once the bytes are erased.
+    pub bundle_hash: Option<[u8; 32]>,
+    pub byte_size: i64,
+    pub created_at: i64,
+    pub updated_at: i64,
+    pub expires_at: Option<i64>,
+    pub agentation: bool,
+    pub csp_strict: bool,
+    pub e2e: bool,
+    pub password_hash: Option<String>,
+    pub email_gate_domain: Option<String>,
+    /// Rises with every change of a gate, so that doors opened before close.
+    pub gate_version: i64,
+    pub claim_hash: Option<[u8; 32]>,
+    pub claimed_at: Option<i64>,
+    /// Whether it counts against its account's plan.
+    pub counted: bool,
+    pub ended_at: Option<i64>,
+    pub purged_at: Option<i64>,
+    pub view_count: i64,
+    pub last_viewed_at: Option<i64>,
+}
+
+impl Site {
+    pub fn state_at(&self, now: i64) -> State {
+        match self.state {
+            State::Live if self.expires_at.is_some_and(|at| at <= now) => State::Expired,
+            state => state,
+        }
+    }
+
+    /// The moment to write for a change made now: strictly later than the last one,
+    /// so that `expected_updated_at` is a sound check.
+    pub fn next_updated_at(&self, now: i64) -> i64 {
+        now.max(self.updated_at + 1)
+    }
+}
+
+/// The shape of what a caller wrote for `{idOrSlug}`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SiteName<'a> {
+    Id(&'a str),
+    /// A slug, or failing that a token: 22 characters can be either.
+    SlugOrToken(&'a str),
+    Slug(&'a str),
+}
+
+impl<'a> SiteName<'a> {
+    pub fn parse(text: &'a str) -> Option<Self> {
+        if text.starts_with("site_") && text.len() == 25 {
+            return Some(Self::Id(text));
+        }
+        if is_token(text) {
+            return Some(Self::SlugOrToken(text));
+        }
+        let slug_like =
+            (3..=63).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-');
+        slug_like.then_some(Self::Slug(text))
+    }
+}
+
+/// Whether the text has the shape of a page token: 22 characters of base64url.
+pub fn is_token(text: &str) -> bool {
+    text.len() == 22 && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_told_apart_by_shape() {
+        assert!(matches!(SiteName::parse("site_abcdefghij0123456789"), Some(SiteName::Id(_))));
+        assert!(matches!(SiteName::parse("my-report"), Some(SiteName::Slug(_))));
+        assert!(matches!(SiteName::parse("AAAAAAAAAAAAAAAAAAAAAA"), Some(SiteName::SlugOrToken(_))));
+        for bad in ["", "a", "../etc", "a b c", "site_short"] {
+            assert_eq!(SiteName::parse(bad), None, "{bad}");
+        }
+    }
+
+    #[test]
+    fn every_state_and_visibility_reads_back() {
+        for state in [State::Live, State::Expired, State::Deleted, State::Burnt, State::TakenDown] {
+            assert_eq!(State::parse(state.as_str()), Some(state));
+        }
+        for visibility in [Visibility::Unlisted, Visibility::Public, Visibility::Burn] {
+            assert_eq!(Visibility::parse(visibility.as_str()), Some(visibility));
+        }
+    }
+}

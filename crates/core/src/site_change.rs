@@ -1,0 +1,174 @@
+//! What `PATCH` does to a site: only sent fields change, and the result must make sense as a whole. Spec §3, §4.
+
+use crate::expiry::{self, Lifetime};
+use crate::plan::Plan;
+use crate::site::{Site, Visibility};
+use crate::slug::Slug;
+use crate::{Code, Error, Result};
+
+/// A field of a change: not sent, sent as null, or sent with a value.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum Field<T> {
+    #[default]
+    Absent,
+    Null,
+    Value(T),
+}
+
+impl<T> Field<T> {
+    pub const fn is_absent(&self) -> bool {
+        matches!(self, Self::Absent)
+    }
+
+    /// The new value, given the one there is: null clears.
+    pub fn over(self, current: Option<T>) -> Option<T> {
+        match self {
+            Self::Absent => current,
+            Self::Null => None,
+            Self::Value(value) => Some(value),
+        }
+    }
+}
+
+/// The settings of a site that an owner may change.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SiteChange {
+    pub slug: Field<Slug>,
+    pub visibility: Option<Visibility>,
+    /// The hash, when a password was sent; hashing is not a rule.
+    pub password_hash: Field<String>,
+    pub lifetime: Option<Lifetime>,
+    pub email_gate_domain: Field<String>,
+    pub agentation: Option<bool>,
+    pub csp_strict: Option<bool>,
+    pub title: Option<String>,
+}
+
+impl SiteChange {
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// The site as it will be. `plan` is the owner's; an unowned site changes its content only.
+    pub fn apply(self, site: &Site, plan: &Plan, now: i64) -> Result<(Site, Vec<String>)> {
+        let mut next = site.clone();
+        let mut warnings = Vec::new();
+        let slug_sent = !self.slug.is_absent();
+        next.slug = self.slug.over(site.slug.clone().map(Slug::parse_stored)).map(Slug::into_string);
+        next.visibility = self.visibility.unwrap_or(site.visibility);
+        match (next.visibility, &next.slug) {
+            (Visibility::Public, None) if slug_sent && self.visibility.is_none() => {
+                next.visibility = Visibility::Unlisted;
+            }
+            (Visibility::Public, None) => return Err(Error::plain(Code::SlugRequired)),
+            (Visibility::Public, Some(_)) | (_, None) => {}
+            (_, Some(slug)) if slug_sent => {
+                warnings.push(format!(
+                    "The slug {slug} is kept for this page; send visibility=public to serve it there."
+                ));
+            }
+            (_, Some(_)) => {}
+        }
+        if let Some(lifetime) = self.lifetime {
+            next.expires_at = expiry::owned(lifetime, plan, site.created_at, now)?;
+        }
+        next.agentation = self.agentation.unwrap_or(site.agentation);
+        next.csp_strict = self.csp_strict.unwrap_or(site.csp_strict);
+        next.title = self.title.unwrap_or_else(|| site.title.clone());
+        if !self.password_hash.is_absent() || !self.email_gate_domain.is_absent() {
+            next.gate_version += 1;
+        }
+        next.password_hash = self.password_hash.over(site.password_hash.clone());
+        next.email_gate_domain = self.email_gate_domain.over(site.email_gate_domain.clone());
+        next.updated_at = site.next_updated_at(now);
+        Ok((next, warnings))
+    }
+}
+
+/// A title as it is kept: one line, at most 200 characters.
+pub fn title(text: &str) -> Result<String> {
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    if line.is_empty() || line.chars().count() > 200 || line.chars().any(char::is_control) {
+        return Err(Error::field("title", "must be 1 to 200 characters on one line"));
+    }
+    Ok(line)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::site::State;
+
+    fn site() -> Site {
+        Site {
+            id: "site_1".into(),
+            token: "t".into(),
+            host_label: "s-x".into(),
+            account_id: Some("acct_1".into()),
+            slug: None,
+            visibility: Visibility::Unlisted,
+            state: State::Live,
+            title: "A".into(),
+            version: 1,
+            bundle_hash: Some([0; 32]),
+            byte_size: 1,
+            created_at: 100,
+            updated_at: 100,
+            expires_at: Some(500),
+            agentation: false,
+            csp_strict: false,
+            e2e: false,
+            password_hash: None,
+            email_gate_domain: None,
+            gate_version: 1,
+            claim_hash: None,
+            claimed_at: None,
+            counted: true,
+            ended_at: None,
+            purged_at: None,
+            view_count: 0,
+            last_viewed_at: None,
+        }
+    }
+
+    fn pro() -> Plan {
+        Plan { name: "pro".into(), active_pages: None, longest_life_seconds: None, publishes_a_day: None }
+    }
+
+    #[test]
+    fn unsent_fields_stay_as_they_are() {
+        let change = SiteChange { agentation: Some(true), ..SiteChange::default() };
+        let (next, warnings) = change.apply(&site(), &pro(), 100).unwrap();
+        assert_eq!(next, Site { agentation: true, updated_at: 101, ..site() });
+        assert!(warnings.is_empty());
+    }
+
+    #[test]
+    fn public_without_any_slug_is_refused_and_with_a_kept_one_passes() {
+        let public = SiteChange { visibility: Some(Visibility::Public), ..SiteChange::default() };
+        assert_eq!(public.clone().apply(&site(), &pro(), 100).unwrap_err().code, Code::SlugRequired);
+        let named = Site { slug: Some("report".into()), ..site() };
+        assert_eq!(public.apply(&named, &pro(), 100).unwrap().0.visibility, Visibility::Public);
+    }
+
+    #[test]
+    fn a_slug_alone_does_not_publish() {
+        let change =
+            SiteChange { slug: Field::Value(Slug::parse("report").unwrap()), ..SiteChange::default() };
+        let (next, warnings) = change.apply(&site(), &pro(), 100).unwrap();
+        assert_eq!(next.visibility, Visibility::Unlisted);
+        assert_eq!(warnings.len(), 1);
+    }
+
+    #[test]
+    fn a_null_clears_and_gates_raise_their_version() {
+        let locked = Site { password_hash: Some("h".into()), ..site() };
+        let change = SiteChange {
+            password_hash: Field::Null,
+            lifetime: Some(Lifetime::Never),
+            ..SiteChange::default()
+        };
+        let (next, _) = change.apply(&locked, &pro(), 100).unwrap();
+        assert_eq!((next.password_hash, next.expires_at, next.gate_version), (None, None, 2));
+    }
+}

@@ -1,0 +1,141 @@
+-- The publishing core. One text for SQLite and PostgreSQL: TEXT, BIGINT and BYTEA only, times as epoch seconds,
+-- booleans as 0/1, ids made by the program.
+
+CREATE TABLE accounts (
+  id            TEXT PRIMARY KEY,
+  email         TEXT UNIQUE,
+  plan          TEXT NOT NULL,
+  is_operator   BIGINT NOT NULL,
+  balance_minor BIGINT NOT NULL,
+  -- Live pages that count against the plan; moved only by guarded statements, never counted.
+  active_pages  BIGINT NOT NULL,
+  created_at    BIGINT NOT NULL
+);
+
+CREATE TABLE api_keys (
+  id         TEXT PRIMARY KEY,
+  account_id TEXT NOT NULL REFERENCES accounts(id),
+  name       TEXT NOT NULL,
+  prefix     TEXT NOT NULL,
+  key_hash   BYTEA NOT NULL UNIQUE,
+  created_at BIGINT NOT NULL,
+  last_used  BIGINT
+);
+CREATE INDEX api_keys_by_account ON api_keys(account_id, created_at);
+
+-- A body, addressed by the BLAKE3 of its bytes as uploaded. Exactly one of body and object_key is set.
+CREATE TABLE blobs (
+  hash         BYTEA PRIMARY KEY,
+  encoding     TEXT NOT NULL,
+  size_bytes   BIGINT NOT NULL,
+  stored_bytes BIGINT NOT NULL,
+  body         BYTEA,
+  object_key   TEXT,
+  touched_at   BIGINT NOT NULL
+);
+CREATE INDEX blobs_by_touch ON blobs(touched_at);
+
+-- An immutable set of files, addressed by the hash of its list; versions of sites point here.
+CREATE TABLE bundles (
+  hash       BYTEA PRIMARY KEY,
+  kind       TEXT NOT NULL,
+  entry      TEXT NOT NULL,
+  touched_at BIGINT NOT NULL
+);
+CREATE INDEX bundles_by_touch ON bundles(touched_at);
+
+CREATE TABLE bundle_files (
+  bundle_hash BYTEA NOT NULL REFERENCES bundles(hash),
+  path        TEXT NOT NULL,
+  mime        TEXT NOT NULL,
+  blob_hash   BYTEA NOT NULL REFERENCES blobs(hash),
+  size_bytes  BIGINT NOT NULL,
+  PRIMARY KEY (bundle_hash, path)
+);
+CREATE INDEX bundle_files_by_blob ON bundle_files(blob_hash);
+
+CREATE TABLE sites (
+  id                TEXT PRIMARY KEY,
+  token             TEXT NOT NULL UNIQUE,
+  host_label        TEXT NOT NULL,
+  account_id        TEXT REFERENCES accounts(id),
+  slug              TEXT,
+  visibility        TEXT NOT NULL,
+  state             TEXT NOT NULL,
+  title             TEXT NOT NULL,
+  version           BIGINT NOT NULL,
+  bundle_hash       BYTEA,
+  byte_size         BIGINT NOT NULL,
+  created_at        BIGINT NOT NULL,
+  updated_at        BIGINT NOT NULL,
+  expires_at        BIGINT,
+  agentation        BIGINT NOT NULL,
+  csp_strict        BIGINT NOT NULL,
+  e2e               BIGINT NOT NULL,
+  password_hash     TEXT,
+  email_gate_domain TEXT,
+  gate_version      BIGINT NOT NULL,
+  claim_hash        BYTEA,
+  claimed_at        BIGINT,
+  -- Whether the page counts against its account's plan.
+  counted           BIGINT NOT NULL,
+  ended_at          BIGINT,
+  purged_at         BIGINT,
+  view_count        BIGINT NOT NULL,
+  last_viewed_at    BIGINT
+);
+CREATE INDEX sites_by_account ON sites(account_id, state, updated_at, id);
+CREATE INDEX sites_by_expiry ON sites(expires_at) WHERE state = 'live' AND expires_at IS NOT NULL;
+CREATE INDEX sites_by_end ON sites(ended_at) WHERE ended_at IS NOT NULL AND purged_at IS NULL;
+
+CREATE TABLE site_versions (
+  site_id     TEXT NOT NULL REFERENCES sites(id),
+  version     BIGINT NOT NULL,
+  bundle_hash BYTEA NOT NULL REFERENCES bundles(hash),
+  title       TEXT NOT NULL,
+  byte_size   BIGINT NOT NULL,
+  file_count  BIGINT NOT NULL,
+  e2e         BIGINT NOT NULL,
+  -- The version that this one brought back, when it was made by a rollback.
+  restored_from BIGINT,
+  created_at  BIGINT NOT NULL,
+  PRIMARY KEY (site_id, version)
+);
+CREATE INDEX site_versions_by_bundle ON site_versions(bundle_hash);
+
+-- Who holds a public name. held_until is null while a live site uses it; afterwards the name waits for its last owner.
+CREATE TABLE slugs (
+  slug       TEXT PRIMARY KEY,
+  site_id    TEXT NOT NULL,
+  account_id TEXT NOT NULL,
+  held_until BIGINT
+);
+CREATE INDEX slugs_by_site ON slugs(site_id);
+
+-- Counters that must hold on every node: publishes of an address or an account in a window.
+CREATE TABLE counters (
+  key       TEXT PRIMARY KEY,
+  window_at BIGINT NOT NULL,
+  used      BIGINT NOT NULL,
+  ends_at   BIGINT NOT NULL
+);
+CREATE INDEX counters_by_end ON counters(ends_at);
+
+-- The answer to a request that carried an Idempotency-Key, sealed, written with its effect.
+CREATE TABLE idempotency (
+  scope        TEXT NOT NULL,
+  key_hash     BYTEA NOT NULL,
+  request_hash BYTEA NOT NULL,
+  status       BIGINT NOT NULL,
+  sealed       BYTEA NOT NULL,
+  created_at   BIGINT NOT NULL,
+  PRIMARY KEY (scope, key_hash)
+);
+CREATE INDEX idempotency_by_age ON idempotency(created_at);
+
+-- Work that one process at a time may do: the sweep, a backup that holds the sweep back.
+CREATE TABLE leases (
+  name   TEXT PRIMARY KEY,
+  holder TEXT NOT NULL,
+  until  BIGINT NOT NULL
+);
