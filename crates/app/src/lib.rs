@@ -1,1 +1,28 @@
-//! Placeholder.
+//! The acts: one method for each thing a caller can do, each with its own transaction.
+//! REST, and every later door, calls these and holds no rule of its own.
+
+mod accounts;
+mod api_keys;
+mod app;
+mod caller;
+mod idempotency;
+mod limits;
+mod pages;
+mod passwords;
+mod settings;
+mod sites;
+mod staging;
+mod sweep;
+mod throttle;
+mod views;
+
+pub use accounts::Me;
+pub use api_keys::NewKey;
+pub use app::{App, Parts};
+pub use caller::{Caller, Writer};
+pub use idempotency::{Done, Once};
+pub use pages::{Body, Coding, LiveBundle, LiveFile, Page, PageKey, Part};
+pub use settings::{Rates, Retention, Settings};
+pub use sites::{Content, Created, Deleted, ListQuery, PatchRequest, SiteList, Updated};
+pub use staging::{Upload, UploadBody};
+pub use sweep::Swept;

@@ -10,6 +10,7 @@ pub mod email;
 pub mod error;
 pub mod expiry;
 pub mod host;
+pub mod iso;
 pub mod minter;
 pub mod network;
 pub mod options;

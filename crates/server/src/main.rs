@@ -1,2 +1,18 @@
-//! Placeholder.
-fn main() {}
+//! The binary: reads the environment once and hands over to the command line.
+
+use clap::Parser;
+use std::process::ExitCode;
+
+#[expect(clippy::disallowed_methods, reason = "the one place where the environment comes in")]
+fn main() -> ExitCode {
+    let env: Vec<(String, String)> = std::env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+        .collect();
+    match dropleaf::cli::Cli::parse().run(env) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("dropleaf: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -1,0 +1,40 @@
+# Thin on purpose: scripts/ does the work.
+.DEFAULT_GOAL := help
+.PHONY: help run test check e2e torture fuzz bench generate
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z0-9]+:.*## / {printf "make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+run: ## start the server on http://localhost:8080, data in ./data
+	cargo run --release --locked -p dropleaf -- serve
+
+test: ## everything, as CI runs it: lints, Rust, browser, torture, OpenAPI, fuzzing
+	scripts/test
+
+check: ## formatting, lints, licences and walls between crates
+	cargo fmt --all --check
+	cargo clippy --locked --workspace --all-targets --all-features -- -D warnings
+	scripts/install-test-tools deny
+	scripts/deny
+
+e2e: ## only the browser tests
+	scripts/install-test-tools
+	cargo build --locked -p dropleaf
+	scripts/e2e
+
+torture: ## the long forms: crashes, syncs, full disk, hostile clients and archives
+	scripts/install-test-tools
+	cargo build --locked -p dropleaf
+	scripts/torture long
+
+fuzz: ## every fuzz target for ten minutes
+	scripts/install-test-tools
+	scripts/fuzz 600
+
+bench: ## view, publish and scale against nginx and wastebin
+	scripts/install-test-tools bench
+	cargo build --locked --release -p dropleaf
+	scripts/bench
+
+generate: ## rewrite openapi/openapi.json, docs/errors.md, docs/configuration.md
+	UPDATE_GENERATED=1 cargo nextest run --locked --workspace --all-features drift

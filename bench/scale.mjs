@@ -1,0 +1,99 @@
+// A store with a million sites against one with a thousand: view, update and list of random sites, interleaved, and the
+// memory of the idle process. BENCH_SITES changes the million.
+
+import { execFile } from 'node:child_process';
+import { mkdir, open, readdir, readFile, rm, stat } from 'node:fs/promises';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { publish, request } from '../e2e/http.mjs';
+import { operatorKey, ROOT, sleep, startServer } from '../e2e/server.mjs';
+import { contest, load, onServerCore, ratio, RELEASE, save, SETTINGS, table, tenKilobytes } from './measure.mjs';
+
+const SIZES = { small: 1_000, large: Number(process.env.BENCH_SITES ?? 1_000_000) };
+const MODELS = 200;
+const disk = path.join(ROOT, '.test/bench-scale');
+await rm(disk, { recursive: true, force: true });
+
+async function databaseIn(dir) {
+  for (const name of await readdir(dir)) {
+    const file = path.join(dir, name);
+    if (!(await stat(file)).isFile()) continue;
+    const handle = await open(file);
+    const { buffer } = await handle.read(Buffer.alloc(16), 0, 16, 0);
+    await handle.close();
+    if (buffer.toString('latin1').startsWith('SQLite format 3')) return file;
+  }
+  throw new Error(`no database in ${dir}`);
+}
+
+async function prepare(name, total) {
+  const dataDir = path.join(disk, name);
+  await mkdir(dataDir, { recursive: true });
+  const options = { binary: RELEASE, wrap: onServerCore, env: SETTINGS, dataDir, timeout: 60_000 };
+  let server = await startServer(options);
+  const key = await operatorKey(server);
+  const page = tenKilobytes();
+  for (let i = 0; i < MODELS; i += 1) await publish(server, { name: 'page.html', bytes: page.replace('Ten kilobytes', `Page ${i}`), key });
+  await server.stop();
+  const paths = path.join(disk, `${name}.paths`);
+  const ids = path.join(disk, `${name}.ids`);
+  const started = Date.now();
+  await promisify(execFile)('python3', [path.join(ROOT, 'bench/fill.py'), await databaseIn(dataDir), String(total), paths, ids]);
+  console.log(`${name}: ${total} sites, filled in ${Math.round((Date.now() - started) / 1000)} s`);
+  server = await startServer(options);
+  await sleep(2_000);
+  const memory = await memoryOf(server.pid);
+  const listed = (await request(server, { path: '/sites?limit=100', key })).json();
+  if (listed.sites.length !== 100) throw new Error(`${name}: ${listed.sites.length} sites listed`);
+  return { server, key, paths, ids, memory, startMs: server.readyAfterMs };
+}
+
+async function memoryOf(pid) {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8');
+  const read = (field) => Number(status.match(new RegExp(`${field}:\\s+(\\d+) kB`))[1]) / 1024;
+  return { residentMiB: read('VmRSS'), anonymousMiB: read('RssAnon') };
+}
+
+const stores = { small: await prepare('small', SIZES.small), large: await prepare('large', SIZES.large) };
+
+const ACTS = {
+  'view a random page': (store) => ({ script: 'paths.lua', args: [store.paths], connections: 64 }),
+  'update a random site': (store) => ({ script: 'update.lua', args: [store.key, store.ids], connections: 64 }),
+  'list 100 sites': (store) => ({ path: '/sites?limit=100', headers: { Authorization: `Bearer ${store.key}` }, connections: 16 }),
+};
+
+const results = {};
+const rows = [];
+for (const [act, how] of Object.entries(ACTS)) {
+  const run = (store) => () => {
+    const { path: at = '/', headers = {}, ...rest } = how(store);
+    const host = `localhost:${store.server.port}`;
+    return load({ url: `http://127.0.0.1:${store.server.port}${at}`, pids: [store.server.pid], headers: { Host: host, ...headers }, ...rest });
+  };
+  const seen = await contest({ small: run(stores.small), large: run(stores.large) }, { pause: act.startsWith('update') ? 1_000 : 0 });
+  const slower = ratio(seen.small, seen.large);
+  results[act] = { ...seen, slowdown: { byRate: slower.rps, byCpu: slower.perCpu } };
+  rows.push({
+    act,
+    [`req/s at ${SIZES.small}`]: seen.small.rps,
+    [`req/s at ${SIZES.large}`]: seen.large.rps,
+    'times slower': slower.rps,
+    'times the CPU': slower.perCpu,
+    'p99 ms small': seen.small.p99,
+    'p99 ms large': seen.large.p99,
+  });
+}
+table('One store against another (medians)', rows);
+const memory = Object.fromEntries(Object.entries(stores).map(([name, store]) => [name, { idle: store.memory, startMs: store.startMs }]));
+for (const [name, store] of Object.entries(stores)) memory[name].afterLoad = await memoryOf(store.server.pid);
+table('Memory in MiB', Object.entries(memory).map(([name, m]) => ({
+  store: name,
+  'idle, resident': m.idle.residentMiB,
+  'idle, own': m.idle.anonymousMiB,
+  'after load, resident': m.afterLoad.residentMiB,
+  'after load, own': m.afterLoad.anonymousMiB,
+  'start ms': m.startMs,
+})));
+await save('scale', { sizes: SIZES, acts: results, memory });
+for (const store of Object.values(stores)) await store.server.stop();
+await rm(disk, { recursive: true, force: true });

@@ -1,0 +1,91 @@
+//! API keys: made, listed, revoked, and recognised on every request.
+
+use crate::app::App;
+use crate::idempotency::{Done, Entry, Once};
+use dropleaf_core::account::Account;
+use dropleaf_core::api_key::{self, ApiKey};
+use dropleaf_core::{Code, Error, Result, secret};
+use dropleaf_store::{DbError, api_keys, idempotency};
+
+/// A key at the one moment its secret is known.
+#[derive(Debug)]
+pub struct NewKey {
+    pub key: ApiKey,
+    pub secret: String,
+}
+
+impl App {
+    /// The account behind a bearer key. A key with a wrong checksum is refused without asking the database.
+    pub async fn authenticate(&self, key: &str) -> Result<(Account, ApiKey)> {
+        if !secret::is_well_formed(secret::KEY_PREFIX, key) {
+            return Err(Error::plain(Code::InvalidCredential));
+        }
+        let found = self.store.find_key(&secret::hash(key)).await?;
+        let (account, key) = found.ok_or_else(|| Error::plain(Code::InvalidCredential))?;
+        self.note_use(&key).await;
+        Ok((account, key))
+    }
+
+    /// `last_used` is written at most once a minute, and never in the way of a request: a failure is only logged.
+    async fn note_use(&self, key: &ApiKey) {
+        let now = self.now();
+        if key.last_used.is_some_and(|at| at > now - 60) {
+            return;
+        }
+        if let Err(error) = self.store.commit(vec![api_keys::touch(&key.id, now, now - 60)]).await {
+            tracing::warn!(%error, key = key.id, "the use of a key could not be noted");
+        }
+    }
+
+    pub async fn create_key(
+        &self,
+        account: &Account,
+        name: Option<&str>,
+        once: Option<&Once>,
+        render: impl FnOnce(&NewKey) -> Vec<u8>,
+    ) -> Result<Done<NewKey>> {
+        let name = api_key::name(name)?;
+        let _turn = match self.begin_once(once).await? {
+            Entry::Again(status, body) => return Ok(Done::Again { status, body }),
+            Entry::First(turn) => turn,
+        };
+        let secret = self.minter.api_key();
+        let key = ApiKey {
+            id: self.minter.id("key"),
+            account_id: account.id.clone(),
+            name,
+            prefix: secret::shown_prefix(&secret).to_owned(),
+            created_at: self.now(),
+            last_used: None,
+        };
+        let mut stmts = vec![api_keys::insert(&key, &secret::hash(&secret))];
+        let new = NewKey { key, secret };
+        if let Some(once) = once {
+            stmts.push(self.record_once(once, 201, &render(&new))?);
+        }
+        match (self.store.commit(stmts).await, once) {
+            (Ok(_), _) => Ok(Done::Fresh(new)),
+            (Err(DbError::Guard(idempotency::ANSWERED)), Some(once)) => self.answer_again(once).await,
+            (Err(error), _) => Err(error.into()),
+        }
+    }
+
+    /// Another node was faster with the same key: its answer is the answer.
+    pub(crate) async fn answer_again<T>(&self, once: &Once) -> Result<Done<T>> {
+        let found = self.find_again(once).await?;
+        let (status, body) = found.ok_or_else(|| Error::plain(Code::IdempotencyInFlight).retry_after(1))?;
+        Ok(Done::Again { status, body })
+    }
+
+    pub async fn list_keys(&self, account: &Account) -> Result<Vec<ApiKey>> {
+        Ok(self.store.list_keys(&account.id).await?)
+    }
+
+    pub async fn revoke_key(&self, account: &Account, id: &str) -> Result<()> {
+        match self.store.commit(vec![api_keys::delete(&account.id, id)]).await {
+            Ok(_) => Ok(()),
+            Err(DbError::Guard(api_keys::UNKNOWN)) => Err(Error::not_found("API key")),
+            Err(error) => Err(error.into()),
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! The application: storage, time, randomness, settings and caches, held together for the acts.
+
+use crate::idempotency::InFlight;
+use crate::pages::Pages;
+use crate::passwords::Passwords;
+use crate::settings::Settings;
+use crate::throttle::Throttle;
+use crate::views::Views;
+use dropleaf_core::host::Hosts;
+use dropleaf_core::secret::Keys;
+use dropleaf_core::{Clock, Minter};
+use dropleaf_store::Store;
+use std::sync::Arc;
+use tokio::sync::Semaphore;
+
+/// Everything that comes in through the door at start-up.
+#[derive(Debug)]
+pub struct Parts {
+    pub store: Store,
+    pub clock: Arc<dyn Clock>,
+    pub minter: Minter,
+    pub keys: Keys,
+    pub hosts: Hosts,
+    pub settings: Settings,
+}
+
+#[derive(Debug)]
+pub struct App {
+    pub(crate) store: Store,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) minter: Minter,
+    pub(crate) keys: Keys,
+    pub(crate) settings: Settings,
+    pub(crate) pages: Pages,
+    pub(crate) views: Views,
+    pub(crate) passwords: Passwords,
+    pub(crate) in_flight: InFlight,
+    pub(crate) key_throttle: Throttle,
+    pub(crate) attempt_throttle: Throttle,
+    pub(crate) uploads: Semaphore,
+    pub hosts: Hosts,
+}
+
+impl App {
+    pub fn new(parts: Parts) -> Self {
+        let Parts { store, clock, minter, keys, hosts, settings } = parts;
+        Self {
+            pages: Pages::new(settings.cache_bytes),
+            views: Views::default(),
+            passwords: Passwords::default(),
+            in_flight: InFlight::default(),
+            key_throttle: Throttle::new(settings.rates.key_minute),
+            attempt_throttle: Throttle::new(settings.rates.anonymous_attempts),
+            uploads: Semaphore::new(settings.parallel_uploads.max(1)),
+            store,
+            clock,
+            minter,
+            keys,
+            hosts,
+            settings,
+        }
+    }
+
+    pub fn now(&self) -> i64 {
+        self.clock.now()
+    }
+
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// A name for one request in the log.
+    pub fn request_id(&self) -> String {
+        format!("req_{}", self.minter.nonce())
+    }
+
+    /// Whether the storage answers.
+    pub async fn ping(&self) -> dropleaf_core::Result<()> {
+        Ok(self.store.db.ping().await?)
+    }
+
+    /// Keeps this node's cache in step with the others. None when there are no others.
+    pub fn follow_changes(self: &Arc<Self>) -> Option<impl Future<Output = ()> + Send + use<>> {
+        let app = Arc::clone(self);
+        self.store.db.listen(move |changed| app.pages.evict_named(changed))
+    }
+
+    /// Writes out what is only in memory and lets the storage go.
+    pub async fn close(&self) {
+        if let Err(error) = self.flush_views().await {
+            tracing::warn!(%error, "the last page views could not be written");
+        }
+        self.store.db.close().await;
+    }
+}

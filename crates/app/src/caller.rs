@@ -1,0 +1,26 @@
+//! Who asks, as far as an act needs to know it. The door has checked the credential already.
+
+use dropleaf_core::account::Account;
+use dropleaf_core::{Code, Error, Result};
+use std::net::IpAddr;
+
+/// Somebody who may publish: an account, or nobody in particular.
+#[derive(Debug, Clone)]
+pub struct Caller {
+    pub account: Option<Account>,
+    /// The client's own address, when it is known.
+    pub ip: Option<IpAddr>,
+}
+
+impl Caller {
+    pub fn account(&self) -> Result<&Account> {
+        self.account.as_ref().ok_or_else(|| Error::plain(Code::AuthRequired))
+    }
+}
+
+/// Somebody who may replace a page's content: its owner, or whoever holds its claim token. Spec §5.
+#[derive(Debug, Clone)]
+pub enum Writer {
+    Account(Account),
+    Claim(String),
+}

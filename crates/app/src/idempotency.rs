@@ -1,0 +1,127 @@
+//! `Idempotency-Key`: the same key and request get the first answer again. Decisions §2.12.
+//! The answer is written in the transaction of its effect, sealed, because it may hold a secret.
+
+use crate::app::App;
+use bytes::Bytes;
+use chacha20poly1305::aead::{Aead, KeyInit, Payload};
+use chacha20poly1305::{ChaCha20Poly1305, Nonce};
+use dropleaf_core::{Code, Error, Result, secret};
+use dropleaf_store::Stmt;
+use dropleaf_store::idempotency::{self, Answered};
+use std::collections::HashSet;
+use std::sync::{Mutex, PoisonError};
+
+/// A request that may come again.
+#[derive(Debug, Clone)]
+pub struct Once {
+    /// Whose keys these are: an account, or an address.
+    pub scope: String,
+    pub key: String,
+    /// Hash of everything the request asks for.
+    pub request_hash: [u8; 32],
+}
+
+/// What an act that can be repeated comes back with.
+#[derive(Debug)]
+pub enum Done<T> {
+    Fresh(T),
+    /// The first answer, as it was sent.
+    Again {
+        status: u16,
+        body: Bytes,
+    },
+}
+
+/// Keys being worked on in this process.
+#[derive(Debug, Default)]
+pub(crate) struct InFlight(Mutex<HashSet<(String, String)>>);
+
+/// Takes its key out again when the work ends, however it ends.
+#[derive(Debug)]
+pub(crate) struct Turn<'a> {
+    set: &'a InFlight,
+    name: (String, String),
+}
+
+impl Drop for Turn<'_> {
+    fn drop(&mut self) {
+        self.set.0.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.name);
+    }
+}
+
+/// Whether to do the work or to repeat an answer.
+#[derive(Debug)]
+pub(crate) enum Entry<'a> {
+    First(Option<Turn<'a>>),
+    Again(u16, Bytes),
+}
+
+impl App {
+    /// Looks a key up and reserves it in this process. Without a key every request is the first.
+    pub(crate) async fn begin_once<'a>(&'a self, once: Option<&Once>) -> Result<Entry<'a>> {
+        let Some(once) = once else { return Ok(Entry::First(None)) };
+        if once.key.is_empty() || once.key.len() > 255 {
+            return Err(Error::field("Idempotency-Key", "must be 1 to 255 characters"));
+        }
+        let name = (once.scope.clone(), once.key.clone());
+        if !self.in_flight.0.lock().unwrap_or_else(PoisonError::into_inner).insert(name.clone()) {
+            return Err(Error::plain(Code::IdempotencyInFlight).retry_after(1));
+        }
+        let turn = Turn { set: &self.in_flight, name };
+        match self.find_again(once).await? {
+            Some((status, body)) => Ok(Entry::Again(status, body)),
+            None => Ok(Entry::First(Some(turn))),
+        }
+    }
+
+    /// The stored answer, if the request is the same one.
+    pub(crate) async fn find_again(&self, once: &Once) -> Result<Option<(u16, Bytes)>> {
+        let horizon = self.now() - self.settings.retention.idempotency;
+        let Some(found) = self.store.find_answer(&once.scope, &secret::hash(&once.key), horizon).await?
+        else {
+            return Ok(None);
+        };
+        if found.request_hash != once.request_hash {
+            return Err(Error::plain(Code::IdempotencyMismatch));
+        }
+        let status = u16::try_from(found.status).map_err(Error::internal)?;
+        Ok(Some((status, self.unseal(once, &found.sealed)?)))
+    }
+
+    /// The statement that records the answer beside its effect.
+    pub(crate) fn record_once(&self, once: &Once, status: u16, body: &[u8]) -> Result<Stmt> {
+        let now = self.now();
+        let answer = Answered {
+            request_hash: once.request_hash,
+            status: i64::from(status),
+            sealed: self.seal(once, body)?,
+        };
+        let horizon = now - self.settings.retention.idempotency;
+        Ok(idempotency::insert(&once.scope, &secret::hash(&once.key), &answer, now, horizon))
+    }
+
+    /// The key depends on the caller's own idempotency key, of which only a hash is stored:
+    /// the database and the server's secret together do not open it.
+    fn cipher(&self, once: &Once) -> ChaCha20Poly1305 {
+        ChaCha20Poly1305::new(
+            &self.keys.mac("idempotency", format!("{}\0{}", once.scope, once.key).as_bytes()).into(),
+        )
+    }
+
+    fn seal(&self, once: &Once, body: &[u8]) -> Result<Bytes> {
+        let nonce = self.minter.bytes::<12>();
+        let payload = Payload { msg: body, aad: &once.request_hash };
+        let sealed = self
+            .cipher(once)
+            .encrypt(&Nonce::from(nonce), payload)
+            .map_err(|_| Error::internal("an answer could not be sealed"))?;
+        Ok([&nonce[..], &sealed].concat().into())
+    }
+
+    fn unseal(&self, once: &Once, sealed: &[u8]) -> Result<Bytes> {
+        let broken = || Error::internal("a stored answer could not be opened");
+        let (nonce, rest) = sealed.split_first_chunk::<12>().ok_or_else(broken)?;
+        let payload = Payload { msg: rest, aad: &once.request_hash };
+        Ok(self.cipher(once).decrypt(&Nonce::from(*nonce), payload).map_err(|_| broken())?.into())
+    }
+}

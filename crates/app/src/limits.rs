@@ -1,0 +1,111 @@
+//! Rate limits as acts meet them: who is counted, against what, and what the refusal says. Decisions §2.14.
+
+use crate::app::App;
+use crate::caller::Caller;
+use dropleaf_core::rate::{Rate, Standing};
+use dropleaf_core::{Code, Error, Result, network};
+use dropleaf_store::{Stmt, counters};
+use std::net::IpAddr;
+
+/// The counters one anonymous publish moves.
+pub(crate) struct AnonymousQuota {
+    key: String,
+    rates: [Rate; 2],
+}
+
+impl AnonymousQuota {
+    pub(crate) fn take(&self, now: i64) -> impl Iterator<Item = Stmt> {
+        self.rates.iter().map(move |rate| counters::take(&self.key_of(rate), rate, now))
+    }
+
+    fn key_of(&self, rate: &Rate) -> String {
+        format!("{}:{}", rate.name, self.key)
+    }
+}
+
+impl App {
+    fn is_exempt(&self, ip: Option<IpAddr>) -> bool {
+        ip.is_some_and(|ip| network::is_in(ip, &self.settings.exempt))
+    }
+
+    /// Counts one authenticated request against its key.
+    pub fn take_key_request(&self, key_id: &str, ip: Option<IpAddr>) -> Result<Option<Standing>> {
+        if self.is_exempt(ip) {
+            return Ok(None);
+        }
+        match self.key_throttle.take(key_id, self.clock.monotonic()) {
+            Ok(standing) => Ok(Some(standing)),
+            Err(standing) => Err(refused(&standing)),
+        }
+    }
+
+    /// Whether this address may publish without credentials now, before its upload is read. Spec §5, §8.
+    pub async fn check_anonymous(&self, caller: &Caller) -> Result<Option<Standing>> {
+        let Some(ip) = caller.ip else { return Err(Error::plain(Code::NoClientIp)) };
+        let Some(quota) = self.anonymous_quota(ip) else { return Ok(None) };
+        let who = network::client_network(ip);
+        self.attempt_throttle.take(&who, self.clock.monotonic()).map_err(|standing| refused(&standing))?;
+        let now = self.now();
+        let mut tightest: Option<Standing> = None;
+        for rate in &quota.rates {
+            let used = self.store.count_used(&quota.key_of(rate), rate, now).await?;
+            let standing = rate.standing(used, now);
+            if standing.remaining == 0 {
+                return Err(refused(&standing));
+            }
+            if tightest.is_none_or(|t| standing.remaining < t.remaining) {
+                tightest = Some(standing);
+            }
+        }
+        Ok(tightest)
+    }
+
+    /// The quota of this address; None when it is exempt. The address itself is not stored, only its keyed hash.
+    pub(crate) fn anonymous_quota(&self, ip: IpAddr) -> Option<AnonymousQuota> {
+        if self.is_exempt(Some(ip)) {
+            return None;
+        }
+        let key = self.hash_client(&network::client_network(ip));
+        Some(AnonymousQuota {
+            key,
+            rates: [self.settings.rates.anonymous_hour, self.settings.rates.anonymous_day],
+        })
+    }
+
+    /// A name for a client's network that cannot be turned back into it.
+    pub fn hash_client(&self, network: &str) -> String {
+        self.keys.mac("client", network.as_bytes())[..12]
+            .iter()
+            .fold(String::new(), |text, b| format!("{text}{b:02x}"))
+    }
+
+    /// What a failed guard on a rate means to the caller.
+    pub(crate) fn rate_refusal(&self, label: &str) -> Option<Error> {
+        let rates = &self.settings.rates;
+        let rate = [rates.anonymous_hour, rates.anonymous_day].into_iter().find(|rate| rate.name == label)?;
+        Some(refused(&rate.standing(rate.limit, self.now())))
+    }
+}
+
+/// The refusal for a full window.
+pub(crate) fn refused(standing: &Standing) -> Error {
+    let Standing { rate, resets_in, .. } = standing;
+    Error::new(
+        Code::RateLimited,
+        format!(
+            "At most {} in {} are allowed; try again in {resets_in} s.",
+            rate.limit,
+            span(rate.window_seconds)
+        ),
+    )
+    .retry_after(*resets_in)
+}
+
+fn span(seconds: i64) -> String {
+    match seconds {
+        60 => "a minute".into(),
+        3600 => "an hour".into(),
+        86_400 => "a day".into(),
+        other => format!("{other} seconds"),
+    }
+}

@@ -1,0 +1,125 @@
+//! Bodies in memory, one for each file and coding, made once from the stored form.
+
+use super::LiveFile;
+use crate::app::App;
+use bytes::Bytes;
+use dropleaf_core::{Error, Result};
+use quick_cache::Weighter;
+use quick_cache::sync::Cache;
+use std::io::Write;
+use std::sync::Arc;
+
+/// Larger files are streamed from storage instead.
+pub(super) const LARGEST_CACHED: u64 = 4 << 20;
+/// Bodies above this are coded on another thread.
+const INLINE_BYTES: usize = 32 * 1024;
+
+/// How a body is sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Coding {
+    Identity,
+    Gzip,
+    Brotli,
+    Zstd,
+}
+
+impl Coding {
+    pub const ALL: [Self; 4] = [Self::Identity, Self::Gzip, Self::Brotli, Self::Zstd];
+
+    /// The mark in the validator that tells the codings of one file apart.
+    pub(super) const fn letter(self) -> char {
+        match self {
+            Self::Identity => 'i',
+            Self::Gzip => 'g',
+            Self::Brotli => 'b',
+            Self::Zstd => 'z',
+        }
+    }
+}
+
+#[derive(Debug)]
+pub struct Body {
+    pub bytes: Bytes,
+}
+
+#[derive(Debug, Clone)]
+pub(super) struct ByBytes;
+
+impl Weighter<([u8; 32], Coding), Arc<Body>> for ByBytes {
+    fn weight(&self, _: &([u8; 32], Coding), body: &Arc<Body>) -> u64 {
+        body.bytes.len() as u64 + 160
+    }
+}
+
+pub(super) type BodyCache = Cache<([u8; 32], Coding), Arc<Body>, ByBytes>;
+
+pub(super) fn cache(bytes: u64) -> BodyCache {
+    Cache::with_weighter(4096, bytes.max(1 << 20), ByBytes)
+}
+
+impl App {
+    /// The whole body of a small file in this coding; loaded, checked and coded once however many ask.
+    pub async fn body(&self, file: &LiveFile, coding: Coding) -> Result<Arc<Body>> {
+        let key = (file.hash, coding);
+        if let Some(body) = self.pages.bodies.get(&key) {
+            return Ok(body);
+        }
+        self.pages
+            .bodies
+            .get_or_insert_async(&key, async {
+                let plain = self.store.blobs.read(&self.store.db, &file.hash).await?;
+                let bytes = if coding == Coding::Identity {
+                    plain
+                } else if plain.len() <= INLINE_BYTES {
+                    encode(&plain, coding)?
+                } else {
+                    tokio::task::spawn_blocking(move || encode(&plain, coding))
+                        .await
+                        .map_err(Error::internal)??
+                };
+                Ok(Arc::new(Body { bytes }))
+            })
+            .await
+    }
+}
+
+/// Coded once and kept, so worth a middling effort.
+fn encode(plain: &[u8], coding: Coding) -> Result<Bytes> {
+    let coded = match coding {
+        Coding::Identity => plain.to_vec(),
+        Coding::Gzip => {
+            let mut out = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::new(6));
+            out.write_all(plain).and_then(|()| out.finish()).map_err(Error::internal)?
+        }
+        Coding::Brotli => {
+            let mut out = Vec::new();
+            let params = brotli::enc::BrotliEncoderParams { quality: 5, ..Default::default() };
+            brotli::BrotliCompress(&mut &*plain, &mut out, &params).map_err(Error::internal)?;
+            out
+        }
+        Coding::Zstd => zstd::bulk::compress(plain, 6).map_err(Error::internal)?,
+    };
+    Ok(coded.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Read;
+
+    #[test]
+    fn every_coding_can_be_read_back() {
+        let plain = b"<p>hello hello hello</p>".repeat(100);
+        let mut back = Vec::new();
+        flate2::read::GzDecoder::new(&*encode(&plain, Coding::Gzip).unwrap()).read_to_end(&mut back).unwrap();
+        assert_eq!(back, plain);
+        back.clear();
+        brotli::Decompressor::new(&*encode(&plain, Coding::Brotli).unwrap(), 4096)
+            .read_to_end(&mut back)
+            .unwrap();
+        assert_eq!(back, plain);
+        let zstd = encode(&plain, Coding::Zstd).unwrap();
+        assert_eq!(zstd::stream::decode_all(&*zstd).unwrap(), plain);
+        assert_eq!(&*encode(&plain, Coding::Identity).unwrap(), plain.as_slice());
+    }
+}

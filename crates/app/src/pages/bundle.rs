@@ -1,0 +1,113 @@
+//! A bundle ready for serving: its files by path, with everything about them that never changes.
+
+use super::body::{self, Coding};
+use crate::app::App;
+use bytes::Bytes;
+use dropleaf_core::{Error, Result};
+use dropleaf_store::bundles::Bundle;
+use quick_cache::Weighter;
+use quick_cache::sync::Cache;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// One file as it is served.
+#[derive(Debug)]
+pub struct LiveFile {
+    pub path: String,
+    pub mime: Bytes,
+    pub hash: [u8; 32],
+    pub size_bytes: u64,
+    /// Runs in a browser: a page, not a part of one.
+    pub is_document: bool,
+    pub is_compressible: bool,
+    etags: [Bytes; 4],
+}
+
+impl LiveFile {
+    /// The strong validator of the file in this coding.
+    pub fn etag(&self, coding: Coding) -> &Bytes {
+        &self.etags[coding as usize]
+    }
+
+    /// Whether the body is held in memory as a whole; larger ones are streamed.
+    pub const fn is_small(&self) -> bool {
+        self.size_bytes <= body::LARGEST_CACHED
+    }
+}
+
+#[derive(Debug)]
+pub struct LiveBundle {
+    pub kind: String,
+    files: HashMap<String, Arc<LiveFile>>,
+    entry: Option<Arc<LiveFile>>,
+    weight: u64,
+}
+
+impl LiveBundle {
+    fn new(bundle: Bundle) -> Self {
+        let mut weight = 256;
+        let files: HashMap<_, _> = bundle
+            .files
+            .into_iter()
+            .map(|file| {
+                weight += 512 + 2 * file.path.len() as u64;
+                let name = data_encoding(&file.blob_hash);
+                let live = LiveFile {
+                    path: file.path.clone(),
+                    is_document: dropleaf_content::is_active(&file.mime),
+                    is_compressible: dropleaf_content::is_compressible(&file.mime) && file.size_bytes >= 512,
+                    mime: file.mime.into(),
+                    hash: file.blob_hash,
+                    size_bytes: u64::try_from(file.size_bytes).unwrap_or_default(),
+                    etags: Coding::ALL.map(|coding| format!("\"{name}-{}\"", coding.letter()).into()),
+                };
+                (file.path, Arc::new(live))
+            })
+            .collect();
+        let entry = files.get(&bundle.entry).cloned();
+        Self { kind: bundle.kind, files, entry, weight }
+    }
+
+    /// The document at the root.
+    pub const fn entry(&self) -> Option<&Arc<LiveFile>> {
+        self.entry.as_ref()
+    }
+
+    pub fn find(&self, path: &str) -> Option<&Arc<LiveFile>> {
+        self.files.get(path)
+    }
+}
+
+/// 22 characters of the hash: enough to tell any two bodies apart.
+fn data_encoding(hash: &[u8; 32]) -> String {
+    hash[..11].iter().fold(String::with_capacity(22), |text, b| format!("{text}{b:02x}"))
+}
+
+#[derive(Debug, Clone)]
+pub(super) struct ByWeight;
+
+impl Weighter<[u8; 32], Arc<LiveBundle>> for ByWeight {
+    fn weight(&self, _: &[u8; 32], bundle: &Arc<LiveBundle>) -> u64 {
+        bundle.weight
+    }
+}
+
+pub(super) type BundleCache = Cache<[u8; 32], Arc<LiveBundle>, ByWeight>;
+
+pub(super) fn cache(bytes: u64) -> BundleCache {
+    Cache::with_weighter(4096, bytes.max(1 << 20), ByWeight)
+}
+
+impl App {
+    /// The bundle with that hash; loaded once however many ask.
+    pub(crate) async fn bundle(&self, hash: &[u8; 32]) -> Result<Arc<LiveBundle>> {
+        self.pages
+            .bundles
+            .get_or_insert_async(hash, async {
+                let bundle = self.store.find_bundle(hash).await?;
+                let bundle = bundle.ok_or_else(|| Error::internal("a site points at a missing bundle"))?;
+                Ok(Arc::new(LiveBundle::new(bundle)))
+            })
+            .await
+    }
+}

@@ -1,0 +1,161 @@
+//! Opening a page: the row that decides, the bundle it points at, and the bytes to send.
+//! Bytes and bundles are immutable and addressed by content, so their caches never need invalidation. A row is
+//! kept for a second at the most, and thrown out before any change on this node is acknowledged.
+
+mod body;
+mod bundle;
+mod stream;
+
+pub use body::{Body, Coding};
+pub use bundle::{LiveBundle, LiveFile};
+pub use stream::Part;
+
+use crate::app::App;
+use body::BodyCache;
+use bundle::BundleCache;
+use dropleaf_core::Result;
+use dropleaf_core::access::Door;
+use dropleaf_core::site::{Site, Visibility};
+use quick_cache::sync::Cache;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+/// Changes made on another node are in force after this at the latest.
+const ROW_LIFE: Duration = Duration::from_millis(900);
+const ROWS: usize = 20_000;
+
+/// How a viewer names a page: by its token, or by its public name. Small and flat, so that a lookup allocates nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct PageKey {
+    slug: bool,
+    len: u8,
+    text: [u8; 63],
+}
+
+impl PageKey {
+    pub fn token(token: &str) -> Option<Self> {
+        if token.len() == 22 { Self::new(false, token) } else { None }
+    }
+
+    pub fn slug(slug: &str) -> Option<Self> {
+        Self::new(true, slug).map(|mut key| {
+            key.text.make_ascii_lowercase();
+            key
+        })
+    }
+
+    fn new(slug: bool, name: &str) -> Option<Self> {
+        let mut text = [0; 63];
+        text.get_mut(..name.len())?.copy_from_slice(name.as_bytes());
+        Some(Self { slug, len: u8::try_from(name.len()).ok()?, text })
+    }
+
+    fn name(&self) -> &str {
+        std::str::from_utf8(&self.text[..usize::from(self.len)]).unwrap_or_default()
+    }
+}
+
+/// A page as viewers meet it.
+#[derive(Debug)]
+pub struct Page {
+    pub site: Site,
+    pub door: Door,
+    /// None when the bytes are erased.
+    pub bundle: Option<Arc<LiveBundle>>,
+    loaded_at: Duration,
+}
+
+#[derive(Debug)]
+pub(crate) struct Pages {
+    rows: Cache<PageKey, Arc<Page>>,
+    bundles: BundleCache,
+    bodies: BodyCache,
+    /// Rises with every eviction, so that a row read before a change is not kept after it.
+    epoch: AtomicU64,
+}
+
+impl Pages {
+    pub(crate) fn new(cache_bytes: u64) -> Self {
+        Self {
+            rows: Cache::new(ROWS),
+            bundles: bundle::cache(cache_bytes / 4),
+            bodies: body::cache(cache_bytes),
+            epoch: AtomicU64::new(0),
+        }
+    }
+
+    /// Forgets a row by the name other nodes call it: `t:` and a token, `s:` and a slug, `*` for all.
+    pub(crate) fn evict_named(&self, name: &str) {
+        self.epoch.fetch_add(1, Ordering::SeqCst);
+        let key = match name.split_at_checked(2) {
+            Some(("t:", token)) => PageKey::token(token),
+            Some(("s:", slug)) => PageKey::slug(slug),
+            _ => {
+                self.rows.clear();
+                None
+            }
+        };
+        if let Some(key) = key {
+            self.rows.remove(&key);
+        }
+    }
+}
+
+/// Every name these states of a site are cached under.
+pub(crate) fn names_of<'a>(sites: impl Iterator<Item = &'a Site>) -> Vec<String> {
+    let mut names: Vec<String> = sites
+        .flat_map(|site| {
+            let slug = site.slug.as_deref().map(|slug| format!("s:{slug}"));
+            [Some(format!("t:{}", site.token)), slug].into_iter().flatten()
+        })
+        .collect();
+    names.sort_unstable();
+    names.dedup();
+    names
+}
+
+impl App {
+    /// The page of that name, with the row as it stands. None when there never was one.
+    pub async fn open_page(&self, key: &PageKey) -> Result<Option<Arc<Page>>> {
+        let now = self.clock.monotonic();
+        if let Some(page) = self.pages.rows.get(key)
+            && now.saturating_sub(page.loaded_at) < ROW_LIFE
+        {
+            return Ok(Some(page));
+        }
+        self.load_page(key, now).await
+    }
+
+    async fn load_page(&self, key: &PageKey, now: Duration) -> Result<Option<Arc<Page>>> {
+        let epoch = self.pages.epoch.load(Ordering::SeqCst);
+        let found = if key.slug {
+            let site = self.store.find_site_by_slug(key.name()).await?;
+            // The name belongs to the site only while it is public under it.
+            site.filter(|site| {
+                site.visibility == Visibility::Public && site.slug.as_deref() == Some(key.name())
+            })
+        } else {
+            self.store.find_site_by_token(key.name()).await?
+        };
+        let Some(site) = found else { return Ok(None) };
+        let bundle = match &site.bundle_hash {
+            Some(hash) => Some(self.bundle(hash).await?),
+            None => None,
+        };
+        let door = Door {
+            state: site.state,
+            visibility: site.visibility,
+            expires_at: site.expires_at,
+            has_password: site.password_hash.is_some(),
+            has_email_gate: site.email_gate_domain.is_some(),
+        };
+        let page = Arc::new(Page { site, door, bundle, loaded_at: now });
+        self.pages.rows.insert(*key, Arc::clone(&page));
+        // A change that slipped in between reading and keeping would otherwise be hidden for a second.
+        if self.pages.epoch.load(Ordering::SeqCst) != epoch {
+            self.pages.rows.remove(key);
+        }
+        Ok(Some(page))
+    }
+}

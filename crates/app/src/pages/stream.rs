@@ -1,0 +1,107 @@
+//! Large files: streamed from storage in pieces, whole or a range of them, never held in memory.
+
+use super::LiveFile;
+use crate::app::App;
+use bytes::Bytes;
+use dropleaf_core::Result;
+use dropleaf_store::blobs::Encoding;
+use futures_util::stream::BoxStream;
+use futures_util::{StreamExt, TryStreamExt};
+use std::io::{self, Read, Write};
+use std::ops::Range;
+use tokio::sync::mpsc;
+use tokio_util::io::{StreamReader, SyncIoBridge};
+
+const PIECE: usize = 64 * 1024;
+
+/// A stretch of a file on its way out.
+pub struct Part {
+    /// How many bytes will come.
+    pub bytes: u64,
+    pub stream: BoxStream<'static, io::Result<Bytes>>,
+}
+
+impl std::fmt::Debug for Part {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Part").field("bytes", &self.bytes).finish_non_exhaustive()
+    }
+}
+
+impl App {
+    /// The bytes of a large file as they were uploaded, or a range of them.
+    pub async fn stream(&self, file: &LiveFile, range: Option<Range<u64>>) -> Result<Part> {
+        let blob = self.store.blobs.open_body(&self.store.db, &file.hash).await?;
+        let range = range.unwrap_or(0..file.size_bytes);
+        let bytes = range.end - range.start;
+        let stream = match blob.encoding {
+            Encoding::Identity if bytes < file.size_bytes => {
+                blob.range(range).await?.map_err(io::Error::other).boxed()
+            }
+            Encoding::Identity => blob.stream().await?.map_err(io::Error::other).boxed(),
+            Encoding::Zstd => unpacked(blob.stream().await?.map_err(io::Error::other).boxed(), range),
+        };
+        Ok(Part { bytes, stream })
+    }
+
+    /// The stored form of a large file, when it is stored the way the viewer wants it. None otherwise.
+    pub async fn stream_zstd(&self, file: &LiveFile) -> Result<Option<Part>> {
+        let blob = self.store.blobs.open_body(&self.store.db, &file.hash).await?;
+        if blob.encoding != Encoding::Zstd {
+            return Ok(None);
+        }
+        let bytes = blob.stored_bytes;
+        Ok(Some(Part { bytes, stream: blob.stream().await?.map_err(io::Error::other).boxed() }))
+    }
+}
+
+/// Unpacks on a thread of its own and lets through only the range. A viewer who goes away ends it.
+fn unpacked(
+    stored: BoxStream<'static, io::Result<Bytes>>,
+    range: Range<u64>,
+) -> BoxStream<'static, io::Result<Bytes>> {
+    let (sender, receiver) = mpsc::channel::<io::Result<Bytes>>(4);
+    let handle = tokio::runtime::Handle::current();
+    handle.clone().spawn_blocking(move || {
+        let reader = SyncIoBridge::new_with_handle(StreamReader::new(stored), handle);
+        if let Err(error) = unpack(reader, range, &sender) {
+            // The receiver may be gone; then nobody needs to know.
+            let _ = sender.blocking_send(Err(error));
+        }
+    });
+    futures_util::stream::unfold(receiver, |mut receiver| async {
+        receiver.recv().await.map(|piece| (piece, receiver))
+    })
+    .boxed()
+}
+
+fn unpack(reader: impl Read, range: Range<u64>, sender: &mpsc::Sender<io::Result<Bytes>>) -> io::Result<()> {
+    let mut decoder = zstd::stream::Decoder::new(reader)?;
+    io::copy(&mut (&mut decoder).take(range.start), &mut io::sink())?;
+    let mut rest = decoder.take(range.end - range.start);
+    let mut out = Pieces { sender, piece: Vec::with_capacity(PIECE) };
+    io::copy(&mut rest, &mut out)?;
+    out.flush()
+}
+
+struct Pieces<'a> {
+    sender: &'a mpsc::Sender<io::Result<Bytes>>,
+    piece: Vec<u8>,
+}
+
+impl Write for Pieces<'_> {
+    fn write(&mut self, data: &[u8]) -> io::Result<usize> {
+        self.piece.extend_from_slice(data);
+        if self.piece.len() >= PIECE {
+            self.flush()?;
+        }
+        Ok(data.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        if self.piece.is_empty() {
+            return Ok(());
+        }
+        let piece = std::mem::replace(&mut self.piece, Vec::with_capacity(PIECE));
+        self.sender.blocking_send(Ok(piece.into())).map_err(|_| io::Error::from(io::ErrorKind::BrokenPipe))
+    }
+}

@@ -1,0 +1,46 @@
+//! What the acts need to know from configuration, already checked.
+
+use dropleaf_content::Limits;
+use dropleaf_core::plan::Plans;
+use dropleaf_core::rate::Rate;
+use ipnet::IpNet;
+use std::path::PathBuf;
+
+#[derive(Debug, Clone)]
+pub struct Settings {
+    pub plans: Plans,
+    /// The plan of accounts made without naming one.
+    pub default_plan: String,
+    pub content: Limits,
+    pub rates: Rates,
+    pub retention: Retention,
+    /// Networks that rate limits leave alone.
+    pub exempt: Vec<IpNet>,
+    /// Where large uploads are unpacked; on the same disk as the data.
+    pub spool_dir: PathBuf,
+    pub versions_kept: i64,
+    pub count_views: bool,
+    pub cache_bytes: u64,
+    /// Uploads that are checked and packed at the same time.
+    pub parallel_uploads: usize,
+}
+
+#[derive(Debug, Clone, Copy)]
+pub struct Rates {
+    pub anonymous_hour: Rate,
+    pub anonymous_day: Rate,
+    /// Attempts, successful or not: what an address may make the server work.
+    pub anonymous_attempts: Rate,
+    pub key_minute: Rate,
+}
+
+/// How long ended things are kept, in seconds.
+#[derive(Debug, Clone, Copy)]
+pub struct Retention {
+    pub restore: i64,
+    pub unowned: i64,
+    pub slug_hold: i64,
+    pub tombstone: i64,
+    pub orphan: i64,
+    pub idempotency: i64,
+}

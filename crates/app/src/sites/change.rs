@@ -1,0 +1,103 @@
+//! Settings: `PATCH /sites/{idOrSlug}`. Only sent fields change. Spec §3, §4.
+
+use super::TRIES;
+use super::replace::Updated;
+use crate::app::App;
+use dropleaf_core::account::Account;
+use dropleaf_core::expiry::Lifetime;
+use dropleaf_core::site::{Site, State, Visibility};
+use dropleaf_core::site_change::{Field, SiteChange};
+use dropleaf_core::slug::Slug;
+use dropleaf_core::{Error, Result};
+use dropleaf_store::{DbError, Stmt, accounts, sites, slugs};
+
+/// What was sent, before anything is hashed or looked up.
+#[derive(Debug, Clone, Default)]
+pub struct PatchRequest {
+    pub slug: Field<Slug>,
+    pub visibility: Option<Visibility>,
+    pub password: Field<String>,
+    pub lifetime: Option<Lifetime>,
+    pub email_gate_domain: Field<String>,
+    pub agentation: Option<bool>,
+    pub csp_strict: Option<bool>,
+    pub title: Option<String>,
+}
+
+impl App {
+    pub async fn change_site(&self, account: &Account, name: &str, request: PatchRequest) -> Result<Updated> {
+        let mut site = self.get_changeable(account, name).await?;
+        let change = self.hash_password(request).await?;
+        if change.is_empty() {
+            return Ok(Updated { site, warnings: Vec::new() });
+        }
+        let plan = self.settings.plans.find(&account.plan);
+        for _ in 0..TRIES {
+            let now = self.now();
+            let (mut next, warnings) = change.clone().apply(&site, &plan, now)?;
+            let mut stmts = Vec::new();
+            // A new expiry brings an expired page back, if the plan has room for it.
+            let alive = !next.expires_at.is_some_and(|at| at <= now);
+            if site.state == State::Expired && alive {
+                next.state = State::Live;
+                next.ended_at = None;
+                next.counted = true;
+                stmts.push(accounts::take_page(&account.id, plan.active_pages));
+            }
+            stmts.push(sites::update(&site, &next));
+            stmts.extend(self.move_slug(&site, &next));
+            match self.commit_site(stmts, Some(&site), &next).await {
+                Ok(()) => return Ok(Updated { site: next, warnings }),
+                Err(DbError::Guard(sites::CHANGED)) => site = self.get_changeable(account, name).await?,
+                Err(error) => return Err(self.guard_error(error, Some(&plan))),
+            }
+        }
+        Err(self.guard_error(DbError::Guard(sites::CHANGED), Some(&plan)))
+    }
+
+    async fn get_changeable(&self, account: &Account, name: &str) -> Result<Site> {
+        let site = self.get_own(account, name).await?;
+        if matches!(site.state, State::Live | State::Expired) {
+            Ok(site)
+        } else {
+            Err(Error::not_found("site"))
+        }
+    }
+
+    async fn hash_password(&self, request: PatchRequest) -> Result<SiteChange> {
+        let password_hash = match &request.password {
+            Field::Absent => Field::Absent,
+            Field::Null => Field::Null,
+            Field::Value(password) => Field::Value(self.passwords.hash(password, &self.minter).await?),
+        };
+        Ok(SiteChange {
+            slug: request.slug,
+            visibility: request.visibility,
+            password_hash,
+            lifetime: request.lifetime,
+            email_gate_domain: request.email_gate_domain,
+            agentation: request.agentation,
+            csp_strict: request.csp_strict,
+            title: request.title,
+        })
+    }
+
+    /// Lets the old name go and takes the new one, when a change of the site asks for it.
+    pub(crate) fn move_slug(&self, before: &Site, after: &Site) -> Vec<Stmt> {
+        let mut stmts = Vec::new();
+        if before.slug == after.slug {
+            return stmts;
+        }
+        if let Some(old) = &before.slug {
+            stmts.push(self.release_slug(old, &before.id));
+        }
+        if let (Some(new), Some(account)) = (&after.slug, &after.account_id) {
+            stmts.push(slugs::take(new, &after.id, account, self.now()));
+        }
+        stmts
+    }
+
+    pub(crate) fn release_slug(&self, slug: &str, site_id: &str) -> Stmt {
+        slugs::release(slug, site_id, self.now() + self.settings.retention.slug_hold)
+    }
+}

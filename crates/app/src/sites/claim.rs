@@ -1,0 +1,54 @@
+//! Claiming: a page made without credentials becomes an account's, for good. Spec §3.
+
+use super::TRIES;
+use crate::app::App;
+use dropleaf_core::account::Account;
+use dropleaf_core::site::{Site, State};
+use dropleaf_core::{Code, Error, Result};
+use dropleaf_store::{DbError, accounts, sites};
+
+impl App {
+    pub async fn claim_site(&self, account: &Account, name: &str, token: &str) -> Result<Site> {
+        let plan = self.settings.plans.find(&account.plan);
+        for _ in 0..TRIES {
+            let site = self.find_named(name).await?.ok_or_else(|| Error::not_found("site"))?;
+            match site.state_at(self.now()) {
+                State::Live => {}
+                State::Expired => {
+                    return Err(Error::new(
+                        Code::Expired,
+                        "The page has expired and cannot be claimed any more.",
+                    ));
+                }
+                State::Deleted | State::Burnt | State::TakenDown => return Err(Error::not_found("site")),
+            }
+            match &site.account_id {
+                // The answer to the first claim may have been lost: claiming one's own page again is no mistake.
+                Some(owner) if *owner == account.id && site.claimed_at.is_some() => return Ok(site),
+                Some(owner) if *owner == account.id => return Err(Error::plain(Code::InvalidClaimToken)),
+                Some(_) => return Err(Error::plain(Code::AlreadyClaimed)),
+                None => {}
+            }
+            let site = self.get_claimable(name, token).await?;
+            let now = self.now();
+            let next = Site {
+                account_id: Some(account.id.clone()),
+                claim_hash: None,
+                claimed_at: Some(now),
+                expires_at: None,
+                counted: true,
+                gate_version: site.gate_version + 1,
+                updated_at: site.next_updated_at(now),
+                ..site.clone()
+            };
+            let stmts =
+                vec![sites::update(&site, &next), accounts::take_page(&account.id, plan.active_pages)];
+            match self.commit_site(stmts, Some(&site), &next).await {
+                Ok(()) => return Ok(next),
+                Err(DbError::Guard(sites::CHANGED)) => {}
+                Err(error) => return Err(self.guard_error(error, Some(&plan))),
+            }
+        }
+        Err(self.guard_error(DbError::Guard(sites::CHANGED), Some(&plan)))
+    }
+}

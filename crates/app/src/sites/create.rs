@@ -1,0 +1,183 @@
+//! Publishing: `POST /sites`, with an account or without. Spec §3, §4.
+
+use super::{TRIES, take_daily};
+use crate::app::App;
+use crate::caller::Caller;
+use crate::idempotency::{Done, Entry, Once};
+use crate::staging::{Staged, Upload};
+use dropleaf_core::account::Account;
+use dropleaf_core::options::UploadOptions;
+use dropleaf_core::plan::Plan;
+use dropleaf_core::site::{Site, State};
+use dropleaf_core::{Code, Error, Result, expiry, secret};
+use dropleaf_store::site_versions::{self, SiteVersion};
+use dropleaf_store::{DbError, Stmt, accounts, idempotency, sites, slugs};
+
+/// A page that has just been made.
+#[derive(Debug)]
+pub struct Created {
+    pub site: Site,
+    /// Only for a page without an owner; shown once.
+    pub claim_token: Option<String>,
+    pub warnings: Vec<String>,
+}
+
+impl App {
+    pub async fn create_site(
+        &self,
+        caller: &Caller,
+        upload: Upload,
+        mut options: UploadOptions,
+        once: Option<&Once>,
+        render: impl FnOnce(&Created) -> Vec<u8>,
+    ) -> Result<Done<Created>> {
+        if caller.account.is_none() && options.slug.is_some() {
+            return Err(Error::new(
+                Code::AuthRequired,
+                "A public page needs an account; send a key, or leave the slug out.",
+            ));
+        }
+        let _turn = match self.begin_once(once).await? {
+            Entry::Again(status, body) => return Ok(Done::Again { status, body }),
+            Entry::First(turn) => turn,
+        };
+        let mut warnings = std::mem::take(&mut options.warnings);
+        let plan = caller.account.as_ref().map(|account| self.settings.plans.find(&account.plan));
+        let expires_at = self.expiry_for(plan.as_ref(), &options, &mut warnings)?;
+        let staged = self.stage(upload, options.e2e).await?;
+        warnings.extend(staged.warnings.iter().cloned());
+        let (site, claim_token) =
+            self.new_site(caller.account.as_ref(), &options, &staged, expires_at).await?;
+        let created = Created { site, claim_token, warnings };
+
+        let mut stmts = self.quota(caller, plan.as_ref())?;
+        stmts.extend(staged.stmts);
+        stmts.push(sites::insert(&created.site));
+        stmts.push(site_versions::insert(&first_version(&created.site, staged.file_count)));
+        if let (Some(slug), Some(account)) = (&created.site.slug, &caller.account) {
+            stmts.push(slugs::take(slug, &created.site.id, &account.id, created.site.created_at));
+        }
+        if let Some(once) = once {
+            stmts.push(self.record_once(once, 201, &render(&created))?);
+        }
+        match (self.commit_new(stmts, &created.site, caller.account.as_ref()).await, once) {
+            (Ok(()), _) => Ok(Done::Fresh(created)),
+            (Err(DbError::Guard(idempotency::ANSWERED)), Some(once)) => self.answer_again(once).await,
+            (Err(error), _) => Err(self.guard_error(error, plan.as_ref())),
+        }
+    }
+
+    fn expiry_for(
+        &self,
+        plan: Option<&Plan>,
+        options: &UploadOptions,
+        warnings: &mut Vec<String>,
+    ) -> Result<Option<i64>> {
+        let now = self.now();
+        let asked = options.lifetime.unwrap_or_default();
+        if let Some(plan) = plan {
+            return expiry::owned(asked, plan, now, now);
+        }
+        let (at, cut) = expiry::anonymous(asked, now);
+        if cut {
+            warnings.push("Pages without an account live 24 hours; claim the page to keep it.".into());
+        }
+        Ok(Some(at))
+    }
+
+    async fn new_site(
+        &self,
+        account: Option<&Account>,
+        options: &UploadOptions,
+        staged: &Staged,
+        expires_at: Option<i64>,
+    ) -> Result<(Site, Option<String>)> {
+        let now = self.now();
+        let id = self.minter.id("site");
+        let claim_token = account.is_none().then(|| self.minter.claim_token());
+        let password_hash = match &options.password {
+            Some(password) => Some(self.passwords.hash(password, &self.minter).await?),
+            None => None,
+        };
+        let site = Site {
+            token: self.minter.page_token(),
+            host_label: self.keys.host_label(&id),
+            id,
+            account_id: account.map(|account| account.id.clone()),
+            slug: options.slug.as_ref().map(|slug| slug.as_str().to_owned()),
+            visibility: options.visibility(),
+            state: State::Live,
+            title: options.title.clone().unwrap_or_else(|| staged.title.clone()),
+            version: 1,
+            bundle_hash: Some(staged.hash),
+            byte_size: staged.byte_size,
+            created_at: now,
+            updated_at: now,
+            expires_at,
+            agentation: options.agentation.unwrap_or(false),
+            csp_strict: options.csp_strict.unwrap_or(false),
+            e2e: options.e2e,
+            password_hash,
+            email_gate_domain: options.email_gate_domain.clone(),
+            gate_version: 1,
+            claim_hash: claim_token.as_deref().map(secret::hash),
+            claimed_at: None,
+            counted: account.is_some(),
+            ended_at: None,
+            purged_at: None,
+            view_count: 0,
+            last_viewed_at: None,
+        };
+        Ok((site, claim_token))
+    }
+
+    /// The counters this publish moves: the account's plan, or the address's quota.
+    fn quota(&self, caller: &Caller, plan: Option<&Plan>) -> Result<Vec<Stmt>> {
+        let now = self.now();
+        if let (Some(account), Some(plan)) = (&caller.account, plan) {
+            let page = accounts::take_page(&account.id, plan.active_pages);
+            return Ok([page].into_iter().chain(take_daily(account, plan, now)).collect());
+        }
+        let ip = caller.ip.ok_or_else(|| Error::plain(Code::NoClientIp))?;
+        Ok(self.anonymous_quota(ip).map(|quota| quota.take(now).collect()).unwrap_or_default())
+    }
+
+    /// Commits, making room first if expired pages still take up places of the plan.
+    async fn commit_new(
+        &self,
+        stmts: Vec<Stmt>,
+        site: &Site,
+        account: Option<&Account>,
+    ) -> Result<(), DbError> {
+        let retry = stmts.clone();
+        match (self.store.commit(stmts).await, account) {
+            (Err(DbError::Guard(accounts::PAGE_LIMIT)), Some(account)) => {
+                let expired = self.store.list_expired_of(&account.id, site.created_at, 1000).await?;
+                if expired.is_empty() {
+                    return Err(DbError::Guard(accounts::PAGE_LIMIT));
+                }
+                for _ in 0..TRIES {
+                    if self.expire(expired.clone()).await.is_ok() {
+                        break;
+                    }
+                }
+                self.store.commit(retry).await.map(|_| ())
+            }
+            (outcome, _) => outcome.map(|_| ()),
+        }
+    }
+}
+
+fn first_version(site: &Site, file_count: i64) -> SiteVersion {
+    SiteVersion {
+        site_id: site.id.clone(),
+        version: 1,
+        bundle_hash: site.bundle_hash.unwrap_or_default(),
+        title: site.title.clone(),
+        byte_size: site.byte_size,
+        file_count,
+        e2e: site.e2e,
+        restored_from: None,
+        created_at: site.created_at,
+    }
+}

@@ -1,0 +1,143 @@
+//! How a site ends and comes back: delete, restore, purge, expiry. Decisions §2.8.
+
+use super::TRIES;
+use super::replace::Updated;
+use crate::app::App;
+use dropleaf_core::account::Account;
+use dropleaf_core::site::{Site, State, Visibility};
+use dropleaf_core::{Code, Error, Result};
+use dropleaf_store::{DbError, Stmt, accounts, site_versions, sites, slugs};
+
+#[derive(Debug, Clone, Copy)]
+pub struct Deleted {
+    /// None when the bytes are erased already.
+    pub restorable_until: Option<i64>,
+}
+
+impl App {
+    /// Hides the page at once. With `purge`, or when it was deleted before, erases its bytes too.
+    pub async fn delete_site(&self, account: &Account, name: &str, purge: bool) -> Result<Deleted> {
+        for _ in 0..TRIES {
+            let site = self.get_own(account, name).await?;
+            let gone = matches!(site.state, State::Burnt | State::TakenDown) || site.purged_at.is_some();
+            // Deleting twice is not found, but a deleted page may still be purged.
+            if gone || (site.state == State::Deleted && !purge) {
+                return Err(Error::not_found("site"));
+            }
+            let versions = if purge { self.store.list_versions(&site.id).await? } else { Vec::new() };
+            let (next, stmts) = self.ended(&site, State::Deleted, purge);
+            match self.commit_site(stmts, Some(&site), &next).await {
+                Ok(()) if purge => {
+                    let bundles: Vec<_> = versions.iter().map(|version| version.bundle_hash).collect();
+                    self.erase_now(&site.id, &bundles).await;
+                    return Ok(Deleted { restorable_until: None });
+                }
+                Ok(()) => {
+                    let until = next.ended_at.map(|at| at + self.settings.retention.restore);
+                    return Ok(Deleted { restorable_until: until });
+                }
+                Err(DbError::Guard(sites::CHANGED)) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Err(self.guard_error(DbError::Guard(sites::CHANGED), None))
+    }
+
+    /// Brings a deleted page back, with its name if it is still free.
+    pub async fn restore_site(&self, account: &Account, name: &str) -> Result<Updated> {
+        let plan = self.settings.plans.find(&account.plan);
+        let mut keep_slug = true;
+        for _ in 0..TRIES {
+            let site = self.get_own(account, name).await?;
+            let now = self.now();
+            if site.state == State::Live {
+                return Ok(Updated { site, warnings: vec!["The page was not deleted.".into()] });
+            }
+            let in_time = site.ended_at.is_some_and(|at| now < at + self.settings.retention.restore);
+            if site.state != State::Deleted || site.purged_at.is_some() || !in_time {
+                return Err(Error::plain(Code::NotRestorable));
+            }
+            let mut next = site.clone();
+            next.updated_at = site.next_updated_at(now);
+            let expired = site.expires_at.is_some_and(|at| at <= now);
+            let mut stmts = Vec::new();
+            let mut warnings = Vec::new();
+            if expired {
+                next.state = State::Expired;
+                warnings
+                    .push("The page has expired meanwhile; give it a new expires_at with PATCH.".to_owned());
+            } else {
+                next.state = State::Live;
+                next.ended_at = None;
+                next.counted = true;
+                stmts.push(accounts::take_page(&account.id, plan.active_pages));
+            }
+            match (&site.slug, keep_slug) {
+                (Some(slug), true) => stmts.push(slugs::take(slug, &site.id, &account.id, now)),
+                (Some(slug), false) => {
+                    warnings
+                        .push(format!("The slug {slug} belongs to another page now; this one is unlisted."));
+                    next.slug = None;
+                    if next.visibility == Visibility::Public {
+                        next.visibility = Visibility::Unlisted;
+                    }
+                }
+                (None, _) => {}
+            }
+            stmts.push(sites::update(&site, &next));
+            match self.commit_site(stmts, Some(&site), &next).await {
+                Ok(()) => return Ok(Updated { site: next, warnings }),
+                Err(DbError::Guard(slugs::TAKEN)) => keep_slug = false,
+                Err(DbError::Guard(sites::CHANGED)) => {}
+                Err(error) => return Err(self.guard_error(error, Some(&plan))),
+            }
+        }
+        Err(self.guard_error(DbError::Guard(sites::CHANGED), None))
+    }
+
+    /// The site after its end, and the statements that bring it there.
+    pub(crate) fn ended(&self, site: &Site, state: State, purge: bool) -> (Site, Vec<Stmt>) {
+        let now = self.now();
+        let mut next = site.clone();
+        let mut stmts = Vec::new();
+        next.updated_at = site.next_updated_at(now);
+        if site.state == State::Live && site.counted {
+            next.counted = false;
+            stmts.extend(site.account_id.as_deref().map(accounts::give_page));
+        }
+        next.state = state;
+        next.ended_at = site.ended_at.or(Some(now));
+        if state != State::Expired {
+            stmts.extend(site.slug.as_deref().map(|slug| self.release_slug(slug, &site.id)));
+        }
+        if purge {
+            next.purged_at = Some(now);
+            next.bundle_hash = None;
+            next.byte_size = 0;
+            // A name that only an expired page still used must not outlive its bytes.
+            stmts.extend(site.slug.as_deref().map(|slug| self.release_slug(slug, &site.id)));
+            stmts.push(site_versions::delete_up_to(&site.id, i64::MAX));
+        }
+        // The update comes first: its guard decides whether the rest may happen.
+        stmts.insert(0, sites::update(site, &next));
+        (next, stmts)
+    }
+
+    /// Ends live pages whose expiry has passed; one that was changed meanwhile is left for the next round.
+    pub(crate) async fn expire(&self, expired: Vec<Site>) -> Result<usize> {
+        let mut count = 0;
+        for site in expired {
+            if site.state_at(self.now()) != State::Expired {
+                continue;
+            }
+            let (mut next, stmts) = self.ended(&site, State::Expired, false);
+            next.ended_at = site.expires_at;
+            match self.commit_site(stmts, Some(&site), &next).await {
+                Ok(()) => count += 1,
+                Err(DbError::Guard(_)) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(count)
+    }
+}

@@ -1,0 +1,121 @@
+//! Acts on sites: publish, read, replace, change, end, claim, and go back to an older version.
+
+mod change;
+mod claim;
+mod create;
+mod end;
+mod read;
+mod replace;
+mod versions;
+
+pub use change::PatchRequest;
+pub use create::Created;
+pub use end::Deleted;
+pub use read::{Content, ListQuery, SiteList};
+pub use replace::Updated;
+
+use crate::app::App;
+use dropleaf_core::account::Account;
+use dropleaf_core::error::Fact;
+use dropleaf_core::plan::Plan;
+use dropleaf_core::rate::Rate;
+use dropleaf_core::site::{Site, SiteName};
+use dropleaf_core::{Code, Error, Result};
+use dropleaf_store::{DbError, Stmt, accounts, counters, sites, slugs};
+
+/// The label of the daily publishing cap, in guards and counter keys.
+pub(crate) const DAILY: &str = "plan_daily";
+/// How often an act is tried again when somebody else changed the site in between.
+pub(crate) const TRIES: usize = 5;
+
+pub(crate) fn daily_rate(plan: &Plan) -> Rate {
+    Rate { name: DAILY, limit: plan.publishes_a_day.unwrap_or(i64::MAX), window_seconds: 86_400 }
+}
+
+pub(crate) fn daily_key(account_id: &str) -> String {
+    format!("{DAILY}:{account_id}")
+}
+
+/// Counts a publish of the day. None when the plan has no cap: then nothing needs counting.
+pub(crate) fn take_daily(account: &Account, plan: &Plan, now: i64) -> Option<Stmt> {
+    plan.publishes_a_day.map(|_| counters::take(&daily_key(&account.id), &daily_rate(plan), now))
+}
+
+impl App {
+    /// The site behind `{idOrSlug}`, whoever owns it and whatever its state.
+    pub(crate) async fn find_named(&self, name: &str) -> Result<Option<Site>> {
+        let found = match SiteName::parse(name) {
+            None => None,
+            Some(SiteName::Id(id)) => self.store.find_site(id).await?,
+            Some(SiteName::Slug(slug)) => self.store.find_site_by_slug(&slug.to_ascii_lowercase()).await?,
+            Some(SiteName::SlugOrToken(text)) => {
+                match self.store.find_site_by_slug(&text.to_ascii_lowercase()).await? {
+                    Some(site) => Some(site),
+                    None => self.store.find_site_by_token(text).await?,
+                }
+            }
+        };
+        Ok(found)
+    }
+
+    /// The caller's own site; anything else is not found.
+    pub(crate) async fn get_own(&self, account: &Account, name: &str) -> Result<Site> {
+        let site = self.find_named(name).await?;
+        site.filter(|site| site.account_id.as_deref() == Some(account.id.as_str()))
+            .ok_or_else(|| Error::not_found("site"))
+    }
+
+    /// Commits statements about a site and makes the change seen at once by every viewer of this node.
+    pub(crate) async fn commit_site(
+        &self,
+        stmts: Vec<Stmt>,
+        before: Option<&Site>,
+        after: &Site,
+    ) -> Result<(), DbError> {
+        let changed = crate::pages::names_of(before.into_iter().chain([after]));
+        let outcome = self.store.commit_changed(stmts, changed.clone()).await;
+        // Also after a failure: whether a lost connection committed is not known.
+        for name in &changed {
+            self.pages.evict_named(name);
+        }
+        outcome.map(|_| ())
+    }
+
+    /// What a failed guard means to the caller.
+    pub(crate) fn guard_error(&self, error: DbError, plan: Option<&Plan>) -> Error {
+        let DbError::Guard(label) = error else { return error.into() };
+        match label {
+            slugs::TAKEN => Error::plain(Code::SlugTaken),
+            sites::CHANGED => {
+                Error::new(Code::Conflict, "The page is being changed by others at the same time; try again.")
+            }
+            accounts::PAGE_LIMIT => page_limit(plan),
+            DAILY => daily_limit(plan, self.now()),
+            other => {
+                self.rate_refusal(other).unwrap_or_else(|| Error::internal(format!("guard {other} failed")))
+            }
+        }
+    }
+}
+
+fn page_limit(plan: Option<&Plan>) -> Error {
+    let (name, cap) =
+        plan.map_or(("", 0), |plan| (plan.name.as_str(), plan.active_pages.unwrap_or_default()));
+    Error::new(
+        Code::PlanPageLimit,
+        format!("The {name} plan holds {cap} active pages. Delete one, or buy the unlock higher_limits."),
+    )
+    .with_fact("unlock", Fact::Text("higher_limits".into()))
+}
+
+fn daily_limit(plan: Option<&Plan>, now: i64) -> Error {
+    let (cap, resets_in) = plan.map_or((0, 60), |plan| {
+        let rate = daily_rate(plan);
+        (rate.limit, rate.ends_at(now) - now)
+    });
+    Error::new(
+        Code::PlanDailyLimit,
+        format!("The plan allows {cap} publishes a day; it starts again in {resets_in} s."),
+    )
+    .retry_after(resets_in)
+}

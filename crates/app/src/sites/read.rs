@@ -1,0 +1,96 @@
+//! Reading sites as their owner: one, many, and the stored content verbatim. Spec §4.
+
+use crate::app::App;
+use bytes::Bytes;
+use dropleaf_core::account::Account;
+use dropleaf_core::site::{Site, State};
+use dropleaf_core::{Code, Error, Result};
+use dropleaf_store::sites::Before;
+
+pub(super) const LIST_DEFAULT: i64 = 200;
+pub(super) const LIST_MOST: i64 = 500;
+
+#[derive(Debug, Clone)]
+pub struct ListQuery {
+    pub limit: i64,
+    pub before: Option<i64>,
+    pub before_id: Option<String>,
+    pub state: State,
+}
+
+impl Default for ListQuery {
+    fn default() -> Self {
+        Self { limit: LIST_DEFAULT, before: None, before_id: None, state: State::Live }
+    }
+}
+
+#[derive(Debug)]
+pub struct SiteList {
+    pub sites: Vec<Site>,
+    pub has_more: bool,
+}
+
+/// The stored bytes of a site's main document, or of its source.
+#[derive(Debug)]
+pub struct Content {
+    pub mime: String,
+    pub bytes: Bytes,
+}
+
+impl App {
+    /// Live and expired sites are shown to their owner; deleted ones are not there. Decisions §2.8.
+    pub async fn get_site(&self, account: &Account, name: &str) -> Result<Site> {
+        let mut site = self.get_own(account, name).await?;
+        site.state = site.state_at(self.now());
+        if !matches!(site.state, State::Live | State::Expired) {
+            return Err(Error::not_found("site"));
+        }
+        self.add_pending_views(&mut site);
+        Ok(site)
+    }
+
+    pub async fn list_sites(&self, account: &Account, query: ListQuery) -> Result<SiteList> {
+        if !(1..=LIST_MOST).contains(&query.limit) {
+            return Err(Error::field("limit", format!("must be 1 to {LIST_MOST}")));
+        }
+        let before =
+            query.before.map(|updated_at| Before { updated_at, id: query.before_id.unwrap_or_default() });
+        let mut sites =
+            self.store.list_sites(&account.id, query.state, self.now(), before, query.limit + 1).await?;
+        let has_more = i64::try_from(sites.len()).is_ok_and(|n| n > query.limit);
+        sites.truncate(usize::try_from(query.limit).unwrap_or_default());
+        for site in &mut sites {
+            self.add_pending_views(site);
+        }
+        Ok(SiteList { sites, has_more })
+    }
+
+    /// Spec §4: the stored document, not a rendered view of it. With `source`, what was uploaded instead.
+    pub async fn read_content(&self, account: &Account, name: &str, source: bool) -> Result<Content> {
+        let site = self.get_site(account, name).await?;
+        let hash = site.bundle_hash.ok_or_else(|| Error::not_found("content"))?;
+        let bundle = self.bundle(&hash).await?;
+        let file = match source.then(|| bundle.find("_dropleaf/source.md")).flatten() {
+            Some(file) => file,
+            None => bundle.entry().ok_or_else(|| Error::internal("a bundle has no entry"))?,
+        };
+        let bytes = self.store.blobs.read(&self.store.db, &file.hash).await?;
+        Ok(Content { mime: String::from_utf8_lossy(&file.mime).into_owned(), bytes })
+    }
+
+    /// The site as it stands, if the caller saw it so. Decisions §2.5.
+    pub(crate) fn check_expected(site: &Site, expected: Option<i64>) -> Result<()> {
+        match expected {
+            Some(at) if at != site.updated_at => Err(conflict(site)),
+            _ => Ok(()),
+        }
+    }
+}
+
+fn conflict(site: &Site) -> Error {
+    Error::new(
+        Code::Conflict,
+        format!("The page changed at {}; read it again and decide anew.", site.updated_at),
+    )
+    .with_fact("updated_at", dropleaf_core::error::Fact::Int(site.updated_at))
+}

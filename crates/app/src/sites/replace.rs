@@ -1,0 +1,157 @@
+//! New content at the same address: `PUT /sites/{idOrSlug}`. Every replacement is a new, immutable version.
+
+use super::{TRIES, take_daily};
+use crate::app::App;
+use crate::caller::Writer;
+use crate::staging::{Staged, Upload};
+use dropleaf_core::options::UploadOptions;
+use dropleaf_core::plan::Plan;
+use dropleaf_core::site::{Site, State, Visibility};
+use dropleaf_core::site_change::{Field, SiteChange};
+use dropleaf_core::{Code, Error, Result, secret};
+use dropleaf_store::site_versions::{self, SiteVersion};
+use dropleaf_store::{DbError, Stmt, sites};
+
+#[derive(Debug)]
+pub struct Updated {
+    pub site: Site,
+    pub warnings: Vec<String>,
+}
+
+impl App {
+    pub async fn replace_site(
+        &self,
+        writer: &Writer,
+        name: &str,
+        upload: Upload,
+        mut options: UploadOptions,
+    ) -> Result<Updated> {
+        let mut site = self.get_writable(writer, name).await?;
+        Self::check_expected(&site, options.expected_updated_at)?;
+        if matches!(writer, Writer::Claim(_)) && options.changes_settings() {
+            let why = "A claim token replaces the content only; claim the page into an account to change its settings.";
+            return Err(Error::new(Code::Forbidden, why));
+        }
+        let mut warnings = std::mem::take(&mut options.warnings);
+        let staged = self.stage(upload, options.e2e).await?;
+        warnings.extend(staged.warnings.iter().cloned());
+        let change = self.settings_of(&options).await?;
+        let plan = match writer {
+            Writer::Account(account) => self.settings.plans.find(&account.plan),
+            Writer::Claim(_) => Plan {
+                name: String::new(),
+                active_pages: None,
+                longest_life_seconds: None,
+                publishes_a_day: None,
+            },
+        };
+        for _ in 0..TRIES {
+            let (mut next, more) = change.clone().apply(&site, &plan, self.now())?;
+            put_content(&mut next, &staged, options.e2e, options.title.is_some());
+            let mut stmts: Vec<Stmt> = match writer {
+                Writer::Account(account) => take_daily(account, &plan, self.now()).into_iter().collect(),
+                Writer::Claim(_) => Vec::new(),
+            };
+            stmts.extend(staged.stmts.iter().cloned());
+            stmts.extend(self.new_version(&site, &next, staged.file_count, None));
+            match self.commit_site(stmts, Some(&site), &next).await {
+                Ok(()) => {
+                    warnings.extend(more);
+                    return Ok(Updated { site: next, warnings });
+                }
+                Err(DbError::Guard(sites::CHANGED)) => {
+                    site = self.get_writable(writer, name).await?;
+                    Self::check_expected(&site, options.expected_updated_at)?;
+                }
+                Err(error) => return Err(self.guard_error(error, Some(&plan))),
+            }
+        }
+        Err(self.guard_error(DbError::Guard(sites::CHANGED), Some(&plan)))
+    }
+
+    /// The live site that this credential may write to. Spec §5.
+    async fn get_writable(&self, writer: &Writer, name: &str) -> Result<Site> {
+        let site = match writer {
+            Writer::Account(account) => self.get_own(account, name).await?,
+            Writer::Claim(token) => self.get_claimable(name, token).await?,
+        };
+        match site.state_at(self.now()) {
+            State::Live => Ok(site),
+            State::Expired => Err(Error::new(
+                Code::Expired,
+                "The page has expired; give it a new expires_at with PATCH before replacing its content.",
+            )),
+            State::Deleted | State::Burnt | State::TakenDown => Err(Error::not_found("site")),
+        }
+    }
+
+    /// The unowned site whose claim token this is.
+    pub(crate) async fn get_claimable(&self, name: &str, token: &str) -> Result<Site> {
+        let site = self.find_named(name).await?.ok_or_else(|| Error::not_found("site"))?;
+        let good = secret::is_well_formed(secret::CLAIM_PREFIX, token)
+            && site.account_id.is_none()
+            && site.claim_hash == Some(secret::hash(token));
+        if good { Ok(site) } else { Err(Error::plain(Code::InvalidClaimToken)) }
+    }
+
+    /// The settings sent beside the content; those not sent stay as they are.
+    async fn settings_of(&self, options: &UploadOptions) -> Result<SiteChange> {
+        let password_hash = match &options.password {
+            Some(password) => Field::Value(self.passwords.hash(password, &self.minter).await?),
+            None => Field::Absent,
+        };
+        let visibility = match (options.burn_after_read, &options.slug) {
+            (Some(true), _) => Some(Visibility::Burn),
+            (_, Some(_)) => Some(Visibility::Public),
+            _ => None,
+        };
+        Ok(SiteChange {
+            slug: options.slug.clone().map_or(Field::Absent, Field::Value),
+            visibility,
+            password_hash,
+            lifetime: options.lifetime,
+            email_gate_domain: options.email_gate_domain.clone().map_or(Field::Absent, Field::Value),
+            agentation: options.agentation,
+            csp_strict: options.csp_strict,
+            title: options.title.clone(),
+        })
+    }
+
+    /// The statements that make `next` the site's newest version and let the oldest go.
+    pub(crate) fn new_version(
+        &self,
+        site: &Site,
+        next: &Site,
+        file_count: i64,
+        restored_from: Option<i64>,
+    ) -> Vec<Stmt> {
+        let version = SiteVersion {
+            site_id: site.id.clone(),
+            version: next.version,
+            bundle_hash: next.bundle_hash.unwrap_or_default(),
+            title: next.title.clone(),
+            byte_size: next.byte_size,
+            file_count,
+            e2e: next.e2e,
+            restored_from,
+            created_at: self.now(),
+        };
+        let mut stmts = vec![
+            sites::update(site, next),
+            site_versions::insert(&version),
+            site_versions::delete_up_to(&site.id, next.version - self.settings.versions_kept),
+        ];
+        stmts.extend(self.move_slug(site, next));
+        stmts
+    }
+}
+
+fn put_content(next: &mut Site, staged: &Staged, e2e: bool, titled: bool) {
+    next.version += 1;
+    next.bundle_hash = Some(staged.hash);
+    next.byte_size = staged.byte_size;
+    next.e2e = e2e;
+    if !titled {
+        next.title.clone_from(&staged.title);
+    }
+}

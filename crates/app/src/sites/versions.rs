@@ -1,0 +1,57 @@
+//! Versions: what was there before, and going back to it. Decisions §2.10.
+
+use super::TRIES;
+use super::replace::Updated;
+use crate::app::App;
+use dropleaf_core::account::Account;
+use dropleaf_core::site::Site;
+use dropleaf_core::site::State;
+use dropleaf_core::{Code, Error, Result};
+use dropleaf_store::site_versions::SiteVersion;
+use dropleaf_store::{DbError, bundles, sites};
+
+impl App {
+    pub async fn list_versions(&self, account: &Account, name: &str) -> Result<(Site, Vec<SiteVersion>)> {
+        let site = self.get_site(account, name).await?;
+        let versions = self.store.list_versions(&site.id).await?;
+        Ok((site, versions))
+    }
+
+    /// Makes an older version the newest again. History is never rewritten: this is a new version with the old content.
+    pub async fn rollback_site(&self, account: &Account, name: &str, version: i64) -> Result<Updated> {
+        for _ in 0..TRIES {
+            let site = self.get_own(account, name).await?;
+            match site.state_at(self.now()) {
+                State::Live => {}
+                State::Expired => return Err(Error::plain(Code::Expired)),
+                State::Deleted | State::Burnt | State::TakenDown => return Err(Error::not_found("site")),
+            }
+            let old = self
+                .store
+                .find_version(&site.id, version)
+                .await?
+                .ok_or_else(|| Error::not_found("version"))?;
+            if old.version == site.version {
+                return Ok(Updated { site, warnings: vec!["This version is the newest already.".into()] });
+            }
+            let now = self.now();
+            let next = Site {
+                version: site.version + 1,
+                bundle_hash: Some(old.bundle_hash),
+                title: old.title.clone(),
+                byte_size: old.byte_size,
+                e2e: old.e2e,
+                updated_at: site.next_updated_at(now),
+                ..site.clone()
+            };
+            let mut stmts = vec![bundles::touch(&old.bundle_hash, now)];
+            stmts.extend(self.new_version(&site, &next, old.file_count, Some(version)));
+            match self.commit_site(stmts, Some(&site), &next).await {
+                Ok(()) => return Ok(Updated { site: next, warnings: Vec::new() }),
+                Err(DbError::Guard(sites::CHANGED | bundles::GONE)) => {}
+                Err(error) => return Err(self.guard_error(error, None)),
+            }
+        }
+        Err(self.guard_error(DbError::Guard(sites::CHANGED), None))
+    }
+}

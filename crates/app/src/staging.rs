@@ -1,0 +1,159 @@
+//! From an upload to statements: the content is checked and packed, bodies that are too large for the database
+//! are made durable, and what remains is a list for the act's own transaction. Body first, row second.
+
+use crate::app::App;
+use bytes::Bytes;
+use dropleaf_content::{self as content, Refusal, RefusalCode};
+use dropleaf_core::{Code, Error, Result};
+use dropleaf_store::Stmt;
+use dropleaf_store::blobs::{Encoding, NewBlob, NewBody};
+use dropleaf_store::bundles::{self, Bundle, BundleFile};
+
+/// Pages up to this size are checked on the spot: shorter than handing them to another thread.
+const INLINE_BYTES: usize = 64 * 1024;
+
+#[derive(Debug)]
+pub enum UploadBody {
+    Memory(Bytes),
+    /// Spooled, because it is large.
+    File(std::fs::File),
+}
+
+/// A file as it arrived.
+#[derive(Debug)]
+pub struct Upload {
+    pub filename: Option<String>,
+    pub content_type: Option<String>,
+    pub body: UploadBody,
+}
+
+impl Upload {
+    pub fn html(html: String) -> Self {
+        Self {
+            filename: Some("index.html".into()),
+            content_type: Some("text/html".into()),
+            body: UploadBody::Memory(html.into_bytes().into()),
+        }
+    }
+
+    fn is_quick(&self) -> bool {
+        let html = self.filename.as_deref().is_some_and(|name| {
+            let name = name.to_ascii_lowercase();
+            name.rsplit_once('.').is_some_and(|(_, ext)| ext == "html" || ext == "htm")
+        });
+        html && matches!(&self.body, UploadBody::Memory(bytes) if bytes.len() <= INLINE_BYTES)
+    }
+}
+
+/// Content ready to be committed.
+#[derive(Debug)]
+pub(crate) struct Staged {
+    pub(crate) hash: [u8; 32],
+    pub(crate) title: String,
+    pub(crate) byte_size: i64,
+    pub(crate) file_count: i64,
+    pub(crate) warnings: Vec<String>,
+    pub(crate) stmts: Vec<Stmt>,
+}
+
+impl App {
+    pub(crate) async fn stage(&self, upload: Upload, e2e: bool) -> Result<Staged> {
+        let bundle = self.prepare(upload, e2e).await?;
+        let now = self.now();
+        let row = Bundle {
+            hash: bundle.hash,
+            kind: bundle.kind.as_str().to_owned(),
+            entry: bundle.entry,
+            files: bundle
+                .files
+                .iter()
+                .map(|file| BundleFile {
+                    path: file.path.clone(),
+                    mime: file.mime.to_owned(),
+                    blob_hash: file.hash,
+                    size_bytes: to_i64(file.size_bytes),
+                })
+                .collect(),
+        };
+        // One order for everybody, so that two transactions never wait for each other's bodies.
+        let mut files = bundle.files;
+        files.sort_by_key(|file| file.hash);
+        files.dedup_by_key(|file| file.hash);
+        let mut stmts = Vec::with_capacity(files.len() * 2 + 6);
+        for file in files {
+            stmts.push(
+                self.store.blobs.stage(&self.store.db, new_blob(file), &self.minter.nonce(), now).await?,
+            );
+        }
+        let file_count = row.files.iter().filter(|file| !file.path.starts_with("_dropleaf/")).count();
+        stmts.extend(bundles::insert(&row, now));
+        Ok(Staged {
+            hash: bundle.hash,
+            title: bundle.title,
+            byte_size: to_i64(bundle.size_bytes),
+            file_count: to_i64(file_count as u64),
+            warnings: bundle.warnings,
+            stmts,
+        })
+    }
+
+    async fn prepare(&self, upload: Upload, e2e: bool) -> Result<content::Bundle> {
+        let limits = self.settings.content.clone();
+        let spool = self.settings.spool_dir.clone();
+        let quick = upload.is_quick();
+        let work = move || {
+            let source = match upload.body {
+                UploadBody::Memory(bytes) => content::Source::Memory(bytes),
+                UploadBody::File(file) => content::Source::File(file),
+            };
+            let request = content::Upload {
+                filename: upload.filename.as_deref(),
+                content_type: upload.content_type.as_deref(),
+                e2e,
+                source,
+            };
+            content::prepare(request, &limits, &spool).map_err(refused)
+        };
+        if quick {
+            return work();
+        }
+        let _turn = self.uploads.acquire().await.map_err(|_| Error::plain(Code::Overloaded))?;
+        tokio::task::spawn_blocking(work).await.map_err(Error::internal)?
+    }
+}
+
+fn new_blob(file: content::File) -> NewBlob {
+    let encoding = |encoding| match encoding {
+        content::Encoding::Identity => Encoding::Identity,
+        content::Encoding::Zstd => Encoding::Zstd,
+    };
+    let (encoding, body) = match file.body {
+        content::Body::Packed { encoding: stored, bytes } => (encoding(stored), NewBody::Memory(bytes)),
+        content::Body::Spooled { encoding: stored, file, stored_bytes } => {
+            (encoding(stored), NewBody::File { file, stored_bytes })
+        }
+    };
+    NewBlob { hash: file.hash, encoding, size_bytes: file.size_bytes, body }
+}
+
+/// A refusal of the content, in the words of the interface.
+fn refused(refusal: Refusal) -> Error {
+    let code = match refusal.code {
+        RefusalCode::EmptyFile => Code::EmptyFile,
+        RefusalCode::UnsupportedType => Code::UnsupportedType,
+        RefusalCode::InvalidArchive => Code::InvalidArchive,
+        RefusalCode::MissingIndex => Code::MissingIndex,
+        RefusalCode::ForbiddenName => Code::ForbiddenName,
+        RefusalCode::TooLarge => Code::TooLarge,
+        RefusalCode::TooManyFiles => Code::TooManyFiles,
+        RefusalCode::InvalidPdf => Code::InvalidPdf,
+        RefusalCode::InvalidCiphertext => Code::InvalidCiphertext,
+        RefusalCode::NotText => Code::NotText,
+        RefusalCode::Io => return Error::internal(refusal.to_string()),
+    };
+    Error::new(code, refusal.to_string())
+}
+
+pub(crate) fn to_i64(n: u64) -> i64 {
+    i64::try_from(n).unwrap_or(i64::MAX)
+}

@@ -1,0 +1,63 @@
+//! A rate held in this process, in monotonic time: for limits that protect this machine rather than a promise.
+
+use dropleaf_core::rate::{Rate, Standing};
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+/// Above this many callers in one window the table starts anew rather than grow without end.
+const CALLERS: usize = 100_000;
+
+#[derive(Debug)]
+pub(crate) struct Throttle {
+    rate: Rate,
+    window: Mutex<Window>,
+}
+
+#[derive(Debug, Default)]
+struct Window {
+    at: i64,
+    used: HashMap<String, i64>,
+}
+
+impl Throttle {
+    pub(crate) fn new(rate: Rate) -> Self {
+        Self { rate, window: Mutex::default() }
+    }
+
+    /// Counts one act. `Err` when the window is full; both say how the caller stands.
+    pub(crate) fn take(&self, who: &str, monotonic: Duration) -> Result<Standing, Standing> {
+        let now = i64::try_from(monotonic.as_secs()).unwrap_or(i64::MAX);
+        let mut window = self.window.lock().unwrap_or_else(PoisonError::into_inner);
+        let at = self.rate.window_at(now);
+        if window.at != at || window.used.len() > CALLERS {
+            *window = Window { at, used: HashMap::new() };
+        }
+        let used = if let Some(used) = window.used.get_mut(who) {
+            used
+        } else {
+            window.used.entry(who.to_owned()).or_default()
+        };
+        if *used >= self.rate.limit {
+            return Err(self.rate.standing(*used, now));
+        }
+        *used += 1;
+        Ok(self.rate.standing(*used, now))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_full_window_refuses_until_the_next_one() {
+        let throttle = Throttle::new(Rate { name: "minute", limit: 2, window_seconds: 60 });
+        let at = Duration::from_secs;
+        assert_eq!(throttle.take("a", at(0)).unwrap().remaining, 1);
+        assert_eq!(throttle.take("a", at(1)).unwrap().remaining, 0);
+        assert_eq!(throttle.take("a", at(2)).unwrap_err().resets_in, 58);
+        assert!(throttle.take("b", at(2)).is_ok());
+        assert!(throttle.take("a", at(60)).is_ok());
+    }
+}

@@ -1,0 +1,83 @@
+//! View counts without tracking: numbers only, gathered in memory and written every few seconds.
+//! A crash may lose the last few; a count is a statistic, not a promise.
+
+use crate::app::App;
+use dropleaf_core::Result;
+use dropleaf_core::site::Site;
+use dropleaf_store::sites;
+use std::collections::HashMap;
+use std::hash::{BuildHasher, RandomState};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+const SHARDS: usize = 16;
+const BATCH: usize = 500;
+
+#[derive(Debug, Clone, Copy, Default)]
+struct Pending {
+    views: i64,
+    last_at: i64,
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct Views {
+    shards: [Mutex<HashMap<String, Pending>>; SHARDS],
+    hasher: RandomState,
+}
+
+impl Views {
+    fn shard(&self, id: &str) -> MutexGuard<'_, HashMap<String, Pending>> {
+        #[expect(clippy::cast_possible_truncation, reason = "only the low bits choose the shard")]
+        let at = self.hasher.hash_one(id) as usize % SHARDS;
+        self.shards[at].lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn add(&self, id: &str, views: i64, at: i64) {
+        let mut shard = self.shard(id);
+        let pending = match shard.get_mut(id) {
+            Some(pending) => pending,
+            None => shard.entry(id.to_owned()).or_default(),
+        };
+        pending.views += views;
+        pending.last_at = pending.last_at.max(at);
+    }
+
+    fn take_all(&self) -> Vec<(String, Pending)> {
+        let take = |shard: &Mutex<HashMap<_, _>>| {
+            std::mem::take(&mut *shard.lock().unwrap_or_else(PoisonError::into_inner))
+        };
+        self.shards.iter().flat_map(take).collect()
+    }
+}
+
+impl App {
+    /// Counts one view of a page.
+    pub fn count_view(&self, site: &Site) {
+        if self.settings.count_views {
+            self.views.add(&site.id, 1, self.now());
+        }
+    }
+
+    /// Adds the views that are not written yet, so that an owner sees them at once.
+    pub(crate) fn add_pending_views(&self, site: &mut Site) {
+        if let Some(pending) = self.views.shard(&site.id).get(&site.id) {
+            site.view_count += pending.views;
+            site.last_viewed_at = site.last_viewed_at.max(Some(pending.last_at));
+        }
+    }
+
+    /// Writes the gathered counts. What could not be written is kept for the next time.
+    pub async fn flush_views(&self) -> Result<()> {
+        let mut pending = self.views.take_all();
+        while !pending.is_empty() {
+            let batch = pending.split_off(pending.len().saturating_sub(BATCH));
+            let stmts = batch.iter().map(|(id, p)| sites::add_views(id, p.views, p.last_at)).collect();
+            if let Err(error) = self.store.commit(stmts).await {
+                for (id, p) in batch.into_iter().chain(pending) {
+                    self.views.add(&id, p.views, p.last_at);
+                }
+                return Err(error.into());
+            }
+        }
+        Ok(())
+    }
+}

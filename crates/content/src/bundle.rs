@@ -1,0 +1,185 @@
+//! A bundle: the checked files of one page, ready to be stored.
+
+use bytes::Bytes;
+
+/// Names under this prefix belong to the service, not to the uploader.
+pub(crate) const RESERVED: &str = "_dropleaf";
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Kind {
+    Html,
+    Markdown,
+    Pdf,
+    Zip,
+    E2e,
+}
+
+impl Kind {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Html => "html",
+            Self::Markdown => "markdown",
+            Self::Pdf => "pdf",
+            Self::Zip => "zip",
+            Self::E2e => "e2e",
+        }
+    }
+
+    pub fn parse(text: &str) -> Option<Self> {
+        [Self::Html, Self::Markdown, Self::Pdf, Self::Zip, Self::E2e].into_iter().find(|k| k.as_str() == text)
+    }
+}
+
+/// The form in which a body is stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Encoding {
+    Identity,
+    Zstd,
+}
+
+impl Encoding {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Identity => "identity",
+            Self::Zstd => "zstd",
+        }
+    }
+
+    pub fn parse(text: &str) -> Option<Self> {
+        [Self::Identity, Self::Zstd].into_iter().find(|e| e.as_str() == text)
+    }
+}
+
+#[derive(Debug)]
+pub struct Bundle {
+    pub kind: Kind,
+    pub title: String,
+    /// The path of the file that the page's root shows.
+    pub entry: String,
+    /// Sorted by path; paths are unique.
+    pub files: Vec<File>,
+    pub warnings: Vec<String>,
+    /// The sum of the sizes of the files a viewer can ask for.
+    pub size_bytes: u64,
+    /// BLAKE3 over kind, entry and the sorted (path, mime, file hash) list.
+    pub hash: [u8; 32],
+}
+
+#[derive(Debug)]
+pub struct File {
+    pub path: String,
+    pub mime: &'static str,
+    /// BLAKE3 of the identity bytes, whatever the stored encoding is.
+    pub hash: [u8; 32],
+    /// Size of the identity bytes.
+    pub size_bytes: u64,
+    pub body: Body,
+}
+
+#[derive(Debug)]
+pub enum Body {
+    Packed {
+        encoding: Encoding,
+        bytes: Bytes,
+    },
+    /// An unlinked temporary file, positioned at its start.
+    Spooled {
+        encoding: Encoding,
+        file: std::fs::File,
+        stored_bytes: u64,
+    },
+}
+
+impl Body {
+    pub fn encoding(&self) -> Encoding {
+        match self {
+            Self::Packed { encoding, .. } | Self::Spooled { encoding, .. } => *encoding,
+        }
+    }
+
+    pub fn stored_bytes(&self) -> u64 {
+        match self {
+            Self::Packed { bytes, .. } => bytes.len() as u64,
+            Self::Spooled { stored_bytes, .. } => *stored_bytes,
+        }
+    }
+}
+
+impl Bundle {
+    pub(crate) fn assemble(
+        kind: Kind,
+        title: String,
+        entry: String,
+        mut files: Vec<File>,
+        warnings: Vec<String>,
+    ) -> Self {
+        files.sort_by(|a, b| a.path.cmp(&b.path));
+        let size_bytes = files.iter().filter(|f| !is_reserved(&f.path)).map(|f| f.size_bytes).sum();
+        let hash = content_hash(kind, &entry, &files);
+        Self { kind, title, entry, files, warnings, size_bytes, hash }
+    }
+}
+
+fn is_reserved(path: &str) -> bool {
+    path.split('/').next() == Some(RESERVED)
+}
+
+/// Every part carries its length, so that no two different lists feed the same bytes.
+fn content_hash(kind: Kind, entry: &str, files: &[File]) -> [u8; 32] {
+    let mut hasher = blake3::Hasher::new();
+    let mut part = |bytes: &[u8]| {
+        hasher.update(&(bytes.len() as u64).to_le_bytes());
+        hasher.update(bytes);
+    };
+    part(kind.as_str().as_bytes());
+    part(entry.as_bytes());
+    for file in files {
+        part(file.path.as_bytes());
+        part(file.mime.as_bytes());
+        part(&file.hash);
+    }
+    *hasher.finalize().as_bytes()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn file(path: &str, size_bytes: u64) -> File {
+        let body = Body::Packed { encoding: Encoding::Identity, bytes: Bytes::new() };
+        File { path: path.to_owned(), mime: "text/plain", hash: [0; 32], size_bytes, body }
+    }
+
+    fn bundle(entry: &str, files: Vec<File>) -> Bundle {
+        Bundle::assemble(Kind::Zip, String::new(), entry.to_owned(), files, Vec::new())
+    }
+
+    #[test]
+    fn order_of_files_does_not_change_the_hash() {
+        let one = bundle("a", vec![file("a", 1), file("b", 2)]);
+        let two = bundle("a", vec![file("b", 2), file("a", 1)]);
+        assert_eq!(one.hash, two.hash);
+        assert_eq!(one.files[0].path, "a");
+    }
+
+    #[test]
+    fn moving_a_byte_between_parts_changes_the_hash() {
+        assert_ne!(bundle("ab", vec![file("c", 0)]).hash, bundle("a", vec![file("bc", 0)]).hash);
+    }
+
+    #[test]
+    fn reserved_files_do_not_count_for_the_viewer() {
+        let made = bundle("a", vec![file("a", 5), file("_dropleaf/source.md", 7), file("_dropleafs", 1)]);
+        assert_eq!(made.size_bytes, 6);
+    }
+
+    #[test]
+    fn kinds_and_encodings_parse_back() {
+        for kind in [Kind::Html, Kind::Markdown, Kind::Pdf, Kind::Zip, Kind::E2e] {
+            assert_eq!(Kind::parse(kind.as_str()), Some(kind));
+        }
+        assert_eq!(Kind::parse("exe"), None);
+        assert_eq!(Encoding::parse("zstd"), Some(Encoding::Zstd));
+        assert_eq!(Encoding::parse("gzip"), None);
+    }
+}

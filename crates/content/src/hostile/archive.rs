@@ -1,0 +1,208 @@
+//! Writes zip archives byte by byte, honest ones as well as ones that lie in any field.
+
+use std::io::Write;
+
+use flate2::write::DeflateEncoder;
+use flate2::{Compression, Crc};
+
+/// One entry; every field that a zip has may be made to lie.
+#[derive(Debug, Clone)]
+pub struct Item {
+    pub name: Vec<u8>,
+    pub flags: u16,
+    pub method: u16,
+    pub crc: u32,
+    pub packed_bytes: u32,
+    pub size: u32,
+    /// Unix mode, as the upper half of the external attributes.
+    pub mode: u32,
+    pub disk: u16,
+    /// Where the central directory says the entry is; the truth if absent.
+    pub offset: Option<u32>,
+    pub packed: Vec<u8>,
+    pub local: Local,
+    /// Written after the data.
+    pub descriptor: Vec<u8>,
+    pub central_extra: Vec<u8>,
+}
+
+/// What the local header says instead of what the central directory says.
+#[derive(Debug, Clone, Default)]
+pub struct Local {
+    pub absent: bool,
+    pub signature: Option<u32>,
+    pub name: Option<Vec<u8>>,
+    pub flags: Option<u16>,
+    pub method: Option<u16>,
+    pub crc: Option<u32>,
+    pub packed_bytes: Option<u32>,
+    pub size: Option<u32>,
+    pub extra: Vec<u8>,
+    /// Stated length of `extra`, if it lies.
+    pub extra_bytes: Option<u16>,
+}
+
+impl Item {
+    /// A stored file.
+    pub fn stored(name: impl AsRef<[u8]>, data: &[u8]) -> Self {
+        let mut crc = Crc::new();
+        crc.update(data);
+        let bytes = u32::try_from(data.len()).unwrap_or(u32::MAX);
+        Self {
+            name: name.as_ref().to_vec(),
+            flags: 0,
+            method: 0,
+            crc: crc.sum(),
+            packed_bytes: bytes,
+            size: bytes,
+            mode: 0o100_644,
+            disk: 0,
+            offset: None,
+            packed: data.to_vec(),
+            local: Local::default(),
+            descriptor: Vec::new(),
+            central_extra: Vec::new(),
+        }
+    }
+
+    /// A deflated file.
+    pub fn deflated(name: impl AsRef<[u8]>, data: &[u8]) -> Self {
+        let mut encoder = DeflateEncoder::new(Vec::new(), Compression::default());
+        let packed = encoder.write_all(data).and_then(|()| encoder.finish()).unwrap_or_default();
+        let packed_bytes = u32::try_from(packed.len()).unwrap_or(u32::MAX);
+        Self { method: 8, packed, packed_bytes, ..Self::stored(name, data) }
+    }
+
+    /// A deflated file as streaming tools write it: sizes and checksum follow the data.
+    pub fn streamed(name: impl AsRef<[u8]>, data: &[u8]) -> Self {
+        let item = Self::deflated(name, data);
+        let words = [0x0807_4b50, item.crc, item.packed_bytes, item.size];
+        let descriptor = words.iter().flat_map(|word: &u32| word.to_le_bytes()).collect();
+        let local = Local { crc: Some(0), packed_bytes: Some(0), size: Some(0), ..Local::default() };
+        Self { flags: 8, descriptor, local, ..item }
+    }
+
+    pub fn folder(name: impl AsRef<[u8]>) -> Self {
+        Self { mode: 0o040_755, ..Self::stored(name, b"") }
+    }
+
+    /// The same entry with something changed.
+    #[must_use]
+    pub fn but(mut self, change: impl FnOnce(&mut Self)) -> Self {
+        change(&mut self);
+        self
+    }
+}
+
+#[derive(Debug, Clone, Default)]
+pub struct Archive {
+    pub items: Vec<Item>,
+    pub comment: Vec<u8>,
+    /// Bytes before the first entry; offsets count from after them unless `shift` is set.
+    pub prefix: Vec<u8>,
+    pub shift: bool,
+}
+
+/// The bytes of an archive, and where its parts are, so that they can be damaged.
+#[derive(Debug, Clone)]
+pub struct Built {
+    pub bytes: Vec<u8>,
+    pub directory_at: usize,
+    pub end_at: usize,
+}
+
+impl Archive {
+    /// An archive with a good `index.html`.
+    pub fn site() -> Self {
+        Self::default().item(Item::deflated("index.html", b"<!doctype html><title>Site</title><h1>Site</h1>"))
+    }
+
+    #[must_use]
+    pub fn item(mut self, item: Item) -> Self {
+        self.items.push(item);
+        self
+    }
+
+    #[must_use]
+    pub fn but(mut self, change: impl FnOnce(&mut Self)) -> Self {
+        change(&mut self);
+        self
+    }
+
+    pub fn build(&self) -> Built {
+        let mut out = Bytes(self.prefix.clone());
+        let base = if self.shift { 0 } else { self.prefix.len() };
+        let mut offsets = Vec::with_capacity(self.items.len());
+        for item in &self.items {
+            offsets.push(truncated(out.0.len() - base));
+            if !item.local.absent {
+                out.local(item);
+            }
+        }
+        let directory_at = out.0.len();
+        for (item, offset) in self.items.iter().zip(offsets) {
+            out.central(item, item.offset.unwrap_or(offset));
+        }
+        let end_at = out.0.len();
+        let count = u16::try_from(self.items.len() % 65_536).unwrap_or_default();
+        out.u32(0x0605_4b50).u16(0).u16(0).u16(count).u16(count);
+        out.u32(truncated(end_at - directory_at)).u32(truncated(directory_at - base));
+        out.u16(u16::try_from(self.comment.len()).unwrap_or(u16::MAX)).all(&self.comment);
+        Built { bytes: out.0, directory_at, end_at }
+    }
+}
+
+impl Built {
+    /// Overwrites bytes at a place.
+    #[must_use]
+    pub fn patched(mut self, at: usize, with: &[u8]) -> Self {
+        if let Some(place) = self.bytes.get_mut(at..at + with.len()) {
+            place.copy_from_slice(with);
+        }
+        self
+    }
+}
+
+fn truncated(length: usize) -> u32 {
+    u32::try_from(length).unwrap_or(u32::MAX)
+}
+
+struct Bytes(Vec<u8>);
+
+impl Bytes {
+    fn all(&mut self, bytes: &[u8]) -> &mut Self {
+        self.0.extend_from_slice(bytes);
+        self
+    }
+
+    fn u16(&mut self, value: u16) -> &mut Self {
+        self.all(&value.to_le_bytes())
+    }
+
+    fn u32(&mut self, value: u32) -> &mut Self {
+        self.all(&value.to_le_bytes())
+    }
+
+    fn length(&mut self, bytes: &[u8]) -> &mut Self {
+        self.u16(u16::try_from(bytes.len()).unwrap_or(u16::MAX))
+    }
+
+    fn local(&mut self, item: &Item) {
+        let local = &item.local;
+        let name = local.name.as_ref().unwrap_or(&item.name);
+        self.u32(local.signature.unwrap_or(0x0403_4b50)).u16(20);
+        self.u16(local.flags.unwrap_or(item.flags)).u16(local.method.unwrap_or(item.method));
+        self.u16(0).u16(0x21).u32(local.crc.unwrap_or(item.crc));
+        self.u32(local.packed_bytes.unwrap_or(item.packed_bytes)).u32(local.size.unwrap_or(item.size));
+        self.length(name)
+            .u16(local.extra_bytes.unwrap_or(u16::try_from(local.extra.len()).unwrap_or(u16::MAX)));
+        self.all(name).all(&local.extra).all(&item.packed).all(&item.descriptor);
+    }
+
+    fn central(&mut self, item: &Item, offset: u32) {
+        self.u32(0x0201_4b50).u16(0x0314).u16(20).u16(item.flags).u16(item.method).u16(0).u16(0x21);
+        self.u32(item.crc).u32(item.packed_bytes).u32(item.size);
+        self.length(&item.name).length(&item.central_extra).u16(0).u16(item.disk).u16(0);
+        self.u32(item.mode << 16).u32(offset).all(&item.name).all(&item.central_extra);
+    }
+}

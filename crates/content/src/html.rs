@@ -1,0 +1,46 @@
+//! A single HTML page: stored verbatim, read once for its title and for hints.
+
+use std::collections::HashSet;
+
+use crate::bundle::{Bundle, Kind};
+use crate::input::Input;
+use crate::mime::{HTML, HTML_OWN_CHARSET};
+use crate::pack::Packer;
+use crate::refs;
+use crate::refusal::Refusal;
+use crate::scan::PageScan;
+use crate::text::TextWatch;
+use crate::title;
+
+pub(crate) const INDEX: &str = "index.html";
+
+pub(crate) fn prepare(
+    input: &mut Input,
+    filename: Option<&str>,
+    packer: &mut Packer<'_>,
+) -> Result<Bundle, Refusal> {
+    let files = HashSet::from([INDEX]);
+    let mut watch = TextWatch::new();
+    let mut scan = PageScan::new(INDEX, &files);
+    let mut sink = packer.begin(INDEX, HTML, input.len())?;
+    input.for_each_chunk(|chunk| {
+        watch.watch(chunk);
+        scan.write(chunk);
+        sink.write(chunk)
+    })?;
+    watch.check()?;
+    sink.set_mime(charset_of(&watch));
+    let (own_title, mut warnings) = scan.finish();
+    if warnings.iter().any(|warning| warning.ends_with(refs::MISSING)) {
+        warnings
+            .push("Send a .zip with index.html and the files it needs to publish them together.".to_owned());
+    }
+    let file = packer.finish(sink)?;
+    let title = own_title.unwrap_or_else(|| title::from_filename(filename));
+    Ok(Bundle::assemble(Kind::Html, title, INDEX.to_owned(), vec![file], warnings))
+}
+
+/// A charset in the header would overrule the page's own declaration, so only UTF-8 is stated.
+pub(crate) fn charset_of(watch: &TextWatch) -> &'static str {
+    if watch.is_utf8() { HTML } else { HTML_OWN_CHARSET }
+}

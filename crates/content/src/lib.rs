@@ -1,0 +1,79 @@
+//! Turns uploaded bytes into a checked [`Bundle`] of files, or a [`Refusal`] with a reason.
+//! It does not know who uploads or where bundles are stored. Everything here blocks and uses
+//! one core: call [`prepare`] from a thread that may wait.
+
+mod bundle;
+mod detect;
+mod e2e;
+mod entities;
+#[cfg(feature = "hostile-corpus")]
+pub mod hostile;
+mod html;
+mod input;
+mod markdown;
+mod mime;
+mod pack;
+mod pdf;
+mod refs;
+mod refusal;
+mod scan;
+mod text;
+mod title;
+mod warnings;
+mod zip;
+
+use std::path::Path;
+
+pub use bundle::{Body, Bundle, Encoding, File, Kind};
+pub use input::Source;
+pub use mime::{is_active, is_compressible, mime_of};
+pub use refusal::{Refusal, RefusalCode};
+
+/// What a caller sent: the bytes and what was said about them.
+#[derive(Debug)]
+pub struct Upload<'a> {
+    pub filename: Option<&'a str>,
+    pub content_type: Option<&'a str>,
+    /// The bytes are end-to-end ciphertext: they are kept verbatim and never parsed.
+    pub e2e: bool,
+    pub source: Source,
+}
+
+/// How large a bundle may be once unpacked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Limits {
+    pub unpacked_bytes: u64,
+    pub files: usize,
+    /// Unpacked bytes per packed byte of an archive; asked only above 1 MiB unpacked.
+    pub ratio: u64,
+    pub name_bytes: usize,
+    pub depth: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { unpacked_bytes: 100 << 20, files: 2000, ratio: 200, name_bytes: 240, depth: 16 }
+    }
+}
+
+/// Checks an upload and packs its files. Files too large for memory are spooled to unlinked
+/// temporary files in `spool_dir`.
+pub fn prepare(upload: Upload<'_>, limits: &Limits, spool_dir: &Path) -> Result<Bundle, Refusal> {
+    let mut input = input::Input::open(upload.source)?;
+    if input.len() == 0 {
+        return Err(Refusal::new(RefusalCode::EmptyFile, "The upload is empty. Send a file with content."));
+    }
+    let kind =
+        if upload.e2e { Kind::E2e } else { detect::kind(upload.filename, upload.content_type, &mut input)? };
+    if kind != Kind::Zip && input.len() > limits.unpacked_bytes {
+        return Err(Refusal::too_large(input.len(), limits.unpacked_bytes));
+    }
+    let mut packer = pack::Packer::new(spool_dir);
+    match kind {
+        Kind::Html => html::prepare(&mut input, upload.filename, &mut packer),
+        Kind::Markdown => markdown::prepare(&mut input, upload.filename, limits, &mut packer),
+        Kind::Pdf => pdf::prepare(&mut input, upload.filename, &mut packer),
+        Kind::Zip => zip::prepare(&mut input, upload.filename, limits, &mut packer),
+        Kind::E2e => e2e::prepare(&mut input, &mut packer),
+    }
+}

@@ -1,0 +1,124 @@
+//! Colours for code blocks: a handful of CSS classes, within a budget per document. The lexer
+//! only moves forward, so no code can make it work for long; it never needs to be exact.
+
+use super::languages::{self, Grammar};
+use super::lexer;
+
+/// Coloured code is several times larger, so only this much of a document gets colours.
+const DOCUMENT_BYTES: usize = 256 * 1024;
+/// Lines longer than this were not written by hand.
+const LINE_BYTES: usize = 4 * 1024;
+
+/// Highlights the code of one document.
+pub(super) struct Highlighter {
+    budget: usize,
+}
+
+impl Highlighter {
+    pub(super) fn new() -> Self {
+        Self { budget: DOCUMENT_BYTES }
+    }
+
+    /// The code as HTML for the inside of `<code>`.
+    pub(super) fn html(&mut self, code: &str, language: &str) -> String {
+        match languages::find(language) {
+            Some(grammar) if self.affords(code) => {
+                self.budget -= code.len();
+                coloured(code, grammar)
+            }
+            _ => super::escaped(code),
+        }
+    }
+
+    fn affords(&self, code: &str) -> bool {
+        code.len() <= self.budget && code.lines().all(|line| line.len() <= LINE_BYTES)
+    }
+}
+
+fn coloured(code: &str, grammar: &Grammar) -> String {
+    let mut painter = Painter { html: String::with_capacity(code.len() * 2), open: "" };
+    lexer::lex(code, grammar, &mut |class, text| painter.write(class, text));
+    painter.switch("");
+    painter.html
+}
+
+struct Painter {
+    html: String,
+    /// The class of the open span, or nothing.
+    open: &'static str,
+}
+
+impl Painter {
+    fn write(&mut self, class: &'static str, text: &str) {
+        // White space needs no colour of its own, so that neighbours share one span.
+        if !text.trim().is_empty() {
+            self.switch(class);
+        }
+        super::push_escaped(&mut self.html, text);
+    }
+
+    fn switch(&mut self, class: &'static str) {
+        if self.open == class {
+            return;
+        }
+        if !self.open.is_empty() {
+            self.html.push_str("</span>");
+        }
+        if !class.is_empty() {
+            self.html.push_str("<span class=\"");
+            self.html.push_str(class);
+            self.html.push_str("\">");
+        }
+        self.open = class;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn html(code: &str, language: &str) -> String {
+        Highlighter::new().html(code, language)
+    }
+
+    /// The text that a browser shows.
+    fn shown(html: &str) -> String {
+        let mut text = String::new();
+        for part in html.split('<') {
+            text.push_str(
+                part.split_once('>').filter(|(tag, _)| tag.contains("span")).map_or(part, |(_, rest)| rest),
+            );
+        }
+        text.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
+    }
+
+    #[test]
+    fn known_languages_are_coloured() {
+        let made = html("fn main() { // go\n    let x = \"a<b\"; }\n", "rust");
+        assert!(made.contains("<span class=\"k\">fn"), "{made}");
+        assert!(made.contains("<span class=\"f\">main"), "{made}");
+        assert!(made.contains("<span class=\"c\">// go"), "{made}");
+        assert!(made.contains("<span class=\"s\">\"a&lt;b\""), "{made}");
+    }
+
+    #[test]
+    fn no_text_is_lost_or_unescaped() {
+        let code = "<script>alert(1 && '</code>')</script>\n\t<!-- é -->\n`\"\\ #x @y $z {{ -- /* ''' 1..2 \u{1f600}";
+        for language in languages::NAMES.iter().copied().chain(["none", ""]) {
+            for end in (0..=code.len()).filter(|end| code.is_char_boundary(*end)) {
+                let made = html(&code[..end], language);
+                assert_eq!(shown(&made), &code[..end], "{language}");
+                assert!(!made.contains("<script") && !made.contains("</code"), "{made}");
+            }
+        }
+    }
+
+    #[test]
+    fn long_lines_and_documents_beyond_the_budget_stay_plain() {
+        assert!(!html(&"let x = 1; ".repeat(400), "js").contains("span"));
+        let mut highlighter = Highlighter::new();
+        let code = "let x = 1;\n".repeat(20_000);
+        assert!(highlighter.html(&code, "js").contains("span"));
+        assert!(!highlighter.html(&code, "js").contains("span"));
+    }
+}

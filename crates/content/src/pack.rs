@@ -1,0 +1,204 @@
+//! Packs the identity bytes of one file at a time: hashed on the way, compressed if that pays,
+//! held in memory if small, spooled to an unlinked temporary file if not.
+
+use std::io::{self, BufWriter, Seek, Write};
+use std::path::Path;
+
+use bytes::Bytes;
+use zstd::zstd_safe::CParameter;
+
+use crate::bundle::{Body, Encoding, File};
+use crate::mime::is_compressible;
+
+const HELD_FILE_BYTES: u64 = 4 << 20;
+/// Identity bytes kept in memory for one bundle. Beyond it even files of incompressible types
+/// are compressed if that helps: a forged archive of zeroes named `.png` must not fill memory.
+const HELD_IDENTITY_BYTES: u64 = 24 << 20;
+const WORTH_COMPRESSING_BYTES: usize = 512;
+const LEVEL: i32 = 3;
+
+pub(crate) struct Packer<'a> {
+    spool_dir: &'a Path,
+    held_identity_bytes: u64,
+    compressor: Option<zstd::bulk::Compressor<'static>>,
+}
+
+/// One file on its way in. Write all its bytes, then give it to [`Packer::finish`].
+pub(crate) struct Sink {
+    path: String,
+    mime: &'static str,
+    hasher: blake3::Hasher,
+    written: u64,
+    place: Place,
+}
+
+enum Place {
+    Held(Vec<u8>),
+    Spooled(BufWriter<std::fs::File>),
+    SpooledZstd(Box<zstd::Encoder<'static, BufWriter<std::fs::File>>>),
+}
+
+impl<'a> Packer<'a> {
+    pub(crate) fn new(spool_dir: &'a Path) -> Self {
+        Self { spool_dir, held_identity_bytes: 0, compressor: None }
+    }
+
+    /// `size` must be the number of bytes that will be written.
+    pub(crate) fn begin(&self, path: impl Into<String>, mime: &'static str, size: u64) -> io::Result<Sink> {
+        let place = if size <= HELD_FILE_BYTES {
+            Place::Held(Vec::with_capacity(usize::try_from(size).unwrap_or_default()))
+        } else {
+            let file = BufWriter::with_capacity(256 * 1024, tempfile::tempfile_in(self.spool_dir)?);
+            if is_compressible(mime) {
+                let mut encoder = zstd::Encoder::new(file, LEVEL)?;
+                encoder.include_checksum(true)?;
+                encoder.set_pledged_src_size(Some(size))?;
+                Place::SpooledZstd(Box::new(encoder))
+            } else {
+                Place::Spooled(file)
+            }
+        };
+        Ok(Sink { path: path.into(), mime, hasher: blake3::Hasher::new(), written: 0, place })
+    }
+
+    pub(crate) fn finish(&mut self, sink: Sink) -> io::Result<File> {
+        let body = match sink.place {
+            Place::Held(bytes) => self.hold(bytes, is_compressible(sink.mime))?,
+            Place::Spooled(writer) => spooled(writer, Encoding::Identity)?,
+            Place::SpooledZstd(encoder) => spooled(encoder.finish()?, Encoding::Zstd)?,
+        };
+        let hash = *sink.hasher.finalize().as_bytes();
+        Ok(File { path: sink.path, mime: sink.mime, hash, size_bytes: sink.written, body })
+    }
+
+    /// Packs bytes that are already whole.
+    pub(crate) fn pack(&mut self, path: &str, mime: &'static str, bytes: &[u8]) -> io::Result<File> {
+        let mut sink = self.begin(path, mime, bytes.len() as u64)?;
+        sink.write(bytes)?;
+        self.finish(sink)
+    }
+
+    fn hold(&mut self, bytes: Vec<u8>, compressible: bool) -> io::Result<Body> {
+        let crowded = self.held_identity_bytes + bytes.len() as u64 > HELD_IDENTITY_BYTES;
+        if bytes.len() >= WORTH_COMPRESSING_BYTES && (compressible || crowded) {
+            let packed = self.compress(&bytes)?;
+            if packed.len() * 10 <= bytes.len() * 9 {
+                return Ok(Body::Packed { encoding: Encoding::Zstd, bytes: packed.into() });
+            }
+        }
+        self.held_identity_bytes += bytes.len() as u64;
+        Ok(Body::Packed { encoding: Encoding::Identity, bytes: Bytes::from(bytes) })
+    }
+
+    fn compress(&mut self, bytes: &[u8]) -> io::Result<Vec<u8>> {
+        if self.compressor.is_none() {
+            let mut compressor = zstd::bulk::Compressor::new(LEVEL)?;
+            compressor.set_parameter(CParameter::ChecksumFlag(true))?;
+            self.compressor = Some(compressor);
+        }
+        let Some(compressor) = &mut self.compressor else { return Err(io::ErrorKind::Other.into()) };
+        let mut packed = compressor.compress(bytes)?;
+        packed.shrink_to_fit();
+        Ok(packed)
+    }
+}
+
+impl Sink {
+    pub(crate) fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.hasher.update(bytes);
+        self.written += bytes.len() as u64;
+        match &mut self.place {
+            Place::Held(held) => {
+                held.extend_from_slice(bytes);
+                Ok(())
+            }
+            Place::Spooled(writer) => writer.write_all(bytes),
+            Place::SpooledZstd(encoder) => encoder.write_all(bytes),
+        }
+    }
+
+    /// For types that are known only once all bytes were seen.
+    pub(crate) fn set_mime(&mut self, mime: &'static str) {
+        self.mime = mime;
+    }
+}
+
+fn spooled(writer: BufWriter<std::fs::File>, encoding: Encoding) -> io::Result<Body> {
+    let mut file = writer.into_inner().map_err(io::IntoInnerError::into_error)?;
+    let stored_bytes = file.stream_position()?;
+    file.rewind()?;
+    Ok(Body::Spooled { encoding, file, stored_bytes })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Read;
+
+    fn identity(body: Body) -> Vec<u8> {
+        let encoding = body.encoding();
+        let stored = match body {
+            Body::Packed { bytes, .. } => bytes.to_vec(),
+            Body::Spooled { mut file, stored_bytes, .. } => {
+                let mut all = Vec::new();
+                file.read_to_end(&mut all).unwrap();
+                assert_eq!(all.len() as u64, stored_bytes);
+                all
+            }
+        };
+        match encoding {
+            Encoding::Identity => stored,
+            Encoding::Zstd => zstd::decode_all(&stored[..]).unwrap(),
+        }
+    }
+
+    fn noise(len: usize) -> Vec<u8> {
+        let mut bytes = vec![0; len];
+        blake3::Hasher::new().finalize_xof().fill(&mut bytes);
+        bytes
+    }
+
+    fn packed(mime: &'static str, bytes: &[u8]) -> File {
+        let dir = tempfile::tempdir().unwrap();
+        Packer::new(dir.path()).pack("x", mime, bytes).unwrap()
+    }
+
+    #[test]
+    fn text_is_stored_as_zstd_when_it_saves_a_tenth() {
+        let text = b"all work and no play ".repeat(100);
+        let file = packed("text/plain", &text);
+        assert_eq!(file.body.encoding(), Encoding::Zstd);
+        assert_eq!(file.hash, *blake3::hash(&text).as_bytes());
+        assert_eq!(file.size_bytes, 2100);
+        assert_eq!(identity(file.body), text);
+    }
+
+    #[test]
+    fn short_noisy_or_compressed_types_stay_identity() {
+        assert_eq!(packed("text/plain", &[b'a'; 511]).body.encoding(), Encoding::Identity);
+        assert_eq!(packed("text/plain", &noise(4096)).body.encoding(), Encoding::Identity);
+        assert_eq!(packed("image/png", &[b'a'; 4096]).body.encoding(), Encoding::Identity);
+    }
+
+    #[test]
+    fn large_files_are_spooled_and_read_back() {
+        let text = b"0123456789abcdef".repeat(400_000);
+        for (mime, encoding) in [("text/plain", Encoding::Zstd), ("image/png", Encoding::Identity)] {
+            let file = packed(mime, &text);
+            assert!(matches!(file.body, Body::Spooled { .. }));
+            assert_eq!(file.body.encoding(), encoding);
+            assert_eq!(file.hash, *blake3::hash(&text).as_bytes());
+            assert_eq!(identity(file.body), text);
+        }
+    }
+
+    #[test]
+    fn zeroes_named_png_do_not_fill_memory() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut packer = Packer::new(dir.path());
+        let zeroes = vec![0; 4 << 20];
+        let held: u64 =
+            (0..25).map(|_| packer.pack("x.png", "image/png", &zeroes).unwrap().body.stored_bytes()).sum();
+        assert!(held < 26 << 20, "{held}");
+    }
+}

@@ -1,0 +1,29 @@
+//! PDF documents: served as themselves, so only their signature is checked.
+
+use memchr::memmem;
+
+use crate::bundle::{Bundle, Kind};
+use crate::input::Input;
+use crate::mime::PDF;
+use crate::pack::Packer;
+use crate::refusal::{Refusal, RefusalCode};
+use crate::title;
+
+const PATH: &str = "document.pdf";
+
+pub(crate) fn prepare(
+    input: &mut Input,
+    filename: Option<&str>,
+    packer: &mut Packer<'_>,
+) -> Result<Bundle, Refusal> {
+    if memmem::find(&input.head(1024)?, b"%PDF-").is_none() {
+        let detail = "The file is not a PDF: %PDF- is missing from its start. Export it again, \
+                      or give the file its true extension.";
+        return Err(Refusal::new(RefusalCode::InvalidPdf, detail));
+    }
+    let mut sink = packer.begin(PATH, PDF, input.len())?;
+    input.for_each_chunk(|chunk| sink.write(chunk))?;
+    let file = packer.finish(sink)?;
+    let title = title::from_filename(filename);
+    Ok(Bundle::assemble(Kind::Pdf, title, PATH.to_owned(), vec![file], Vec::new()))
+}

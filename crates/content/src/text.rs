@@ -1,0 +1,116 @@
+//! Watches the bytes of a text pass by: is it text at all, is it UTF-8, is there anything in it.
+
+use memchr::memchr;
+
+use crate::refusal::{Refusal, RefusalCode};
+
+#[derive(Debug)]
+pub(crate) struct TextWatch {
+    start: Vec<u8>,
+    has_nul: bool,
+    has_content: bool,
+    utf8: bool,
+    /// The unfinished character at the end of the last chunk.
+    carry: Vec<u8>,
+}
+
+impl TextWatch {
+    pub(crate) fn new() -> Self {
+        Self { start: Vec::new(), has_nul: false, has_content: false, utf8: true, carry: Vec::new() }
+    }
+
+    pub(crate) fn watch(&mut self, chunk: &[u8]) {
+        if self.start.len() < 3 {
+            self.start.extend(chunk.iter().take(3 - self.start.len()));
+        }
+        self.has_nul = self.has_nul || memchr(0, chunk).is_some();
+        self.has_content = self.has_content || has_content(chunk);
+        if self.utf8 {
+            self.watch_utf8(chunk);
+        }
+    }
+
+    fn watch_utf8(&mut self, mut chunk: &[u8]) {
+        while !self.carry.is_empty() {
+            let Some((&next, rest)) = chunk.split_first() else { return };
+            self.carry.push(next);
+            chunk = rest;
+            match std::str::from_utf8(&self.carry) {
+                Ok(_) => self.carry.clear(),
+                Err(error) if error.error_len().is_none() => {}
+                Err(_) => {
+                    self.utf8 = false;
+                    return;
+                }
+            }
+        }
+        if let Err(error) = std::str::from_utf8(chunk) {
+            match error.error_len() {
+                None => self.carry.extend_from_slice(&chunk[error.valid_up_to()..]),
+                Some(_) => self.utf8 = false,
+            }
+        }
+    }
+
+    pub(crate) fn is_utf16(&self) -> bool {
+        self.start.starts_with(b"\xff\xfe") || self.start.starts_with(b"\xfe\xff")
+    }
+
+    pub(crate) fn is_utf8(&self) -> bool {
+        self.utf8 && self.carry.is_empty()
+    }
+
+    /// The last word: refuses binary and blank texts.
+    pub(crate) fn check(&self) -> Result<(), Refusal> {
+        if self.has_nul && !self.is_utf16() {
+            let detail = "The file is not text: it contains NUL bytes. Give it the extension of its true type \
+                          (.html, .htm, .md, .zip or .pdf) or save it as UTF-8 text.";
+            return Err(Refusal::new(RefusalCode::NotText, detail));
+        }
+        if !self.has_content {
+            let detail = "The file has only white space. Send a file with content.";
+            return Err(Refusal::new(RefusalCode::EmptyFile, detail));
+        }
+        Ok(())
+    }
+}
+
+/// NUL and byte order marks count as blank, so that this works for UTF-16 too.
+fn has_content(chunk: &[u8]) -> bool {
+    chunk.iter().any(|b| !b.is_ascii_whitespace() && !matches!(b, 0 | 0xef | 0xbb | 0xbf | 0xfe | 0xff))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn watched(bytes: &[u8], step: usize) -> TextWatch {
+        let mut watch = TextWatch::new();
+        bytes.chunks(step).for_each(|chunk| watch.watch(chunk));
+        watch
+    }
+
+    #[test]
+    fn utf8_is_recognised_however_it_is_cut() {
+        for step in 1..9 {
+            assert!(watched("aé漢😀z".repeat(3).as_bytes(), step).is_utf8(), "{step}");
+            assert!(!watched(b"caf\xe9 au lait", step).is_utf8(), "{step}");
+            assert!(!watched(b"cut \xf0\x9f\x98", step).is_utf8(), "{step}");
+            assert!(!watched(b"\xf0\x9f\x98 cut", step).is_utf8(), "{step}");
+        }
+    }
+
+    #[test]
+    fn nul_is_binary_unless_utf16_says_so() {
+        assert_eq!(watched(b"a\0b", 1).check().unwrap_err().code, RefusalCode::NotText);
+        assert!(watched(b"\xff\xfea\0b\0", 1).check().is_ok());
+        assert!(watched(b"\xfe\xff\0a\0b", 4).check().is_ok());
+    }
+
+    #[test]
+    fn white_space_is_empty() {
+        for blank in [&b" \n\t"[..], b"\xef\xbb\xbf \r\n", b"\xff\xfe \0\n\0"] {
+            assert_eq!(watched(blank, 2).check().unwrap_err().code, RefusalCode::EmptyFile);
+        }
+    }
+}

@@ -1,0 +1,200 @@
+//! The end record and the central directory: the only list of entries that counts.
+
+use std::io::{self, BufReader, Read};
+use std::ops::Range;
+
+use memchr::memmem;
+
+use super::{Limits, names, too_many_files};
+use crate::input::{CHUNK, Input, Region};
+use crate::refusal::{Refusal, RefusalCode};
+
+const END_SIGNATURE: &[u8; 4] = b"PK\x05\x06";
+const END_BYTES: usize = 22;
+const LONGEST_COMMENT: usize = 0xffff;
+const ZIP64_LOCATOR: &[u8; 4] = b"PK\x06\x07";
+const ZIP64_LOCATOR_BYTES: usize = 20;
+const RECORD_SIGNATURE: u32 = 0x0201_4b50;
+const RECORD_BYTES: usize = 46;
+/// Folders and system files are records too, so there may be more records than files.
+const RECORDS_PER_FILE: usize = 4;
+
+const ENCRYPTED: u16 = 1 | 1 << 6 | 1 << 13;
+const PATCH: u16 = 1 << 5;
+const SYMLINK: u32 = 0o120_000;
+const FOLDER: u32 = 0o040_000;
+const REGULAR: u32 = 0o100_000;
+
+#[derive(Debug)]
+pub(super) struct Entry {
+    /// As written, with the closing slash of folders.
+    pub(super) name: String,
+    pub(super) flags: u16,
+    pub(super) method: u16,
+    pub(super) crc: u32,
+    pub(super) packed: u64,
+    pub(super) size: u64,
+    pub(super) offset: u64,
+}
+
+impl Entry {
+    pub(super) fn is_folder(&self) -> bool {
+        self.name.ends_with('/')
+    }
+
+    pub(super) fn refusal(&self, detail: impl Into<String>) -> Refusal {
+        Refusal::of_entry(RefusalCode::InvalidArchive, self.name.as_bytes(), detail)
+    }
+}
+
+#[derive(Debug)]
+pub(super) struct Directory {
+    pub(super) entries: Vec<Entry>,
+    /// Where the central directory starts: no entry may reach beyond.
+    pub(super) start: u64,
+}
+
+struct End {
+    records: usize,
+    directory: Range<u64>,
+}
+
+pub(super) fn read(input: &mut Input, limits: &Limits) -> Result<Directory, Refusal> {
+    let end = find_end(input)?;
+    if end.records > limits.files.saturating_mul(RECORDS_PER_FILE) {
+        return Err(too_many_files(end.records, limits));
+    }
+    let mut reader = BufReader::with_capacity(CHUNK, input.region(end.directory.start, end.directory.end));
+    let mut entries = Vec::with_capacity(end.records);
+    for _ in 0..end.records {
+        entries.push(read_record(&mut reader, limits)?);
+    }
+    if reader.read(&mut [0])? != 0 {
+        return Err(Refusal::archive(
+            "The archive has more entries than its end record states. Make the archive again.",
+        ));
+    }
+    Ok(Directory { entries, start: end.directory.start })
+}
+
+fn find_end(input: &mut Input) -> Result<End, Refusal> {
+    let tail_bytes = (END_BYTES + LONGEST_COMMENT + ZIP64_LOCATOR_BYTES) as u64;
+    let tail_start = input.len().saturating_sub(tail_bytes);
+    let mut tail = Vec::new();
+    input.region(tail_start, u64::MAX).read_to_end(&mut tail)?;
+
+    // A second end record, in the comment or before, would let another program read another archive.
+    let ends_file = |at: usize| {
+        at + END_BYTES <= tail.len() && at + END_BYTES + usize::from(u16_at(&tail, at + 20)) == tail.len()
+    };
+    let candidates: Vec<usize> = memmem::find_iter(&tail, END_SIGNATURE).collect();
+    let Some(&at) = candidates.last() else {
+        return Err(Refusal::archive(
+            "The file is not a whole zip archive: its end record is missing. Make it or send it again.",
+        ));
+    };
+    if !ends_file(at) || candidates.iter().filter(|&&at| ends_file(at)).count() != 1 {
+        return Err(Refusal::archive(
+            "The archive does not end exactly with one end record: bytes are missing, added or ambiguous. \
+             Make the archive again.",
+        ));
+    }
+    let record = &tail[at..];
+    let (disk_records, records) = (u16_at(record, 8), u16_at(record, 10));
+    let (size, start) = (u32_at(record, 12), u32_at(record, 16));
+    let has_locator =
+        at >= ZIP64_LOCATOR_BYTES && tail[at - ZIP64_LOCATOR_BYTES..].starts_with(ZIP64_LOCATOR);
+    if has_locator || records == u16::MAX || size == u32::MAX || start == u32::MAX {
+        return Err(Refusal::archive(
+            "The archive uses zip64, which is not accepted. Make a smaller, plain zip.",
+        ));
+    }
+    if u16_at(record, 4) != 0 || u16_at(record, 6) != 0 || disk_records != records {
+        return Err(Refusal::archive("The archive is split over several files. Make it in one piece."));
+    }
+    let (start, end) = (u64::from(start), tail_start + at as u64);
+    if start + u64::from(size) != end {
+        return Err(Refusal::archive(
+            "The archive's central directory is not where its end record states. Make the archive again, \
+             without bytes before or after it.",
+        ));
+    }
+    Ok(End { records: usize::from(records), directory: start..end })
+}
+
+fn read_record(reader: &mut BufReader<Region<'_>>, limits: &Limits) -> Result<Entry, Refusal> {
+    let mut record = [0; RECORD_BYTES];
+    fill(reader, &mut record)?;
+    if u32_at(&record, 0) != RECORD_SIGNATURE {
+        return Err(Refusal::archive("The archive's central directory is damaged. Make the archive again."));
+    }
+    let mut name = vec![0; usize::from(u16_at(&record, 28))];
+    fill(reader, &mut name)?;
+    let skipped = u64::from(u16_at(&record, 30)) + u64::from(u16_at(&record, 32));
+    if io::copy(&mut reader.take(skipped), &mut io::sink())? != skipped {
+        return Err(cut_short());
+    }
+    let name = names::check(name, limits)?;
+    let (packed, size, offset) = (u32_at(&record, 20), u32_at(&record, 24), u32_at(&record, 42));
+    let entry = Entry {
+        name,
+        flags: u16_at(&record, 8),
+        method: u16_at(&record, 10),
+        crc: u32_at(&record, 16),
+        packed: u64::from(packed),
+        size: u64::from(size),
+        offset: u64::from(offset),
+    };
+    if [packed, size, offset].contains(&u32::MAX) {
+        return Err(entry.refusal("it uses zip64, which is not accepted. Make a smaller, plain zip."));
+    }
+    if u16_at(&record, 34) != 0 {
+        return Err(entry.refusal("it is in another part of a split archive. Make the archive in one piece."));
+    }
+    check_entry(&entry, u32_at(&record, 38) >> 16)?;
+    Ok(entry)
+}
+
+fn check_entry(entry: &Entry, mode: u32) -> Result<(), Refusal> {
+    if entry.flags & ENCRYPTED != 0 {
+        return Err(entry.refusal("it is encrypted. Make the archive without a password."));
+    }
+    if entry.flags & PATCH != 0 || !matches!(entry.method, 0 | 8) {
+        return Err(entry.refusal(format!(
+            "its compression method ({}) is not accepted. Make the archive with \"deflate\" or \"store\".",
+            entry.method
+        )));
+    }
+    match (mode & 0o170_000, entry.is_folder()) {
+        (0 | REGULAR, _) | (FOLDER, true) => {}
+        (FOLDER, false) => return Err(entry.refusal("it is a folder, but its name does not end with \"/\".")),
+        (SYMLINK, _) => return Err(entry.refusal("it is a link. Replace it by the file it points to.")),
+        _ => return Err(entry.refusal("it is a device, pipe or socket. Leave it out.")),
+    }
+    if entry.is_folder() && entry.size != 0 {
+        return Err(entry.refusal("it is a folder, but it has content. Make the archive again."));
+    }
+    if entry.method == 0 && entry.packed != entry.size {
+        return Err(entry.refusal("it is stored, but its two sizes differ. Make the archive again."));
+    }
+    Ok(())
+}
+
+fn fill(reader: &mut impl Read, buf: &mut [u8]) -> Result<(), Refusal> {
+    reader.read_exact(buf).map_err(|error| match error.kind() {
+        io::ErrorKind::UnexpectedEof => cut_short(),
+        _ => error.into(),
+    })
+}
+
+fn cut_short() -> Refusal {
+    Refusal::archive("The archive's central directory is cut short. Make the archive again.")
+}
+
+pub(super) fn u16_at(bytes: &[u8], at: usize) -> u16 {
+    bytes.get(at..at + 2).map_or(0, |b| u16::from_le_bytes([b[0], b[1]]))
+}
+
+pub(super) fn u32_at(bytes: &[u8], at: usize) -> u32 {
+    bytes.get(at..at + 4).map_or(0, |b| u32::from_le_bytes([b[0], b[1], b[2], b[3]]))
+}

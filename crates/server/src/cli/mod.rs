@@ -1,0 +1,128 @@
+//! The command line: `dropleaf` starts the server, the rest are the operator's commands.
+
+mod account;
+mod backup;
+mod settings;
+pub mod welcome;
+
+use crate::config::{Layers, Sources};
+use crate::{logging, serve};
+use anyhow::{Context, Result};
+use clap::{Args, Parser, Subcommand};
+use std::path::PathBuf;
+
+/// A private host for the pages that software agents make.
+#[derive(Debug, Parser)]
+#[command(name = "dropleaf", version, about)]
+pub struct Cli {
+    #[command(flatten)]
+    options: Options,
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+#[derive(Debug, Args)]
+struct Options {
+    /// The settings file (default: dropleaf.toml in the current folder, if it is there)
+    #[arg(long, global = true, value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// Any setting, for example --set limits.key_per_minute=600
+    #[arg(long, global = true, value_name = "KEY=VALUE")]
+    set: Vec<String>,
+    /// Where to listen, for example localhost:8080
+    #[arg(long, global = true, value_name = "HOST:PORT")]
+    listen: Option<String>,
+    /// The public address of the API
+    #[arg(long, global = true, value_name = "URL")]
+    base_url: Option<String>,
+    /// The public address of pages
+    #[arg(long, global = true, value_name = "URL")]
+    site_url: Option<String>,
+    /// The host below which pages have hosts of their own
+    #[arg(long, global = true, value_name = "HOST")]
+    site_host: Option<String>,
+    /// Where the data is kept
+    #[arg(long, global = true, value_name = "DIR")]
+    data_dir: Option<String>,
+    /// sqlite:PATH or postgres://…
+    #[arg(long, global = true, value_name = "URL")]
+    database_url: Option<String>,
+    /// file:PATH or s3://…
+    #[arg(long, global = true, value_name = "URL")]
+    blobs_url: Option<String>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Start the server (also without any command)
+    Serve,
+    /// Look at the settings
+    #[command(subcommand)]
+    Config(settings::Command),
+    /// Accounts and their keys
+    #[command(subcommand)]
+    Account(account::Command),
+    /// Write a complete copy of the service into DIR, while it runs or not
+    Backup(backup::Backup),
+    /// Bring back what `backup` wrote
+    Restore(backup::Restore),
+    /// Print the OpenAPI document
+    Openapi,
+}
+
+impl Cli {
+    /// Runs the command with this environment.
+    pub fn run(self, env: Vec<(String, String)>) -> Result<()> {
+        if matches!(self.command, Some(Command::Openapi)) {
+            println!("{}", crate::http::api::openapi::text());
+            return Ok(());
+        }
+        let sources = self.options.sources(env)?;
+        let layers = Layers::load(&sources)?;
+        let config = layers.config()?;
+        if let Some(Command::Config(command)) = self.command {
+            return settings::run(&command, &layers, config);
+        }
+        logging::start(&config)?;
+        let mut runtime = tokio::runtime::Builder::new_multi_thread();
+        if config.runtime.workers > 0 {
+            runtime.worker_threads(config.runtime.workers);
+        }
+        let runtime = runtime.enable_all().build().context("the runtime cannot start")?;
+        runtime.block_on(async {
+            match self.command {
+                None | Some(Command::Serve) => serve::run(&layers, config).await,
+                Some(Command::Account(command)) => account::run(command, config).await,
+                Some(Command::Backup(backup)) => backup.run(config).await,
+                Some(Command::Restore(restore)) => restore.run(config).await,
+                Some(Command::Config(_) | Command::Openapi) => Ok(()),
+            }
+        })
+    }
+}
+
+impl Options {
+    fn sources(self, env: Vec<(String, String)>) -> Result<Sources> {
+        let named =
+            env.iter().find(|(name, _)| name == "DROPLEAF_CONFIG").map(|(_, path)| PathBuf::from(path));
+        let nearby = PathBuf::from("dropleaf.toml");
+        let file = self.config.or(named).or_else(|| nearby.exists().then_some(nearby));
+        let mut flags = Vec::new();
+        for pair in self.set {
+            let (key, value) =
+                pair.split_once('=').with_context(|| format!("--set takes KEY=VALUE, not `{pair}`"))?;
+            flags.push((key.to_owned(), value.to_owned()));
+        }
+        let short = [
+            ("listen", self.listen),
+            ("base_url", self.base_url),
+            ("site_url", self.site_url),
+            ("site_host", self.site_host),
+            ("data_dir", self.data_dir),
+            ("database_url", self.database_url),
+            ("blobs_url", self.blobs_url),
+        ];
+        flags.extend(short.into_iter().filter_map(|(key, value)| Some((key.to_owned(), value?))));
+        Ok(Sources { file, env, flags })
+    }
+}

@@ -1,0 +1,35 @@
+//! `dropleaf config check` and `dropleaf config show`.
+
+use crate::config::{Config, DEFAULTS, Layers, Listen};
+use anyhow::Result;
+use clap::Subcommand;
+
+#[derive(Debug, Subcommand)]
+pub(super) enum Command {
+    /// Say whether the settings make sense
+    Check,
+    /// Print every setting with its value, secrets hidden
+    Show,
+    /// Print the commented defaults, to start a file from
+    Defaults,
+}
+
+pub(super) fn run(command: &Command, layers: &Layers, config: Config) -> Result<()> {
+    match command {
+        Command::Check => {
+            let port = Listen::parse(&config.listen)?.port;
+            let resolved = config.resolve(port)?;
+            for warning in &layers.warnings {
+                println!("warning: {warning}");
+            }
+            println!(
+                "The settings are good. API: {}  Pages: {}",
+                resolved.hosts.base.url(),
+                resolved.hosts.site.url()
+            );
+        }
+        Command::Show => print!("{}", layers.show()),
+        Command::Defaults => print!("{DEFAULTS}"),
+    }
+    Ok(())
+}

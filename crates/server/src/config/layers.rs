@@ -1,0 +1,275 @@
+//! Laying settings over each other, key by key, with a clear word about keys and values that do not fit.
+
+use super::{Config, DEFAULTS};
+use anyhow::{Context, Result, bail};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use toml::{Table, Value};
+
+/// Variables with our prefix that are no settings.
+const NOT_SETTINGS: [&str; 4] = ["CONFIG", "BIN", "API_KEY", "TEST_"];
+/// Settings of features this version does not have yet; scripts may set them already.
+const RESERVED: [&str; 4] = ["agents_url", "mail.", "payments.", "stripe."];
+const SECRET: [&str; 2] = ["secret_key", "s3.secret_access_key"];
+
+/// Where settings can come from.
+#[derive(Debug, Default, Clone)]
+pub struct Sources {
+    pub file: Option<PathBuf>,
+    /// The environment, as read once at the start.
+    pub env: Vec<(String, String)>,
+    /// `key=value` from flags.
+    pub flags: Vec<(String, String)>,
+}
+
+/// Every setting with its final value.
+#[derive(Debug, Clone)]
+pub struct Layers {
+    values: BTreeMap<String, Value>,
+    pub warnings: Vec<String>,
+}
+
+impl Layers {
+    pub fn load(sources: &Sources) -> Result<Self> {
+        let defaults: Table = DEFAULTS.parse().context("the embedded defaults are broken")?;
+        let mut layers = Self { values: BTreeMap::new(), warnings: Vec::new() };
+        flatten("", defaults, &mut layers.values);
+        if let Some(path) = &sources.file {
+            layers.lay_file(path)?;
+        }
+        for (name, text) in &sources.env {
+            let Some(name) = name.strip_prefix("DROPLEAF_") else { continue };
+            if NOT_SETTINGS
+                .iter()
+                .any(|other| name == *other || (other.ends_with('_') && name.starts_with(other)))
+            {
+                continue;
+            }
+            let key = name.to_lowercase().replace("__", ".");
+            layers
+                .lay_text(&key, text)
+                .with_context(|| format!("in the environment variable DROPLEAF_{name}"))?;
+        }
+        for (key, text) in &sources.flags {
+            layers.lay_text(key, text).context("in a flag")?;
+        }
+        Ok(layers)
+    }
+
+    pub fn config(&self) -> Result<Config> {
+        let mut root = Table::new();
+        for (key, value) in &self.values {
+            let mut table = &mut root;
+            let mut parts = key.split('.').peekable();
+            while let Some(part) = parts.next() {
+                if parts.peek().is_none() {
+                    table.insert(part.to_owned(), value.clone());
+                } else {
+                    let next = table.entry(part).or_insert_with(|| Value::Table(Table::new()));
+                    table = next.as_table_mut().context("a setting is both a value and a section")?;
+                }
+            }
+        }
+        Ok(root.try_into()?)
+    }
+
+    /// The settings as `key = value` lines, secrets hidden.
+    pub fn show(&self) -> String {
+        self.values.iter().map(|(key, value)| format!("{key} = {}\n", shown(key, value))).collect()
+    }
+
+    fn lay_file(&mut self, path: &Path) -> Result<()> {
+        let text =
+            std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
+        let table: Table = text.parse().with_context(|| format!("{} is not valid TOML", path.display()))?;
+        let mut values = BTreeMap::new();
+        flatten("", table, &mut values);
+        for (key, value) in values {
+            self.lay(&key, value).with_context(|| format!("in {}", path.display()))?;
+        }
+        Ok(())
+    }
+
+    fn lay_text(&mut self, key: &str, text: &str) -> Result<()> {
+        let value = match self.model_of(key) {
+            Some(Value::Integer(_)) => Value::Integer(
+                text.trim().parse().with_context(|| format!("`{key}` must be a whole number"))?,
+            ),
+            Some(Value::Boolean(_)) => match text.trim() {
+                "true" | "1" | "yes" => Value::Boolean(true),
+                "false" | "0" | "no" => Value::Boolean(false),
+                _ => bail!("`{key}` must be true or false"),
+            },
+            Some(Value::Array(_)) => {
+                let items = text.split(',').map(str::trim).filter(|item| !item.is_empty());
+                Value::Array(items.map(|item| Value::String(item.to_owned())).collect())
+            }
+            _ => Value::String(text.to_owned()),
+        };
+        self.lay(key, value)
+    }
+
+    fn lay(&mut self, key: &str, value: Value) -> Result<()> {
+        if RESERVED.iter().any(|name| key == *name || (name.ends_with('.') && key.starts_with(name))) {
+            self.warnings.push(format!("`{key}` has no effect in this version"));
+            return Ok(());
+        }
+        let Some(model) = self.model_of(key) else {
+            match self.nearest(key) {
+                Some(near) => bail!("`{key}` is not a setting; did you mean `{near}`?"),
+                None => bail!("`{key}` is not a setting"),
+            }
+        };
+        if model.type_str() != value.type_str() {
+            bail!("`{key}` must be {}, not {}", kind(&model), kind(&value));
+        }
+        self.values.insert(key.to_owned(), value);
+        Ok(())
+    }
+
+    /// A value of the right type for this key. Plans are a table that may grow.
+    fn model_of(&self, key: &str) -> Option<Value> {
+        if let Some(value) = self.values.get(key) {
+            return Some(value.clone());
+        }
+        let mut parts = key.split('.');
+        match (parts.next(), parts.next(), parts.next(), parts.next()) {
+            (Some("plans"), Some(_), Some(field), None) => {
+                self.values.get(&format!("plans.free.{field}")).cloned()
+            }
+            _ => None,
+        }
+    }
+
+    fn nearest(&self, key: &str) -> Option<&str> {
+        let closeness = |known: &&String| strsim::jaro_winkler(key, known);
+        let best = self.values.keys().max_by(|a, b| closeness(a).total_cmp(&closeness(b)))?;
+        (closeness(&best) > 0.7).then_some(best)
+    }
+}
+
+fn flatten(prefix: &str, table: Table, out: &mut BTreeMap<String, Value>) {
+    for (name, value) in table {
+        let key = if prefix.is_empty() { name } else { format!("{prefix}.{name}") };
+        match value {
+            Value::Table(inner) => flatten(&key, inner, out),
+            value => {
+                out.insert(key, value);
+            }
+        }
+    }
+}
+
+fn kind(value: &Value) -> &'static str {
+    match value {
+        Value::String(_) => "a text",
+        Value::Integer(_) => "a whole number",
+        Value::Boolean(_) => "true or false",
+        Value::Array(_) => "a list",
+        Value::Float(_) => "a number",
+        Value::Datetime(_) => "a date",
+        Value::Table(_) => "a section",
+    }
+}
+
+fn shown(key: &str, value: &Value) -> String {
+    match value.as_str() {
+        Some("") | None => value.to_string(),
+        Some(_) if SECRET.contains(&key) => "\"(hidden)\"".into(),
+        Some(text) => Value::String(without_secrets(text)).to_string(),
+    }
+}
+
+/// A URL without its password and without secret query parameters.
+fn without_secrets(text: &str) -> String {
+    let Some((scheme, rest)) = text.split_once("://") else { return text.to_owned() };
+    let (authority, tail) = rest.split_at(rest.find(['/', '?']).unwrap_or(rest.len()));
+    let authority = match authority.rsplit_once('@') {
+        Some((user, host)) => match user.split_once(':') {
+            Some((name, _)) => format!("{name}:(hidden)@{host}"),
+            None => format!("{user}@{host}"),
+        },
+        None => authority.to_owned(),
+    };
+    let tail = match tail.split_once('?') {
+        Some((path, query)) => {
+            let parts = query.split('&').map(|part| match part.split_once('=') {
+                Some((name, _)) if name.contains("secret") || name.contains("password") => {
+                    format!("{name}=(hidden)")
+                }
+                _ => part.to_owned(),
+            });
+            format!("{path}?{}", parts.collect::<Vec<_>>().join("&"))
+        }
+        None => tail.to_owned(),
+    };
+    format!("{scheme}://{authority}{tail}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn with(env: &[(&str, &str)], flags: &[(&str, &str)]) -> Result<Layers> {
+        let own =
+            |pairs: &[(&str, &str)]| pairs.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
+        Layers::load(&Sources { file: None, env: own(env), flags: own(flags) })
+    }
+
+    #[test]
+    fn the_defaults_are_a_whole_configuration() {
+        let config = with(&[], &[]).unwrap().config().unwrap();
+        assert_eq!(config.limits.upload_bytes, 25 << 20);
+        assert_eq!(config.plans["free"].active_pages, 3);
+    }
+
+    #[test]
+    fn the_environment_overrules_the_defaults_and_flags_overrule_the_environment() {
+        let env = [
+            ("DROPLEAF_LIMITS__KEY_PER_MINUTE", "7"),
+            ("DROPLEAF_LIMITS__EXEMPT", "127.0.0.0/8, ::1/128"),
+            ("PATH", "x"),
+        ];
+        let config = with(&env, &[("limits.key_per_minute", "9")]).unwrap().config().unwrap();
+        assert_eq!(config.limits.key_per_minute, 9);
+        assert_eq!(config.limits.exempt, ["127.0.0.0/8", "::1/128"]);
+    }
+
+    #[test]
+    fn an_unknown_key_names_its_nearest_neighbour() {
+        let error = with(&[("DROPLEAF_LISTNE", "x")], &[]).unwrap_err();
+        assert!(format!("{error:#}").contains("did you mean `listen`?"), "{error:#}");
+        let error = with(&[], &[("limits.key_per_minutes", "1")]).unwrap_err();
+        assert!(format!("{error:#}").contains("limits.key_per_minute"), "{error:#}");
+    }
+
+    #[test]
+    fn a_value_of_the_wrong_type_is_refused() {
+        assert!(with(&[("DROPLEAF_LIMITS__FILES", "many")], &[]).is_err());
+        assert!(with(&[("DROPLEAF_VIEWS__COUNT", "perhaps")], &[]).is_err());
+    }
+
+    #[test]
+    fn new_plans_may_be_added_and_their_fields_are_known() {
+        let config = with(&[], &[("plans.team.active_pages", "50")]).unwrap();
+        assert!(config.config().is_ok());
+        assert!(with(&[], &[("plans.team.colour", "1")]).is_err());
+    }
+
+    #[test]
+    fn names_of_coming_features_are_passed_over_with_a_warning() {
+        assert_eq!(with(&[("DROPLEAF_PAYMENTS__MODE", "off")], &[]).unwrap().warnings.len(), 1);
+    }
+
+    #[test]
+    fn shown_settings_hide_secrets() {
+        let flags = [
+            ("secret_key", "aa11"),
+            ("database_url", "postgres://u:hunter2@h/db"),
+            ("blobs_url", "s3://b?endpoint=http://x&secret_access_key=hunter2"),
+        ];
+        let shown = with(&[], &flags).unwrap().show();
+        assert!(!shown.contains("hunter2") && !shown.contains("aa11"), "{shown}");
+        assert!(shown.contains("postgres://u:(hidden)@h/db"), "{shown}");
+    }
+}

@@ -1,0 +1,14 @@
+//! Settings: the embedded defaults, then a file, then the environment, then flags.
+//! The defaults file is also the list of known keys, so a key that is not in it is a mistake with a suggestion.
+
+mod layers;
+mod model;
+pub mod reference;
+mod resolve;
+
+pub use layers::{Layers, Sources};
+pub use model::Config;
+pub use resolve::{Listen, Resolved};
+
+/// The commented defaults, as shipped.
+pub const DEFAULTS: &str = include_str!("../../../../config/dropleaf.default.toml");

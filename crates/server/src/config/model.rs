@@ -1,0 +1,88 @@
+//! The settings as types, one field for each key of the defaults file.
+
+use serde::Deserialize;
+use std::collections::BTreeMap;
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Config {
+    pub listen: String,
+    pub base_url: String,
+    pub site_url: String,
+    pub site_host: String,
+    pub isolation: String,
+    pub data_dir: String,
+    pub database_url: String,
+    pub blobs_url: String,
+    pub secret_key: String,
+    pub trusted_proxies: Vec<String>,
+    pub tls: Tls,
+    pub s3: S3,
+    pub operator: Operator,
+    pub accounts: Accounts,
+    pub plans: BTreeMap<String, Plan>,
+    pub limits: Limits,
+    pub storage: Storage,
+    pub retention: Retention,
+    pub views: Views,
+    pub sweep: Sweep,
+    pub log: Log,
+    pub metrics: Metrics,
+    pub runtime: Runtime,
+}
+
+macro_rules! section {
+    ($name:ident { $($field:ident: $kind:ty,)* }) => {
+        #[derive(Debug, Clone, Deserialize)]
+        #[serde(deny_unknown_fields)]
+        pub struct $name { $(pub $field: $kind,)* }
+    };
+}
+
+section!(Tls { cert_file: String, key_file: String });
+section!(S3 { access_key_id: String, secret_access_key: String });
+section!(Operator { email: String });
+section!(Accounts { default_plan: String });
+section!(Views { count: bool });
+section!(Sweep { every_seconds: u64 });
+section!(Log { format: String, level: String });
+section!(Metrics { listen: String });
+section!(Runtime { workers: usize });
+section!(Storage { inline_bytes: usize, versions_kept: i64, cache_bytes: u64 });
+section!(Retention {
+    restore_days: i64,
+    unowned_hours: i64,
+    slug_hold_days: i64,
+    tombstone_days: i64,
+    orphan_minutes: i64,
+    idempotency_hours: i64,
+});
+section!(Limits {
+    upload_bytes: u64,
+    unpacked_bytes: u64,
+    files: usize,
+    ratio: u64,
+    name_bytes: usize,
+    depth: usize,
+    anonymous_per_hour: i64,
+    anonymous_per_day: i64,
+    anonymous_attempts_per_minute: i64,
+    key_per_minute: i64,
+    exempt: Vec<String>,
+    connections: usize,
+    header_seconds: u64,
+    idle_seconds: u64,
+    request_seconds: u64,
+    upload_bytes_per_second: u64,
+    parallel_uploads: usize,
+});
+
+/// One plan; a missing or zero cap means none.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+#[derive(Default)]
+pub struct Plan {
+    pub active_pages: i64,
+    pub longest_life_days: i64,
+    pub publishes_a_day: i64,
+}

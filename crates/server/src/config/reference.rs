@@ -1,0 +1,45 @@
+//! The page docs/configuration.md, made from the commented defaults file.
+
+use super::DEFAULTS;
+
+/// Renders the reference. Comment lines above a key are its meaning.
+pub fn markdown() -> String {
+    let mut out = String::from(
+        "# Configuration\n\n<!-- Generated from config/dropleaf.default.toml by `make generate`. -->\n\n\
+         Every setting has a default, so none is needed to start. A setting comes from, each overruling the one before:\n\n\
+         1. the defaults below,\n2. a TOML file: `--config FILE`, or `dropleaf.toml` in the current folder,\n\
+         3. the environment: `DROPLEAF_` and the name in upper case, two underscores between levels \
+         (`DROPLEAF_LIMITS__KEY_PER_MINUTE=600`),\n4. flags: `--set limits.key_per_minute=600`, and short forms for the common ones.\n\n\
+         `dropleaf config check` says whether the settings make sense; `dropleaf config show` prints them, secrets hidden. \
+         An unknown name is an error that suggests the nearest known one.\n",
+    );
+    let (mut section, mut meaning) = (String::new(), Vec::<String>::new());
+    let mut in_table = false;
+    for line in DEFAULTS.lines().skip_while(|line| !line.is_empty()) {
+        if let Some(text) = line.strip_prefix('#') {
+            meaning.push(text.trim().to_owned());
+        } else if let Some(name) = line.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
+            section = format!("{name}.");
+            out.push_str(&format!("\n## {name}\n\n"));
+            if !meaning.is_empty() {
+                out.push_str(&format!("{}\n\n", meaning.join(" ")));
+                meaning.clear();
+            }
+            in_table = false;
+        } else if let Some((key, value)) = line.split_once(" = ") {
+            if !in_table {
+                if section.is_empty() {
+                    out.push_str("\n## General\n\n");
+                }
+                out.push_str("| Setting | Default | Meaning |\n|---|---|---|\n");
+                in_table = true;
+            }
+            out.push_str(&format!(
+                "| `{section}{key}` | `{value}` | {} |\n",
+                meaning.join(" ").replace('|', "\\|")
+            ));
+            meaning.clear();
+        }
+    }
+    out
+}

@@ -1,0 +1,171 @@
+//! From settings to what the parts need: addresses filled in, networks and plans parsed, nonsense refused.
+
+use super::Config;
+use anyhow::{Context, Result, bail, ensure};
+use dropleaf_app::{Rates, Retention, Settings};
+use dropleaf_content::Limits;
+use dropleaf_core::host::{Hosts, Origin};
+use dropleaf_core::plan::{Plan, Plans};
+use dropleaf_core::rate::Rate;
+use ipnet::IpNet;
+use std::path::PathBuf;
+
+/// Where to listen: a host name or address, and a port.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Listen {
+    pub host: String,
+    pub port: u16,
+}
+
+impl Listen {
+    pub fn parse(text: &str) -> Result<Self> {
+        let (host, port) = text.rsplit_once(':').context("an address to listen on is written host:port")?;
+        let port = port.parse().with_context(|| format!("`{port}` is no port"))?;
+        let host = host.trim_matches(['[', ']']);
+        Ok(Self { host: if host.is_empty() { "0.0.0.0".into() } else { host.into() }, port })
+    }
+}
+
+/// The settings, checked and complete.
+#[derive(Debug, Clone)]
+pub struct Resolved {
+    pub config: Config,
+    pub hosts: Hosts,
+    pub data_dir: PathBuf,
+    pub database_url: String,
+    pub blobs_url: String,
+    pub trusted_proxies: Vec<IpNet>,
+    pub settings: Settings,
+}
+
+impl Config {
+    /// `port` is the one that was bound, which may differ from the setting when that is 0.
+    pub fn resolve(self, port: u16) -> Result<Resolved> {
+        let listen = Listen::parse(&self.listen).context("in `listen`")?;
+        let hosts = self.hosts(&listen, port)?;
+        let data_dir = PathBuf::from(&self.data_dir);
+        let or = |set: &str, default: String| if set.is_empty() { default } else { set.to_owned() };
+        let database_url =
+            or(&self.database_url, format!("sqlite:{}", data_dir.join("dropleaf.db").display()));
+        let blobs_url = or(&self.blobs_url, format!("file:{}", data_dir.join("blobs").display()));
+        ensure!(
+            database_url.starts_with("sqlite:")
+                || database_url.starts_with("postgres://")
+                || database_url.starts_with("postgresql://"),
+            "`database_url` must begin with sqlite: or postgres://"
+        );
+        ensure!(
+            blobs_url.starts_with("file:") || blobs_url.starts_with("s3://"),
+            "`blobs_url` must begin with file: or s3://"
+        );
+        ensure!(
+            self.tls.cert_file.is_empty() == self.tls.key_file.is_empty(),
+            "`tls.cert_file` and `tls.key_file` must be set together"
+        );
+        ensure!(
+            self.secret_key.is_empty()
+                || (self.secret_key.len() == 64 && self.secret_key.bytes().all(|b| b.is_ascii_hexdigit())),
+            "`secret_key` must be 64 hexadecimal digits"
+        );
+        ensure!(
+            matches!(self.log.format.as_str(), "auto" | "text" | "json"),
+            "`log.format` must be auto, text or json"
+        );
+        ensure!(self.limits.upload_bytes > 0, "`limits.upload_bytes` must be more than 0");
+        ensure!(self.storage.versions_kept > 0, "`storage.versions_kept` must be more than 0");
+        if !self.metrics.listen.is_empty() {
+            Listen::parse(&self.metrics.listen).context("in `metrics.listen`")?;
+        }
+        dropleaf_core::email::address(&self.operator.email)
+            .map_err(|_| anyhow::anyhow!("`operator.email` is not an e-mail address"))?;
+        let trusted_proxies = networks("trusted_proxies", &self.trusted_proxies)?;
+        let settings = self.settings(&data_dir)?;
+        Ok(Resolved { hosts, data_dir, database_url, blobs_url, trusted_proxies, settings, config: self })
+    }
+
+    fn hosts(&self, listen: &Listen, port: u16) -> Result<Hosts> {
+        let scheme = if self.tls.cert_file.is_empty() { "http" } else { "https" };
+        let base_url = if self.base_url.is_empty() {
+            let any = matches!(listen.host.as_str(), "0.0.0.0" | "::");
+            let host = if any { "localhost" } else { listen.host.as_str() };
+            let host = if host.contains(':') { format!("[{host}]") } else { host.to_owned() };
+            format!("{scheme}://{host}:{port}")
+        } else {
+            self.base_url.clone()
+        };
+        let base = Origin::parse(&base_url)
+            .context("`base_url` must be http://host[:port] or https://host[:port], without a path")?;
+        let site = match self.site_url.as_str() {
+            "" => base.clone(),
+            url => Origin::parse(url)
+                .context("`site_url` must be http://host[:port] or https://host[:port], without a path")?,
+        };
+        let site_host =
+            if self.site_host.is_empty() { site.host.clone() } else { self.site_host.to_ascii_lowercase() };
+        ensure!(
+            Origin::parse(&format!("http://{site_host}")).is_some_and(|origin| origin.host == site_host),
+            "`site_host` must be a host name without a port"
+        );
+        let isolated = match self.isolation.as_str() {
+            "hosts" => true,
+            "sandbox" => false,
+            _ => bail!("`isolation` must be hosts or sandbox"),
+        };
+        Ok(Hosts::new(base, site, site_host, isolated))
+    }
+
+    fn settings(&self, data_dir: &std::path::Path) -> Result<Settings> {
+        let limits = &self.limits;
+        let plans = Plans::new(self.plans.iter().map(|(name, plan)| Plan {
+            name: name.clone(),
+            active_pages: (plan.active_pages > 0).then_some(plan.active_pages),
+            longest_life_seconds: (plan.longest_life_days > 0).then_some(plan.longest_life_days * 86_400),
+            publishes_a_day: (plan.publishes_a_day > 0).then_some(plan.publishes_a_day),
+        }));
+        ensure!(plans.knows(&self.accounts.default_plan), "`accounts.default_plan` names no plan");
+        let rate = |name, limit, window_seconds| Rate { name, limit, window_seconds };
+        let keep = &self.retention;
+        Ok(Settings {
+            plans,
+            default_plan: self.accounts.default_plan.clone(),
+            content: Limits {
+                unpacked_bytes: limits.unpacked_bytes,
+                files: limits.files,
+                ratio: limits.ratio,
+                name_bytes: limits.name_bytes,
+                depth: limits.depth,
+            },
+            rates: Rates {
+                anonymous_hour: rate("anonymous_hour", limits.anonymous_per_hour, 3600),
+                anonymous_day: rate("anonymous_day", limits.anonymous_per_day, 86_400),
+                anonymous_attempts: rate("anonymous_attempts", limits.anonymous_attempts_per_minute, 60),
+                key_minute: rate("key_minute", limits.key_per_minute, 60),
+            },
+            retention: Retention {
+                restore: keep.restore_days * 86_400,
+                unowned: keep.unowned_hours * 3600,
+                slug_hold: keep.slug_hold_days * 86_400,
+                tombstone: keep.tombstone_days * 86_400,
+                orphan: keep.orphan_minutes * 60,
+                idempotency: keep.idempotency_hours * 3600,
+            },
+            exempt: networks("limits.exempt", &limits.exempt)?,
+            spool_dir: data_dir.join("spool"),
+            versions_kept: self.storage.versions_kept,
+            count_views: self.views.count,
+            cache_bytes: self.storage.cache_bytes,
+            parallel_uploads: limits.parallel_uploads,
+        })
+    }
+}
+
+fn networks(key: &str, list: &[String]) -> Result<Vec<IpNet>> {
+    list.iter()
+        .map(|text| {
+            let alone = text.parse::<std::net::IpAddr>().map(IpNet::from);
+            alone
+                .or_else(|_| text.parse())
+                .with_context(|| format!("`{key}`: `{text}` is no network such as 10.0.0.0/8"))
+        })
+        .collect()
+}

@@ -1,0 +1,69 @@
+//! `/me`: what an account sees of itself. Decisions §3.5.
+
+use super::{ApiError, ApiState};
+use crate::http::extract::Reader;
+use axum::Json;
+use axum::extract::State;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(example = json!({
+    "id": "acct_k3v5q7x2m4n6p8r1t9w0", "email": "operator@localhost", "plan": "pro", "balance_minor": 0,
+    "counts": {"active_pages": 3, "publishes_today": 7},
+    "limits": {"active_pages": null, "longest_life_seconds": null, "publishes_a_day": null, "upload_bytes": 26_214_400},
+    "unlocks": []
+}))]
+pub(super) struct MeJson {
+    id: String,
+    email: Option<String>,
+    plan: String,
+    balance_minor: i64,
+    counts: CountsJson,
+    limits: LimitsJson,
+    /// What lifts the plan's limits, and until when.
+    unlocks: Vec<String>,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+pub(super) struct CountsJson {
+    active_pages: i64,
+    /// Counted while the plan has a daily cap.
+    publishes_today: i64,
+}
+
+/// Null means no cap.
+#[derive(Debug, Serialize, ToSchema)]
+pub(super) struct LimitsJson {
+    active_pages: Option<i64>,
+    longest_life_seconds: Option<i64>,
+    publishes_a_day: Option<i64>,
+    upload_bytes: u64,
+}
+
+/// Who you are, what you have used, what you may use
+#[utoipa::path(
+    get, path = "/me", tag = "Account", operation_id = "getMe",
+    responses((status = 200, description = "The account", body = MeJson)),
+    security(("api_key" = [])),
+)]
+pub(super) async fn me(
+    State(state): State<ApiState>,
+    Reader(account): Reader,
+) -> Result<Json<MeJson>, ApiError> {
+    let me = state.app.me(&account).await?;
+    Ok(Json(MeJson {
+        id: me.account.id,
+        email: me.account.email,
+        plan: me.account.plan,
+        balance_minor: me.account.balance_minor,
+        counts: CountsJson { active_pages: me.account.active_pages, publishes_today: me.publishes_today },
+        limits: LimitsJson {
+            active_pages: me.plan.active_pages,
+            longest_life_seconds: me.plan.longest_life_seconds,
+            publishes_a_day: me.plan.publishes_a_day,
+            upload_bytes: state.resolved.config.limits.upload_bytes,
+        },
+        unlocks: Vec::new(),
+    }))
+}

@@ -1,0 +1,126 @@
+//! `/api-keys`. Spec §4 API keys.
+
+use super::sites::raw_json;
+use super::{ApiError, ApiState};
+use crate::http::extract::{Fields, Incoming, Owner, Reader, idempotency_key, once};
+use axum::Json;
+use axum::body::Body;
+use axum::extract::{Path, State};
+use axum::response::Response;
+use dropleaf_app::{Caller, Done, NewKey};
+use dropleaf_core::api_key::ApiKey;
+use dropleaf_core::secret;
+use http::{HeaderMap, StatusCode};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(example = json!({
+    "id": "key_k3v5q7x2m4n6p8r1t9w0", "name": "build agent", "prefix": "stk_live_0Qm1", "created_at": 1_794_706_860,
+    "last_used": null
+}))]
+pub(super) struct ApiKeyJson {
+    id: String,
+    name: String,
+    /// First few characters, for display.
+    prefix: String,
+    created_at: i64,
+    last_used: Option<i64>,
+    /// The full key; only in the answer that creates it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    key: Option<String>,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+pub(super) struct ApiKeysJson {
+    keys: Vec<ApiKeyJson>,
+}
+
+#[derive(Debug, ToSchema)]
+#[schema(example = json!({"name": "build agent"}))]
+#[expect(dead_code, reason = "describes the body; it is read field by field")]
+pub(super) struct ApiKeyBody {
+    #[schema(nullable = false)]
+    name: Option<String>,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(example = json!({"ok": true}))]
+pub(super) struct OkJson {
+    ok: bool,
+}
+
+impl ApiKeyJson {
+    fn new(key: ApiKey) -> Self {
+        let ApiKey { id, name, prefix, created_at, last_used, .. } = key;
+        Self { id, name, prefix, created_at, last_used, key: None }
+    }
+
+    fn created(new: &NewKey) -> Vec<u8> {
+        let json = Self { key: Some(new.secret.clone()), ..Self::new(new.key.clone()) };
+        serde_json::to_vec(&json).unwrap_or_default()
+    }
+}
+
+/// List your keys
+#[utoipa::path(
+    get, path = "/api-keys", tag = "API keys", operation_id = "listApiKeys",
+    responses((status = 200, description = "The keys, newest first", body = ApiKeysJson)),
+    security(("api_key" = [])),
+)]
+pub(super) async fn list(
+    State(state): State<ApiState>,
+    Reader(account): Reader,
+) -> Result<Json<ApiKeysJson>, ApiError> {
+    let keys = state.app.list_keys(&account).await?;
+    Ok(Json(ApiKeysJson { keys: keys.into_iter().map(ApiKeyJson::new).collect() }))
+}
+
+/// Make a key
+///
+/// The answer is the only place where the full key is shown.
+#[utoipa::path(
+    post, path = "/api-keys", tag = "API keys", operation_id = "createApiKey",
+    params(("Idempotency-Key" = Option<String>, Header, description = "Repeat the request safely for 24 hours.")),
+    request_body(content = ApiKeyBody, content_type = "application/json"),
+    responses((status = 201, description = "The key, shown once", body = ApiKeyJson)),
+    security(("api_key" = [])),
+)]
+pub(super) async fn create(
+    State(state): State<ApiState>,
+    Owner(account): Owner,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response, ApiError> {
+    let mut fields =
+        Fields::new(Incoming { state: &state, headers: &headers, body }.object(64 * 1024).await?);
+    let name = fields.optional_text("name")?;
+    let caller = Caller { account: Some(account), ip: None };
+    let asked = secret::hash(&format!("api-keys\0{}", name.as_deref().unwrap_or_default()));
+    let once = once(&state, idempotency_key(&headers), &caller, asked);
+    let done =
+        state.app.create_key(caller.account()?, name.as_deref(), once.as_ref(), ApiKeyJson::created).await?;
+    Ok(match done {
+        Done::Fresh(new) => raw_json(StatusCode::CREATED, ApiKeyJson::created(&new)),
+        Done::Again { status, body } => {
+            raw_json(StatusCode::from_u16(status).unwrap_or(StatusCode::CREATED), body.to_vec())
+        }
+    })
+}
+
+/// Revoke a key
+#[utoipa::path(
+    delete, path = "/api-keys/{id}", tag = "API keys", operation_id = "revokeApiKey",
+    params(("id" = String, Path, description = "The key's id.")),
+    responses((status = 200, description = "Revoked; it stops working at once", body = OkJson)),
+    security(("api_key" = [])),
+)]
+pub(super) async fn revoke(
+    State(state): State<ApiState>,
+    Owner(account): Owner,
+    Path(id): Path<String>,
+) -> Result<Json<OkJson>, ApiError> {
+    state.app.revoke_key(&account, &id).await?;
+    Ok(Json(OkJson { ok: true }))
+}

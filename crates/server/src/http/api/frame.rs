@@ -1,0 +1,125 @@
+//! What every exchange with the API goes through: a request id, a time limit, a net under panics, headers, a log line.
+
+use super::ApiState;
+use crate::http::error::{self, Wants};
+use axum::body::Body;
+use axum::extract::{MatchedPath, Request, State};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use dropleaf_core::rate::Standing;
+use dropleaf_core::{Code, Error};
+use futures_util::FutureExt;
+use http::{HeaderMap, HeaderValue, Method, StatusCode, header};
+use std::panic::AssertUnwindSafe;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use tracing::Instrument;
+
+/// An error on its way out of a handler.
+#[derive(Debug)]
+pub(in crate::http) struct ApiError(pub Error);
+
+impl<E: Into<Error>> From<E> for ApiError {
+    fn from(error: E) -> Self {
+        Self(error.into())
+    }
+}
+
+impl IntoResponse for ApiError {
+    fn into_response(self) -> Response {
+        error::respond(&self.0, Wants::Json).map(Body::new)
+    }
+}
+
+/// Facts about one exchange that handlers leave for the frame.
+#[derive(Debug, Clone, Default)]
+pub(in crate::http) struct Exchange(Arc<Mutex<Option<Standing>>>);
+
+impl Exchange {
+    pub(in crate::http) fn note_standing(&self, standing: Standing) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(standing);
+    }
+}
+
+pub(super) async fn exchange(State(state): State<ApiState>, mut request: Request, next: Next) -> Response {
+    if request.method() == Method::OPTIONS {
+        return preflight();
+    }
+    let id = state.app.request_id();
+    let exchange = Exchange::default();
+    request.extensions_mut().insert(exchange.clone());
+    let method = request.method().clone();
+    let route = request.extensions().get::<MatchedPath>().map_or("(none)", MatchedPath::as_str).to_owned();
+    let head = method == Method::HEAD;
+    let span = tracing::info_span!("request", id, %method, route);
+    // An upload is paced by its own rule; everything else has this long.
+    let uploads = method == Method::POST || method == Method::PUT;
+    let limit = Duration::from_secs(state.resolved.config.limits.request_seconds.max(1));
+    let work = AssertUnwindSafe(next.run(request)).catch_unwind();
+    let work = async { if uploads { Ok(work.await) } else { tokio::time::timeout(limit, work).await } };
+    let mut response = match work.instrument(span.clone()).await {
+        Ok(Ok(response)) => response,
+        Ok(Err(_)) => ApiError(Error::internal("a handler panicked")).into_response(),
+        Err(_) => ApiError(Error::plain(Code::RequestTimeout)).into_response(),
+    };
+    let _entered = span.enter();
+    tracing::info!(status = response.status().as_u16(), "answered");
+    finish(response.headers_mut(), &id, &exchange);
+    if head {
+        *response.body_mut() = Body::empty();
+    }
+    response
+}
+
+fn finish(headers: &mut HeaderMap, id: &str, exchange: &Exchange) {
+    let fixed = [
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (header::REFERRER_POLICY, "no-referrer"),
+        (header::CACHE_CONTROL, "no-store"),
+        (header::CONTENT_SECURITY_POLICY, "default-src 'none'; frame-ancestors 'none'"),
+        (header::ACCESS_CONTROL_ALLOW_ORIGIN, "*"),
+        (header::ACCESS_CONTROL_EXPOSE_HEADERS, "X-Request-Id, RateLimit, RateLimit-Policy, Retry-After"),
+    ];
+    for (name, value) in fixed {
+        headers.entry(name).or_insert(HeaderValue::from_static(value));
+    }
+    let mut set = |name: &'static str, value: String| {
+        if let Ok(value) = HeaderValue::from_str(&value) {
+            headers.insert(name, value);
+        }
+    };
+    set("x-request-id", id.to_owned());
+    if let Some(standing) = *exchange.0.lock().unwrap_or_else(PoisonError::into_inner) {
+        let Standing { rate, remaining, resets_in } = standing;
+        set("ratelimit", format!("\"{}\";r={remaining};t={resets_in}", rate.name));
+        set("ratelimit-policy", format!("\"{}\";q={};w={}", rate.name, rate.limit, rate.window_seconds));
+    }
+}
+
+/// Any page may call the API from a browser: only bearer tokens count, never cookies.
+fn preflight() -> Response {
+    let headers = [
+        (header::ACCESS_CONTROL_ALLOW_ORIGIN, "*"),
+        (header::ACCESS_CONTROL_ALLOW_METHODS, "GET, POST, PUT, PATCH, DELETE"),
+        (header::ACCESS_CONTROL_ALLOW_HEADERS, "Authorization, Content-Type, Idempotency-Key"),
+        (header::ACCESS_CONTROL_MAX_AGE, "86400"),
+    ];
+    (StatusCode::NO_CONTENT, headers).into_response()
+}
+
+pub(super) async fn not_found(request: Request) -> Response {
+    let error = Error::new(Code::NotFound, "There is no such address here; /docs lists them all.");
+    error::respond(&error, worded(&request)).map(Body::new)
+}
+
+pub(super) async fn method_not_allowed(request: Request) -> Response {
+    error::respond(&Error::plain(Code::MethodNotAllowed), worded(&request)).map(Body::new)
+}
+
+/// The API speaks JSON unless a browser asks for a page.
+fn worded(request: &Request) -> Wants {
+    match Wants::of(request.headers()) {
+        Wants::Page => Wants::Page,
+        Wants::Json | Wants::Text => Wants::Json,
+    }
+}

@@ -1,0 +1,60 @@
+//! The API: its routes, the frame every exchange goes through, and the state handlers share.
+
+mod account;
+mod api_keys;
+mod frame;
+mod home;
+pub mod openapi;
+mod site_content;
+mod site_json;
+mod site_life;
+mod sites;
+
+pub(super) use frame::{ApiError, Exchange};
+
+use crate::config::Resolved;
+use axum::Router;
+use axum::middleware;
+use axum::routing::get;
+use dropleaf_app::App;
+use std::sync::Arc;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+#[derive(Debug, Clone)]
+pub(super) struct ApiState {
+    pub app: Arc<App>,
+    pub resolved: Arc<Resolved>,
+}
+
+/// The operations of the interface, each with its documentation.
+fn operations() -> OpenApiRouter<ApiState> {
+    OpenApiRouter::new()
+        .routes(routes!(sites::list, sites::create))
+        .routes(routes!(sites::read, sites::replace, sites::change, site_life::delete))
+        .routes(routes!(site_content::read))
+        .routes(routes!(site_life::claim))
+        .routes(routes!(site_life::restore))
+        .routes(routes!(site_content::versions))
+        .routes(routes!(site_content::rollback))
+        .routes(routes!(api_keys::list, api_keys::create))
+        .routes(routes!(api_keys::revoke))
+        .routes(routes!(account::me))
+}
+
+pub(super) fn router(app: Arc<App>, resolved: Arc<Resolved>) -> Router {
+    let state = ApiState { app, resolved };
+    let (router, _) = operations().split_for_parts();
+    router
+        .route("/", get(home::landing))
+        .route("/docs", get(home::docs))
+        .route("/openapi.json", get(home::openapi))
+        .route("/claim/{id}", get(home::claim))
+        .route("/favicon.svg", get(home::favicon))
+        .route("/favicon.ico", get(home::favicon))
+        .route("/robots.txt", get(home::robots))
+        .fallback(frame::not_found)
+        .method_not_allowed_fallback(frame::method_not_allowed)
+        .layer(middleware::from_fn_with_state(state.clone(), frame::exchange))
+        .with_state(state)
+}

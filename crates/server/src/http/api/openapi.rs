@@ -1,0 +1,92 @@
+//! The OpenAPI document: generated from the routes, completed with what every operation has in common.
+
+use super::operations;
+use dropleaf_core::Code;
+use serde_json::{Map, Value, json};
+use std::sync::LazyLock;
+use utoipa::OpenApi;
+
+#[derive(OpenApi)]
+#[openapi(
+    info(
+        title = "dropleaf",
+        version = "1.0.0",
+        description = "A private host for the pages that software agents make. Send one file, get back an unguessable link.",
+        license(name = "Apache-2.0 OR MIT", identifier = "Apache-2.0 OR MIT")
+    ),
+    tags(
+        (name = "Sites", description = "Publish pages and govern them."),
+        (name = "API keys", description = "The credentials of an account."),
+        (name = "Account", description = "What an account is and may do."),
+    )
+)]
+struct Head;
+
+/// What any operation may answer, by status. Descriptions name the codes; docs/errors.md has them all.
+const COMMON: &[u16] = &[400, 401, 402, 403, 404, 405, 408, 409, 410, 413, 421, 422, 429, 500, 503, 507];
+
+static DOCUMENT: LazyLock<Value> = LazyLock::new(|| {
+    let mut router = operations();
+    let mut document = Head::openapi();
+    document.merge(std::mem::take(router.get_openapi_mut()));
+    let mut document = serde_json::to_value(document).unwrap_or_default();
+    complete(&mut document);
+    document
+});
+
+/// The document as it is checked in.
+pub fn text() -> String {
+    serde_json::to_string_pretty(&*DOCUMENT).unwrap_or_default()
+}
+
+/// The document as this server serves it, with its own address.
+pub(super) fn served(base_url: &str) -> Value {
+    let mut document = DOCUMENT.clone();
+    document["servers"] = json!([{"url": base_url}]);
+    document
+}
+
+fn complete(document: &mut Value) {
+    document["components"]["securitySchemes"] = json!({
+        "api_key": {"type": "http", "scheme": "bearer", "description": "`Authorization: Bearer stk_live_…`"},
+        "claim_token": {
+            "type": "apiKey", "in": "header", "name": "Authorization",
+            "description": "`Authorization: Claim clm_…`, for a page without an owner"
+        },
+    });
+    document["components"]["schemas"]["Error"] = json!({
+        "type": "object",
+        "required": ["error"],
+        "properties": {
+            "error": {"type": "string", "description": "Stable machine-readable code."},
+            "error_description": {"type": "string", "description": "What happened and what to do next."},
+        },
+        "example": {"error": "not_found", "error_description": "There is no such site here, or it is not yours."},
+    });
+    let Some(paths) = document["paths"].as_object_mut() else { return };
+    for operation in paths.values_mut().filter_map(Value::as_object_mut).flat_map(Map::values_mut) {
+        let Some(responses) = operation["responses"].as_object_mut() else { continue };
+        for status in COMMON {
+            responses.entry(status.to_string()).or_insert_with(|| failure(*status));
+        }
+    }
+}
+
+/// The response of one error status, with an example of its first code.
+fn failure(status: u16) -> Value {
+    let codes: Vec<Code> = Code::ALL
+        .iter()
+        .copied()
+        .filter(|code| crate::http::error::status(*code).as_u16() == status)
+        .collect();
+    let names = codes.iter().map(|code| format!("`{}`", code.as_str())).collect::<Vec<_>>().join(", ");
+    let example =
+        codes.first().map(|code| json!({"error": code.as_str(), "error_description": code.meaning()}));
+    json!({
+        "description": names,
+        "content": {"application/json": {
+            "schema": {"$ref": "#/components/schemas/Error"},
+            "example": example,
+        }},
+    })
+}

@@ -1,0 +1,130 @@
+//! The stored content and its versions. Spec §4, decisions §2.10–11.
+
+use super::site_json::SiteJson;
+use super::{ApiError, ApiState};
+use crate::http::extract::{Fields, Incoming, Owner, Reader};
+use axum::Json;
+use axum::body::Body;
+use axum::extract::{Path, RawQuery, State};
+use axum::response::{IntoResponse, Response};
+use dropleaf_core::Error;
+use dropleaf_core::site_change::Field;
+use http::{HeaderMap, header};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+#[derive(Debug, Serialize, ToSchema)]
+pub(super) struct VersionsJson {
+    /// Newest first; the newest 20 are kept.
+    versions: Vec<VersionJson>,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(example = json!({
+    "version": 2, "current": true, "title": "Weekly report", "byte_size": 5120, "files": 1,
+    "restored_from": null, "created_at": 1_794_706_860
+}))]
+pub(super) struct VersionJson {
+    version: i64,
+    /// Whether this one is served now.
+    current: bool,
+    title: String,
+    byte_size: i64,
+    files: i64,
+    /// The version this one brought back.
+    restored_from: Option<i64>,
+    created_at: i64,
+}
+
+#[derive(Debug, ToSchema)]
+#[schema(example = json!({"version": 1}))]
+#[expect(dead_code, reason = "describes the body; it is read field by field")]
+pub(super) struct RollbackBody {
+    version: i64,
+}
+
+/// Read the stored document verbatim
+///
+/// The stored `index.html`, not a rendered view. `source=true` gives the Markdown a page was made from.
+#[utoipa::path(
+    get, path = "/sites/{idOrSlug}/content", tag = "Sites", operation_id = "getContent",
+    params(
+        ("idOrSlug" = String, Path, description = "The id, the slug or the token."),
+        ("source" = Option<bool>, Query, description = "What was uploaded, before rendering."),
+    ),
+    responses((status = 200, description = "The document", content(
+        (String = "text/html"), (String = "text/markdown"), (String = "application/pdf"), (String = "application/octet-stream"),
+    ))),
+    security(("api_key" = [])),
+)]
+pub(super) async fn read(
+    State(state): State<ApiState>,
+    Reader(account): Reader,
+    Path(name): Path<String>,
+    RawQuery(query): RawQuery,
+) -> Result<Response, ApiError> {
+    let source = query
+        .as_deref()
+        .unwrap_or_default()
+        .split('&')
+        .any(|pair| matches!(pair, "source=true" | "source=1"));
+    let content = state.app.read_content(&account, &name, source).await?;
+    // Without this lock somebody's page would run in the API's own origin.
+    let policy = "sandbox; default-src 'none'";
+    let headers = [(header::CONTENT_TYPE, content.mime.as_str()), (header::CONTENT_SECURITY_POLICY, policy)];
+    Ok((headers, content.bytes).into_response())
+}
+
+/// List a page's versions
+#[utoipa::path(
+    get, path = "/sites/{idOrSlug}/versions", tag = "Sites", operation_id = "listVersions",
+    params(("idOrSlug" = String, Path, description = "The id, the slug or the token.")),
+    responses((status = 200, description = "The versions", body = VersionsJson)),
+    security(("api_key" = [])),
+)]
+pub(super) async fn versions(
+    State(state): State<ApiState>,
+    Reader(account): Reader,
+    Path(name): Path<String>,
+) -> Result<Json<VersionsJson>, ApiError> {
+    let (site, versions) = state.app.list_versions(&account, &name).await?;
+    let versions = versions
+        .into_iter()
+        .map(|v| VersionJson {
+            current: v.version == site.version,
+            version: v.version,
+            title: v.title,
+            byte_size: v.byte_size,
+            files: v.file_count,
+            restored_from: v.restored_from,
+            created_at: v.created_at,
+        })
+        .collect();
+    Ok(Json(VersionsJson { versions }))
+}
+
+/// Go back to an older version
+///
+/// Makes a new version with the old content; nothing is lost.
+#[utoipa::path(
+    post, path = "/sites/{idOrSlug}/rollback", tag = "Sites", operation_id = "rollbackSite",
+    params(("idOrSlug" = String, Path, description = "The id, the slug or the token.")),
+    request_body(content = RollbackBody, content_type = "application/json"),
+    responses((status = 200, description = "The site with its new version", body = SiteJson)),
+    security(("api_key" = [])),
+)]
+pub(super) async fn rollback(
+    State(state): State<ApiState>,
+    Owner(account): Owner,
+    Path(name): Path<String>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Json<SiteJson>, ApiError> {
+    let mut fields =
+        Fields::new(Incoming { state: &state, headers: &headers, body }.object(64 * 1024).await?);
+    let Field::Value(version) = fields.int("version")? else {
+        return Err(Error::field("version", "is required").into());
+    };
+    let updated = state.app.rollback_site(&account, &name, version).await?;
+    Ok(Json(SiteJson::updated(&state.app, updated)))
+}

@@ -1,0 +1,163 @@
+//! A site as it leaves: the contract's fields, the additions, and what only its creation tells. Spec §2, decisions §2.2.
+
+use dropleaf_app::{App, Created, Updated};
+use dropleaf_core::iso;
+use dropleaf_core::site::{Site, Visibility};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+/// One published page or archive.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(example = json!({
+    "id": "site_k3v5q7x2m4n6p8r1t9w0", "slug": null, "visibility": "unlisted",
+    "url": "http://localhost:8080/p/0Qm1Yv2nT3uW4xZ5aB6cD7/", "created_at": 1_794_706_860, "updated_at": 1_794_706_860,
+    "expires_at": null, "expires_at_iso": null, "byte_size": 5120, "email_gate": null,
+    "unlisted_token": "0Qm1Yv2nT3uW4xZ5aB6cD7", "title": "Weekly report", "version": 1, "state": "live",
+    "agentation": false, "csp_strict": false, "e2e": false, "password_protected": false,
+    "view_count": 0, "last_viewed_at": null, "warnings": []
+}))]
+pub(super) struct SiteJson {
+    /// Stable identifier.
+    id: String,
+    /// The public name, while the site is public.
+    slug: Option<String>,
+    /// `unlisted`, `public` or `burn`.
+    visibility: String,
+    /// Canonical view URL.
+    url: String,
+    /// Epoch seconds.
+    created_at: i64,
+    /// Epoch seconds; rises with every change.
+    updated_at: i64,
+    /// Epoch seconds; null means no expiry.
+    expires_at: Option<i64>,
+    /// The same as ISO 8601.
+    expires_at_iso: Option<String>,
+    /// Total content size in bytes.
+    byte_size: i64,
+    email_gate: Option<EmailGateJson>,
+    /// The token inside the private link.
+    unlisted_token: String,
+    /// From the document, or set by the owner.
+    title: String,
+    /// 1 upwards; every replacement is a new version.
+    version: i64,
+    /// `live` or `expired`.
+    state: String,
+    agentation: bool,
+    csp_strict: bool,
+    e2e: bool,
+    password_protected: bool,
+    view_count: i64,
+    /// Epoch seconds of the last view.
+    last_viewed_at: Option<i64>,
+    /// What was ignored, changed or looks like a mistake.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    warnings: Option<Vec<String>>,
+    /// One-time secret to adopt the page into an account; only when a page without an owner is created.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    claim_token: Option<String>,
+    /// Link for claiming the page.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    claim_url: Option<String>,
+    /// What to do next with a page that has no owner.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    next: Option<NextJson>,
+}
+
+/// Who may open the page: addresses of one e-mail domain.
+#[derive(Debug, Serialize, ToSchema)]
+pub(super) struct EmailGateJson {
+    domain: String,
+    required: bool,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+pub(super) struct NextJson {
+    update_in_place: UpdateInPlaceJson,
+}
+
+/// How to replace the content at the same address without an account.
+#[derive(Debug, Serialize, ToSchema)]
+pub(super) struct UpdateInPlaceJson {
+    method: String,
+    url: String,
+    credentials: Vec<UpdateCredentialJson>,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+pub(super) struct UpdateCredentialJson {
+    scheme: String,
+    header: String,
+}
+
+impl SiteJson {
+    pub(super) fn new(app: &App, site: Site) -> Self {
+        let public = site.visibility == Visibility::Public;
+        let url = match &site.slug {
+            Some(slug) if public => app.hosts.slug_url(slug),
+            _ => app.hosts.page_url(&site.token),
+        };
+        Self {
+            state: site.state_at(app.now()).as_str().to_owned(),
+            visibility: site.visibility.as_str().to_owned(),
+            slug: site.slug.filter(|_| public),
+            url,
+            expires_at_iso: site.expires_at.map(iso::format),
+            email_gate: site.email_gate_domain.map(|domain| EmailGateJson { domain, required: true }),
+            password_protected: site.password_hash.is_some(),
+            id: site.id,
+            created_at: site.created_at,
+            updated_at: site.updated_at,
+            expires_at: site.expires_at,
+            byte_size: site.byte_size,
+            unlisted_token: site.token,
+            title: site.title,
+            version: site.version,
+            agentation: site.agentation,
+            csp_strict: site.csp_strict,
+            e2e: site.e2e,
+            view_count: site.view_count,
+            last_viewed_at: site.last_viewed_at,
+            warnings: None,
+            claim_token: None,
+            claim_url: None,
+            next: None,
+        }
+    }
+
+    pub(super) fn created(app: &App, created: &Created) -> Self {
+        let base = app.hosts.base.url();
+        let id = &created.site.id;
+        let next = created.claim_token.is_some().then(|| NextJson {
+            update_in_place: UpdateInPlaceJson {
+                method: "PUT".into(),
+                url: format!("{base}/sites/{id}"),
+                credentials: vec![UpdateCredentialJson {
+                    scheme: "Claim".into(),
+                    header: "Authorization: Claim <claim_token>".into(),
+                }],
+            },
+        });
+        Self {
+            warnings: Some(created.warnings.clone()),
+            // The token rides behind the #, which browsers keep to themselves.
+            claim_url: created.claim_token.as_ref().map(|token| format!("{base}/claim/{id}#{token}")),
+            claim_token: created.claim_token.clone(),
+            next,
+            ..Self::new(app, created.site.clone())
+        }
+    }
+
+    pub(super) fn updated(app: &App, updated: Updated) -> Self {
+        Self { warnings: Some(updated.warnings), ..Self::new(app, updated.site) }
+    }
+
+    pub(super) fn to_bytes(&self) -> Vec<u8> {
+        serde_json::to_vec(self).unwrap_or_default()
+    }
+}

@@ -1,0 +1,97 @@
+//! How a site ends, comes back, and finds an owner: delete, restore, claim. Spec §3, §4.
+
+use super::site_json::SiteJson;
+use super::{ApiError, ApiState};
+use crate::http::extract::{Fields, Incoming, Owner};
+use axum::Json;
+use axum::body::Body;
+use axum::extract::{Path, RawQuery, State};
+use http::HeaderMap;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(example = json!({"ok": true, "restorable_until": 1_797_298_860}))]
+pub(super) struct DeletedJson {
+    ok: bool,
+    /// Until then `POST …/restore` brings the page back; null when it was erased.
+    restorable_until: Option<i64>,
+}
+
+#[derive(Debug, ToSchema)]
+#[schema(example = json!({"claim_token": "clm_…"}))]
+#[expect(dead_code, reason = "describes the body; it is read field by field")]
+pub(super) struct ClaimBody {
+    claim_token: String,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(example = json!({"ok": true, "id": "site_k3v5q7x2m4n6p8r1t9w0"}))]
+pub(super) struct ClaimedJson {
+    ok: bool,
+    id: String,
+}
+
+/// Delete a page
+///
+/// Hides it at once; it can be restored for 30 days. `purge=true` erases the bytes now.
+#[utoipa::path(
+    delete, path = "/sites/{idOrSlug}", tag = "Sites", operation_id = "deleteSite",
+    params(
+        ("idOrSlug" = String, Path, description = "The id, the slug or the token."),
+        ("purge" = Option<bool>, Query, description = "Erase the bytes now; there is no way back."),
+    ),
+    responses((status = 200, description = "Deleted", body = DeletedJson)),
+    security(("api_key" = [])),
+)]
+pub(super) async fn delete(
+    State(state): State<ApiState>,
+    Owner(account): Owner,
+    Path(name): Path<String>,
+    RawQuery(query): RawQuery,
+) -> Result<Json<DeletedJson>, ApiError> {
+    let purge =
+        query.as_deref().unwrap_or_default().split('&').any(|pair| matches!(pair, "purge=true" | "purge=1"));
+    let deleted = state.app.delete_site(&account, &name, purge).await?;
+    Ok(Json(DeletedJson { ok: true, restorable_until: deleted.restorable_until }))
+}
+
+/// Bring a deleted page back
+#[utoipa::path(
+    post, path = "/sites/{idOrSlug}/restore", tag = "Sites", operation_id = "restoreSite",
+    params(("idOrSlug" = String, Path, description = "The id, the slug or the token.")),
+    responses((status = 200, description = "The page is back", body = SiteJson)),
+    security(("api_key" = [])),
+)]
+pub(super) async fn restore(
+    State(state): State<ApiState>,
+    Owner(account): Owner,
+    Path(name): Path<String>,
+) -> Result<Json<SiteJson>, ApiError> {
+    let updated = state.app.restore_site(&account, &name).await?;
+    Ok(Json(SiteJson::updated(&state.app, updated)))
+}
+
+/// Adopt a page that was published without an account
+///
+/// The page becomes yours and loses its expiry. The token works once.
+#[utoipa::path(
+    post, path = "/sites/{idOrSlug}/claim", tag = "Sites", operation_id = "claimSite",
+    params(("idOrSlug" = String, Path, description = "The id or the token.")),
+    request_body(content = ClaimBody, content_type = "application/json"),
+    responses((status = 200, description = "The page is yours", body = ClaimedJson)),
+    security(("api_key" = [])),
+)]
+pub(super) async fn claim(
+    State(state): State<ApiState>,
+    Owner(account): Owner,
+    Path(name): Path<String>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Json<ClaimedJson>, ApiError> {
+    let mut fields =
+        Fields::new(Incoming { state: &state, headers: &headers, body }.object(64 * 1024).await?);
+    let token = fields.required_text("claim_token")?;
+    let site = state.app.claim_site(&account, &name, &token).await?;
+    Ok(Json(ClaimedJson { ok: true, id: site.id }))
+}

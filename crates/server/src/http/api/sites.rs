@@ -1,0 +1,319 @@
+//! `/sites` and `/sites/{idOrSlug}`: publish, list, read, replace, change. Spec §4 Sites.
+
+use super::site_json::SiteJson;
+use super::{ApiError, ApiState};
+use crate::http::extract::{Fields, Incoming, Owner, Publisher, Reader, SiteWriter, idempotency_key, once};
+use axum::Json;
+use axum::body::Body;
+use axum::extract::{Path, RawQuery, State};
+use axum::response::{IntoResponse, Response};
+use dropleaf_app::{Done, ListQuery, PatchRequest, Upload};
+use dropleaf_core::expiry::Lifetime;
+use dropleaf_core::options::{self, UploadOptions};
+use dropleaf_core::site::{State as SiteState, Visibility};
+use dropleaf_core::site_change::{self, Field};
+use dropleaf_core::slug::Slug;
+use dropleaf_core::{Error, email};
+use http::{HeaderMap, StatusCode, header};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+/// The multipart form of an upload. All fields but `file` are optional and string-encoded.
+#[derive(Debug, ToSchema)]
+#[expect(dead_code, reason = "describes the form; it is read as a stream")]
+pub(super) struct SiteUpload {
+    /// One .html, .htm, .md or .pdf file, or a .zip with `index.html` at its root.
+    #[schema(format = Binary, content_media_type = "application/octet-stream")]
+    file: String,
+    /// Requested public subdomain; makes the site public.
+    slug: Option<String>,
+    /// Password gate.
+    password: Option<String>,
+    /// Lifetime in hours, or `never`; anonymous uploads are capped at 24.
+    expires_in_hours: Option<String>,
+    /// `true` deletes the site after its first view.
+    burn_after_read: Option<String>,
+    /// `true` if the payload is already AES-GCM ciphertext.
+    e2e: Option<String>,
+    /// `true` applies a strict Content-Security-Policy.
+    csp_strict: Option<String>,
+    /// `true` enables the annotation toolbar on the published page.
+    agentation: Option<String>,
+    /// Opens the page to addresses of this e-mail domain only.
+    email_gate_domain: Option<String>,
+    /// Overrules the document's own title.
+    title: Option<String>,
+}
+
+/// New HTML for an existing page.
+#[derive(Debug, ToSchema)]
+#[expect(dead_code, reason = "describes the body; it is read field by field")]
+pub(super) struct ReplaceBody {
+    /// Full HTML document.
+    html: String,
+    /// Refuse unless the page is still as it was then.
+    expected_updated_at: Option<i64>,
+}
+
+/// Settings to change; what is not sent stays as it is.
+#[derive(Debug, ToSchema)]
+#[schema(example = json!({"visibility": "public", "slug": "weekly-report", "expires_at": null}))]
+#[expect(dead_code, reason = "describes the body; it is read field by field")]
+pub(super) struct PatchBody {
+    slug: Option<String>,
+    #[schema(nullable = false)]
+    visibility: Option<VisibilityName>,
+    /// Null clears it.
+    password: Option<String>,
+    /// Epoch seconds; null removes the expiry.
+    expires_at: Option<i64>,
+    /// A number of hours from now; null removes the expiry.
+    expires_in_hours: Option<f64>,
+    /// Null clears it.
+    email_gate_domain: Option<String>,
+    #[schema(nullable = false)]
+    agentation: Option<bool>,
+    #[schema(nullable = false)]
+    csp_strict: Option<bool>,
+    #[schema(nullable = false)]
+    title: Option<String>,
+}
+
+#[derive(Debug, ToSchema)]
+#[schema(rename_all = "lowercase")]
+#[expect(dead_code, reason = "names the values")]
+pub(super) enum VisibilityName {
+    Unlisted,
+    Public,
+    Burn,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+pub(super) struct SiteListJson {
+    sites: Vec<SiteJson>,
+    /// Whether there are older ones.
+    has_more: bool,
+    /// Send as `before` to get them.
+    next_before: Option<i64>,
+    /// Send as `before_id` to get them.
+    next_before_id: Option<String>,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(example = json!({"ok": true, "updated_at": 1_794_706_861, "warnings": []}))]
+pub(super) struct ChangedJson {
+    ok: bool,
+    updated_at: i64,
+    warnings: Vec<String>,
+}
+
+/// List your sites, newest change first
+#[utoipa::path(
+    get, path = "/sites", tag = "Sites", operation_id = "listSites",
+    params(
+        ("limit" = Option<i64>, Query, minimum = 1, maximum = 500, description = "How many, 1 to 500; 200 by default."),
+        ("before" = Option<i64>, Query, description = "`next_before` of the page before."),
+        ("before_id" = Option<String>, Query, description = "`next_before_id` of the page before."),
+        ("state" = Option<String>, Query, description = "`live` (default) or `expired`."),
+    ),
+    responses((status = 200, description = "The sites", body = SiteListJson)),
+    security(("api_key" = [])),
+)]
+pub(super) async fn list(
+    State(state): State<ApiState>,
+    Reader(account): Reader,
+    RawQuery(query): RawQuery,
+) -> Result<Json<SiteListJson>, ApiError> {
+    let list = state.app.list_sites(&account, list_query(query.as_deref().unwrap_or_default())?).await?;
+    let last = list.sites.last().filter(|_| list.has_more).map(|site| (site.updated_at, site.id.clone()));
+    let (next_before, next_before_id) = last.unzip();
+    let sites = list.sites.into_iter().map(|site| SiteJson::new(&state.app, site)).collect();
+    Ok(Json(SiteListJson { sites, has_more: list.has_more, next_before, next_before_id }))
+}
+
+fn list_query(query: &str) -> Result<ListQuery, Error> {
+    let mut list = ListQuery::default();
+    for (name, value) in query.split('&').filter_map(|pair| pair.split_once('=')) {
+        let int = || value.parse::<i64>().map_err(|_| Error::field(name, "must be an integer"));
+        match name {
+            "limit" => list.limit = int()?,
+            "before" => list.before = Some(int()?),
+            "before_id" => list.before_id = Some(value.to_owned()),
+            "state" => {
+                let shown = |state: &SiteState| matches!(state, SiteState::Live | SiteState::Expired);
+                list.state = SiteState::parse(value)
+                    .filter(shown)
+                    .ok_or_else(|| Error::field(name, "must be live or expired"))?;
+            }
+            _ => {}
+        }
+    }
+    Ok(list)
+}
+
+/// Publish a page
+///
+/// Sends one file and gets back a private link. Without a credential the page lives 24 hours and the answer carries a
+/// `claim_token`. With an `Idempotency-Key` the same request can be repeated safely.
+#[utoipa::path(
+    post, path = "/sites", tag = "Sites", operation_id = "createSite",
+    params(("Idempotency-Key" = Option<String>, Header, description = "Repeat the request safely for 24 hours.")),
+    request_body(content = SiteUpload, content_type = "multipart/form-data"),
+    responses((status = 201, description = "Published", body = SiteJson)),
+    security((), ("api_key" = [])),
+)]
+pub(super) async fn create(
+    State(state): State<ApiState>,
+    Publisher(caller): Publisher,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response, ApiError> {
+    let form = Incoming { state: &state, headers: &headers, body }.form().await?;
+    let options =
+        UploadOptions::parse(form.fields.iter().map(|(name, value)| (name.as_str(), value.as_str())))?;
+    let once = once(&state, idempotency_key(&headers), &caller, form.hash);
+    let render = |created: &dropleaf_app::Created| SiteJson::created(&state.app, created).to_bytes();
+    let done = state.app.create_site(&caller, form.upload, options, once.as_ref(), render).await?;
+    Ok(match done {
+        Done::Fresh(created) => {
+            raw_json(StatusCode::CREATED, SiteJson::created(&state.app, &created).to_bytes())
+        }
+        Done::Again { status, body } => {
+            raw_json(StatusCode::from_u16(status).unwrap_or(StatusCode::CREATED), body.to_vec())
+        }
+    })
+}
+
+pub(super) fn raw_json(status: StatusCode, body: Vec<u8>) -> Response {
+    (status, [(header::CONTENT_TYPE, "application/json")], body).into_response()
+}
+
+/// Read one of your sites
+#[utoipa::path(
+    get, path = "/sites/{idOrSlug}", tag = "Sites", operation_id = "getSite",
+    params(("idOrSlug" = String, Path, description = "The id, the slug or the token.")),
+    responses((status = 200, description = "The site", body = SiteJson)),
+    security(("api_key" = [])),
+)]
+pub(super) async fn read(
+    State(state): State<ApiState>,
+    Reader(account): Reader,
+    Path(name): Path<String>,
+) -> Result<Json<SiteJson>, ApiError> {
+    let site = state.app.get_site(&account, &name).await?;
+    Ok(Json(SiteJson::new(&state.app, site)))
+}
+
+/// Replace a page's content at the same URL
+///
+/// Takes the same form as publishing, or JSON with `html`. Fields of the form that are sent change those settings too.
+/// A page without an owner takes `Authorization: Claim <claim_token>`.
+#[utoipa::path(
+    put, path = "/sites/{idOrSlug}", tag = "Sites", operation_id = "replaceSite",
+    params(("idOrSlug" = String, Path, description = "The id, the slug or the token.")),
+    request_body(content((SiteUpload = "multipart/form-data"), (ReplaceBody = "application/json"))),
+    responses((status = 200, description = "Replaced, same URL", body = SiteJson)),
+    security(("api_key" = []), ("claim_token" = [])),
+)]
+pub(super) async fn replace(
+    State(state): State<ApiState>,
+    SiteWriter(writer): SiteWriter,
+    Path(name): Path<String>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Json<SiteJson>, ApiError> {
+    let json = headers
+        .get(header::CONTENT_TYPE)
+        .and_then(|v| v.to_str().ok())
+        .is_some_and(|v| v.starts_with("application/json"));
+    let incoming = Incoming { state: &state, headers: &headers, body };
+    let (upload, options) = if json {
+        // Escapes can double the size of a text.
+        let most = state.resolved.config.limits.upload_bytes * 2;
+        let mut fields = Fields::new(incoming.object(most).await?);
+        let html = fields.required_text("html")?;
+        let expected = match fields.int("expected_updated_at")? {
+            Field::Value(at) => Some(at),
+            Field::Absent | Field::Null => None,
+        };
+        let warnings = fields.warnings();
+        (
+            Upload::html(html),
+            UploadOptions { expected_updated_at: expected, warnings, ..UploadOptions::default() },
+        )
+    } else {
+        let form = incoming.form().await?;
+        let options =
+            UploadOptions::parse(form.fields.iter().map(|(name, value)| (name.as_str(), value.as_str())))?;
+        (form.upload, options)
+    };
+    let updated = state.app.replace_site(&writer, &name, upload, options).await?;
+    Ok(Json(SiteJson::updated(&state.app, updated)))
+}
+
+/// Change a page's settings
+///
+/// Only sent fields change. Unknown fields are ignored with a warning.
+#[utoipa::path(
+    patch, path = "/sites/{idOrSlug}", tag = "Sites", operation_id = "changeSite",
+    params(("idOrSlug" = String, Path, description = "The id, the slug or the token.")),
+    request_body(content = PatchBody, content_type = "application/json"),
+    responses((status = 200, description = "Changed", body = ChangedJson)),
+    security(("api_key" = [])),
+)]
+pub(super) async fn change(
+    State(state): State<ApiState>,
+    Owner(account): Owner,
+    Path(name): Path<String>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Json<ChangedJson>, ApiError> {
+    let fields = Fields::new(Incoming { state: &state, headers: &headers, body }.object(64 * 1024).await?);
+    let (request, mut warnings) = patch_request(fields, state.app.now())?;
+    let updated = state.app.change_site(&account, &name, request).await?;
+    warnings.extend(updated.warnings);
+    Ok(Json(ChangedJson { ok: true, updated_at: updated.site.updated_at, warnings }))
+}
+
+fn patch_request(mut fields: Fields, now: i64) -> Result<(PatchRequest, Vec<String>), Error> {
+    let slug = match fields.text_of(&["slug", "public_slug"])? {
+        Field::Value(text) => Field::Value(Slug::parse(&text)?),
+        Field::Null => Field::Null,
+        Field::Absent => Field::Absent,
+    };
+    let visibility = match fields.optional_text("visibility")? {
+        Some(text) => Some(
+            Visibility::parse(&text)
+                .ok_or_else(|| Error::field("visibility", "must be unlisted, public or burn"))?,
+        ),
+        None => None,
+    };
+    let password = match fields.text("password")? {
+        Field::Value(text) => Field::Value(options::password(&text)?.to_owned()),
+        other => other,
+    };
+    let lifetime = match (fields.int("expires_at")?, fields.number("expires_in_hours")?) {
+        (Field::Value(at), _) => Some(Lifetime::from_epoch(at, now)?),
+        (Field::Null, _) | (Field::Absent, Field::Null) => Some(Lifetime::Never),
+        (Field::Absent, Field::Value(hours)) => Some(Lifetime::from_hours(hours)?),
+        (Field::Absent, Field::Absent) => None,
+    };
+    let email_gate_domain = match fields.text_of(&["email_gate_domain", "allowed_email_domain"])? {
+        Field::Value(text) if text.trim().is_empty() => Field::Null,
+        Field::Value(text) => Field::Value(email::gate_domain(&text)?),
+        other => other,
+    };
+    let title = fields.optional_text("title")?.map(|text| site_change::title(&text)).transpose()?;
+    let (agentation, csp_strict) = (fields.flag("agentation")?, fields.flag("csp_strict")?);
+    let request = PatchRequest {
+        slug,
+        visibility,
+        password,
+        lifetime,
+        email_gate_domain,
+        agentation,
+        csp_strict,
+        title,
+    };
+    Ok((request, fields.warnings()))
+}

@@ -1,0 +1,61 @@
+//! The body of an answer: ready bytes on the hot path, anything else boxed.
+
+use axum::body::Body;
+use bytes::Bytes;
+use http_body::{Frame, SizeHint};
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+#[derive(Debug)]
+pub enum OutBody {
+    /// One piece, or nothing.
+    Ready(Option<Bytes>),
+    Boxed(Body),
+}
+
+impl OutBody {
+    pub const fn empty() -> Self {
+        Self::Ready(None)
+    }
+}
+
+impl From<Bytes> for OutBody {
+    fn from(bytes: Bytes) -> Self {
+        Self::Ready((!bytes.is_empty()).then_some(bytes))
+    }
+}
+
+impl From<String> for OutBody {
+    fn from(text: String) -> Self {
+        Bytes::from(text).into()
+    }
+}
+
+impl http_body::Body for OutBody {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        match self.get_mut() {
+            Self::Ready(bytes) => Poll::Ready(bytes.take().map(|bytes| Ok(Frame::data(bytes)))),
+            Self::Boxed(body) => Pin::new(body).poll_frame(cx),
+        }
+    }
+
+    fn is_end_stream(&self) -> bool {
+        match self {
+            Self::Ready(bytes) => bytes.is_none(),
+            Self::Boxed(body) => body.is_end_stream(),
+        }
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        match self {
+            Self::Ready(bytes) => SizeHint::with_exact(bytes.as_ref().map_or(0, |bytes| bytes.len() as u64)),
+            Self::Boxed(body) => body.size_hint(),
+        }
+    }
+}

@@ -1,0 +1,208 @@
+//! The one table from code to status, and the three ways an error is worded: JSON for clients of the API,
+//! a designed page for browsers, a line of text for everybody else.
+
+use super::{OutBody, empty};
+use crate::pages::{self, Notice};
+use dropleaf_core::error::Fact;
+use dropleaf_core::{Code, Error};
+use http::{HeaderMap, HeaderValue, Response, StatusCode, header};
+use serde_json::{Map, Value, json};
+
+/// The status that goes with a code. No wildcard: a new code must decide. Spec §7.
+pub const fn status(code: Code) -> StatusCode {
+    match code {
+        Code::InvalidRequest
+        | Code::NotMultipart
+        | Code::MissingFile
+        | Code::NoClientIp
+        | Code::InvalidField
+        | Code::EmptyFile
+        | Code::UnsupportedType
+        | Code::NotText
+        | Code::InvalidPdf
+        | Code::InvalidArchive
+        | Code::MissingIndex
+        | Code::ForbiddenName
+        | Code::InvalidCiphertext
+        | Code::InvalidSlug
+        | Code::SlugRequired => StatusCode::BAD_REQUEST,
+        Code::AuthRequired | Code::InvalidCredential => StatusCode::UNAUTHORIZED,
+        Code::PlanPageLimit | Code::PlanLifetimeLimit => StatusCode::PAYMENT_REQUIRED,
+        Code::InvalidClaimToken | Code::Forbidden | Code::Protected | Code::ServiceWorkerRefused => {
+            StatusCode::FORBIDDEN
+        }
+        Code::NotFound => StatusCode::NOT_FOUND,
+        Code::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
+        Code::RequestTimeout => StatusCode::REQUEST_TIMEOUT,
+        Code::SlugTaken | Code::Conflict | Code::AlreadyClaimed | Code::IdempotencyInFlight => {
+            StatusCode::CONFLICT
+        }
+        Code::NotRestorable | Code::Expired | Code::Deleted | Code::Burnt | Code::TakenDown => {
+            StatusCode::GONE
+        }
+        Code::TooLarge | Code::TooManyFiles => StatusCode::PAYLOAD_TOO_LARGE,
+        Code::RangeNotSatisfiable => StatusCode::RANGE_NOT_SATISFIABLE,
+        Code::MisdirectedHost => StatusCode::MISDIRECTED_REQUEST,
+        Code::IdempotencyMismatch => StatusCode::UNPROCESSABLE_ENTITY,
+        Code::RateLimited | Code::PlanDailyLimit => StatusCode::TOO_MANY_REQUESTS,
+        Code::HeadersTooLarge => StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE,
+        Code::Internal => StatusCode::INTERNAL_SERVER_ERROR,
+        Code::StorageUnavailable | Code::Overloaded => StatusCode::SERVICE_UNAVAILABLE,
+        Code::StorageFull => StatusCode::INSUFFICIENT_STORAGE,
+    }
+}
+
+/// The wording a caller can use.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wants {
+    Json,
+    Page,
+    Text,
+}
+
+impl Wants {
+    /// JSON when asked for, a page for browsers, text otherwise. Decisions §2.9.
+    pub fn of(headers: &HeaderMap) -> Self {
+        let accept = headers.get(header::ACCEPT).and_then(|value| value.to_str().ok()).unwrap_or_default();
+        if accept.contains("application/json") {
+            Self::Json
+        } else if accept.contains("text/html") {
+            Self::Page
+        } else {
+            Self::Text
+        }
+    }
+}
+
+/// The error as an answer. What happened inside is logged here, once, and never sent.
+pub fn respond(error: &Error, wants: Wants) -> Response<OutBody> {
+    let status = status(error.code);
+    if status.is_server_error() {
+        let source = error.source.as_deref().map(ToString::to_string).unwrap_or_default();
+        tracing::error!(code = error.code.as_str(), source, "a request failed");
+    }
+    let mut response = empty(status);
+    let (body, kind, policy) = match wants {
+        Wants::Json => (
+            json_body(error),
+            "application/json",
+            HeaderValue::from_static("default-src 'none'; frame-ancestors 'none'"),
+        ),
+        Wants::Text => (
+            format!("{} {}\n", status.as_u16(), viewer_words(error)),
+            "text/plain; charset=utf-8",
+            HeaderValue::from_static("default-src 'none'; frame-ancestors 'none'"),
+        ),
+        Wants::Page => {
+            let (html, policy) = page_body(error, status);
+            (html, "text/html; charset=utf-8", policy)
+        }
+    };
+    *response.body_mut() = body.into();
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(kind));
+    headers.insert(header::CONTENT_SECURITY_POLICY, policy);
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
+    headers.insert("x-robots-tag", HeaderValue::from_static("noindex, nofollow, noarchive"));
+    if wants == Wants::Page {
+        headers.insert(header::X_FRAME_OPTIONS, HeaderValue::from_static("DENY"));
+        headers.insert("cross-origin-opener-policy", HeaderValue::from_static("same-origin"));
+    }
+    if let Some(seconds) = error.retry_after {
+        headers.insert(header::RETRY_AFTER, seconds.into());
+    }
+    if status == StatusCode::UNAUTHORIZED {
+        headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer realm=\"dropleaf\""));
+    }
+    response
+}
+
+/// `{error, error_description}` and the facts that belong to it. Spec §2 Error.
+pub fn json_body(error: &Error) -> String {
+    let mut map = Map::new();
+    map.insert("error".into(), error.code.as_str().into());
+    map.insert("error_description".into(), error.detail.as_str().into());
+    for (name, fact) in &error.facts {
+        let value = match fact {
+            Fact::Int(n) => json!(n),
+            Fact::Text(text) => json!(text),
+        };
+        map.insert((*name).into(), value);
+    }
+    Value::Object(map).to_string()
+}
+
+fn viewer_words(error: &Error) -> String {
+    match pages::words(error.code.as_str()) {
+        Some((heading, message)) if error.code != Code::MisdirectedHost => format!("{heading}. {message}"),
+        _ => error.detail.clone(),
+    }
+}
+
+fn page_body(error: &Error, status: StatusCode) -> (String, HeaderValue) {
+    let (heading, message) = pages::words(error.code.as_str()).unwrap_or(("Something is not right", ""));
+    let detail = if message.is_empty() { error.detail.as_str() } else { message };
+    let hint = (error.code == Code::MisdirectedHost).then_some(error.detail.as_str());
+    let notice = Notice {
+        status: status.as_u16(),
+        code: error.code.as_str(),
+        heading,
+        message: detail,
+        hint,
+        home: None,
+        report: None,
+    };
+    let page = pages::notice(&notice);
+    (page.html, designed_policy(page.style_source))
+}
+
+/// The policy of our own pages: nothing but their one inline style.
+pub fn designed_policy(style_source: &str) -> HeaderValue {
+    let text = format!(
+        "default-src 'none'; style-src {style_source}; img-src 'self' data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+    );
+    HeaderValue::from_str(&text)
+        .unwrap_or_else(|_| HeaderValue::from_static("default-src 'none'; frame-ancestors 'none'"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_code_has_an_error_status() {
+        for code in Code::ALL {
+            assert!(status(*code).is_client_error() || status(*code).is_server_error(), "{}", code.as_str());
+        }
+    }
+
+    #[test]
+    fn the_contracts_statuses_are_kept() {
+        for (code, expected) in [
+            (Code::NotMultipart, 400),
+            (Code::NoClientIp, 400),
+            (Code::AuthRequired, 401),
+            (Code::InvalidClaimToken, 403),
+            (Code::NotFound, 404),
+            (Code::AlreadyClaimed, 409),
+            (Code::Expired, 410),
+            (Code::TooLarge, 413),
+            (Code::RateLimited, 429),
+            (Code::StorageFull, 507),
+        ] {
+            assert_eq!(status(code).as_u16(), expected);
+        }
+        assert_eq!(Code::AuthRequired.as_str(), "auth required");
+    }
+
+    #[test]
+    fn the_inside_of_an_error_is_never_sent() {
+        let error = Error::internal("password is hunter2").with_fact("n", Fact::Int(1));
+        for wants in [Wants::Json, Wants::Text, Wants::Page] {
+            let OutBody::Ready(Some(body)) = respond(&error, wants).into_body() else { panic!("a body") };
+            assert!(!String::from_utf8_lossy(&body).contains("hunter2"));
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! A JSON object read field by field: a known field of the wrong type is an error, an unknown one a warning.
+
+use dropleaf_core::site_change::Field;
+use dropleaf_core::{Error, Result};
+use serde_json::{Map, Value};
+
+#[derive(Debug)]
+pub(in crate::http) struct Fields(Map<String, Value>);
+
+impl Fields {
+    pub(in crate::http) const fn new(map: Map<String, Value>) -> Self {
+        Self(map)
+    }
+
+    fn take<T>(&mut self, name: &str, what: &str, read: impl FnOnce(Value) -> Option<T>) -> Result<Field<T>> {
+        match self.0.remove(name) {
+            None => Ok(Field::Absent),
+            Some(Value::Null) => Ok(Field::Null),
+            Some(value) => {
+                read(value).map(Field::Value).ok_or_else(|| Error::field(name, format!("must be {what}")))
+            }
+        }
+    }
+
+    pub(in crate::http) fn text(&mut self, name: &str) -> Result<Field<String>> {
+        self.take(name, "a string", |value| match value {
+            Value::String(text) => Some(text),
+            _ => None,
+        })
+    }
+
+    /// The first of several names for one thing that was sent; the others are taken away too.
+    pub(in crate::http) fn text_of(&mut self, names: &[&str]) -> Result<Field<String>> {
+        let mut found = Field::Absent;
+        for name in names {
+            let sent = self.text(name)?;
+            if found.is_absent() {
+                found = sent;
+            }
+        }
+        Ok(found)
+    }
+
+    pub(in crate::http) fn int(&mut self, name: &str) -> Result<Field<i64>> {
+        self.take(name, "an integer", |value| value.as_i64())
+    }
+
+    pub(in crate::http) fn number(&mut self, name: &str) -> Result<Field<f64>> {
+        self.take(name, "a number", |value| value.as_f64())
+    }
+
+    /// A yes or no; null is no answer.
+    pub(in crate::http) fn flag(&mut self, name: &str) -> Result<Option<bool>> {
+        match self.take(name, "true or false", |value| value.as_bool())? {
+            Field::Value(flag) => Ok(Some(flag)),
+            Field::Absent => Ok(None),
+            Field::Null => Err(Error::field(name, "must be true or false")),
+        }
+    }
+
+    /// A string that may be left out but not be null.
+    pub(in crate::http) fn optional_text(&mut self, name: &str) -> Result<Option<String>> {
+        match self.text(name)? {
+            Field::Value(text) => Ok(Some(text)),
+            Field::Absent => Ok(None),
+            Field::Null => Err(Error::field(name, "must be a string")),
+        }
+    }
+
+    pub(in crate::http) fn required_text(&mut self, name: &str) -> Result<String> {
+        self.optional_text(name)?.ok_or_else(|| Error::field(name, "is required"))
+    }
+
+    /// A warning for each field nobody asked for.
+    pub(in crate::http) fn warnings(self) -> Vec<String> {
+        let shown = |name: String| name.chars().filter(|c| !c.is_control()).take(60).collect::<String>();
+        self.0
+            .into_iter()
+            .take(32)
+            .map(|(name, _)| format!("The field `{}` is not known and was ignored.", shown(name)))
+            .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fields(text: &str) -> Fields {
+        match serde_json::from_str(text).unwrap() {
+            Value::Object(map) => Fields::new(map),
+            _ => panic!("an object"),
+        }
+    }
+
+    #[test]
+    fn a_field_is_absent_null_or_a_value() {
+        let mut f = fields(r#"{"a": null, "b": "x", "c": 5, "d": true}"#);
+        assert_eq!(f.text("a").unwrap(), Field::Null);
+        assert_eq!(f.text("b").unwrap(), Field::Value("x".into()));
+        assert_eq!(f.text("z").unwrap(), Field::Absent);
+        assert_eq!(f.int("c").unwrap(), Field::Value(5));
+        assert_eq!(f.flag("d").unwrap(), Some(true));
+        assert!(f.warnings().is_empty());
+    }
+
+    #[test]
+    fn wrong_types_are_errors_and_unknown_names_are_warnings() {
+        let mut f = fields(r#"{"a": 1, "b": "x", "more": 1}"#);
+        assert!(f.text("a").is_err());
+        assert!(f.int("b").is_err());
+        assert_eq!(f.warnings().len(), 1);
+    }
+}

@@ -1,0 +1,13 @@
+//! What a handler's signature asks for: who calls, what arrived. A handler that names `Owner` cannot be reached
+//! without a credential.
+
+mod caller;
+mod fields;
+mod once;
+mod pace;
+mod upload;
+
+pub(super) use caller::{Owner, Publisher, Reader, SiteWriter};
+pub(super) use fields::Fields;
+pub(super) use once::{key as idempotency_key, once};
+pub(super) use upload::Incoming;

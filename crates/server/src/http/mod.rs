@@ -1,0 +1,150 @@
+//! The HTTP door. Host and path are matched here by hand, before the router and its layers, because page views
+//! are most of the traffic and need none of them.
+
+pub mod api;
+mod body;
+pub mod error;
+mod extract;
+mod health;
+pub mod metrics_page;
+mod view;
+
+pub use body::OutBody;
+
+use crate::config::Resolved;
+use crate::metrics::{Metrics, Surface};
+use axum::Router;
+use dropleaf_app::App;
+use dropleaf_core::host::Face;
+use dropleaf_core::{Code, Error};
+use error::Wants;
+use http::{HeaderMap, Request, Response, StatusCode, header};
+use hyper::body::Incoming;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use tower::ServiceExt;
+use view::Place;
+
+/// Who is at the other end of the connection; given to the API's extractors.
+#[derive(Debug, Clone, Copy)]
+pub struct Peer(pub SocketAddr);
+
+#[derive(Debug)]
+pub struct Door {
+    pub app: Arc<App>,
+    pub resolved: Arc<Resolved>,
+    pub metrics: Arc<Metrics>,
+    api: Router,
+}
+
+impl Door {
+    pub fn new(app: Arc<App>, resolved: Arc<Resolved>, metrics: Arc<Metrics>) -> Self {
+        let api = api::router(Arc::clone(&app), Arc::clone(&resolved));
+        Self { app, resolved, metrics, api }
+    }
+
+    /// Answers one request.
+    pub async fn answer(&self, request: Request<Incoming>, peer: SocketAddr) -> Response<OutBody> {
+        let (surface, mut response) = self.dispatch(request, peer).await;
+        self.metrics.count(surface, response.status().as_u16());
+        if self.resolved.hosts.base.scheme == "https" {
+            response.headers_mut().insert(header::STRICT_TRANSPORT_SECURITY, view::HSTS);
+        }
+        response
+    }
+
+    async fn dispatch(&self, request: Request<Incoming>, peer: SocketAddr) -> (Surface, Response<OutBody>) {
+        let Some(authority) = authority(&request) else {
+            let error = Error::new(Code::InvalidRequest, "A request needs exactly one Host header.");
+            return (Surface::Other, error::respond(&error, Wants::Json));
+        };
+        if has_two_lengths(request.headers()) {
+            let error =
+                Error::new(Code::InvalidRequest, "The length of the body is given in more than one way.");
+            let mut response = error::respond(&error, Wants::Json);
+            response.headers_mut().insert(header::CONNECTION, http::HeaderValue::from_static("close"));
+            return (Surface::Other, response);
+        }
+        let path = request.uri().path();
+        if path == "/healthz" || path == "/readyz" {
+            return (Surface::Other, health::answer(&self.app, path).await);
+        }
+        match self.resolved.hosts.face(authority) {
+            Face::Api { pages } => match shared_place(path, pages, self.resolved.hosts.isolated) {
+                Some(place) => (Surface::Page, view::answer(self, &request, place).await),
+                None => (Surface::Api, self.call_api(request, peer).await),
+            },
+            Face::Pages => match shared_place(path, true, self.resolved.hosts.isolated) {
+                Some(place) => (Surface::Page, view::answer(self, &request, place).await),
+                None => (Surface::Page, view::other(&request)),
+            },
+            Face::Isolated(label) => match path.strip_prefix("/p/") {
+                Some(rest) => {
+                    (Surface::Page, view::answer(self, &request, Place::Isolated { label, rest }).await)
+                }
+                None => (Surface::Page, view::other(&request)),
+            },
+            Face::Slug(slug) => {
+                let rest = path.strip_prefix('/').unwrap_or(path);
+                (Surface::Page, view::answer(self, &request, Place::Slug { slug, rest }).await)
+            }
+            Face::Unknown => (Surface::Other, self.misdirected(&request)),
+        }
+    }
+
+    async fn call_api(&self, mut request: Request<Incoming>, peer: SocketAddr) -> Response<OutBody> {
+        request.extensions_mut().insert(Peer(peer));
+        match self.api.clone().oneshot(request.map(axum::body::Body::new)).await {
+            Ok(response) => response.map(OutBody::Boxed),
+            Err(never) => match never {},
+        }
+    }
+
+    fn misdirected(&self, request: &Request<Incoming>) -> Response<OutBody> {
+        let detail = format!(
+            "This server answers as {}; to use another name, set base_url or site_url to it.",
+            self.resolved.hosts.base.url()
+        );
+        error::respond(&Error::new(Code::MisdirectedHost, detail), Wants::of(request.headers()))
+    }
+}
+
+/// The host a request is for: from the address itself, or from the one `Host` header there must be.
+fn authority<B>(request: &Request<B>) -> Option<&str> {
+    if let Some(authority) = request.uri().authority() {
+        return Some(authority.as_str());
+    }
+    let mut hosts = request.headers().get_all(header::HOST).iter();
+    match (hosts.next(), hosts.next()) {
+        (Some(host), None) => host.to_str().ok(),
+        _ => None,
+    }
+}
+
+/// Two ways to tell where a body ends are how requests are smuggled past proxies.
+fn has_two_lengths(headers: &HeaderMap) -> bool {
+    let lengths = headers.get_all(header::CONTENT_LENGTH).iter().count();
+    lengths > 1 || (lengths == 1 && headers.contains_key(header::TRANSFER_ENCODING))
+}
+
+/// A page at the shared address, if the path is one of those.
+fn shared_place(path: &str, pages: bool, isolated: bool) -> Option<Place<'_>> {
+    if !pages {
+        return None;
+    }
+    if let Some(rest) = path.strip_prefix("/p/") {
+        return Some(Place::Shared { rest });
+    }
+    // Where sites cannot have hosts, public ones live below /s/.
+    if isolated {
+        return None;
+    }
+    path.strip_prefix("/s/").map(|rest| Place::SharedSlug { rest })
+}
+
+/// An empty answer with this status.
+fn empty(status: StatusCode) -> Response<OutBody> {
+    let mut response = Response::new(OutBody::empty());
+    *response.status_mut() = status;
+    response
+}

@@ -1,0 +1,121 @@
+//! Sending one file: unchanged, whole, or a part of it; from memory when small, streamed when large.
+
+use super::negotiate::{self, Asked};
+use super::{Place, headers, without_body};
+use crate::http::{Door, OutBody};
+use axum::body::Body;
+use bytes::Bytes;
+use dropleaf_app::{Coding, LiveFile, Page, Part};
+use dropleaf_core::{Code, Error};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Response, StatusCode, header};
+
+pub(super) async fn send<B>(
+    door: &Door,
+    request: &Request<B>,
+    place: Place<'_>,
+    page: &Page,
+    file: &LiveFile,
+    status: StatusCode,
+) -> Result<Response<OutBody>, Error> {
+    let asked = |name: HeaderName| request.headers().get(name).and_then(|value| value.to_str().ok());
+    let range = asked(header::RANGE).filter(|_| status == StatusCode::OK);
+    // A range is always of the plain bytes, so that its offsets mean the same to everybody.
+    let coding = if file.is_compressible && range.is_none() {
+        negotiate::coding(asked(header::ACCEPT_ENCODING))
+    } else {
+        Coding::Identity
+    };
+    let etag = file.etag(coding);
+    if file.is_document && request.method() == Method::GET && range.is_none() && status == StatusCode::OK {
+        door.app.count_view(&page.site);
+    }
+    let mut response = Response::new(OutBody::empty());
+    headers::page(response.headers_mut(), place, page, file);
+    response.headers_mut().insert(header::ETAG, ready(etag));
+    if status == StatusCode::OK
+        && asked(header::IF_NONE_MATCH).is_some_and(|condition| negotiate::matches(condition, etag))
+    {
+        *response.status_mut() = StatusCode::NOT_MODIFIED;
+        return Ok(response);
+    }
+    response.headers_mut().insert(header::CONTENT_TYPE, ready(&file.mime));
+    // A part of something that has changed since is of no use: then the whole is sent.
+    let fresh = asked(header::IF_RANGE).is_none_or(|validator| validator.as_bytes() == etag);
+    let part = match range.filter(|_| fresh).map(|range| negotiate::range(range, file.size_bytes)) {
+        Some(Asked::Part(part)) => Some(part),
+        Some(Asked::Outside) => return Ok(outside(response, file.size_bytes)),
+        Some(Asked::Whole) | None => None,
+    };
+    *response.status_mut() = status;
+    if let Some(part) = &part {
+        *response.status_mut() = StatusCode::PARTIAL_CONTENT;
+        let text = format!("bytes {}-{}/{}", part.start, part.end - 1, file.size_bytes);
+        response
+            .headers_mut()
+            .insert(header::CONTENT_RANGE, HeaderValue::from_str(&text).map_err(Error::internal)?);
+    }
+    if file.is_small() {
+        let whole = door.app.body(file, coding).await?.bytes.clone();
+        let bytes = match part {
+            Some(part) => slice(&whole, &part),
+            None => whole,
+        };
+        mark(response.headers_mut(), coding);
+        *response.body_mut() = bytes.into();
+    } else {
+        let stored = if coding == Coding::Zstd { door.app.stream_zstd(file).await? } else { None };
+        let part = match stored {
+            Some(part) => {
+                mark(response.headers_mut(), Coding::Zstd);
+                part
+            }
+            None => {
+                response.headers_mut().insert(header::ETAG, ready(file.etag(Coding::Identity)));
+                door.app.stream(file, part).await?
+            }
+        };
+        stream(&mut response, part);
+    }
+    if request.method() == Method::HEAD {
+        without_body(&mut response);
+    }
+    Ok(response)
+}
+
+fn stream(response: &mut Response<OutBody>, part: Part) {
+    response.headers_mut().insert(header::CONTENT_LENGTH, part.bytes.into());
+    *response.body_mut() = OutBody::Boxed(Body::from_stream(part.stream));
+}
+
+/// A value that was checked when it was made; checking it again costs a glance.
+fn ready(bytes: &Bytes) -> HeaderValue {
+    HeaderValue::from_maybe_shared(bytes.clone())
+        .unwrap_or_else(|_| HeaderValue::from_static("application/octet-stream"))
+}
+
+fn slice(whole: &Bytes, part: &std::ops::Range<u64>) -> Bytes {
+    let at = |n: u64| usize::try_from(n).unwrap_or(usize::MAX).min(whole.len());
+    whole.slice(at(part.start)..at(part.end))
+}
+
+fn mark(headers: &mut HeaderMap, coding: Coding) {
+    let name = match coding {
+        Coding::Identity => return,
+        Coding::Gzip => "gzip",
+        Coding::Brotli => "br",
+        Coding::Zstd => "zstd",
+    };
+    headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static(name));
+}
+
+fn outside(mut response: Response<OutBody>, size: u64) -> Response<OutBody> {
+    let error = Error::plain(Code::RangeNotSatisfiable);
+    *response.status_mut() = crate::http::error::status(error.code);
+    *response.body_mut() = crate::http::error::json_body(&error).into();
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    if let Ok(value) = HeaderValue::from_str(&format!("bytes */{size}")) {
+        headers.insert(header::CONTENT_RANGE, value);
+    }
+    response
+}

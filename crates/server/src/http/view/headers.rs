@@ -1,0 +1,86 @@
+//! The headers of every page answer, as ready values: what each surface sends is decided here and nowhere else.
+//! The reasons are in docs/security.md.
+
+use super::Place;
+use dropleaf_app::{LiveFile, Page};
+use dropleaf_core::site::Visibility;
+use http::{HeaderMap, HeaderName, HeaderValue, header};
+
+pub(in crate::http) const HSTS: HeaderValue = HeaderValue::from_static("max-age=31536000");
+
+const NOSNIFF: HeaderValue = HeaderValue::from_static("nosniff");
+const NO_REFERRER: HeaderValue = HeaderValue::from_static("no-referrer");
+const NO_STORE: HeaderValue = HeaderValue::from_static("no-store");
+const NOINDEX: HeaderValue = HeaderValue::from_static("noindex, nofollow, noarchive");
+const PRIVATE: HeaderValue = HeaderValue::from_static("private, no-cache");
+const PUBLIC: HeaderValue = HeaderValue::from_static("public, max-age=60, must-revalidate");
+const ACCEPT_RANGES: HeaderValue = HeaderValue::from_static("bytes");
+const VARY_OWN: HeaderValue = HeaderValue::from_static("Accept-Encoding");
+const VARY_SHARED: HeaderValue =
+    HeaderValue::from_static("Accept-Encoding, Sec-Fetch-Mode, Sec-Fetch-Site, User-Agent, Cookie");
+const ANY: HeaderValue = HeaderValue::from_static("*");
+const SANDBOX: HeaderValue = HeaderValue::from_static(
+    "sandbox allow-scripts allow-forms allow-popups allow-popups-to-escape-sandbox allow-modals allow-downloads allow-pointer-lock",
+);
+const OWN_CLUSTER: HeaderValue = HeaderValue::from_static("?1");
+const OPENER: HeaderValue = HeaderValue::from_static("same-origin-allow-popups");
+const PERMISSIONS: HeaderValue =
+    HeaderValue::from_static("browsing-topics=(), join-ad-interest-group=(), run-ad-auction=()");
+/// `csp_strict`. Inline scripts do not run; files of the page itself do.
+const STRICT_OWN: HeaderValue = HeaderValue::from_static(
+    "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; font-src 'self' data:; \
+     media-src 'self' data: blob:; connect-src 'self'; worker-src 'self'; manifest-src 'self'; frame-src 'none'; \
+     object-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; \
+     sandbox allow-scripts allow-same-origin allow-modals allow-downloads",
+);
+const STRICT_SHARED: HeaderValue = HeaderValue::from_static(
+    "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; font-src 'self' data:; \
+     media-src 'self' data: blob:; connect-src 'self'; worker-src 'self'; manifest-src 'self'; frame-src 'none'; \
+     object-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; \
+     sandbox allow-scripts allow-modals allow-downloads",
+);
+
+const ROBOTS: HeaderName = HeaderName::from_static("x-robots-tag");
+const CLUSTER: HeaderName = HeaderName::from_static("origin-agent-cluster");
+const COOP: HeaderName = HeaderName::from_static("cross-origin-opener-policy");
+const PERMISSIONS_POLICY: HeaderName = HeaderName::from_static("permissions-policy");
+
+/// Everything about a file of a page except its own type, length and validator.
+pub(super) fn page(headers: &mut HeaderMap, place: Place<'_>, page: &Page, file: &LiveFile) {
+    headers.insert(header::X_CONTENT_TYPE_OPTIONS, NOSNIFF);
+    headers.insert(header::REFERRER_POLICY, NO_REFERRER);
+    headers.insert(ROBOTS, NOINDEX);
+    headers.insert(header::ACCEPT_RANGES, ACCEPT_RANGES);
+    let public = page.site.visibility == Visibility::Public
+        && !matches!(place, Place::Shared { .. } | Place::Isolated { .. });
+    headers.insert(header::CACHE_CONTROL, if public { PUBLIC } else { PRIVATE });
+    if place.is_shared() {
+        headers.insert(header::VARY, VARY_SHARED);
+        headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, ANY);
+        // A PDF cannot act in our origin, and a sandbox would keep browsers from showing it.
+        if file.mime != "application/pdf" {
+            headers.insert(
+                header::CONTENT_SECURITY_POLICY,
+                if page.site.csp_strict { STRICT_SHARED } else { SANDBOX },
+            );
+        }
+        return;
+    }
+    headers.insert(header::VARY, VARY_OWN);
+    if file.is_document {
+        headers.insert(CLUSTER, OWN_CLUSTER);
+        headers.insert(COOP, OPENER);
+        headers.insert(PERMISSIONS_POLICY, PERMISSIONS);
+        if page.site.csp_strict {
+            headers.insert(header::CONTENT_SECURITY_POLICY, STRICT_OWN);
+        }
+    }
+}
+
+pub(super) fn redirect(headers: &mut HeaderMap) {
+    headers.insert(header::CACHE_CONTROL, NO_STORE);
+    headers.insert(header::REFERRER_POLICY, NO_REFERRER);
+    headers.insert(header::X_CONTENT_TYPE_OPTIONS, NOSNIFF);
+    headers.insert(ROBOTS, NOINDEX);
+    headers.insert(header::VARY, VARY_SHARED);
+}

@@ -1,0 +1,12 @@
+//! The doors of dropleaf: configuration, command line, HTTP. Rules live in `core`, acts in `app`, SQL in `store`.
+
+pub mod cli;
+pub mod config;
+pub mod http;
+pub mod logging;
+pub mod metrics;
+pub mod pages;
+pub mod serve;
+pub mod startup;
+pub mod tasks;
+pub mod tls;

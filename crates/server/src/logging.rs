@@ -1,0 +1,27 @@
+//! Structured logs: text on a terminal, JSON otherwise. What may never be logged is never handed to it:
+//! no token, key, password, query string or Authorization header is put into a field anywhere.
+
+use crate::config::Config;
+use anyhow::{Context, Result};
+use std::io::IsTerminal;
+use tracing_subscriber::EnvFilter;
+
+/// Starts logging to standard error, so that standard output stays for what a command prints.
+pub fn start(config: &Config) -> Result<()> {
+    let filter = EnvFilter::try_new(&config.log.level).context("`log.level` is not understood")?;
+    let builder =
+        tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).with_target(false);
+    let json = match config.log.format.as_str() {
+        "json" => true,
+        "text" => false,
+        _ => !std::io::stderr().is_terminal(),
+    };
+    let started = if json {
+        builder.json().flatten_event(true).try_init()
+    } else {
+        builder.with_ansi(std::io::stderr().is_terminal()).try_init()
+    };
+    // A second start in one process happens in tests only; the first stays.
+    let _ = started;
+    Ok(())
+}

@@ -1,0 +1,68 @@
+//! Figures for Prometheus, counted with plain atomics and shown on a listener of their own.
+
+use prometheus_client::encoding::text::encode;
+use prometheus_client::encoding::{EncodeLabelSet, EncodeLabelValue};
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::registry::Registry;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, EncodeLabelValue)]
+pub enum Surface {
+    Api,
+    Page,
+    Other,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct Labels {
+    surface: Surface,
+    status: u16,
+}
+
+/// The codes counted without a lock: an index for each status class on each surface.
+#[derive(Debug)]
+pub struct Metrics {
+    registry: Registry,
+    responses: Family<Labels, Counter>,
+    page_ok: Counter,
+    page_unchanged: Counter,
+    pub connections: Gauge,
+    pub swept_pages: Counter,
+    pub swept_bodies: Counter,
+}
+
+impl Default for Metrics {
+    fn default() -> Self {
+        let mut registry = Registry::with_prefix("dropleaf");
+        let responses = Family::<Labels, Counter>::default();
+        registry.register("responses", "Responses by surface and status", responses.clone());
+        let connections = Gauge::default();
+        registry.register("connections", "Open connections", connections.clone());
+        let swept_pages = Counter::default();
+        registry.register("swept_pages", "Pages ended or erased by the sweep", swept_pages.clone());
+        let swept_bodies = Counter::default();
+        registry.register("swept_bodies", "Bodies collected by the sweep", swept_bodies.clone());
+        let of = |status| responses.get_or_create(&Labels { surface: Surface::Page, status }).clone();
+        let (page_ok, page_unchanged) = (of(200), of(304));
+        Self { registry, responses, page_ok, page_unchanged, connections, swept_pages, swept_bodies }
+    }
+}
+
+impl Metrics {
+    /// Counts one response. The two that make up nearly all page traffic skip the table.
+    pub fn count(&self, surface: Surface, status: u16) {
+        match (surface, status) {
+            (Surface::Page, 200) => self.page_ok.inc(),
+            (Surface::Page, 304) => self.page_unchanged.inc(),
+            _ => self.responses.get_or_create(&Labels { surface, status }).inc(),
+        };
+    }
+
+    pub fn render(&self) -> String {
+        let mut text = String::new();
+        // Writing to a String cannot fail.
+        let _ = encode(&mut text, &self.registry);
+        text
+    }
+}

@@ -1,0 +1,100 @@
+//! Who may call: the document's credentials, and which of them an operation takes.
+
+use super::super::prose::Prose;
+use super::document::{Document, entries, text};
+use serde_json::Value;
+
+/// A credential the document knows, for the section on authentication.
+#[derive(Debug)]
+pub(super) struct Scheme<'a> {
+    pub(super) name: &'a str,
+    pub(super) how: String,
+    pub(super) about: Prose<'a>,
+}
+
+/// One way to be allowed: every named credential together; none at all for anybody.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Way<'a> {
+    pub(super) names: Vec<&'a str>,
+    pub(super) scopes: Vec<&'a str>,
+}
+
+pub(super) fn schemes(document: Document<'_>) -> Vec<Scheme<'_>> {
+    entries(&document.root["components"], "securitySchemes")
+        .map(|(name, scheme)| {
+            let scheme = document.resolve(scheme);
+            Scheme { name, how: how(scheme), about: Prose::parse(text(scheme, "description")) }
+        })
+        .collect()
+}
+
+fn how(scheme: &Value) -> String {
+    match (text(scheme, "type"), text(scheme, "scheme"), text(scheme, "in")) {
+        ("http", "bearer", _) => "Authorization: Bearer <token>".to_owned(),
+        ("http", "basic", _) => "Authorization: Basic <name:password in base64>".to_owned(),
+        ("http", other, _) => format!("Authorization: {other} <credential>"),
+        ("apiKey", _, "header") => format!("{}: <value>", text(scheme, "name")),
+        ("apiKey", _, "query") => format!("?{}=<value>", text(scheme, "name")),
+        ("apiKey", _, _) => format!("Cookie: {}=<value>", text(scheme, "name")),
+        ("oauth2" | "openIdConnect", _, _) => "Authorization: Bearer <access token>".to_owned(),
+        _ => String::new(),
+    }
+}
+
+/// The ways of one operation: its own, or the document's when it says nothing. Empty means that nothing is said.
+pub(super) fn ways<'a>(document: Document<'a>, operation: &'a Value) -> Vec<Way<'a>> {
+    let said = operation.get("security").or_else(|| document.root.get("security")).and_then(Value::as_array);
+    let requirement = |requirement: &'a Value| {
+        let entries: Vec<_> = requirement.as_object().into_iter().flatten().collect();
+        Way {
+            names: entries.iter().map(|(name, _)| name.as_str()).collect(),
+            scopes: entries
+                .iter()
+                .filter_map(|(_, scopes)| scopes.as_array())
+                .flatten()
+                .filter_map(Value::as_str)
+                .collect(),
+        }
+    };
+    said.into_iter().flatten().map(requirement).collect()
+}
+
+/// The header an example request carries; none when nobody needs one.
+pub(super) fn example_header(document: Document<'_>, ways: &[Way<'_>]) -> Option<String> {
+    if ways.iter().any(|way| way.names.is_empty()) {
+        return None;
+    }
+    let name = ways.first()?.names.first()?;
+    let scheme = document.resolve(&document.root["components"]["securitySchemes"][*name]);
+    match (text(scheme, "type"), text(scheme, "in")) {
+        ("apiKey", "header") => Some(format!("{}: $DROPLEAF_KEY", text(scheme, "name"))),
+        ("apiKey", _) => None,
+        _ => Some("Authorization: Bearer $DROPLEAF_KEY".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn an_operation_without_a_word_takes_the_documents_ways() {
+        let root = json!({"security": [{"api_key": []}, {"oauth": ["sites:write"]}]});
+        let document = Document { root: &root };
+        let own = json!({"security": []});
+        assert_eq!(ways(document, &own), []);
+        let silent = json!({});
+        let ways = ways(document, &silent);
+        assert_eq!(ways[1], Way { names: vec!["oauth"], scopes: vec!["sites:write"] });
+        assert_eq!(example_header(document, &ways).as_deref(), Some("Authorization: Bearer $DROPLEAF_KEY"));
+    }
+
+    #[test]
+    fn an_example_needs_no_credential_where_anybody_may_call() {
+        let root = json!({});
+        let operation = json!({"security": [{"api_key": []}, {}]});
+        let document = Document { root: &root };
+        assert_eq!(example_header(document, &ways(document, &operation)), None);
+    }
+}

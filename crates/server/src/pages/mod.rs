@@ -1,0 +1,74 @@
+//! The designed pages that dropleaf itself shows: notices, the front page, the API reference.
+//! Each is one HTML text with one inline style and no script; what is sent with it is decided in `http`.
+
+mod docs;
+mod landing;
+mod notice;
+mod prose;
+mod style;
+mod words;
+
+pub use docs::docs;
+pub use landing::{Landing, landing};
+pub use notice::{Notice, notice};
+pub use words::words;
+
+/// The mark, for `/favicon.svg`.
+pub const FAVICON_SVG: &str = include_str!("../../assets/favicon.svg");
+
+/// A designed page and the exact CSP source of its one inline style, e.g. `'sha256-…'`.
+#[derive(Debug, Clone)]
+pub struct Rendered {
+    pub html: String,
+    pub style_source: &'static str,
+}
+
+/// An address that may stand in a link: anything else is left out of the page.
+fn safe_link(address: &str) -> Option<&str> {
+    let web = address.starts_with("https://") || address.starts_with("http://");
+    let own = address.starts_with('/') && !address.starts_with("//");
+    (web || own || address.starts_with("mailto:")).then_some(address)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use base64::Engine as _;
+    use base64::engine::general_purpose::STANDARD;
+    use sha2::{Digest as _, Sha256};
+
+    /// Text that would break out of an element, an attribute or a style, were it not escaped.
+    pub(super) const HOSTILE: &str = "\"'><script>alert(1)</script></style>&{{ x }}";
+
+    /// The page holds no markup of the hostile text, and one style element that its CSP source names.
+    pub(super) fn assert_sound(page: &Rendered) {
+        assert!(page.html.starts_with("<!doctype html>"));
+        assert!(!page.html.contains("<script"), "{}", page.html);
+        assert!(!page.html.contains(" style="), "an inline style attribute is blocked by the CSP");
+        assert!(!page.html.contains("src="), "no page loads anything");
+        assert_eq!(page.html.matches("<h1").count(), 1);
+        let (_, rest) = page.html.split_once("<style>").expect("a style");
+        let (text, rest) = rest.split_once("</style>").expect("its end");
+        assert!(!rest.contains("<style"), "one style only");
+        let source = format!("'sha256-{}'", STANDARD.encode(Sha256::digest(text)));
+        assert_eq!(page.style_source, source);
+    }
+
+    #[test]
+    fn only_web_own_and_mail_addresses_become_links() {
+        for good in
+            ["https://a.example/x", "http://localhost:8080", "/_dropleaf/report", "mailto:a@b.example"]
+        {
+            assert_eq!(safe_link(good), Some(good));
+        }
+        for bad in ["javascript:alert(1)", "//evil.example", "data:text/html,x", "", "x"] {
+            assert_eq!(safe_link(bad), None, "{bad}");
+        }
+    }
+
+    #[test]
+    fn the_favicon_is_a_bare_svg() {
+        assert!(FAVICON_SVG.starts_with("<svg xmlns=\"http://www.w3.org/2000/svg\""));
+        assert!(!FAVICON_SVG.contains("script"));
+    }
+}

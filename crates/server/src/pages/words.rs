@@ -1,0 +1,75 @@
+//! What a viewer reads for each code: what happened, then what they can do about it.
+//! Says no more than the code itself: nothing of who made the page or what was on it.
+
+/// The heading and the message for a viewer, or nothing when no viewer meets this code.
+pub fn words(code: &str) -> Option<(&'static str, &'static str)> {
+    Some(match code {
+        "not_found" => (
+            "There is no page here",
+            "The link may be incomplete or mistyped. Check that you have all of it, or ask the person who sent it \
+             for a new one.",
+        ),
+        "expired" => (
+            "This page has expired",
+            "It was shared for a limited time, and that time is over. If you still need it, ask the person who \
+             sent you the link for a new one.",
+        ),
+        "deleted" => (
+            "This page was deleted",
+            "Its owner has removed it. If you still need it, ask the person who sent you the link.",
+        ),
+        "burnt" => (
+            "This page could be read once",
+            "It was set to disappear after its first view, and it has been viewed. If that was not you, tell the \
+             person who sent you the link; they can send you a new one.",
+        ),
+        "taken_down" => (
+            "This page was taken down",
+            "It was removed for abuse and will not come back. If you typed a password or other personal details \
+             into it, change them now.",
+        ),
+        "protected" => (
+            "This page is protected",
+            "Its owner has locked it, and this server cannot unlock it for you yet. Ask the person who sent you \
+             the link to share it another way.",
+        ),
+        "encrypted" => (
+            "This page is encrypted",
+            "It can only be read with its key, and this server cannot open it in the browser yet. Ask the person \
+             who sent you the link how to read it.",
+        ),
+        "misdirected_host" => (
+            "Nothing is served at this name",
+            "The server you reached does not answer for the host name in your address bar. Check the link, or \
+             ask the person who sent it for a new one.",
+        ),
+        "rate_limited" => (
+            "That was a little too fast",
+            "Too many requests came from your network. Wait a moment, then try again.",
+        ),
+        "internal" => (
+            "Something went wrong here",
+            "The fault is on this server, not in your link. Try again in a moment.",
+        ),
+        "storage_unavailable" => (
+            "The page is out of reach",
+            "This server cannot get to its storage just now. The link is still good: try again in a moment.",
+        ),
+        "overloaded" => (
+            "The server is busy",
+            "Too many people are asking at once. The link is still good: try again in a moment.",
+        ),
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::words;
+
+    #[test]
+    fn a_code_no_viewer_meets_has_no_words() {
+        assert_eq!(words("slug_taken"), None);
+        assert_eq!(words(""), None);
+    }
+}

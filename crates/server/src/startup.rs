@@ -1,0 +1,107 @@
+//! Putting the parts together: storage opened and migrated, the server's secret found or made, the app built.
+
+use crate::config::{Config, Resolved};
+use anyhow::{Context, Result};
+use dropleaf_app::{App, Parts};
+use dropleaf_core::secret::Keys;
+use dropleaf_core::{Clock, Minter, SystemClock};
+use dropleaf_store::blobs::{Blobs, Credentials};
+use dropleaf_store::{Db, Store};
+use std::fs;
+use std::io::Write;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::Path;
+use std::sync::Arc;
+
+/// Opens the storage and migrates it.
+pub async fn open_store(resolved: &Resolved, now: i64) -> Result<Store> {
+    make_private_dir(&resolved.data_dir)?;
+    let db = Db::open(&resolved.database_url).await.context("the database cannot be opened")?;
+    db.migrate(now).await.context("the database cannot be brought up to date")?;
+    let config = &resolved.config;
+    let credentials = (!config.s3.access_key_id.is_empty()).then(|| Credentials {
+        access_key_id: config.s3.access_key_id.clone(),
+        secret_access_key: config.s3.secret_access_key.clone(),
+        session_token: None,
+    });
+    let blobs = Blobs::open_with(&resolved.blobs_url, config.storage.inline_bytes, credentials.as_ref())
+        .context("the blob store cannot be opened")?;
+    Ok(Store::new(db, blobs))
+}
+
+/// Builds the app over an opened store.
+pub async fn open_app(resolved: &Resolved) -> Result<App> {
+    let clock: Arc<dyn Clock> = Arc::new(SystemClock::default());
+    open_app_with(resolved, clock, Minter::system()).await
+}
+
+/// The same with a given clock and minter.
+pub async fn open_app_with(resolved: &Resolved, clock: Arc<dyn Clock>, minter: Minter) -> Result<App> {
+    let store = open_store(resolved, clock.now()).await?;
+    let keys = keys(&resolved.config, &resolved.data_dir, &minter)?;
+    empty_spool(&resolved.settings.spool_dir)?;
+    Ok(App::new(Parts {
+        store,
+        clock,
+        minter,
+        keys,
+        hosts: resolved.hosts.clone(),
+        settings: resolved.settings.clone(),
+    }))
+}
+
+/// The server's own secret: from the settings, or kept in the data folder since the first start.
+fn keys(config: &Config, data_dir: &Path, minter: &Minter) -> Result<Keys> {
+    if !config.secret_key.is_empty() {
+        return parse_key(&config.secret_key).context("`secret_key` must be 64 hexadecimal digits");
+    }
+    let path = data_dir.join("secret.key");
+    match fs::read_to_string(&path) {
+        Ok(text) => parse_key(text.trim()).with_context(|| format!("{} is damaged", path.display())),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            let master = minter.bytes::<32>();
+            let text = master.iter().fold(String::new(), |text, b| format!("{text}{b:02x}"));
+            // Written aside and renamed, so that a crash never leaves half a secret.
+            let fresh = data_dir.join("secret.key.new");
+            let mut file =
+                fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&fresh)?;
+            file.write_all(text.as_bytes())?;
+            file.sync_all()?;
+            fs::rename(&fresh, &path)?;
+            fs::File::open(data_dir)?.sync_all()?;
+            Ok(Keys::new(master))
+        }
+        Err(error) => Err(error).with_context(|| format!("cannot read {}", path.display())),
+    }
+}
+
+fn parse_key(text: &str) -> Option<Keys> {
+    let mut master = [0; 32];
+    if text.len() != 64 {
+        return None;
+    }
+    for (at, byte) in master.iter_mut().enumerate() {
+        *byte = u8::from_str_radix(text.get(at * 2..at * 2 + 2)?, 16).ok()?;
+    }
+    Some(Keys::new(master))
+}
+
+fn make_private_dir(dir: &Path) -> Result<()> {
+    fs::DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(dir)
+        .with_context(|| format!("cannot make the data folder {}", dir.display()))
+}
+
+/// Clears away uploads that a crash left half-way.
+fn empty_spool(dir: &Path) -> Result<()> {
+    make_private_dir(dir)?;
+    for entry in fs::read_dir(dir)? {
+        let path = entry?.path();
+        if path.is_file() {
+            fs::remove_file(&path).with_context(|| format!("cannot remove {}", path.display()))?;
+        }
+    }
+    Ok(())
+}

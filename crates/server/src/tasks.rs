@@ -1,0 +1,79 @@
+//! Work in the background that shutdown waits for: the sweep, writing view counts, news from other nodes.
+
+use crate::metrics::Metrics;
+use dropleaf_app::App;
+use std::future::Future;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+const FLUSH_EVERY: Duration = Duration::from_secs(5);
+
+/// The tasks of one server. They end when it stops; [`Tasks::finish`] waits for them.
+#[derive(Debug, Clone, Default)]
+pub struct Tasks {
+    pub stopping: CancellationToken,
+    tracker: TaskTracker,
+}
+
+impl Tasks {
+    /// Starts a task that is waited for at shutdown.
+    pub fn spawn(&self, work: impl Future<Output = ()> + Send + 'static) {
+        self.tracker.spawn(work);
+    }
+
+    /// Starts a task that is cut off when the server stops.
+    fn spawn_until_stop(&self, work: impl Future<Output = ()> + Send + 'static) {
+        let stopping = self.stopping.clone();
+        self.spawn(async move {
+            stopping.run_until_cancelled(work).await;
+        });
+    }
+
+    /// Starts everything that goes on beside serving.
+    pub fn start_all(&self, app: &Arc<App>, metrics: &Arc<Metrics>, sweep_every: Duration) {
+        if let Some(follow) = app.follow_changes() {
+            self.spawn_until_stop(follow);
+        }
+        let views = Arc::clone(app);
+        self.spawn_until_stop(async move {
+            loop {
+                tokio::time::sleep(FLUSH_EVERY).await;
+                if let Err(error) = views.flush_views().await {
+                    tracing::warn!(%error, "page views could not be written; they are kept for the next time");
+                }
+            }
+        });
+        let (sweeper, metrics) = (Arc::clone(app), Arc::clone(metrics));
+        self.spawn_until_stop(async move {
+            loop {
+                match sweeper.sweep().await {
+                    Ok(swept) => {
+                        metrics.swept_pages.inc_by((swept.expired + swept.purged) as u64);
+                        metrics.swept_bodies.inc_by(swept.bodies);
+                        if swept != dropleaf_app::Swept::default() {
+                            tracing::info!(
+                                expired = swept.expired,
+                                purged = swept.purged,
+                                bodies = swept.bodies,
+                                "swept"
+                            );
+                        }
+                    }
+                    Err(error) => tracing::warn!(%error, "the sweep stopped early"),
+                }
+                tokio::time::sleep(sweep_every).await;
+            }
+        });
+    }
+
+    /// Tells every task to end and waits, but not for ever.
+    pub async fn finish(&self, patience: Duration) {
+        self.stopping.cancel();
+        self.tracker.close();
+        if tokio::time::timeout(patience, self.tracker.wait()).await.is_err() {
+            tracing::warn!("some work did not end in time");
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! Rows of `accounts`, with the page counter that plans are enforced by.
+
+use crate::db::{DbError, Row, Stmt, Val};
+use crate::store::Store;
+use dropleaf_core::account::Account;
+
+/// The plan's number of active pages is used up.
+pub const PAGE_LIMIT: &str = "page_limit";
+pub const EMAIL_TAKEN: &str = "email_taken";
+pub const UNKNOWN: &str = "unknown_account";
+
+macro_rules! select {
+    ($tail:literal) => {
+        concat!(
+            "SELECT id, email, plan, is_operator, balance_minor, active_pages, created_at FROM accounts ",
+            $tail
+        )
+    };
+}
+
+pub(crate) fn row(row: &Row<'_>) -> Result<Account, DbError> {
+    Ok(Account {
+        id: row.text(0)?.to_owned(),
+        email: row.opt_text(1)?.map(str::to_owned),
+        plan: row.text(2)?.to_owned(),
+        is_operator: row.flag(3)?,
+        balance_minor: row.int(4)?,
+        active_pages: row.int(5)?,
+        created_at: row.int(6)?,
+    })
+}
+
+impl Store {
+    pub async fn find_account(&self, id: &str) -> Result<Option<Account>, DbError> {
+        self.db.get(select!("WHERE id = $1"), &[id.into()], row).await
+    }
+
+    pub async fn find_account_by_email(&self, email: &str) -> Result<Option<Account>, DbError> {
+        self.db.get(select!("WHERE email = $1"), &[email.into()], row).await
+    }
+
+    /// The account that was made at first start, if there is one.
+    pub async fn find_operator(&self) -> Result<Option<Account>, DbError> {
+        self.db.get(select!("WHERE is_operator = 1 ORDER BY created_at, id LIMIT 1"), &[], row).await
+    }
+
+    pub async fn list_accounts(&self) -> Result<Vec<Account>, DbError> {
+        self.db.list(select!("ORDER BY created_at, id"), Vec::new(), row).await
+    }
+}
+
+pub fn insert(account: &Account) -> Stmt {
+    let args: Vec<Val> = vec![
+        account.id.as_str().into(),
+        account.email.as_deref().into(),
+        account.plan.as_str().into(),
+        account.is_operator.into(),
+        account.balance_minor.into(),
+        account.active_pages.into(),
+        account.created_at.into(),
+    ];
+    Stmt::new(
+        "INSERT INTO accounts (id, email, plan, is_operator, balance_minor, active_pages, created_at) \
+         VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (email) DO NOTHING",
+        args,
+    )
+    .one(EMAIL_TAKEN)
+}
+
+pub fn set_plan(id: &str, plan: &str) -> Stmt {
+    Stmt::new("UPDATE accounts SET plan = $1 WHERE id = $2", vec![plan.into(), id.into()]).one(UNKNOWN)
+}
+
+/// Counts one more active page, unless the cap is reached. No cap is written as -1.
+pub fn take_page(id: &str, cap: Option<i64>) -> Stmt {
+    Stmt::new(
+        "UPDATE accounts SET active_pages = active_pages + 1 \
+         WHERE id = $1 AND (CAST($2 AS BIGINT) < 0 OR active_pages < $2)",
+        vec![id.into(), cap.unwrap_or(-1).into()],
+    )
+    .one(PAGE_LIMIT)
+}
+
+/// Counts one active page less.
+pub fn give_page(id: &str) -> Stmt {
+    Stmt::new(
+        "UPDATE accounts SET active_pages = active_pages - 1 WHERE id = $1 AND active_pages > 0",
+        vec![id.into()],
+    )
+}

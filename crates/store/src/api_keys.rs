@@ -1,0 +1,78 @@
+//! Rows of `api_keys`: found by the hash of the secret, which itself is never stored.
+
+use crate::accounts;
+use crate::db::{DbError, Row, Stmt};
+use crate::store::Store;
+use dropleaf_core::account::Account;
+use dropleaf_core::api_key::ApiKey;
+
+pub const UNKNOWN: &str = "unknown_key";
+
+fn row(row: &Row<'_>) -> Result<ApiKey, DbError> {
+    key_at(row, 0)
+}
+
+fn key_at(row: &Row<'_>, at: usize) -> Result<ApiKey, DbError> {
+    Ok(ApiKey {
+        id: row.text(at)?.to_owned(),
+        account_id: row.text(at + 1)?.to_owned(),
+        name: row.text(at + 2)?.to_owned(),
+        prefix: row.text(at + 3)?.to_owned(),
+        created_at: row.int(at + 4)?,
+        last_used: row.opt_int(at + 5)?,
+    })
+}
+
+impl Store {
+    /// The key and its account in one read: this stands in front of every authenticated request.
+    pub async fn find_key(&self, hash: &[u8; 32]) -> Result<Option<(Account, ApiKey)>, DbError> {
+        self.db
+            .get(
+                "SELECT a.id, a.email, a.plan, a.is_operator, a.balance_minor, a.active_pages, a.created_at, \
+                 k.id, k.account_id, k.name, k.prefix, k.created_at, k.last_used \
+                 FROM api_keys k JOIN accounts a ON a.id = k.account_id WHERE k.key_hash = $1",
+                &[(*hash).into()],
+                |row| Ok((accounts::row(row)?, key_at(row, 7)?)),
+            )
+            .await
+    }
+
+    pub async fn list_keys(&self, account_id: &str) -> Result<Vec<ApiKey>, DbError> {
+        self.db
+            .list(
+                "SELECT id, account_id, name, prefix, created_at, last_used FROM api_keys \
+                 WHERE account_id = $1 ORDER BY created_at DESC, id DESC LIMIT 1000",
+                vec![account_id.into()],
+                row,
+            )
+            .await
+    }
+}
+
+pub fn insert(key: &ApiKey, hash: &[u8; 32]) -> Stmt {
+    Stmt::new(
+        "INSERT INTO api_keys (id, account_id, name, prefix, key_hash, created_at, last_used) \
+         VALUES ($1, $2, $3, $4, $5, $6, NULL)",
+        vec![
+            key.id.as_str().into(),
+            key.account_id.as_str().into(),
+            key.name.as_str().into(),
+            key.prefix.as_str().into(),
+            (*hash).into(),
+            key.created_at.into(),
+        ],
+    )
+}
+
+pub fn delete(account_id: &str, id: &str) -> Stmt {
+    Stmt::new("DELETE FROM api_keys WHERE account_id = $1 AND id = $2", vec![account_id.into(), id.into()])
+        .one(UNKNOWN)
+}
+
+/// Notes a use, unless one was noted since `not_since`: at most one write a minute for each key.
+pub fn touch(id: &str, now: i64, not_since: i64) -> Stmt {
+    Stmt::new(
+        "UPDATE api_keys SET last_used = $1 WHERE id = $2 AND (last_used IS NULL OR last_used < $3)",
+        vec![now.into(), id.into(), not_since.into()],
+    )
+}

@@ -1,0 +1,69 @@
+//! Copies of everything, taken while the service runs, and their way back; also the way from one database to the other.
+//!
+//! A backup is a folder: `dropleaf.db` (an SQLite file whatever the source was), `blobs/` (every object its rows name)
+//! and `manifest.json`, written last. No policy here: how often, and what is kept, is the operator's.
+
+mod error;
+mod files;
+mod lease;
+mod manifest;
+mod restore;
+mod rows_pg;
+mod rows_sqlite;
+mod take;
+
+pub use error::BackupError;
+pub use restore::restore;
+pub use take::backup;
+
+use std::collections::BTreeMap;
+
+use crate::db::migrate::MIGRATIONS;
+
+/// The lease that a backup or a restore holds, and that keeps the sweep away meanwhile.
+pub(crate) const LEASE: &str = "backup";
+
+const DATABASE: &str = "dropleaf.db";
+const OBJECTS: &str = "blobs";
+const MANIFEST: &str = "manifest.json";
+
+/// How far a backup or a restore has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Progress {
+    Verifying { done: u64, total: u64 },
+    Database,
+    Objects { done: u64, total: u64 },
+}
+
+/// What a finished backup or restore holds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Report {
+    /// Rows per table.
+    pub rows: BTreeMap<String, u64>,
+    pub objects: u64,
+    pub object_bytes: u64,
+}
+
+/// Told how far the work has come.
+pub type OnProgress<'a> = &'a (dyn Fn(Progress) + Send + Sync);
+
+/// Every table of a schema version, parents before children, as the migrations make them.
+fn tables(schema: i64) -> Vec<&'static str> {
+    let known = MIGRATIONS.iter().take(usize::try_from(schema).unwrap_or(0));
+    let made = known.flat_map(|(_, sql)| sql.lines()).filter_map(|line| line.strip_prefix("CREATE TABLE "));
+    let names = made.filter_map(|rest| rest.split(['(', ' ']).next());
+    std::iter::once("schema_migrations").chain(names).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn tables_come_from_the_migrations_parents_first() {
+        let tables = super::tables(crate::db::migrate::latest());
+        let place = |name: &str| tables.iter().position(|table| *table == name).unwrap();
+        assert!(place("accounts") < place("sites"));
+        assert!(place("blobs") < place("bundle_files"));
+        assert!(place("sites") < place("site_versions"));
+        assert_eq!(tables[0], "schema_migrations");
+    }
+}

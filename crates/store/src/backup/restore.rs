@@ -1,0 +1,141 @@
+//! Brings a backup back, into either database and any store of bodies: everything is checked before anything changes,
+//! objects come before the rows that name them, and the rows change in one step.
+
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use futures_util::{StreamExt, TryStreamExt, stream};
+use rusqlite::Connection;
+
+use super::manifest::{self, Manifest};
+use super::rows_sqlite::{self, ObjectRow};
+use super::{BackupError, DATABASE, OnProgress, Progress, Report, files, lease, rows_pg, tables};
+use crate::blobs::{self, Blobs, NewBody};
+use crate::db::sqlite::blocking;
+use crate::db::{Db, DbError, Engine, migrate};
+
+const TOGETHER: usize = 8;
+/// Tables that an empty database may have rows in.
+pub(super) const KEPT: [&str; 2] = ["schema_migrations", "leases"];
+
+/// Restores `dir`. The target must be empty, unless `replace` says that what it holds may go. Works while a server has
+/// the database open.
+pub async fn restore(
+    db: &Db,
+    blobs: &Blobs,
+    dir: &Path,
+    replace: bool,
+    now: i64,
+    progress: OnProgress<'_>,
+) -> Result<Report, BackupError> {
+    let manifest = manifest::read(dir)?;
+    if manifest.schema > migrate::latest() {
+        return Err(BackupError::Refused(format!(
+            "the backup has schema {}, this program knows only up to {}: use a newer program",
+            manifest.schema,
+            migrate::latest()
+        )));
+    }
+    let objects = verify(dir, &manifest, progress).await?;
+    if !replace && !is_empty(db).await? {
+        return Err(BackupError::Refused("the target holds data; say so if it may be replaced".to_owned()));
+    }
+    db.migrate(now).await?;
+    lease::hold(db, now, bring_back(db, blobs, dir, &manifest, &objects, now, progress)).await?;
+    Ok(manifest.report)
+}
+
+async fn verify(
+    dir: &Path,
+    manifest: &Manifest,
+    progress: OnProgress<'_>,
+) -> Result<Vec<ObjectRow>, BackupError> {
+    let (file, expected) = (dir.join(DATABASE), manifest.clone());
+    let objects = tokio::task::spawn_blocking(move || {
+        let (bytes, hash) = files::measure(&file)?;
+        if bytes != expected.database_bytes || hash != expected.database_blake3 {
+            return Err(BackupError::Damaged(format!("{DATABASE} is not the file that was backed up")));
+        }
+        let objects = rows_sqlite::objects(&rows_sqlite::open_readonly(&file)?)?;
+        if objects.len() as u64 != expected.report.objects {
+            return Err(BackupError::Damaged("the backup does not hold the objects it says".to_owned()));
+        }
+        Ok(objects)
+    })
+    .await??;
+    let total = objects.len() as u64;
+    for (done, object) in (1..).zip(&objects) {
+        let path = files::object_path(dir, &object.key)?;
+        let (encoding, hash) = (object.encoding, object.hash);
+        let key = object.key.clone();
+        tokio::task::spawn_blocking(move || {
+            let file = std::fs::File::open(&path).map_err(BackupError::file(&path))?;
+            if blobs::matches(file, encoding, &hash)? {
+                return Ok(());
+            }
+            Err(BackupError::Damaged(format!("object {key} of the backup does not match its hash")))
+        })
+        .await??;
+        progress(Progress::Verifying { done, total });
+    }
+    Ok(objects)
+}
+
+async fn is_empty(db: &Db) -> Result<bool, DbError> {
+    match &db.0 {
+        Engine::Sqlite(sqlite) => sqlite.writer().alone(|connection| is_empty_file(connection)).await,
+        Engine::Pg(pg) => rows_pg::is_empty(pg).await,
+    }
+}
+
+fn is_empty_file(connection: &Connection) -> Result<bool, DbError> {
+    for table in tables(rows_sqlite::schema(connection)?) {
+        let sql = format!("SELECT EXISTS (SELECT 1 FROM {table})");
+        if !KEPT.contains(&table) && connection.query_row(&sql, [], |row| row.get::<_, bool>(0))? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+async fn bring_back(
+    db: &Db,
+    blobs: &Blobs,
+    dir: &Path,
+    manifest: &Manifest,
+    objects: &[ObjectRow],
+    now: i64,
+    progress: OnProgress<'_>,
+) -> Result<(), BackupError> {
+    let total = objects.len() as u64;
+    let done = AtomicU64::new(0);
+    progress(Progress::Objects { done: 0, total });
+    stream::iter(objects)
+        .map(Ok::<_, BackupError>)
+        .try_for_each_concurrent(TOGETHER, |object| {
+            let done = &done;
+            async move {
+                let path = files::object_path(dir, &object.key)?;
+                let file = std::fs::File::open(&path).map_err(BackupError::file(&path))?;
+                let body = NewBody::File { file, stored_bytes: object.stored_bytes };
+                blobs::put(blobs.objects(), &object.key, body).await?;
+                let done = done.fetch_add(1, Ordering::Relaxed) + 1;
+                progress(Progress::Objects { done, total });
+                Ok(())
+            }
+        })
+        .await?;
+
+    progress(Progress::Database);
+    let file = dir.join(DATABASE);
+    match &db.0 {
+        Engine::Sqlite(sqlite) => {
+            let from = blocking(move || rows_sqlite::open_readonly(&file)).await?;
+            sqlite.writer().alone(move |connection| rows_sqlite::copy_pages(&from, connection)).await?;
+        }
+        Engine::Pg(pg) => rows_pg::load(pg, file, manifest.schema, now).await?,
+    }
+    // A backup of an older program gets the newer tables now.
+    db.migrate(now).await?;
+    Ok(())
+}

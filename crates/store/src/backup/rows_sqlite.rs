@@ -1,0 +1,135 @@
+//! Rows in SQLite files: copied page by page, or read and written table by table on behalf of the other database.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::time::Duration;
+
+use rusqlite::backup::{Backup, StepResult};
+use rusqlite::{Connection, OpenFlags, params_from_iter};
+
+use super::{BackupError, tables};
+use crate::blobs::Encoding;
+use crate::db::sqlite::own_row;
+use crate::db::{DbError, Val, migrate};
+
+/// How long a busy database is asked again before the copy gives up.
+const TRIES: u32 = 600;
+const BETWEEN: Duration = Duration::from_millis(100);
+
+/// A row of `blobs` that names an object.
+#[derive(Debug, Clone)]
+pub(super) struct ObjectRow {
+    pub(super) hash: [u8; 32],
+    pub(super) encoding: Encoding,
+    pub(super) size_bytes: u64,
+    pub(super) stored_bytes: u64,
+    pub(super) key: String,
+}
+
+/// Everything in one step: a consistent state, whatever other processes write meanwhile.
+pub(super) fn copy_pages(from: &Connection, to: &mut Connection) -> Result<(), DbError> {
+    let copy = Backup::new(from, to)?;
+    for _ in 0..TRIES {
+        match copy.step(-1)? {
+            StepResult::Done => return Ok(()),
+            StepResult::More => {}
+            _ => std::thread::sleep(BETWEEN),
+        }
+    }
+    Err(DbError::unavailable("the database stayed busy"))
+}
+
+/// A new file for a backup. Durability comes at the end, with one sync.
+pub(super) fn create(path: &Path) -> Result<Connection, DbError> {
+    let connection = Connection::open(path)?;
+    connection.execute_batch("PRAGMA synchronous=OFF; PRAGMA journal_mode=DELETE;")?;
+    Ok(connection)
+}
+
+pub(super) fn open_readonly(path: &Path) -> Result<Connection, DbError> {
+    Ok(Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX)?)
+}
+
+/// The copy stands alone: no log beside it, and no leases of processes that will not be there.
+pub(super) fn settle(connection: &Connection) -> Result<(), DbError> {
+    connection.execute_batch("PRAGMA journal_mode=DELETE; DELETE FROM leases;")?;
+    Ok(())
+}
+
+pub(super) fn schema(connection: &Connection) -> Result<i64, DbError> {
+    if !exists(connection, "schema_migrations")? {
+        return Ok(0);
+    }
+    Ok(connection.query_row(migrate::CURRENT, [], |row| row.get(0))?)
+}
+
+fn exists(connection: &Connection, table: &str) -> Result<bool, DbError> {
+    let sql = "SELECT COUNT(*) FROM sqlite_master WHERE type = 'table' AND name = $1";
+    Ok(connection.query_row(sql, [table], |row| row.get::<_, i64>(0))? > 0)
+}
+
+pub(super) fn count_rows(connection: &Connection) -> Result<BTreeMap<String, u64>, DbError> {
+    let mut counts = BTreeMap::new();
+    for table in tables(schema(connection)?) {
+        let rows: i64 =
+            connection.query_row(&format!("SELECT COUNT(*) FROM {table}"), [], |row| row.get(0))?;
+        counts.insert(table.to_owned(), rows.unsigned_abs());
+    }
+    Ok(counts)
+}
+
+pub(super) fn objects(connection: &Connection) -> Result<Vec<ObjectRow>, BackupError> {
+    let mut statement = connection.prepare(
+        "SELECT hash, encoding, size_bytes, stored_bytes, object_key FROM blobs WHERE object_key IS NOT NULL",
+    )?;
+    let mut rows = statement.query([])?;
+    let mut found = Vec::new();
+    while let Some(row) = rows.next()? {
+        let encoding = Encoding::parse(&row.get::<_, String>(1)?)
+            .ok_or_else(|| BackupError::Damaged("a body has an unknown encoding".to_owned()))?;
+        found.push(ObjectRow {
+            hash: row.get(0)?,
+            encoding,
+            size_bytes: row.get::<_, i64>(2)?.unsigned_abs(),
+            stored_bytes: row.get::<_, i64>(3)?.unsigned_abs(),
+            key: row.get(4)?,
+        });
+    }
+    Ok(found)
+}
+
+pub(super) fn columns(connection: &Connection, table: &str) -> Result<Vec<String>, DbError> {
+    let mut statement = connection.prepare(&format!("PRAGMA table_info({table})"))?;
+    let names = statement.query_map([], |row| row.get(1))?;
+    Ok(names.collect::<Result<_, _>>()?)
+}
+
+pub(super) fn insert(
+    connection: &Connection,
+    table: &str,
+    columns: &[String],
+    rows: &[Vec<Val>],
+) -> Result<(), DbError> {
+    let marks: Vec<String> = (1..=columns.len()).map(|n| format!("?{n}")).collect();
+    let sql = format!("INSERT INTO {table} ({}) VALUES ({})", columns.join(", "), marks.join(", "));
+    let mut statement = connection.prepare_cached(&sql)?;
+    for row in rows {
+        statement.execute(params_from_iter(row))?;
+    }
+    Ok(())
+}
+
+/// Hands over the rows of a table one by one.
+pub(super) fn read(
+    connection: &Connection,
+    table: &str,
+    columns: &[String],
+    mut each: impl FnMut(Vec<Val>) -> Result<(), DbError>,
+) -> Result<(), DbError> {
+    let mut statement = connection.prepare(&format!("SELECT {} FROM {table}", columns.join(", ")))?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        each(own_row(row, columns.len())?)?;
+    }
+    Ok(())
+}

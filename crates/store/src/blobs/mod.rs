@@ -1,0 +1,203 @@
+//! Bodies, addressed by the BLAKE3 of their bytes as uploaded: small ones in the database, large ones as objects in a
+//! folder or an S3 bucket.
+//!
+//! The body is durable before the row that names it. Each upload has an object key of its own, so that a sweep can
+//! never remove what a later upload of the same bytes has just put there.
+
+mod error;
+mod location;
+mod open;
+mod orphans;
+mod sweep;
+mod upload;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use object_store::path::Path;
+use object_store::{ObjectStore, ObjectStoreExt};
+
+use crate::db::{Db, DbError, Row, Stmt, Val};
+
+pub use error::BlobError;
+pub use location::Credentials;
+pub(crate) use open::matches;
+pub use open::{BlobStream, OpenBlob};
+pub use orphans::sweep_orphans;
+pub use sweep::{Collected, collect_garbage, collect_rows};
+pub(crate) use upload::put;
+
+/// The label of the guard that fails when a body was swept between `stage` and the batch.
+pub const GONE: &str = "blob_gone";
+
+/// How a body is stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Encoding {
+    Identity,
+    Zstd,
+}
+
+impl Encoding {
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Encoding::Identity => "identity",
+            Encoding::Zstd => "zstd",
+        }
+    }
+
+    pub fn parse(text: &str) -> Option<Self> {
+        match text {
+            "identity" => Some(Encoding::Identity),
+            "zstd" => Some(Encoding::Zstd),
+            _ => None,
+        }
+    }
+}
+
+/// A body to keep. `hash` and `size_bytes` are of the bytes as uploaded, `body` is the form to store.
+#[derive(Debug)]
+pub struct NewBlob {
+    pub hash: [u8; 32],
+    pub encoding: Encoding,
+    pub size_bytes: u64,
+    pub body: NewBody,
+}
+
+#[derive(Debug)]
+pub enum NewBody {
+    Memory(Bytes),
+    File { file: std::fs::File, stored_bytes: u64 },
+}
+
+impl NewBody {
+    pub fn stored_bytes(&self) -> u64 {
+        match self {
+            NewBody::Memory(bytes) => bytes.len() as u64,
+            NewBody::File { stored_bytes, .. } => *stored_bytes,
+        }
+    }
+}
+
+/// Where bodies are kept. Clones share it.
+#[derive(Clone)]
+pub struct Blobs {
+    store: Arc<dyn ObjectStore>,
+    folder: Option<PathBuf>,
+    inline_limit: u64,
+}
+
+impl std::fmt::Debug for Blobs {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        // Not the store itself: it holds the keys to the bucket.
+        f.debug_struct("Blobs").field("inline_limit", &self.inline_limit).finish_non_exhaustive()
+    }
+}
+
+const INSERT: &str = "INSERT INTO blobs (hash, encoding, size_bytes, stored_bytes, body, object_key, touched_at) \
+     VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (hash) DO UPDATE SET touched_at = \
+     CASE WHEN blobs.touched_at > excluded.touched_at THEN blobs.touched_at ELSE excluded.touched_at END";
+const TOUCH: &str = "UPDATE blobs SET touched_at = CASE WHEN touched_at > $1 THEN touched_at ELSE $1 END \
+     WHERE hash = $2";
+
+impl Blobs {
+    /// `file:PATH`, or `s3://bucket?endpoint=…&region=…&access_key_id=…&secret_access_key=…&allow_http=true`.
+    /// Stored forms of at most `inline_limit` bytes go into the database.
+    pub fn open(url: &str, inline_limit: usize) -> Result<Blobs, BlobError> {
+        Self::open_with(url, inline_limit, None)
+    }
+
+    pub fn open_with(
+        url: &str,
+        inline_limit: usize,
+        credentials: Option<&Credentials>,
+    ) -> Result<Blobs, BlobError> {
+        let (store, folder) = location::open(url, credentials)?;
+        Ok(Blobs { store, folder, inline_limit: inline_limit as u64 })
+    }
+
+    /// Makes a body durable as far as that is possible outside a transaction, and gives back the statement that records
+    /// it. `nonce` is random and new for each call.
+    pub async fn stage(&self, db: &Db, blob: NewBlob, nonce: &str, now: i64) -> Result<Stmt, BlobError> {
+        let stored_bytes = blob.body.stored_bytes();
+        let (body, object_key) = if stored_bytes <= self.inline_limit {
+            (Val::Bytes(upload::into_memory(blob.body).await?), None)
+        } else {
+            let touched = db.exec(touch(&blob.hash, now)).await?;
+            if touched.affected == 1 {
+                return Ok(touch(&blob.hash, now).one(GONE));
+            }
+            let key = object_key(&blob.hash, nonce);
+            upload::put(self.store.as_ref(), &key, blob.body).await?;
+            (Val::Null, Some(key))
+        };
+        let args = vec![
+            blob.hash.into(),
+            blob.encoding.as_str().into(),
+            blob.size_bytes.into(),
+            stored_bytes.into(),
+            body,
+            object_key.into(),
+            now.into(),
+        ];
+        Ok(Stmt::new(INSERT, args))
+    }
+
+    /// Removes an object; one that is gone already is no error.
+    pub async fn delete(&self, object_key: &str) -> Result<(), BlobError> {
+        match self.store.delete(&Path::from(object_key)).await {
+            Ok(()) | Err(object_store::Error::NotFound { .. }) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    pub(crate) fn objects(&self) -> &dyn ObjectStore {
+        self.store.as_ref()
+    }
+}
+
+fn touch(hash: &[u8; 32], now: i64) -> Stmt {
+    Stmt::new(TOUCH, vec![now.into(), hash.into()])
+}
+
+fn object_key(hash: &[u8; 32], nonce: &str) -> String {
+    let hex = blake3::Hash::from_bytes(*hash).to_hex();
+    format!("{}/{hex}.{nonce}", &hex[..2])
+}
+
+/// A row of `blobs`.
+#[derive(Debug, Clone)]
+struct BlobRow {
+    encoding: Encoding,
+    size_bytes: u64,
+    stored_bytes: u64,
+    place: Stored,
+}
+
+#[derive(Debug, Clone)]
+enum Stored {
+    Inline(Bytes),
+    Object(String),
+}
+
+impl Blobs {
+    async fn find_row(db: &Db, hash: &[u8; 32]) -> Result<Option<BlobRow>, DbError> {
+        const FIND: &str =
+            "SELECT encoding, size_bytes, stored_bytes, body, object_key FROM blobs WHERE hash = $1";
+        db.get(FIND, &[hash.into()], row).await
+    }
+}
+
+fn row(row: &Row<'_>) -> Result<BlobRow, DbError> {
+    let place = match (row.opt_bytes(3)?, row.opt_text(4)?) {
+        (_, Some(key)) => Stored::Object(key.to_owned()),
+        (Some(body), None) => Stored::Inline(Bytes::copy_from_slice(body)),
+        (None, None) => return Err(DbError::internal("a row of blobs has neither body nor object")),
+    };
+    Ok(BlobRow {
+        encoding: Encoding::parse(row.text(0)?).ok_or_else(|| DbError::internal("unknown encoding"))?,
+        size_bytes: row.int(1)?.unsigned_abs(),
+        stored_bytes: row.int(2)?.unsigned_abs(),
+        place,
+    })
+}

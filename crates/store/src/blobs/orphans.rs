@@ -1,0 +1,135 @@
+//! Objects that no row names: left by a crash between body and row, or by two uploads of the same bytes at once.
+
+use std::collections::HashSet;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, UNIX_EPOCH};
+
+use futures_util::TryStreamExt;
+use object_store::ObjectStoreExt;
+use object_store::path::Path;
+
+use super::{BlobError, Blobs, Collected};
+use crate::backup::LEASE;
+use crate::db::{Db, DbError, Row};
+use crate::leases;
+
+const SWEEPER: &str = "sweep";
+const LEASE_SECONDS: i64 = 120;
+
+/// Removes objects older than the cut-off that no row names, at most `limit`.
+pub async fn sweep_orphans(
+    db: &Db,
+    blobs: &Blobs,
+    now: i64,
+    older_than: i64,
+    limit: i64,
+) -> Result<Collected, BlobError> {
+    let mut collected = Collected::default();
+    let candidates = find_orphans(db, blobs, older_than, limit).await?;
+    if !candidates.is_empty() {
+        // A restore brings back objects under their old keys, so it must not run between look and removal.
+        match db.exec(leases::take(LEASE, SWEEPER, now + LEASE_SECONDS, now)).await {
+            Err(DbError::Guard(_)) => return Ok(Collected { held: true, ..collected }),
+            taken => taken.map(|_| ())?,
+        }
+        let removed = remove_orphans(db, blobs, candidates, older_than).await;
+        db.exec(leases::release(LEASE, SWEEPER)).await?;
+        collected.orphans = removed?;
+    }
+    if let Some(folder) = blobs.folder.clone() {
+        collected.orphans += remove_torn_files(folder, older_than).await?;
+    }
+    Ok(collected)
+}
+
+async fn find_orphans(db: &Db, blobs: &Blobs, older_than: i64, limit: i64) -> Result<Vec<Path>, BlobError> {
+    const NAMED: &str =
+        "SELECT object_key FROM blobs WHERE hash >= $1 AND hash <= $2 AND object_key IS NOT NULL";
+    let limit = usize::try_from(limit).unwrap_or(0);
+    let mut orphans = Vec::new();
+    // One of 256 shares at a time, so that neither side of the comparison is ever held whole.
+    for first in 0..=u8::MAX {
+        let mut low = [0; 32];
+        let mut high = [u8::MAX; 32];
+        (low[0], high[0]) = (first, first);
+        let mut old = blobs.store.list(Some(&Path::from(format!("{first:02x}"))));
+        let mut found = Vec::new();
+        while let Some(object) = old.try_next().await? {
+            if object.last_modified.timestamp() < older_than && hash_of(&object.location).is_some() {
+                found.push(object.location);
+            }
+        }
+        if found.is_empty() {
+            continue;
+        }
+        let named: HashSet<String> =
+            db.list(NAMED, vec![low.into(), high.into()], key).await?.into_iter().collect();
+        orphans.extend(found.into_iter().filter(|path| !named.contains(path.as_ref())));
+        if orphans.len() >= limit {
+            orphans.truncate(limit);
+            break;
+        }
+    }
+    Ok(orphans)
+}
+
+fn key(row: &Row<'_>) -> Result<String, DbError> {
+    Ok(row.text(0)?.to_owned())
+}
+
+/// The hash in an object's key. Anything else in the store is not ours to touch.
+fn hash_of(path: &Path) -> Option<[u8; 32]> {
+    let (hex, _nonce) = path.filename()?.split_once('.')?;
+    Some(*blake3::Hash::from_hex(hex).ok()?.as_bytes())
+}
+
+async fn remove_orphans(
+    db: &Db,
+    blobs: &Blobs,
+    candidates: Vec<Path>,
+    older_than: i64,
+) -> Result<u64, BlobError> {
+    const NAMED: &str = "SELECT object_key FROM blobs WHERE hash = $1 AND object_key IS NOT NULL";
+    let mut removed = 0;
+    for path in candidates {
+        let Some(hash) = hash_of(&path) else { continue };
+        let still_old = match blobs.store.head(&path).await {
+            Ok(object) => object.last_modified.timestamp() < older_than,
+            Err(object_store::Error::NotFound { .. }) => false,
+            Err(error) => return Err(error.into()),
+        };
+        let named = db.get(NAMED, &[hash.into()], key).await?;
+        if still_old && named.as_deref() != Some(path.as_ref()) {
+            blobs.delete(path.as_ref()).await?;
+            removed += 1;
+        }
+    }
+    Ok(removed)
+}
+
+/// Half-written files of a process that died. The object store hides them (`…#1`), so the folder itself is walked.
+async fn remove_torn_files(folder: PathBuf, older_than: i64) -> Result<u64, BlobError> {
+    let cut = UNIX_EPOCH + Duration::from_secs(u64::try_from(older_than).unwrap_or(0));
+    let walk = move || -> std::io::Result<u64> {
+        let mut removed = 0;
+        for share in std::fs::read_dir(folder)? {
+            let share = share?;
+            if !share.file_type()?.is_dir() {
+                continue;
+            }
+            for file in std::fs::read_dir(share.path())? {
+                let file = file?;
+                // One that is finished this moment has another name by now: no error.
+                let Ok(modified) = file.metadata().and_then(|metadata| metadata.modified()) else { continue };
+                if file.file_name().to_string_lossy().contains('#') && modified < cut {
+                    std::fs::remove_file(file.path())?;
+                    removed += 1;
+                }
+            }
+        }
+        Ok(removed)
+    };
+    let done = tokio::task::spawn_blocking(walk).await.map_err(|lost| BlobError::Internal(Arc::new(lost)))?;
+    Ok(done?)
+}

@@ -1,0 +1,137 @@
+//! Removes what nothing points at any more: bundles, bodies, and objects without a row.
+//!
+//! Every removal checks again, in the statement that removes, that the thing is still unused and was not touched since
+//! `older_than`. Nothing is removed while a backup or a restore holds its lease. Run one sweep at a time.
+
+use futures_util::{StreamExt, TryStreamExt, stream};
+
+use super::{BlobError, Blobs, sweep_orphans};
+use crate::backup::LEASE;
+use crate::db::{Db, DbError, Stmt};
+
+/// Removals in flight at once: they share commits.
+const TOGETHER: usize = 16;
+const IN_USE: &str = "in_use";
+
+const UNUSED_BUNDLES: &str = "SELECT hash FROM bundles WHERE touched_at < $1 AND NOT EXISTS \
+     (SELECT 1 FROM site_versions WHERE site_versions.bundle_hash = bundles.hash) ORDER BY touched_at LIMIT $2";
+/// Changes nothing, but makes a publisher of the same bundle wait for the outcome.
+const LOCK_BUNDLE: &str = "UPDATE bundles SET touched_at = touched_at WHERE hash = $1 AND touched_at < $2 AND NOT EXISTS \
+     (SELECT 1 FROM site_versions WHERE site_versions.bundle_hash = bundles.hash)";
+const UNUSED_BLOBS: &str = "SELECT hash FROM blobs WHERE touched_at < $1 AND NOT EXISTS \
+     (SELECT 1 FROM bundle_files WHERE bundle_files.blob_hash = blobs.hash) ORDER BY touched_at LIMIT $2";
+const DELETE_BLOB: &str = "DELETE FROM blobs WHERE hash = $1 AND touched_at < $2 AND NOT EXISTS \
+     (SELECT 1 FROM bundle_files WHERE bundle_files.blob_hash = blobs.hash) RETURNING object_key";
+/// Holds the row that a backup must take before it looks at anything, and fails while one has it.
+const NO_BACKUP: &str = "INSERT INTO leases (name, holder, until) VALUES ($1, '', 0) \
+     ON CONFLICT (name) DO UPDATE SET until = leases.until WHERE leases.until <= $2";
+
+/// What a sweep removed.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub struct Collected {
+    pub bundles: u64,
+    pub blobs: u64,
+    /// Objects that no row named.
+    pub orphans: u64,
+    /// A backup or a restore is running; the rest waits for the next sweep.
+    pub held: bool,
+}
+
+/// Rows first, then objects without a row; at most `limit` of each kind.
+pub async fn collect_garbage(
+    db: &Db,
+    blobs: &Blobs,
+    now: i64,
+    older_than: i64,
+    limit: i64,
+) -> Result<Collected, BlobError> {
+    let mut collected = collect_rows(db, blobs, now, older_than, limit).await?;
+    if !collected.held {
+        let swept = sweep_orphans(db, blobs, now, older_than, limit).await?;
+        collected.orphans = swept.orphans;
+        collected.held = swept.held;
+    }
+    Ok(collected)
+}
+
+/// Bundles that no version uses, then bodies that no bundle uses, each with its object.
+pub async fn collect_rows(
+    db: &Db,
+    blobs: &Blobs,
+    now: i64,
+    older_than: i64,
+    limit: i64,
+) -> Result<Collected, BlobError> {
+    let mut collected = Collected::default();
+    let window = || vec![older_than.into(), limit.into()];
+    let bundles = db.list(UNUSED_BUNDLES, window(), |row| row.hash(0)).await?;
+    let removals = bundles.into_iter().map(|hash| remove_bundle(db, hash, now, older_than));
+    match tally(removals).await {
+        Err(DbError::Guard(LEASE)) => collected.held = true,
+        count => collected.bundles = count?,
+    }
+    if collected.held {
+        return Ok(collected);
+    }
+    let bodies = db.list(UNUSED_BLOBS, window(), |row| row.hash(0)).await?;
+    let removals = bodies.into_iter().map(|hash| remove_blob(db, blobs, hash, now, older_than));
+    match tally(removals).await {
+        Err(Removal::Db(DbError::Guard(LEASE))) => collected.held = true,
+        Err(Removal::Db(error)) => return Err(error.into()),
+        Err(Removal::Object(error)) => return Err(error),
+        Ok(count) => collected.blobs = count,
+    }
+    Ok(collected)
+}
+
+async fn tally<E>(removals: impl Iterator<Item = impl Future<Output = Result<bool, E>>>) -> Result<u64, E> {
+    stream::iter(removals)
+        .buffer_unordered(TOGETHER)
+        .try_fold(0, async |count, removed| Ok(count + u64::from(removed)))
+        .await
+}
+
+fn no_backup(now: i64) -> Stmt {
+    Stmt::new(NO_BACKUP, vec![LEASE.into(), now.into()]).one(LEASE)
+}
+
+async fn remove_bundle(db: &Db, hash: [u8; 32], now: i64, older_than: i64) -> Result<bool, DbError> {
+    let batch = vec![
+        no_backup(now),
+        Stmt::new(LOCK_BUNDLE, vec![hash.into(), older_than.into()]).one(IN_USE),
+        Stmt::new("DELETE FROM bundle_files WHERE bundle_hash = $1", [hash.into()]),
+        Stmt::new("DELETE FROM bundles WHERE hash = $1", [hash.into()]),
+    ];
+    match db.batch(batch).await {
+        Ok(_) => Ok(true),
+        Err(DbError::Guard(IN_USE)) => Ok(false),
+        Err(error) if error.is_foreign_key() => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+enum Removal {
+    Db(DbError),
+    Object(BlobError),
+}
+
+async fn remove_blob(
+    db: &Db,
+    blobs: &Blobs,
+    hash: [u8; 32],
+    now: i64,
+    older_than: i64,
+) -> Result<bool, Removal> {
+    let delete = Stmt::new(DELETE_BLOB, vec![hash.into(), older_than.into()]);
+    let outcomes = match db.batch(vec![no_backup(now), delete]).await {
+        Err(error) if error.is_foreign_key() => return Ok(false),
+        outcomes => outcomes.map_err(Removal::Db)?,
+    };
+    let Some(row) = outcomes.last().and_then(|outcome| outcome.rows.first()) else { return Ok(false) };
+    let key = row.as_row().opt_text(0).map_err(Removal::Db)?.map(str::to_owned);
+    // Its key was its own: a new upload of the same bytes has another.
+    if let Some(key) = key {
+        blobs.delete(&key).await.map_err(Removal::Object)?;
+    }
+    Ok(true)
+}

@@ -1,0 +1,124 @@
+//! Rows of `bundles` and `bundle_files`: immutable, shared by every version with the same content.
+
+use crate::db::{DbError, Row, Stmt};
+use crate::store::Store;
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BundleFile {
+    pub path: String,
+    pub mime: String,
+    pub blob_hash: [u8; 32],
+    pub size_bytes: i64,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Bundle {
+    pub hash: [u8; 32],
+    pub kind: String,
+    pub entry: String,
+    pub files: Vec<BundleFile>,
+}
+
+fn file(row: &Row<'_>) -> Result<BundleFile, DbError> {
+    Ok(BundleFile {
+        path: row.text(0)?.to_owned(),
+        mime: row.text(1)?.to_owned(),
+        blob_hash: row.hash(2)?,
+        size_bytes: row.int(3)?,
+    })
+}
+
+impl Store {
+    pub async fn find_bundle(&self, hash: &[u8; 32]) -> Result<Option<Bundle>, DbError> {
+        let head = self
+            .db
+            .get("SELECT kind, entry FROM bundles WHERE hash = $1", &[(*hash).into()], |row| {
+                Ok((row.text(0)?.to_owned(), row.text(1)?.to_owned()))
+            })
+            .await?;
+        let Some((kind, entry)) = head else { return Ok(None) };
+        let files = self
+            .db
+            .list(
+                "SELECT path, mime, blob_hash, size_bytes FROM bundle_files WHERE bundle_hash = $1",
+                vec![(*hash).into()],
+                file,
+            )
+            .await?;
+        Ok(Some(Bundle { hash: *hash, kind, entry, files }))
+    }
+}
+
+/// The statements that record a bundle whose bodies are recorded already. Meeting one that is there refreshes it.
+pub fn insert(bundle: &Bundle, now: i64) -> Vec<Stmt> {
+    let head = Stmt::new(
+        "INSERT INTO bundles (hash, kind, entry, touched_at) VALUES ($1, $2, $3, $4) \
+         ON CONFLICT (hash) DO UPDATE SET touched_at = excluded.touched_at",
+        vec![bundle.hash.into(), bundle.kind.as_str().into(), bundle.entry.as_str().into(), now.into()],
+    );
+    let files = bundle.files.iter().map(|file| {
+        Stmt::new(
+            "INSERT INTO bundle_files (bundle_hash, path, mime, blob_hash, size_bytes) VALUES ($1, $2, $3, $4, $5) \
+             ON CONFLICT (bundle_hash, path) DO NOTHING",
+            vec![
+                bundle.hash.into(),
+                file.path.as_str().into(),
+                file.mime.as_str().into(),
+                file.blob_hash.into(),
+                file.size_bytes.into(),
+            ],
+        )
+    });
+    std::iter::once(head).chain(files).collect()
+}
+
+/// Refreshes a bundle that a new version is about to point at; fails when the sweep was faster.
+pub fn touch(hash: &[u8; 32], now: i64) -> Stmt {
+    Stmt::new("UPDATE bundles SET touched_at = $1 WHERE hash = $2", vec![now.into(), (*hash).into()])
+        .one(GONE)
+}
+
+pub const GONE: &str = "bundle_gone";
+
+/// The statements that forget a bundle and its list, unless a version still points at it.
+fn delete_unused(hash: &[u8; 32]) -> Vec<Stmt> {
+    vec![
+        Stmt::new(
+            "DELETE FROM bundle_files WHERE bundle_hash = $1 \
+             AND NOT EXISTS (SELECT 1 FROM site_versions WHERE site_versions.bundle_hash = $1)",
+            vec![(*hash).into()],
+        ),
+        Stmt::new(
+            "DELETE FROM bundles WHERE hash = $1 \
+             AND NOT EXISTS (SELECT 1 FROM site_versions WHERE site_versions.bundle_hash = $1)",
+            vec![(*hash).into()],
+        ),
+    ]
+}
+
+impl Store {
+    /// Erases now what nothing but these bundles pointed at, without waiting for the sweep.
+    pub async fn erase_bundles(&self, hashes: &[[u8; 32]]) -> Result<(), crate::blobs::BlobError> {
+        for hash in hashes {
+            let Some(bundle) = self.find_bundle(hash).await? else { continue };
+            let mut stmts = delete_unused(hash);
+            let kept = stmts.len();
+            stmts.extend(bundle.files.iter().map(|file| {
+                Stmt::new(
+                    "DELETE FROM blobs WHERE hash = $1 \
+                     AND NOT EXISTS (SELECT 1 FROM bundle_files WHERE bundle_files.blob_hash = $1) RETURNING object_key",
+                    vec![file.blob_hash.into()],
+                )
+            }));
+            let outcomes = self.commit(stmts).await?;
+            let rows = outcomes.iter().skip(kept).flat_map(|outcome| &outcome.rows);
+            let keys = rows
+                .map(|row| Ok(row.as_row().opt_text(0)?.map(str::to_owned)))
+                .collect::<Result<Vec<_>, DbError>>()?;
+            for key in keys.into_iter().flatten() {
+                self.blobs.delete(&key).await?;
+            }
+        }
+        Ok(())
+    }
+}

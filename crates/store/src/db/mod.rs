@@ -1,0 +1,136 @@
+//! One database interface over SQLite and PostgreSQL: `get`, `list`, `exec`, `batch`.
+//!
+//! Everything above speaks one SQL text (`TEXT`, `BIGINT`, `BYTEA`; `$1…` in order of first appearance). A
+//! transaction is a list of guarded statements, never a closure. Knows no table besides its own migrations.
+
+mod error;
+pub(crate) mod migrate;
+mod pg;
+mod pg_batch;
+mod pg_listen;
+mod pg_tls;
+mod pg_types;
+mod row;
+pub(crate) mod sqlite;
+mod sqlite_writer;
+mod stmt;
+mod value;
+
+use std::sync::Arc;
+
+pub use error::{DbError, Source};
+pub use row::Row;
+pub use stmt::{Expect, Outcome, OwnedRow, Stmt};
+pub use value::Val;
+
+pub(crate) use pg::PgDb;
+pub(crate) use pg_types::own as own_pg;
+pub(crate) use sqlite::SqliteDb;
+
+/// A database. Clones share it.
+#[derive(Debug, Clone)]
+pub struct Db(pub(crate) Engine);
+
+#[derive(Debug, Clone)]
+pub(crate) enum Engine {
+    Sqlite(SqliteDb),
+    Pg(Arc<PgDb>),
+}
+
+impl Db {
+    /// Opens `sqlite:PATH` or `postgres://…`. Makes the SQLite file when it is missing, and no tables.
+    pub async fn open(url: &str) -> Result<Db, DbError> {
+        if let Some(path) = url.strip_prefix("sqlite:") {
+            let path = path.strip_prefix("//").unwrap_or(path);
+            return Ok(Db(Engine::Sqlite(SqliteDb::open(path).await?)));
+        }
+        if url.starts_with("postgres://") || url.starts_with("postgresql://") {
+            return Ok(Db(Engine::Pg(Arc::new(PgDb::open(url).await?))));
+        }
+        Err(DbError::internal("a database URL starts with sqlite: or postgres://"))
+    }
+
+    /// Brings the schema up to date; safe to call from several processes at once.
+    pub async fn migrate(&self, now: i64) -> Result<(), DbError> {
+        match &self.0 {
+            Engine::Sqlite(db) => {
+                db.writer().alone(move |connection| migrate::sqlite(connection, migrate::latest(), now)).await
+            }
+            Engine::Pg(db) => db.migrate(now).await,
+        }
+    }
+
+    /// The first row, if any. For reads by a unique key: on SQLite they run on the calling thread.
+    pub async fn get<T>(
+        &self,
+        sql: &'static str,
+        args: &[Val],
+        map: fn(&Row<'_>) -> Result<T, DbError>,
+    ) -> Result<Option<T>, DbError> {
+        match &self.0 {
+            Engine::Sqlite(db) => db.get(sql, args, map),
+            Engine::Pg(db) => db.get(sql, args, map).await,
+        }
+    }
+
+    /// All rows. For reads that may take long.
+    pub async fn list<T: Send + 'static>(
+        &self,
+        sql: &'static str,
+        args: Vec<Val>,
+        map: fn(&Row<'_>) -> Result<T, DbError>,
+    ) -> Result<Vec<T>, DbError> {
+        match &self.0 {
+            Engine::Sqlite(db) => db.list(sql, args, map).await,
+            Engine::Pg(db) => db.list(sql, &args, map).await,
+        }
+    }
+
+    /// A batch of one.
+    pub async fn exec(&self, stmt: Stmt) -> Result<Outcome, DbError> {
+        let outcomes = self.batch(vec![stmt]).await?;
+        outcomes.into_iter().next().ok_or_else(|| DbError::internal("a statement had no outcome"))
+    }
+
+    /// All statements or none, in order; durable when it answers `Ok`.
+    pub async fn batch(&self, stmts: Vec<Stmt>) -> Result<Vec<Outcome>, DbError> {
+        self.batch_notify(stmts, Vec::new()).await
+    }
+
+    /// A batch that also tells the other nodes what changed, when it commits. On SQLite there are no other nodes.
+    pub async fn batch_notify(
+        &self,
+        stmts: Vec<Stmt>,
+        changed: Vec<String>,
+    ) -> Result<Vec<Outcome>, DbError> {
+        match &self.0 {
+            Engine::Sqlite(db) => db.batch(stmts).await,
+            Engine::Pg(db) => db.batch(&stmts, &changed).await,
+        }
+    }
+
+    /// Whether the database answers.
+    pub async fn ping(&self) -> Result<(), DbError> {
+        self.get("SELECT 1", &[], |row| row.int(0)).await.map(|_| ())
+    }
+
+    /// Finishes every write handed in so far and lets go of the database.
+    pub async fn close(&self) {
+        match &self.0 {
+            Engine::Sqlite(db) => db.close().await,
+            Engine::Pg(db) => db.close(),
+        }
+    }
+
+    /// Hears what other nodes changed; `None` on SQLite. The caller runs the future; it reconnects for ever and says
+    /// `*` (anything may have changed) whenever it starts to hear.
+    pub fn listen<F>(&self, on_change: F) -> Option<impl Future<Output = ()> + Send + use<F>>
+    where
+        F: Fn(&str) + Send + Sync + 'static,
+    {
+        match &self.0 {
+            Engine::Sqlite(_) => None,
+            Engine::Pg(db) => Some(db.listen(on_change)),
+        }
+    }
+}

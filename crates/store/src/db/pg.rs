@@ -1,0 +1,173 @@
+//! PostgreSQL: the pool, its settings, reads and migrations. Writes belong to `pg_batch`.
+
+use std::time::Duration;
+
+use deadpool_postgres::{Manager, ManagerConfig, Object, Pool, RecyclingMethod, Runtime};
+use futures_util::{TryStreamExt, pin_mut};
+use tokio_postgres::error::SqlState;
+use tokio_postgres_rustls::MakeRustlsConnect;
+
+use super::error::lost;
+use super::{DbError, Row, Val, migrate, pg_tls};
+
+const PATIENCE: Duration = Duration::from_secs(5);
+const CONNECTIONS: usize = 16;
+/// Any number, the same in every process of this program.
+const MIGRATION_LOCK: &str = "SELECT pg_advisory_xact_lock(7241950283)";
+
+pub(crate) struct PgDb {
+    pub(super) pool: Pool,
+    pub(super) config: tokio_postgres::Config,
+    pub(super) tls: MakeRustlsConnect,
+}
+
+impl std::fmt::Debug for PgDb {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        // Not the configuration: it holds the password.
+        f.write_str("PgDb")
+    }
+}
+
+impl PgDb {
+    pub(crate) async fn open(url: &str) -> Result<Self, DbError> {
+        let mut config: tokio_postgres::Config =
+            url.parse().map_err(|error| DbError::internal(format!("not a PostgreSQL URL: {error}")))?;
+        config.connect_timeout(PATIENCE);
+        config.keepalives_idle(Duration::from_secs(30));
+        if config.get_application_name().is_none() {
+            config.application_name("dropleaf");
+        }
+        let tls = pg_tls::connector(config.get_ssl_mode())?;
+        let recycle = ManagerConfig { recycling_method: RecyclingMethod::Fast };
+        let pool = Pool::builder(Manager::from_config(config.clone(), tls.clone(), recycle))
+            .max_size(CONNECTIONS)
+            .runtime(Runtime::Tokio1)
+            .wait_timeout(Some(PATIENCE))
+            .create_timeout(Some(PATIENCE))
+            .recycle_timeout(Some(PATIENCE))
+            .build()
+            .map_err(|error| DbError::internal(format!("no connection pool: {error}")))?;
+        let db = PgDb { pool, config, tls };
+        // A wrong address or password is told at the start, not at the first request.
+        drop(db.client().await?);
+        Ok(db)
+    }
+
+    pub(crate) async fn client(&self) -> Result<Object, DbError> {
+        Ok(self.pool.get().await?)
+    }
+
+    /// When one connection was cut, the others most likely were too: the next caller gets a new one.
+    pub(super) fn forget_idle(&self) {
+        self.pool.retain(|_, _| false);
+    }
+
+    pub(crate) async fn get<T>(
+        &self,
+        sql: &'static str,
+        args: &[Val],
+        map: fn(&Row<'_>) -> Result<T, DbError>,
+    ) -> Result<Option<T>, DbError> {
+        Ok(self.read(sql, args, map, 1).await?.pop())
+    }
+
+    pub(crate) async fn list<T>(
+        &self,
+        sql: &'static str,
+        args: &[Val],
+        map: fn(&Row<'_>) -> Result<T, DbError>,
+    ) -> Result<Vec<T>, DbError> {
+        self.read(sql, args, map, usize::MAX).await
+    }
+
+    async fn read<T>(
+        &self,
+        sql: &'static str,
+        args: &[Val],
+        map: fn(&Row<'_>) -> Result<T, DbError>,
+        limit: usize,
+    ) -> Result<Vec<T>, DbError> {
+        let client = self.client().await?;
+        match read_with(&client, sql, args, map, limit).await {
+            Err(Failure::Driver(error)) if client.is_closed() || lost(&error) || stale(&error) => {
+                // The server went away and came back, or the schema moved: a read can simply be asked again.
+                drop(Object::take(client));
+                self.forget_idle();
+                let client = self.client().await?;
+                read_with(&client, sql, args, map, limit).await.map_err(Failure::into)
+            }
+            done => done.map_err(Failure::into),
+        }
+    }
+
+    pub(crate) async fn migrate(&self, now: i64) -> Result<(), DbError> {
+        let mut client = self.client().await?;
+        let transaction = client.transaction().await?;
+        Self::apply_migrations(&transaction, migrate::latest(), now).await?;
+        Ok(transaction.commit().await?)
+    }
+
+    /// Runs what is missing up to a version, one process at a time.
+    pub(crate) async fn apply_migrations(
+        transaction: &tokio_postgres::Transaction<'_>,
+        wanted: i64,
+        now: i64,
+    ) -> Result<(), DbError> {
+        transaction.batch_execute(MIGRATION_LOCK).await?;
+        transaction.batch_execute(migrate::TABLE).await?;
+        let found: i64 = transaction.query_one(migrate::CURRENT, &[]).await?.try_get(0)?;
+        for (version, name, sql) in migrate::pending(found, wanted)? {
+            transaction.batch_execute(sql).await?;
+            transaction.execute(migrate::RECORD, &[&version, &name, &now]).await?;
+        }
+        Ok(())
+    }
+
+    pub(crate) fn close(&self) {
+        self.pool.close();
+    }
+}
+
+/// A prepared statement that the server no longer takes as it was prepared.
+pub(super) fn stale(error: &tokio_postgres::Error) -> bool {
+    error.code() == Some(&SqlState::FEATURE_NOT_SUPPORTED)
+}
+
+enum Failure {
+    Driver(tokio_postgres::Error),
+    Mapping(DbError),
+}
+
+impl From<tokio_postgres::Error> for Failure {
+    fn from(error: tokio_postgres::Error) -> Self {
+        Failure::Driver(error)
+    }
+}
+
+impl From<Failure> for DbError {
+    fn from(failure: Failure) -> Self {
+        match failure {
+            Failure::Driver(error) => error.into(),
+            Failure::Mapping(error) => error,
+        }
+    }
+}
+
+async fn read_with<T>(
+    client: &Object,
+    sql: &'static str,
+    args: &[Val],
+    map: fn(&Row<'_>) -> Result<T, DbError>,
+    limit: usize,
+) -> Result<Vec<T>, Failure> {
+    let statement = client.prepare_cached(sql).await?;
+    let rows = client.query_raw(&statement, args).await?;
+    pin_mut!(rows);
+    let mut found = Vec::new();
+    while let Some(row) = rows.try_next().await? {
+        if found.len() < limit {
+            found.push(map(&Row::pg(&row)).map_err(Failure::Mapping)?);
+        }
+    }
+    Ok(found)
+}

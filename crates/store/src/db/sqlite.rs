@@ -1,0 +1,234 @@
+//! The embedded database: connections, their settings, and reads.
+//!
+//! Point reads run on the calling thread with a connection of its own (a few microseconds, no hand-over); longer
+//! reads go to the blocking pool. Writes belong to `sqlite_writer`.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::fs::{File, OpenOptions};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::time::Duration;
+
+use rusqlite::{Connection, OpenFlags};
+use tokio::sync::Semaphore;
+
+pub(crate) use super::sqlite_writer::own_row;
+use super::sqlite_writer::{Writer, bind};
+use super::{DbError, Row, Stmt, Val};
+
+/// Longer reads at the same time; each has a connection and a page cache of its own.
+const LIST_READERS: usize = 4;
+const STATEMENTS_CACHED: usize = 512;
+
+static NEXT_ID: AtomicU64 = AtomicU64::new(1);
+
+thread_local! {
+    /// This thread's read connections, by the id of the database they belong to.
+    static READERS: RefCell<HashMap<u64, (Weak<Shared>, Connection)>> = RefCell::new(HashMap::new());
+}
+
+#[derive(Debug, Clone)]
+pub(crate) struct SqliteDb {
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    id: u64,
+    path: PathBuf,
+    writer: Writer,
+    idle: Mutex<Vec<Connection>>,
+    turns: Arc<Semaphore>,
+}
+
+impl SqliteDb {
+    /// Opens the file, making it and its folder when they are missing.
+    pub(crate) async fn open(path: &str) -> Result<Self, DbError> {
+        let path = PathBuf::from(path);
+        let at = path.clone();
+        let connection = blocking(move || {
+            create_private(&at)?;
+            writer_connection(&at)
+        })
+        .await?;
+        let shared = Shared {
+            id: NEXT_ID.fetch_add(1, Ordering::Relaxed),
+            path,
+            writer: Writer::start(connection)?,
+            idle: Mutex::new(Vec::new()),
+            turns: Arc::new(Semaphore::new(LIST_READERS)),
+        };
+        Ok(SqliteDb { shared: Arc::new(shared) })
+    }
+
+    pub(crate) fn writer(&self) -> &Writer {
+        &self.shared.writer
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.shared.path
+    }
+
+    /// At most one row, read here and now on the calling thread.
+    pub(crate) fn get<T>(
+        &self,
+        sql: &'static str,
+        args: &[Val],
+        map: fn(&Row<'_>) -> Result<T, DbError>,
+    ) -> Result<Option<T>, DbError> {
+        READERS.with_borrow_mut(|readers| {
+            if !readers.contains_key(&self.shared.id) {
+                readers.retain(|_, (owner, _)| owner.strong_count() > 0);
+                let connection = reader_connection(&self.shared.path, "PRAGMA cache_size=-8192")?;
+                readers.insert(self.shared.id, (Arc::downgrade(&self.shared), connection));
+            }
+            let Some((_, connection)) = readers.get(&self.shared.id) else {
+                return Err(DbError::internal("no read connection"));
+            };
+            let mut found = query(connection, sql, args, map, 1)?;
+            Ok(found.pop())
+        })
+    }
+
+    /// Any number of rows, read on the blocking pool.
+    pub(crate) async fn list<T: Send + 'static>(
+        &self,
+        sql: &'static str,
+        args: Vec<Val>,
+        map: fn(&Row<'_>) -> Result<T, DbError>,
+    ) -> Result<Vec<T>, DbError> {
+        let turn = Arc::clone(&self.shared.turns).acquire_owned().await;
+        let shared = Arc::clone(&self.shared);
+        blocking(move || {
+            // Kept to the end of the read, which outlives a caller that goes away.
+            let _turn = turn;
+            let connection = match shared.take_idle() {
+                Some(connection) => connection,
+                None => reader_connection(&shared.path, "PRAGMA cache_size=-2048")?,
+            };
+            let found = query(&connection, sql, &args, map, usize::MAX);
+            shared.keep_idle(connection);
+            found
+        })
+        .await
+    }
+
+    pub(crate) async fn batch(&self, stmts: Vec<Stmt>) -> Result<Vec<super::Outcome>, DbError> {
+        self.shared.writer.batch(stmts).await
+    }
+
+    /// Waits for the writer to finish what it was given, moves the log into the database and lets go of the file.
+    pub(crate) async fn close(&self) {
+        self.shared.writer.close().await;
+        self.shared.idle.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        READERS.with_borrow_mut(|readers| readers.remove(&self.shared.id));
+    }
+}
+
+impl Shared {
+    fn take_idle(&self) -> Option<Connection> {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop()
+    }
+
+    fn keep_idle(&self, connection: Connection) {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(connection);
+    }
+}
+
+/// Runs blocking work off the async threads.
+pub(crate) async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, DbError> + Send + 'static,
+) -> Result<T, DbError> {
+    match tokio::task::spawn_blocking(work).await {
+        Ok(done) => done,
+        Err(lost) => Err(DbError::Internal(Arc::new(lost))),
+    }
+}
+
+fn query<T>(
+    connection: &Connection,
+    sql: &'static str,
+    args: &[Val],
+    map: fn(&Row<'_>) -> Result<T, DbError>,
+    limit: usize,
+) -> Result<Vec<T>, DbError> {
+    let mut statement = connection.prepare_cached(sql)?;
+    bind(&mut statement, args)?;
+    let mut rows = statement.raw_query();
+    let mut found = Vec::new();
+    while found.len() < limit {
+        let Some(row) = rows.next()? else { break };
+        found.push(map(&Row::sqlite(row))?);
+    }
+    Ok(found)
+}
+
+/// SQLite gives the log and its index the mode of the main file, so that one is made first.
+fn create_private(path: &Path) -> Result<(), DbError> {
+    let failed = |error: std::io::Error| {
+        if error.kind() == std::io::ErrorKind::StorageFull {
+            return DbError::Full;
+        }
+        DbError::unavailable(format!("cannot open {}: {error}", path.display()))
+    };
+    if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+        std::fs::create_dir_all(folder).map_err(failed)?;
+        // A new folder is lost in a power cut unless the one above it is synced. SQLite sees to the files.
+        if let Some(above) = folder.canonicalize().map_err(failed)?.parent() {
+            File::open(above).and_then(|above| above.sync_all()).map_err(failed)?;
+        }
+    }
+    OpenOptions::new().append(true).create(true).mode(0o600).open(path).map_err(failed)?;
+    Ok(())
+}
+
+fn connection(path: &Path) -> Result<Connection, DbError> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(path, flags)?;
+    connection.busy_timeout(Duration::from_secs(5))?;
+    connection.set_prepared_statement_cache_capacity(STATEMENTS_CACHED);
+    connection
+        .execute_batch("PRAGMA foreign_keys=ON; PRAGMA mmap_size=268435456; PRAGMA temp_store=MEMORY;")?;
+    Ok(connection)
+}
+
+/// Caches are per connection and count against the idle process, hence their modest sizes.
+fn reader_connection(path: &Path, cache: &str) -> Result<Connection, DbError> {
+    let connection = connection(path)?;
+    connection.execute_batch(cache)?;
+    connection.execute_batch("PRAGMA query_only=ON")?;
+    Ok(connection)
+}
+
+fn writer_connection(path: &Path) -> Result<Connection, DbError> {
+    let connection = connection(path)?;
+    connection.execute_batch(
+        "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA cache_size=-32768;
+         PRAGMA wal_autocheckpoint=4000; PRAGMA secure_delete=ON;",
+    )?;
+    Ok(connection)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::SqliteDb;
+    use crate::db::{DbError, Stmt};
+
+    #[tokio::test]
+    async fn panic_in_the_writer_leaves_nobody_waiting() {
+        let folder = tempfile::TempDir::new().unwrap();
+        let db = SqliteDb::open(folder.path().join("a.db").to_str().unwrap()).await.unwrap();
+        let make = Stmt::new("CREATE TABLE t (a BIGINT)", vec![]);
+        db.batch(vec![make]).await.unwrap();
+        let panicking = db.writer().alone::<()>(|connection| {
+            connection.execute_batch("BEGIN IMMEDIATE; INSERT INTO t VALUES (1)")?;
+            panic!("on purpose")
+        });
+        assert!(matches!(panicking.await, Err(DbError::Unavailable(_))));
+        db.batch(vec![Stmt::new("INSERT INTO t VALUES (2)", vec![])]).await.unwrap();
+        assert_eq!(db.get("SELECT SUM(a) FROM t", &[], |row| row.int(0)).unwrap(), Some(2));
+    }
+}

@@ -1,0 +1,58 @@
+//! A statement with its arguments and the number of rows it must touch, and what came of it.
+//!
+//! A transaction is a list of these, so that SQLite can group many into one commit and PostgreSQL can send
+//! them in one flight.
+
+use super::{Row, Val};
+
+/// What has to be true after a statement ran.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Expect {
+    Any,
+    /// Exactly this many rows; otherwise the whole batch is undone and fails with `DbError::Guard(label)`.
+    Rows(u64, &'static str),
+}
+
+/// One statement of a batch. Placeholders are `$1…$n`, numbered in order of first appearance.
+#[derive(Debug, Clone)]
+pub struct Stmt {
+    pub sql: &'static str,
+    pub args: Vec<Val>,
+    pub expect: Expect,
+}
+
+impl Stmt {
+    pub fn new(sql: &'static str, args: impl Into<Vec<Val>>) -> Self {
+        Stmt { sql, args: args.into(), expect: Expect::Any }
+    }
+
+    /// Exactly one row, or the batch fails with this label.
+    #[must_use]
+    pub fn one(self, label: &'static str) -> Self {
+        self.rows(1, label)
+    }
+
+    /// Exactly `n` rows, or the batch fails with this label.
+    #[must_use]
+    pub fn rows(mut self, n: u64, label: &'static str) -> Self {
+        self.expect = Expect::Rows(n, label);
+        self
+    }
+}
+
+/// What one statement did: rows touched, and the rows of its `RETURNING` clause.
+#[derive(Debug, Clone, Default)]
+pub struct Outcome {
+    pub affected: u64,
+    pub rows: Vec<OwnedRow>,
+}
+
+/// A row that outlives its statement.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OwnedRow(pub(crate) Vec<Val>);
+
+impl OwnedRow {
+    pub fn as_row(&self) -> Row<'_> {
+        Row::owned(&self.0)
+    }
+}

@@ -1,0 +1,62 @@
+//! Rows of `idempotency`: the first answer to a request that may come again.
+
+use crate::db::{DbError, Stmt};
+use crate::store::Store;
+use bytes::Bytes;
+
+/// Another node answered the same key first.
+pub const ANSWERED: &str = "idempotency_answered";
+
+#[derive(Debug, Clone)]
+pub struct Answered {
+    pub request_hash: [u8; 32],
+    pub status: i64,
+    pub sealed: Bytes,
+}
+
+impl Store {
+    pub async fn find_answer(
+        &self,
+        scope: &str,
+        key_hash: &[u8; 32],
+        not_before: i64,
+    ) -> Result<Option<Answered>, DbError> {
+        self.db
+            .get(
+                "SELECT request_hash, status, sealed FROM idempotency \
+                 WHERE scope = $1 AND key_hash = $2 AND created_at > $3",
+                &[scope.into(), (*key_hash).into(), not_before.into()],
+                |row| {
+                    Ok(Answered {
+                        request_hash: row.hash(0)?,
+                        status: row.int(1)?,
+                        sealed: Bytes::copy_from_slice(row.bytes(2)?),
+                    })
+                },
+            )
+            .await
+    }
+}
+
+/// Records an answer with its effect. An entry older than `not_before` has lapsed and is written over.
+pub fn insert(scope: &str, key_hash: &[u8; 32], answer: &Answered, now: i64, not_before: i64) -> Stmt {
+    Stmt::new(
+        "INSERT INTO idempotency (scope, key_hash, request_hash, status, sealed, created_at) VALUES ($1, $2, $3, $4, $5, $6) \
+         ON CONFLICT (scope, key_hash) DO UPDATE SET request_hash = excluded.request_hash, status = excluded.status, \
+         sealed = excluded.sealed, created_at = excluded.created_at WHERE idempotency.created_at <= $7",
+        vec![
+            scope.into(),
+            (*key_hash).into(),
+            answer.request_hash.into(),
+            answer.status.into(),
+            answer.sealed.clone().into(),
+            now.into(),
+            not_before.into(),
+        ],
+    )
+    .one(ANSWERED)
+}
+
+pub fn delete_old(not_before: i64) -> Stmt {
+    Stmt::new("DELETE FROM idempotency WHERE created_at <= $1", vec![not_before.into()])
+}

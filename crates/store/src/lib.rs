@@ -1,0 +1,25 @@
+//! Rows and blobs: every SQL statement of the service, for SQLite and PostgreSQL from one text, and every body.
+//!
+//! Knows nothing of HTTP and decides no policy.
+
+#![expect(clippy::doc_markdown, reason = "SQLite and PostgreSQL are names of products, not of items")]
+
+pub mod backup;
+pub mod blobs;
+pub mod db;
+
+pub mod accounts;
+pub mod api_keys;
+pub mod bundles;
+pub mod counters;
+mod failure;
+pub mod idempotency;
+pub mod leases;
+pub mod site_versions;
+pub mod sites;
+pub mod slugs;
+pub mod store;
+
+pub use blobs::{BlobError, Blobs};
+pub use db::{Db, DbError, Expect, Outcome, OwnedRow, Row, Stmt, Val};
+pub use store::Store;

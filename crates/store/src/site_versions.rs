@@ -1,0 +1,79 @@
+//! Rows of `site_versions`: the immutable revisions of a site.
+
+use crate::db::{DbError, Row, Stmt};
+use crate::store::Store;
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SiteVersion {
+    pub site_id: String,
+    pub version: i64,
+    pub bundle_hash: [u8; 32],
+    pub title: String,
+    pub byte_size: i64,
+    pub file_count: i64,
+    pub e2e: bool,
+    pub restored_from: Option<i64>,
+    pub created_at: i64,
+}
+
+fn row(row: &Row<'_>) -> Result<SiteVersion, DbError> {
+    Ok(SiteVersion {
+        site_id: row.text(0)?.to_owned(),
+        version: row.int(1)?,
+        bundle_hash: row.hash(2)?,
+        title: row.text(3)?.to_owned(),
+        byte_size: row.int(4)?,
+        file_count: row.int(5)?,
+        e2e: row.flag(6)?,
+        restored_from: row.opt_int(7)?,
+        created_at: row.int(8)?,
+    })
+}
+
+macro_rules! select {
+    ($tail:literal) => {
+        concat!(
+            "SELECT site_id, version, bundle_hash, title, byte_size, file_count, e2e, restored_from, created_at \
+             FROM site_versions ",
+            $tail
+        )
+    };
+}
+
+impl Store {
+    pub async fn list_versions(&self, site_id: &str) -> Result<Vec<SiteVersion>, DbError> {
+        self.db.list(select!("WHERE site_id = $1 ORDER BY version DESC"), vec![site_id.into()], row).await
+    }
+
+    pub async fn find_version(&self, site_id: &str, version: i64) -> Result<Option<SiteVersion>, DbError> {
+        self.db
+            .get(select!("WHERE site_id = $1 AND version = $2"), &[site_id.into(), version.into()], row)
+            .await
+    }
+}
+
+pub fn insert(version: &SiteVersion) -> Stmt {
+    Stmt::new(
+        "INSERT INTO site_versions (site_id, version, bundle_hash, title, byte_size, file_count, e2e, restored_from, created_at) \
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)",
+        vec![
+            version.site_id.as_str().into(),
+            version.version.into(),
+            version.bundle_hash.into(),
+            version.title.as_str().into(),
+            version.byte_size.into(),
+            version.file_count.into(),
+            version.e2e.into(),
+            version.restored_from.into(),
+            version.created_at.into(),
+        ],
+    )
+}
+
+/// Lets go of versions up to this one; their bodies become garbage when nothing else points at them.
+pub fn delete_up_to(site_id: &str, version: i64) -> Stmt {
+    Stmt::new(
+        "DELETE FROM site_versions WHERE site_id = $1 AND version <= $2",
+        vec![site_id.into(), version.into()],
+    )
+}

@@ -1,0 +1,240 @@
+//! Rows of `sites`. Every change is a compare-and-swap on `updated_at`, which rises with each of them.
+
+use crate::db::{DbError, Row, Stmt, Val};
+use crate::store::Store;
+use dropleaf_core::site::{Site, State, Visibility};
+
+/// Somebody changed the site between reading and writing it.
+pub const CHANGED: &str = "site_changed";
+
+macro_rules! select {
+    ($tail:literal) => {
+        concat!(
+            "SELECT id, token, host_label, account_id, slug, visibility, state, title, version, bundle_hash, byte_size, \
+             created_at, updated_at, expires_at, agentation, csp_strict, e2e, password_hash, email_gate_domain, \
+             gate_version, claim_hash, claimed_at, counted, ended_at, purged_at, view_count, last_viewed_at FROM sites ",
+            $tail
+        )
+    };
+}
+
+fn row(row: &Row<'_>) -> Result<Site, DbError> {
+    let broken = |what: &str| DbError::internal(format!("a site row has an unknown {what}"));
+    Ok(Site {
+        id: row.text(0)?.to_owned(),
+        token: row.text(1)?.to_owned(),
+        host_label: row.text(2)?.to_owned(),
+        account_id: row.opt_text(3)?.map(str::to_owned),
+        slug: row.opt_text(4)?.map(str::to_owned),
+        visibility: Visibility::parse(row.text(5)?).ok_or_else(|| broken("visibility"))?,
+        state: State::parse(row.text(6)?).ok_or_else(|| broken("state"))?,
+        title: row.text(7)?.to_owned(),
+        version: row.int(8)?,
+        bundle_hash: row.opt_hash(9)?,
+        byte_size: row.int(10)?,
+        created_at: row.int(11)?,
+        updated_at: row.int(12)?,
+        expires_at: row.opt_int(13)?,
+        agentation: row.flag(14)?,
+        csp_strict: row.flag(15)?,
+        e2e: row.flag(16)?,
+        password_hash: row.opt_text(17)?.map(str::to_owned),
+        email_gate_domain: row.opt_text(18)?.map(str::to_owned),
+        gate_version: row.int(19)?,
+        claim_hash: row.opt_hash(20)?,
+        claimed_at: row.opt_int(21)?,
+        counted: row.flag(22)?,
+        ended_at: row.opt_int(23)?,
+        purged_at: row.opt_int(24)?,
+        view_count: row.int(25)?,
+        last_viewed_at: row.opt_int(26)?,
+    })
+}
+
+/// Where a page of the list starts: just below this change.
+#[derive(Debug, Clone)]
+pub struct Before {
+    pub updated_at: i64,
+    pub id: String,
+}
+
+impl Store {
+    pub async fn find_site(&self, id: &str) -> Result<Option<Site>, DbError> {
+        self.db.get(select!("WHERE id = $1"), &[id.into()], row).await
+    }
+
+    pub async fn find_site_by_token(&self, token: &str) -> Result<Option<Site>, DbError> {
+        self.db.get(select!("WHERE token = $1"), &[token.into()], row).await
+    }
+
+    /// The site that holds the slug now or held it last.
+    pub async fn find_site_by_slug(&self, slug: &str) -> Result<Option<Site>, DbError> {
+        self.db
+            .get(select!("WHERE id = (SELECT site_id FROM slugs WHERE slug = $1)"), &[slug.into()], row)
+            .await
+    }
+
+    /// An account's sites in one state, newest change first.
+    pub async fn list_sites(
+        &self,
+        account_id: &str,
+        state: State,
+        now: i64,
+        before: Option<Before>,
+        limit: i64,
+    ) -> Result<Vec<Site>, DbError> {
+        let before = before.unwrap_or(Before { updated_at: i64::MAX, id: String::new() });
+        // A live page past its expiry is gone already, whether or not the sweep has seen it.
+        let horizon = if state == State::Live { now } else { i64::MIN };
+        self.db
+            .list(
+                select!(
+                    "WHERE account_id = $1 AND state = $2 AND (expires_at IS NULL OR expires_at > $3) \
+                     AND (updated_at, id) < ($4, $5) ORDER BY updated_at DESC, id DESC LIMIT $6"
+                ),
+                vec![
+                    account_id.into(),
+                    state.as_str().into(),
+                    horizon.into(),
+                    before.updated_at.into(),
+                    before.id.into(),
+                    limit.into(),
+                ],
+                row,
+            )
+            .await
+    }
+
+    /// Live sites whose expiry has passed.
+    pub async fn list_expired(&self, now: i64, limit: i64) -> Result<Vec<Site>, DbError> {
+        self.db
+            .list(
+                select!("WHERE state = 'live' AND expires_at IS NOT NULL AND expires_at <= $1 ORDER BY expires_at LIMIT $2"),
+                vec![now.into(), limit.into()],
+                row,
+            )
+            .await
+    }
+
+    /// Live sites of one account whose expiry has passed: they no longer count against its plan.
+    pub async fn list_expired_of(
+        &self,
+        account_id: &str,
+        now: i64,
+        limit: i64,
+    ) -> Result<Vec<Site>, DbError> {
+        self.db
+            .list(
+                select!("WHERE account_id = $1 AND state = 'live' AND expires_at IS NOT NULL AND expires_at <= $2 LIMIT $3"),
+                vec![account_id.into(), now.into(), limit.into()],
+                row,
+            )
+            .await
+    }
+
+    /// Ended sites whose bytes are still kept: owned ones that ended before `owned_before`, unowned before `unowned_before`.
+    pub async fn list_purgeable(
+        &self,
+        owned_before: i64,
+        unowned_before: i64,
+        limit: i64,
+    ) -> Result<Vec<Site>, DbError> {
+        self.db
+            .list(
+                select!(
+                    "WHERE ended_at IS NOT NULL AND purged_at IS NULL \
+                     AND (ended_at <= $1 OR (account_id IS NULL AND ended_at <= $2)) ORDER BY ended_at LIMIT $3"
+                ),
+                vec![owned_before.into(), unowned_before.into(), limit.into()],
+                row,
+            )
+            .await
+    }
+}
+
+pub fn insert(site: &Site) -> Stmt {
+    let args: Vec<Val> = vec![
+        site.id.as_str().into(),
+        site.token.as_str().into(),
+        site.host_label.as_str().into(),
+        site.account_id.as_deref().into(),
+        site.slug.as_deref().into(),
+        site.visibility.as_str().into(),
+        site.state.as_str().into(),
+        site.title.as_str().into(),
+        site.version.into(),
+        site.bundle_hash.into(),
+        site.byte_size.into(),
+        site.created_at.into(),
+        site.updated_at.into(),
+        site.expires_at.into(),
+        site.agentation.into(),
+        site.csp_strict.into(),
+        site.e2e.into(),
+        site.password_hash.as_deref().into(),
+        site.email_gate_domain.as_deref().into(),
+        site.gate_version.into(),
+        site.claim_hash.into(),
+        site.claimed_at.into(),
+        site.counted.into(),
+    ];
+    Stmt::new(
+        "INSERT INTO sites (id, token, host_label, account_id, slug, visibility, state, title, version, bundle_hash, \
+         byte_size, created_at, updated_at, expires_at, agentation, csp_strict, e2e, password_hash, email_gate_domain, \
+         gate_version, claim_hash, claimed_at, counted, ended_at, purged_at, view_count, last_viewed_at) \
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, \
+         NULL, NULL, 0, NULL)",
+        args,
+    )
+}
+
+/// Writes everything about a site that can change, if it is still as `before` says.
+pub fn update(before: &Site, after: &Site) -> Stmt {
+    let args: Vec<Val> = vec![
+        after.account_id.as_deref().into(),
+        after.slug.as_deref().into(),
+        after.visibility.as_str().into(),
+        after.state.as_str().into(),
+        after.title.as_str().into(),
+        after.version.into(),
+        after.bundle_hash.into(),
+        after.byte_size.into(),
+        after.updated_at.into(),
+        after.expires_at.into(),
+        after.agentation.into(),
+        after.csp_strict.into(),
+        after.e2e.into(),
+        after.password_hash.as_deref().into(),
+        after.email_gate_domain.as_deref().into(),
+        after.gate_version.into(),
+        after.claim_hash.into(),
+        after.claimed_at.into(),
+        after.counted.into(),
+        after.ended_at.into(),
+        after.purged_at.into(),
+        before.id.as_str().into(),
+        before.updated_at.into(),
+    ];
+    Stmt::new(
+        "UPDATE sites SET account_id = $1, slug = $2, visibility = $3, state = $4, title = $5, version = $6, \
+         bundle_hash = $7, byte_size = $8, updated_at = $9, expires_at = $10, agentation = $11, csp_strict = $12, e2e = $13, \
+         password_hash = $14, email_gate_domain = $15, gate_version = $16, claim_hash = $17, claimed_at = $18, counted = $19, \
+         ended_at = $20, purged_at = $21 WHERE id = $22 AND updated_at = $23",
+        args,
+    )
+    .one(CHANGED)
+}
+
+/// Adds views that were counted in memory. Not a change of the site: `updated_at` stays.
+pub fn add_views(id: &str, views: i64, last_at: i64) -> Stmt {
+    Stmt::new(
+        "UPDATE sites SET view_count = view_count + $1, \
+         last_viewed_at = CASE WHEN last_viewed_at IS NULL OR last_viewed_at < $2 THEN $2 ELSE last_viewed_at END WHERE id = $3",
+        vec![views.into(), last_at.into(), id.into()],
+    )
+}
+
+/// Forgets sites whose bytes are long gone; until then their links answer 410 instead of 404.
+pub fn delete_tombstones(purged_before: i64) -> Stmt {
+    Stmt::new("DELETE FROM sites WHERE purged_at IS NOT NULL AND purged_at <= $1", vec![purged_before.into()])
+}

@@ -1,0 +1,219 @@
+//! Backups: taken under load, brought back into either database, refused when they are not whole.
+
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use dropleaf_store::backup::{BackupError, Progress, Report, backup, restore};
+use dropleaf_store::{Blobs, Db, Stmt, Val, leases};
+
+use crate::harness::{
+    INLINE, NOW, Place, account, bucket, count_accounts, for_each_place, noise, plain, text,
+};
+
+async fn publish(db: &Db, blobs: &Blobs, n: usize) {
+    let size = if n.is_multiple_of(2) { 500 } else { INLINE + 1 + n };
+    let bytes = noise(&format!("body{n}"), size);
+    let row = blobs.stage(db, plain(&bytes), "n", NOW).await.unwrap();
+    db.batch(vec![account(&format!("a{n}")), row]).await.unwrap();
+}
+
+async fn filled(db: &Db, blobs: &Blobs) {
+    for n in 0..12 {
+        publish(db, blobs, n).await;
+    }
+    let odd = "UPDATE accounts SET email = $1, balance_minor = $2, plan = $3 WHERE id = 'a3'";
+    db.exec(Stmt::new(odd, [Val::Null, Val::Int(-7), "Grüße\t\n\\N 🍃".into()]).one("there")).await.unwrap();
+}
+
+/// All rows and all bodies, as text that can be compared.
+async fn contents(db: &Db, blobs: &Blobs) -> Vec<String> {
+    let mut all = db
+        .list("SELECT id, email, plan, balance_minor, created_at FROM accounts ORDER BY id", vec![], |row| {
+            Ok(format!(
+                "{} {:?} {:?} {} {}",
+                row.text(0)?,
+                row.opt_text(1)?,
+                row.text(2)?,
+                row.int(3)?,
+                row.int(4)?
+            ))
+        })
+        .await
+        .unwrap();
+    let hashes = db.list("SELECT hash FROM blobs ORDER BY hash", vec![], |row| row.hash(0)).await.unwrap();
+    for hash in hashes {
+        let bytes = blobs.read(db, &hash).await.unwrap();
+        all.push(format!("{} {}", blake3::hash(&bytes), bytes.len()));
+    }
+    all.extend(db.list("SELECT name FROM schema_migrations ORDER BY version", vec![], text).await.unwrap());
+    all.extend(db.list("SELECT holder FROM leases WHERE holder <> ''", vec![], text).await.unwrap());
+    all
+}
+
+async fn take(db: &Db, blobs: &Blobs, dir: &Path) -> Result<Report, BackupError> {
+    backup(db, blobs, dir, NOW, &|_| {}).await
+}
+
+async fn bring(db: &Db, blobs: &Blobs, dir: &Path, replace: bool) -> Result<Report, BackupError> {
+    restore(db, blobs, dir, replace, NOW, &|_| {}).await
+}
+
+async fn sample() -> (Place, PathBuf) {
+    let place = Place::sqlite();
+    let (db, blobs) = (place.open().await, place.blobs());
+    filled(&db, &blobs).await;
+    let dir = place.dir.path().join("copy");
+    take(&db, &blobs, &dir).await.unwrap();
+    (place, dir)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn backup_comes_back_the_same_on_every_pair_of_databases() {
+    for_each_place(async |from| {
+        let (db, blobs) = (from.open().await, from.blobs());
+        filled(&db, &blobs).await;
+        let dir = from.dir.path().join("backups/today");
+        std::fs::create_dir_all(dir.parent().unwrap()).unwrap();
+        let steps = Mutex::new(Vec::new());
+        let report = backup(&db, &blobs, &dir, NOW, &|step| steps.lock().unwrap().push(step)).await.unwrap();
+        assert_eq!(report.objects, 6);
+        assert!(report.rows["accounts"] == 12, "{report:?}");
+        assert_eq!(steps.lock().unwrap().last(), Some(&Progress::Objects { done: 6, total: 6 }));
+        let expected = contents(&db, &blobs).await;
+
+        for_each_place(async |to| {
+            let (target, store) = (to.open_bare().await, bucket(INLINE));
+            assert_eq!(bring(&target, &store, &dir, false).await.unwrap(), report);
+            assert_eq!(contents(&target, &store).await, expected);
+            publish(&target, &store, 100).await;
+        })
+        .await;
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn backup_under_load_is_one_moment() {
+    for_each_place(async |place| {
+        let (db, blobs) = (place.open().await, place.blobs());
+        // The backup comes from another process.
+        let (other, other_blobs) = (place.open().await, place.blobs());
+        let stop = AtomicBool::new(false);
+        let writing = async {
+            let mut n = 0;
+            while !stop.load(Ordering::Relaxed) {
+                publish(&db, &blobs, n).await;
+                n += 1;
+            }
+            n
+        };
+        let copying = async {
+            let mut dirs = Vec::new();
+            for n in 0..3 {
+                tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+                let dir = place.dir.path().join(format!("copy{n}"));
+                take(&other, &other_blobs, &dir).await.unwrap();
+                dirs.push(dir);
+            }
+            stop.store(true, Ordering::Relaxed);
+            dirs
+        };
+        let (written, dirs) = tokio::join!(writing, copying);
+        assert!(written > 3, "{written}");
+        for dir in dirs {
+            let target = Place::sqlite();
+            let (copy, store) = (target.open_bare().await, target.blobs());
+            bring(&copy, &store, &dir, false).await.unwrap();
+            let bodies = contents(&copy, &store).await.len();
+            // Each act wrote one account and one body, so each moment has as many of both.
+            assert_eq!(i64::try_from(bodies).unwrap(), 2 * count_accounts(&copy).await + 1);
+        }
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn restore_replaces_only_when_told_and_under_a_running_server() {
+    let (_keep, dir) = sample().await;
+    for_each_place(async |place| {
+        let (server, blobs) = (place.open().await, place.blobs());
+        for n in 0..40 {
+            server.exec(account(&format!("old{n}"))).await.unwrap();
+        }
+        assert_eq!(count_accounts(&server).await, 40);
+        let (tool, tool_blobs) = (place.open().await, place.blobs());
+        let refused = bring(&tool, &tool_blobs, &dir, false).await;
+        assert!(matches!(refused, Err(BackupError::Refused(_))), "{refused:?}");
+        assert_eq!(count_accounts(&server).await, 40);
+
+        bring(&tool, &tool_blobs, &dir, true).await.unwrap();
+        assert_eq!(count_accounts(&server).await, 12);
+        assert_eq!(contents(&server, &blobs).await, contents(&tool, &tool_blobs).await);
+        publish(&server, &blobs, 200).await;
+        assert_eq!(count_accounts(&tool).await, 13);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn damaged_backup_is_refused_before_anything_changes() {
+    let (_keep, dir) = sample().await;
+    let object = std::fs::read_dir(dir.join("blobs")).unwrap().next().unwrap().unwrap().path();
+    let object = std::fs::read_dir(object).unwrap().next().unwrap().unwrap().path();
+    for (path, name) in [
+        (object, "object"),
+        (dir.join("dropleaf.db"), "dropleaf.db"),
+        (dir.join("manifest.json"), "manifest"),
+    ] {
+        let whole = std::fs::read(&path).unwrap();
+        let mut broken = whole.clone();
+        let middle = broken.len() / 2;
+        broken[middle..].fill(b'x');
+        std::fs::write(&path, broken).unwrap();
+        let target = Place::sqlite();
+        let (db, blobs) = (target.open_bare().await, target.blobs());
+        let refused = bring(&db, &blobs, &dir, true).await;
+        assert!(matches!(&refused, Err(BackupError::Damaged(why)) if why.contains(name)), "{refused:?}");
+        std::fs::write(&path, whole).unwrap();
+    }
+    std::fs::remove_file(dir.join("manifest.json")).unwrap();
+    let target = Place::sqlite();
+    let refused = bring(&target.open_bare().await, &target.blobs(), &dir, true).await;
+    assert!(matches!(refused, Err(BackupError::Refused(_))), "{refused:?}");
+}
+
+#[tokio::test]
+async fn target_folder_must_be_free() {
+    let place = Place::sqlite();
+    let (db, blobs) = (place.open().await, place.blobs());
+    filled(&db, &blobs).await;
+    let dir = place.dir.path().join("copy");
+    std::fs::create_dir(&dir).unwrap();
+    take(&db, &blobs, &dir).await.unwrap();
+    let refused = take(&db, &blobs, &dir).await;
+    assert!(matches!(refused, Err(BackupError::Refused(_))), "{refused:?}");
+    // What a killed backup left behind does not stop the next.
+    let partial = place.dir.path().join("next.partial/blobs");
+    std::fs::create_dir_all(partial).unwrap();
+    take(&db, &blobs, &place.dir.path().join("next")).await.unwrap();
+    assert!(!place.dir.path().join("next.partial").exists());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn missing_object_fails_the_backup_and_leaves_nothing() {
+    for_each_place(async |place| {
+        let (db, blobs) = (place.open().await, place.blobs());
+        filled(&db, &blobs).await;
+        let sql = "SELECT object_key FROM blobs WHERE object_key IS NOT NULL";
+        let key = db.get(sql, &[], text).await.unwrap().unwrap();
+        blobs.delete(&key).await.unwrap();
+        let dir = place.dir.path().join("copy");
+        let failed = take(&db, &blobs, &dir).await;
+        assert!(matches!(&failed, Err(BackupError::Damaged(why)) if why.contains(&key)), "{failed:?}");
+        assert!(!dir.exists() && !place.dir.path().join("copy.partial").exists());
+        // The lease was given back.
+        db.exec(leases::take("backup", "next", NOW + 1, NOW)).await.unwrap();
+    })
+    .await;
+}

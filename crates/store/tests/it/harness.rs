@@ -1,0 +1,155 @@
+//! Databases and body stores to test against: made for one test, gone after it.
+
+use std::sync::Once;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use bytes::Bytes;
+use dropleaf_store::blobs::{Encoding, NewBlob, NewBody};
+use dropleaf_store::{Blobs, Db, DbError, Row, Stmt};
+use tempfile::TempDir;
+
+/// The time at which everything in these tests happens, unless a test moves it.
+pub(crate) const NOW: i64 = 1_800_000_000;
+/// After the last modification time of any file made today.
+pub(crate) const FAR: i64 = 4_000_000_000;
+pub(crate) const INLINE: usize = 64 << 10;
+
+static NEXT: AtomicU64 = AtomicU64::new(1);
+
+/// A database and a folder of its own.
+#[derive(Debug)]
+pub(crate) struct Place {
+    pub(crate) url: String,
+    pub(crate) dir: TempDir,
+    server: Option<String>,
+}
+
+impl Place {
+    pub(crate) fn sqlite() -> Place {
+        let dir = TempDir::new().unwrap();
+        Place { url: format!("sqlite:{}", dir.path().join("data/dropleaf.db").display()), dir, server: None }
+    }
+
+    pub(crate) async fn postgres() -> Place {
+        let server = setting("DROPLEAF_TEST_POSTGRES");
+        let name = unique("store_test");
+        admin(&server, &format!("CREATE DATABASE {name}")).await;
+        // Deadlocks are made on purpose here; a second for each would be long.
+        admin(&server, &format!("ALTER DATABASE {name} SET deadlock_timeout = '20ms'")).await;
+        let (head, options) = server.split_once('?').unwrap_or((&server, ""));
+        let (host, _) = head.rsplit_once('/').unwrap();
+        Place { url: format!("{host}/{name}?{options}"), dir: TempDir::new().unwrap(), server: Some(server) }
+    }
+
+    /// Opened and migrated.
+    pub(crate) async fn open(&self) -> Db {
+        let db = self.open_bare().await;
+        db.migrate(NOW).await.unwrap();
+        db
+    }
+
+    pub(crate) async fn open_bare(&self) -> Db {
+        install_crypto();
+        Db::open(&self.url).await.unwrap()
+    }
+
+    pub(crate) fn blobs(&self) -> Blobs {
+        Blobs::open(&format!("file:{}", self.dir.path().join("blobs").display()), INLINE).unwrap()
+    }
+
+    pub(crate) async fn remove(self) {
+        if let Some(server) = &self.server {
+            let name = self.url.rsplit('/').next().unwrap().split('?').next().unwrap();
+            admin(server, &format!("DROP DATABASE {name} WITH (FORCE)")).await;
+        }
+    }
+}
+
+/// Runs a test on SQLite, then on PostgreSQL.
+pub(crate) async fn for_each_place(test: impl AsyncFn(&Place)) {
+    for place in [Place::sqlite(), Place::postgres().await] {
+        test(&place).await;
+        place.remove().await;
+    }
+}
+
+pub(crate) async fn for_each_db(test: impl AsyncFn(&Db)) {
+    for_each_place(async |place| {
+        let db = place.open().await;
+        test(&db).await;
+        db.close().await;
+    })
+    .await;
+}
+
+/// A folder and a bucket, each empty.
+pub(crate) fn body_stores(place: &Place, inline_limit: usize) -> [Blobs; 2] {
+    install_crypto();
+    let folder = format!("file:{}", place.dir.path().join("blobs").display());
+    [Blobs::open(&folder, inline_limit).unwrap(), bucket(inline_limit)]
+}
+
+pub(crate) fn bucket(inline_limit: usize) -> Blobs {
+    install_crypto();
+    let url = setting("DROPLEAF_TEST_S3");
+    let (bucket, options) = url.split_once('?').unwrap();
+    Blobs::open(&format!("{bucket}/{}?{options}", unique("store-test")), inline_limit).unwrap()
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the services of a test run are handed over in the environment"
+)]
+pub(crate) fn setting(name: &str) -> String {
+    let Ok(value) = std::env::var(name) else {
+        panic!("{name} is not set: run the tests with `scripts/with-services cargo nextest run`");
+    };
+    value
+}
+
+fn install_crypto() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| rustls::crypto::ring::default_provider().install_default().unwrap());
+}
+
+async fn admin(server: &str, sql: &str) {
+    let (client, connection) = tokio_postgres::connect(server, tokio_postgres::NoTls).await.unwrap();
+    tokio::select! {
+        _ = connection => panic!("the connection to PostgreSQL ended"),
+        done = client.batch_execute(sql) => done.unwrap(),
+    }
+}
+
+pub(crate) fn unique(prefix: &str) -> String {
+    format!("{prefix}_{}_{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed))
+}
+
+/// Bytes that do not compress, different for each seed.
+pub(crate) fn noise(seed: &str, len: usize) -> Bytes {
+    let mut bytes = vec![0; len];
+    blake3::Hasher::new().update(seed.as_bytes()).finalize_xof().fill(&mut bytes);
+    bytes.into()
+}
+
+pub(crate) fn plain(bytes: &Bytes) -> NewBlob {
+    NewBlob {
+        hash: *blake3::hash(bytes).as_bytes(),
+        encoding: Encoding::Identity,
+        size_bytes: bytes.len() as u64,
+        body: NewBody::Memory(bytes.clone()),
+    }
+}
+
+pub(crate) fn account(id: &str) -> Stmt {
+    let sql = "INSERT INTO accounts (id, email, plan, is_operator, balance_minor, active_pages, created_at) \
+               VALUES ($1, $2, 'solo', 0, 0, 0, $3) ON CONFLICT (id) DO NOTHING";
+    Stmt::new(sql, vec![id.into(), format!("{id}@example.org").into(), NOW.into()])
+}
+
+pub(crate) async fn count_accounts(db: &Db) -> i64 {
+    db.get("SELECT COUNT(*) FROM accounts", &[], |row| row.int(0)).await.unwrap().unwrap()
+}
+
+pub(crate) fn text(row: &Row<'_>) -> Result<String, DbError> {
+    Ok(row.text(0)?.to_owned())
+}

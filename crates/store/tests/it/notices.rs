@@ -1,0 +1,91 @@
+//! What one node changes, the others hear.
+
+use std::sync::Arc;
+use std::sync::Mutex;
+use std::time::Duration;
+
+use dropleaf_store::{Db, DbError, Stmt};
+
+use crate::harness::{Place, account};
+
+fn hear(db: &Db) -> (Arc<Mutex<Vec<String>>>, tokio::task::JoinSet<()>) {
+    let heard = Arc::new(Mutex::new(Vec::new()));
+    let log = Arc::clone(&heard);
+    let mut listener = tokio::task::JoinSet::new();
+    listener.spawn(db.listen(move |what| log.lock().unwrap().push(what.to_owned())).unwrap());
+    (heard, listener)
+}
+
+async fn wait_for(heard: &Mutex<Vec<String>>, what: &str, times: usize) {
+    for _ in 0..1000 {
+        if heard.lock().unwrap().iter().filter(|one| *one == what).count() >= times {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    panic!("{what} was not heard {times} times: {heard:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn change_is_heard_on_another_node_after_its_commit() {
+    let place = Place::postgres().await;
+    let (here, there) = (place.open().await, place.open().await);
+    let (heard, listener) = hear(&there);
+    wait_for(&heard, "*", 1).await;
+    let undone = here
+        .batch_notify(
+            vec![Stmt::new("DELETE FROM accounts WHERE id = $1", ["nobody".into()]).one("there")],
+            vec!["undone".to_owned()],
+        )
+        .await;
+    assert!(matches!(undone, Err(DbError::Guard("there"))));
+    let outcomes =
+        here.batch_notify(vec![account("a")], vec!["site-1".to_owned(), "site-2".to_owned()]).await.unwrap();
+    assert_eq!(outcomes.len(), 1);
+    wait_for(&heard, "site-1", 1).await;
+    wait_for(&heard, "site-2", 1).await;
+    assert!(!heard.lock().unwrap().contains(&"undone".to_owned()));
+    drop(listener);
+    place.remove().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn listener_comes_back_after_its_connection_was_cut() {
+    let place = Place::postgres().await;
+    let db = place.open().await;
+    let (heard, listener) = hear(&db);
+    wait_for(&heard, "*", 1).await;
+    let cut = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity \
+               WHERE datname = current_database() AND query LIKE 'LISTEN%'";
+    db.list(cut, vec![], |row| row.flag(0)).await.unwrap();
+    wait_for(&heard, "*", 2).await;
+    db.batch_notify(vec![], vec!["after".to_owned()]).await.unwrap();
+    wait_for(&heard, "after", 1).await;
+    drop(listener);
+    place.remove().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn cut_connections_are_replaced_without_a_failed_request() {
+    let place = Place::postgres().await;
+    let (db, other) = (place.open().await, place.open().await);
+    futures_util::future::join_all((0..8).map(|n| db.exec(account(&n.to_string())))).await;
+    let cut = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity \
+               WHERE datname = current_database() AND pid <> pg_backend_pid()";
+    other.list(cut, vec![], |row| row.flag(0)).await.unwrap();
+    for _ in 0..8 {
+        db.ping().await.unwrap();
+        db.batch(vec![account("a").rows(1, "new"), Stmt::new("DELETE FROM accounts WHERE id = 'a'", vec![])])
+            .await
+            .unwrap();
+    }
+    place.remove().await;
+}
+
+#[tokio::test]
+async fn sqlite_has_no_other_nodes() {
+    let place = Place::sqlite();
+    let db = place.open().await;
+    assert!(db.listen(|_| {}).is_none());
+    db.batch_notify(vec![account("a")], vec!["ignored".to_owned()]).await.unwrap();
+}

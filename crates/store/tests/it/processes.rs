@@ -1,0 +1,51 @@
+//! Another process, the command line for one, writes to the same SQLite file.
+
+use std::process::{Command, Stdio};
+
+use dropleaf_store::{Db, Stmt};
+
+use crate::harness::{Place, account, count_accounts, setting};
+
+const EACH: i64 = 200;
+
+async fn write(db: &Db, name: &str) {
+    for round in 0..EACH / 10 {
+        let writes =
+            (0..10).map(|n| db.batch(vec![account(&format!("{name}-{round}-{n}")).one("new"), count_up()]));
+        for answer in futures_util::future::join_all(writes).await {
+            answer.unwrap();
+        }
+    }
+}
+
+fn count_up() -> Stmt {
+    let sql = "INSERT INTO counters (key, window_at, used, ends_at) VALUES ('all', 0, 1, 0) \
+               ON CONFLICT (key) DO UPDATE SET used = counters.used + 1";
+    Stmt::new(sql, vec![])
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn two_processes_write_one_file_and_nothing_is_lost() {
+    let place = Place::sqlite();
+    let db = place.open().await;
+    let mut other = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "processes::other_process", "--ignored"])
+        .env("DROPLEAF_TEST_OTHER", &place.url)
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    write(&db, "here").await;
+    assert!(tokio::task::spawn_blocking(move || other.wait()).await.unwrap().unwrap().success());
+    assert_eq!(count_accounts(&db).await, 2 * EACH);
+    let used = db.get("SELECT used FROM counters", &[], |row| row.int(0)).await.unwrap();
+    assert_eq!(used, Some(2 * EACH));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "the other half of two_processes_write_one_file_and_nothing_is_lost"]
+async fn other_process() {
+    let db = Db::open(&setting("DROPLEAF_TEST_OTHER")).await.unwrap();
+    db.migrate(0).await.unwrap();
+    write(&db, "there").await;
+    db.close().await;
+}

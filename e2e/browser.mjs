@@ -1,0 +1,37 @@
+// Debian's Chromium, headless, with everything that would reach for the network switched off.
+
+import { mkdir } from 'node:fs/promises';
+import path from 'node:path';
+import { chromium } from 'playwright-core';
+import { ROOT } from './server.mjs';
+
+export const OUTPUT = path.join(ROOT, 'e2e/output');
+
+export async function launch({ hosts = [] } = {}) {
+  await mkdir(OUTPUT, { recursive: true });
+  return chromium.launch({
+    executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
+    args: [
+      '--no-sandbox',
+      '--disable-gpu',
+      '--disable-quic',
+      '--no-first-run',
+      '--disable-background-networking',
+      '--disable-component-update',
+      '--disable-sync',
+      ...(hosts.length ? [`--host-resolver-rules=${hosts.map((name) => `MAP ${name} 127.0.0.1`).join(',')}`] : []),
+    ],
+  });
+}
+
+/** A page that collects its errors; `page.complaints` must stay empty on a healthy page. */
+export async function openPage(context) {
+  const page = await context.newPage();
+  page.complaints = [];
+  page.on('pageerror', (error) => page.complaints.push(String(error)));
+  page.on('console', (message) => {
+    const favicon = message.location().url.endsWith('/favicon.ico');
+    if (message.type() === 'error' && !favicon) page.complaints.push(message.text());
+  });
+  return page;
+}
