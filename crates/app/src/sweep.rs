@@ -1,4 +1,4 @@
-//! The sweep: ends what has expired, erases what has ended, collects what nothing points at.
+//! The sweep: ends what has expired and erases what has ended; more rarely, what nothing points at is collected.
 //! One node at a time; every statement checks again, so a sweep that is cut short or runs twice does no harm.
 
 use crate::app::App;
@@ -7,48 +7,62 @@ use dropleaf_core::site::Site;
 use dropleaf_store::{DbError, blobs, counters, idempotency, leases, sites, slugs};
 
 const BATCH: i64 = 500;
-const LEASE: &str = "sweep";
-const LEASE_SECONDS: i64 = 300;
+const COLLECT_BATCH: i64 = 100_000;
+/// A node that died in the middle keeps the others waiting this long.
+const SWEEP_SECONDS: i64 = 300;
+const COLLECT_SECONDS: i64 = 3600;
 
 /// What one sweep did.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub struct Swept {
     pub expired: usize,
     pub purged: usize,
-    pub bodies: u64,
 }
 
 impl App {
     pub async fn sweep(&self) -> Result<Swept> {
-        let now = self.now();
-        let holder = self.minter.nonce();
-        match self.store.commit(vec![leases::take(LEASE, &holder, now + LEASE_SECONDS, now)]).await {
-            Ok(_) => {}
-            Err(DbError::Guard(leases::HELD)) => return Ok(Swept::default()),
-            Err(error) => return Err(error.into()),
-        }
-        let swept = self.sweep_held(now).await;
-        self.store.commit(vec![leases::release(LEASE, &holder)]).await?;
-        swept
+        self.alone("sweep", SWEEP_SECONDS, self.sweep_held()).await
     }
 
-    async fn sweep_held(&self, now: i64) -> Result<Swept> {
+    /// Collects bodies that nothing points at. It looks at every old one, so it runs more rarely than the sweep.
+    pub async fn collect(&self) -> Result<u64> {
+        self.alone("collect", COLLECT_SECONDS, async {
+            let now = self.now();
+            let before = now - self.settings.retention.orphan;
+            let found = blobs::collect_garbage(&self.store.db, &self.store.blobs, now, before, COLLECT_BATCH).await?;
+            Ok(found.blobs + found.orphans)
+        })
+        .await
+    }
+
+    /// Does work that one node at a time should do; somebody else's turn counts as nothing done.
+    async fn alone<T: Default>(&self, name: &str, seconds: i64, work: impl Future<Output = Result<T>>) -> Result<T> {
+        let now = self.now();
+        let holder = self.minter.nonce();
+        match self.store.commit(vec![leases::take(name, &holder, now + seconds, now)]).await {
+            Ok(_) => {}
+            Err(DbError::Guard(leases::HELD)) => return Ok(T::default()),
+            Err(error) => return Err(error.into()),
+        }
+        let outcome = work.await;
+        self.store.commit(vec![leases::release(name, &holder)]).await?;
+        outcome
+    }
+
+    async fn sweep_held(&self) -> Result<Swept> {
+        let now = self.now();
         let keep = self.settings.retention;
         let expired = self.expire(self.store.list_expired(now, BATCH).await?).await?;
-        let purged = self
-            .purge(self.store.list_purgeable(now - keep.restore, now - keep.unowned, BATCH).await?)
-            .await?;
-        self.store
-            .commit(vec![
-                counters::delete_ended(now),
-                idempotency::delete_old(now - keep.idempotency),
-                slugs::delete_free(now),
-                sites::delete_tombstones(now - keep.tombstone),
-            ])
-            .await?;
-        let collected =
-            blobs::collect_garbage(&self.store.db, &self.store.blobs, now, now - keep.orphan, BATCH).await?;
-        Ok(Swept { expired, purged, bodies: collected.blobs })
+        let ended = self.store.list_purgeable(now - keep.restore, now - keep.unowned, BATCH).await?;
+        let purged = self.purge(ended).await?;
+        let old = vec![
+            counters::delete_ended(now),
+            idempotency::delete_old(now - keep.idempotency),
+            slugs::delete_free(now),
+            sites::delete_tombstones(now - keep.tombstone),
+        ];
+        self.store.commit(old).await?;
+        Ok(Swept { expired, purged })
     }
 
     async fn purge(&self, ended: Vec<Site>) -> Result<usize> {
@@ -64,10 +78,12 @@ impl App {
         Ok(count)
     }
 
-    /// Erases at once what a purged site alone pointed at. A failure is left to the sweep.
+    /// Erases at once what a purged site alone pointed at. What cannot be erased now is left to [`App::collect`].
     pub(crate) async fn erase_now(&self, site_id: &str, bundles: &[[u8; 32]]) {
-        if let Err(error) = self.store.erase_bundles(bundles).await {
-            tracing::warn!(%error, site = site_id, "the content could not be erased yet");
+        match blobs::erase(&self.store.db, &self.store.blobs, bundles, self.now()).await {
+            Ok(true) => {}
+            Ok(false) => tracing::info!(site = site_id, "a backup is running; the content is erased after it"),
+            Err(error) => tracing::warn!(%error, site = site_id, "the content could not be erased yet"),
         }
     }
 }

@@ -17,6 +17,8 @@ const MEMORY_BYTES: usize = 4 << 20;
 /// More raw text than any title of 200 characters needs.
 const HEADLINE_BYTES: usize = 4096;
 const LONGEST_URL: usize = 2048;
+/// Only what can be wrong: ordinary links to other places cost nothing.
+const JUDGED: &str = "base, link[href], script[src], img[src], [href^='/'], [src^='/']";
 
 /// The page is stored as it came, so what the rewriter writes is thrown away.
 type Discard = fn(&[u8]);
@@ -86,7 +88,7 @@ impl<'f> PageScan<'f> {
             .append_element_content_handler(text!("title", text_of(&found, |f| &mut f.title)))
             .append_element_content_handler(element!("h1", headline(&found, |f| &mut f.heading)))
             .append_element_content_handler(text!("h1", text_of(&found, |f| &mut f.heading)))
-            .append_element_content_handler(element!("[src], [href]", references(&found, page, files)))
+            .append_element_content_handler(element!(JUDGED, references(&found, page, files)))
             .with_memory_settings(MemorySettings::new().with_max_allowed_memory_usage(MEMORY_BYTES))
             .with_strict(false)
             .with_adjust_charset_on_meta_tag(true);

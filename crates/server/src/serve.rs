@@ -4,7 +4,7 @@ use crate::config::{Config, Layers, Listen, Resolved};
 use crate::http::Door;
 use crate::metrics::Metrics;
 use crate::startup;
-use crate::tasks::Tasks;
+use crate::tasks::{Every, Tasks};
 use crate::tls;
 use anyhow::{Context, Result};
 use dropleaf_app::App;
@@ -80,7 +80,11 @@ pub async fn start_with(
             ));
         }
     }
-    tasks.start_all(&app, &metrics, Duration::from_secs(resolved.config.sweep.every_seconds.max(1)));
+    let every = Every {
+        sweep: Duration::from_secs(resolved.config.sweep.every_seconds.max(1)),
+        collect: Duration::from_secs(resolved.config.sweep.collect_every_minutes.max(1) * 60),
+    };
+    tasks.start_all(&app, &metrics, every);
     Ok(Running { app, resolved, metrics, first_key, tasks })
 }
 

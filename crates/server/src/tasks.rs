@@ -1,7 +1,7 @@
 //! Work in the background that shutdown waits for: the sweep, writing view counts, news from other nodes.
 
 use crate::metrics::Metrics;
-use dropleaf_app::App;
+use dropleaf_app::{App, Swept};
 use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,6 +9,13 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 const FLUSH_EVERY: Duration = Duration::from_secs(5);
+
+/// How often the regular work is done.
+#[derive(Debug, Clone, Copy)]
+pub struct Every {
+    pub sweep: Duration,
+    pub collect: Duration,
+}
 
 /// The tasks of one server. They end when it stops; [`Tasks::finish`] waits for them.
 #[derive(Debug, Clone, Default)]
@@ -32,7 +39,7 @@ impl Tasks {
     }
 
     /// Starts everything that goes on beside serving.
-    pub fn start_all(&self, app: &Arc<App>, metrics: &Arc<Metrics>, sweep_every: Duration) {
+    pub fn start_all(&self, app: &Arc<App>, metrics: &Arc<Metrics>, every: Every) {
         if let Some(follow) = app.follow_changes() {
             self.spawn_until_stop(follow);
         }
@@ -45,25 +52,32 @@ impl Tasks {
                 }
             }
         });
-        let (sweeper, metrics) = (Arc::clone(app), Arc::clone(metrics));
+        let (sweeper, counters) = (Arc::clone(app), Arc::clone(metrics));
         self.spawn_until_stop(async move {
             loop {
                 match sweeper.sweep().await {
-                    Ok(swept) => {
-                        metrics.swept_pages.inc_by((swept.expired + swept.purged) as u64);
-                        metrics.swept_bodies.inc_by(swept.bodies);
-                        if swept != dropleaf_app::Swept::default() {
-                            tracing::info!(
-                                expired = swept.expired,
-                                purged = swept.purged,
-                                bodies = swept.bodies,
-                                "swept"
-                            );
-                        }
+                    Ok(swept) if swept != Swept::default() => {
+                        counters.swept_pages.inc_by((swept.expired + swept.purged) as u64);
+                        tracing::info!(expired = swept.expired, purged = swept.purged, "swept");
                     }
+                    Ok(_) => {}
                     Err(error) => tracing::warn!(%error, "the sweep stopped early"),
                 }
-                tokio::time::sleep(sweep_every).await;
+                tokio::time::sleep(every.sweep).await;
+            }
+        });
+        let (collector, counters) = (Arc::clone(app), Arc::clone(metrics));
+        self.spawn_until_stop(async move {
+            loop {
+                match collector.collect().await {
+                    Ok(0) => {}
+                    Ok(bodies) => {
+                        counters.swept_bodies.inc_by(bodies);
+                        tracing::info!(bodies, "collected");
+                    }
+                    Err(error) => tracing::warn!(%error, "collecting stopped early"),
+                }
+                tokio::time::sleep(every.collect).await;
             }
         });
     }

@@ -2,8 +2,6 @@
 //!
 //! Knows nothing of HTTP and decides no policy.
 
-#![expect(clippy::doc_markdown, reason = "SQLite and PostgreSQL are names of products, not of items")]
-
 pub mod backup;
 pub mod blobs;
 pub mod db;

@@ -26,7 +26,7 @@ use crate::title;
 const SOURCE: &str = "_dropleaf/source.md";
 const STYLE: &str = include_str!("../../assets/markdown.css");
 /// The parser needs many times the size of its input, so larger documents are not typeset.
-const TYPESET_BYTES: u64 = 2 << 20;
+const TYPESET_BYTES: u64 = 1 << 20;
 const AS_PLAIN_TEXT: &str = "The document is too large to be typeset: it is shown as plain text. \
                              Send it in parts, or as HTML.";
 

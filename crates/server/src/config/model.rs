@@ -32,7 +32,7 @@ pub struct Config {
 }
 
 macro_rules! section {
-    ($name:ident { $($field:ident: $kind:ty,)* }) => {
+    ($name:ident { $($field:ident: $kind:ty),* $(,)? }) => {
         #[derive(Debug, Clone, Deserialize)]
         #[serde(deny_unknown_fields)]
         pub struct $name { $(pub $field: $kind,)* }
@@ -44,7 +44,7 @@ section!(S3 { access_key_id: String, secret_access_key: String });
 section!(Operator { email: String });
 section!(Accounts { default_plan: String });
 section!(Views { count: bool });
-section!(Sweep { every_seconds: u64 });
+section!(Sweep { every_seconds: u64, collect_every_minutes: u64 });
 section!(Log { format: String, level: String });
 section!(Metrics { listen: String });
 section!(Runtime { workers: usize });

@@ -84,6 +84,28 @@ pub async fn collect_rows(
     Ok(collected)
 }
 
+/// Removes these bundles now, with every body that only they used; what is still used stays. For content that its
+/// owner wants erased. `false` when a backup or a restore holds it back: the sweep does it later.
+pub async fn erase(db: &Db, blobs: &Blobs, bundles: &[[u8; 32]], now: i64) -> Result<bool, BlobError> {
+    for hash in bundles {
+        let files = "SELECT blob_hash FROM bundle_files WHERE bundle_hash = $1";
+        let bodies = db.list(files, vec![(*hash).into()], |row| row.hash(0)).await?;
+        match remove_bundle(db, *hash, now, i64::MAX).await {
+            Err(DbError::Guard(LEASE)) => return Ok(false),
+            removed => removed?,
+        };
+        for body in bodies {
+            match remove_blob(db, blobs, body, now, i64::MAX).await {
+                Err(Removal::Db(DbError::Guard(LEASE))) => return Ok(false),
+                Err(Removal::Db(error)) => return Err(error.into()),
+                Err(Removal::Object(error)) => return Err(error),
+                Ok(_) => {}
+            }
+        }
+    }
+    Ok(true)
+}
+
 async fn tally<E>(removals: impl Iterator<Item = impl Future<Output = Result<bool, E>>>) -> Result<u64, E> {
     stream::iter(removals)
         .buffer_unordered(TOGETHER)

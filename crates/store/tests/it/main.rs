@@ -1,8 +1,6 @@
 //! The contract of the store, on both databases and on both kinds of body storage.
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test says what went wrong by failing")]
-#![expect(clippy::doc_markdown, reason = "SQLite and PostgreSQL are names of products, not of items")]
-
 mod backups;
 mod batches;
 mod bodies;
