@@ -131,10 +131,18 @@ test('a published markdown page reads well at both widths', async () => {
   }
 });
 
-test('the documentation page opens without errors', async () => {
-  const page = await openPage(await browser.newContext());
-  const response = await page.goto(`${server.url}/docs`);
-  assert.equal(response.status(), 200);
-  await page.screenshot({ path: path.join(OUTPUT, 'docs.png') });
-  assert.deepEqual(page.complaints, []);
+test('the documentation page opens without errors and reads well at both widths', async () => {
+  for (const { name, width, height, colorScheme } of VIEWS) {
+    const context = await browser.newContext({ viewport: { width, height }, colorScheme });
+    const page = await openPage(context);
+    const response = await page.goto(`${server.url}/docs`);
+    assert.equal(response.status(), 200);
+    const seen = await page.evaluate(examine);
+    await page.screenshot({ path: path.join(OUTPUT, `docs-${name}.png`) });
+    assert.deepEqual(page.complaints, [], name);
+    assert.equal(seen.headings, 1, name);
+    assert.ok(seen.overflow <= 0, `${name}: ${seen.overflow} px too wide`);
+    assert.ok(seen.contrast >= 4.5, `${name}: contrast ${seen.contrast.toFixed(2)}`);
+    await context.close();
+  }
 });

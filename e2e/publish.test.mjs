@@ -59,7 +59,7 @@ test('an anonymous page opens and tells how to claim it', async () => {
 test('markdown is rendered, highlighted and free of script', async () => {
   const site = await publish(server, { name: 'notes.md', bytes: samples.markdown, key });
   const { page } = await opened(site);
-  assert.equal(await page.textContent('h1'), 'Field notes');
+  assert.equal(await page.getByRole('heading', { level: 1, name: 'Field notes', exact: true }).count(), 1);
   assert.equal(await page.textContent('td'), 'oak');
   assert.equal(await page.locator('input[type=checkbox]').count(), 2);
   assert.ok((await page.locator('pre code span').count()) > 2, 'code is highlighted');

@@ -22,17 +22,37 @@ before(async () => {
   slow = {
     headers: Promise.all(Array.from({ length: 20 }, () => drip(server.port, partHead, 'a'))),
     silent: Promise.all(Array.from({ length: 5 }, () => drip(server.port, '', ['']))),
+    preface: Promise.all(Array.from({ length: 5 }, () => drip(server.port, 'PRI * HTTP/2.0\r\n', ['']))),
+    idle: Promise.all(Array.from({ length: 5 }, () => drip(server.port, `GET /healthz HTTP/1.1\r\nHost: ${host}\r\n\r\n`, ['']))),
+    idleHttp2: Promise.all(Array.from({ length: 5 }, () => idleHttp2())),
     bodies: Promise.all(Array.from({ length: 5 }, () => drip(server.port, body, 'a'))),
     stalled: Promise.all(Array.from({ length: 5 }, () => drip(server.port, body, ['']))),
   };
 });
 after(() => server?.stop());
 
+/** An HTTP/2 connection that asks once and then stays silent. */
+function idleHttp2() {
+  return new Promise((resolve) => {
+    const client = http2.connect(`http://127.0.0.1:${server.port}`);
+    const started = Date.now();
+    const finish = (gaveUp) => {
+      clearTimeout(timer);
+      client.destroy();
+      resolve({ gaveUpAfter: gaveUp ? Date.now() - started : null });
+    };
+    const timer = setTimeout(() => finish(false), 90_000);
+    client.on('error', () => finish(true));
+    client.on('close', () => finish(true));
+    client.request({ ':path': '/healthz', ':authority': host }).resume();
+  });
+}
+
 async function stillServing() {
   assert.ok(!server.gone, server.log);
   const view = await request(server, { path: page.path, host: siteHost(server), timeout: 5_000 });
   assert.equal(view.status, 200);
-  assert.doesNotMatch(server.log, /panicked/);
+  assert.equal(server.log.match(/.*panicked.*/)?.[0], undefined);
 }
 
 const get = (lines) => `GET / HTTP/1.1\r\n${lines}\r\n\r\n`;
@@ -81,19 +101,21 @@ for (const [name, request_] of Object.entries(MALFORMED)) {
   });
 }
 
-test('a length beside chunked never lets a second request through', async () => {
+test('a length beside chunked never makes two requests out of one', async () => {
   for (const lines of ['Content-Length: 5\r\nTransfer-Encoding: chunked', 'Transfer-Encoding: chunked\r\nContent-Length: 5']) {
     const sent = post(lines, `0\r\n\r\n${smuggled}`).replaceAll('HOST', host).replaceAll('KEY', key);
-    const seen = await exchange(server.port, [sent], { patience: 2_000 });
-    assert.deepEqual(seen.statuses, [400], seen.text);
+    const seen = await exchange(server.port, [sent], { patience: 5_000 });
+    // One proxy would end the request at the chunk, another after five bytes: here nothing after it counts.
+    assert.ok(seen.statuses.length <= 1 && seen.statuses.every((status) => status === 400), seen.text);
     assert.ok(seen.closed, 'the connection is closed');
+    await stillServing();
   }
 });
 
-test('two equal lengths are refused as well', async () => {
+test('a length said twice, the same each time, is one length', async () => {
   const sent = post('Content-Length: 4\r\nContent-Length: 4', `1234${smuggled}`).replaceAll('HOST', host).replaceAll('KEY', key);
   const seen = await exchange(server.port, [sent], { patience: 2_000 });
-  assert.deepEqual(seen.statuses, [400], seen.text);
+  assert.deepEqual(seen.statuses, [400, 200], seen.text);
 });
 
 test('Expect: 100-continue with an oversized length gets 413 before the body', async () => {
@@ -180,7 +202,7 @@ for (const crowd of LONG ? [1_000, 9_000] : [1_000]) {
 }
 
 test('slow and silent clients are dropped', async (context) => {
-  const limits = { headers: 15_000, silent: 40_000, bodies: 75_000, stalled: 75_000 };
+  const limits = { headers: 15_000, silent: 40_000, preface: 40_000, idle: 40_000, idleHttp2: 45_000, bodies: 75_000, stalled: 75_000 };
   for (const [kind, limit] of Object.entries(limits)) {
     const ends = (await slow[kind]).map((end) => end.gaveUpAfter);
     context.diagnostic(`${kind}: dropped after ${ends.map((ms) => (ms === null ? 'never' : `${Math.round(ms / 1000)} s`)).join(', ')}`);

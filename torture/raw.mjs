@@ -18,7 +18,7 @@ export function exchange(port, parts, { patience = 3_000, enough = () => false }
       clearTimeout(timer);
       socket.destroy();
       const text = Buffer.concat(chunks).toString('latin1');
-      const statuses = [...text.matchAll(/^HTTP\/1\.[01] (\d{3})/gm)].map((match) => Number(match[1]));
+      const statuses = [...text.matchAll(/HTTP\/1\.[01] (\d{3}) /g)].map((match) => Number(match[1]));
       resolve({ text, statuses, closed, after: Date.now() - started });
     };
     const timer = setTimeout(() => finish(false), patience);

@@ -1,6 +1,6 @@
 //! Publishing: `POST /sites`, with an account or without. Spec §3, §4.
 
-use super::{TRIES, take_daily};
+use super::take_daily;
 use crate::app::App;
 use crate::caller::Caller;
 use crate::idempotency::{Done, Entry, Once};
@@ -60,7 +60,7 @@ impl App {
         if let Some(once) = once {
             stmts.push(self.record_once(once, 201, &render(&created))?);
         }
-        match (self.commit_new(stmts, &created.site, caller.account.as_ref()).await, once) {
+        match (self.commit_new(stmts, caller.account.as_ref(), plan.as_ref()).await, once) {
             (Ok(()), _) => Ok(Done::Fresh(created)),
             (Err(DbError::Guard(idempotency::ANSWERED)), Some(once)) => self.answer_again(once).await,
             (Err(error), _) => Err(self.guard_error(error, plan.as_ref())),
@@ -142,28 +142,20 @@ impl App {
         Ok(self.anonymous_quota(ip).map(|quota| quota.take(now).collect()).unwrap_or_default())
     }
 
-    /// Commits, making room first if expired pages still take up places of the plan.
-    async fn commit_new(
-        &self,
-        stmts: Vec<Stmt>,
-        site: &Site,
-        account: Option<&Account>,
-    ) -> Result<(), DbError> {
-        let retry = stmts.clone();
-        match (self.store.commit(stmts).await, account) {
-            (Err(DbError::Guard(accounts::PAGE_LIMIT)), Some(account)) => {
-                let expired = self.store.list_expired_of(&account.id, site.created_at, 1000).await?;
-                if expired.is_empty() {
-                    return Err(DbError::Guard(accounts::PAGE_LIMIT));
+    /// Commits. Expired pages that still take up places of a plan make room first, if it comes to that.
+    async fn commit_new(&self, stmts: Vec<Stmt>, account: Option<&Account>, plan: Option<&Plan>) -> Result<(), DbError> {
+        let Some(account) = account.filter(|_| plan.is_some_and(|plan| plan.active_pages.is_some())) else {
+            return self.store.commit(stmts).await.map(|_| ());
+        };
+        match self.store.commit(stmts.clone()).await {
+            Err(DbError::Guard(accounts::PAGE_LIMIT)) => {
+                let expired = self.store.list_expired_of(&account.id, self.now(), 1000).await?;
+                if let Err(error) = self.expire(expired).await {
+                    tracing::warn!(%error, account = account.id, "expired pages could not be ended");
                 }
-                for _ in 0..TRIES {
-                    if self.expire(expired.clone()).await.is_ok() {
-                        break;
-                    }
-                }
-                self.store.commit(retry).await.map(|_| ())
+                self.store.commit(stmts).await.map(|_| ())
             }
-            (outcome, _) => outcome.map(|_| ()),
+            outcome => outcome.map(|_| ()),
         }
     }
 }

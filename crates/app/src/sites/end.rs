@@ -130,8 +130,7 @@ impl App {
             if site.state_at(self.now()) != State::Expired {
                 continue;
             }
-            let (mut next, stmts) = self.ended(&site, State::Expired, false);
-            next.ended_at = site.expires_at;
+            let (next, stmts) = self.ended(&site, State::Expired, false);
             match self.commit_site(stmts, Some(&site), &next).await {
                 Ok(()) => count += 1,
                 Err(DbError::Guard(_)) => {}

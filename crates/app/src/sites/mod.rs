@@ -21,7 +21,7 @@ use dropleaf_core::plan::Plan;
 use dropleaf_core::rate::Rate;
 use dropleaf_core::site::{Site, SiteName};
 use dropleaf_core::{Code, Error, Result};
-use dropleaf_store::{DbError, Stmt, accounts, counters, sites, slugs};
+use dropleaf_store::{DbError, Stmt, accounts, blobs, counters, sites, slugs};
 
 /// The label of the daily publishing cap, in guards and counter keys.
 pub(crate) const DAILY: &str = "plan_daily";
@@ -91,6 +91,8 @@ impl App {
             }
             accounts::PAGE_LIMIT => page_limit(plan),
             DAILY => daily_limit(plan, self.now()),
+            // The same large file was being collected at this very moment; the next try stores it anew.
+            blobs::GONE => Error::plain(Code::StorageUnavailable).retry_after(1),
             other => {
                 self.rate_refusal(other).unwrap_or_else(|| Error::internal(format!("guard {other} failed")))
             }

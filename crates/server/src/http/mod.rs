@@ -105,7 +105,11 @@ impl Door {
             "This server answers as {}; to use another name, set base_url or site_url to it.",
             self.resolved.hosts.base.url()
         );
-        error::respond(&Error::new(Code::MisdirectedHost, detail), Wants::of(request.headers()))
+        let wants = match Wants::of(request.headers()) {
+            Wants::Page => Wants::Page,
+            Wants::Json | Wants::Text => Wants::Json,
+        };
+        error::respond(&Error::new(Code::MisdirectedHost, detail), wants)
     }
 }
 

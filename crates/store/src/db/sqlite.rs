@@ -191,7 +191,7 @@ fn connection(path: &Path) -> Result<Connection, DbError> {
     connection.busy_timeout(Duration::from_secs(5))?;
     connection.set_prepared_statement_cache_capacity(STATEMENTS_CACHED);
     connection
-        .execute_batch("PRAGMA foreign_keys=ON; PRAGMA mmap_size=268435456; PRAGMA temp_store=MEMORY;")?;
+        .execute_batch("PRAGMA foreign_keys=ON; PRAGMA mmap_size=67108864; PRAGMA temp_store=MEMORY;")?;
     Ok(connection)
 }
 

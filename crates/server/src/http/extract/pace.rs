@@ -37,5 +37,7 @@ pub(super) fn paced(
             Err(_) => Some((Err(Error::plain(Code::RequestTimeout)), (pieces, so_far, true))),
         }
     })
+    // Readers of forms ask once more after the end.
+    .fuse()
     .boxed()
 }

@@ -7,9 +7,11 @@ use bytes::{Bytes, BytesMut};
 use dropleaf_app::{Upload, UploadBody};
 use dropleaf_core::{Code, Error, Result};
 use futures_util::StreamExt;
+use futures_util::stream::BoxStream;
 use http::{HeaderMap, header};
 use serde_json::{Map, Value};
 use std::io::{Seek, Write};
+use std::time::Duration;
 
 /// Files up to this size stay in memory.
 const MEMORY_BYTES: usize = 64 * 1024;
@@ -19,6 +21,7 @@ const FIELD_BYTES: usize = 64 * 1024;
 const FORM_BYTES: u64 = 1 << 20;
 /// How much of a refused body is still read, so that a client busy sending it gets to see the answer.
 const DRAIN_BYTES: u64 = 64 << 20;
+const DRAIN_TIME: Duration = Duration::from_secs(30);
 
 /// A form as it arrived.
 #[derive(Debug)]
@@ -74,7 +77,7 @@ impl Incoming<'_> {
         if let Err(error) = &outcome {
             // A client that waits for 100 Continue sends nothing more; one that does not is let finish.
             if !expects && error.code != Code::RequestTimeout {
-                drain(&mut pieces).await;
+                drain(pieces);
             }
         }
         outcome
@@ -90,7 +93,7 @@ impl Incoming<'_> {
         while let Some(piece) = pieces.next().await {
             bytes.extend_from_slice(&piece?);
             if bytes.len() as u64 > most {
-                drain(&mut pieces).await;
+                drain(pieces);
                 return Err(too_large(limit.min(most)));
             }
         }
@@ -109,14 +112,18 @@ pub(in crate::http) fn json_object(bytes: &[u8]) -> Result<Map<String, Value>> {
     }
 }
 
-async fn drain(pieces: &mut (impl futures_util::Stream<Item = Result<Bytes>> + Unpin)) {
-    let mut left = DRAIN_BYTES;
-    while let Some(Ok(piece)) = pieces.next().await {
-        left = left.saturating_sub(piece.len() as u64);
-        if left == 0 {
-            return;
+/// Reads on beside the answer, which goes out at once.
+fn drain(mut pieces: BoxStream<'static, Result<Bytes>>) {
+    let work = async move {
+        let mut left = DRAIN_BYTES;
+        while let Some(Ok(piece)) = pieces.next().await {
+            left = left.saturating_sub(piece.len() as u64);
+            if left == 0 {
+                return;
+            }
         }
-    }
+    };
+    tokio::spawn(tokio::time::timeout(DRAIN_TIME, work));
 }
 
 fn too_large(limit: u64) -> Error {

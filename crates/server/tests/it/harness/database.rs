@@ -1,0 +1,60 @@
+//! Databases and buckets made for one test: a SQLite file in its folder, or a PostgreSQL database of its own.
+
+use dropleaf_store::Db;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+static NEXT: AtomicU64 = AtomicU64::new(1);
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Database {
+    /// In the data folder, as by default.
+    Sqlite,
+    Postgres(String),
+}
+
+impl Database {
+    pub(crate) async fn postgres() -> Self {
+        let server = setting("DROPLEAF_TEST_POSTGRES");
+        let name = unique("server_test");
+        admin(&server, format!("CREATE DATABASE {name} TEMPLATE template0")).await;
+        let (head, options) = server.split_once('?').unwrap_or((&server, ""));
+        let (host, _) = head.rsplit_once('/').unwrap();
+        Self::Postgres(format!("{host}/{name}?{options}"))
+    }
+
+    pub(crate) async fn remove(&self) {
+        let Self::Postgres(url) = self else { return };
+        let name = url.rsplit('/').next().unwrap().split('?').next().unwrap();
+        admin(&setting("DROPLEAF_TEST_POSTGRES"), format!("DROP DATABASE {name} WITH (FORCE)")).await;
+    }
+}
+
+/// A corner of the test bucket that nobody else uses.
+pub(crate) fn s3_url() -> String {
+    let url = setting("DROPLEAF_TEST_S3");
+    let (bucket, options) = url.split_once('?').unwrap();
+    format!("{bucket}/{}?{options}", unique("server-test"))
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the services of a test run are handed over in the environment"
+)]
+pub(crate) fn setting(name: &str) -> String {
+    let Ok(value) = std::env::var(name) else {
+        panic!("{name} is not set: run the tests with `scripts/with-services cargo nextest run`");
+    };
+    value
+}
+
+fn unique(prefix: &str) -> String {
+    format!("{prefix}_{}_{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed))
+}
+
+/// Outside any transaction, as databases are made and dropped.
+async fn admin(server: &str, sql: String) {
+    dropleaf::tls::install_provider();
+    let db = Db::open(server).await.unwrap();
+    db.get(Box::leak(sql.into_boxed_str()), &[], |_| Ok(())).await.unwrap();
+    db.close().await;
+}

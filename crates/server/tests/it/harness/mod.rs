@@ -1,0 +1,16 @@
+//! What every test stands on: a real server on a free port, a client, samples, and databases of their own.
+
+mod ask;
+mod cli;
+mod database;
+mod node;
+mod samples;
+
+pub(crate) use ask::{Answer, Ask, Form};
+pub(crate) use cli::Dropleaf;
+pub(crate) use database::{Database, s3_url, setting};
+pub(crate) use node::{NOW, Node, Setup, on_each_database, site_path};
+pub(crate) use samples::{noise, page, pdf, zip};
+
+pub(crate) const HOUR: i64 = 3600;
+pub(crate) const DAY: i64 = 86_400;

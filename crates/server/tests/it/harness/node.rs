@@ -1,0 +1,232 @@
+//! One running server with a clock that stands still until a test moves it.
+
+use super::ask::Ask;
+use super::{Answer, Database, Form, page};
+use dropleaf::config::{Layers, Listen, Sources};
+use dropleaf::serve::{self, Running};
+use dropleaf::startup;
+use dropleaf_app::{App, Done};
+use dropleaf_core::{Clock, ManualClock, Minter, SystemClock};
+use dropleaf_store::{Db, DbError, Row, Val};
+use reqwest::Method;
+use serde_json::Value;
+use std::path::Path;
+use std::sync::Arc;
+use tempfile::TempDir;
+
+/// When everything here happens, unless a test moves the clock: the start of a day, so that windows are whole.
+pub(crate) const NOW: i64 = 1_800_000_000 - 1_800_000_000 % 86_400;
+
+/// How a server is started.
+#[derive(Debug)]
+pub(crate) struct Setup {
+    flags: Vec<(String, String)>,
+    database: Database,
+    real_time: bool,
+}
+
+impl Setup {
+    /// Rate limits leave the tests alone and the sweep stays asleep, unless a test says otherwise.
+    pub(crate) fn new() -> Self {
+        let flags = [
+            ("listen", "localhost:0"),
+            ("limits.exempt", "127.0.0.0/8,::1/128"),
+            ("sweep.every_seconds", "86400"),
+        ];
+        Self {
+            flags: flags.map(|(key, value)| (key.to_owned(), value.to_owned())).to_vec(),
+            database: Database::Sqlite,
+            real_time: false,
+        }
+    }
+
+    pub(crate) fn set(mut self, key: &str, value: impl Into<String>) -> Self {
+        self.flags.push((key.to_owned(), value.into()));
+        self
+    }
+
+    /// Rates hold for the tests' own address too.
+    pub(crate) fn with_rates(self) -> Self {
+        self.set("limits.exempt", "")
+    }
+
+    pub(crate) fn database(mut self, database: Database) -> Self {
+        self.database = database;
+        self
+    }
+
+    pub(crate) fn real_time(mut self) -> Self {
+        self.real_time = true;
+        self
+    }
+
+    pub(crate) async fn start(self) -> Node {
+        self.start_in(TempDir::new().unwrap()).await
+    }
+
+    pub(crate) async fn start_in(self, dir: TempDir) -> Node {
+        dropleaf::tls::install_provider();
+        let mut flags = self.flags.clone();
+        flags.push(("data_dir".into(), dir.path().join("data").display().to_string()));
+        if let Database::Postgres(url) = &self.database {
+            flags.push(("database_url".into(), url.clone()));
+        }
+        let layers = Layers::load(&Sources { flags, ..Sources::default() }).unwrap();
+        let config = layers.config().unwrap();
+        let listeners = serve::bind(&Listen::parse(&config.listen).unwrap()).await.unwrap();
+        let port = listeners[0].local_addr().unwrap().port();
+        let resolved = Arc::new(config.resolve(port).unwrap());
+        let clock = Arc::new(ManualClock::at(NOW));
+        let given: Arc<dyn Clock> =
+            if self.real_time { Arc::new(SystemClock::default()) } else { clock.clone() };
+        let app = startup::open_app_with(&resolved, given, Minter::system()).await.unwrap();
+        let running = serve::start_with(resolved, Arc::new(app), listeners).await.unwrap();
+        let client = reqwest::Client::builder()
+            .redirect(reqwest::redirect::Policy::none())
+            .no_proxy()
+            .build()
+            .unwrap();
+        let key = running.first_key.clone().unwrap_or_default();
+        Node { running, clock, key, port, client, dir, database: self.database }
+    }
+}
+
+#[derive(Debug)]
+pub(crate) struct Node {
+    pub(crate) running: Running,
+    pub(crate) clock: Arc<ManualClock>,
+    /// The operator's.
+    pub(crate) key: String,
+    pub(crate) port: u16,
+    pub(crate) client: reqwest::Client,
+    pub(crate) dir: TempDir,
+    pub(crate) database: Database,
+}
+
+impl Node {
+    /// With every default, on SQLite.
+    pub(crate) async fn start() -> Self {
+        Setup::new().start().await
+    }
+
+    /// Stops the server and hands back its folder.
+    pub(crate) async fn stop(self) -> TempDir {
+        self.running.stop().await;
+        self.dir
+    }
+
+    pub(crate) fn app(&self) -> &App {
+        &self.running.app
+    }
+
+    pub(crate) fn data_dir(&self) -> &Path {
+        &self.running.resolved.data_dir
+    }
+
+    pub(crate) fn base_url(&self) -> String {
+        self.running.resolved.hosts.base.url()
+    }
+
+    /// A request without credentials. `target` is a path, or a whole URL that this server gave.
+    pub(crate) fn ask(&self, method: Method, target: &str) -> Ask {
+        let at = format!("http://127.0.0.1:{}", self.port);
+        let Some(rest) = target.strip_prefix("http://") else {
+            return Ask::new(self.client.request(method, format!("{at}{target}")));
+        };
+        let (host, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+        Ask::new(self.client.request(method, format!("{at}{path}"))).host(host)
+    }
+
+    pub(crate) fn get(&self, target: &str) -> Ask {
+        self.ask(Method::GET, target)
+    }
+
+    pub(crate) fn head(&self, target: &str) -> Ask {
+        self.ask(Method::HEAD, target)
+    }
+
+    pub(crate) fn post(&self, target: &str) -> Ask {
+        self.ask(Method::POST, target)
+    }
+
+    pub(crate) fn put(&self, target: &str) -> Ask {
+        self.ask(Method::PUT, target)
+    }
+
+    pub(crate) fn patch(&self, target: &str) -> Ask {
+        self.ask(Method::PATCH, target)
+    }
+
+    pub(crate) fn delete(&self, target: &str) -> Ask {
+        self.ask(Method::DELETE, target)
+    }
+
+    /// Publishes a form as the operator.
+    pub(crate) async fn publish(&self, form: Form) -> Value {
+        self.publish_as(&self.key, form).await
+    }
+
+    pub(crate) async fn publish_as(&self, key: &str, form: Form) -> Value {
+        let answer = self.post("/sites").key(key).form(form).send().await;
+        answer.expect(201).json()
+    }
+
+    pub(crate) async fn publish_page(&self, title: &str) -> Value {
+        self.publish(Form::file("page.html", page(title))).await
+    }
+
+    pub(crate) async fn publish_anonymously(&self) -> Value {
+        self.post("/sites").form(Form::file("page.html", page("Anonymous"))).send().await.expect(201).json()
+    }
+
+    pub(crate) async fn patch_site(&self, site: &Value, change: Value) -> Answer {
+        self.patch(&site_path(site)).key(&self.key).json(&change).send().await
+    }
+
+    pub(crate) async fn read_site(&self, site: &Value) -> Value {
+        self.get(&site_path(site)).key(&self.key).send().await.expect(200).json()
+    }
+
+    /// A new account on this plan; its key.
+    pub(crate) async fn account(&self, plan: &str) -> String {
+        let name = Minter::system().nonce();
+        let account =
+            self.app().create_account(&format!("{name}@example.org"), Some(plan), false).await.unwrap();
+        match self.app().create_key(&account, None, None, |_| Vec::new()).await.unwrap() {
+            Done::Fresh(new) => new.secret,
+            Done::Again { .. } => panic!("a new key is no repeat"),
+        }
+    }
+
+    /// What the database itself says.
+    pub(crate) async fn rows<T: Send + 'static>(
+        &self,
+        sql: &'static str,
+        args: Vec<Val>,
+        map: fn(&Row<'_>) -> Result<T, DbError>,
+    ) -> Vec<T> {
+        let db = Db::open(&self.running.resolved.database_url).await.unwrap();
+        let rows = db.list(sql, args, map).await.unwrap();
+        db.close().await;
+        rows
+    }
+
+    pub(crate) async fn count(&self, sql: &'static str) -> i64 {
+        self.rows(sql, Vec::new(), |row| row.int(0)).await[0]
+    }
+}
+
+/// `/sites/{id}` of a site as the API gave it.
+pub(crate) fn site_path(site: &Value) -> String {
+    format!("/sites/{}", site["id"].as_str().unwrap())
+}
+
+/// Runs a test on SQLite, then on PostgreSQL.
+pub(crate) async fn on_each_database(setup: impl Fn() -> Setup, test: impl AsyncFn(&Node)) {
+    for database in [Database::Sqlite, Database::postgres().await] {
+        let node = setup().database(database.clone()).start().await;
+        test(&node).await;
+        node.stop().await;
+        database.remove().await;
+    }
+}
