@@ -203,10 +203,12 @@ for (const crowd of LONG ? [1_000, 9_000] : [1_000]) {
 
 test('slow and silent clients are dropped', async (context) => {
   const limits = { headers: 15_000, silent: 40_000, preface: 40_000, idle: 40_000, idleHttp2: 45_000, bodies: 75_000, stalled: 75_000 };
+  const late = [];
   for (const [kind, limit] of Object.entries(limits)) {
     const ends = (await slow[kind]).map((end) => end.gaveUpAfter);
     context.diagnostic(`${kind}: dropped after ${ends.map((ms) => (ms === null ? 'never' : `${Math.round(ms / 1000)} s`)).join(', ')}`);
-    for (const ms of ends) assert.ok(ms !== null && ms <= limit, `${kind}: ${ms}`);
+    if (ends.some((ms) => ms === null || ms > limit)) late.push(kind);
   }
+  assert.deepEqual(late, []);
   await stillServing();
 });

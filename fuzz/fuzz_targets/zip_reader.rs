@@ -18,7 +18,11 @@ static STARTS: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| {
         site().item(Item::deflated("a/b.css", text)).build().bytes,
         site().item(Item::streamed("a/b.js", text)).build().bytes,
         Archive::default().item(Item::streamed("top/index.html", text)).build().bytes,
-        site().item(Item::stored("__MACOSX/._x", text)).but(|archive| archive.comment = text.to_vec()).build().bytes,
+        site()
+            .item(Item::stored("__MACOSX/._x", text))
+            .but(|archive| archive.comment = text.to_vec())
+            .build()
+            .bytes,
     ]
 });
 

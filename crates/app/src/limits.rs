@@ -39,20 +39,35 @@ impl App {
         }
     }
 
-    /// Whether this address may publish without credentials now, before its upload is read. Spec §5, §8.
-    pub async fn check_anonymous(&self, caller: &Caller) -> Result<Option<Standing>> {
-        let Some(ip) = caller.ip else { return Err(Error::plain(Code::NoClientIp)) };
-        let Some(quota) = self.anonymous_quota(ip) else { return Ok(None) };
+    /// Counts an attempt of a client without an account, successful or not.
+    pub(crate) fn take_attempt(&self, ip: Option<IpAddr>) -> Result<()> {
+        let Some(ip) = ip.filter(|ip| !self.is_exempt(Some(*ip))) else { return Ok(()) };
         let who = network::client_network(ip);
-        self.attempt_throttle.take(&who, self.clock.monotonic()).map_err(|standing| refused(&standing))?;
+        self.attempt_throttle
+            .take(&who, self.clock.monotonic())
+            .map(|_| ())
+            .map_err(|standing| refused(&standing))
+    }
+
+    /// Whether this address may publish without credentials now, before its upload is read. Spec §5, §8.
+    /// `repeats` says that the request carries an idempotency key.
+    pub async fn check_anonymous(&self, caller: &Caller, repeats: bool) -> Result<Option<Standing>> {
+        let Some(ip) = caller.ip else { return Err(Error::plain(Code::NoClientIp)) };
+        self.take_attempt(Some(ip))?;
+        let Some(quota) = self.anonymous_quota(ip) else { return Ok(None) };
         let now = self.now();
         let mut tightest: Option<Standing> = None;
         for rate in &quota.rates {
             let used = self.store.count_used(&quota.key_of(rate), rate, now).await?;
-            let standing = rate.standing(used, now);
-            if standing.remaining == 0 {
-                return Err(refused(&standing));
+            if used >= rate.limit {
+                // A repeat of a request that was answered before is free, and only the act can tell.
+                if repeats {
+                    return Ok(None);
+                }
+                return Err(refused(&rate.standing(used, now)));
             }
+            // As it stands when this request has gone through.
+            let standing = rate.standing(used + 1, now);
             if tightest.is_none_or(|t| standing.remaining < t.remaining) {
                 tightest = Some(standing);
             }
@@ -99,6 +114,7 @@ pub(crate) fn refused(standing: &Standing) -> Error {
         ),
     )
     .retry_after(*resets_in)
+    .with_standing(*standing)
 }
 
 fn span(seconds: i64) -> String {

@@ -149,6 +149,7 @@ fn refused(refusal: Refusal) -> Error {
         RefusalCode::InvalidPdf => Code::InvalidPdf,
         RefusalCode::InvalidCiphertext => Code::InvalidCiphertext,
         RefusalCode::NotText => Code::NotText,
+        RefusalCode::Io if refusal.is_storage_full() => Code::StorageFull,
         RefusalCode::Io => return Error::internal(refusal.to_string()),
     };
     Error::new(code, refusal.to_string())

@@ -29,14 +29,20 @@ impl App {
         self.alone("collect", COLLECT_SECONDS, async {
             let now = self.now();
             let before = now - self.settings.retention.orphan;
-            let found = blobs::collect_garbage(&self.store.db, &self.store.blobs, now, before, COLLECT_BATCH).await?;
+            let found =
+                blobs::collect_garbage(&self.store.db, &self.store.blobs, now, before, COLLECT_BATCH).await?;
             Ok(found.blobs + found.orphans)
         })
         .await
     }
 
     /// Does work that one node at a time should do; somebody else's turn counts as nothing done.
-    async fn alone<T: Default>(&self, name: &str, seconds: i64, work: impl Future<Output = Result<T>>) -> Result<T> {
+    async fn alone<T: Default>(
+        &self,
+        name: &str,
+        seconds: i64,
+        work: impl Future<Output = Result<T>>,
+    ) -> Result<T> {
         let now = self.now();
         let holder = self.minter.nonce();
         match self.store.commit(vec![leases::take(name, &holder, now + seconds, now)]).await {
@@ -82,7 +88,9 @@ impl App {
     pub(crate) async fn erase_now(&self, site_id: &str, bundles: &[[u8; 32]]) {
         match blobs::erase(&self.store.db, &self.store.blobs, bundles, self.now()).await {
             Ok(true) => {}
-            Ok(false) => tracing::info!(site = site_id, "a backup is running; the content is erased after it"),
+            Ok(false) => {
+                tracing::info!(site = site_id, "a backup is running; the content is erased after it")
+            }
             Err(error) => tracing::warn!(%error, site = site_id, "the content could not be erased yet"),
         }
     }

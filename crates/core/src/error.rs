@@ -2,6 +2,7 @@
 //! The inner source is logged once at the door and never sent.
 
 use crate::Code;
+use crate::rate::Standing;
 use std::error::Error as StdError;
 use std::fmt;
 
@@ -23,12 +24,21 @@ pub struct Error {
     pub facts: Vec<(&'static str, Fact)>,
     /// Seconds until a retry makes sense; becomes `Retry-After`.
     pub retry_after: Option<i64>,
+    /// The rate that is used up, for the `RateLimit` headers.
+    pub standing: Option<Standing>,
     pub source: Option<Box<dyn StdError + Send + Sync>>,
 }
 
 impl Error {
     pub fn new(code: Code, detail: impl Into<String>) -> Self {
-        Self { code, detail: detail.into(), facts: Vec::new(), retry_after: None, source: None }
+        Self {
+            code,
+            detail: detail.into(),
+            facts: Vec::new(),
+            retry_after: None,
+            standing: None,
+            source: None,
+        }
     }
 
     /// The error whose description is the code's own meaning.
@@ -57,6 +67,12 @@ impl Error {
     #[must_use]
     pub fn with_fact(mut self, name: &'static str, fact: Fact) -> Self {
         self.facts.push((name, fact));
+        self
+    }
+
+    #[must_use]
+    pub const fn with_standing(mut self, standing: Standing) -> Self {
+        self.standing = Some(standing);
         self
     }
 

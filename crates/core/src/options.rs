@@ -3,7 +3,7 @@
 use crate::expiry::Lifetime;
 use crate::site::Visibility;
 use crate::slug::Slug;
-use crate::{Error, Result, email, site_change};
+use crate::{Code, Error, Result, email, site_change};
 
 /// Longest password: enough for any phrase, too short to keep a hasher busy.
 pub const PASSWORD_BYTES: usize = 1024;
@@ -14,6 +14,7 @@ pub struct UploadOptions {
     pub password: Option<String>,
     pub lifetime: Option<Lifetime>,
     pub burn_after_read: Option<bool>,
+    pub visibility: Option<Visibility>,
     pub e2e: bool,
     pub csp_strict: Option<bool>,
     pub agentation: Option<bool>,
@@ -32,7 +33,7 @@ impl UploadOptions {
         for (name, value) in fields {
             options.set(name, value)?;
         }
-        if options.burn_after_read == Some(true) && options.slug.is_some() {
+        if options.asked_visibility() == Some(Visibility::Burn) && options.slug.is_some() {
             return Err(Error::field(
                 "burn_after_read",
                 "cannot be combined with a slug: a public page is read more than once",
@@ -84,8 +85,7 @@ impl UploadOptions {
                 self.expected_updated_at = Some(at);
             }
             _ => match Visibility::parse(value.trim()) {
-                Some(Visibility::Burn) => self.burn_after_read = Some(true),
-                Some(Visibility::Public | Visibility::Unlisted) => {}
+                Some(visibility) => self.visibility = Some(visibility),
                 None => return Err(Error::field(name, "must be unlisted, public or burn")),
             },
         }
@@ -99,6 +99,7 @@ impl UploadOptions {
             password,
             lifetime,
             burn_after_read,
+            visibility,
             csp_strict,
             agentation,
             email_gate_domain,
@@ -109,18 +110,34 @@ impl UploadOptions {
             || password.is_some()
             || lifetime.is_some()
             || burn_after_read.is_some()
+            || visibility.is_some()
             || csp_strict.is_some()
             || agentation.is_some()
             || email_gate_domain.is_some()
             || title.is_some()
     }
 
-    pub fn visibility(&self) -> Visibility {
-        match (self.burn_after_read, &self.slug) {
-            (Some(true), _) => Visibility::Burn,
-            (_, Some(_)) => Visibility::Public,
-            (_, None) => Visibility::Unlisted,
+    /// The visibility the fields ask for, if they say anything about it.
+    pub fn asked_visibility(&self) -> Option<Visibility> {
+        match (self.burn_after_read, self.visibility, &self.slug) {
+            (Some(true), _, _) => Some(Visibility::Burn),
+            (_, Some(visibility), _) => Some(visibility),
+            (_, None, Some(_)) => Some(Visibility::Public),
+            (_, None, None) => None,
         }
+    }
+
+    /// What a new page needs beyond good fields.
+    pub fn check_new(&self) -> Result<()> {
+        if self.visibility == Some(Visibility::Public) && self.slug.is_none() {
+            return Err(Error::plain(Code::SlugRequired));
+        }
+        Ok(())
+    }
+
+    /// The visibility of a new page.
+    pub fn visibility(&self) -> Visibility {
+        self.asked_visibility().unwrap_or(Visibility::Unlisted)
     }
 }
 
@@ -142,7 +159,6 @@ fn flag(name: &str, value: &str) -> Result<bool> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Code;
 
     #[test]
     fn the_fields_of_the_contract_and_their_other_names_are_read() {

@@ -8,7 +8,11 @@ use tracing_subscriber::EnvFilter;
 
 /// Starts logging to standard error, so that standard output stays for what a command prints.
 pub fn start(config: &Config) -> Result<()> {
-    let filter = EnvFilter::try_new(&config.log.level).context("`log.level` is not understood")?;
+    let level = &config.log.level;
+    // The PostgreSQL driver repeats the server's notices; they are for its log, not for ours.
+    let level =
+        if level.contains("tokio_postgres") { level.clone() } else { format!("{level},tokio_postgres=warn") };
+    let filter = EnvFilter::try_new(level).context("`log.level` is not understood")?;
     let builder =
         tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).with_target(false);
     let json = match config.log.format.as_str() {

@@ -218,22 +218,39 @@ impl Wire {
         // Answers are written whole; waiting to fill packets only delays them.
         let _ = stream.set_nodelay(true);
         match &self.tls {
-            None => self.serve(stream, peer).await,
+            // Telling HTTP/1.1 from HTTP/2 takes the first bytes, which a silent client never sends.
+            None => match tokio::time::timeout(self.header_time, stream.peek(&mut [0])).await {
+                Ok(Ok(1..)) => self.serve(&self.builder, stream, peer).await,
+                _ => tracing::debug!("a connection stayed silent"),
+            },
             Some(tls) => match tokio::time::timeout(self.header_time, tls.accept(stream)).await {
-                Ok(Ok(stream)) => self.serve(stream, peer).await,
+                Ok(Ok(stream)) => {
+                    let http2 = stream.get_ref().1.alpn_protocol() == Some(b"h2");
+                    let builder = if http2 {
+                        self.builder.clone().http2_only()
+                    } else {
+                        self.builder.clone().http1_only()
+                    };
+                    self.serve(&builder, stream, peer).await;
+                }
                 Ok(Err(error)) => tracing::debug!(%error, "a TLS handshake failed"),
                 Err(_) => tracing::debug!("a TLS handshake took too long"),
             },
         }
     }
 
-    async fn serve(&self, stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static, peer: SocketAddr) {
+    async fn serve(
+        &self,
+        builder: &auto::Builder<TokioExecutor>,
+        stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
+        peer: SocketAddr,
+    ) {
         let door = Arc::clone(&self.door);
         let service = service_fn(move |request| {
             let door = Arc::clone(&door);
             async move { Ok::<_, Infallible>(door.answer(request, peer).await) }
         });
-        let connection = self.builder.serve_connection(TokioIo::new(stream), service);
+        let connection = builder.serve_connection(TokioIo::new(stream), service);
         tokio::pin!(connection);
         let outcome = tokio::select! {
             outcome = connection.as_mut() => outcome,

@@ -31,6 +31,7 @@ impl App {
         once: Option<&Once>,
         render: impl FnOnce(&Created) -> Vec<u8>,
     ) -> Result<Done<Created>> {
+        options.check_new()?;
         if caller.account.is_none() && options.slug.is_some() {
             return Err(Error::new(
                 Code::AuthRequired,
@@ -60,7 +61,7 @@ impl App {
         if let Some(once) = once {
             stmts.push(self.record_once(once, 201, &render(&created))?);
         }
-        match (self.commit_new(stmts, caller.account.as_ref(), plan.as_ref()).await, once) {
+        match (self.commit_new(stmts, &created.site, caller.account.as_ref(), plan.as_ref()).await, once) {
             (Ok(()), _) => Ok(Done::Fresh(created)),
             (Err(DbError::Guard(idempotency::ANSWERED)), Some(once)) => self.answer_again(once).await,
             (Err(error), _) => Err(self.guard_error(error, plan.as_ref())),
@@ -143,20 +144,34 @@ impl App {
     }
 
     /// Commits. Expired pages that still take up places of a plan make room first, if it comes to that.
-    async fn commit_new(&self, stmts: Vec<Stmt>, account: Option<&Account>, plan: Option<&Plan>) -> Result<(), DbError> {
+    async fn commit_new(
+        &self,
+        stmts: Vec<Stmt>,
+        site: &Site,
+        account: Option<&Account>,
+        plan: Option<&Plan>,
+    ) -> Result<(), DbError> {
         let Some(account) = account.filter(|_| plan.is_some_and(|plan| plan.active_pages.is_some())) else {
-            return self.store.commit(stmts).await.map(|_| ());
+            return self.commit_first(stmts, site).await;
         };
-        match self.store.commit(stmts.clone()).await {
+        match self.commit_first(stmts.clone(), site).await {
             Err(DbError::Guard(accounts::PAGE_LIMIT)) => {
                 let expired = self.store.list_expired_of(&account.id, self.now(), 1000).await?;
                 if let Err(error) = self.expire(expired).await {
                     tracing::warn!(%error, account = account.id, "expired pages could not be ended");
                 }
-                self.store.commit(stmts).await.map(|_| ())
+                self.commit_first(stmts, site).await
             }
-            outcome => outcome.map(|_| ()),
+            outcome => outcome,
         }
+    }
+
+    /// A token is new to everybody, but a slug may be known as somebody's before.
+    async fn commit_first(&self, stmts: Vec<Stmt>, site: &Site) -> Result<(), DbError> {
+        if site.slug.is_some() {
+            return self.commit_site(stmts, None, site).await;
+        }
+        self.store.commit(stmts).await.map(|_| ())
     }
 }
 

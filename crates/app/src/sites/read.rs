@@ -53,6 +53,11 @@ impl App {
         if !(1..=LIST_MOST).contains(&query.limit) {
             return Err(Error::field("limit", format!("must be 1 to {LIST_MOST}")));
         }
+        if query.state == State::Expired {
+            // A page is expired from its moment on, whether or not the sweep has come by.
+            let expired = self.store.list_expired_of(&account.id, self.now(), 1000).await?;
+            self.expire(expired).await?;
+        }
         let before =
             query.before.map(|updated_at| Before { updated_at, id: query.before_id.unwrap_or_default() });
         let mut sites =

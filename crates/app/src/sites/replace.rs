@@ -11,6 +11,7 @@ use dropleaf_core::site_change::{Field, SiteChange};
 use dropleaf_core::{Code, Error, Result, secret};
 use dropleaf_store::site_versions::{self, SiteVersion};
 use dropleaf_store::{DbError, Stmt, sites};
+use std::net::IpAddr;
 
 #[derive(Debug)]
 pub struct Updated {
@@ -35,7 +36,7 @@ impl App {
         let mut warnings = std::mem::take(&mut options.warnings);
         let staged = self.stage(upload, options.e2e).await?;
         warnings.extend(staged.warnings.iter().cloned());
-        let change = self.settings_of(&options).await?;
+        let change = self.settings_of(&site, &options).await?;
         let plan = match writer {
             Writer::Account(account) => self.settings.plans.find(&account.plan),
             Writer::Claim(_) => Plan {
@@ -57,6 +58,7 @@ impl App {
             match self.commit_site(stmts, Some(&site), &next).await {
                 Ok(()) => {
                     warnings.extend(more);
+                    self.add_pending_views(&mut next);
                     return Ok(Updated { site: next, warnings });
                 }
                 Err(DbError::Guard(sites::CHANGED)) => {
@@ -67,6 +69,14 @@ impl App {
             }
         }
         Err(self.guard_error(DbError::Guard(sites::CHANGED), Some(&plan)))
+    }
+
+    /// Refuses early, before a body is read for nothing. Strangers with a claim token are counted by their address.
+    pub async fn check_writer(&self, writer: &Writer, name: &str, ip: Option<IpAddr>) -> Result<()> {
+        if matches!(writer, Writer::Claim(_)) {
+            self.take_attempt(ip)?;
+        }
+        self.get_writable(writer, name).await.map(|_| ())
     }
 
     /// The live site that this credential may write to. Spec §5.
@@ -95,16 +105,14 @@ impl App {
     }
 
     /// The settings sent beside the content; those not sent stay as they are.
-    async fn settings_of(&self, options: &UploadOptions) -> Result<SiteChange> {
+    async fn settings_of(&self, site: &Site, options: &UploadOptions) -> Result<SiteChange> {
         let password_hash = match &options.password {
             Some(password) => Field::Value(self.passwords.hash(password, &self.minter).await?),
             None => Field::Absent,
         };
-        let visibility = match (options.burn_after_read, &options.slug) {
-            (Some(true), _) => Some(Visibility::Burn),
-            (_, Some(_)) => Some(Visibility::Public),
-            _ => None,
-        };
+        // A page that was to burn and now is not becomes an ordinary private one.
+        let unburnt = options.burn_after_read == Some(false) && site.visibility == Visibility::Burn;
+        let visibility = options.asked_visibility().or(unburnt.then_some(Visibility::Unlisted));
         Ok(SiteChange {
             slug: options.slug.clone().map_or(Field::Absent, Field::Value),
             visibility,

@@ -102,6 +102,40 @@ mod tests {
     }
 
     #[test]
+    fn every_form_of_language_is_read_its_own_way() {
+        for (language, code, piece) in [
+            ("rust", "fn f<'a>(c: &'a str) { 'x' }", "<span class=\"s\">'x'"),
+            ("python", "@cache\n\"\"\"a\nb\"\"\"", "<span class=\"s\">\"\"\"a\nb\"\"\""),
+            ("json", "{\"a\": true}", "<span class=\"a\">\"a\"</span>: <span class=\"n\">true"),
+            ("yaml", "- name: x # y", "<span class=\"a\">name"),
+            ("toml", "[table]\nkey = 'v'", "<span class=\"t\">[table]"),
+            ("html", "<a href='x'>&amp;", "<span class=\"a\">href</span>=<span class=\"s\">'x'"),
+            ("sql", "SELECT 1 -- x", "<span class=\"k\">SELECT </span><span class=\"n\">1 </span>"),
+            ("sh", "ls -la $HOME # x", "<span class=\"a\">-la </span><span class=\"v\">$HOME "),
+            ("diff", "+a\n-b\n", "<span class=\"i\">+a\n</span><span class=\"d\">-b"),
+            ("css", "a { margin-top: 2px }", "<span class=\"a\">margin-top</span>: <span class=\"n\">2px"),
+        ] {
+            let made = html(code, language);
+            assert!(made.contains(piece), "{language}: {made}");
+        }
+        assert!(!html("fn f<'a>(c: &'a str)", "rust").contains("\"s\""), "a lifetime is not a string");
+    }
+
+    #[test]
+    fn hostile_code_takes_linear_time() {
+        let started = std::time::Instant::now();
+        for language in languages::NAMES {
+            for unit in
+                ["(", "<", "\"", "'", "a", " ", "/*", "--[[", "<a b=", "$", "\\", "@a", "&", "#", "1.", "`\n"]
+            {
+                let line = format!("{}\n", unit.repeat(4000 / unit.len()));
+                html(&line.repeat(2), language);
+            }
+        }
+        assert!(started.elapsed() < std::time::Duration::from_mins(1), "{:?}", started.elapsed());
+    }
+
+    #[test]
     fn no_text_is_lost_or_unescaped() {
         let code = "<script>alert(1 && '</code>')</script>\n\t<!-- é -->\n`\"\\ #x @y $z {{ -- /* ''' 1..2 \u{1f600}";
         for language in languages::NAMES.iter().copied().chain(["none", ""]) {

@@ -4,6 +4,7 @@
 use super::{OutBody, empty};
 use crate::pages::{self, Notice};
 use dropleaf_core::error::Fact;
+use dropleaf_core::rate::Standing;
 use dropleaf_core::{Code, Error};
 use http::{HeaderMap, HeaderValue, Response, StatusCode, header};
 use serde_json::{Map, Value, json};
@@ -113,10 +114,27 @@ pub fn respond(error: &Error, wants: Wants) -> Response<OutBody> {
     if let Some(seconds) = error.retry_after {
         headers.insert(header::RETRY_AFTER, seconds.into());
     }
+    if let Some(standing) = error.standing {
+        rate_headers(headers, standing);
+    }
     if status == StatusCode::UNAUTHORIZED {
         headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer realm=\"dropleaf\""));
     }
     response
+}
+
+/// How the caller stands against a rate, as the IETF draft writes it.
+pub fn rate_headers(headers: &mut HeaderMap, standing: Standing) {
+    let Standing { rate, remaining, resets_in } = standing;
+    let values = [
+        ("ratelimit", format!("\"{}\";r={remaining};t={resets_in}", rate.name)),
+        ("ratelimit-policy", format!("\"{}\";q={};w={}", rate.name, rate.limit, rate.window_seconds)),
+    ];
+    for (name, text) in values {
+        if let Ok(value) = HeaderValue::from_str(&text) {
+            headers.insert(name, value);
+        }
+    }
 }
 
 /// `{error, error_description}` and the facts that belong to it. Spec §2 Error.

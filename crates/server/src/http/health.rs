@@ -22,6 +22,8 @@ pub(super) async fn answer(app: &App, path: &str) -> Response<OutBody> {
             let headers = response.headers_mut();
             headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
             headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+            headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+            headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
             response
         }
         Err(error) => error::respond(&error, error::Wants::Json),

@@ -71,7 +71,8 @@ async fn anonymous_page_lives_24_hours_and_carries_its_claim_token() {
 #[tokio::test]
 async fn anonymous_lifetime_is_capped_with_a_warning_and_never_refused() {
     let node = Node::start().await;
-    for (asked, hours, warned) in [("1", 1, false), ("24", 24, false), ("100", 24, true), ("never", 24, true)] {
+    for (asked, hours, warned) in [("1", 1, false), ("24", 24, false), ("100", 24, true), ("never", 24, true)]
+    {
         let form = Form::file("page.html", page("Short")).field("expires_in_hours", asked);
         let site = node.post("/sites").form(form).send().await.expect(201).json();
         assert_eq!(site["expires_at"], NOW + hours * HOUR, "{asked}");
@@ -103,7 +104,8 @@ async fn options_are_stored_and_shown() {
     assert_eq!(site["agentation"], true);
     assert_eq!(site["title"], "My own title");
     assert_eq!(site["email_gate"], json!({"domain": "example.org", "required": true}));
-    let stored = node.rows("SELECT password_hash FROM sites", vec![], |row| Ok(row.text(0)?.to_owned())).await;
+    let stored =
+        node.rows("SELECT password_hash FROM sites", vec![], |row| Ok(row.text(0)?.to_owned())).await;
     assert!(stored[0].starts_with("$argon2id$v=19$m=19456,t=2,p=1$"), "{stored:?}");
 }
 

@@ -30,6 +30,9 @@ pub(super) struct ApiKeyJson {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     key: Option<String>,
+    /// What was ignored; only in the answer that creates it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    warnings: Vec<String>,
 }
 
 #[derive(Debug, Serialize, ToSchema)]
@@ -54,11 +57,11 @@ pub(super) struct OkJson {
 impl ApiKeyJson {
     fn new(key: ApiKey) -> Self {
         let ApiKey { id, name, prefix, created_at, last_used, .. } = key;
-        Self { id, name, prefix, created_at, last_used, key: None }
+        Self { id, name, prefix, created_at, last_used, key: None, warnings: Vec::new() }
     }
 
-    fn created(new: &NewKey) -> Vec<u8> {
-        let json = Self { key: Some(new.secret.clone()), ..Self::new(new.key.clone()) };
+    fn created(new: &NewKey, warnings: Vec<String>) -> Vec<u8> {
+        let json = Self { key: Some(new.secret.clone()), warnings, ..Self::new(new.key.clone()) };
         serde_json::to_vec(&json).unwrap_or_default()
     }
 }
@@ -96,13 +99,18 @@ pub(super) async fn create(
     let mut fields =
         Fields::new(Incoming { state: &state, headers: &headers, body }.object(64 * 1024).await?);
     let name = fields.optional_text("name")?;
+    let warnings = fields.warnings();
     let caller = Caller { account: Some(account), ip: None };
     let asked = secret::hash(&format!("api-keys\0{}", name.as_deref().unwrap_or_default()));
     let once = once(&state, idempotency_key(&headers), &caller, asked);
-    let done =
-        state.app.create_key(caller.account()?, name.as_deref(), once.as_ref(), ApiKeyJson::created).await?;
+    let done = state
+        .app
+        .create_key(caller.account()?, name.as_deref(), once.as_ref(), |new| {
+            ApiKeyJson::created(new, warnings.clone())
+        })
+        .await?;
     Ok(match done {
-        Done::Fresh(new) => raw_json(StatusCode::CREATED, ApiKeyJson::created(&new)),
+        Done::Fresh(new) => raw_json(StatusCode::CREATED, ApiKeyJson::created(&new, warnings)),
         Done::Again { status, body } => {
             raw_json(StatusCode::from_u16(status).unwrap_or(StatusCode::CREATED), body.to_vec())
         }

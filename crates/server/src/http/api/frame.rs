@@ -83,16 +83,11 @@ fn finish(headers: &mut HeaderMap, id: &str, exchange: &Exchange) {
     for (name, value) in fixed {
         headers.entry(name).or_insert(HeaderValue::from_static(value));
     }
-    let mut set = |name: &'static str, value: String| {
-        if let Ok(value) = HeaderValue::from_str(&value) {
-            headers.insert(name, value);
-        }
-    };
-    set("x-request-id", id.to_owned());
+    if let Ok(id) = HeaderValue::from_str(id) {
+        headers.insert("x-request-id", id);
+    }
     if let Some(standing) = *exchange.0.lock().unwrap_or_else(PoisonError::into_inner) {
-        let Standing { rate, remaining, resets_in } = standing;
-        set("ratelimit", format!("\"{}\";r={remaining};t={resets_in}", rate.name));
-        set("ratelimit-policy", format!("\"{}\";q={};w={}", rate.name, rate.limit, rate.window_seconds));
+        error::rate_headers(headers, standing);
     }
 }
 

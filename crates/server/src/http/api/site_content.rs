@@ -125,6 +125,7 @@ pub(super) async fn rollback(
     let Field::Value(version) = fields.int("version")? else {
         return Err(Error::field("version", "is required").into());
     };
-    let updated = state.app.rollback_site(&account, &name, version).await?;
+    let mut updated = state.app.rollback_site(&account, &name, version).await?;
+    updated.warnings.extend(fields.warnings());
     Ok(Json(SiteJson::updated(&state.app, updated)))
 }

@@ -26,10 +26,11 @@ pub(super) struct ClaimBody {
 }
 
 #[derive(Debug, Serialize, ToSchema)]
-#[schema(example = json!({"ok": true, "id": "site_k3v5q7x2m4n6p8r1t9w0"}))]
+#[schema(example = json!({"ok": true, "id": "site_k3v5q7x2m4n6p8r1t9w0", "warnings": []}))]
 pub(super) struct ClaimedJson {
     ok: bool,
     id: String,
+    warnings: Vec<String>,
 }
 
 /// Delete a page
@@ -93,5 +94,5 @@ pub(super) async fn claim(
         Fields::new(Incoming { state: &state, headers: &headers, body }.object(64 * 1024).await?);
     let token = fields.required_text("claim_token")?;
     let site = state.app.claim_site(&account, &name, &token).await?;
-    Ok(Json(ClaimedJson { ok: true, id: site.id }))
+    Ok(Json(ClaimedJson { ok: true, id: site.id, warnings: fields.warnings() }))
 }

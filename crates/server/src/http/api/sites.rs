@@ -2,7 +2,9 @@
 
 use super::site_json::SiteJson;
 use super::{ApiError, ApiState};
-use crate::http::extract::{Fields, Incoming, Owner, Publisher, Reader, SiteWriter, idempotency_key, once};
+use crate::http::extract::{
+    Fields, Incoming, Owner, Publisher, Reader, SiteWriter, check_size, idempotency_key, once,
+};
 use axum::Json;
 use axum::body::Body;
 use axum::extract::{Path, RawQuery, State};
@@ -67,7 +69,7 @@ pub(super) struct PatchBody {
     password: Option<String>,
     /// Epoch seconds; null removes the expiry.
     expires_at: Option<i64>,
-    /// A number of hours from now; null removes the expiry.
+    /// A number of hours from now; null (or the text `never`) removes the expiry.
     expires_in_hours: Option<f64>,
     /// Null clears it.
     email_gate_domain: Option<String>,
@@ -217,11 +219,12 @@ pub(super) async fn read(
 )]
 pub(super) async fn replace(
     State(state): State<ApiState>,
-    SiteWriter(writer): SiteWriter,
+    SiteWriter { writer, ip }: SiteWriter,
     Path(name): Path<String>,
     headers: HeaderMap,
     body: Body,
 ) -> Result<Json<SiteJson>, ApiError> {
+    state.app.check_writer(&writer, &name, ip).await?;
     let json = headers
         .get(header::CONTENT_TYPE)
         .and_then(|v| v.to_str().ok())
@@ -232,6 +235,7 @@ pub(super) async fn replace(
         let most = state.resolved.config.limits.upload_bytes * 2;
         let mut fields = Fields::new(incoming.object(most).await?);
         let html = fields.required_text("html")?;
+        check_size(html.len() as u64, state.resolved.config.limits.upload_bytes)?;
         let expected = match fields.int("expected_updated_at")? {
             Field::Value(at) => Some(at),
             Field::Absent | Field::Null => None,
@@ -292,10 +296,10 @@ fn patch_request(mut fields: Fields, now: i64) -> Result<(PatchRequest, Vec<Stri
         Field::Value(text) => Field::Value(options::password(&text)?.to_owned()),
         other => other,
     };
-    let lifetime = match (fields.int("expires_at")?, fields.number("expires_in_hours")?) {
+    let lifetime = match (fields.int("expires_at")?, fields.hours("expires_in_hours")?) {
         (Field::Value(at), _) => Some(Lifetime::from_epoch(at, now)?),
         (Field::Null, _) | (Field::Absent, Field::Null) => Some(Lifetime::Never),
-        (Field::Absent, Field::Value(hours)) => Some(Lifetime::from_hours(hours)?),
+        (Field::Absent, Field::Value(lifetime)) => Some(lifetime),
         (Field::Absent, Field::Absent) => None,
     };
     let email_gate_domain = match fields.text_of(&["email_gate_domain", "allowed_email_domain"])? {

@@ -24,7 +24,10 @@ pub(in crate::http) struct Publisher(pub Caller);
 
 /// Whoever may replace one page: an account, or the holder of its claim token.
 #[derive(Debug)]
-pub(in crate::http) struct SiteWriter(pub Writer);
+pub(in crate::http) struct SiteWriter {
+    pub writer: Writer,
+    pub ip: Option<IpAddr>,
+}
 
 /// A credential as it was sent.
 enum Credential<'a> {
@@ -104,7 +107,8 @@ impl FromRequestParts<ApiState> for Publisher {
     async fn from_request_parts(parts: &mut Parts, state: &ApiState) -> Result<Self, ApiError> {
         let caller = Caller { account: account(parts, state).await?, ip: client_ip(parts, state) };
         if caller.account.is_none()
-            && let Some(standing) = state.app.check_anonymous(&caller).await?
+            && let Some(standing) =
+                state.app.check_anonymous(&caller, parts.headers.contains_key("idempotency-key")).await?
             && let Some(exchange) = parts.extensions.get::<Exchange>()
         {
             exchange.note_standing(standing);
@@ -117,9 +121,11 @@ impl FromRequestParts<ApiState> for SiteWriter {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, state: &ApiState) -> Result<Self, ApiError> {
-        if let Credential::Claim(token) = credential(parts)? {
-            return Ok(Self(Writer::Claim(token.to_owned())));
-        }
-        required(parts, state).await.map(|account| Self(Writer::Account(account)))
+        let ip = client_ip(parts, state);
+        let writer = match credential(parts)? {
+            Credential::Claim(token) => Writer::Claim(token.to_owned()),
+            Credential::None | Credential::Bearer(_) => Writer::Account(required(parts, state).await?),
+        };
+        Ok(Self { writer, ip })
     }
 }

@@ -1,5 +1,6 @@
 //! A JSON object read field by field: a known field of the wrong type is an error, an unknown one a warning.
 
+use dropleaf_core::expiry::Lifetime;
 use dropleaf_core::site_change::Field;
 use dropleaf_core::{Error, Result};
 use serde_json::{Map, Value};
@@ -45,8 +46,17 @@ impl Fields {
         self.take(name, "an integer", |value| value.as_i64())
     }
 
-    pub(in crate::http) fn number(&mut self, name: &str) -> Result<Field<f64>> {
-        self.take(name, "a number", |value| value.as_f64())
+    /// A number of hours, or `never`. Decisions §2.3.
+    pub(in crate::http) fn hours(&mut self, name: &str) -> Result<Field<Lifetime>> {
+        let sent = self.take(name, "a number of hours, null or \"never\"", |value| match value {
+            Value::String(text) if text == "never" => Some(Ok(Lifetime::Never)),
+            other => other.as_f64().map(Lifetime::from_hours),
+        })?;
+        Ok(match sent {
+            Field::Value(lifetime) => Field::Value(lifetime?),
+            Field::Null => Field::Null,
+            Field::Absent => Field::Absent,
+        })
     }
 
     /// A yes or no; null is no answer.

@@ -113,6 +113,7 @@ pub(in crate::http) fn json_object(bytes: &[u8]) -> Result<Map<String, Value>> {
 }
 
 /// Reads on beside the answer, which goes out at once.
+#[expect(clippy::disallowed_methods, reason = "bounded in time and bytes; a shutdown may cut it off")]
 fn drain(mut pieces: BoxStream<'static, Result<Bytes>>) {
     let work = async move {
         let mut left = DRAIN_BYTES;
@@ -124,6 +125,11 @@ fn drain(mut pieces: BoxStream<'static, Result<Bytes>>) {
         }
     };
     tokio::spawn(tokio::time::timeout(DRAIN_TIME, work));
+}
+
+/// Refuses what is over the limit of an upload.
+pub(in crate::http) fn check_size(size: u64, limit: u64) -> Result<()> {
+    if size > limit { Err(too_large(limit)) } else { Ok(()) }
 }
 
 fn too_large(limit: u64) -> Error {

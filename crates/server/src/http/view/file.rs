@@ -9,14 +9,21 @@ use dropleaf_app::{Coding, LiveFile, Page, Part};
 use dropleaf_core::{Code, Error};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Response, StatusCode, header};
 
+/// Where and to whom a file is shown.
+pub(super) struct Scene<'a> {
+    pub door: &'a Door,
+    pub place: Place<'a>,
+    pub page: &'a Page,
+    pub browser: bool,
+}
+
 pub(super) async fn send<B>(
-    door: &Door,
+    scene: &Scene<'_>,
     request: &Request<B>,
-    place: Place<'_>,
-    page: &Page,
     file: &LiveFile,
     status: StatusCode,
 ) -> Result<Response<OutBody>, Error> {
+    let Scene { door, place, page, browser } = *scene;
     let asked = |name: HeaderName| request.headers().get(name).and_then(|value| value.to_str().ok());
     let range = asked(header::RANGE).filter(|_| status == StatusCode::OK);
     // A range is always of the plain bytes, so that its offsets mean the same to everybody.
@@ -26,11 +33,11 @@ pub(super) async fn send<B>(
         Coding::Identity
     };
     let etag = file.etag(coding);
-    if file.is_document && request.method() == Method::GET && range.is_none() && status == StatusCode::OK {
+    if counts(page, file) && request.method() == Method::GET && range.is_none() && status == StatusCode::OK {
         door.app.count_view(&page.site);
     }
     let mut response = Response::new(OutBody::empty());
-    headers::page(response.headers_mut(), place, page, file);
+    headers::page(response.headers_mut(), place, page, file, browser);
     response.headers_mut().insert(header::ETAG, ready(etag));
     if status == StatusCode::OK
         && asked(header::IF_NONE_MATCH).is_some_and(|condition| negotiate::matches(condition, etag))
@@ -80,6 +87,12 @@ pub(super) async fn send<B>(
         without_body(&mut response);
     }
     Ok(response)
+}
+
+/// Whether showing this file is a view of the page: its main document, and every other page of an archive.
+fn counts(page: &Page, file: &LiveFile) -> bool {
+    let entry = || page.bundle.as_ref().and_then(|bundle| bundle.entry());
+    file.is_document || entry().is_some_and(|entry| entry.path == file.path)
 }
 
 fn stream(response: &mut Response<OutBody>, part: Part) {

@@ -46,19 +46,26 @@ const COOP: HeaderName = HeaderName::from_static("cross-origin-opener-policy");
 const PERMISSIONS_POLICY: HeaderName = HeaderName::from_static("permissions-policy");
 
 /// Everything about a file of a page except its own type, length and validator.
-pub(super) fn page(headers: &mut HeaderMap, place: Place<'_>, page: &Page, file: &LiveFile) {
+pub(super) fn page(headers: &mut HeaderMap, place: Place<'_>, page: &Page, file: &LiveFile, browser: bool) {
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, NOSNIFF);
     headers.insert(header::REFERRER_POLICY, NO_REFERRER);
     headers.insert(ROBOTS, NOINDEX);
     headers.insert(header::ACCEPT_RANGES, ACCEPT_RANGES);
     let public = page.site.visibility == Visibility::Public
         && !matches!(place, Place::Shared { .. } | Place::Isolated { .. });
-    headers.insert(header::CACHE_CONTROL, if public { PUBLIC } else { PRIVATE });
+    headers.insert(
+        header::CACHE_CONTROL,
+        match (page.site.e2e, public) {
+            (true, _) => NO_STORE,
+            (false, true) => PUBLIC,
+            (false, false) => PRIVATE,
+        },
+    );
     if place.is_shared() {
         headers.insert(header::VARY, VARY_SHARED);
         headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, ANY);
-        // A PDF cannot act in our origin, and a sandbox would keep browsers from showing it.
-        if file.mime != "application/pdf" {
+        // A PDF cannot act in our origin, and a sandbox would keep a browser from showing it.
+        if !browser || file.mime != "application/pdf" {
             headers.insert(
                 header::CONTENT_SECURITY_POLICY,
                 if page.site.csp_strict { STRICT_SHARED } else { SANDBOX },

@@ -139,6 +139,7 @@ async fn try_answer<B>(
         );
     };
     let bundle = page.bundle.as_ref().ok_or_else(|| Error::internal("a live page has no content"))?;
+    let scene = file::Scene { door, place, page: &page, browser: visitor.any_browser };
     match find(bundle, tail) {
         Found::File(file) => {
             if page.site.e2e && visitor.navigation && file.path.starts_with("payload") {
@@ -147,14 +148,14 @@ async fn try_answer<B>(
                     "The page is end-to-end encrypted, and this server cannot open it in a browser yet.",
                 ));
             }
-            file::send(door, request, place, &page, file, StatusCode::OK).await
+            file::send(&scene, request, file, StatusCode::OK).await
         }
         Found::Folder => redirect(
             StatusCode::PERMANENT_REDIRECT,
             &with_query(request, &format!("{}/", request.uri().path())),
         ),
         Found::Nothing => match bundle.find("404.html") {
-            Some(file) => file::send(door, request, place, &page, file, StatusCode::NOT_FOUND).await,
+            Some(file) => file::send(&scene, request, file, StatusCode::NOT_FOUND).await,
             None => Err(Error::new(Code::NotFound, "This page has no such file.")),
         },
     }

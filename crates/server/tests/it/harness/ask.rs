@@ -31,9 +31,12 @@ impl Ask {
 
     /// As a browser that follows a link.
     pub(crate) fn browser(self) -> Self {
-        self.header("user-agent", "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 Chrome/156.0 Safari/537.36")
-            .header("sec-fetch-mode", "navigate")
-            .header("accept", "text/html,application/xhtml+xml")
+        self.header(
+            "user-agent",
+            "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 Chrome/156.0 Safari/537.36",
+        )
+        .header("sec-fetch-mode", "navigate")
+        .header("accept", "text/html,application/xhtml+xml")
     }
 
     pub(crate) fn json(self, body: &Value) -> Self {

@@ -1,0 +1,134 @@
+//! `/api-keys`: made once, shown once, revoked at once. Spec §4 API keys, §5, decisions §3.3.
+
+use crate::harness::{NOW, Node, Setup, on_each_database};
+use serde_json::{Value, json};
+
+#[tokio::test]
+async fn new_key_is_shown_once_and_works() {
+    on_each_database(Setup::new, async |node| {
+        let made = node.post("/api-keys").key(&node.key).json(&json!({"name": "build agent"}));
+        let made = made.send().await.expect(201).json();
+        let key = made["key"].as_str().unwrap();
+        assert!(key.starts_with("stk_live_") && key.len() == 45, "{key}");
+        assert!(key[9..].bytes().all(|b| b.is_ascii_alphanumeric()));
+        assert_eq!(made["prefix"], key[..13]);
+        assert_eq!(
+            (&made["name"], &made["created_at"], &made["last_used"]),
+            (&json!("build agent"), &json!(NOW), &Value::Null)
+        );
+        node.get("/me").key(key).send().await.expect(200);
+        let list = node.get("/api-keys").key(&node.key).send().await.expect(200);
+        assert!(!list.text().contains(key), "a list never shows a key");
+        let list = list.json();
+        let shown = list["keys"].as_array().unwrap().iter().find(|k| k["id"] == made["id"]).unwrap();
+        assert!(shown.get("key").is_none());
+        assert_eq!(shown["prefix"], made["prefix"]);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn keys_are_stored_as_hashes_only() {
+    let node = Node::start().await;
+    let made = node.post("/api-keys").key(&node.key).send().await.expect(201).json();
+    let key = made["key"].as_str().unwrap();
+    let stored = node.rows("SELECT key_hash FROM api_keys", vec![], |row| Ok(row.bytes(0)?.to_vec())).await;
+    assert!(stored.contains(&dropleaf_core::secret::hash(key).to_vec()));
+    let file = std::fs::read(node.data_dir().join("dropleaf.db")).unwrap();
+    let wal = std::fs::read(node.data_dir().join("dropleaf.db-wal")).unwrap_or_default();
+    for bytes in [file, wal] {
+        assert!(!bytes.windows(key.len()).any(|window| window == key.as_bytes()));
+    }
+}
+
+#[tokio::test]
+async fn name_is_optional_and_checked() {
+    let node = Node::start().await;
+    let bare = node.post("/api-keys").key(&node.key).send().await.expect(201).json();
+    assert_eq!(bare["name"], "API key");
+    let null = node.post("/api-keys").key(&node.key).json(&json!({"name": null}));
+    null.send().await.refused(400, "invalid_field");
+    for name in [json!(5), json!("x".repeat(101)), json!("a\u{0}b")] {
+        let ask = node.post("/api-keys").key(&node.key).json(&json!({"name": name}));
+        ask.send().await.refused(400, "invalid_field");
+    }
+}
+
+#[tokio::test]
+async fn revoked_key_stops_working_at_once() {
+    on_each_database(Setup::new, async |node| {
+        let made = node.post("/api-keys").key(&node.key).send().await.expect(201).json();
+        let (id, key) = (made["id"].as_str().unwrap(), made["key"].as_str().unwrap());
+        node.get("/me").key(key).send().await.expect(200);
+        let revoked = node.delete(&format!("/api-keys/{id}")).key(&node.key).send().await.expect(200);
+        assert_eq!(revoked.json()["ok"], true);
+        node.get("/me").key(key).send().await.refused(401, "invalid_credential");
+        node.delete(&format!("/api-keys/{id}")).key(&node.key).send().await.refused(404, "not_found");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn key_of_another_account_is_404() {
+    let node = Node::start().await;
+    let stranger = node.account("solo").await;
+    let list = node.get("/api-keys").key(&stranger).send().await.expect(200).json();
+    let id = list["keys"][0]["id"].as_str().unwrap();
+    node.delete(&format!("/api-keys/{id}")).key(&node.key).send().await.refused(404, "not_found");
+    node.get("/me").key(&stranger).send().await.expect(200);
+}
+
+#[tokio::test]
+async fn last_used_is_written_at_most_once_a_minute() {
+    on_each_database(Setup::new, async |node| {
+        let last_used = async || {
+            let list = node.get("/api-keys").key(&node.key).send().await.expect(200).json();
+            list["keys"][0]["last_used"].clone()
+        };
+        assert_eq!(last_used().await, NOW);
+        node.clock.advance(59);
+        assert_eq!(last_used().await, NOW);
+        node.clock.advance(1);
+        assert_eq!(last_used().await, NOW + 60);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn bad_keys_are_401_without_a_hint() {
+    let node = Node::start().await;
+    let mut mistyped = node.key.clone().into_bytes();
+    mistyped[20] = if mistyped[20] == b'a' { b'b' } else { b'a' };
+    let unknown = dropleaf_core::Minter::system().api_key();
+    for key in [String::from_utf8(mistyped).unwrap(), unknown, "stk_live_".into(), "other".into()] {
+        let answer = node.get("/me").key(&key).send().await.refused(401, "invalid_credential");
+        assert!(!answer.text().contains(&key));
+    }
+    for value in ["Bearer", "stk_live_x", "Digest a=b", ""] {
+        node.get("/me").header("authorization", value).send().await.expect(401);
+    }
+}
+
+#[tokio::test]
+async fn account_sees_itself() {
+    on_each_database(Setup::new, async |node| {
+        let me = node.get("/me").key(&node.key).send().await.expect(200).json();
+        assert_eq!(me["email"], "operator@localhost");
+        assert_eq!((&me["plan"], &me["balance_minor"], &me["unlocks"]), (&json!("pro"), &json!(0), &json!([])));
+        assert_eq!(me["counts"], json!({"active_pages": 0, "publishes_today": 0}));
+        assert_eq!(
+            me["limits"],
+            json!({
+                "active_pages": null, "longest_life_seconds": null, "publishes_a_day": null,
+                "upload_bytes": 26_214_400,
+            })
+        );
+        let free = node.account("free").await;
+        node.publish_as(&free, crate::harness::Form::file("a.html", "<p>")).await;
+        let me = node.get("/me").key(&free).send().await.expect(200).json();
+        assert_eq!(me["counts"], json!({"active_pages": 1, "publishes_today": 1}));
+        assert_eq!(me["limits"]["active_pages"], 3);
+        assert_eq!(me["limits"]["longest_life_seconds"], 604_800);
+    })
+    .await;
+}

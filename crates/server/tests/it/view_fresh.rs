@@ -1,0 +1,108 @@
+//! A change of permission is in force at once on its node and within a second on the others.
+
+use crate::harness::{Database, Node, Setup, on_each_database, site_path};
+use serde_json::json;
+use std::time::{Duration, Instant};
+
+const SECRET: &str = "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff";
+
+#[tokio::test]
+async fn password_is_in_force_with_the_answer_that_sets_it() {
+    on_each_database(Setup::new, async |node| {
+        let site = node.publish_page("Flapping").await;
+        let url = site["url"].as_str().unwrap();
+        // A hash takes its time, so the many rounds flip the visibility and a few the password.
+        for round in 0..200 {
+            let (shut, open) = if round % 40 == 0 {
+                (json!({"password": "x"}), json!({"password": null}))
+            } else {
+                (json!({"visibility": "burn"}), json!({"visibility": "unlisted"}))
+            };
+            node.get(url).send().await.expect(200);
+            node.patch_site(&site, shut).await.expect(200);
+            node.get(url).send().await.expect(403);
+            node.patch_site(&site, open).await.expect(200);
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn viewers_in_a_race_with_a_change_never_see_the_page_after_it() {
+    on_each_database(Setup::new, async |node| {
+        let site = node.publish_page("Raced").await;
+        let url = site["url"].as_str().unwrap();
+        for _ in 0..20 {
+            let racing = async {
+                for _ in 0..20 {
+                    let _any = node.get(url).send().await;
+                }
+            };
+            let change = async {
+                node.patch_site(&site, json!({"visibility": "burn"})).await.expect(200);
+                node.get(url).send().await.expect(403);
+                node.get(url).send().await.expect(403);
+            };
+            futures_util::future::join(racing, change).await;
+            node.get(url).send().await.expect(403);
+            node.patch_site(&site, json!({"visibility": "unlisted"})).await.expect(200);
+        }
+    })
+    .await;
+}
+
+async fn two_nodes() -> (Node, Node, Database) {
+    let database = Database::postgres().await;
+    let setup = || Setup::new().set("secret_key", SECRET).database(database.clone()).real_time();
+    let first = setup().start().await;
+    let second = setup().start().await;
+    (first, second, database)
+}
+
+/// Asks until the status is there, and fails when it takes longer than a change may.
+async fn within_a_second(node: &Node, path: &str, status: u16) {
+    let start = Instant::now();
+    loop {
+        let answer = node.get(path).send().await;
+        if answer.status == status {
+            return;
+        }
+        assert!(start.elapsed() < Duration::from_secs(1), "still {} after a second", answer.status);
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+}
+
+#[tokio::test]
+async fn changes_on_one_node_are_in_force_on_the_other_within_a_second() {
+    let (first, second, database) = two_nodes().await;
+    let site = first.publish_page("Shared").await;
+    let path = format!("/p/{}/", site["unlisted_token"].as_str().unwrap());
+    for _ in 0..5 {
+        within_a_second(&second, &path, 200).await;
+        first.patch_site(&site, json!({"password": "secret"})).await.expect(200);
+        within_a_second(&second, &path, 403).await;
+        first.patch_site(&site, json!({"password": null})).await.expect(200);
+    }
+    within_a_second(&second, &path, 200).await;
+    first.delete(&site_path(&site)).key(&first.key).send().await.expect(200);
+    within_a_second(&second, &path, 410).await;
+    first.stop().await;
+    second.stop().await;
+    database.remove().await;
+}
+
+#[tokio::test]
+async fn both_nodes_send_browsers_to_the_same_host() {
+    let (first, second, database) = two_nodes().await;
+    let site = first.publish_page("Hosted").await;
+    let path = format!("/p/{}/", site["unlisted_token"].as_str().unwrap());
+    let label = async |node: &Node| {
+        let answer = node.get(&path).browser().send().await.expect(307);
+        answer.header("location").split('.').next().unwrap().to_owned()
+    };
+    assert_eq!(label(&first).await, label(&second).await);
+    assert!(second.key.is_empty(), "there is one operator");
+    first.stop().await;
+    second.stop().await;
+    database.remove().await;
+}
