@@ -43,8 +43,8 @@ export async function load({ url, pids, connections = 64, headers = {}, script, 
   return {
     rps: Number(stdout.match(/Requests\/sec:\s+([\d.]+)/)[1]),
     perCpu: requests / used,
-    p50: milliseconds(stdout.match(/50%\s+(\S+)/)[1]),
-    p99: milliseconds(stdout.match(/99%\s+(\S+)/)[1]),
+    p50: milliseconds(stdout.match(/^\s+50%\s+(\S+)/m)[1]),
+    p99: milliseconds(stdout.match(/^\s+99%\s+(\S+)/m)[1]),
   };
 }
 

@@ -116,28 +116,31 @@ async function torture(context, database) {
   let slowest = 0;
   let server = await startServer(options);
   const key = await operatorKey(server);
-  for (let round = 1; round <= ROUNDS; round += 1) {
-    const before = new Set(pages.keys());
-    const writers = Array.from({ length: WRITERS }, (_, i) => write(server, key, pages, dice(seed + round * 100 + i), progress));
-    await sleep(roll.between(300, 1200));
-    await until(`${ACTS} acts`, () => progress.acts >= round * ACTS, { every: 1 });
-    await server.kill();
-    await Promise.all(writers);
-    server = await startServer(options);
-    slowest = Math.max(slowest, server.readyAfterMs);
-    assert.ok(server.readyAfterMs < 5000, `round ${round}: restart took ${server.readyAfterMs} ms`);
-    const touched = [...pages.values()].filter((page) => !before.has(page.id));
-    await check(server, key, touched);
+  try {
+    for (let round = 1; round <= ROUNDS; round += 1) {
+      const before = new Set(pages.keys());
+      const writers = Array.from({ length: WRITERS }, (_, i) => write(server, key, pages, dice(seed + round * 100 + i), progress));
+      await sleep(roll.between(300, 1200));
+      await until(`${ACTS} acts`, () => progress.acts >= round * ACTS, { every: 1 });
+      await server.kill();
+      await Promise.all(writers);
+      server = await startServer(options);
+      slowest = Math.max(slowest, server.readyAfterMs);
+      assert.ok(server.readyAfterMs < 5000, `round ${round}: restart took ${server.readyAfterMs} ms`);
+      const touched = [...pages.values()].filter((page) => !before.has(page.id));
+      await check(server, key, touched);
+    }
+    await check(server, key, pages.values());
+    const listed = await checkListed(server, key);
+    const deleted = [...pages.values()].filter((page) => page.deleted).length;
+    context.diagnostic(
+      `seed ${seed}: ${ROUNDS} kills, ${progress.acts} acknowledged acts, ${pages.size} pages, ${deleted} deleted, ${listed} listed, ` +
+        `slowest restart ${Math.round(slowest)} ms`,
+    );
+  } finally {
+    await server.stop();
+    await rm(dataDir, { recursive: true, force: true });
   }
-  await check(server, key, pages.values());
-  const listed = await checkListed(server, key);
-  const deleted = [...pages.values()].filter((page) => page.deleted).length;
-  context.diagnostic(
-    `seed ${seed}: ${ROUNDS} kills, ${progress.acts} acknowledged acts, ${pages.size} pages, ${deleted} deleted, ${listed} listed, ` +
-      `slowest restart ${Math.round(slowest)} ms`,
-  );
-  await server.stop();
-  await rm(dataDir, { recursive: true, force: true });
 }
 
 test(`nothing acknowledged is lost over ${ROUNDS} kills on SQLite`, (context) => torture(context));

@@ -8,7 +8,7 @@ pub struct Signs<'a> {
     pub fetch_mode: Option<&'a str>,
     /// Whether any of `Sec-Fetch-Mode`, `-Site` or `-Dest` is there.
     pub has_fetch_metadata: bool,
-    /// `Sec-Purpose`, `Purpose` or `X-Moz`.
+    /// `Sec-Purpose`.
     pub purpose: Option<&'a str>,
 }
 

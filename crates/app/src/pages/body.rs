@@ -64,22 +64,20 @@ impl App {
         if let Some(body) = self.pages.bodies.get(&key) {
             return Ok(body);
         }
-        self.pages
-            .bodies
-            .get_or_insert_async(&key, async {
-                let plain = self.store.blobs.read(&self.store.db, &file.hash).await?;
-                let bytes = if coding == Coding::Identity {
-                    plain
-                } else if plain.len() <= INLINE_BYTES {
-                    encode(&plain, coding)?
-                } else {
-                    tokio::task::spawn_blocking(move || encode(&plain, coding))
-                        .await
-                        .map_err(Error::internal)??
-                };
-                Ok(Arc::new(Body { bytes }))
-            })
-            .await
+        let load = async {
+            let plain = self.store.blobs.read(&self.store.db, &file.hash).await?;
+            let bytes = if coding == Coding::Identity {
+                plain
+            } else if plain.len() <= INLINE_BYTES {
+                encode(&plain, coding)?
+            } else {
+                tokio::task::spawn_blocking(move || encode(&plain, coding))
+                    .await
+                    .map_err(Error::internal)??
+            };
+            Ok(Arc::new(Body { bytes }))
+        };
+        Box::pin(self.pages.bodies.get_or_insert_async(&key, load)).await
     }
 }
 

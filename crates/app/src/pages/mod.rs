@@ -124,7 +124,8 @@ impl App {
         {
             return Ok(Some(page));
         }
-        self.load_page(key, now).await
+        // Boxed: the way through the storage is long, and nearly every view ends above.
+        Box::pin(self.load_page(key, now)).await
     }
 
     async fn load_page(&self, key: &PageKey, now: Duration) -> Result<Option<Arc<Page>>> {

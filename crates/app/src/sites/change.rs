@@ -57,7 +57,8 @@ impl App {
 
     async fn get_changeable(&self, account: &Account, name: &str) -> Result<Site> {
         let site = self.get_own(account, name).await?;
-        if matches!(site.state, State::Live | State::Expired) {
+        // Without its bytes a page cannot come back.
+        if matches!(site.state, State::Live | State::Expired) && site.purged_at.is_none() {
             Ok(site)
         } else {
             Err(Error::not_found("site"))

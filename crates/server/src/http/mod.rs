@@ -4,6 +4,7 @@
 pub mod api;
 mod body;
 pub mod error;
+pub mod error_reference;
 mod extract;
 mod health;
 pub mod metrics_page;
@@ -67,12 +68,13 @@ impl Door {
         }
         let path = request.uri().path();
         if path == "/healthz" || path == "/readyz" {
-            return (Surface::Other, health::answer(&self.app, path).await);
+            return (Surface::Other, Box::pin(health::answer(&self.app, path)).await);
         }
         match self.resolved.hosts.face(authority) {
             Face::Api { pages } => match shared_place(path, pages, self.resolved.hosts.isolated) {
                 Some(place) => (Surface::Page, view::answer(self, &request, place).await),
-                None => (Surface::Api, self.call_api(request, peer).await),
+                // Boxed, so that the many page views do not carry the room its work needs.
+                None => (Surface::Api, Box::pin(self.call_api(request, peer)).await),
             },
             Face::Pages => match shared_place(path, true, self.resolved.hosts.isolated) {
                 Some(place) => (Surface::Page, view::answer(self, &request, place).await),

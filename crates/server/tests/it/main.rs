@@ -1,8 +1,19 @@
 //! The interface, met as clients meet it: a real server on a free port. One file for each URL and verb.
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test says what went wrong by failing")]
+mod api_keys;
+mod backup_cli;
+mod config_cli;
+mod errors;
+mod generated;
 mod harness;
+mod hostile_archives;
 mod hosts;
+mod idempotency;
+mod limits;
+mod openapi;
+mod operations;
+mod plans;
 mod site_claim;
 mod site_content;
 mod site_delete;
@@ -12,13 +23,11 @@ mod site_versions;
 mod sites_get;
 mod sites_post;
 mod slugs;
+mod storage;
+mod sweep;
 mod view_counts;
 mod view_files;
 mod view_fresh;
 mod view_headers;
 mod view_http;
 mod view_page;
-mod api_keys;
-mod idempotency;
-mod limits;
-mod plans;

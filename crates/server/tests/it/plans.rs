@@ -44,8 +44,11 @@ async fn longer_life_than_the_plans_is_402_and_never_cut() {
         assert_eq!(refused.json()["unlock"], "make_permanent");
     }
     let site = node.publish_as(&key, form()).await;
-    for change in [json!({"expires_at": null}), json!({"expires_at": NOW + 7 * DAY + 1}), json!({"expires_in_hours": 200})]
-    {
+    for change in [
+        json!({"expires_at": null}),
+        json!({"expires_at": NOW + 7 * DAY + 1}),
+        json!({"expires_in_hours": 200}),
+    ] {
         let patch = node.patch(&site_path(&site)).key(&key).json(&change).send().await;
         patch.refused(402, "plan_lifetime_limit");
     }
@@ -141,7 +144,8 @@ async fn solo_and_pro_pages_have_no_expiry_and_no_cap() {
 
 #[tokio::test]
 async fn plans_are_settings() {
-    let node = Setup::new().set("plans.team.active_pages", "1").set("accounts.default_plan", "team").start().await;
+    let node =
+        Setup::new().set("plans.team.active_pages", "1").set("accounts.default_plan", "team").start().await;
     let key = node.account("team").await;
     node.publish_as(&key, form()).await;
     node.post("/sites").key(&key).form(form()).send().await.refused(402, "plan_page_limit");

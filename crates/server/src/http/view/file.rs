@@ -5,16 +5,18 @@ use super::{Place, headers, without_body};
 use crate::http::{Door, OutBody};
 use axum::body::Body;
 use bytes::Bytes;
-use dropleaf_app::{Coding, LiveFile, Page, Part};
+use dropleaf_app::{Coding, LiveFile, Page};
+use dropleaf_core::visitor::Visitor;
 use dropleaf_core::{Code, Error};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Response, StatusCode, header};
+use std::ops::Range;
 
 /// Where and to whom a file is shown.
 pub(super) struct Scene<'a> {
     pub door: &'a Door,
     pub place: Place<'a>,
     pub page: &'a Page,
-    pub browser: bool,
+    pub visitor: Visitor,
 }
 
 pub(super) async fn send<B>(
@@ -23,7 +25,7 @@ pub(super) async fn send<B>(
     file: &LiveFile,
     status: StatusCode,
 ) -> Result<Response<OutBody>, Error> {
-    let Scene { door, place, page, browser } = *scene;
+    let Scene { door, place, page, visitor } = *scene;
     let asked = |name: HeaderName| request.headers().get(name).and_then(|value| value.to_str().ok());
     let range = asked(header::RANGE).filter(|_| status == StatusCode::OK);
     // A range is always of the plain bytes, so that its offsets mean the same to everybody.
@@ -33,11 +35,13 @@ pub(super) async fn send<B>(
         Coding::Identity
     };
     let etag = file.etag(coding);
-    if counts(page, file) && request.method() == Method::GET && range.is_none() && status == StatusCode::OK {
+    let looked_at = counts(page, file) && !visitor.prefetch;
+    if looked_at && request.method() == Method::GET && range.is_none() && status == StatusCode::OK {
         door.app.count_view(&page.site);
     }
     let mut response = Response::new(OutBody::empty());
-    headers::page(response.headers_mut(), place, page, file, browser);
+    *response.headers_mut() = HeaderMap::with_capacity(headers::ROOM);
+    headers::page(response.headers_mut(), place, page, file, visitor.any_browser);
     response.headers_mut().insert(header::ETAG, ready(etag));
     if status == StatusCode::OK
         && asked(header::IF_NONE_MATCH).is_some_and(|condition| negotiate::matches(condition, etag))
@@ -70,23 +74,36 @@ pub(super) async fn send<B>(
         mark(response.headers_mut(), coding);
         *response.body_mut() = bytes.into();
     } else {
-        let stored = if coding == Coding::Zstd { door.app.stream_zstd(file).await? } else { None };
-        let part = match stored {
-            Some(part) => {
-                mark(response.headers_mut(), Coding::Zstd);
-                part
-            }
-            None => {
-                response.headers_mut().insert(header::ETAG, ready(file.etag(Coding::Identity)));
-                door.app.stream(file, part).await?
-            }
-        };
-        stream(&mut response, part);
+        Box::pin(send_large(door, &mut response, file, coding, part)).await?;
     }
     if request.method() == Method::HEAD {
         without_body(&mut response);
     }
     Ok(response)
+}
+
+/// A file too large for memory: as it is stored where the viewer takes that, else unpacked on the way.
+async fn send_large(
+    door: &Door,
+    response: &mut Response<OutBody>,
+    file: &LiveFile,
+    coding: Coding,
+    part: Option<Range<u64>>,
+) -> Result<(), Error> {
+    let stored = if coding == Coding::Zstd { door.app.stream_zstd(file).await? } else { None };
+    let part = match stored {
+        Some(part) => {
+            mark(response.headers_mut(), Coding::Zstd);
+            part
+        }
+        None => {
+            response.headers_mut().insert(header::ETAG, ready(file.etag(Coding::Identity)));
+            door.app.stream(file, part).await?
+        }
+    };
+    response.headers_mut().insert(header::CONTENT_LENGTH, part.bytes.into());
+    *response.body_mut() = OutBody::Boxed(Body::from_stream(part.stream));
+    Ok(())
 }
 
 /// Whether showing this file is a view of the page: its main document, and every other page of an archive.
@@ -95,18 +112,13 @@ fn counts(page: &Page, file: &LiveFile) -> bool {
     file.is_document || entry().is_some_and(|entry| entry.path == file.path)
 }
 
-fn stream(response: &mut Response<OutBody>, part: Part) {
-    response.headers_mut().insert(header::CONTENT_LENGTH, part.bytes.into());
-    *response.body_mut() = OutBody::Boxed(Body::from_stream(part.stream));
-}
-
 /// A value that was checked when it was made; checking it again costs a glance.
 fn ready(bytes: &Bytes) -> HeaderValue {
     HeaderValue::from_maybe_shared(bytes.clone())
         .unwrap_or_else(|_| HeaderValue::from_static("application/octet-stream"))
 }
 
-fn slice(whole: &Bytes, part: &std::ops::Range<u64>) -> Bytes {
+fn slice(whole: &Bytes, part: &Range<u64>) -> Bytes {
     let at = |n: u64| usize::try_from(n).unwrap_or(usize::MAX).min(whole.len());
     whole.slice(at(part.start)..at(part.end))
 }

@@ -45,6 +45,9 @@ const CLUSTER: HeaderName = HeaderName::from_static("origin-agent-cluster");
 const COOP: HeaderName = HeaderName::from_static("cross-origin-opener-policy");
 const PERMISSIONS_POLICY: HeaderName = HeaderName::from_static("permissions-policy");
 
+/// Enough for every header of a page, so that the map never grows while it is filled.
+pub(super) const ROOM: usize = 20;
+
 /// Everything about a file of a page except its own type, length and validator.
 pub(super) fn page(headers: &mut HeaderMap, place: Place<'_>, page: &Page, file: &LiveFile, browser: bool) {
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, NOSNIFF);

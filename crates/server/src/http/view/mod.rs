@@ -12,7 +12,7 @@ use dropleaf_app::{LiveBundle, LiveFile, Page, PageKey};
 use dropleaf_core::access::{self, Access, Gate};
 use dropleaf_core::visitor::{Signs, Visitor};
 use dropleaf_core::{Code, Error, path};
-use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, header};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Response, StatusCode, header};
 use std::sync::Arc;
 
 /// Where a page was asked for.
@@ -110,7 +110,7 @@ async fn try_answer<B>(
     if !matches!(*request.method(), Method::GET | Method::HEAD) {
         return Err(Error::plain(Code::MethodNotAllowed));
     }
-    if request.headers().get("service-worker").is_some() {
+    if request.headers().contains_key(SERVICE_WORKER) {
         return Err(Error::plain(Code::ServiceWorkerRefused));
     }
     if matches!(place, Place::Slug { rest: "robots.txt", .. }) {
@@ -139,7 +139,7 @@ async fn try_answer<B>(
         );
     };
     let bundle = page.bundle.as_ref().ok_or_else(|| Error::internal("a live page has no content"))?;
-    let scene = file::Scene { door, place, page: &page, browser: visitor.any_browser };
+    let scene = file::Scene { door, place, page: &page, visitor };
     match find(bundle, tail) {
         Found::File(file) => {
             if page.site.e2e && visitor.navigation && file.path.starts_with("payload") {
@@ -193,17 +193,20 @@ fn find<'a>(bundle: &'a LiveBundle, raw: &str) -> Found<'a> {
     if bundle.find(&format!("{name}/index.html")).is_some() { Found::Folder } else { Found::Nothing }
 }
 
+const FETCH_MODE: HeaderName = HeaderName::from_static("sec-fetch-mode");
+const FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
+const FETCH_DEST: HeaderName = HeaderName::from_static("sec-fetch-dest");
+const PURPOSE: HeaderName = HeaderName::from_static("sec-purpose");
+const SERVICE_WORKER: HeaderName = HeaderName::from_static("service-worker");
+
 pub(super) fn visitor(headers: &HeaderMap) -> Visitor {
-    let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
-    let fetch_mode = text("sec-fetch-mode");
-    Visitor::of(Signs {
-        user_agent: headers.get(header::USER_AGENT).and_then(|value| value.to_str().ok()),
-        fetch_mode,
-        has_fetch_metadata: fetch_mode.is_some()
-            || headers.contains_key("sec-fetch-site")
-            || headers.contains_key("sec-fetch-dest"),
-        purpose: text("sec-purpose").or_else(|| text("purpose")).or_else(|| text("x-moz")),
-    })
+    let text = |name: &HeaderName| headers.get(name).and_then(|value| value.to_str().ok());
+    let fetch_mode = text(&FETCH_MODE);
+    let has_fetch_metadata =
+        fetch_mode.is_some() || headers.contains_key(FETCH_SITE) || headers.contains_key(FETCH_DEST);
+    // Only browsers that send fetch metadata say so when they load a page nobody has asked for yet.
+    let purpose = if has_fetch_metadata { text(&PURPOSE) } else { None };
+    Visitor::of(Signs { user_agent: text(&header::USER_AGENT), fetch_mode, has_fetch_metadata, purpose })
 }
 
 /// Where a browser goes instead: to the page's own host, so that no two pages share an origin.

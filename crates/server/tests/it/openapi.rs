@@ -1,0 +1,126 @@
+//! The OpenAPI document: served, complete, and true about who needs a credential. Issue: `OpenAPI` 3.1.
+
+use crate::harness::{Ask, Form, Node, page};
+use serde_json::{Value, json};
+
+/// Every operation: its method, its path with names filled in, its description.
+fn operations(document: &Value) -> Vec<(String, String, Value)> {
+    let mut all = Vec::new();
+    for (path, item) in document["paths"].as_object().unwrap() {
+        let filled = path
+            .replace("{idOrSlug}", "site_aaaaaaaaaaaaaaaaaaaa")
+            .replace("{id}", "key_aaaaaaaaaaaaaaaaaaaa");
+        assert!(!filled.contains('{'), "{path} has a parameter this test does not know");
+        for (method, operation) in item.as_object().unwrap() {
+            all.push((method.to_uppercase(), filled.clone(), operation.clone()));
+        }
+    }
+    all
+}
+
+fn ask(node: &Node, method: &str, path: &str) -> Ask {
+    node.ask(method.parse().unwrap(), path)
+}
+
+async fn document(node: &Node) -> Value {
+    node.get("/openapi.json").send().await.expect(200).json()
+}
+
+#[tokio::test]
+async fn every_protected_operation_is_401_without_a_good_credential() {
+    let node = Node::start().await;
+    let document = document(&node).await;
+    let unknown = dropleaf_core::Minter::system().api_key();
+    let mut protected = 0;
+    for (method, path, operation) in operations(&document) {
+        let security =
+            operation["security"].as_array().unwrap_or_else(|| panic!("{method} {path} says nothing"));
+        let open = security.iter().any(|way| way.as_object().unwrap().is_empty());
+        if !open {
+            protected += 1;
+            let answer = ask(&node, &method, &path).send().await;
+            assert_eq!(answer.status, 401, "{method} {path}");
+            assert_eq!(answer.json()["error"], "auth required", "{method} {path}");
+        }
+        for key in [unknown.as_str(), "stk_live_nonsense", ""] {
+            let answer = ask(&node, &method, &path).key(key).send().await;
+            assert_eq!(answer.status, 401, "{method} {path} with {key:?}");
+            assert_eq!(answer.json()["error"], "invalid_credential", "{method} {path}");
+        }
+        let cookie = format!("session={0}; stk={0}", node.key);
+        let answer = ask(&node, &method, &path).header("cookie", &cookie).send().await;
+        assert!(open || answer.status == 401, "{method} {path} believed a cookie");
+    }
+    assert!(protected >= 14, "{protected} operations ask for a credential");
+}
+
+#[tokio::test]
+async fn document_is_openapi_3_1_and_version_1_0_0() {
+    let node = Node::start().await;
+    let document = document(&node).await;
+    assert!(document["openapi"].as_str().unwrap().starts_with("3.1"));
+    assert_eq!(document["info"]["version"], "1.0.0");
+    assert_eq!(document["servers"], json!([{"url": node.base_url()}]));
+    for path in document["paths"].as_object().unwrap().keys() {
+        assert!(!path.starts_with("/v1"), "paths carry no version: {path}");
+    }
+}
+
+#[tokio::test]
+async fn every_operation_has_a_name_a_summary_and_its_errors() {
+    let node = Node::start().await;
+    let mut names = std::collections::HashSet::new();
+    for (method, path, operation) in operations(&document(&node).await) {
+        let name = operation["operationId"].as_str().unwrap().to_owned();
+        assert!(names.insert(name), "{method} {path}");
+        assert!(operation["summary"].is_string() || operation["description"].is_string(), "{method} {path}");
+        let responses = operation["responses"].as_object().unwrap();
+        assert!(responses.keys().any(|status| status.starts_with('2')), "{method} {path}");
+        for status in ["400", "401", "404", "429", "500"] {
+            let example = &responses[status]["content"]["application/json"]["example"]["error"];
+            assert!(example.is_string(), "{method} {path} {status}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn answers_have_every_field_the_document_requires() {
+    let node = Node::start().await;
+    let document = document(&node).await;
+    let required = |schema: &str| -> Vec<String> {
+        let names = document["components"]["schemas"][schema]["required"].as_array().unwrap();
+        names.iter().map(|name| name.as_str().unwrap().to_owned()).collect()
+    };
+    let site = node.publish_page("Described").await;
+    let me = node.get("/me").key(&node.key).send().await.json();
+    let key = node.post("/api-keys").key(&node.key).send().await.json();
+    let list = node.get("/sites").key(&node.key).send().await.json();
+    for (schema, answer) in [("SiteJson", site), ("MeJson", me), ("ApiKeyJson", key), ("SiteListJson", list)]
+    {
+        for name in required(schema) {
+            assert!(answer.get(&name).is_some(), "{schema} lacks {name}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn reference_for_people_names_every_operation() {
+    let node = Node::start().await;
+    let docs = node.get("/docs").browser().send().await.expect(200).text();
+    for path in document(&node).await["paths"].as_object().unwrap().keys() {
+        let head = path.split('{').next().unwrap();
+        assert!(docs.contains(head), "{path} is missing");
+    }
+}
+
+#[tokio::test]
+async fn unprotected_operation_is_publishing_alone() {
+    let node = Node::start().await;
+    let open: Vec<_> = operations(&document(&node).await)
+        .into_iter()
+        .filter(|(_, _, operation)| operation["security"].as_array().unwrap().contains(&json!({})))
+        .map(|(method, path, _)| format!("{method} {path}"))
+        .collect();
+    assert_eq!(open, ["POST /sites"]);
+    node.post("/sites").form(Form::file("a.html", page("Open"))).send().await.expect(201);
+}
