@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use crate::bundle::{Bundle, Kind};
+use crate::glance;
 use crate::input::Input;
 use crate::mime::{HTML, HTML_OWN_CHARSET};
 use crate::pack::Packer;
@@ -21,16 +22,19 @@ pub(crate) fn prepare(
 ) -> Result<Bundle, Refusal> {
     let files = HashSet::from([INDEX]);
     let mut watch = TextWatch::new();
-    let mut scan = PageScan::new(INDEX, &files);
+    let glanced = input.whole().and_then(glance::title_of);
+    let mut scan = glanced.is_none().then(|| PageScan::new(INDEX, &files));
     let mut sink = packer.begin(INDEX, HTML, input.len())?;
     input.for_each_chunk(|chunk| {
         watch.watch(chunk);
-        scan.write(chunk);
+        if let Some(scan) = &mut scan {
+            scan.write(chunk);
+        }
         sink.write(chunk)
     })?;
     watch.check()?;
     sink.set_mime(charset_of(&watch));
-    let (own_title, mut warnings) = scan.finish();
+    let (own_title, mut warnings) = scan.map_or((glanced, Vec::new()), PageScan::finish);
     if warnings.iter().any(|warning| warning.ends_with(refs::MISSING)) {
         warnings
             .push("Send a .zip with index.html and the files it needs to publish them together.".to_owned());

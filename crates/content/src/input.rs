@@ -32,6 +32,14 @@ impl Input {
         self.len
     }
 
+    /// All bytes at once, when they are in memory and few.
+    pub(crate) fn whole(&self) -> Option<&[u8]> {
+        match &self.source {
+            Source::Memory(bytes) if bytes.len() <= CHUNK => Some(bytes),
+            Source::Memory(_) | Source::File(_) => None,
+        }
+    }
+
     /// Reads up to `buf.len()` bytes at `offset`; 0 only at the end.
     fn read_at(&mut self, offset: u64, buf: &mut [u8]) -> io::Result<usize> {
         match &mut self.source {
@@ -66,6 +74,9 @@ impl Input {
         &mut self,
         mut take: impl FnMut(&[u8]) -> Result<(), E>,
     ) -> Result<(), E> {
+        if let Source::Memory(bytes) = &self.source {
+            return bytes.chunks(CHUNK).try_for_each(take);
+        }
         let mut buffer = vec![0; CHUNK];
         let mut region = self.region(0, u64::MAX);
         loop {

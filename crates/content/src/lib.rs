@@ -6,6 +6,7 @@ mod bundle;
 mod detect;
 mod e2e;
 mod entities;
+mod glance;
 #[cfg(feature = "hostile-corpus")]
 pub mod hostile;
 mod html;

@@ -1,6 +1,7 @@
 //! Packs the identity bytes of one file at a time: hashed on the way, compressed if that pays,
 //! held in memory if small, spooled to an unlinked temporary file if not.
 
+use std::cell::RefCell;
 use std::io::{self, BufWriter, Seek, Write};
 use std::path::Path;
 
@@ -16,6 +17,12 @@ const HELD_FILE_BYTES: u64 = 4 << 20;
 const HELD_IDENTITY_BYTES: u64 = 24 << 20;
 const WORTH_COMPRESSING_BYTES: usize = 512;
 const LEVEL: i32 = 3;
+/// A compressor remembers the largest thing it has packed; those that threads keep stay small.
+const SHARED_COMPRESSOR_BYTES: usize = 128 * 1024;
+
+thread_local! {
+    static COMPRESSOR: RefCell<Option<zstd::bulk::Compressor<'static>>> = const { RefCell::new(None) };
+}
 
 pub(crate) struct Packer<'a> {
     spool_dir: &'a Path,
@@ -91,16 +98,26 @@ impl<'a> Packer<'a> {
     }
 
     fn compress(&mut self, bytes: &[u8]) -> io::Result<Vec<u8>> {
-        if self.compressor.is_none() {
-            let mut compressor = zstd::bulk::Compressor::new(LEVEL)?;
-            compressor.set_parameter(CParameter::ChecksumFlag(true))?;
-            self.compressor = Some(compressor);
+        if bytes.len() <= SHARED_COMPRESSOR_BYTES {
+            return COMPRESSOR.with_borrow_mut(|shared| compress(shared, bytes));
         }
-        let Some(compressor) = &mut self.compressor else { return Err(io::ErrorKind::Other.into()) };
-        let mut packed = compressor.compress(bytes)?;
-        packed.shrink_to_fit();
-        Ok(packed)
+        compress(&mut self.compressor, bytes)
     }
+}
+
+/// Making a compressor costs as much as packing a small page with it, so one is kept for the next.
+fn compress(kept: &mut Option<zstd::bulk::Compressor<'static>>, bytes: &[u8]) -> io::Result<Vec<u8>> {
+    let mut compressor = if let Some(compressor) = kept.take() {
+        compressor
+    } else {
+        let mut compressor = zstd::bulk::Compressor::new(LEVEL)?;
+        compressor.set_parameter(CParameter::ChecksumFlag(true))?;
+        compressor
+    };
+    let mut packed = compressor.compress(bytes)?;
+    packed.shrink_to_fit();
+    *kept = Some(compressor);
+    Ok(packed)
 }
 
 impl Sink {

@@ -25,7 +25,7 @@ pub struct Error {
     /// Seconds until a retry makes sense; becomes `Retry-After`.
     pub retry_after: Option<i64>,
     /// The rate that is used up, for the `RateLimit` headers.
-    pub standing: Option<Standing>,
+    pub standing: Option<Box<Standing>>,
     pub source: Option<Box<dyn StdError + Send + Sync>>,
 }
 
@@ -71,8 +71,8 @@ impl Error {
     }
 
     #[must_use]
-    pub const fn with_standing(mut self, standing: Standing) -> Self {
-        self.standing = Some(standing);
+    pub fn with_standing(mut self, standing: Standing) -> Self {
+        self.standing = Some(Box::new(standing));
         self
     }
 

@@ -163,14 +163,8 @@ impl Wire {
         let header_time = Duration::from_secs(limits.header_seconds.max(1));
         let idle = Duration::from_secs(limits.idle_seconds.max(1));
         let mut builder = auto::Builder::new(TokioExecutor::new());
-        builder
-            .http1()
-            .timer(TokioTimer::new())
-            .header_read_timeout(header_time)
-            .max_headers(100)
-            .max_buf_size(32 * 1024)
-            .pipeline_flush(true)
-            .half_close(false);
+        // hyper reads at most 100 headers by itself. Asking it to gather pipelined answers would make it copy every body.
+        builder.http1().timer(TokioTimer::new()).header_read_timeout(header_time).max_buf_size(32 * 1024);
         builder
             .http2()
             .timer(TokioTimer::new())

@@ -33,7 +33,6 @@ CREATE TABLE blobs (
   object_key   TEXT,
   touched_at   BIGINT NOT NULL
 );
-CREATE INDEX blobs_by_touch ON blobs(touched_at);
 
 -- An immutable set of files, addressed by the hash of its list; versions of sites point here.
 CREATE TABLE bundles (
@@ -42,7 +41,6 @@ CREATE TABLE bundles (
   entry      TEXT NOT NULL,
   touched_at BIGINT NOT NULL
 );
-CREATE INDEX bundles_by_touch ON bundles(touched_at);
 
 CREATE TABLE bundle_files (
   bundle_hash BYTEA NOT NULL REFERENCES bundles(hash),

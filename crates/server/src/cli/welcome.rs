@@ -1,26 +1,31 @@
 //! What a person sees when the server is up: where it is, and at the first start the key and the next step.
 
 use crate::serve::Running;
+use std::fmt::Write as _;
+use std::io::Write as _;
 
-/// Printed to standard output, which holds nothing else.
+/// Printed to standard output, which holds nothing else. Nobody may be listening there: that is no reason to stop.
 pub fn print(running: &Running) {
+    let mut out = std::io::stdout().lock();
+    let _ = out.write_all(words(running).as_bytes()).and_then(|()| out.flush());
+}
+
+fn words(running: &Running) -> String {
     let base = running.resolved.hosts.base.url();
-    println!("dropleaf {} is up.", env!("CARGO_PKG_VERSION"));
-    println!("  API and docs   {base}/docs");
-    println!("  Pages          {}/p/<token>/", running.resolved.hosts.site.url());
-    println!("  Data           {}", running.resolved.data_dir.display());
-    let Some(key) = &running.first_key else { return };
-    println!();
-    println!(
-        "First start: the account {} was made. Its key, shown only now:",
-        running.resolved.config.operator.email
+    let mut out = format!(
+        "dropleaf {} is up.\n  API and docs   {base}/docs\n  Pages          {}/p/<token>/\n  Data           {}\n",
+        env!("CARGO_PKG_VERSION"),
+        running.resolved.hosts.site.url(),
+        running.resolved.data_dir.display()
     );
-    println!();
-    println!("  {key}");
-    println!();
-    println!("Publish a page:");
-    println!();
-    println!("  echo '<h1>Hello</h1>' > hello.html");
-    println!("  curl -H 'Authorization: Bearer {key}' -F file=@hello.html {base}/sites");
-    println!();
+    if let Some(key) = &running.first_key {
+        let email = &running.resolved.config.operator.email;
+        let _ = write!(
+            out,
+            "\nFirst start: the account {email} was made. Its key, shown only now:\n\n  {key}\n\n\
+             Publish a page:\n\n  echo '<h1>Hello</h1>' > hello.html\n  \
+             curl -H 'Authorization: Bearer {key}' -F file=@hello.html {base}/sites\n\n"
+        );
+    }
+    out
 }

@@ -114,8 +114,8 @@ pub fn respond(error: &Error, wants: Wants) -> Response<OutBody> {
     if let Some(seconds) = error.retry_after {
         headers.insert(header::RETRY_AFTER, seconds.into());
     }
-    if let Some(standing) = error.standing {
-        rate_headers(headers, standing);
+    if let Some(standing) = &error.standing {
+        rate_headers(headers, **standing);
     }
     if status == StatusCode::UNAUTHORIZED {
         headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer realm=\"dropleaf\""));

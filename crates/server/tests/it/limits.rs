@@ -116,6 +116,18 @@ async fn ipv6_clients_count_by_their_64() {
 }
 
 #[tokio::test]
+async fn repeat_of_an_answered_request_is_free() {
+    let node = Setup::new().with_rates().set("limits.anonymous_per_hour", "1").start().await;
+    let publish = async |once: &str| {
+        let form = Form::file("a.html", page("Once"));
+        node.post("/sites").header("idempotency-key", once).form(form).send().await
+    };
+    let first = publish("first").await.expect(201);
+    assert_eq!(publish("first").await.expect(201).body, first.body);
+    publish("second").await.refused(429, "rate_limited");
+}
+
+#[tokio::test]
 async fn addresses_are_not_stored() {
     let setup = Setup::new().with_rates().set("trusted_proxies", "127.0.0.1");
     let node = setup.start().await;

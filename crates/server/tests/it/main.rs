@@ -23,6 +23,7 @@ mod site_versions;
 mod sites_get;
 mod sites_post;
 mod slugs;
+mod spec_map;
 mod storage;
 mod sweep;
 mod view_counts;

@@ -31,17 +31,15 @@ impl Process {
         let (mut base_url, mut key) = (String::new(), None);
         while let Some(Ok(line)) = lines.next() {
             if let Some(url) = line.trim().strip_prefix("API and docs") {
-                base_url = url.trim().trim_end_matches("/docs").to_owned();
+                url.trim().trim_end_matches("/docs").clone_into(&mut base_url);
             }
             if line.trim().starts_with("stk_live_") {
                 key = Some(line.trim().to_owned());
             }
-            if line.contains("Data") && dir.path().join("data/.started").exists() || line.contains("curl -H")
-            {
+            if line.contains(if first { "curl -H" } else { "  Data  " }) {
                 break;
             }
         }
-        std::fs::write(dir.path().join("data/.started"), "").unwrap();
         Self { child, base_url, key }
     }
 
@@ -56,12 +54,12 @@ impl Process {
 async fn first_start_prints_a_key_that_works_and_the_second_does_not() {
     let dir = TempDir::new().unwrap();
     let client = client();
-    let process = Process::start(&dir);
+    let process = Process::start(&dir, true);
     let key = process.key.clone().unwrap();
     let me = client.get(format!("{}/me", process.base_url)).bearer_auth(&key).send().await.unwrap();
     assert_eq!(me.status(), 200);
     assert_eq!(process.stop(), 0, "it ends well when it is told to");
-    let again = Process::start(&dir);
+    let again = Process::start(&dir, false);
     assert_eq!(again.key, None);
     let me = client.get(format!("{}/me", again.base_url)).bearer_auth(&key).send().await.unwrap();
     assert_eq!(me.status(), 200);
@@ -71,7 +69,7 @@ async fn first_start_prints_a_key_that_works_and_the_second_does_not() {
 #[tokio::test]
 async fn logs_never_contain_secrets() {
     let dir = TempDir::new().unwrap();
-    let process = Process::start(&dir);
+    let process = Process::start(&dir, true);
     let (client, base) = (client(), process.base_url.clone());
     let key = process.key.clone().unwrap();
     let (kind, body) = Form::file("a.html", page("Logged")).field("password", "hush-password").encode();

@@ -119,6 +119,17 @@ async fn burn_after_read_is_stored_and_not_combined_with_a_slug() {
 }
 
 #[tokio::test]
+async fn visibility_is_taken_from_the_form_too() {
+    let node = Node::start().await;
+    let form = || Form::file("page.html", page("Shown"));
+    assert_eq!(node.publish(form().field("visibility", "burn")).await["visibility"], "burn");
+    let bare = node.post("/sites").key(&node.key).form(form().field("visibility", "public"));
+    bare.send().await.refused(400, "slug_required");
+    let named = node.publish(form().field("visibility", "public").field("slug", "shown-here")).await;
+    assert_eq!(named["visibility"], "public");
+}
+
+#[tokio::test]
 async fn public_slug_is_an_alias_of_slug() {
     let node = Node::start().await;
     let site = node.publish(Form::file("page.html", page("A")).field("public_slug", "alias-here")).await;

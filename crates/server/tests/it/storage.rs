@@ -107,6 +107,8 @@ async fn pass(client: TcpStream, upstream: TcpStream, reads: Arc<AtomicUsize>) {
             }
         }
     };
-    let down = async { tokio::io::copy(&mut from_server, &mut to_client).await.map(|_| ()).unwrap_or(()) };
+    let down = async {
+        let _either_side_may_end_it = tokio::io::copy(&mut from_server, &mut to_client).await;
+    };
     tokio::select! { () = up => {}, () = down => {} }
 }

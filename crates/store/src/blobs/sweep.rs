@@ -14,12 +14,12 @@ const TOGETHER: usize = 16;
 const IN_USE: &str = "in_use";
 
 const UNUSED_BUNDLES: &str = "SELECT hash FROM bundles WHERE touched_at < $1 AND NOT EXISTS \
-     (SELECT 1 FROM site_versions WHERE site_versions.bundle_hash = bundles.hash) ORDER BY touched_at LIMIT $2";
+     (SELECT 1 FROM site_versions WHERE site_versions.bundle_hash = bundles.hash) LIMIT $2";
 /// Changes nothing, but makes a publisher of the same bundle wait for the outcome.
 const LOCK_BUNDLE: &str = "UPDATE bundles SET touched_at = touched_at WHERE hash = $1 AND touched_at < $2 AND NOT EXISTS \
      (SELECT 1 FROM site_versions WHERE site_versions.bundle_hash = bundles.hash)";
 const UNUSED_BLOBS: &str = "SELECT hash FROM blobs WHERE touched_at < $1 AND NOT EXISTS \
-     (SELECT 1 FROM bundle_files WHERE bundle_files.blob_hash = blobs.hash) ORDER BY touched_at LIMIT $2";
+     (SELECT 1 FROM bundle_files WHERE bundle_files.blob_hash = blobs.hash) LIMIT $2";
 const DELETE_BLOB: &str = "DELETE FROM blobs WHERE hash = $1 AND touched_at < $2 AND NOT EXISTS \
      (SELECT 1 FROM bundle_files WHERE bundle_files.blob_hash = blobs.hash) RETURNING object_key";
 /// Holds the row that a backup must take before it looks at anything, and fails while one has it.

@@ -48,8 +48,8 @@ pub(super) async fn claim(State(state): State<ApiState>, Path(id): Path<String>)
     let base = state.resolved.hosts.base.url();
     let id: String = id.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '_').take(40).collect();
     let hint = format!(
-        "curl -X POST -H 'Authorization: Bearer <your key>' -H 'Content-Type: application/json' \
-         -d '{{\"claim_token\": \"<the part of this address after #>\"}}' {base}/sites/{id}/claim"
+        "`curl -X POST -H 'Authorization: Bearer <your key>' -H 'Content-Type: application/json' \
+         -d '{{\"claim_token\": \"<the part of this address after #>\"}}' {base}/sites/{id}/claim`"
     );
     designed(pages::notice(&Notice {
         status: 200,

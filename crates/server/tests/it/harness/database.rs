@@ -40,7 +40,7 @@ pub(crate) fn s3_url() -> String {
     clippy::disallowed_methods,
     reason = "the services of a test run are handed over in the environment"
 )]
-pub(crate) fn setting(name: &str) -> String {
+fn setting(name: &str) -> String {
     let Ok(value) = std::env::var(name) else {
         panic!("{name} is not set: run the tests with `scripts/with-services cargo nextest run`");
     };

@@ -8,7 +8,7 @@ mod samples;
 
 pub(crate) use ask::{Answer, Ask, Form};
 pub(crate) use cli::Dropleaf;
-pub(crate) use database::{Database, s3_url, setting};
+pub(crate) use database::{Database, s3_url};
 pub(crate) use node::{NOW, Node, Setup, on_each_database, site_path};
 pub(crate) use samples::{noise, page, pdf, zip};
 

@@ -87,7 +87,7 @@ impl Setup {
             .build()
             .unwrap();
         let key = running.first_key.clone().unwrap_or_default();
-        Node { running, clock, key, port, client, dir, database: self.database }
+        Node { running, clock, key, port, client, dir }
     }
 }
 
@@ -100,7 +100,6 @@ pub(crate) struct Node {
     pub(crate) port: u16,
     pub(crate) client: reqwest::Client,
     pub(crate) dir: TempDir,
-    pub(crate) database: Database,
 }
 
 impl Node {

@@ -1,0 +1,6 @@
+//! The acts together, against a model of what they should do.
+
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test says what went wrong by failing")]
+mod fixture;
+mod lifecycle;
+mod model;

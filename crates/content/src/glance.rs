@@ -1,0 +1,99 @@
+//! A look at a small page that often saves the whole pass: its title stands where titles stand, and none of its
+//! references could be wrong. Anything else, and above all anything odd, is left to [`crate::scan`].
+
+use memchr::{memchr, memchr_iter, memmem};
+
+use crate::title;
+
+/// A head longer than this before its title is not ordinary.
+const HEAD_BYTES: usize = 4096;
+const TITLE_BYTES: usize = 1024;
+/// What may stand before the title. None of them can hide one.
+const HEAD_TAGS: [&str; 5] = ["!doctype", "html", "head", "meta", "link"];
+/// How a reference begins that cannot be a mistake.
+const HARMLESS: [&str; 7] = ["http:", "https:", "//", "#", "data:", "mailto:", "tel:"];
+
+/// The title of a page that needs no closer look; `None` when it does.
+pub(crate) fn title_of(page: &[u8]) -> Option<String> {
+    let page = std::str::from_utf8(page).ok()?;
+    let title = title::clean_html(raw_title(page)?)?;
+    let plain = ["<base", "<BASE", "<Base", "HREF", "Href", "SRC", "Src"];
+    let ordinary = plain.iter().all(|odd| memmem::find(page.as_bytes(), odd.as_bytes()).is_none());
+    let harmless =
+        |name: &str| memmem::find_iter(page.as_bytes(), name).all(|at| is_harmless(&page[at + name.len()..]));
+    (ordinary && harmless("href") && harmless("src")).then_some(title)
+}
+
+fn raw_title(page: &str) -> Option<&str> {
+    let at = memmem::find(page.as_bytes().get(..HEAD_BYTES.min(page.len()))?, b"<title>")?;
+    let head = &page[..at];
+    let known = |tag: &str| {
+        HEAD_TAGS.iter().any(|name| tag.get(..name.len()).is_some_and(|t| t.eq_ignore_ascii_case(name)))
+    };
+    if !memchr_iter(b'<', head.as_bytes()).all(|open| known(&head[open + 1..])) {
+        return None;
+    }
+    let rest = &page[at + "<title>".len()..];
+    let (text, after) = rest.split_at(memchr(b'<', rest.as_bytes())?);
+    (after.starts_with("</title>") && text.len() <= TITLE_BYTES).then_some(text)
+}
+
+/// What follows the name of an attribute: no value, or one that begins in a known way.
+fn is_harmless(after: &str) -> bool {
+    let Some(value) = after.trim_ascii_start().strip_prefix('=') else { return true };
+    let value = value.trim_ascii_start();
+    let value = value.strip_prefix(['"', '\'']).unwrap_or(value);
+    HARMLESS.iter().any(|start| value.starts_with(start))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+    use crate::scan::PageScan;
+
+    fn scanned(page: &str) -> (Option<String>, Vec<String>) {
+        let files = HashSet::from(["index.html"]);
+        let mut scan = PageScan::new("index.html", &files);
+        scan.write(page.as_bytes());
+        scan.finish()
+    }
+
+    #[test]
+    fn ordinary_pages_need_no_closer_look_and_it_would_say_the_same() {
+        for page in [
+            "<title>A</title>",
+            "<!doctype html><html lang=en><head><meta charset=utf-8><title>A &amp; B</title></head><body><p>x",
+            "<!DOCTYPE html><link rel=x href=https://x.org/a.css><title> A\n B </title><a href=\"#top\">t</a><img src='data:,'>",
+            "<title>Q</title><p>the word src and href, and srcset</p><a href = \"https://x.org\">",
+        ] {
+            let title = title_of(page.as_bytes());
+            assert!(title.is_some(), "{page}");
+            assert_eq!(scanned(page), (title, Vec::new()), "{page}");
+        }
+    }
+
+    #[test]
+    fn anything_odd_is_left_to_the_pass() {
+        for page in [
+            "",
+            "<h1>No title</h1>",
+            "<TITLE>Loud</TITLE>",
+            "<title></title>",
+            "<title>A<b></title>",
+            "<!-- <title>No</title> --><title>A</title>",
+            "<script>'<title>No</title>'</script>",
+            "<svg><title>No</title></svg>",
+            "<title>A</title><a href=/abs>",
+            "<title>A</title><img src=missing.png>",
+            "<title>A</title><a HREF=/abs>",
+            "<title>A</title><a href=\"&#47;abs\">",
+            "<base href=https://x.org><title>A</title>",
+            "<title>\u{7}</title>",
+        ] {
+            assert_eq!(title_of(page.as_bytes()), None, "{page}");
+        }
+        assert_eq!(title_of(b"<title>\xff</title>"), None);
+    }
+}
