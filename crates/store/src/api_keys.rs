@@ -72,7 +72,7 @@ pub fn delete(account_id: &str, id: &str) -> Stmt {
 /// Notes a use, unless one was noted since `not_since`: at most one write a minute for each key.
 pub fn touch(id: &str, now: i64, not_since: i64) -> Stmt {
     Stmt::new(
-        "UPDATE api_keys SET last_used = $1 WHERE id = $2 AND (last_used IS NULL OR last_used < $3)",
+        "UPDATE api_keys SET last_used = $1 WHERE id = $2 AND (last_used IS NULL OR last_used <= $3)",
         vec![now.into(), id.into(), not_since.into()],
     )
 }

@@ -155,7 +155,7 @@ fn act_in_the_model(model: &mut Model, act: &Act) -> Result<(), Code> {
         Act::Publish { who, slug, hours, body } => model.publish(who, slug, hours, body),
         Act::Replace { page, who, body } => model.replace(page, who, body),
         Act::Change { page, who, visibility, slug, expiry } => {
-            model.change(page, who, visibility, slug, expiry)
+            model.change(page, who, visibility, slug, &expiry)
         }
         Act::Delete { page, who, purge } => model.delete(page, who, purge),
         Act::Restore { page, who } => model.restore(page, who),

@@ -167,7 +167,7 @@ impl Model {
         who: usize,
         visibility: Option<Visibility>,
         slug: Field<u8>,
-        expiry: Field<i64>,
+        expiry: &Field<i64>,
     ) -> Outcome {
         let before = self.own(page, who)?.clone();
         if before.stage == Stage::Deleted || before.purged_at.is_some() {

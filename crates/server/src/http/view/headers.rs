@@ -50,8 +50,7 @@ pub(super) const ROOM: usize = 20;
 
 /// Everything about a file of a page except its own type, length and validator.
 pub(super) fn page(headers: &mut HeaderMap, place: Place<'_>, page: &Page, file: &LiveFile, browser: bool) {
-    headers.insert(header::X_CONTENT_TYPE_OPTIONS, NOSNIFF);
-    headers.insert(header::REFERRER_POLICY, NO_REFERRER);
+    common(headers);
     headers.insert(ROBOTS, NOINDEX);
     headers.insert(header::ACCEPT_RANGES, ACCEPT_RANGES);
     let public = page.site.visibility == Visibility::Public
@@ -87,10 +86,15 @@ pub(super) fn page(headers: &mut HeaderMap, place: Place<'_>, page: &Page, file:
     }
 }
 
+/// What everything sends.
+pub(super) fn common(headers: &mut HeaderMap) {
+    headers.insert(header::X_CONTENT_TYPE_OPTIONS, NOSNIFF);
+    headers.insert(header::REFERRER_POLICY, NO_REFERRER);
+}
+
 pub(super) fn redirect(headers: &mut HeaderMap) {
     headers.insert(header::CACHE_CONTROL, NO_STORE);
-    headers.insert(header::REFERRER_POLICY, NO_REFERRER);
-    headers.insert(header::X_CONTENT_TYPE_OPTIONS, NOSNIFF);
+    common(headers);
     headers.insert(ROBOTS, NOINDEX);
     headers.insert(header::VARY, VARY_SHARED);
 }

@@ -66,9 +66,9 @@ pub(super) async fn answer<B>(door: &Door, request: &Request<B>, place: Place<'_
 pub(super) fn other<B>(request: &Request<B>) -> Response<OutBody> {
     if request.uri().path() == "/robots.txt" {
         let mut response = Response::new(OutBody::from(String::from("User-agent: *\nAllow: /\n")));
-        response
-            .headers_mut()
-            .insert(header::CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
+        let headers = response.headers_mut();
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
+        headers::common(headers);
         return response;
     }
     failed(request, &Error::not_found("page"))
