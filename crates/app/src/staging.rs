@@ -112,7 +112,7 @@ impl App {
                 e2e,
                 source,
             };
-            content::prepare(request, &limits, &spool).map_err(refused)
+            content::prepare(request, &limits, &spool).map_err(|refusal| refused(&refusal))
         };
         if quick {
             return work();
@@ -137,7 +137,7 @@ fn new_blob(file: content::File) -> NewBlob {
 }
 
 /// A refusal of the content, in the words of the interface.
-fn refused(refusal: Refusal) -> Error {
+fn refused(refusal: &Refusal) -> Error {
     let code = match refusal.code {
         RefusalCode::EmptyFile => Code::EmptyFile,
         RefusalCode::UnsupportedType => Code::UnsupportedType,

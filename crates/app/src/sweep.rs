@@ -89,7 +89,7 @@ impl App {
         match blobs::erase(&self.store.db, &self.store.blobs, bundles, self.now()).await {
             Ok(true) => {}
             Ok(false) => {
-                tracing::info!(site = site_id, "a backup is running; the content is erased after it")
+                tracing::info!(site = site_id, "a backup is running; the content is erased after it");
             }
             Err(error) => tracing::warn!(%error, site = site_id, "the content could not be erased yet"),
         }

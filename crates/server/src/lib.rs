@@ -6,6 +6,7 @@ pub mod http;
 pub mod logging;
 pub mod metrics;
 pub mod pages;
+pub mod pulse;
 pub mod serve;
 pub mod startup;
 pub mod tasks;

@@ -3,6 +3,7 @@
 use crate::config::{Config, Layers, Listen, Resolved};
 use crate::http::Door;
 use crate::metrics::Metrics;
+use crate::pulse::Pulse;
 use crate::startup;
 use crate::tasks::{Every, Tasks};
 use crate::tls;
@@ -154,6 +155,7 @@ struct Wire {
     builder: auto::Builder<TokioExecutor>,
     places: Arc<Semaphore>,
     header_time: Duration,
+    idle: Duration,
     tasks: Tasks,
 }
 
@@ -175,7 +177,7 @@ impl Wire {
             .keep_alive_interval(Some(idle))
             .keep_alive_timeout(header_time);
         let places = Arc::new(Semaphore::new(limits.connections.max(1)));
-        Self { door, tls, builder, places, header_time, tasks }
+        Self { door, tls, builder, places, header_time, idle, tasks }
     }
 
     async fn accept(self: Arc<Self>, listener: TcpListener) {
@@ -212,11 +214,7 @@ impl Wire {
         // Answers are written whole; waiting to fill packets only delays them.
         let _ = stream.set_nodelay(true);
         match &self.tls {
-            // Telling HTTP/1.1 from HTTP/2 takes the first bytes, which a silent client never sends.
-            None => match tokio::time::timeout(self.header_time, stream.peek(&mut [0])).await {
-                Ok(Ok(1..)) => self.serve(&self.builder, stream, peer).await,
-                _ => tracing::debug!("a connection stayed silent"),
-            },
+            None => self.serve(&self.builder, stream, peer).await,
             Some(tls) => match tokio::time::timeout(self.header_time, tls.accept(stream)).await {
                 Ok(Ok(stream)) => {
                     let http2 = stream.get_ref().1.alpn_protocol() == Some(b"h2");
@@ -240,15 +238,26 @@ impl Wire {
         peer: SocketAddr,
     ) {
         let door = Arc::clone(&self.door);
+        let pulse = Pulse::new();
+        let beat = Arc::clone(&pulse);
         let service = service_fn(move |request| {
-            let door = Arc::clone(&door);
-            async move { Ok::<_, Infallible>(door.answer(request, peer).await) }
+            let (door, busy) = (Arc::clone(&door), beat.begin());
+            async move {
+                let response = door.answer(request, peer).await;
+                drop(busy);
+                Ok::<_, Infallible>(response)
+            }
         });
         let connection = builder.serve_connection(TokioIo::new(stream), service);
         tokio::pin!(connection);
         let outcome = tokio::select! {
+            biased;
             outcome = connection.as_mut() => outcome,
             () = self.tasks.stopping.cancelled() => {
+                connection.as_mut().graceful_shutdown();
+                connection.await
+            }
+            () = pulse.stopped(self.header_time, self.idle) => {
                 connection.as_mut().graceful_shutdown();
                 connection.await
             }

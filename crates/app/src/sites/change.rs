@@ -37,7 +37,7 @@ impl App {
             let (mut next, warnings) = change.clone().apply(&site, &plan, now)?;
             let mut stmts = Vec::new();
             // A new expiry brings an expired page back, if the plan has room for it.
-            let alive = !next.expires_at.is_some_and(|at| at <= now);
+            let alive = next.expires_at.is_none_or(|at| at > now);
             if site.state == State::Expired && alive {
                 next.state = State::Live;
                 next.ended_at = None;

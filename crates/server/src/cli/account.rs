@@ -11,7 +11,7 @@ pub(super) enum Command {
     /// Make an account and print its first key
     Create {
         email: String,
-        /// The plan (default: accounts.default_plan)
+        /// The plan (default: `accounts.default_plan`)
         #[arg(long)]
         plan: Option<String>,
         /// May run this service

@@ -26,7 +26,7 @@ struct Options {
     /// The settings file (default: dropleaf.toml in the current folder, if it is there)
     #[arg(long, global = true, value_name = "FILE")]
     config: Option<PathBuf>,
-    /// Any setting, for example --set limits.key_per_minute=600
+    /// Any setting, for example --set `limits.key_per_minute=600`
     #[arg(long, global = true, value_name = "KEY=VALUE")]
     set: Vec<String>,
     /// Where to listen, for example localhost:8080
@@ -47,7 +47,7 @@ struct Options {
     /// sqlite:PATH or postgres://…
     #[arg(long, global = true, value_name = "URL")]
     database_url: Option<String>,
-    /// file:PATH or s3://…
+    /// <file:PATH> or s3://…
     #[arg(long, global = true, value_name = "URL")]
     blobs_url: Option<String>,
 }

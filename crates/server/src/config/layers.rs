@@ -75,7 +75,8 @@ impl Layers {
 
     /// The settings as `key = value` lines, secrets hidden.
     pub fn show(&self) -> String {
-        self.values.iter().map(|(key, value)| format!("{key} = {}\n", shown(key, value))).collect()
+        let line = |(key, value): (&String, &Value)| format!("{key} = {}", shown(key, value));
+        self.values.iter().map(line).collect::<Vec<_>>().join("\n") + "\n"
     }
 
     fn lay_file(&mut self, path: &Path) -> Result<()> {

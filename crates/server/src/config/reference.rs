@@ -20,9 +20,9 @@ pub fn markdown() -> String {
             meaning.push(text.trim().to_owned());
         } else if let Some(name) = line.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
             section = format!("{name}.");
-            out.push_str(&format!("\n## {name}\n\n"));
+            out.extend(["\n## ", name, "\n\n"]);
             if !meaning.is_empty() {
-                out.push_str(&format!("{}\n\n", meaning.join(" ")));
+                out.extend([&meaning.join(" "), "\n\n"]);
                 meaning.clear();
             }
             in_table = false;
@@ -34,10 +34,8 @@ pub fn markdown() -> String {
                 out.push_str("| Setting | Default | Meaning |\n|---|---|---|\n");
                 in_table = true;
             }
-            out.push_str(&format!(
-                "| `{section}{key}` | `{value}` | {} |\n",
-                meaning.join(" ").replace('|', "\\|")
-            ));
+            let meaning_text = meaning.join(" ").replace('|', "\\|");
+            out.extend(["| `", &section, key, "` | `", value, "` | ", &meaning_text, " |\n"]);
             meaning.clear();
         }
     }

@@ -126,11 +126,11 @@ pub(super) async fn list(
     Reader(account): Reader,
     RawQuery(query): RawQuery,
 ) -> Result<Json<SiteListJson>, ApiError> {
-    let list = state.app.list_sites(&account, list_query(query.as_deref().unwrap_or_default())?).await?;
-    let last = list.sites.last().filter(|_| list.has_more).map(|site| (site.updated_at, site.id.clone()));
+    let found = state.app.list_sites(&account, list_query(query.as_deref().unwrap_or_default())?).await?;
+    let last = found.sites.last().filter(|_| found.has_more).map(|site| (site.updated_at, site.id.clone()));
     let (next_before, next_before_id) = last.unzip();
-    let sites = list.sites.into_iter().map(|site| SiteJson::new(&state.app, site)).collect();
-    Ok(Json(SiteListJson { sites, has_more: list.has_more, next_before, next_before_id }))
+    let sites = found.sites.into_iter().map(|site| SiteJson::new(&state.app, site)).collect();
+    Ok(Json(SiteListJson { sites, has_more: found.has_more, next_before, next_before_id }))
 }
 
 fn list_query(query: &str) -> Result<ListQuery, Error> {

@@ -91,15 +91,12 @@ async fn send_large(
     part: Option<Range<u64>>,
 ) -> Result<(), Error> {
     let stored = if coding == Coding::Zstd { door.app.stream_zstd(file).await? } else { None };
-    let part = match stored {
-        Some(part) => {
-            mark(response.headers_mut(), Coding::Zstd);
-            part
-        }
-        None => {
-            response.headers_mut().insert(header::ETAG, ready(file.etag(Coding::Identity)));
-            door.app.stream(file, part).await?
-        }
+    let part = if let Some(part) = stored {
+        mark(response.headers_mut(), Coding::Zstd);
+        part
+    } else {
+        response.headers_mut().insert(header::ETAG, ready(file.etag(Coding::Identity)));
+        door.app.stream(file, part).await?
     };
     response.headers_mut().insert(header::CONTENT_LENGTH, part.bytes.into());
     *response.body_mut() = OutBody::Boxed(Body::from_stream(part.stream));
