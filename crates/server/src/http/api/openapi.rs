@@ -2,7 +2,7 @@
 
 use super::operations;
 use dropleaf_core::Code;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use std::sync::LazyLock;
 use utoipa::OpenApi;
 
@@ -22,8 +22,10 @@ use utoipa::OpenApi;
 )]
 struct Head;
 
-/// What any operation may answer, by status. Descriptions name the codes; docs/errors.md has them all.
-const COMMON: &[u16] = &[400, 401, 402, 403, 404, 405, 408, 409, 410, 413, 421, 422, 429, 500, 503, 507];
+/// The error statuses any operation may answer with; docs/errors.md has the codes.
+const COMMON: &[u16] = &[400, 401, 404, 405, 408, 421, 429, 500, 503];
+/// Those that only a change can meet.
+const CHANGING: &[u16] = &[402, 403, 409, 410, 413, 422, 507];
 
 static DOCUMENT: LazyLock<Value> = LazyLock::new(|| {
     let mut router = operations();
@@ -64,9 +66,10 @@ fn complete(document: &mut Value) {
         "example": {"error": "not_found", "error_description": "There is no such site here, or it is not yours."},
     });
     let Some(paths) = document["paths"].as_object_mut() else { return };
-    for operation in paths.values_mut().filter_map(Value::as_object_mut).flat_map(Map::values_mut) {
+    for (method, operation) in paths.values_mut().filter_map(Value::as_object_mut).flatten() {
         let Some(responses) = operation["responses"].as_object_mut() else { continue };
-        for status in COMMON {
+        let changing = if method == "get" { &[] } else { CHANGING };
+        for status in COMMON.iter().chain(changing) {
             responses.entry(status.to_string()).or_insert_with(|| failure(*status));
         }
     }

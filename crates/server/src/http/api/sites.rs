@@ -28,20 +28,28 @@ pub(super) struct SiteUpload {
     #[schema(format = Binary, content_media_type = "application/octet-stream")]
     file: String,
     /// Requested public subdomain; makes the site public.
+    #[schema(nullable = false, example = "weekly-report")]
     slug: Option<String>,
     /// Password gate.
+    #[schema(nullable = false, example = "correct horse")]
     password: Option<String>,
     /// Lifetime in hours, or `never`; anonymous uploads are capped at 24.
+    #[schema(nullable = false, example = "24")]
     expires_in_hours: Option<String>,
     /// `true` deletes the site after its first view.
+    #[schema(nullable = false, pattern = "^(true|false)$", example = "true")]
     burn_after_read: Option<String>,
     /// `true` if the payload is already AES-GCM ciphertext.
+    #[schema(nullable = false, pattern = "^(true|false)$", example = "true")]
     e2e: Option<String>,
     /// `true` applies a strict Content-Security-Policy.
+    #[schema(nullable = false, pattern = "^(true|false)$", example = "true")]
     csp_strict: Option<String>,
     /// `true` enables the annotation toolbar on the published page.
+    #[schema(nullable = false, pattern = "^(true|false)$", example = "true")]
     agentation: Option<String>,
     /// Opens the page to addresses of this e-mail domain only.
+    #[schema(nullable = false, example = "example.com")]
     email_gate_domain: Option<String>,
     /// Overrules the document's own title.
     title: Option<String>,
