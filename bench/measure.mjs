@@ -18,11 +18,12 @@ export const SETTINGS = { TOKIO_WORKER_THREADS: '1', DROPLEAF_LIMITS__EXEMPT: '1
 
 const TICK = Number(execFileSync('getconf', ['CLK_TCK']));
 
-/** CPU seconds used so far by the processes, threads that have ended included. */
+/** CPU seconds used so far by the processes, threads that have ended included; not a number once one of them is gone. */
 export async function cpuSeconds(pids) {
   let ticks = 0;
   for (const pid of pids) {
-    const stat = await readFile(`/proc/${pid}/stat`, 'utf8');
+    const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => null);
+    if (stat === null) return Number.NaN;
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     ticks += Number(fields[11]) + Number(fields[12]);
   }

@@ -26,14 +26,19 @@ const contestants = {
     }),
 };
 
-const wastebin = await startWastebin(process.env.WASTEBIN_BIN);
-if (wastebin) {
-  contestants.wastebin = () =>
-    load({ url: `http://127.0.0.1:${wastebin.port}/`, pids: [wastebin.pid], script: 'publish.lua', args: ['wastebin'], seconds: SECONDS });
+if (process.env.WASTEBIN_BIN) {
+  // A new process for each round: it may end by itself when wrk drops its connections.
+  contestants.wastebin = async () => {
+    const wastebin = await startWastebin(process.env.WASTEBIN_BIN);
+    try {
+      return await load({ url: `http://127.0.0.1:${wastebin.port}/`, pids: [wastebin.pid], script: 'publish.lua', args: ['wastebin'], seconds: SECONDS });
+    } finally {
+      wastebin.stop();
+    }
+  };
 }
 
 async function startWastebin(binary) {
-  if (!binary) return null;
   await access(binary);
   const port = await freePort();
   const env = {
@@ -62,6 +67,5 @@ if (against) rows.push({ server: 'ratio', 'publishes/s': against.rps, 'per CPU-s
 table('Durable publish of 10 KB pages, 64 at once (medians)', rows);
 if (!seen.wastebin) console.log('wastebin was not measured: set WASTEBIN_BIN to its binary');
 await save('publish', { ...seen, ratio: against ?? null });
-wastebin?.stop();
 await server.stop();
 await rm(disk, { recursive: true, force: true });

@@ -16,7 +16,8 @@ const HELD_FILE_BYTES: u64 = 4 << 20;
 /// are compressed if that helps: a forged archive of zeroes named `.png` must not fill memory.
 const HELD_IDENTITY_BYTES: u64 = 24 << 20;
 const WORTH_COMPRESSING_BYTES: usize = 512;
-const LEVEL: i32 = 3;
+/// Quick rather than small: what viewers are sent is coded anew, once, at more leisure.
+const LEVEL: i32 = 1;
 /// A compressor remembers the largest thing it has packed; those that threads keep stay small.
 const SHARED_COMPRESSOR_BYTES: usize = 128 * 1024;
 

@@ -56,6 +56,16 @@ impl Minter {
         format!("{prefix}_{}", &name[..20])
     }
 
+    /// An id that sorts by the second it was made in, so that rows made together lie together on the disk. The other
+    /// 60 bits are random; nothing rests on its being hard to guess.
+    pub fn ordered_id(&self, prefix: &str, now: i64) -> String {
+        let mut bytes = [0; 13];
+        bytes[..5].copy_from_slice(&now.to_be_bytes()[3..]);
+        bytes[5..].copy_from_slice(&self.bytes::<8>());
+        let name = data_encoding::BASE32HEX_NOPAD.encode(&bytes).to_ascii_lowercase();
+        format!("{prefix}_{}", &name[..20])
+    }
+
     /// A short random name for temporary things: object keys, request ids.
     pub fn nonce(&self) -> String {
         data_encoding::HEXLOWER.encode(&self.bytes::<8>())
@@ -81,6 +91,16 @@ mod tests {
         let (a, b) = (minter.page_token(), minter.page_token());
         assert_eq!(a.len(), 22);
         assert_ne!(a, b);
+    }
+
+    #[test]
+    fn ordered_ids_sort_by_time_and_look_like_the_others() {
+        let minter = Minter::system();
+        let ids =
+            [1, 2, 1_794_706_860, 1_794_706_861, 4_000_000_000].map(|now| minter.ordered_id("site", now));
+        assert!(ids.is_sorted(), "{ids:?}");
+        assert!(ids.iter().all(|id| id.len() == minter.id("site").len()));
+        assert_ne!(minter.ordered_id("site", 7), minter.ordered_id("site", 7));
     }
 
     #[test]

@@ -94,7 +94,7 @@ impl App {
         expires_at: Option<i64>,
     ) -> Result<(Site, Option<String>)> {
         let now = self.now();
-        let id = self.minter.id("site");
+        let id = self.minter.ordered_id("site", now);
         let claim_token = account.is_none().then(|| self.minter.claim_token());
         let password_hash = match &options.password {
             Some(password) => Some(self.passwords.hash(password, &self.minter).await?),

@@ -5,6 +5,7 @@
 
 use std::future::poll_fn;
 use std::pin::Pin;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::task::Poll;
 use std::time::Duration;
 
@@ -17,7 +18,11 @@ use super::pg::{PgDb, stale};
 use super::pg_types::own;
 use super::{DbError, Expect, Outcome, OwnedRow, Stmt, Val};
 
-const ATTEMPTS: u32 = 5;
+/// A deadlock ends one of its two batches, so many that cross need many tries; each waits longer than the last.
+const ATTEMPTS: u32 = 12;
+
+/// Spreads batches that failed together, so that they do not meet again.
+static SPREAD: AtomicU32 = AtomicU32::new(0);
 const NOTIFY: &str = "SELECT pg_notify('dropleaf_changed', $1)";
 
 /// Why a batch did not happen, with what is needed to decide whether to run it again.
@@ -82,7 +87,8 @@ impl PgDb {
             if !again || attempt == ATTEMPTS {
                 return Err(error.into());
             }
-            tokio::time::sleep(Duration::from_millis(u64::from(attempt * attempt) * 5)).await;
+            let spread = SPREAD.fetch_add(1, Ordering::Relaxed) % 16;
+            tokio::time::sleep(Duration::from_millis(u64::from(attempt * (attempt + spread)) * 2)).await;
             attempt += 1;
         }
     }
