@@ -5,7 +5,6 @@ its model's bundle, so that it can be viewed, updated and listed. As many unrefe
 that those tables are large as well. A sample of tokens (as paths) and ids is written to the two files.
 """
 
-import os
 import random
 import secrets
 import sqlite3
@@ -52,8 +51,7 @@ def main(database, total, token_file, id_file):
     blob = rows(db, "blobs", "body IS NOT NULL")[0]
     rng = random.Random(1)
     now = models[0]["created_at"]
-    prefix = os.path.commonprefix([model["id"] for model in models])
-    prefix = prefix if prefix.endswith("_") else ""
+    prefix = models[0]["id"].partition("_")[0] + "_"
     made = 0
     missing = total - len(models)
     while made < missing:
