@@ -19,7 +19,7 @@ use dropleaf_app::App;
 use dropleaf_core::host::Face;
 use dropleaf_core::{Code, Error};
 use error::Wants;
-use http::{HeaderMap, Request, Response, StatusCode, header};
+use http::{Request, Response, StatusCode, header};
 use hyper::body::Incoming;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -59,13 +59,6 @@ impl Door {
             let error = Error::new(Code::InvalidRequest, "A request needs exactly one Host header.");
             return (Surface::Other, error::respond(&error, Wants::Json));
         };
-        if has_two_lengths(request.headers()) {
-            let error =
-                Error::new(Code::InvalidRequest, "The length of the body is given in more than one way.");
-            let mut response = error::respond(&error, Wants::Json);
-            response.headers_mut().insert(header::CONNECTION, http::HeaderValue::from_static("close"));
-            return (Surface::Other, response);
-        }
         let path = request.uri().path();
         if path == "/healthz" || path == "/readyz" {
             return (Surface::Other, Box::pin(health::answer(&self.app, path)).await);
@@ -125,12 +118,6 @@ fn authority<B>(request: &Request<B>) -> Option<&str> {
         (Some(host), None) => host.to_str().ok(),
         _ => None,
     }
-}
-
-/// Two ways to tell where a body ends are how requests are smuggled past proxies.
-fn has_two_lengths(headers: &HeaderMap) -> bool {
-    let lengths = headers.get_all(header::CONTENT_LENGTH).iter().count();
-    lengths > 1 || (lengths == 1 && headers.contains_key(header::TRANSFER_ENCODING))
 }
 
 /// A page at the shared address, if the path is one of those.
