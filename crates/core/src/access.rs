@@ -14,22 +14,40 @@ pub struct Door {
     pub has_email_gate: bool,
 }
 
+/// What the viewer has shown already.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Passes {
+    pub password: bool,
+    pub email: bool,
+}
+
+impl Passes {
+    pub const ALL: Self = Self { password: true, email: true };
+}
+
 /// What the viewer meets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Access {
     Serve,
     Gone(Code),
-    Protected(Gate),
+    Ask(Gate),
+    /// The page ends with its first view: nothing is shown before the viewer asks for it.
+    Reveal,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Gate {
     Password,
     Email,
-    Burn,
 }
 
-pub fn decide(door: &Door, now: i64) -> Access {
+impl Door {
+    pub const fn is_gated(&self) -> bool {
+        self.has_password || self.has_email_gate
+    }
+}
+
+pub fn decide(door: &Door, passes: Passes, now: i64) -> Access {
     match door.state {
         State::Deleted => return Access::Gone(Code::Deleted),
         State::Burnt => return Access::Gone(Code::Burnt),
@@ -40,14 +58,14 @@ pub fn decide(door: &Door, now: i64) -> Access {
     if door.expires_at.is_some_and(|at| at <= now) {
         return Access::Gone(Code::Expired);
     }
-    if door.has_password {
-        return Access::Protected(Gate::Password);
+    if door.has_password && !passes.password {
+        return Access::Ask(Gate::Password);
     }
-    if door.has_email_gate {
-        return Access::Protected(Gate::Email);
+    if door.has_email_gate && !passes.email {
+        return Access::Ask(Gate::Email);
     }
     if door.visibility == Visibility::Burn {
-        return Access::Protected(Gate::Burn);
+        return Access::Reveal;
     }
     Access::Serve
 }
@@ -64,12 +82,14 @@ mod tests {
         has_email_gate: false,
     };
 
+    const NONE: Passes = Passes { password: false, email: false };
+
     #[test]
     fn a_live_page_is_served_until_the_second_it_expires() {
-        assert_eq!(decide(&OPEN, 10), Access::Serve);
+        assert_eq!(decide(&OPEN, NONE, 10), Access::Serve);
         let ends = Door { expires_at: Some(11), ..OPEN };
-        assert_eq!(decide(&ends, 10), Access::Serve);
-        assert_eq!(decide(&ends, 11), Access::Gone(Code::Expired));
+        assert_eq!(decide(&ends, NONE, 10), Access::Serve);
+        assert_eq!(decide(&ends, NONE, 11), Access::Gone(Code::Expired));
     }
 
     #[test]
@@ -81,14 +101,22 @@ mod tests {
             (State::Expired, Code::Expired),
         ] {
             let door = Door { state, has_password: true, ..OPEN };
-            assert_eq!(decide(&door, 10), Access::Gone(code));
+            assert_eq!(decide(&door, Passes::ALL, 10), Access::Gone(code));
         }
     }
 
     #[test]
-    fn the_gate_comes_before_the_burn() {
-        let door = Door { visibility: Visibility::Burn, has_password: true, ..OPEN };
-        assert_eq!(decide(&door, 10), Access::Protected(Gate::Password));
-        assert_eq!(decide(&Door { has_password: false, ..door }, 10), Access::Protected(Gate::Burn));
+    fn the_gates_come_one_after_the_other_and_before_the_burn() {
+        let door = Door { visibility: Visibility::Burn, has_password: true, has_email_gate: true, ..OPEN };
+        let ask = |password, email| decide(&door, Passes { password, email }, 10);
+        assert_eq!(ask(false, false), Access::Ask(Gate::Password));
+        assert_eq!(ask(false, true), Access::Ask(Gate::Password));
+        assert_eq!(ask(true, false), Access::Ask(Gate::Email));
+        assert_eq!(ask(true, true), Access::Reveal);
+    }
+
+    #[test]
+    fn a_pass_for_a_gate_that_is_not_there_changes_nothing() {
+        assert_eq!(decide(&OPEN, Passes::ALL, 10), Access::Serve);
     }
 }

@@ -57,7 +57,13 @@ codes! {
     Deleted = "deleted": "The page was deleted by its owner.";
     Burnt = "burnt": "The page was set to be deleted after its first view, and has been viewed.";
     TakenDown = "taken_down": "The page was removed for abuse.";
-    Protected = "protected": "The page is protected, and this server cannot ask for the password, address or reveal yet.";
+    PasswordRequired = "password_required": "The page asks for a password; send it as a form field `password` or with `Authorization: Basic`.";
+    WrongPassword = "wrong_password": "The password is not the page's.";
+    EmailRequired = "email_required": "The page is open to addresses of one domain; ask for a code by e-mail and send it.";
+    InvalidCode = "invalid_code": "The code is wrong, used, or too old; ask for a new one.";
+    RevealRequired = "reveal_required": "The page ends with its first view; a browser reveals it by POST, a plain client by GET.";
+    CrossSite = "cross_site": "The request came from another site, and only the page itself may send it.";
+    MailNotConfigured = "mail_not_configured": "The server has no way to send mail, so the page cannot check addresses; tell its operator.";
     ServiceWorkerRefused = "service_worker_refused": "Pages here may not install service workers.";
     RangeNotSatisfiable = "range_not_satisfiable": "The requested byte range lies outside the file.";
     PlanPageLimit = "plan_page_limit": "The plan's number of active pages is used up; delete one or lift the limit with the named unlock.";

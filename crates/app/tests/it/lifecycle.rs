@@ -4,7 +4,7 @@
 use crate::fixture::{DAY, Fixture, HOUR, NOW, PLACES, fresh, html, upload};
 use crate::model::{Model, View};
 use dropleaf_app::{Coding, ListQuery, PageKey, PatchRequest, Writer};
-use dropleaf_core::access::{self, Access};
+use dropleaf_core::access::{self, Access, Passes};
 use dropleaf_core::expiry::Lifetime;
 use dropleaf_core::options::UploadOptions;
 use dropleaf_core::site::Visibility;
@@ -185,9 +185,9 @@ fn page_of(act: &Act) -> Option<usize> {
 
 async fn view(fixture: &Fixture, key: Option<PageKey>) -> View {
     let Some(page) = fixture.app.open_page(&key.unwrap()).await.unwrap() else { return View::Nothing };
-    match access::decide(&page.door, fixture.app.now()) {
+    match access::decide(&page.door, Passes::default(), fixture.app.now()) {
         Access::Gone(code) => View::Gone(code),
-        Access::Protected(_) => View::Guarded,
+        Access::Ask(_) | Access::Reveal => View::Guarded,
         Access::Serve => {
             let bundle = page.bundle.as_ref().expect("a live page has content");
             let body = fixture.app.body(bundle.entry().unwrap(), Coding::Identity).await.unwrap();

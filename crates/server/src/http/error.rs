@@ -27,11 +27,18 @@ pub const fn status(code: Code) -> StatusCode {
         | Code::InvalidCiphertext
         | Code::InvalidSlug
         | Code::SlugRequired => StatusCode::BAD_REQUEST,
-        Code::AuthRequired | Code::InvalidCredential => StatusCode::UNAUTHORIZED,
+        Code::AuthRequired
+        | Code::InvalidCredential
+        | Code::PasswordRequired
+        | Code::WrongPassword
+        | Code::EmailRequired
+        | Code::InvalidCode => StatusCode::UNAUTHORIZED,
         Code::PlanPageLimit | Code::PlanLifetimeLimit => StatusCode::PAYMENT_REQUIRED,
-        Code::InvalidClaimToken | Code::Forbidden | Code::Protected | Code::ServiceWorkerRefused => {
-            StatusCode::FORBIDDEN
-        }
+        Code::InvalidClaimToken
+        | Code::Forbidden
+        | Code::CrossSite
+        | Code::RevealRequired
+        | Code::ServiceWorkerRefused => StatusCode::FORBIDDEN,
         Code::NotFound => StatusCode::NOT_FOUND,
         Code::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
         Code::RequestTimeout => StatusCode::REQUEST_TIMEOUT,
@@ -48,7 +55,9 @@ pub const fn status(code: Code) -> StatusCode {
         Code::RateLimited | Code::PlanDailyLimit => StatusCode::TOO_MANY_REQUESTS,
         Code::HeadersTooLarge => StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE,
         Code::Internal => StatusCode::INTERNAL_SERVER_ERROR,
-        Code::StorageUnavailable | Code::Overloaded => StatusCode::SERVICE_UNAVAILABLE,
+        Code::StorageUnavailable | Code::Overloaded | Code::MailNotConfigured => {
+            StatusCode::SERVICE_UNAVAILABLE
+        }
         Code::StorageFull => StatusCode::INSUFFICIENT_STORAGE,
     }
 }

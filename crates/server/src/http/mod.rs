@@ -19,6 +19,7 @@ use dropleaf_app::App;
 use dropleaf_core::host::Face;
 use dropleaf_core::{Code, Error};
 use error::Wants;
+use http::request::Parts;
 use http::{Request, Response, StatusCode, header};
 use hyper::body::Incoming;
 use std::net::SocketAddr;
@@ -55,36 +56,34 @@ impl Door {
     }
 
     async fn dispatch(&self, request: Request<Incoming>, peer: SocketAddr) -> (Surface, Response<OutBody>) {
-        let Some(authority) = authority(&request) else {
+        let (head, body) = request.into_parts();
+        let Some(authority) = authority(&head) else {
             let error = Error::new(Code::InvalidRequest, "A request needs exactly one Host header.");
             return (Surface::Other, error::respond(&error, Wants::Json));
         };
-        let path = request.uri().path();
+        let path = head.uri.path();
         if path == "/healthz" || path == "/readyz" {
             return (Surface::Other, Box::pin(health::answer(&self.app, path)).await);
         }
-        match self.resolved.hosts.face(authority) {
+        let place = match self.resolved.hosts.face(authority) {
             Face::Api { pages } => match shared_place(path, pages, self.resolved.hosts.isolated) {
-                Some(place) => (Surface::Page, view::answer(self, &request, place).await),
+                Some(place) => Some(place),
                 // Boxed, so that the many page views do not carry the room its work needs.
-                None => (Surface::Api, Box::pin(self.call_api(request, peer)).await),
-            },
-            Face::Pages => match shared_place(path, true, self.resolved.hosts.isolated) {
-                Some(place) => (Surface::Page, view::answer(self, &request, place).await),
-                None => (Surface::Page, view::other(&request)),
-            },
-            Face::Isolated(label) => match path.strip_prefix("/p/") {
-                Some(rest) => {
-                    (Surface::Page, view::answer(self, &request, Place::Isolated { label, rest }).await)
+                None => {
+                    let request = Request::from_parts(head, body);
+                    return (Surface::Api, Box::pin(self.call_api(request, peer)).await);
                 }
-                None => (Surface::Page, view::other(&request)),
             },
-            Face::Slug(slug) => {
-                let rest = path.strip_prefix('/').unwrap_or(path);
-                (Surface::Page, view::answer(self, &request, Place::Slug { slug, rest }).await)
-            }
-            Face::Unknown => (Surface::Other, self.misdirected(&request)),
-        }
+            Face::Pages => shared_place(path, true, self.resolved.hosts.isolated),
+            Face::Isolated(label) => path.strip_prefix("/p/").map(|rest| Place::Isolated { label, rest }),
+            Face::Slug(slug) => Some(Place::Slug { slug, rest: path.strip_prefix('/').unwrap_or(path) }),
+            Face::Unknown => return (Surface::Other, self.misdirected(&head)),
+        };
+        let response = match place {
+            Some(place) => view::answer(self, &head, body, peer, place).await,
+            None => view::other(&head),
+        };
+        (Surface::Page, response)
     }
 
     async fn call_api(&self, mut request: Request<Incoming>, peer: SocketAddr) -> Response<OutBody> {
@@ -95,12 +94,12 @@ impl Door {
         }
     }
 
-    fn misdirected(&self, request: &Request<Incoming>) -> Response<OutBody> {
+    fn misdirected(&self, head: &Parts) -> Response<OutBody> {
         let detail = format!(
             "This server answers as {}; to use another name, set base_url or site_url to it.",
             self.resolved.hosts.base.url()
         );
-        let wants = match Wants::of(request.headers()) {
+        let wants = match Wants::of(&head.headers) {
             Wants::Page => Wants::Page,
             Wants::Json | Wants::Text => Wants::Json,
         };
@@ -109,11 +108,11 @@ impl Door {
 }
 
 /// The host a request is for: from the address itself, or from the one `Host` header there must be.
-fn authority<B>(request: &Request<B>) -> Option<&str> {
-    if let Some(authority) = request.uri().authority() {
+fn authority(head: &Parts) -> Option<&str> {
+    if let Some(authority) = head.uri.authority() {
         return Some(authority.as_str());
     }
-    let mut hosts = request.headers().get_all(header::HOST).iter();
+    let mut hosts = head.headers.get_all(header::HOST).iter();
     match (hosts.next(), hosts.next()) {
         (Some(host), None) => host.to_str().ok(),
         _ => None,

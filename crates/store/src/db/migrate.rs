@@ -5,8 +5,10 @@ use rusqlite::{Connection, TransactionBehavior};
 use super::DbError;
 
 /// Every migration, oldest first; the position is the version.
-pub(crate) const MIGRATIONS: &[(&str, &str)] =
-    &[("0001_publishing", include_str!("../../migrations/0001_publishing.sql"))];
+pub(crate) const MIGRATIONS: &[(&str, &str)] = &[
+    ("0001_publishing", include_str!("../../migrations/0001_publishing.sql")),
+    ("0002_viewers", include_str!("../../migrations/0002_viewers.sql")),
+];
 
 pub(super) const TABLE: &str = "CREATE TABLE IF NOT EXISTS schema_migrations (
   version BIGINT PRIMARY KEY, name TEXT NOT NULL, applied_at BIGINT NOT NULL)";

@@ -1,32 +1,23 @@
 //! Sending one file: unchanged, whole, or a part of it; from memory when small, streamed when large.
 
 use super::negotiate::{self, Asked};
-use super::{Place, headers, without_body};
+use super::scene::Scene;
+use super::{headers, without_body};
 use crate::http::{Door, OutBody};
 use axum::body::Body;
 use bytes::Bytes;
 use dropleaf_app::{Coding, LiveFile, Page};
-use dropleaf_core::visitor::Visitor;
 use dropleaf_core::{Code, Error};
-use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Response, StatusCode, header};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, Response, StatusCode, header};
 use std::ops::Range;
 
-/// Where and to whom a file is shown.
-pub(super) struct Scene<'a> {
-    pub door: &'a Door,
-    pub place: Place<'a>,
-    pub page: &'a Page,
-    pub visitor: Visitor,
-}
-
-pub(super) async fn send<B>(
+pub(super) async fn send(
     scene: &Scene<'_>,
-    request: &Request<B>,
     file: &LiveFile,
     status: StatusCode,
 ) -> Result<Response<OutBody>, Error> {
-    let Scene { door, place, page, visitor } = *scene;
-    let asked = |name: HeaderName| request.headers().get(name).and_then(|value| value.to_str().ok());
+    let Scene { door, head, place, page, visitor, .. } = *scene;
+    let asked = |name: HeaderName| head.headers.get(name).and_then(|value| value.to_str().ok());
     let range = asked(header::RANGE).filter(|_| status == StatusCode::OK);
     // A range is always of the plain bytes, so that its offsets mean the same to everybody.
     let coding = if file.is_compressible && range.is_none() {
@@ -36,7 +27,7 @@ pub(super) async fn send<B>(
     };
     let etag = file.etag(coding);
     let looked_at = counts(page, file) && !visitor.prefetch;
-    if looked_at && request.method() == Method::GET && range.is_none() && status == StatusCode::OK {
+    if looked_at && head.method == Method::GET && range.is_none() && status == StatusCode::OK {
         door.app.count_view(&page.site);
     }
     let mut response = Response::new(OutBody::empty());
@@ -76,7 +67,7 @@ pub(super) async fn send<B>(
     } else {
         Box::pin(send_large(door, &mut response, file, coding, part)).await?;
     }
-    if request.method() == Method::HEAD {
+    if head.method == Method::HEAD {
         without_body(&mut response);
     }
     Ok(response)

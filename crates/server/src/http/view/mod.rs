@@ -1,18 +1,33 @@
 //! Serving pages: the hot path. One lookup for the row, a pure decision, one lookup for the bytes.
 
+mod burn;
+mod cookies;
+mod email_gate;
+mod encrypted;
+mod feedback;
 mod file;
+mod form;
+mod gates;
 mod headers;
 mod negotiate;
+mod ours;
+mod report;
+mod scene;
+mod share;
 
 pub(super) use headers::HSTS;
 
 use super::error::{self, Wants};
 use super::{Door, OutBody, empty};
-use dropleaf_app::{LiveBundle, LiveFile, Page, PageKey};
-use dropleaf_core::access::{self, Access, Gate};
+use dropleaf_app::{LiveBundle, LiveFile, PageKey};
+use dropleaf_core::access::{self, Access};
 use dropleaf_core::visitor::{Signs, Visitor};
 use dropleaf_core::{Code, Error, path};
-use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Response, StatusCode, header};
+use http::request::Parts;
+use http::{HeaderMap, HeaderName, HeaderValue, Method, Response, StatusCode, header};
+use hyper::body::Incoming;
+use scene::Scene;
+use std::net::SocketAddr;
 use std::sync::Arc;
 
 /// Where a page was asked for.
@@ -55,31 +70,38 @@ impl Place<'_> {
     }
 }
 
-pub(super) async fn answer<B>(door: &Door, request: &Request<B>, place: Place<'_>) -> Response<OutBody> {
-    match try_answer(door, request, place).await {
+/// Answers a request for a page. The body is read only by our own forms below `_dropleaf/`.
+pub(super) async fn answer(
+    door: &Door,
+    head: &Parts,
+    body: Incoming,
+    peer: SocketAddr,
+    place: Place<'_>,
+) -> Response<OutBody> {
+    match try_answer(door, head, body, peer, place).await {
         Ok(response) => response,
-        Err(error) => failed(request, &error),
+        Err(error) => failed(head, &error),
     }
 }
 
 /// Paths of page hosts that belong to no page. Crawlers are let in: only so do they read that they may not index.
-pub(super) fn other<B>(request: &Request<B>) -> Response<OutBody> {
-    if request.uri().path() == "/robots.txt" {
+pub(super) fn other(head: &Parts) -> Response<OutBody> {
+    if head.uri.path() == "/robots.txt" {
         let mut response = Response::new(OutBody::from(String::from("User-agent: *\nAllow: /\n")));
         let headers = response.headers_mut();
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
         headers::common(headers);
         return response;
     }
-    failed(request, &Error::not_found("page"))
+    failed(head, &Error::not_found("page"))
 }
 
-fn failed<B>(request: &Request<B>, error: &Error) -> Response<OutBody> {
-    let mut response = error::respond(error, wants(request.headers()));
+fn failed(head: &Parts, error: &Error) -> Response<OutBody> {
+    let mut response = error::respond(error, wants(&head.headers));
     if error.code == Code::MethodNotAllowed {
         response.headers_mut().insert(header::ALLOW, HeaderValue::from_static("GET, HEAD"));
     }
-    if request.method() == Method::HEAD {
+    if head.method == Method::HEAD {
         without_body(&mut response);
     }
     response
@@ -101,73 +123,76 @@ fn without_body(response: &mut Response<OutBody>) {
     *response.body_mut() = OutBody::empty();
 }
 
-async fn try_answer<B>(
+async fn try_answer(
     door: &Door,
-    request: &Request<B>,
+    head: &Parts,
+    body: Incoming,
+    peer: SocketAddr,
     place: Place<'_>,
 ) -> Result<Response<OutBody>, Error> {
     let missing = || Error::new(Code::NotFound, "There is no page at this address.");
-    if !matches!(*request.method(), Method::GET | Method::HEAD) {
-        return Err(Error::plain(Code::MethodNotAllowed));
-    }
-    if request.headers().contains_key(SERVICE_WORKER) {
+    if head.headers.contains_key(SERVICE_WORKER) {
         return Err(Error::plain(Code::ServiceWorkerRefused));
     }
     if matches!(place, Place::Slug { rest: "robots.txt", .. }) {
-        return Ok(other(request));
+        return Ok(other(head));
     }
     let (key, tail) = place.split().ok_or_else(missing)?;
+    let ours = tail.and_then(|tail| tail.strip_prefix(OURS));
+    if ours.is_none() && !matches!(head.method, Method::GET | Method::HEAD) {
+        return Err(Error::plain(Code::MethodNotAllowed));
+    }
     let page = door.app.open_page(&key).await?.ok_or_else(missing)?;
     if let Place::Isolated { label, .. } = place
         && !page.site.host_label.eq_ignore_ascii_case(label)
     {
         return Err(missing());
     }
-    match access::decide(&page.door, door.app.now()) {
-        Access::Serve => {}
-        Access::Gone(code) => return Err(Error::plain(code)),
-        Access::Protected(gate) => return Err(Error::new(Code::Protected, protected(gate))),
+    let scene = Scene { door, head, peer, place, page: &page, visitor: visitor(&head.headers) };
+    if let Some(name) = ours {
+        // Boxed: forms are rare, and a view should not carry the room their work needs.
+        return Box::pin(ours::answer(&scene, name, body)).await;
     }
-    let visitor = visitor(request.headers());
-    if let Some(target) = isolated_target(door, request, place, &page, visitor) {
+    // The way to the page's own host comes before its gates: what they hand out must be kept there. But what is
+    // gone is gone everywhere, and says so without a detour.
+    if let Access::Gone(code) = access::decide(&page.door, access::Passes::ALL, door.app.now()) {
+        return Box::pin(burn::gone(&scene, tail, code)).await;
+    }
+    if let Some(target) = isolated_target(&scene) {
         return redirect(StatusCode::TEMPORARY_REDIRECT, &target);
     }
     let Some(tail) = tail else {
-        return redirect(
-            StatusCode::PERMANENT_REDIRECT,
-            &with_query(request, &format!("{}/", request.uri().path())),
-        );
+        return redirect(StatusCode::PERMANENT_REDIRECT, &with_query(head, &format!("{}/", head.uri.path())));
     };
-    let bundle = page.bundle.as_ref().ok_or_else(|| Error::internal("a live page has no content"))?;
-    let scene = file::Scene { door, place, page: &page, visitor };
+    if let Some(detour) = scene.detour(tail).await? {
+        return Ok(detour);
+    }
+    show(&scene, tail).await
+}
+
+/// The file a path names, as it is shown to somebody who may see it.
+async fn show(scene: &Scene<'_>, tail: &str) -> Result<Response<OutBody>, Error> {
+    let bundle = scene.page.bundle.as_ref().ok_or_else(|| Error::internal("a live page has no content"))?;
     match find(bundle, tail) {
         Found::File(file) => {
-            if page.site.e2e && visitor.navigation && file.path.starts_with("payload") {
-                return Err(Error::new(
-                    Code::Protected,
-                    "The page is end-to-end encrypted, and this server cannot open it in a browser yet.",
-                ));
+            if scene.page.site.e2e && scene.visitor.navigation && file.path.starts_with("payload") {
+                return encrypted::viewer(scene, file).await;
             }
-            file::send(&scene, request, file, StatusCode::OK).await
+            file::send(scene, file, StatusCode::OK).await
         }
         Found::Folder => redirect(
             StatusCode::PERMANENT_REDIRECT,
-            &with_query(request, &format!("{}/", request.uri().path())),
+            &with_query(scene.head, &format!("{}/", scene.head.uri.path())),
         ),
         Found::Nothing => match bundle.find("404.html") {
-            Some(file) => file::send(&scene, request, file, StatusCode::NOT_FOUND).await,
+            Some(file) => file::send(scene, file, StatusCode::NOT_FOUND).await,
             None => Err(Error::new(Code::NotFound, "This page has no such file.")),
         },
     }
 }
 
-const fn protected(gate: Gate) -> &'static str {
-    match gate {
-        Gate::Password => "The page is protected by a password, and this server cannot ask for it yet.",
-        Gate::Email => "The page is open to one e-mail domain, and this server cannot check addresses yet.",
-        Gate::Burn => "The page is deleted after its first view, and this server cannot reveal it yet.",
-    }
-}
+/// Below a site's root, what begins with this is ours. Decisions §1.4.
+const OURS: &str = "_dropleaf/";
 
 enum Found<'a> {
     File(&'a Arc<LiveFile>),
@@ -181,7 +206,7 @@ fn find<'a>(bundle: &'a LiveBundle, raw: &str) -> Found<'a> {
         return bundle.entry().map_or(Found::Nothing, Found::File);
     }
     let Some(name) = path::decode(raw) else { return Found::Nothing };
-    if name.starts_with("_dropleaf/") {
+    if name.starts_with(OURS) {
         return Found::Nothing;
     }
     if let Some(file) = bundle.find(&name) {
@@ -210,24 +235,18 @@ pub(super) fn visitor(headers: &HeaderMap) -> Visitor {
 }
 
 /// Where a browser goes instead: to the page's own host, so that no two pages share an origin.
-fn isolated_target<B>(
-    door: &Door,
-    request: &Request<B>,
-    place: Place<'_>,
-    page: &Page,
-    visitor: Visitor,
-) -> Option<String> {
-    let hosts = &door.resolved.hosts;
-    let deaf = visitor.safari && hosts.site.is_loopback();
-    if !matches!(place, Place::Shared { .. }) || !hosts.isolated || !visitor.navigation || deaf {
+fn isolated_target(scene: &Scene<'_>) -> Option<String> {
+    let hosts = &scene.door.resolved.hosts;
+    let deaf = scene.visitor.safari && hosts.site.is_loopback();
+    if !matches!(scene.place, Place::Shared { .. }) || !hosts.isolated || !scene.visitor.navigation || deaf {
         return None;
     }
-    let origin = hosts.isolated_origin(&page.site.host_label);
-    Some(with_query(request, &format!("{origin}{}", request.uri().path())))
+    let origin = hosts.isolated_origin(&scene.page.site.host_label);
+    Some(with_query(scene.head, &format!("{origin}{}", scene.head.uri.path())))
 }
 
-fn with_query<B>(request: &Request<B>, target: &str) -> String {
-    match request.uri().query() {
+fn with_query(head: &Parts, target: &str) -> String {
+    match head.uri.query() {
         Some(query) => format!("{target}?{query}"),
         None => target.to_owned(),
     }

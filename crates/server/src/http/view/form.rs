@@ -1,0 +1,42 @@
+//! What a page's own forms send: read within a limit, and only when the page itself sent it.
+
+use super::scene::Scene;
+use dropleaf_core::{Code, Error};
+use http_body_util::{BodyExt, Limited};
+use hyper::body::Incoming;
+use std::time::Duration;
+
+/// No form of ours is larger: the longest is a comment with its anchor.
+const LIMIT: usize = 64 * 1024;
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// The whole body, if it is short and comes soon.
+pub(super) async fn read(body: Incoming) -> Result<bytes::Bytes, Error> {
+    let whole = tokio::time::timeout(PATIENCE, Limited::new(body, LIMIT).collect()).await;
+    match whole {
+        Ok(Ok(whole)) => Ok(whole.to_bytes()),
+        Ok(Err(error)) if error.is::<http_body_util::LengthLimitError>() => {
+            Err(Error::new(Code::TooLarge, format!("A form may be {LIMIT} bytes long.")))
+        }
+        Ok(Err(_)) => Err(Error::new(Code::InvalidRequest, "The request body ended early.")),
+        Err(_) => Err(Error::plain(Code::RequestTimeout)),
+    }
+}
+
+/// The fields of an `application/x-www-form-urlencoded` body, in order.
+pub(super) async fn fields(body: Incoming) -> Result<Vec<(String, String)>, Error> {
+    Ok(form_urlencoded::parse(&read(body).await?).into_owned().collect())
+}
+
+/// The first value of a field.
+pub(super) fn field<'a>(fields: &'a [(String, String)], name: &str) -> Option<&'a str> {
+    fields.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
+}
+
+/// Refuses what another site's page sends in a viewer's name. A plain client sends neither header and may pass:
+/// it has no viewer's cookies. Sibling pages share the site in the browser's eyes, so the origin itself must match.
+pub(super) fn require_same_origin(scene: &Scene<'_>) -> Result<(), Error> {
+    let site = scene.header("sec-fetch-site").is_none_or(|site| site == "same-origin" || site == "none");
+    let origin = scene.header("origin").is_none_or(|origin| origin.eq_ignore_ascii_case(&scene.origin()));
+    if site && origin { Ok(()) } else { Err(Error::plain(Code::CrossSite)) }
+}

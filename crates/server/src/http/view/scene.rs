@@ -1,0 +1,88 @@
+//! One request for one page: what was asked, where, by whom. Everything that answers a viewer gets this.
+
+use super::{Place, burn, gates};
+use crate::http::{Door, OutBody};
+use dropleaf_app::Page;
+use dropleaf_core::access::{self, Access, Passes};
+use dropleaf_core::visitor::Visitor;
+use dropleaf_core::{Error, network};
+use http::request::Parts;
+use http::{HeaderMap, Response};
+use std::net::{IpAddr, SocketAddr};
+
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Scene<'a> {
+    pub door: &'a Door,
+    pub head: &'a Parts,
+    pub peer: SocketAddr,
+    pub place: Place<'a>,
+    pub page: &'a Page,
+    pub visitor: Visitor,
+}
+
+impl Scene<'_> {
+    /// What stands between the viewer and the page, as an answer: a gate, or the page that asks before it burns.
+    pub(super) async fn detour(&self, tail: &str) -> Result<Option<Response<OutBody>>, Error> {
+        // Most pages have neither, and pay for neither.
+        let passes = if self.page.door.is_gated() {
+            match Box::pin(gates::passes(self)).await? {
+                gates::Found::Passes(passes) => passes,
+                gates::Found::Answer(response) => return Ok(Some(response)),
+            }
+        } else {
+            Passes::default()
+        };
+        match access::decide(&self.page.door, passes, self.door.app.now()) {
+            Access::Serve => Ok(None),
+            Access::Gone(code) => Err(Error::plain(code)),
+            Access::Ask(gate) => Box::pin(gates::ask(self, gate)).await.map(Some),
+            Access::Reveal => Box::pin(burn::meet(self, tail)).await.map(Some),
+        }
+    }
+
+    /// Whether this viewer stands inside every gate; for what belongs to a page without being a file of it.
+    pub(super) async fn require_inside(&self) -> Result<(), Error> {
+        let passes = match Box::pin(gates::passes(self)).await? {
+            gates::Found::Passes(passes) => passes,
+            gates::Found::Answer(_) => Passes::default(),
+        };
+        match access::decide(&self.page.door, passes, self.door.app.now()) {
+            Access::Serve | Access::Reveal => Ok(()),
+            Access::Gone(code) => Err(Error::plain(code)),
+            Access::Ask(gate) => Err(gates::refusal(gate)),
+        }
+    }
+
+    /// The address of the site's root as a path on this host, with its closing slash.
+    pub(super) fn root(&self) -> String {
+        match self.place {
+            Place::Shared { .. } | Place::Isolated { .. } => format!("/p/{}/", self.page.site.token),
+            Place::SharedSlug { rest } => format!("/s/{}/", rest.split('/').next().unwrap_or_default()),
+            Place::Slug { .. } => "/".to_owned(),
+        }
+    }
+
+    /// The origin this page is shown under, built from configuration.
+    pub(super) fn origin(&self) -> String {
+        let hosts = &self.door.resolved.hosts;
+        match self.place {
+            Place::Shared { .. } | Place::SharedSlug { .. } => hosts.site.url(),
+            Place::Isolated { .. } => hosts.isolated_origin(&self.page.site.host_label),
+            Place::Slug { slug, .. } => hosts.isolated_origin(slug),
+        }
+    }
+
+    pub(super) fn client_ip(&self) -> Option<IpAddr> {
+        let forwarded = self.head.headers.get_all("x-forwarded-for").iter();
+        let forwarded = forwarded.filter_map(|value| value.to_str().ok());
+        network::client_ip(self.peer.ip(), forwarded, &self.door.resolved.trusted_proxies)
+    }
+
+    pub(super) fn header(&self, name: &str) -> Option<&str> {
+        header(&self.head.headers, name)
+    }
+}
+
+fn header<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
+    headers.get(name).and_then(|value| value.to_str().ok())
+}
