@@ -1,8 +1,8 @@
 """Fills a dropleaf SQLite store with copies of its sites: fill.py DATABASE TOTAL TOKENS IDS
 
 Every site already there serves as a model; a copy gets an id, a token, a host label and times of its own and points at
-its model's bundle, so that it can be viewed, updated and listed. As many unreferenced blobs and bundles are added, so
-that those tables are large as well. A sample of tokens (as paths) and ids is written to the two files.
+its model's bundle, so that it can be viewed, updated and listed. As many blobs and bundles that no site shows are added,
+so that those tables are large as well. A sample of tokens (as paths) and ids is written to the two files.
 """
 
 import random
@@ -46,8 +46,8 @@ def main(database, total, token_file, id_file):
         db.execute(f"PRAGMA {pragma}")
     models = rows(db, "sites", "state = 'live'")
     versions = {(row["site_id"], row["version"]): row for row in rows(db, "site_versions")}
-    file_of = {row["bundle_hash"]: row for row in rows(db, "bundle_files")}
-    bundle_of = {row["hash"]: row for row in rows(db, "bundles")}
+    file_of = {row["bundle_id"]: row for row in rows(db, "bundle_files")}
+    bundle_of = {row["id"]: row for row in rows(db, "bundles")}
     blob = rows(db, "blobs", "body IS NOT NULL")[0]
     rng = random.Random(1)
     now = models[0]["created_at"]
@@ -71,10 +71,10 @@ def main(database, total, token_file, id_file):
             version.update(site_id=site["id"], created_at=at)
             site_versions.append(version)
             body = rng.randbytes(120)
-            blob_hash, bundle_hash = rng.randbytes(32), rng.randbytes(32)
+            blob_hash, bundle_id = rng.randbytes(32), "bun_" + like(model["bundle_id"][4:], rng)
             blobs.append({**blob, "hash": blob_hash, "body": body, "size_bytes": 120, "stored_bytes": 120})
-            bundles.append({**bundle_of[model["bundle_hash"]], "hash": bundle_hash})
-            files.append({**file_of[model["bundle_hash"]], "bundle_hash": bundle_hash, "blob_hash": blob_hash})
+            bundles.append({**bundle_of[model["bundle_id"]], "id": bundle_id})
+            files.append({**file_of[model["bundle_id"]], "bundle_id": bundle_id, "blob_hash": blob_hash})
         db.execute("BEGIN")
         for table, records in (("blobs", blobs), ("bundles", bundles), ("bundle_files", files), ("sites", sites), ("site_versions", site_versions)):
             insert(db, table, records)

@@ -65,7 +65,7 @@ impl App {
 
     pub async fn set_plan(&self, account: &Account, plan: &str) -> Result<()> {
         self.check_plan(plan)?;
-        self.store.commit(vec![accounts::set_plan(&account.id, plan)]).await?;
+        self.commit_keys(vec![accounts::set_plan(&account.id, plan)]).await?;
         Ok(())
     }
 

@@ -1,11 +1,16 @@
 //! API keys: made, listed, revoked, and recognised on every request.
 
-use crate::app::App;
+use crate::app::{App, KEYS_CHANGED};
+use crate::fresh::Fresh;
 use crate::idempotency::{Done, Entry, Once};
 use dropleaf_core::account::Account;
 use dropleaf_core::api_key::{self, ApiKey};
 use dropleaf_core::{Code, Error, Result, secret};
-use dropleaf_store::{DbError, api_keys, idempotency};
+use dropleaf_store::{DbError, Stmt, api_keys, idempotency};
+use std::sync::Arc;
+
+/// Accounts by the hash of a key of theirs.
+pub(crate) type Keyring = Fresh<[u8; 32], (Account, ApiKey)>;
 
 /// A key at the one moment its secret is known.
 #[derive(Debug)]
@@ -15,15 +20,32 @@ pub struct NewKey {
 }
 
 impl App {
-    /// The account behind a bearer key. A key with a wrong checksum is refused without asking the database.
-    pub async fn authenticate(&self, key: &str) -> Result<(Account, ApiKey)> {
+    /// The account behind a bearer key, as it stood a moment ago: its plan and its name are right, its counts may be
+    /// behind. A key with a wrong checksum is refused without asking the database.
+    pub async fn authenticate(&self, key: &str) -> Result<Arc<(Account, ApiKey)>> {
         if !secret::is_well_formed(secret::KEY_PREFIX, key) {
             return Err(Error::plain(Code::InvalidCredential));
         }
-        let found = self.store.find_key(&secret::hash(key)).await?;
+        let (hash, now) = (secret::hash(key), self.clock.monotonic());
+        if let Some(known) = self.keyring.find(&hash, now) {
+            return Ok(known);
+        }
+        let before = self.keyring.before(now);
+        let found = self.store.find_key(&hash).await?;
         let (account, key) = found.ok_or_else(|| Error::plain(Code::InvalidCredential))?;
         self.note_use(&key).await;
-        Ok((account, key))
+        let known = Arc::new((account, key));
+        self.keyring.keep(&hash, Arc::clone(&known), before);
+        Ok(known)
+    }
+
+    /// Commits a change after which a key opens something else, or nothing: seen at once on this node, and by the
+    /// others as soon as they hear of it.
+    pub(crate) async fn commit_keys(&self, stmts: Vec<Stmt>) -> Result<(), DbError> {
+        let outcome = self.store.commit_changed(stmts, vec![KEYS_CHANGED.to_owned()]).await;
+        // Also after a failure: whether a lost connection committed is not known.
+        self.keyring.clear();
+        outcome.map(|_| ())
     }
 
     /// `last_used` is written at most once a minute, and never in the way of a request: a failure is only logged.
@@ -82,8 +104,8 @@ impl App {
     }
 
     pub async fn revoke_key(&self, account: &Account, id: &str) -> Result<()> {
-        match self.store.commit(vec![api_keys::delete(&account.id, id)]).await {
-            Ok(_) => Ok(()),
+        match self.commit_keys(vec![api_keys::delete(&account.id, id)]).await {
+            Ok(()) => Ok(()),
             Err(DbError::Guard(api_keys::UNKNOWN)) => Err(Error::not_found("API key")),
             Err(error) => Err(error.into()),
         }

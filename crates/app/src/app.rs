@@ -1,5 +1,6 @@
 //! The application: storage, time, randomness, settings and caches, held together for the acts.
 
+use crate::api_keys::Keyring;
 use crate::idempotency::InFlight;
 use crate::pages::Pages;
 use crate::passwords::Passwords;
@@ -12,6 +13,11 @@ use dropleaf_core::{Clock, Minter};
 use dropleaf_store::Store;
 use std::sync::Arc;
 use tokio::sync::Semaphore;
+
+/// Keys whose rows are held in memory.
+const KEYS: usize = 10_000;
+/// What other nodes are told when a key or the plan of its account has changed.
+pub(crate) const KEYS_CHANGED: &str = "k";
 
 /// Everything that comes in through the door at start-up.
 #[derive(Debug)]
@@ -32,6 +38,7 @@ pub struct App {
     pub(crate) keys: Keys,
     pub(crate) settings: Settings,
     pub(crate) pages: Pages,
+    pub(crate) keyring: Keyring,
     pub(crate) views: Views,
     pub(crate) passwords: Passwords,
     pub(crate) in_flight: InFlight,
@@ -46,6 +53,7 @@ impl App {
         let Parts { store, clock, minter, keys, hosts, settings } = parts;
         Self {
             pages: Pages::new(settings.cache_bytes),
+            keyring: Keyring::new(KEYS),
             views: Views::default(),
             passwords: Passwords::default(),
             in_flight: InFlight::default(),
@@ -82,7 +90,13 @@ impl App {
     /// Keeps this node's cache in step with the others. None when there are no others.
     pub fn follow_changes(self: &Arc<Self>) -> Option<impl Future<Output = ()> + Send + use<>> {
         let app = Arc::clone(self);
-        self.store.db.listen(move |changed| app.pages.evict_named(changed))
+        self.store.db.listen(move |changed| {
+            if changed == KEYS_CHANGED {
+                app.keyring.clear();
+            } else {
+                app.pages.evict_named(changed);
+            }
+        })
     }
 
     /// Writes out what is only in memory and lets the storage go.

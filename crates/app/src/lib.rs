@@ -5,6 +5,7 @@ mod accounts;
 mod api_keys;
 mod app;
 mod caller;
+mod fresh;
 mod idempotency;
 mod limits;
 mod pages;

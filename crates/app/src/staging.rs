@@ -48,7 +48,7 @@ impl Upload {
 /// Content ready to be committed.
 #[derive(Debug)]
 pub(crate) struct Staged {
-    pub(crate) hash: [u8; 32],
+    pub(crate) bundle_id: String,
     pub(crate) title: String,
     pub(crate) byte_size: i64,
     pub(crate) file_count: i64,
@@ -61,7 +61,7 @@ impl App {
         let bundle = self.prepare(upload, e2e).await?;
         let now = self.now();
         let row = Bundle {
-            hash: bundle.hash,
+            id: self.minter.ordered_id("bun", now),
             kind: bundle.kind.as_str().to_owned(),
             entry: bundle.entry,
             files: bundle
@@ -88,7 +88,7 @@ impl App {
         let file_count = row.files.iter().filter(|file| !file.path.starts_with("_dropleaf/")).count();
         stmts.extend(bundles::insert(&row, now));
         Ok(Staged {
-            hash: bundle.hash,
+            bundle_id: row.id,
             title: bundle.title,
             byte_size: to_i64(bundle.size_bytes),
             file_count: to_i64(file_count as u64),

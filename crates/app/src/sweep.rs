@@ -85,7 +85,7 @@ impl App {
     }
 
     /// Erases at once what a purged site alone pointed at. What cannot be erased now is left to [`App::collect`].
-    pub(crate) async fn erase_now(&self, site_id: &str, bundles: &[[u8; 32]]) {
+    pub(crate) async fn erase_now(&self, site_id: &str, bundles: &[String]) {
         match blobs::erase(&self.store.db, &self.store.blobs, bundles, self.now()).await {
             Ok(true) => {}
             Ok(false) => {

@@ -75,7 +75,7 @@ pub struct Site {
     pub title: String,
     pub version: i64,
     /// None once the bytes are erased.
-    pub bundle_hash: Option<[u8; 32]>,
+    pub bundle_id: Option<String>,
     pub byte_size: i64,
     pub created_at: i64,
     pub updated_at: i64,

@@ -110,7 +110,7 @@ mod tests {
             state: State::Live,
             title: "A".into(),
             version: 1,
-            bundle_hash: Some([0; 32]),
+            bundle_id: Some("bun_1".into()),
             byte_size: 1,
             created_at: 100,
             updated_at: 100,

@@ -1,5 +1,6 @@
 //! The doors of dropleaf: configuration, command line, HTTP. Rules live in `core`, acts in `app`, SQL in `store`.
 
+mod aside;
 pub mod cli;
 pub mod config;
 pub mod http;
@@ -11,3 +12,4 @@ pub mod serve;
 pub mod startup;
 pub mod tasks;
 pub mod tls;
+mod wire;

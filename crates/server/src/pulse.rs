@@ -1,8 +1,9 @@
-//! How long a connection may say nothing. hyper times the headers of HTTP/1.1 only once it knows that they are HTTP/1.1,
-//! and lets an HTTP/2 connection without requests live on; this ends both.
+//! How long a connection may say nothing: the time for the headers of a request on HTTP/1.1, counted from the end of the
+//! last one, and the idle time on HTTP/2. A request costs a few stores here and no timer of its own.
 
+use http::Version;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
 use tokio::time::{Instant, sleep_until};
 
@@ -13,6 +14,7 @@ pub struct Pulse {
     under_way: AtomicU32,
     /// Milliseconds from the start to the end of the last request; 0 before the first one ended.
     last: AtomicU64,
+    http2: AtomicBool,
 }
 
 /// A request under way; it ends when this is dropped, however that comes.
@@ -27,30 +29,49 @@ impl Drop for Busy {
     }
 }
 
+/// How a connection fell silent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Silence {
+    /// No whole request ever came.
+    FromTheStart,
+    /// None has come for a while.
+    Since,
+}
+
 impl Pulse {
     pub fn new() -> Arc<Self> {
-        Arc::new(Self { start: Instant::now(), under_way: AtomicU32::new(0), last: AtomicU64::new(0) })
+        Arc::new(Self {
+            start: Instant::now(),
+            under_way: AtomicU32::new(0),
+            last: AtomicU64::new(0),
+            http2: AtomicBool::new(false),
+        })
     }
 
-    pub fn begin(self: &Arc<Self>) -> Busy {
+    pub fn begin(self: &Arc<Self>, version: Version) -> Busy {
         self.under_way.fetch_add(1, Ordering::Relaxed);
+        if version == Version::HTTP_2 {
+            self.http2.store(true, Ordering::Relaxed);
+        }
         Busy(Arc::clone(self))
     }
 
-    /// Ends when no first request came in the time `first`, or none for the time `idle` after that.
-    pub async fn stopped(&self, first: Duration, idle: Duration) {
-        sleep_until(self.start + first).await;
+    /// Ends when no request came in time: the first one and every next of HTTP/1.1 within `headers`, the next of
+    /// HTTP/2 within `idle`.
+    pub async fn stopped(&self, headers: Duration, idle: Duration) -> Silence {
+        sleep_until(self.start + headers).await;
         loop {
+            let patience = if self.http2.load(Ordering::Relaxed) { idle } else { headers };
             if self.under_way.load(Ordering::Acquire) > 0 {
-                sleep_until(Instant::now() + idle).await;
+                sleep_until(Instant::now() + patience).await;
                 continue;
             }
-            let end = match self.last.load(Ordering::Relaxed) {
-                0 => self.start + first,
-                last => self.start + Duration::from_millis(last) + idle,
+            let (end, silence) = match self.last.load(Ordering::Relaxed) {
+                0 => (self.start + headers, Silence::FromTheStart),
+                last => (self.start + Duration::from_millis(last) + patience, Silence::Since),
             };
             if end <= Instant::now() {
-                return;
+                return silence;
             }
             sleep_until(end).await;
         }
@@ -61,34 +82,36 @@ impl Pulse {
 mod tests {
     use super::*;
 
-    const FIRST: Duration = Duration::from_secs(10);
+    const HEADERS: Duration = Duration::from_secs(10);
     const IDLE: Duration = Duration::from_secs(30);
 
-    async fn stops_after(pulse: &Pulse) -> u64 {
-        pulse.stopped(FIRST, IDLE).await;
-        pulse.start.elapsed().as_secs()
+    async fn stops_after(pulse: &Pulse) -> (u64, Silence) {
+        let silence = pulse.stopped(HEADERS, IDLE).await;
+        (pulse.start.elapsed().as_secs(), silence)
     }
 
     #[tokio::test(start_paused = true)]
     async fn a_connection_that_never_asks_has_the_first_time() {
-        assert_eq!(stops_after(&Pulse::new()).await, 10);
+        assert_eq!(stops_after(&Pulse::new()).await, (10, Silence::FromTheStart));
     }
 
     #[tokio::test(start_paused = true)]
-    async fn one_that_asked_has_the_idle_time_after_its_last_request() {
-        let pulse = Pulse::new();
-        tokio::time::advance(Duration::from_secs(5)).await;
-        drop(pulse.begin());
-        assert_eq!(stops_after(&pulse).await, 35);
+    async fn one_that_asked_has_its_time_from_the_end_of_its_last_request() {
+        for (version, end) in [(Version::HTTP_11, 15), (Version::HTTP_2, 35)] {
+            let pulse = Pulse::new();
+            tokio::time::advance(Duration::from_secs(5)).await;
+            drop(pulse.begin(version));
+            assert_eq!(stops_after(&pulse).await, (end, Silence::Since));
+        }
     }
 
     #[tokio::test(start_paused = true)]
     async fn one_that_is_being_answered_is_left_alone() {
         let pulse = Pulse::new();
-        let busy = pulse.begin();
-        let waited = tokio::time::timeout(Duration::from_mins(5), pulse.stopped(FIRST, IDLE)).await;
+        let busy = pulse.begin(Version::HTTP_11);
+        let waited = tokio::time::timeout(Duration::from_mins(5), pulse.stopped(HEADERS, IDLE)).await;
         assert!(waited.is_err());
         drop(busy);
-        assert_eq!(stops_after(&pulse).await, 330);
+        assert_eq!(stops_after(&pulse).await, (310, Silence::Since));
     }
 }

@@ -29,28 +29,35 @@ CREATE TABLE blobs (
   encoding     TEXT NOT NULL,
   size_bytes   BIGINT NOT NULL,
   stored_bytes BIGINT NOT NULL,
-  body         BYTEA,
+  -- How many bundles hold it, moved in the transaction that makes or removes one. An index from bodies to bundles
+  -- would say the same, at the price of one more page written at random with every publish.
+  refs         BIGINT NOT NULL,
+  touched_at   BIGINT NOT NULL,
   object_key   TEXT,
-  touched_at   BIGINT NOT NULL
+  body         BYTEA
 );
+CREATE INDEX blobs_unused ON blobs(touched_at) WHERE refs = 0;
 
--- An immutable set of files, addressed by the hash of its list; versions of sites point here.
+-- An immutable set of files. Its id sorts by time, so that new rows go to the end of every tree.
 CREATE TABLE bundles (
-  hash       BYTEA PRIMARY KEY,
+  id         TEXT PRIMARY KEY,
   kind       TEXT NOT NULL,
   entry      TEXT NOT NULL,
+  -- How many versions of sites show it.
+  refs       BIGINT NOT NULL,
   touched_at BIGINT NOT NULL
 );
+CREATE INDEX bundles_unused ON bundles(touched_at) WHERE refs = 0;
 
+-- blob_hash is no declared reference: without an index from bodies to files, checking it would read them all.
 CREATE TABLE bundle_files (
-  bundle_hash BYTEA NOT NULL REFERENCES bundles(hash),
-  path        TEXT NOT NULL,
-  mime        TEXT NOT NULL,
-  blob_hash   BYTEA NOT NULL REFERENCES blobs(hash),
-  size_bytes  BIGINT NOT NULL,
-  PRIMARY KEY (bundle_hash, path)
+  bundle_id  TEXT NOT NULL REFERENCES bundles(id),
+  path       TEXT NOT NULL,
+  mime       TEXT NOT NULL,
+  blob_hash  BYTEA NOT NULL,
+  size_bytes BIGINT NOT NULL,
+  PRIMARY KEY (bundle_id, path)
 );
-CREATE INDEX bundle_files_by_blob ON bundle_files(blob_hash);
 
 CREATE TABLE sites (
   id                TEXT PRIMARY KEY,
@@ -62,7 +69,7 @@ CREATE TABLE sites (
   state             TEXT NOT NULL,
   title             TEXT NOT NULL,
   version           BIGINT NOT NULL,
-  bundle_hash       BYTEA,
+  bundle_id         TEXT,
   byte_size         BIGINT NOT NULL,
   created_at        BIGINT NOT NULL,
   updated_at        BIGINT NOT NULL,
@@ -89,7 +96,7 @@ CREATE INDEX sites_by_end ON sites(ended_at) WHERE ended_at IS NOT NULL AND purg
 CREATE TABLE site_versions (
   site_id     TEXT NOT NULL REFERENCES sites(id),
   version     BIGINT NOT NULL,
-  bundle_hash BYTEA NOT NULL REFERENCES bundles(hash),
+  bundle_id   TEXT NOT NULL,
   title       TEXT NOT NULL,
   byte_size   BIGINT NOT NULL,
   file_count  BIGINT NOT NULL,
@@ -99,7 +106,6 @@ CREATE TABLE site_versions (
   created_at  BIGINT NOT NULL,
   PRIMARY KEY (site_id, version)
 );
-CREATE INDEX site_versions_by_bundle ON site_versions(bundle_hash);
 
 -- Who holds a public name. held_until is null while a live site uses it; afterwards the name waits for its last owner.
 CREATE TABLE slugs (

@@ -1,7 +1,11 @@
-//! Rows of `bundles` and `bundle_files`: immutable, shared by every version with the same content.
+//! Rows of `bundles` and `bundle_files`: immutable, shown by one version or more. Each knows how many show it, so that
+//! what nothing shows any more is found without looking at everything.
 
 use crate::db::{DbError, Row, Stmt};
 use crate::store::Store;
+
+/// The bundle that a version was to show is no longer there.
+pub const GONE: &str = "bundle_gone";
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BundleFile {
@@ -13,7 +17,7 @@ pub struct BundleFile {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Bundle {
-    pub hash: [u8; 32],
+    pub id: String,
     pub kind: String,
     pub entry: String,
     pub files: Vec<BundleFile>,
@@ -29,10 +33,10 @@ fn file(row: &Row<'_>) -> Result<BundleFile, DbError> {
 }
 
 impl Store {
-    pub async fn find_bundle(&self, hash: &[u8; 32]) -> Result<Option<Bundle>, DbError> {
+    pub async fn find_bundle(&self, id: &str) -> Result<Option<Bundle>, DbError> {
         let head = self
             .db
-            .get("SELECT kind, entry FROM bundles WHERE hash = $1", &[(*hash).into()], |row| {
+            .get("SELECT kind, entry FROM bundles WHERE id = $1", &[id.into()], |row| {
                 Ok((row.text(0)?.to_owned(), row.text(1)?.to_owned()))
             })
             .await?;
@@ -40,28 +44,31 @@ impl Store {
         let files = self
             .db
             .list(
-                "SELECT path, mime, blob_hash, size_bytes FROM bundle_files WHERE bundle_hash = $1",
-                vec![(*hash).into()],
+                "SELECT path, mime, blob_hash, size_bytes FROM bundle_files WHERE bundle_id = $1",
+                vec![id.into()],
                 file,
             )
             .await?;
-        Ok(Some(Bundle { hash: *hash, kind, entry, files }))
+        Ok(Some(Bundle { id: id.to_owned(), kind, entry, files }))
     }
 }
 
-/// The statements that record a bundle whose bodies are recorded already. Meeting one that is there refreshes it.
+/// The statements that record a bundle for the one version that shows it. Its bodies are recorded already, each once.
 pub fn insert(bundle: &Bundle, now: i64) -> Vec<Stmt> {
     let head = Stmt::new(
-        "INSERT INTO bundles (hash, kind, entry, touched_at) VALUES ($1, $2, $3, $4) \
-         ON CONFLICT (hash) DO UPDATE SET touched_at = excluded.touched_at",
-        vec![bundle.hash.into(), bundle.kind.as_str().into(), bundle.entry.as_str().into(), now.into()],
+        "INSERT INTO bundles (id, kind, entry, refs, touched_at) VALUES ($1, $2, $3, 1, $4)",
+        vec![
+            bundle.id.as_str().into(),
+            bundle.kind.as_str().into(),
+            bundle.entry.as_str().into(),
+            now.into(),
+        ],
     );
     let files = bundle.files.iter().map(|file| {
         Stmt::new(
-            "INSERT INTO bundle_files (bundle_hash, path, mime, blob_hash, size_bytes) VALUES ($1, $2, $3, $4, $5) \
-             ON CONFLICT (bundle_hash, path) DO NOTHING",
+            "INSERT INTO bundle_files (bundle_id, path, mime, blob_hash, size_bytes) VALUES ($1, $2, $3, $4, $5)",
             vec![
-                bundle.hash.into(),
+                bundle.id.as_str().into(),
                 file.path.as_str().into(),
                 file.mime.as_str().into(),
                 file.blob_hash.into(),
@@ -72,10 +79,7 @@ pub fn insert(bundle: &Bundle, now: i64) -> Vec<Stmt> {
     std::iter::once(head).chain(files).collect()
 }
 
-/// Refreshes a bundle that a new version is about to point at; fails when the sweep was faster.
-pub fn touch(hash: &[u8; 32], now: i64) -> Stmt {
-    Stmt::new("UPDATE bundles SET touched_at = $1 WHERE hash = $2", vec![now.into(), (*hash).into()])
-        .one(GONE)
+/// One more version shows the bundle; fails when none does any more and it may be gone.
+pub fn show_again(id: &str) -> Stmt {
+    Stmt::new("UPDATE bundles SET refs = refs + 1 WHERE id = $1 AND refs > 0", [id.into()]).one(GONE)
 }
-
-pub const GONE: &str = "bundle_gone";

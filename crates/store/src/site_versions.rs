@@ -7,7 +7,7 @@ use crate::store::Store;
 pub struct SiteVersion {
     pub site_id: String,
     pub version: i64,
-    pub bundle_hash: [u8; 32],
+    pub bundle_id: String,
     pub title: String,
     pub byte_size: i64,
     pub file_count: i64,
@@ -20,7 +20,7 @@ fn row(row: &Row<'_>) -> Result<SiteVersion, DbError> {
     Ok(SiteVersion {
         site_id: row.text(0)?.to_owned(),
         version: row.int(1)?,
-        bundle_hash: row.hash(2)?,
+        bundle_id: row.text(2)?.to_owned(),
         title: row.text(3)?.to_owned(),
         byte_size: row.int(4)?,
         file_count: row.int(5)?,
@@ -33,7 +33,7 @@ fn row(row: &Row<'_>) -> Result<SiteVersion, DbError> {
 macro_rules! select {
     ($tail:literal) => {
         concat!(
-            "SELECT site_id, version, bundle_hash, title, byte_size, file_count, e2e, restored_from, created_at \
+            "SELECT site_id, version, bundle_id, title, byte_size, file_count, e2e, restored_from, created_at \
              FROM site_versions ",
             $tail
         )
@@ -54,12 +54,12 @@ impl Store {
 
 pub fn insert(version: &SiteVersion) -> Stmt {
     Stmt::new(
-        "INSERT INTO site_versions (site_id, version, bundle_hash, title, byte_size, file_count, e2e, restored_from, created_at) \
+        "INSERT INTO site_versions (site_id, version, bundle_id, title, byte_size, file_count, e2e, restored_from, created_at) \
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)",
         vec![
             version.site_id.as_str().into(),
             version.version.into(),
-            version.bundle_hash.into(),
+            version.bundle_id.as_str().into(),
             version.title.as_str().into(),
             version.byte_size.into(),
             version.file_count.into(),
@@ -70,10 +70,15 @@ pub fn insert(version: &SiteVersion) -> Stmt {
     )
 }
 
-/// Lets go of versions up to this one; their bodies become garbage when nothing else points at them.
-pub fn delete_up_to(site_id: &str, version: i64) -> Stmt {
-    Stmt::new(
-        "DELETE FROM site_versions WHERE site_id = $1 AND version <= $2",
-        vec![site_id.into(), version.into()],
-    )
+/// Lets go of versions up to this one, and of the bundles they show; what nothing shows is for the sweep.
+pub fn delete_up_to(site_id: &str, version: i64, now: i64) -> [Stmt; 2] {
+    let release = "UPDATE bundles SET refs = refs - (SELECT COUNT(*) FROM site_versions \
+         WHERE site_versions.site_id = $1 AND site_versions.version <= $2 AND site_versions.bundle_id = bundles.id), \
+         touched_at = $3 \
+         WHERE id IN (SELECT bundle_id FROM site_versions WHERE site_id = $1 AND version <= $2)";
+    let delete = "DELETE FROM site_versions WHERE site_id = $1 AND version <= $2";
+    [
+        Stmt::new(release, vec![site_id.into(), version.into(), now.into()]),
+        Stmt::new(delete, vec![site_id.into(), version.into()]),
+    ]
 }

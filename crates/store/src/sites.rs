@@ -10,7 +10,7 @@ pub const CHANGED: &str = "site_changed";
 macro_rules! select {
     ($tail:literal) => {
         concat!(
-            "SELECT id, token, host_label, account_id, slug, visibility, state, title, version, bundle_hash, byte_size, \
+            "SELECT id, token, host_label, account_id, slug, visibility, state, title, version, bundle_id, byte_size, \
              created_at, updated_at, expires_at, agentation, csp_strict, e2e, password_hash, email_gate_domain, \
              gate_version, claim_hash, claimed_at, counted, ended_at, purged_at, view_count, last_viewed_at FROM sites ",
             $tail
@@ -30,7 +30,7 @@ fn row(row: &Row<'_>) -> Result<Site, DbError> {
         state: State::parse(row.text(6)?).ok_or_else(|| broken("state"))?,
         title: row.text(7)?.to_owned(),
         version: row.int(8)?,
-        bundle_hash: row.opt_hash(9)?,
+        bundle_id: row.opt_text(9)?.map(str::to_owned),
         byte_size: row.int(10)?,
         created_at: row.int(11)?,
         updated_at: row.int(12)?,
@@ -163,7 +163,7 @@ pub fn insert(site: &Site) -> Stmt {
         site.state.as_str().into(),
         site.title.as_str().into(),
         site.version.into(),
-        site.bundle_hash.into(),
+        site.bundle_id.as_deref().into(),
         site.byte_size.into(),
         site.created_at.into(),
         site.updated_at.into(),
@@ -179,7 +179,7 @@ pub fn insert(site: &Site) -> Stmt {
         site.counted.into(),
     ];
     Stmt::new(
-        "INSERT INTO sites (id, token, host_label, account_id, slug, visibility, state, title, version, bundle_hash, \
+        "INSERT INTO sites (id, token, host_label, account_id, slug, visibility, state, title, version, bundle_id, \
          byte_size, created_at, updated_at, expires_at, agentation, csp_strict, e2e, password_hash, email_gate_domain, \
          gate_version, claim_hash, claimed_at, counted, ended_at, purged_at, view_count, last_viewed_at) \
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, \
@@ -197,7 +197,7 @@ pub fn update(before: &Site, after: &Site) -> Stmt {
         after.state.as_str().into(),
         after.title.as_str().into(),
         after.version.into(),
-        after.bundle_hash.into(),
+        after.bundle_id.as_deref().into(),
         after.byte_size.into(),
         after.updated_at.into(),
         after.expires_at.into(),
@@ -217,7 +217,7 @@ pub fn update(before: &Site, after: &Site) -> Stmt {
     ];
     Stmt::new(
         "UPDATE sites SET account_id = $1, slug = $2, visibility = $3, state = $4, title = $5, version = $6, \
-         bundle_hash = $7, byte_size = $8, updated_at = $9, expires_at = $10, agentation = $11, csp_strict = $12, e2e = $13, \
+         bundle_id = $7, byte_size = $8, updated_at = $9, expires_at = $10, agentation = $11, csp_strict = $12, e2e = $13, \
          password_hash = $14, email_gate_domain = $15, gate_version = $16, claim_hash = $17, claimed_at = $18, counted = $19, \
          ended_at = $20, purged_at = $21 WHERE id = $22 AND updated_at = $23",
         args,

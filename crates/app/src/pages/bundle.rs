@@ -86,25 +86,25 @@ fn data_encoding(hash: &[u8; 32]) -> String {
 #[derive(Debug, Clone)]
 pub(super) struct ByWeight;
 
-impl Weighter<[u8; 32], Arc<LiveBundle>> for ByWeight {
-    fn weight(&self, _: &[u8; 32], bundle: &Arc<LiveBundle>) -> u64 {
+impl Weighter<String, Arc<LiveBundle>> for ByWeight {
+    fn weight(&self, _: &String, bundle: &Arc<LiveBundle>) -> u64 {
         bundle.weight
     }
 }
 
-pub(super) type BundleCache = Cache<[u8; 32], Arc<LiveBundle>, ByWeight>;
+pub(super) type BundleCache = Cache<String, Arc<LiveBundle>, ByWeight>;
 
 pub(super) fn cache(bytes: u64) -> BundleCache {
     Cache::with_weighter(4096, bytes.max(1 << 20), ByWeight)
 }
 
 impl App {
-    /// The bundle with that hash; loaded once however many ask.
-    pub(crate) async fn bundle(&self, hash: &[u8; 32]) -> Result<Arc<LiveBundle>> {
+    /// The bundle with that id; loaded once however many ask.
+    pub(crate) async fn bundle(&self, id: &str) -> Result<Arc<LiveBundle>> {
         self.pages
             .bundles
-            .get_or_insert_async(hash, async {
-                let bundle = self.store.find_bundle(hash).await?;
+            .get_or_insert_async(id, async {
+                let bundle = self.store.find_bundle(id).await?;
                 let bundle = bundle.ok_or_else(|| Error::internal("a site points at a missing bundle"))?;
                 Ok(Arc::new(LiveBundle::new(bundle)))
             })

@@ -1,6 +1,5 @@
 //! Opening a page: the row that decides, the bundle it points at, and the bytes to send.
-//! Bytes and bundles are immutable and addressed by content, so their caches never need invalidation. A row is
-//! kept for a second at the most, and thrown out before any change on this node is acknowledged.
+//! Bytes and bundles never change under their names, so their caches never need invalidation; rows are kept `fresh`.
 
 mod body;
 mod bundle;
@@ -11,18 +10,14 @@ pub use bundle::{LiveBundle, LiveFile};
 pub use stream::Part;
 
 use crate::app::App;
+use crate::fresh::{Before, Fresh};
 use body::BodyCache;
 use bundle::BundleCache;
 use dropleaf_core::Result;
 use dropleaf_core::access::Door;
 use dropleaf_core::site::{Site, Visibility};
-use quick_cache::sync::Cache;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
 
-/// Changes made on another node are in force after this at the latest.
-const ROW_LIFE: Duration = Duration::from_millis(900);
 const ROWS: usize = 20_000;
 
 /// How a viewer names a page: by its token, or by its public name. Small and flat, so that a lookup allocates nothing.
@@ -63,41 +58,34 @@ pub struct Page {
     pub door: Door,
     /// None when the bytes are erased.
     pub bundle: Option<Arc<LiveBundle>>,
-    loaded_at: Duration,
 }
 
 #[derive(Debug)]
 pub(crate) struct Pages {
-    rows: Cache<PageKey, Arc<Page>>,
+    rows: Fresh<PageKey, Page>,
     bundles: BundleCache,
     bodies: BodyCache,
-    /// Rises with every eviction, so that a row read before a change is not kept after it.
-    epoch: AtomicU64,
 }
 
 impl Pages {
     pub(crate) fn new(cache_bytes: u64) -> Self {
         Self {
-            rows: Cache::new(ROWS),
+            rows: Fresh::new(ROWS),
             bundles: bundle::cache(cache_bytes / 4),
             bodies: body::cache(cache_bytes),
-            epoch: AtomicU64::new(0),
         }
     }
 
     /// Forgets a row by the name other nodes call it: `t:` and a token, `s:` and a slug, `*` for all.
     pub(crate) fn evict_named(&self, name: &str) {
-        self.epoch.fetch_add(1, Ordering::SeqCst);
         let key = match name.split_at_checked(2) {
             Some(("t:", token)) => PageKey::token(token),
             Some(("s:", slug)) => PageKey::slug(slug),
-            _ => {
-                self.rows.clear();
-                None
-            }
+            _ => None,
         };
-        if let Some(key) = key {
-            self.rows.remove(&key);
+        match key {
+            Some(key) => self.rows.evict(&key),
+            None => self.rows.clear(),
         }
     }
 }
@@ -119,17 +107,14 @@ impl App {
     /// The page of that name, with the row as it stands. None when there never was one.
     pub async fn open_page(&self, key: &PageKey) -> Result<Option<Arc<Page>>> {
         let now = self.clock.monotonic();
-        if let Some(page) = self.pages.rows.get(key)
-            && now.saturating_sub(page.loaded_at) < ROW_LIFE
-        {
+        if let Some(page) = self.pages.rows.find(key, now) {
             return Ok(Some(page));
         }
         // Boxed: the way through the storage is long, and nearly every view ends above.
-        Box::pin(self.load_page(key, now)).await
+        Box::pin(self.load_page(key, self.pages.rows.before(now))).await
     }
 
-    async fn load_page(&self, key: &PageKey, now: Duration) -> Result<Option<Arc<Page>>> {
-        let epoch = self.pages.epoch.load(Ordering::SeqCst);
+    async fn load_page(&self, key: &PageKey, before: Before) -> Result<Option<Arc<Page>>> {
         let found = if key.slug {
             let site = self.store.find_site_by_slug(key.name()).await?;
             // The name belongs to the site only while it is public under it.
@@ -140,8 +125,8 @@ impl App {
             self.store.find_site_by_token(key.name()).await?
         };
         let Some(site) = found else { return Ok(None) };
-        let bundle = match &site.bundle_hash {
-            Some(hash) => Some(self.bundle(hash).await?),
+        let bundle = match &site.bundle_id {
+            Some(id) => Some(self.bundle(id).await?),
             None => None,
         };
         let door = Door {
@@ -151,12 +136,8 @@ impl App {
             has_password: site.password_hash.is_some(),
             has_email_gate: site.email_gate_domain.is_some(),
         };
-        let page = Arc::new(Page { site, door, bundle, loaded_at: now });
-        self.pages.rows.insert(*key, Arc::clone(&page));
-        // A change that slipped in between reading and keeping would otherwise be hidden for a second.
-        if self.pages.epoch.load(Ordering::SeqCst) != epoch {
-            self.pages.rows.remove(key);
-        }
+        let page = Arc::new(Page { site, door, bundle });
+        self.pages.rows.keep(key, Arc::clone(&page), before);
         Ok(Some(page))
     }
 }

@@ -110,7 +110,7 @@ impl App {
             state: State::Live,
             title: options.title.clone().unwrap_or_else(|| staged.title.clone()),
             version: 1,
-            bundle_hash: Some(staged.hash),
+            bundle_id: Some(staged.bundle_id.clone()),
             byte_size: staged.byte_size,
             created_at: now,
             updated_at: now,
@@ -179,7 +179,7 @@ fn first_version(site: &Site, file_count: i64) -> SiteVersion {
     SiteVersion {
         site_id: site.id.clone(),
         version: 1,
-        bundle_hash: site.bundle_hash.unwrap_or_default(),
+        bundle_id: site.bundle_id.clone().unwrap_or_default(),
         title: site.title.clone(),
         byte_size: site.byte_size,
         file_count,

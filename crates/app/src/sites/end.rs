@@ -28,7 +28,7 @@ impl App {
             let (next, stmts) = self.ended(&site, State::Deleted, purge);
             match self.commit_site(stmts, Some(&site), &next).await {
                 Ok(()) if purge => {
-                    let bundles: Vec<_> = versions.iter().map(|version| version.bundle_hash).collect();
+                    let bundles: Vec<_> = versions.iter().map(|version| version.bundle_id.clone()).collect();
                     self.erase_now(&site.id, &bundles).await;
                     return Ok(Deleted { restorable_until: None });
                 }
@@ -112,11 +112,11 @@ impl App {
         }
         if purge {
             next.purged_at = Some(now);
-            next.bundle_hash = None;
+            next.bundle_id = None;
             next.byte_size = 0;
             // A name that only an expired page still used must not outlive its bytes.
             stmts.extend(site.slug.as_deref().map(|slug| self.release_slug(slug, &site.id)));
-            stmts.push(site_versions::delete_up_to(&site.id, i64::MAX));
+            stmts.extend(site_versions::delete_up_to(&site.id, i64::MAX, now));
         }
         // The update comes first: its guard decides whether the rest may happen.
         stmts.insert(0, sites::update(site, &next));

@@ -73,8 +73,8 @@ impl App {
     /// Spec §4: the stored document, not a rendered view of it. With `source`, what was uploaded instead.
     pub async fn read_content(&self, account: &Account, name: &str, source: bool) -> Result<Content> {
         let site = self.get_site(account, name).await?;
-        let hash = site.bundle_hash.ok_or_else(|| Error::not_found("content"))?;
-        let bundle = self.bundle(&hash).await?;
+        let id = site.bundle_id.ok_or_else(|| Error::not_found("content"))?;
+        let bundle = self.bundle(&id).await?;
         let file = match source.then(|| bundle.find("_dropleaf/source.md")).flatten() {
             Some(file) => file,
             None => bundle.entry().ok_or_else(|| Error::internal("a bundle has no entry"))?,

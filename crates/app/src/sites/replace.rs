@@ -136,7 +136,7 @@ impl App {
         let version = SiteVersion {
             site_id: site.id.clone(),
             version: next.version,
-            bundle_hash: next.bundle_hash.unwrap_or_default(),
+            bundle_id: next.bundle_id.clone().unwrap_or_default(),
             title: next.title.clone(),
             byte_size: next.byte_size,
             file_count,
@@ -144,11 +144,11 @@ impl App {
             restored_from,
             created_at: self.now(),
         };
-        let mut stmts = vec![
-            sites::update(site, next),
-            site_versions::insert(&version),
-            site_versions::delete_up_to(&site.id, next.version - self.settings.versions_kept),
-        ];
+        let mut stmts = vec![sites::update(site, next), site_versions::insert(&version)];
+        let oldest_gone = next.version - self.settings.versions_kept;
+        if oldest_gone > 0 {
+            stmts.extend(site_versions::delete_up_to(&site.id, oldest_gone, version.created_at));
+        }
         stmts.extend(self.move_slug(site, next));
         stmts
     }
@@ -156,7 +156,7 @@ impl App {
 
 fn put_content(next: &mut Site, staged: &Staged, e2e: bool, titled: bool) {
     next.version += 1;
-    next.bundle_hash = Some(staged.hash);
+    next.bundle_id = Some(staged.bundle_id.clone());
     next.byte_size = staged.byte_size;
     next.e2e = e2e;
     if !titled {

@@ -37,14 +37,14 @@ impl App {
             let now = self.now();
             let next = Site {
                 version: site.version + 1,
-                bundle_hash: Some(old.bundle_hash),
+                bundle_id: Some(old.bundle_id.clone()),
                 title: old.title.clone(),
                 byte_size: old.byte_size,
                 e2e: old.e2e,
                 updated_at: site.next_updated_at(now),
                 ..site.clone()
             };
-            let mut stmts = vec![bundles::touch(&old.bundle_hash, now)];
+            let mut stmts = vec![bundles::show_again(&old.bundle_id)];
             stmts.extend(self.new_version(&site, &next, old.file_count, Some(version)));
             match self.commit_site(stmts, Some(&site), &next).await {
                 Ok(()) => return Ok(Updated { site: next, warnings: Vec::new() }),

@@ -12,7 +12,7 @@ use dropleaf_store::{Blobs, Db, Store};
 use std::sync::Arc;
 use tempfile::TempDir;
 
-pub(crate) const NOW: i64 = 1_800_000_000;
+pub(crate) const NOW: i64 = 1_700_000_000;
 pub(crate) const HOUR: i64 = 3600;
 pub(crate) const DAY: i64 = 86_400;
 /// Live pages that an account may have.

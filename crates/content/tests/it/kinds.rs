@@ -69,7 +69,7 @@ fn memory_and_file_give_the_same_bundle() {
     let page = b"<h1>Same</h1>".repeat(200);
     let memory = upload("a.html", page.clone()).unwrap();
     let file = upload_with("a.html", as_file(&page), &Limits::default()).unwrap();
-    assert_eq!(memory.hash, file.hash);
+    assert_eq!(memory.files[0].hash, file.files[0].hash);
 }
 
 #[test]

@@ -94,9 +94,10 @@ impl std::fmt::Debug for Blobs {
     }
 }
 
-const INSERT: &str = "INSERT INTO blobs (hash, encoding, size_bytes, stored_bytes, body, object_key, touched_at) \
-     VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (hash) DO UPDATE SET touched_at = \
-     CASE WHEN blobs.touched_at > excluded.touched_at THEN blobs.touched_at ELSE excluded.touched_at END";
+const INSERT: &str = "INSERT INTO blobs (hash, encoding, size_bytes, stored_bytes, refs, touched_at, object_key, body) \
+     VALUES ($1, $2, $3, $4, 1, $5, $6, $7) ON CONFLICT (hash) DO UPDATE SET refs = blobs.refs + 1";
+const HOLD: &str = "UPDATE blobs SET refs = refs + 1 WHERE hash = $1";
+/// Keeps the sweep away from a body that is about to be held.
 const TOUCH: &str = "UPDATE blobs SET touched_at = CASE WHEN touched_at > $1 THEN touched_at ELSE $1 END \
      WHERE hash = $2";
 
@@ -117,15 +118,15 @@ impl Blobs {
     }
 
     /// Makes a body durable as far as that is possible outside a transaction, and gives back the statement that records
-    /// it. `nonce` is random and new for each call.
+    /// it as held by one more bundle. `nonce` is random and new for each call.
     pub async fn stage(&self, db: &Db, blob: NewBlob, nonce: &str, now: i64) -> Result<Stmt, BlobError> {
         let stored_bytes = blob.body.stored_bytes();
         let (body, object_key) = if stored_bytes <= self.inline_limit {
             (Val::Bytes(upload::into_memory(blob.body).await?), None)
         } else {
-            let touched = db.exec(touch(&blob.hash, now)).await?;
+            let touched = db.exec(Stmt::new(TOUCH, vec![now.into(), blob.hash.into()])).await?;
             if touched.affected == 1 {
-                return Ok(touch(&blob.hash, now).one(GONE));
+                return Ok(Stmt::new(HOLD, [blob.hash.into()]).one(GONE));
             }
             let key = object_key(&blob.hash, nonce);
             upload::put(self.store.as_ref(), &key, blob.body).await?;
@@ -136,9 +137,9 @@ impl Blobs {
             blob.encoding.as_str().into(),
             blob.size_bytes.into(),
             stored_bytes.into(),
-            body,
-            object_key.into(),
             now.into(),
+            object_key.into(),
+            body,
         ];
         Ok(Stmt::new(INSERT, args))
     }
@@ -154,10 +155,6 @@ impl Blobs {
     pub(crate) fn objects(&self) -> &dyn ObjectStore {
         self.store.as_ref()
     }
-}
-
-fn touch(hash: &[u8; 32], now: i64) -> Stmt {
-    Stmt::new(TOUCH, vec![now.into(), hash.into()])
 }
 
 fn object_key(hash: &[u8; 32], nonce: &str) -> String {

@@ -13,15 +13,15 @@ use crate::db::{Db, DbError, Stmt};
 const TOGETHER: usize = 16;
 const IN_USE: &str = "in_use";
 
-const UNUSED_BUNDLES: &str = "SELECT hash FROM bundles WHERE touched_at < $1 AND NOT EXISTS \
-     (SELECT 1 FROM site_versions WHERE site_versions.bundle_hash = bundles.hash) LIMIT $2";
-/// Changes nothing, but makes a publisher of the same bundle wait for the outcome.
-const LOCK_BUNDLE: &str = "UPDATE bundles SET touched_at = touched_at WHERE hash = $1 AND touched_at < $2 AND NOT EXISTS \
-     (SELECT 1 FROM site_versions WHERE site_versions.bundle_hash = bundles.hash)";
-const UNUSED_BLOBS: &str = "SELECT hash FROM blobs WHERE touched_at < $1 AND NOT EXISTS \
-     (SELECT 1 FROM bundle_files WHERE bundle_files.blob_hash = blobs.hash) LIMIT $2";
-const DELETE_BLOB: &str = "DELETE FROM blobs WHERE hash = $1 AND touched_at < $2 AND NOT EXISTS \
-     (SELECT 1 FROM bundle_files WHERE bundle_files.blob_hash = blobs.hash) RETURNING object_key";
+const UNUSED_BUNDLES: &str = "SELECT id FROM bundles WHERE refs = 0 AND touched_at < $1 LIMIT $2";
+/// Changes nothing, but makes whoever wants to show the bundle again wait for the outcome.
+const LOCK_BUNDLE: &str =
+    "UPDATE bundles SET touched_at = touched_at WHERE id = $1 AND refs = 0 AND touched_at < $2";
+const LET_GO: &str = "UPDATE blobs SET refs = refs - 1 WHERE hash IN \
+     (SELECT blob_hash FROM bundle_files WHERE bundle_id = $1)";
+const UNUSED_BLOBS: &str = "SELECT hash FROM blobs WHERE refs = 0 AND touched_at < $1 LIMIT $2";
+const DELETE_BLOB: &str =
+    "DELETE FROM blobs WHERE hash = $1 AND refs = 0 AND touched_at < $2 RETURNING object_key";
 /// Holds the row that a backup must take before it looks at anything, and fails while one has it.
 const NO_BACKUP: &str = "INSERT INTO leases (name, holder, until) VALUES ($1, '', 0) \
      ON CONFLICT (name) DO UPDATE SET until = leases.until WHERE leases.until <= $2";
@@ -64,8 +64,8 @@ pub async fn collect_rows(
 ) -> Result<Collected, BlobError> {
     let mut collected = Collected::default();
     let window = || vec![older_than.into(), limit.into()];
-    let bundles = db.list(UNUSED_BUNDLES, window(), |row| row.hash(0)).await?;
-    let removals = bundles.into_iter().map(|hash| remove_bundle(db, hash, now, older_than));
+    let bundles = db.list(UNUSED_BUNDLES, window(), |row| Ok(row.text(0)?.to_owned())).await?;
+    let removals = bundles.into_iter().map(|id| remove_bundle(db, id, now, older_than));
     match tally(removals).await {
         Err(DbError::Guard(LEASE)) => collected.held = true,
         count => collected.bundles = count?,
@@ -86,11 +86,11 @@ pub async fn collect_rows(
 
 /// Removes these bundles now, with every body that only they used; what is still used stays. For content that its
 /// owner wants erased. `false` when a backup or a restore holds it back: the sweep does it later.
-pub async fn erase(db: &Db, blobs: &Blobs, bundles: &[[u8; 32]], now: i64) -> Result<bool, BlobError> {
-    for hash in bundles {
-        let files = "SELECT blob_hash FROM bundle_files WHERE bundle_hash = $1";
-        let bodies = db.list(files, vec![(*hash).into()], |row| row.hash(0)).await?;
-        match remove_bundle(db, *hash, now, i64::MAX).await {
+pub async fn erase(db: &Db, blobs: &Blobs, bundles: &[String], now: i64) -> Result<bool, BlobError> {
+    for id in bundles {
+        let files = "SELECT blob_hash FROM bundle_files WHERE bundle_id = $1";
+        let bodies = db.list(files, vec![id.as_str().into()], |row| row.hash(0)).await?;
+        match remove_bundle(db, id.clone(), now, i64::MAX).await {
             Err(DbError::Guard(LEASE)) => return Ok(false),
             removed => removed?,
         };
@@ -117,17 +117,18 @@ fn no_backup(now: i64) -> Stmt {
     Stmt::new(NO_BACKUP, vec![LEASE.into(), now.into()]).one(LEASE)
 }
 
-async fn remove_bundle(db: &Db, hash: [u8; 32], now: i64, older_than: i64) -> Result<bool, DbError> {
+async fn remove_bundle(db: &Db, id: String, now: i64, older_than: i64) -> Result<bool, DbError> {
+    let id = id.as_str();
     let batch = vec![
         no_backup(now),
-        Stmt::new(LOCK_BUNDLE, vec![hash.into(), older_than.into()]).one(IN_USE),
-        Stmt::new("DELETE FROM bundle_files WHERE bundle_hash = $1", [hash.into()]),
-        Stmt::new("DELETE FROM bundles WHERE hash = $1", [hash.into()]),
+        Stmt::new(LOCK_BUNDLE, vec![id.into(), older_than.into()]).one(IN_USE),
+        Stmt::new(LET_GO, [id.into()]),
+        Stmt::new("DELETE FROM bundle_files WHERE bundle_id = $1", [id.into()]),
+        Stmt::new("DELETE FROM bundles WHERE id = $1", [id.into()]),
     ];
     match db.batch(batch).await {
         Ok(_) => Ok(true),
         Err(DbError::Guard(IN_USE)) => Ok(false),
-        Err(error) if error.is_foreign_key() => Ok(false),
         Err(error) => Err(error),
     }
 }
@@ -145,10 +146,7 @@ async fn remove_blob(
     older_than: i64,
 ) -> Result<bool, Removal> {
     let delete = Stmt::new(DELETE_BLOB, vec![hash.into(), older_than.into()]);
-    let outcomes = match db.batch(vec![no_backup(now), delete]).await {
-        Err(error) if error.is_foreign_key() => return Ok(false),
-        outcomes => outcomes.map_err(Removal::Db)?,
-    };
+    let outcomes = db.batch(vec![no_backup(now), delete]).await.map_err(Removal::Db)?;
     let Some(row) = outcomes.last().and_then(|outcome| outcome.rows.first()) else { return Ok(false) };
     let key = row.as_row().opt_text(0).map_err(Removal::Db)?.map(str::to_owned);
     // Its key was its own: a new upload of the same bytes has another.

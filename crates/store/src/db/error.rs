@@ -26,18 +26,6 @@ pub enum DbError {
 pub(crate) struct Message(pub(crate) String);
 
 impl DbError {
-    /// Whether something still points at a row that was to go.
-    pub(crate) fn is_foreign_key(&self) -> bool {
-        use tokio_postgres::error::SqlState;
-        let DbError::Internal(source) = self else { return false };
-        let source: &(dyn Error + 'static) = source.as_ref();
-        if let Some(error) = source.downcast_ref::<tokio_postgres::Error>() {
-            return error.code() == Some(&SqlState::FOREIGN_KEY_VIOLATION);
-        }
-        matches!(source.downcast_ref(), Some(rusqlite::Error::SqliteFailure(error, _))
-            if error.extended_code == rusqlite::ffi::SQLITE_CONSTRAINT_FOREIGNKEY)
-    }
-
     pub(crate) fn unavailable(message: impl Into<String>) -> Self {
         DbError::Unavailable(Arc::new(Message(message.into())))
     }

@@ -156,15 +156,39 @@ fn commit(connection: &mut Connection, group: Vec<Batch>) {
     }
 }
 
-/// One transaction, one savepoint per batch. An error means that nothing of the group happened.
+/// One transaction for the group. An error means that nothing of it happened.
+///
+/// Nearly every batch succeeds, so the group is tried without savepoints first: each of them copies every page it
+/// touches. Only when a batch fails is the group undone and done again with a savepoint around each.
 fn try_commit(connection: &Connection, group: &[Batch]) -> Result<Vec<Answer>, DbError> {
+    control(connection, "BEGIN IMMEDIATE")?;
+    let mut answers = Vec::with_capacity(group.len());
+    for batch in group {
+        match run_batch(connection, &batch.stmts) {
+            Ok(outcomes) => answers.push(Ok(outcomes)),
+            // A full disk and some I/O errors have undone the transaction already.
+            Err(error) if connection.is_autocommit() => return Err(error),
+            Err(error) => {
+                control(connection, "ROLLBACK")?;
+                if let [_] = group {
+                    return Ok(vec![Err(error)]);
+                }
+                return commit_apart(connection, group);
+            }
+        }
+    }
+    control(connection, "COMMIT")?;
+    Ok(answers)
+}
+
+/// One transaction, one savepoint per batch: those that fail are undone alone.
+fn commit_apart(connection: &Connection, group: &[Batch]) -> Result<Vec<Answer>, DbError> {
     control(connection, "BEGIN IMMEDIATE")?;
     let mut answers = Vec::with_capacity(group.len());
     for batch in group {
         control(connection, "SAVEPOINT act")?;
         let answer = run_batch(connection, &batch.stmts);
         if let Err(error) = &answer {
-            // A full disk and some I/O errors undo the whole transaction, the acts before this one included.
             if connection.is_autocommit() {
                 return Err(error.clone());
             }

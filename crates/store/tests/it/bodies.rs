@@ -94,18 +94,18 @@ async fn compressed_bodies_are_read_as_they_were_uploaded() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn same_body_is_kept_once_and_touched() {
+async fn same_body_is_kept_once_and_counted() {
     for_each_place(async |place| {
         let db = place.open().await;
         let blobs = place.blobs();
         for bytes in [noise("small", 100), noise("large", INLINE + 1)] {
             let hash = keep(&db, &blobs, plain(&bytes), "first").await;
             let key = key_of(&db, &hash).await;
-            for (later, wanted) in [(NOW + 50, NOW + 50), (NOW - 50, NOW + 50)] {
-                let row = blobs.stage(&db, plain(&bytes), "second", later).await.unwrap();
+            for refs in [2, 3] {
+                let row = blobs.stage(&db, plain(&bytes), "second", NOW + 50).await.unwrap();
                 db.exec(row).await.unwrap();
-                let sql = "SELECT touched_at FROM blobs WHERE hash = $1";
-                assert_eq!(db.get(sql, &[hash.into()], |row| row.int(0)).await.unwrap(), Some(wanted));
+                let sql = "SELECT refs FROM blobs WHERE hash = $1";
+                assert_eq!(db.get(sql, &[hash.into()], |row| row.int(0)).await.unwrap(), Some(refs));
             }
             assert_eq!(key_of(&db, &hash).await, key);
         }

@@ -7,8 +7,8 @@ use crate::harness::{Place, account, count_accounts, for_each_db, text};
 #[tokio::test(flavor = "multi_thread")]
 async fn every_type_survives_the_way_there_and_back() {
     for_each_db(async |db| {
-        let insert = "INSERT INTO blobs (hash, encoding, size_bytes, stored_bytes, body, object_key, touched_at) \
-                      VALUES ($1, $2, $3, $4, $5, $6, $7)";
+        let insert = "INSERT INTO blobs (hash, encoding, size_bytes, stored_bytes, body, object_key, touched_at, refs) \
+                      VALUES ($1, $2, $3, $4, $5, $6, $7, 1)";
         let args: Vec<Val> = vec![
             [9; 32].into(),
             "Grüße 🍃 'quoted'".into(),

@@ -2,44 +2,59 @@
 
 use bytes::Bytes;
 use dropleaf_store::blobs::{self, Collected, collect_garbage};
+use dropleaf_store::bundles::{self, Bundle, BundleFile};
+use dropleaf_store::site_versions::{self, SiteVersion};
 use dropleaf_store::{BlobError, Blobs, Db, DbError, Stmt, leases};
 
 use crate::harness::{FAR, INLINE, NOW, body_stores, for_each_place, noise, plain};
 
+/// Records a body as held by one bundle.
 async fn stage(db: &Db, blobs: &Blobs, bytes: &Bytes, nonce: &str, at: i64) -> [u8; 32] {
     let row = blobs.stage(db, plain(bytes), nonce, at).await.unwrap();
     db.exec(row).await.unwrap();
     *blake3::hash(bytes).as_bytes()
 }
 
-fn bundle(hash: [u8; 32], blob: [u8; 32], at: i64) -> Vec<Stmt> {
-    vec![
-        Stmt::new(
-            "INSERT INTO bundles (hash, kind, entry, touched_at) VALUES ($1, 'html', 'index.html', $2)",
-            vec![hash.into(), at.into()],
-        ),
-        Stmt::new(
-            "INSERT INTO bundle_files (bundle_hash, path, mime, blob_hash, size_bytes) \
-             VALUES ($1, 'index.html', 'text/html', $2, 0)",
-            vec![hash.into(), blob.into()],
-        ),
-    ]
+/// A body that nothing holds any more.
+async fn stage_dead(db: &Db, blobs: &Blobs, bytes: &Bytes, nonce: &str, at: i64) -> [u8; 32] {
+    let hash = stage(db, blobs, bytes, nonce, at).await;
+    db.exec(Stmt::new("UPDATE blobs SET refs = refs - 1 WHERE hash = $1", [hash.into()])).await.unwrap();
+    hash
 }
 
-fn site(id: &str, hash: [u8; 32]) -> Vec<Stmt> {
-    vec![
-        Stmt::new(
-            "INSERT INTO sites (id, token, host_label, visibility, state, title, version, byte_size, created_at, updated_at, \
-             agentation, csp_strict, e2e, gate_version, counted, view_count) \
-             VALUES ($1, $2, '', 'unlisted', 'live', '', 1, 0, 0, 0, 0, 0, 0, 0, 0, 0)",
-            vec![id.into(), id.into()],
-        ),
-        Stmt::new(
-            "INSERT INTO site_versions (site_id, version, bundle_hash, title, byte_size, file_count, e2e, created_at) \
-             VALUES ($1, 1, $2, '', 0, 1, 0, 0)",
-            vec![id.into(), hash.into()],
-        ),
-    ]
+fn bundle(id: &str, bodies: &[[u8; 32]], at: i64) -> Vec<Stmt> {
+    let file = |n: usize, hash: &[u8; 32]| BundleFile {
+        path: format!("{n}.html"),
+        mime: "text/html".into(),
+        blob_hash: *hash,
+        size_bytes: 0,
+    };
+    let files = bodies.iter().enumerate().map(|(n, hash)| file(n, hash)).collect();
+    let bundle = Bundle { id: id.into(), kind: "html".into(), entry: "0.html".into(), files };
+    bundles::insert(&bundle, at)
+}
+
+fn site(id: &str) -> Stmt {
+    Stmt::new(
+        "INSERT INTO sites (id, token, host_label, visibility, state, title, version, byte_size, created_at, updated_at, \
+         agentation, csp_strict, e2e, gate_version, counted, view_count) \
+         VALUES ($1, $2, '', 'unlisted', 'live', '', 1, 0, 0, 0, 0, 0, 0, 0, 0, 0)",
+        vec![id.into(), id.into()],
+    )
+}
+
+fn version(site_id: &str, version: i64, bundle_id: &str) -> Stmt {
+    site_versions::insert(&SiteVersion {
+        site_id: site_id.into(),
+        version,
+        bundle_id: bundle_id.into(),
+        title: String::new(),
+        byte_size: 0,
+        file_count: 1,
+        e2e: false,
+        restored_from: None,
+        created_at: 0,
+    })
 }
 
 async fn count(db: &Db, sql: &'static str) -> i64 {
@@ -55,15 +70,17 @@ async fn unused_goes_and_used_or_fresh_stays() {
             let (small, large) = (body("small", 10), body("large", INLINE + 1));
             let (used, fresh) = (body("used", INLINE + 2), body("fresh", INLINE + 3));
             let dead_small = stage(&db, &blobs, &small, "n", NOW).await;
-            let dead_large = stage(&db, &blobs, &large, "n", NOW).await;
+            let dead_large = stage_dead(&db, &blobs, &large, "n", NOW).await;
             let used_hash = stage(&db, &blobs, &used, "n", NOW).await;
-            let fresh_hash = stage(&db, &blobs, &fresh, "n", NOW + 100).await;
-            let id = u8::try_from(n).unwrap();
-            let (dead_bundle, live_bundle) = ([id; 32], [100 + id; 32]);
-            db.batch(bundle(dead_bundle, dead_small, NOW)).await.unwrap();
-            db.batch([bundle(live_bundle, used_hash, NOW), site(&format!("site{n}"), live_bundle)].concat())
-                .await
-                .unwrap();
+            let fresh_hash = stage_dead(&db, &blobs, &fresh, "n", NOW + 100).await;
+            let (dead, live, id) = (format!("dead{n}"), format!("live{n}"), format!("site{n}"));
+            let rows = [
+                bundle(&dead, &[dead_small], NOW),
+                bundle(&live, &[used_hash], NOW),
+                vec![site(&id), version(&id, 1, &dead), version(&id, 2, &live)],
+                site_versions::delete_up_to(&id, 1, NOW).into(),
+            ];
+            db.batch(rows.concat()).await.unwrap();
 
             let early = collect_garbage(&db, &blobs, NOW, NOW, 100).await.unwrap();
             assert_eq!(early, Collected::default());
@@ -82,12 +99,54 @@ async fn unused_goes_and_used_or_fresh_stays() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn uses_are_counted_however_they_come_and_go() {
+    for_each_place(async |place| {
+        let db = place.open().await;
+        let blobs = place.blobs();
+        let (one, two) = (noise("one", 10), noise("two", INLINE + 1));
+        let publish = async |id: &str, version_no: i64, name: &str| {
+            let rows = [
+                blobs.stage(&db, plain(&one), "n", NOW).await.unwrap(),
+                blobs.stage(&db, plain(&two), "n", NOW).await.unwrap(),
+            ];
+            // The same body under two names is held once.
+            let (one, two) = (*blake3::hash(&one).as_bytes(), *blake3::hash(&two).as_bytes());
+            let files = bundle(name, &[one, two, one], NOW);
+            db.batch([rows.to_vec(), files, vec![version(id, version_no, name)]].concat()).await.unwrap();
+        };
+        db.batch(vec![site("a"), site("b")]).await.unwrap();
+        publish("a", 1, "a1").await;
+        publish("a", 2, "a2").await;
+        publish("b", 1, "b1").await;
+        db.batch(vec![bundles::show_again("a1"), version("a", 3, "a1")]).await.unwrap();
+        let refs = async || {
+            let blobs = "SELECT refs FROM blobs ORDER BY size_bytes";
+            let bundles = "SELECT refs FROM bundles ORDER BY id";
+            let blobs = db.list(blobs, vec![], |row| row.int(0)).await.unwrap();
+            (blobs, db.list(bundles, vec![], |row| row.int(0)).await.unwrap())
+        };
+        assert_eq!(refs().await, (vec![3, 3], vec![2, 1, 1]));
+        // Two of these versions show one bundle.
+        db.batch(site_versions::delete_up_to("a", 3, NOW).into()).await.unwrap();
+        assert_eq!(refs().await, (vec![3, 3], vec![0, 0, 1]));
+        let revived = db.exec(bundles::show_again("a1")).await;
+        assert!(matches!(revived, Err(DbError::Guard(bundles::GONE))), "{revived:?}");
+        assert_eq!(collect_garbage(&db, &blobs, NOW, FAR, 100).await.unwrap().bundles, 2);
+        assert_eq!(refs().await, (vec![1, 1], vec![1]));
+        db.batch(site_versions::delete_up_to("b", 1, NOW).into()).await.unwrap();
+        let last = collect_garbage(&db, &blobs, NOW, FAR, 100).await.unwrap();
+        assert_eq!(last, Collected { bundles: 1, blobs: 2, ..Collected::default() });
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn limit_bounds_one_sweep() {
     for_each_place(async |place| {
         let db = place.open().await;
         let blobs = place.blobs();
         for n in 0..5 {
-            stage(&db, &blobs, &noise(&n.to_string(), 10), "n", NOW).await;
+            stage_dead(&db, &blobs, &noise(&n.to_string(), 10), "n", NOW).await;
         }
         assert_eq!(collect_garbage(&db, &blobs, NOW, FAR, 3).await.unwrap().blobs, 3);
         assert_eq!(collect_garbage(&db, &blobs, NOW, FAR, 3).await.unwrap().blobs, 2);
@@ -101,7 +160,7 @@ async fn staging_protects_a_body_from_the_sweep() {
         let db = place.open().await;
         let blobs = place.blobs();
         let bytes = noise("old", INLINE + 1);
-        let hash = stage(&db, &blobs, &bytes, "first", NOW).await;
+        let hash = stage_dead(&db, &blobs, &bytes, "first", NOW).await;
         let row = blobs.stage(&db, plain(&bytes), "second", NOW + 100).await.unwrap();
         collect_garbage(&db, &blobs, NOW + 100, NOW + 50, 100).await.unwrap();
         db.exec(row).await.unwrap();
@@ -116,7 +175,7 @@ async fn body_swept_before_its_batch_fails_the_batch() {
         let db = place.open().await;
         let blobs = place.blobs();
         let bytes = noise("old", INLINE + 1);
-        let hash = stage(&db, &blobs, &bytes, "first", NOW).await;
+        let hash = stage_dead(&db, &blobs, &bytes, "first", NOW).await;
         let row = blobs.stage(&db, plain(&bytes), "second", NOW).await.unwrap();
         collect_garbage(&db, &blobs, NOW, FAR, 100).await.unwrap();
         let refused = db.batch(vec![row, crate::harness::account("a")]).await;
@@ -147,19 +206,15 @@ async fn uploads_and_sweeps_at_once_lose_nothing_that_was_acknowledged() {
             let mut kept = 0;
             for n in 0..60_u8 {
                 let Ok(row) = blobs.stage(&db, plain(&bytes), &format!("n{n}"), NOW).await else { continue };
-                let name = [n; 32];
-                let batch = [vec![row], bundle(name, hash, NOW), site(&format!("s{n}"), name)].concat();
-                match db.batch(batch).await {
+                let (id, name) = (format!("s{n}"), format!("b{n}"));
+                let rows = [vec![row], bundle(&name, &[hash], NOW), vec![site(&id), version(&id, 1, &name)]];
+                match db.batch(rows.concat()).await {
                     Ok(_) => kept += 1,
                     Err(DbError::Guard(blobs::GONE)) => continue,
                     Err(other) => panic!("{other:?}"),
                 }
-                let undo = [
-                    Stmt::new("DELETE FROM site_versions WHERE bundle_hash = $1", [name.into()]),
-                    Stmt::new("DELETE FROM bundle_files WHERE bundle_hash = $1", [name.into()]),
-                ];
                 assert_eq!(blobs.read(&db, &hash).await.unwrap(), bytes);
-                db.batch(undo.to_vec()).await.unwrap();
+                db.batch(site_versions::delete_up_to(&id, 1, NOW).into()).await.unwrap();
             }
             kept
         };
@@ -208,7 +263,7 @@ async fn running_backup_holds_the_sweep_back() {
     for_each_place(async |place| {
         let db = place.open().await;
         let blobs = place.blobs();
-        let hash = stage(&db, &blobs, &noise("dead", INLINE + 1), "n", NOW).await;
+        let hash = stage_dead(&db, &blobs, &noise("dead", INLINE + 1), "n", NOW).await;
         drop(blobs.stage(&db, plain(&noise("orphan", INLINE + 1)), "n", NOW).await.unwrap());
         db.exec(leases::take("backup", "me", NOW + 60, NOW)).await.unwrap();
         let held = collect_garbage(&db, &blobs, NOW, FAR, 100).await.unwrap();

@@ -63,12 +63,13 @@ async fn account(parts: &Parts, state: &ApiState) -> Result<Option<Account>, Api
             Err(Error::new(Code::InvalidCredential, "A claim token works only on PUT /sites/{id}.").into())
         }
         Credential::Bearer(key) => {
-            let (account, key) = state.app.authenticate(key).await?;
+            let known = state.app.authenticate(key).await?;
+            let (account, key) = &*known;
             let standing = state.app.take_key_request(&key.id, client_ip(parts, state))?;
             if let (Some(standing), Some(exchange)) = (standing, parts.extensions.get::<Exchange>()) {
                 exchange.note_standing(standing);
             }
-            Ok(Some(account))
+            Ok(Some(account.clone()))
         }
     }
 }
@@ -80,9 +81,8 @@ async fn required(parts: &Parts, state: &ApiState) -> Result<Account, ApiError> 
 /// The client's own address; see `core::network`.
 pub(in crate::http) fn client_ip(parts: &Parts, state: &ApiState) -> Option<IpAddr> {
     let Peer(peer) = parts.extensions.get::<Peer>()?;
-    let forwarded: Vec<&str> =
-        parts.headers.get_all("x-forwarded-for").iter().filter_map(|value| value.to_str().ok()).collect();
-    network::client_ip(peer.ip(), forwarded.into_iter(), &state.resolved.trusted_proxies)
+    let forwarded = parts.headers.get_all("x-forwarded-for").iter().filter_map(|value| value.to_str().ok());
+    network::client_ip(peer.ip(), forwarded, &state.resolved.trusted_proxies)
 }
 
 impl FromRequestParts<ApiState> for Reader {

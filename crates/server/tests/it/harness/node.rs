@@ -14,8 +14,9 @@ use std::path::Path;
 use std::sync::Arc;
 use tempfile::TempDir;
 
-/// When everything here happens, unless a test moves the clock: the start of a day, so that windows are whole.
-pub(crate) const NOW: i64 = 1_800_000_000 - 1_800_000_000 % 86_400;
+/// When everything here happens, unless a test moves the clock: the start of a day, so that windows are whole, and in
+/// the past: files carry the machine's own time, and no sweep may take one that is being written for an old one.
+pub(crate) const NOW: i64 = 1_700_000_000 - 1_700_000_000 % 86_400;
 
 /// How a server is started.
 #[derive(Debug)]
