@@ -4,7 +4,7 @@
 use crate::app::App;
 use dropleaf_core::Result;
 use dropleaf_core::site::Site;
-use dropleaf_store::{DbError, blobs, counters, idempotency, leases, sites, slugs};
+use dropleaf_store::{DbError, blobs, counters, idempotency, leases, reports, sites, slugs};
 
 const BATCH: i64 = 500;
 const COLLECT_BATCH: i64 = 100_000;
@@ -65,6 +65,7 @@ impl App {
             counters::delete_ended(now),
             idempotency::delete_old(now - keep.idempotency),
             slugs::delete_free(now),
+            reports::delete_old(now - keep.tombstone),
             sites::delete_tombstones(now - keep.tombstone),
         ];
         self.store.commit(old).await?;

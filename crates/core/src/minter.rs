@@ -75,6 +75,10 @@ impl Minter {
         checksummed(KEY_PREFIX, &self.bytes::<48>())
     }
 
+    pub fn share_token(&self) -> String {
+        format!("{}{}", crate::share_token::PREFIX, self.page_token())
+    }
+
     pub fn claim_token(&self) -> String {
         checksummed(CLAIM_PREFIX, &self.bytes::<48>())
     }
