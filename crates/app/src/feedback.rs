@@ -5,7 +5,7 @@ use dropleaf_core::account::Account;
 use dropleaf_core::feedback::{self, Feedback, Said};
 use dropleaf_core::rate::Standing;
 use dropleaf_core::site::Site;
-use dropleaf_core::{Code, Error, Result};
+use dropleaf_core::{Code, Error, Minter, Result};
 use dropleaf_store::{DbError, feedback as rows, sites};
 use std::net::IpAddr;
 
@@ -78,6 +78,7 @@ impl App {
         note: Option<String>,
     ) -> Result<Feedback> {
         let note = feedback::note(note)?;
+        check_id(id)?;
         let stmt = rows::resolve(&account.id, id, note.as_deref(), self.now());
         match self.store.commit(vec![stmt]).await {
             Ok(outcomes) => {
@@ -90,10 +91,15 @@ impl App {
     }
 
     pub async fn delete_feedback(&self, account: &Account, id: &str) -> Result<()> {
+        check_id(id)?;
         match self.store.commit(vec![rows::delete(&account.id, id)]).await {
             Ok(_) => Ok(()),
             Err(DbError::Guard(rows::UNKNOWN)) => Err(Error::not_found("feedback")),
             Err(error) => Err(error.into()),
         }
     }
+}
+
+fn check_id(id: &str) -> Result<()> {
+    if Minter::is_id("fb", id) { Ok(()) } else { Err(Error::not_found("feedback")) }
 }

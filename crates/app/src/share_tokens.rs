@@ -7,7 +7,7 @@ use bytes::Bytes;
 use dropleaf_core::account::Account;
 use dropleaf_core::share_token::{self, ShareToken, Wish};
 use dropleaf_core::site::{Site, State};
-use dropleaf_core::{Code, Error, Result, secret};
+use dropleaf_core::{Code, Error, Minter, Result, secret};
 use dropleaf_store::{DbError, idempotency, share_tokens, sites};
 
 /// How long a browser that opened a share link may look around; afterwards it opens the link again.
@@ -100,6 +100,9 @@ impl App {
 
     /// Revokes a token, named by its id or by itself: whoever came in with it is outside again.
     pub async fn revoke_share_token(&self, account: &Account, name: &str) -> Result<()> {
+        if !Minter::is_id("share", name) && !share_token::is_token(name) {
+            return Err(Error::not_found("share token"));
+        }
         match self.store.commit(vec![share_tokens::delete(&account.id, name, &secret::hash(name))]).await {
             Ok(_) => Ok(()),
             Err(DbError::Guard(share_tokens::UNKNOWN)) => Err(Error::not_found("share token")),

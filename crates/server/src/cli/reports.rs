@@ -58,17 +58,14 @@ fn table(found: &[ReportedPage]) -> String {
     if found.is_empty() {
         return "No page has been reported.\n".to_owned();
     }
-    let mut text = format!("{:<21}{:<12}{:<26}{:<11}comment\n", "when", "reason", "site", "state");
-    for ReportedPage { report, state, .. } in found {
+    let head = format!("{:<21}{:<12}{:<26}{:<11}comment", "when", "reason", "site", "state");
+    let lines = found.iter().map(|ReportedPage { report, state, .. }| {
         // Strangers wrote this: what could move the cursor or turn the line around is shown as an escape.
         let comment = report.said.comment.as_deref().unwrap_or_default();
         let comment: String = comment.chars().take(SHOWN).flat_map(char::escape_debug).collect();
-        text += &format!(
-            "{:<21}{:<12}{:<26}{state:<11}{comment}\n",
-            iso::format(report.created_at),
-            report.said.reason.as_str(),
-            report.site_id,
-        );
-    }
-    text
+        let (when, reason) = (iso::format(report.created_at), report.said.reason.as_str());
+        format!("{when:<21}{reason:<12}{:<26}{state:<11}{comment}", report.site_id)
+    });
+    let lines: Vec<String> = std::iter::once(head).chain(lines).collect();
+    lines.join("\n") + "\n"
 }

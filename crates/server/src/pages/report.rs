@@ -46,8 +46,8 @@ pub fn report_thanks() -> Rendered {
         status: 200,
         code: "reported",
         heading: "Thank you for the report",
-        message: "The people who run this server will look at the page. If you typed a password or card details into \
-                  it, change or block them now.",
+        message: "It has reached the people who run this server. If you typed a password or card details into the page, \
+                  change or block them now.",
         hint: None,
         home: None,
         report: None,

@@ -352,6 +352,9 @@ async fn tokens_of_other_people_are_404() {
         let revoke = node.delete(&format!("/share-tokens/{}", text(&made, by))).key(&stranger);
         revoke.send().await.refused(404, "not_found");
     }
+    for name in ["share_none", "shr_AAAAAAAAAAAAAAAAAAAAAA", "%00"] {
+        node.delete(&format!("/share-tokens/{name}")).key(&node.key).send().await.refused(404, "not_found");
+    }
     assert!(opens(&node.get(text(&made, "url")).send().await));
     node.delete(&site_path(&site)).key(&node.key).send().await.expect(200);
     node.get(&path).key(&node.key).send().await.refused(404, "not_found");

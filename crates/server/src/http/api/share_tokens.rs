@@ -110,8 +110,7 @@ fn wish(fields: &mut Fields) -> Result<Wish, Error> {
     let seconds = fields.int("expires_in")?;
     let hours = fields.hours("expires_in_hours")?;
     let expires_in = match (seconds, hours) {
-        (Field::Value(seconds), _) => Some(seconds),
-        (_, Field::Value(Lifetime::Seconds(seconds))) => Some(seconds),
+        (Field::Value(seconds), _) | (_, Field::Value(Lifetime::Seconds(seconds))) => Some(seconds),
         _ => None,
     };
     let max_uses = fields.int("max_uses")?;

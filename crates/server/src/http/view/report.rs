@@ -25,15 +25,12 @@ pub(super) async fn answer(scene: &Scene<'_>, body: Incoming) -> Result<Response
     }
     match scene.head.method {
         Method::GET | Method::HEAD if scene.head.uri.query() == Some(SENT) => {
-            designed(scene, StatusCode::OK, pages::report_thanks())
+            Ok(designed(scene, StatusCode::OK, pages::report_thanks()))
         }
         Method::GET | Method::HEAD => {
             let action = link(&scene.root());
-            designed(
-                scene,
-                StatusCode::OK,
-                pages::report(&ReportForm { action: &action, ..ReportForm::default() }),
-            )
+            let form = ReportForm { action: &action, ..ReportForm::default() };
+            Ok(designed(scene, StatusCode::OK, pages::report(&form)))
         }
         Method::POST => submit(scene, body).await,
         _ => Err(Error::plain(Code::MethodNotAllowed)),
@@ -57,7 +54,7 @@ async fn submit(scene: &Scene<'_>, body: Incoming) -> Result<Response<OutBody>, 
                 contact: text("contact").unwrap_or_default(),
                 problem: Some(problem(&error)),
             };
-            return designed(scene, StatusCode::BAD_REQUEST, pages::report(&again));
+            return Ok(designed(scene, StatusCode::BAD_REQUEST, pages::report(&again)));
         }
         Err(error) => return Err(error),
     };
@@ -83,7 +80,7 @@ fn problem(error: &Error) -> &'static str {
     }
 }
 
-fn designed(scene: &Scene<'_>, status: StatusCode, page: Rendered) -> Result<Response<OutBody>, Error> {
+fn designed(scene: &Scene<'_>, status: StatusCode, page: Rendered) -> Response<OutBody> {
     let mut response = crate::http::empty(status);
     *response.body_mut() = page.html.into();
     let headers = response.headers_mut();
@@ -93,5 +90,5 @@ fn designed(scene: &Scene<'_>, status: StatusCode, page: Rendered) -> Result<Res
     if scene.head.method == Method::HEAD {
         without_body(&mut response);
     }
-    Ok(response)
+    response
 }
