@@ -124,3 +124,12 @@ pub fn delete(account_id: &str, id: &str) -> Stmt {
 pub fn delete_of(site_id: &str) -> Stmt {
     Stmt::new("DELETE FROM feedback WHERE site_id = $1", vec![site_id.into()])
 }
+
+/// Takes away what is left of sites that are about to be forgotten; see [`crate::sites::delete_tombstones`].
+pub fn delete_old(purged_before: i64) -> Stmt {
+    Stmt::new(
+        "DELETE FROM feedback WHERE site_id IN \
+         (SELECT id FROM sites WHERE purged_at IS NOT NULL AND purged_at <= $1)",
+        vec![purged_before.into()],
+    )
+}

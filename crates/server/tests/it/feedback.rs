@@ -175,7 +175,7 @@ async fn comments_on_pages_of_others_are_404() {
     node.get(&format!("{}/feedback", site_path(&site))).key(&stranger).send().await.refused(404, "not_found");
     node.post(&format!("/feedback/{id}/resolve")).key(&stranger).send().await.refused(404, "not_found");
     node.delete(&format!("/feedback/{id}")).key(&stranger).send().await.refused(404, "not_found");
-    for id in ["fb_none", "fb_aaaaaaaaaaaaaaaaaaaa", "fb_%00", "%2e%2e"] {
+    for id in ["fb_none", "fb_aaaaaaaaaaaaaaaaaaaa", "fb_%00"] {
         node.post(&format!("/feedback/{id}/resolve")).key(&node.key).send().await.refused(404, "not_found");
         node.delete(&format!("/feedback/{id}")).key(&node.key).send().await.refused(404, "not_found");
     }

@@ -1,6 +1,8 @@
 //! Feedback of viewers: what they post and what they see of each other. Decisions §6.1.
 //! Only on pages that ask for it, only by who stands inside the gates, and only from the page itself.
 
+pub(super) use super::toolbar::script as toolbar;
+
 use super::scene::Scene;
 use super::{OutBody, form, headers, without_body};
 use crate::http::error;

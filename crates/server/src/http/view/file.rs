@@ -2,7 +2,7 @@
 
 use super::negotiate::{self, Asked};
 use super::scene::Scene;
-use super::{headers, toolbar, without_body};
+use super::{headers, without_body};
 use crate::http::{Door, OutBody};
 use axum::body::Body;
 use bytes::Bytes;
@@ -16,11 +16,11 @@ pub(super) async fn send(
     file: &LiveFile,
     status: StatusCode,
 ) -> Result<Response<OutBody>, Error> {
-    if toolbar::belongs(scene, file) {
-        return Box::pin(toolbar::send(scene, file, status)).await;
-    }
     let Scene { door, head, place, page, visitor, .. } = *scene;
     let asked = |name: HeaderName| head.headers.get(name).and_then(|value| value.to_str().ok());
+    if super::toolbar::belongs(scene, file) {
+        return Box::pin(super::toolbar::send(scene, file, status)).await;
+    }
     let range = asked(header::RANGE).filter(|_| status == StatusCode::OK);
     // A range is always of the plain bytes, so that its offsets mean the same to everybody.
     let coding = if file.is_compressible && range.is_none() {

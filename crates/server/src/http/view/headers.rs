@@ -40,13 +40,6 @@ const STRICT_SHARED: HeaderValue = HeaderValue::from_static(
      sandbox allow-scripts allow-modals allow-downloads",
 );
 
-const SAME_ORIGIN: HeaderValue = HeaderValue::from_static("same-origin");
-const DENY: HeaderValue = HeaderValue::from_static("DENY");
-const NOTHING: HeaderValue = HeaderValue::from_static("default-src 'none'; frame-ancestors 'none'");
-const FOR_EVER: HeaderValue = HeaderValue::from_static("public, max-age=31536000, immutable");
-const REVALIDATE: HeaderValue = HeaderValue::from_static("no-cache");
-
-const CORP: HeaderName = HeaderName::from_static("cross-origin-resource-policy");
 const ROBOTS: HeaderName = HeaderName::from_static("x-robots-tag");
 const CLUSTER: HeaderName = HeaderName::from_static("origin-agent-cluster");
 const COOP: HeaderName = HeaderName::from_static("cross-origin-opener-policy");
@@ -54,6 +47,35 @@ const PERMISSIONS_POLICY: HeaderName = HeaderName::from_static("permissions-poli
 
 /// Enough for every header of a page, so that the map never grows while it is filled.
 pub(super) const ROOM: usize = 20;
+
+/// Answers that are for this viewer alone: nobody keeps them, no other site reads them.
+pub(super) fn private_data(headers: &mut HeaderMap) {
+    common(headers);
+    headers.insert(header::CACHE_CONTROL, NO_STORE);
+    headers.insert(ROBOTS, NOINDEX);
+    headers.insert("cross-origin-resource-policy", HeaderValue::from_static("same-origin"));
+    let nothing = HeaderValue::from_static("default-src 'none'; frame-ancestors 'none'");
+    headers.insert(header::CONTENT_SECURITY_POLICY, nothing);
+}
+
+/// A designed page with a form. Its origin is told to itself: without a referrer a browser calls it `null`.
+pub(super) fn form_page(headers: &mut HeaderMap) {
+    common(headers);
+    headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("same-origin"));
+    headers.insert(header::CACHE_CONTROL, NO_STORE);
+    headers.insert(ROBOTS, NOINDEX);
+    headers.insert(COOP, HeaderValue::from_static("same-origin"));
+    headers.insert(header::X_FRAME_OPTIONS, HeaderValue::from_static("DENY"));
+}
+
+/// A script of our own. One that was asked for by the name of its text never changes.
+pub(super) fn script(headers: &mut HeaderMap, named: bool) {
+    common(headers);
+    headers.insert(ROBOTS, NOINDEX);
+    headers.insert("cross-origin-resource-policy", HeaderValue::from_static("same-origin"));
+    let kept = if named { "public, max-age=31536000, immutable" } else { "no-cache" };
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static(kept));
+}
 
 /// Everything about a file of a page except its own type, length and validator.
 pub(super) fn page(headers: &mut HeaderMap, place: Place<'_>, page: &Page, file: &LiveFile, browser: bool) {
@@ -104,31 +126,4 @@ pub(super) fn redirect(headers: &mut HeaderMap) {
     common(headers);
     headers.insert(ROBOTS, NOINDEX);
     headers.insert(header::VARY, VARY_SHARED);
-}
-
-/// Answers that are for this viewer alone: nobody keeps them, no other site reads them.
-pub(super) fn private_data(headers: &mut HeaderMap) {
-    common(headers);
-    headers.insert(header::CACHE_CONTROL, NO_STORE);
-    headers.insert(ROBOTS, NOINDEX);
-    headers.insert(CORP, SAME_ORIGIN);
-    headers.insert(header::CONTENT_SECURITY_POLICY, NOTHING);
-}
-
-/// A designed page with a form. Its origin is told to itself: without a referrer a browser calls it `null`.
-pub(super) fn form_page(headers: &mut HeaderMap) {
-    headers.insert(header::X_CONTENT_TYPE_OPTIONS, NOSNIFF);
-    headers.insert(header::REFERRER_POLICY, SAME_ORIGIN);
-    headers.insert(header::CACHE_CONTROL, NO_STORE);
-    headers.insert(ROBOTS, NOINDEX);
-    headers.insert(COOP, SAME_ORIGIN);
-    headers.insert(header::X_FRAME_OPTIONS, DENY);
-}
-
-/// A script of our own. One that was asked for by the name of its text never changes.
-pub(super) fn script(headers: &mut HeaderMap, named: bool) {
-    common(headers);
-    headers.insert(ROBOTS, NOINDEX);
-    headers.insert(CORP, SAME_ORIGIN);
-    headers.insert(header::CACHE_CONTROL, if named { FOR_EVER } else { REVALIDATE });
 }

@@ -20,7 +20,7 @@ pub(super) use headers::HSTS;
 
 use super::error::{self, Wants};
 use super::{Door, OutBody, empty};
-use dropleaf_app::{LiveBundle, LiveFile, Page, PageKey};
+use dropleaf_app::{LiveBundle, LiveFile, PageKey};
 use dropleaf_core::access::{self, Access};
 use dropleaf_core::visitor::{Signs, Visitor};
 use dropleaf_core::{Code, Error, path};
@@ -138,7 +138,7 @@ async fn try_answer(
     body: Incoming,
     peer: SocketAddr,
     place: Place<'_>,
-    met: &mut Option<Arc<Page>>,
+    met: &mut Option<Arc<dropleaf_app::Page>>,
 ) -> Result<Response<OutBody>, Error> {
     let missing = || Error::new(Code::NotFound, "There is no page at this address.");
     if head.headers.contains_key(SERVICE_WORKER) {

@@ -1,7 +1,7 @@
 //! The addresses below `_dropleaf/` of a page: its gates, its reveal, feedback, reports. Decisions §1.4.
 
 use super::scene::Scene;
-use super::{burn, email_gate, feedback, gates, report, toolbar};
+use super::{burn, email_gate, feedback, gates, report};
 use crate::http::OutBody;
 use dropleaf_core::{Code, Error};
 use http::Response;
@@ -17,7 +17,7 @@ pub(super) async fn answer(
         "code" => email_gate::submit(scene, body).await,
         "reveal" => burn::reveal(scene, body).await,
         "feedback" => feedback::answer(scene, body).await,
-        "toolbar.js" => toolbar::script(scene),
+        "toolbar.js" => feedback::toolbar(scene),
         "report" => report::answer(scene, body).await,
         _ => Err(missing()),
     }
