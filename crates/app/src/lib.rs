@@ -25,7 +25,7 @@ pub use api_keys::NewKey;
 pub use app::{App, Parts};
 pub use caller::{Caller, Writer};
 pub use idempotency::{Done, Once};
-pub use pages::{Annotated, Body, Coding, LiveBundle, LiveFile, Page, PageKey, Part};
+pub use pages::{Annotated, Body, Coding, LiveBundle, LiveFile, Page, PageKey, Part, encode};
 pub use reports::ReportedPage;
 pub use settings::{Rates, Retention, Settings};
 pub use share_tokens::{OwnShareToken, SharePass};

@@ -122,7 +122,7 @@ async fn coded(plain: Bytes, coding: Coding) -> Result<Bytes> {
 }
 
 /// Coded once and kept, so worth a middling effort.
-fn encode(plain: &[u8], coding: Coding) -> Result<Bytes> {
+pub fn encode(plain: &[u8], coding: Coding) -> Result<Bytes> {
     let coded = match coding {
         Coding::Identity => plain.to_vec(),
         Coding::Gzip => {

@@ -73,6 +73,7 @@ pub(super) fn script(headers: &mut HeaderMap, named: bool) {
     common(headers);
     headers.insert(ROBOTS, NOINDEX);
     headers.insert("cross-origin-resource-policy", HeaderValue::from_static("same-origin"));
+    headers.insert(header::VARY, VARY_OWN);
     let kept = if named { "public, max-age=31536000, immutable" } else { "no-cache" };
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static(kept));
 }

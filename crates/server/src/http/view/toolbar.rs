@@ -21,6 +21,10 @@ static VERSION: LazyLock<String> = LazyLock::new(|| {
     Sha256::digest(SCRIPT)[..8].iter().fold(String::with_capacity(16), |text, b| format!("{text}{b:02x}"))
 });
 
+/// The script in every coding, made when it is first asked for.
+static CODED: LazyLock<[Option<Bytes>; 4]> =
+    LazyLock::new(|| Coding::ALL.map(|coding| dropleaf_app::encode(SCRIPT.as_bytes(), coding).ok()));
+
 /// `_dropleaf/toolbar.js`. It is the same for every page and holds nothing of any, so no gate stands before it.
 pub(super) fn script(scene: &Scene<'_>) -> Result<Response<OutBody>, Error> {
     if let Access::Gone(code) = access::decide(&scene.page.door, Passes::ALL, scene.door.app.now()) {
@@ -32,7 +36,8 @@ pub(super) fn script(scene: &Scene<'_>) -> Result<Response<OutBody>, Error> {
     if !matches!(scene.head.method, Method::GET | Method::HEAD) {
         return Err(Error::plain(Code::MethodNotAllowed));
     }
-    let etag = format!("\"{}\"", *VERSION);
+    let coding = negotiate::coding(scene.header("accept-encoding"));
+    let etag = format!("\"{}-{}\"", *VERSION, coding as u8);
     let named = scene.head.uri.query().and_then(|query| query.strip_prefix("v=")) == Some(VERSION.as_str());
     let mut response = crate::http::empty(StatusCode::OK);
     let headers = response.headers_mut();
@@ -43,7 +48,10 @@ pub(super) fn script(scene: &Scene<'_>) -> Result<Response<OutBody>, Error> {
         return Ok(response);
     }
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/javascript; charset=utf-8"));
-    *response.body_mut() = Bytes::from_static(SCRIPT.as_bytes()).into();
+    let coded =
+        CODED[coding as usize].clone().ok_or_else(|| Error::internal("the script cannot be coded"))?;
+    mark(headers, coding);
+    *response.body_mut() = coded.into();
     if scene.head.method == Method::HEAD {
         without_body(&mut response);
     }
