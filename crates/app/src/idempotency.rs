@@ -2,9 +2,8 @@
 //! The answer is written in the transaction of its effect, sealed, because it may hold a secret.
 
 use crate::app::App;
+use crate::sealing;
 use bytes::Bytes;
-use chacha20poly1305::aead::{Aead, KeyInit, Payload};
-use chacha20poly1305::{ChaCha20Poly1305, Nonce};
 use dropleaf_core::{Code, Error, Result, secret};
 use dropleaf_store::Stmt;
 use dropleaf_store::idempotency::{self, Answered};
@@ -85,7 +84,7 @@ impl App {
             return Err(Error::plain(Code::IdempotencyMismatch));
         }
         let status = u16::try_from(found.status).map_err(Error::internal)?;
-        Ok(Some((status, self.unseal(once, &found.sealed)?)))
+        Ok(Some((status, sealing::open(self.answer_key(once), &once.request_hash, &found.sealed)?)))
     }
 
     /// The statement that records the answer beside its effect.
@@ -94,7 +93,7 @@ impl App {
         let answer = Answered {
             request_hash: once.request_hash,
             status: i64::from(status),
-            sealed: self.seal(once, body)?,
+            sealed: sealing::seal(&self.minter, self.answer_key(once), &once.request_hash, body)?,
         };
         let horizon = now - self.settings.retention.idempotency;
         Ok(idempotency::insert(&once.scope, &secret::hash(&once.key), &answer, now, horizon))
@@ -102,26 +101,7 @@ impl App {
 
     /// The key depends on the caller's own idempotency key, of which only a hash is stored:
     /// the database and the server's secret together do not open it.
-    fn cipher(&self, once: &Once) -> ChaCha20Poly1305 {
-        ChaCha20Poly1305::new(
-            &self.keys.mac("idempotency", format!("{}\0{}", once.scope, once.key).as_bytes()).into(),
-        )
-    }
-
-    fn seal(&self, once: &Once, body: &[u8]) -> Result<Bytes> {
-        let nonce = self.minter.bytes::<12>();
-        let payload = Payload { msg: body, aad: &once.request_hash };
-        let sealed = self
-            .cipher(once)
-            .encrypt(&Nonce::from(nonce), payload)
-            .map_err(|_| Error::internal("an answer could not be sealed"))?;
-        Ok([&nonce[..], &sealed].concat().into())
-    }
-
-    fn unseal(&self, once: &Once, sealed: &[u8]) -> Result<Bytes> {
-        let broken = || Error::internal("a stored answer could not be opened");
-        let (nonce, rest) = sealed.split_first_chunk::<12>().ok_or_else(broken)?;
-        let payload = Payload { msg: rest, aad: &once.request_hash };
-        Ok(self.cipher(once).decrypt(&Nonce::from(*nonce), payload).map_err(|_| broken())?.into())
+    fn answer_key(&self, once: &Once) -> [u8; 32] {
+        self.keys.mac("idempotency", format!("{}\0{}", once.scope, once.key).as_bytes())
     }
 }

@@ -3,7 +3,7 @@
 use crate::app::App;
 use crate::caller::Caller;
 use dropleaf_core::rate::{Rate, Standing};
-use dropleaf_core::{Code, Error, Result, network};
+use dropleaf_core::{Code, Error, Result, feedback, network, report};
 use dropleaf_store::{Stmt, counters};
 use std::net::IpAddr;
 
@@ -24,7 +24,7 @@ impl AnonymousQuota {
 }
 
 impl App {
-    fn is_exempt(&self, ip: Option<IpAddr>) -> bool {
+    pub(crate) fn is_exempt(&self, ip: Option<IpAddr>) -> bool {
         ip.is_some_and(|ip| network::is_in(ip, &self.settings.exempt))
     }
 
@@ -94,10 +94,23 @@ impl App {
             .fold(String::new(), |text, b| format!("{text}{b:02x}"))
     }
 
+    /// The counter of a client's network. Clients whose address is not known share one.
+    pub(crate) fn client_key(&self, rate: &Rate, ip: Option<IpAddr>) -> String {
+        let network = ip.map(network::client_network).unwrap_or_default();
+        format!("{}:{}", rate.name, self.hash_client(&network))
+    }
+
     /// What a failed guard on a rate means to the caller.
     pub(crate) fn rate_refusal(&self, label: &str) -> Option<Error> {
         let rates = &self.settings.rates;
-        let rate = [rates.anonymous_hour, rates.anonymous_day].into_iter().find(|rate| rate.name == label)?;
+        let all = [
+            rates.anonymous_hour,
+            rates.anonymous_day,
+            feedback::PER_NETWORK,
+            feedback::PER_SITE,
+            report::PER_NETWORK,
+        ];
+        let rate = all.into_iter().find(|rate| rate.name == label)?;
         Some(refused(&rate.standing(rate.limit, self.now())))
     }
 }

@@ -4,7 +4,9 @@
 use crate::app::App;
 use dropleaf_core::Result;
 use dropleaf_core::site::Site;
-use dropleaf_store::{DbError, blobs, counters, idempotency, leases, sites, slugs};
+use dropleaf_store::{
+    DbError, blobs, counters, feedback, idempotency, leases, reports, share_tokens, sites, slugs,
+};
 
 const BATCH: i64 = 500;
 const COLLECT_BATCH: i64 = 100_000;
@@ -65,6 +67,9 @@ impl App {
             counters::delete_ended(now),
             idempotency::delete_old(now - keep.idempotency),
             slugs::delete_free(now),
+            share_tokens::delete_old(now - keep.tombstone),
+            feedback::delete_old(now - keep.tombstone),
+            reports::delete_old(now - keep.tombstone),
             sites::delete_tombstones(now - keep.tombstone),
         ];
         self.store.commit(old).await?;

@@ -50,6 +50,7 @@ codes! {
     InvalidSlug = "invalid_slug": "The slug must be 3 to 63 of a–z, 0–9 and inner hyphens, and not a reserved name.";
     SlugRequired = "slug_required": "A public page needs a slug; send one.";
     SlugTaken = "slug_taken": "Another page uses this slug, or it is held for its last owner.";
+    TooMany = "too_many": "The page holds as many of these as it may; remove some first.";
     Conflict = "conflict": "The page changed since `expected_updated_at`; read it again and retry.";
     AlreadyClaimed = "already_claimed": "Another account has claimed this page.";
     NotRestorable = "not_restorable": "The page cannot be brought back: its time for that is over, or it was erased.";

@@ -56,6 +56,14 @@ impl Minter {
         format!("{prefix}_{}", &name[..20])
     }
 
+    /// Whether the text has the shape of such an id; what has not need not be looked for.
+    pub fn is_id(prefix: &str, text: &str) -> bool {
+        let rest = text.strip_prefix(prefix).and_then(|rest| rest.strip_prefix('_'));
+        rest.is_some_and(|rest| {
+            rest.len() == 20 && rest.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit())
+        })
+    }
+
     /// An id that sorts by the second it was made in, so that rows made together lie together on the disk. The other
     /// 60 bits are random; nothing rests on its being hard to guess.
     pub fn ordered_id(&self, prefix: &str, now: i64) -> String {
@@ -73,6 +81,10 @@ impl Minter {
 
     pub fn api_key(&self) -> String {
         checksummed(KEY_PREFIX, &self.bytes::<48>())
+    }
+
+    pub fn share_token(&self) -> String {
+        format!("{}{}", crate::share_token::PREFIX, self.page_token())
     }
 
     pub fn claim_token(&self) -> String {
@@ -100,6 +112,12 @@ mod tests {
             [1, 2, 1_794_706_860, 1_794_706_861, 4_000_000_000].map(|now| minter.ordered_id("site", now));
         assert!(ids.is_sorted(), "{ids:?}");
         assert!(ids.iter().all(|id| id.len() == minter.id("site").len()));
+        assert!(ids.iter().chain([&minter.id("site")]).all(|id| Minter::is_id("site", id)));
+        assert!(
+            ["", "site_", "key_aaaaaaaaaaaaaaaaaaaa", "site_aaaaaaaaaaaaaaaaaaa\0"]
+                .iter()
+                .all(|id| !Minter::is_id("site", id))
+        );
         assert_ne!(minter.ordered_id("site", 7), minter.ordered_id("site", 7));
     }
 

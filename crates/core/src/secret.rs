@@ -48,7 +48,12 @@ fn check_digits(body: &[u8]) -> [u8; CHECK_LEN] {
 
 /// What is stored of a secret: enough to find it, too little to use it.
 pub fn hash(secret: &str) -> [u8; 32] {
-    Sha256::digest(secret.as_bytes()).into()
+    digest(secret.as_bytes())
+}
+
+/// SHA-256.
+pub fn digest(bytes: &[u8]) -> [u8; 32] {
+    Sha256::digest(bytes).into()
 }
 
 /// The characters shown in lists.

@@ -3,7 +3,7 @@
 use super::LiveFile;
 use crate::app::App;
 use bytes::Bytes;
-use dropleaf_core::{Error, Result};
+use dropleaf_core::{Error, Result, secret};
 use quick_cache::Weighter;
 use quick_cache::sync::Cache;
 use std::io::Write;
@@ -66,23 +66,63 @@ impl App {
         }
         let load = async {
             let plain = self.store.blobs.read(&self.store.db, &file.hash).await?;
-            let bytes = if coding == Coding::Identity {
-                plain
-            } else if plain.len() <= INLINE_BYTES {
-                encode(&plain, coding)?
-            } else {
-                tokio::task::spawn_blocking(move || encode(&plain, coding))
-                    .await
-                    .map_err(Error::internal)??
-            };
-            Ok(Arc::new(Body { bytes }))
+            Ok(Arc::new(Body { bytes: coded(plain, coding).await? }))
         };
         Box::pin(self.pages.bodies.get_or_insert_async(&key, load)).await
     }
 }
 
+/// A document that goes out with something of ours after its last byte.
+#[derive(Debug)]
+pub struct Annotated<'a> {
+    file: &'a LiveFile,
+    pub suffix: Bytes,
+    /// Stands for both, so that such a body lives in the same cache as any other.
+    key: [u8; 32],
+}
+
+impl<'a> Annotated<'a> {
+    pub fn new(file: &'a LiveFile, suffix: Bytes) -> Self {
+        let key = secret::digest(&[&file.hash[..], &suffix].concat());
+        Self { file, suffix, key }
+    }
+
+    /// The strong validator of the whole in this coding.
+    pub fn etag(&self, coding: Coding) -> Bytes {
+        super::bundle::etag(&self.key, coding)
+    }
+}
+
+impl App {
+    /// The whole body of a small document with its suffix in this coding; put together and coded once.
+    pub async fn annotated_body(&self, annotated: &Annotated<'_>, coding: Coding) -> Result<Arc<Body>> {
+        let key = (annotated.key, coding);
+        if let Some(body) = self.pages.bodies.get(&key) {
+            return Ok(body);
+        }
+        let load = async {
+            let plain = self.store.blobs.read(&self.store.db, &annotated.file.hash).await?;
+            // In the two-byte encodings our one-byte words would be gibberish: such a document stays as it is.
+            let wide = plain.starts_with(b"\xff\xfe") || plain.starts_with(b"\xfe\xff");
+            let whole = if wide { plain } else { [&plain[..], &annotated.suffix].concat().into() };
+            Ok(Arc::new(Body { bytes: coded(whole, coding).await? }))
+        };
+        Box::pin(self.pages.bodies.get_or_insert_async(&key, load)).await
+    }
+}
+
+async fn coded(plain: Bytes, coding: Coding) -> Result<Bytes> {
+    if coding == Coding::Identity {
+        Ok(plain)
+    } else if plain.len() <= INLINE_BYTES {
+        encode(&plain, coding)
+    } else {
+        tokio::task::spawn_blocking(move || encode(&plain, coding)).await.map_err(Error::internal)?
+    }
+}
+
 /// Coded once and kept, so worth a middling effort.
-fn encode(plain: &[u8], coding: Coding) -> Result<Bytes> {
+pub fn encode(plain: &[u8], coding: Coding) -> Result<Bytes> {
     let coded = match coding {
         Coding::Identity => plain.to_vec(),
         Coding::Gzip => {

@@ -51,7 +51,6 @@ impl LiveBundle {
             .into_iter()
             .map(|file| {
                 weight += 512 + 2 * file.path.len() as u64;
-                let name = data_encoding(&file.blob_hash);
                 let live = LiveFile {
                     path: file.path.clone(),
                     is_document: dropleaf_content::is_active(&file.mime),
@@ -59,7 +58,7 @@ impl LiveBundle {
                     mime: file.mime.into(),
                     hash: file.blob_hash,
                     size_bytes: u64::try_from(file.size_bytes).unwrap_or_default(),
-                    etags: Coding::ALL.map(|coding| format!("\"{name}-{}\"", coding.letter()).into()),
+                    etags: Coding::ALL.map(|coding| etag(&file.blob_hash, coding)),
                 };
                 (file.path, Arc::new(live))
             })
@@ -76,6 +75,11 @@ impl LiveBundle {
     pub fn find(&self, path: &str) -> Option<&Arc<LiveFile>> {
         self.files.get(path)
     }
+}
+
+/// The strong validator of a body in this coding.
+pub(super) fn etag(hash: &[u8; 32], coding: Coding) -> Bytes {
+    format!("\"{}-{}\"", data_encoding(hash), coding.letter()).into()
 }
 
 /// 22 characters of the hash: enough to tell any two bodies apart.

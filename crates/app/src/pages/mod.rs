@@ -5,7 +5,7 @@ mod body;
 mod bundle;
 mod stream;
 
-pub use body::{Body, Coding};
+pub use body::{Annotated, Body, Coding, encode};
 pub use bundle::{LiveBundle, LiveFile};
 pub use stream::Part;
 

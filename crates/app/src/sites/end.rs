@@ -6,7 +6,7 @@ use crate::app::App;
 use dropleaf_core::account::Account;
 use dropleaf_core::site::{Site, State, Visibility};
 use dropleaf_core::{Code, Error, Result};
-use dropleaf_store::{DbError, Stmt, accounts, site_versions, sites, slugs};
+use dropleaf_store::{DbError, Stmt, accounts, feedback, share_tokens, site_versions, sites, slugs};
 
 #[derive(Debug, Clone, Copy)]
 pub struct Deleted {
@@ -117,6 +117,8 @@ impl App {
             // A name that only an expired page still used must not outlive its bytes.
             stmts.extend(site.slug.as_deref().map(|slug| self.release_slug(slug, &site.id)));
             stmts.extend(site_versions::delete_up_to(&site.id, i64::MAX, now));
+            stmts.push(share_tokens::delete_of(&site.id));
+            stmts.push(feedback::delete_of(&site.id));
         }
         // The update comes first: its guard decides whether the rest may happen.
         stmts.insert(0, sites::update(site, &next));

@@ -3,7 +3,7 @@
 use crate::app::App;
 use bytes::Bytes;
 use dropleaf_core::account::Account;
-use dropleaf_core::site::{Site, State};
+use dropleaf_core::site::{Site, State, Visibility};
 use dropleaf_core::{Code, Error, Result};
 use dropleaf_store::sites::Before;
 
@@ -38,6 +38,14 @@ pub struct Content {
 }
 
 impl App {
+    /// Where a page is viewed: by its public name while it has one, else by its token.
+    pub fn canonical_url(&self, site: &Site) -> String {
+        match &site.slug {
+            Some(slug) if site.visibility == Visibility::Public => self.hosts.slug_url(slug),
+            _ => self.hosts.page_url(&site.token),
+        }
+    }
+
     /// Live and expired sites are shown to their owner; deleted ones are not there. Decisions §2.8.
     pub async fn get_site(&self, account: &Account, name: &str) -> Result<Site> {
         let mut site = self.get_own(account, name).await?;

@@ -2,6 +2,7 @@
 
 mod account;
 mod backup;
+mod reports;
 mod settings;
 pub mod welcome;
 
@@ -62,6 +63,8 @@ enum Command {
     /// Accounts and their keys
     #[command(subcommand)]
     Account(account::Command),
+    /// What viewers have reported about pages, newest first
+    Reports(reports::Reports),
     /// Write a complete copy of the service into DIR, while it runs or not
     Backup(backup::Backup),
     /// Bring back what `backup` wrote
@@ -93,6 +96,7 @@ impl Cli {
             match self.command {
                 None | Some(Command::Serve) => serve::run(&layers, config).await,
                 Some(Command::Account(command)) => account::run(command, config).await,
+                Some(Command::Reports(reports)) => reports.run(config).await,
                 Some(Command::Backup(backup)) => backup.run(config).await,
                 Some(Command::Restore(restore)) => restore.run(config).await,
                 Some(Command::Config(_) | Command::Openapi) => Ok(()),

@@ -42,9 +42,11 @@ pub const fn status(code: Code) -> StatusCode {
         Code::NotFound => StatusCode::NOT_FOUND,
         Code::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
         Code::RequestTimeout => StatusCode::REQUEST_TIMEOUT,
-        Code::SlugTaken | Code::Conflict | Code::AlreadyClaimed | Code::IdempotencyInFlight => {
-            StatusCode::CONFLICT
-        }
+        Code::SlugTaken
+        | Code::TooMany
+        | Code::Conflict
+        | Code::AlreadyClaimed
+        | Code::IdempotencyInFlight => StatusCode::CONFLICT,
         Code::NotRestorable | Code::Expired | Code::Deleted | Code::Burnt | Code::TakenDown => {
             StatusCode::GONE
         }
@@ -86,6 +88,11 @@ impl Wants {
 
 /// The error as an answer. What happened inside is logged here, once, and never sent.
 pub fn respond(error: &Error, wants: Wants) -> Response<OutBody> {
+    respond_with(error, wants, None)
+}
+
+/// The same, with the place where the page behind the error can be reported.
+pub fn respond_with(error: &Error, wants: Wants, report: Option<&str>) -> Response<OutBody> {
     let status = status(error.code);
     if status.is_server_error() {
         let source = error.source.as_deref().map(ToString::to_string).unwrap_or_default();
@@ -104,7 +111,7 @@ pub fn respond(error: &Error, wants: Wants) -> Response<OutBody> {
             HeaderValue::from_static("default-src 'none'; frame-ancestors 'none'"),
         ),
         Wants::Page => {
-            let (html, policy) = page_body(error, status);
+            let (html, policy) = page_body(error, status, report);
             (html, "text/html; charset=utf-8", policy)
         }
     };
@@ -168,7 +175,7 @@ fn viewer_words(error: &Error) -> String {
     }
 }
 
-fn page_body(error: &Error, status: StatusCode) -> (String, HeaderValue) {
+fn page_body(error: &Error, status: StatusCode, report: Option<&str>) -> (String, HeaderValue) {
     let (heading, message) = pages::words(error.code.as_str()).unwrap_or(("Something is not right", ""));
     let detail = if message.is_empty() { error.detail.as_str() } else { message };
     let hint = (error.code == Code::MisdirectedHost).then_some(error.detail.as_str());
@@ -179,7 +186,7 @@ fn page_body(error: &Error, status: StatusCode) -> (String, HeaderValue) {
         message: detail,
         hint,
         home: None,
-        report: None,
+        report,
     };
     let page = pages::notice(&notice);
     (page.html, designed_policy(page.style_source))

@@ -5,12 +5,14 @@ mod docs;
 mod landing;
 mod notice;
 mod prose;
+mod report;
 mod style;
 mod words;
 
 pub use docs::docs;
 pub use landing::{Landing, landing};
 pub use notice::{Notice, notice};
+pub use report::{ReportForm, report, report_thanks};
 pub use words::words;
 
 /// The mark, for `/favicon.svg`.

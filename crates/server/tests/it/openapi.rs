@@ -9,6 +9,7 @@ fn operations(document: &Value) -> Vec<(String, String, Value)> {
     for (path, item) in document["paths"].as_object().unwrap() {
         let filled = path
             .replace("{idOrSlug}", "site_aaaaaaaaaaaaaaaaaaaa")
+            .replace("{tokenId}", "share_aaaaaaaaaaaaaaaaaaaa")
             .replace("{id}", "key_aaaaaaaaaaaaaaaaaaaa");
         assert!(!filled.contains('{'), "{path} has a parameter this test does not know");
         for (method, operation) in item.as_object().unwrap() {
@@ -95,8 +96,15 @@ async fn answers_have_every_field_the_document_requires() {
     let me = node.get("/me").key(&node.key).send().await.json();
     let key = node.post("/api-keys").key(&node.key).send().await.json();
     let list = node.get("/sites").key(&node.key).send().await.json();
-    for (schema, answer) in [("SiteJson", site), ("MeJson", me), ("ApiKeyJson", key), ("SiteListJson", list)]
-    {
+    let shares = format!("/sites/{}/share-tokens", site["id"].as_str().unwrap());
+    let share = node.post(&shares).key(&node.key).send().await.json();
+    for (schema, answer) in [
+        ("SiteJson", site),
+        ("MeJson", me),
+        ("ApiKeyJson", key),
+        ("SiteListJson", list),
+        ("ShareTokenJson", share),
+    ] {
         for name in required(schema) {
             assert!(answer.get(&name).is_some(), "{schema} lacks {name}");
         }

@@ -66,6 +66,10 @@ async fn first_start_prints_a_key_that_works_and_the_second_does_not() {
     again.stop();
 }
 
+async fn read(ask: reqwest::RequestBuilder) -> serde_json::Value {
+    serde_json::from_slice(&ask.send().await.unwrap().bytes().await.unwrap()).unwrap()
+}
+
 #[tokio::test]
 async fn logs_never_contain_secrets() {
     let dir = TempDir::new().unwrap();
@@ -74,8 +78,7 @@ async fn logs_never_contain_secrets() {
     let key = process.key.clone().unwrap();
     let (kind, body) = Form::file("a.html", page("Logged")).field("password", "hush-password").encode();
     let made = client.post(format!("{base}/sites?query=hush-query")).header("content-type", kind).body(body);
-    let site: serde_json::Value =
-        serde_json::from_slice(&made.send().await.unwrap().bytes().await.unwrap()).unwrap();
+    let site = read(made).await;
     let (token, claim) = (site["unlisted_token"].as_str().unwrap(), site["claim_token"].as_str().unwrap());
     for target in [format!("/p/{token}/?t=hush-share"), format!("/sites/{token}?q=hush-q"), "/me".into()] {
         client.get(format!("{base}{target}")).bearer_auth(&key).send().await.unwrap();
@@ -86,12 +89,23 @@ async fn logs_never_contain_secrets() {
         .send()
         .await
         .unwrap();
+    let (kind, body) = Form::file("a.html", page("Shared")).field("password", "hush-password").encode();
+    let own = client.post(format!("{base}/sites")).bearer_auth(&key).header("content-type", kind).body(body);
+    let own = read(own).await;
+    let shares = format!("{base}/sites/{}/share-tokens", own["id"].as_str().unwrap());
+    let share = read(client.post(shares).bearer_auth(&key)).await;
+    let share_token = share["token"].as_str().unwrap();
+    let link = share["url"].as_str().unwrap();
+    assert_eq!(client.get(link).send().await.unwrap().status(), 200);
+    client.get(link).header("user-agent", "Mozilla/5.0").send().await.unwrap();
+    let revoked = client.delete(format!("{base}/share-tokens/{share_token}")).bearer_auth(&key).send().await;
+    assert_eq!(revoked.unwrap().status(), 200);
     client.get(format!("{base}/me")).bearer_auth("stk_live_hush-wrong-key").send().await.unwrap();
     process.stop();
     let mut log = String::new();
     std::fs::File::open(dir.path().join("log")).unwrap().read_to_string(&mut log).unwrap();
     assert!(log.contains("answered"), "there is a log: {log}");
-    for secret in [token, claim, &key, "hush-"] {
+    for secret in [token, claim, &key, share_token, "hush-"] {
         assert!(!log.contains(secret), "{secret} is in the log");
     }
     for line in log.lines() {

@@ -54,6 +54,12 @@ pub(super) struct OkJson {
     ok: bool,
 }
 
+impl OkJson {
+    pub(super) const fn yes() -> Self {
+        Self { ok: true }
+    }
+}
+
 impl ApiKeyJson {
     fn new(key: ApiKey) -> Self {
         let ApiKey { id, name, prefix, created_at, last_used, .. } = key;
@@ -130,5 +136,5 @@ pub(super) async fn revoke(
     Path(id): Path<String>,
 ) -> Result<Json<OkJson>, ApiError> {
     state.app.revoke_key(&account, &id).await?;
-    Ok(Json(OkJson { ok: true }))
+    Ok(Json(OkJson::yes()))
 }

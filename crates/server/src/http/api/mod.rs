@@ -2,9 +2,11 @@
 
 mod account;
 mod api_keys;
+mod feedback;
 mod frame;
 mod home;
 pub mod openapi;
+mod share_tokens;
 mod site_content;
 mod site_json;
 mod site_life;
@@ -37,6 +39,11 @@ fn operations() -> OpenApiRouter<ApiState> {
         .routes(routes!(site_life::restore))
         .routes(routes!(site_content::versions))
         .routes(routes!(site_content::rollback))
+        .routes(routes!(share_tokens::list, share_tokens::create))
+        .routes(routes!(share_tokens::revoke))
+        .routes(routes!(feedback::list))
+        .routes(routes!(feedback::resolve))
+        .routes(routes!(feedback::delete))
         .routes(routes!(api_keys::list, api_keys::create))
         .routes(routes!(api_keys::revoke))
         .routes(routes!(account::me))

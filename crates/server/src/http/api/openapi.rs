@@ -16,6 +16,8 @@ use utoipa::OpenApi;
     ),
     tags(
         (name = "Sites", description = "Publish pages and govern them."),
+        (name = "Share tokens", description = "Links that open a page's password gate."),
+        (name = "Feedback", description = "What viewers said about a page."),
         (name = "API keys", description = "The credentials of an account."),
         (name = "Account", description = "What an account is and may do."),
     )

@@ -98,10 +98,7 @@ pub(super) struct UpdateCredentialJson {
 impl SiteJson {
     pub(super) fn new(app: &App, site: Site) -> Self {
         let public = site.visibility == Visibility::Public;
-        let url = match &site.slug {
-            Some(slug) if public => app.hosts.slug_url(slug),
-            _ => app.hosts.page_url(&site.token),
-        };
+        let url = app.canonical_url(&site);
         Self {
             state: site.state_at(app.now()).as_str().to_owned(),
             visibility: site.visibility.as_str().to_owned(),

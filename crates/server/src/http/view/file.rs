@@ -18,6 +18,9 @@ pub(super) async fn send(
 ) -> Result<Response<OutBody>, Error> {
     let Scene { door, head, place, page, visitor, .. } = *scene;
     let asked = |name: HeaderName| head.headers.get(name).and_then(|value| value.to_str().ok());
+    if super::toolbar::belongs(scene, file) {
+        return Box::pin(super::toolbar::send(scene, file, status)).await;
+    }
     let range = asked(header::RANGE).filter(|_| status == StatusCode::OK);
     // A range is always of the plain bytes, so that its offsets mean the same to everybody.
     let coding = if file.is_compressible && range.is_none() {
@@ -26,9 +29,8 @@ pub(super) async fn send(
         Coding::Identity
     };
     let etag = file.etag(coding);
-    let looked_at = counts(page, file) && !visitor.prefetch;
-    if looked_at && head.method == Method::GET && range.is_none() && status == StatusCode::OK {
-        door.app.count_view(&page.site);
+    if range.is_none() {
+        count_view(scene, file, status);
     }
     let mut response = Response::new(OutBody::empty());
     *response.headers_mut() = HeaderMap::with_capacity(headers::ROOM);
@@ -94,6 +96,14 @@ async fn send_large(
     Ok(())
 }
 
+/// Counts a view, when this is one.
+pub(super) fn count_view(scene: &Scene<'_>, file: &LiveFile, status: StatusCode) {
+    let looked_at = counts(scene.page, file) && !scene.visitor.prefetch;
+    if looked_at && scene.head.method == Method::GET && status == StatusCode::OK {
+        scene.door.app.count_view(&scene.page.site);
+    }
+}
+
 /// Whether showing this file is a view of the page: its main document, and every other page of an archive.
 fn counts(page: &Page, file: &LiveFile) -> bool {
     let entry = || page.bundle.as_ref().and_then(|bundle| bundle.entry());
@@ -101,7 +111,7 @@ fn counts(page: &Page, file: &LiveFile) -> bool {
 }
 
 /// A value that was checked when it was made; checking it again costs a glance.
-fn ready(bytes: &Bytes) -> HeaderValue {
+pub(super) fn ready(bytes: &Bytes) -> HeaderValue {
     HeaderValue::from_maybe_shared(bytes.clone())
         .unwrap_or_else(|_| HeaderValue::from_static("application/octet-stream"))
 }
@@ -111,7 +121,7 @@ fn slice(whole: &Bytes, part: &Range<u64>) -> Bytes {
     whole.slice(at(part.start)..at(part.end))
 }
 
-fn mark(headers: &mut HeaderMap, coding: Coding) {
+pub(super) fn mark(headers: &mut HeaderMap, coding: Coding) {
     let name = match coding {
         Coding::Identity => return,
         Coding::Gzip => "gzip",

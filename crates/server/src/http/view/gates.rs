@@ -1,6 +1,7 @@
 //! The gates of a page: what a viewer has passed, and what is asked of one who has not.
 
 use super::scene::Scene;
+use super::share::{self, Shared};
 use crate::http::OutBody;
 use dropleaf_core::access::{Gate, Passes};
 use dropleaf_core::{Code, Error};
@@ -14,8 +15,12 @@ pub(super) enum Found {
     Answer(Response<OutBody>),
 }
 
-pub(super) async fn passes(_scene: &Scene<'_>) -> Result<Found, Error> {
-    Ok(Found::Passes(Passes::default()))
+pub(super) async fn passes(scene: &Scene<'_>) -> Result<Found, Error> {
+    Ok(match share::look(scene).await? {
+        Shared::No => Found::Passes(Passes::default()),
+        Shared::Opens { email_gate } => Found::Passes(Passes { password: true, email: email_gate }),
+        Shared::Redirect(response) => Found::Answer(response),
+    })
 }
 
 pub(super) async fn ask(_scene: &Scene<'_>, gate: Gate) -> Result<Response<OutBody>, Error> {

@@ -14,6 +14,7 @@ mod ours;
 mod report;
 mod scene;
 mod share;
+mod toolbar;
 
 pub(super) use headers::HSTS;
 
@@ -78,9 +79,15 @@ pub(super) async fn answer(
     peer: SocketAddr,
     place: Place<'_>,
 ) -> Response<OutBody> {
-    match try_answer(door, head, body, peer, place).await {
+    let mut met = None;
+    match try_answer(door, head, body, peer, place, &mut met).await {
         Ok(response) => response,
-        Err(error) => failed(head, &error),
+        Err(error) => {
+            // What is there can be reported, whatever keeps it from being shown; what is gone needs no report.
+            let there = met.as_deref().filter(|_| error::status(error.code) != StatusCode::GONE);
+            let report = there.map(|page| report::link(&scene::root(place, page)));
+            failed(head, &error, report.as_deref())
+        }
     }
 }
 
@@ -93,13 +100,15 @@ pub(super) fn other(head: &Parts) -> Response<OutBody> {
         headers::common(headers);
         return response;
     }
-    failed(head, &Error::not_found("page"))
+    failed(head, &Error::not_found("page"), None)
 }
 
-fn failed(head: &Parts, error: &Error) -> Response<OutBody> {
-    let mut response = error::respond(error, wants(&head.headers));
+fn failed(head: &Parts, error: &Error, report: Option<&str>) -> Response<OutBody> {
+    let mut response = error::respond_with(error, wants(&head.headers), report);
     if error.code == Code::MethodNotAllowed {
-        response.headers_mut().insert(header::ALLOW, HeaderValue::from_static("GET, HEAD"));
+        let forms = head.uri.path().contains(OURS);
+        let allow = HeaderValue::from_static(if forms { "GET, HEAD, POST" } else { "GET, HEAD" });
+        response.headers_mut().insert(header::ALLOW, allow);
     }
     if head.method == Method::HEAD {
         without_body(&mut response);
@@ -129,6 +138,7 @@ async fn try_answer(
     body: Incoming,
     peer: SocketAddr,
     place: Place<'_>,
+    met: &mut Option<Arc<dropleaf_app::Page>>,
 ) -> Result<Response<OutBody>, Error> {
     let missing = || Error::new(Code::NotFound, "There is no page at this address.");
     if head.headers.contains_key(SERVICE_WORKER) {
@@ -148,7 +158,8 @@ async fn try_answer(
     {
         return Err(missing());
     }
-    let scene = Scene { door, head, peer, place, page: &page, visitor: visitor(&head.headers) };
+    let page = &**met.insert(page);
+    let scene = Scene { door, head, peer, place, page, visitor: visitor(&head.headers) };
     if let Some(name) = ours {
         // Boxed: forms are rare, and a view should not carry the room their work needs.
         return Box::pin(ours::answer(&scene, name, body)).await;

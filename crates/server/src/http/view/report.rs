@@ -1,11 +1,94 @@
-//! Reporting a page to the operator of the server. Decisions §6.3.
+//! Reporting a page to the operator of the server: a form that needs no script and no pass. Decisions §6.3.
+//! It shows nothing of the page, so it stands before the gates.
 
 use super::scene::Scene;
-use crate::http::OutBody;
-use dropleaf_core::Error;
-use http::Response;
+use super::{OutBody, form, headers, redirect, wants, without_body};
+use crate::http::error::{Wants, designed_policy};
+use crate::pages::{self, Rendered, ReportForm};
+use dropleaf_core::access::{self, Access, Passes};
+use dropleaf_core::report::{self, Said};
+use dropleaf_core::{Code, Error};
+use http::{HeaderValue, Method, Response, StatusCode, header};
 use hyper::body::Incoming;
 
-pub(super) async fn answer(_scene: &Scene<'_>, _body: Incoming) -> Result<Response<OutBody>, Error> {
-    Err(super::ours::missing())
+/// What the address carries after a report was stored.
+const SENT: &str = "sent";
+
+/// Where the page of this request is reported.
+pub(super) fn link(root: &str) -> String {
+    format!("{root}_dropleaf/report")
+}
+
+pub(super) async fn answer(scene: &Scene<'_>, body: Incoming) -> Result<Response<OutBody>, Error> {
+    if let Access::Gone(code) = access::decide(&scene.page.door, Passes::ALL, scene.door.app.now()) {
+        return Err(Error::plain(code));
+    }
+    match scene.head.method {
+        Method::GET | Method::HEAD if scene.head.uri.query() == Some(SENT) => {
+            Ok(designed(scene, StatusCode::OK, pages::report_thanks()))
+        }
+        Method::GET | Method::HEAD => {
+            let action = link(&scene.root());
+            let form = ReportForm { action: &action, ..ReportForm::default() };
+            Ok(designed(scene, StatusCode::OK, pages::report(&form)))
+        }
+        Method::POST => submit(scene, body).await,
+        _ => Err(Error::plain(Code::MethodNotAllowed)),
+    }
+}
+
+async fn submit(scene: &Scene<'_>, body: Incoming) -> Result<Response<OutBody>, Error> {
+    form::require_same_origin(scene)?;
+    let fields = form::fields(body).await?;
+    let text = |name| form::field(&fields, name);
+    let own = |name| text(name).map(str::to_owned);
+    let action = link(&scene.root());
+    let said: Said = match report::checked(text("reason"), own("comment"), own("contact")) {
+        Ok(said) => said,
+        Err(error) if wants(&scene.head.headers) == Wants::Page => {
+            // What was typed stays in the form.
+            let again = ReportForm {
+                action: &action,
+                reason: text("reason").unwrap_or_default(),
+                comment: text("comment").unwrap_or_default(),
+                contact: text("contact").unwrap_or_default(),
+                problem: Some(problem(&error)),
+            };
+            return Ok(designed(scene, StatusCode::BAD_REQUEST, pages::report(&again)));
+        }
+        Err(error) => return Err(error),
+    };
+    scene.door.app.report_page(&scene.page.site, scene.client_ip(), said).await?;
+    if wants(&scene.head.headers) == Wants::Page {
+        return redirect(StatusCode::SEE_OTHER, &format!("{action}?{SENT}"));
+    }
+    let mut response = crate::http::empty(StatusCode::OK);
+    *response.body_mut() =
+        String::from("Thank you. The operator of this server will see your report.\n").into();
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
+    headers::private_data(headers);
+    Ok(response)
+}
+
+/// The mistake in words for people; the code's own sentence names a field they do not see.
+fn problem(error: &Error) -> &'static str {
+    match error.detail.split('`').nth(1) {
+        Some("reason") => "Choose what is wrong with the page.",
+        Some("contact") => "Your address is too long.",
+        _ => "Your message is too long; 2000 characters are enough.",
+    }
+}
+
+fn designed(scene: &Scene<'_>, status: StatusCode, page: Rendered) -> Response<OutBody> {
+    let mut response = crate::http::empty(status);
+    *response.body_mut() = page.html.into();
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8"));
+    headers.insert(header::CONTENT_SECURITY_POLICY, designed_policy(page.style_source));
+    headers::form_page(headers);
+    if scene.head.method == Method::HEAD {
+        without_body(&mut response);
+    }
+    response
 }

@@ -1,6 +1,6 @@
 //! One request for one page: what was asked, where, by whom. Everything that answers a viewer gets this.
 
-use super::{Place, burn, gates};
+use super::{Place, burn, gates, share};
 use crate::http::{Door, OutBody};
 use dropleaf_app::Page;
 use dropleaf_core::access::{self, Access, Passes};
@@ -30,6 +30,9 @@ impl Scene<'_> {
                 gates::Found::Answer(response) => return Ok(Some(response)),
             }
         } else {
+            if let Some(response) = share::strip(self)? {
+                return Ok(Some(response));
+            }
             Passes::default()
         };
         match access::decide(&self.page.door, passes, self.door.app.now()) {
@@ -55,11 +58,7 @@ impl Scene<'_> {
 
     /// The address of the site's root as a path on this host, with its closing slash.
     pub(super) fn root(&self) -> String {
-        match self.place {
-            Place::Shared { .. } | Place::Isolated { .. } => format!("/p/{}/", self.page.site.token),
-            Place::SharedSlug { rest } => format!("/s/{}/", rest.split('/').next().unwrap_or_default()),
-            Place::Slug { .. } => "/".to_owned(),
-        }
+        root(self.place, self.page)
     }
 
     /// The origin this page is shown under, built from configuration.
@@ -80,6 +79,15 @@ impl Scene<'_> {
 
     pub(super) fn header(&self, name: &str) -> Option<&str> {
         header(&self.head.headers, name)
+    }
+}
+
+/// See [`Scene::root`].
+pub(super) fn root(place: Place<'_>, page: &Page) -> String {
+    match place {
+        Place::Shared { .. } | Place::Isolated { .. } => format!("/p/{}/", page.site.token),
+        Place::SharedSlug { rest } => format!("/s/{}/", rest.split('/').next().unwrap_or_default()),
+        Place::Slug { .. } => "/".to_owned(),
     }
 }
 

@@ -1,9 +1,12 @@
-//! Share links: `?t=` opens the password gate, and leaves the address at once.
+//! Share links: `?t=` opens the password gate, and leaves the address at once. What a browser keeps is a cookie that
+//! names the token; whether the token is still good is looked up on every request.
 
+use super::cookies::Cookie;
 use super::scene::Scene;
-use crate::http::OutBody;
-use dropleaf_core::Error;
-use http::Response;
+use super::{OutBody, redirect};
+use dropleaf_core::share_token::{self, InQuery, ShareToken};
+use dropleaf_core::{Error, visitor};
+use http::{Method, Response, StatusCode, header};
 
 /// What a share link does for this request.
 pub(super) enum Shared {
@@ -16,6 +19,57 @@ pub(super) enum Shared {
     Redirect(Response<OutBody>),
 }
 
-pub(super) async fn look(_scene: &Scene<'_>) -> Result<Shared, Error> {
-    Ok(Shared::No)
+/// For pages with gates.
+pub(super) async fn look(scene: &Scene<'_>) -> Result<Shared, Error> {
+    if let Some(found) = share_token::in_query(scene.head.uri.query()).filter(|_| is_asked_for(scene)) {
+        // HEAD looks without opening, so it uses nothing up.
+        let counts = scene.head.method != Method::HEAD;
+        let token = scene.door.app.use_share_token(&scene.page.site, found.token, counts).await?;
+        if scene.visitor.navigation {
+            // The same answer for a good and a bad one: what follows is the page or its gate.
+            return clean(scene, &found, token.filter(|_| counts).as_ref()).map(Shared::Redirect);
+        }
+        if let Some(token) = token {
+            return Ok(opens(&token));
+        }
+    }
+    let Some(pass) = Cookie::Share.read(scene) else { return Ok(Shared::No) };
+    let token = scene.door.app.find_share_pass(&scene.page.site, pass).await?;
+    Ok(token.as_ref().map_or(Shared::No, opens))
+}
+
+/// For pages without gates: the token has nothing to open, but should not stay in a browser's address and history.
+pub(super) fn strip(scene: &Scene<'_>) -> Result<Option<Response<OutBody>>, Error> {
+    match share_token::in_query(scene.head.uri.query()).filter(|_| scene.visitor.navigation) {
+        Some(found) => clean(scene, &found, None).map(Some),
+        None => Ok(None),
+    }
+}
+
+/// Whether somebody wants to see the page. A link preview or a browser's guess must not use up somebody's link.
+fn is_asked_for(scene: &Scene<'_>) -> bool {
+    !scene.visitor.prefetch && !scene.header("user-agent").is_some_and(visitor::is_bot)
+}
+
+const fn opens(token: &ShareToken) -> Shared {
+    Shared::Opens { email_gate: token.bypass_email_gate }
+}
+
+fn clean(
+    scene: &Scene<'_>,
+    found: &InQuery<'_>,
+    token: Option<&ShareToken>,
+) -> Result<Response<OutBody>, Error> {
+    // Two slashes at the start would name another host.
+    let path = scene.head.uri.path();
+    let path = if path[1..].starts_with(['/', '\\']) { format!("/.{path}") } else { path.to_owned() };
+    let target = found.rest.as_ref().map_or_else(|| path.clone(), |rest| format!("{path}?{rest}"));
+    let mut response = redirect(StatusCode::SEE_OTHER, &target)?;
+    if let Some(token) = token {
+        let pass = scene.door.app.share_pass(token);
+        if let Some(cookie) = Cookie::Share.set(scene, &pass.value, pass.seconds) {
+            response.headers_mut().append(header::SET_COOKIE, cookie);
+        }
+    }
+    Ok(response)
 }

@@ -1,0 +1,105 @@
+//! Feedback: left by viewers within their rates, read and settled by the owner. Spec §3, §4, decisions §6.1.
+
+use crate::app::App;
+use dropleaf_core::account::Account;
+use dropleaf_core::feedback::{self, Feedback, Said};
+use dropleaf_core::rate::Standing;
+use dropleaf_core::site::Site;
+use dropleaf_core::{Code, Error, Minter, Result};
+use dropleaf_store::{DbError, feedback as rows, sites};
+use std::net::IpAddr;
+
+/// The owner's list ends here; the unresolved ones come first, so they are all in it.
+const LIST_MOST: i64 = 2000;
+/// As many open comments as a viewer is shown.
+const SHOWN_MOST: i64 = 200;
+
+impl App {
+    /// Stores a viewer's comment. Whether the viewer may see the page at all is decided at the door.
+    pub async fn leave_feedback(
+        &self,
+        site: &Site,
+        ip: Option<IpAddr>,
+        said: Said,
+    ) -> Result<(Feedback, Option<Standing>)> {
+        let now = self.now();
+        let item = Feedback {
+            id: self.minter.ordered_id("fb", now),
+            site_id: site.id.clone(),
+            said,
+            created_at: now,
+            resolved_at: None,
+            resolved_note: None,
+        };
+        let rates = [
+            (feedback::PER_NETWORK, self.client_key(&feedback::PER_NETWORK, ip)),
+            (feedback::PER_SITE, format!("{}:{}", feedback::PER_SITE.name, site.id)),
+        ];
+        let exempt = self.is_exempt(ip);
+        let mut stmts = vec![sites::hold(&site.id)];
+        if !exempt {
+            stmts.extend(rates.iter().map(|(rate, key)| dropleaf_store::counters::take(key, rate, now)));
+        }
+        stmts.push(rows::insert(&item));
+        match self.store.commit(stmts).await {
+            Ok(_) => {
+                let (rate, key) = &rates[0];
+                let standing = if exempt {
+                    None
+                } else {
+                    Some(rate.standing(self.store.count_used(key, rate, now).await?, now))
+                };
+                Ok((item, standing))
+            }
+            Err(DbError::Guard(sites::CHANGED)) => Err(Error::not_found("page")),
+            Err(DbError::Guard(rows::FULL)) => Err(Error::new(
+                Code::TooMany,
+                "This page has as many open comments as it may; its owner has to settle some first.",
+            )),
+            Err(error) => Err(self.guard_error(error, None)),
+        }
+    }
+
+    /// The open comments on a page, as its viewers see them: the newest 200.
+    pub async fn list_open_feedback(&self, site: &Site) -> Result<Vec<Feedback>> {
+        Ok(self.store.list_open_feedback(&site.id, SHOWN_MOST).await?)
+    }
+
+    /// The comments on an own page: unresolved first, then newest.
+    pub async fn list_feedback(&self, account: &Account, name: &str) -> Result<Vec<Feedback>> {
+        let site = self.get_site(account, name).await?;
+        Ok(self.store.list_feedback(&site.id, LIST_MOST).await?)
+    }
+
+    pub async fn resolve_feedback(
+        &self,
+        account: &Account,
+        id: &str,
+        note: Option<String>,
+    ) -> Result<Feedback> {
+        let note = feedback::note(note)?;
+        check_id(id)?;
+        let stmt = rows::resolve(&account.id, id, note.as_deref(), self.now());
+        match self.store.commit(vec![stmt]).await {
+            Ok(outcomes) => {
+                let outcome = outcomes.first().ok_or_else(|| Error::internal("no outcome"))?;
+                Ok(rows::resolved(outcome)?)
+            }
+            Err(DbError::Guard(rows::UNKNOWN)) => Err(Error::not_found("feedback")),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    pub async fn delete_feedback(&self, account: &Account, id: &str) -> Result<()> {
+        check_id(id)?;
+        match self.store.commit(vec![rows::delete(&account.id, id)]).await {
+            Ok(_) => Ok(()),
+            Err(DbError::Guard(rows::UNKNOWN)) => Err(Error::not_found("feedback")),
+            Err(error) => Err(error.into()),
+        }
+    }
+}
+
+fn check_id(id: &str) -> Result<()> {
+    if Minter::is_id("fb", id) { Ok(()) } else { Err(Error::not_found("feedback")) }
+}

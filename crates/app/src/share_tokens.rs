@@ -1,0 +1,170 @@
+//! Share tokens: made, listed and revoked by the owner; counted and recognised when a viewer brings one. Spec §4.
+
+use crate::app::App;
+use crate::idempotency::{Done, Entry, Once};
+use crate::sealing;
+use bytes::Bytes;
+use dropleaf_core::account::Account;
+use dropleaf_core::share_token::{self, ShareToken, Wish};
+use dropleaf_core::site::{Site, State};
+use dropleaf_core::{Code, Error, Minter, Result, secret};
+use dropleaf_store::{DbError, idempotency, share_tokens, sites};
+
+/// How long a browser that opened a share link may look around; afterwards it opens the link again.
+const PASS_SECONDS: i64 = 12 * 3600;
+
+/// A token with its secret and its link, as only its owner sees it.
+#[derive(Debug, Clone)]
+pub struct OwnShareToken {
+    pub token: ShareToken,
+    pub secret: String,
+    pub url: String,
+}
+
+/// What a browser keeps after it opened a share link.
+#[derive(Debug, Clone)]
+pub struct SharePass {
+    pub value: String,
+    pub seconds: i64,
+}
+
+impl App {
+    pub async fn create_share_token(
+        &self,
+        account: &Account,
+        name: &str,
+        wish: Wish,
+        once: Option<&Once>,
+        render: impl FnOnce(&OwnShareToken) -> Vec<u8>,
+    ) -> Result<Done<OwnShareToken>> {
+        let wish = wish.checked()?;
+        let _turn = match self.begin_once(once).await? {
+            Entry::Again(status, body) => return Ok(Done::Again { status, body }),
+            Entry::First(turn) => turn,
+        };
+        let site = self.get_site(account, name).await?;
+        if site.state != State::Live {
+            return Err(Error::plain(Code::Expired));
+        }
+        let now = self.now();
+        let secret = self.minter.share_token();
+        let token = ShareToken {
+            id: self.minter.id("share"),
+            site_id: site.id.clone(),
+            note: wish.note,
+            bypass_email_gate: wish.bypass_email_gate,
+            max_uses: wish.max_uses,
+            uses: 0,
+            created_at: now,
+            expires_at: wish.expires_in.map(|seconds| now + seconds),
+            last_used_at: None,
+        };
+        let sealed = sealing::seal(
+            &self.minter,
+            self.share_key(&token.id),
+            token.site_id.as_bytes(),
+            secret.as_bytes(),
+        )?;
+        let mut stmts =
+            vec![sites::hold(&site.id), share_tokens::insert(&token, &secret::hash(&secret), sealed)];
+        let own = OwnShareToken { url: self.share_url(&site, &secret), token, secret };
+        if let Some(once) = once {
+            stmts.push(self.record_once(once, 201, &render(&own))?);
+        }
+        match (self.store.commit(stmts).await, once) {
+            (Ok(_), _) => Ok(Done::Fresh(own)),
+            (Err(DbError::Guard(idempotency::ANSWERED)), Some(once)) => self.answer_again(once).await,
+            (Err(DbError::Guard(sites::CHANGED)), _) => Err(Error::not_found("site")),
+            (Err(DbError::Guard(share_tokens::FULL)), _) => {
+                let most = share_token::MOST;
+                Err(Error::new(
+                    Code::TooMany,
+                    format!("A page has at most {most} share tokens; revoke some."),
+                ))
+            }
+            (Err(error), _) => Err(error.into()),
+        }
+    }
+
+    pub async fn list_share_tokens(&self, account: &Account, name: &str) -> Result<Vec<OwnShareToken>> {
+        let site = self.get_site(account, name).await?;
+        let found = self.store.list_share_tokens(&site.id).await?;
+        found
+            .into_iter()
+            .map(|(token, sealed)| {
+                let secret = self.unseal_share(&token, &sealed)?;
+                Ok(OwnShareToken { url: self.share_url(&site, &secret), token, secret })
+            })
+            .collect()
+    }
+
+    /// Revokes a token, named by its id or by itself: whoever came in with it is outside again.
+    pub async fn revoke_share_token(&self, account: &Account, name: &str) -> Result<()> {
+        if !Minter::is_id("share", name) && !share_token::is_token(name) {
+            return Err(Error::not_found("share token"));
+        }
+        match self.store.commit(vec![share_tokens::delete(&account.id, name, &secret::hash(name))]).await {
+            Ok(_) => Ok(()),
+            Err(DbError::Guard(share_tokens::UNKNOWN)) => Err(Error::not_found("share token")),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// A viewer brings a token to this page. With `counts` it is one of its uses; the last is given out once.
+    pub async fn use_share_token(
+        &self,
+        site: &Site,
+        token: &str,
+        counts: bool,
+    ) -> Result<Option<ShareToken>> {
+        let (hash, now) = (secret::hash(token), self.now());
+        Ok(if counts {
+            self.store.take_share_use(&site.id, &hash, now).await?
+        } else {
+            self.store.find_open_share_token(&site.id, &hash, now).await?
+        })
+    }
+
+    /// What a browser keeps instead of the token: its id and how long, sealed with a code only this server can make.
+    pub fn share_pass(&self, token: &ShareToken) -> SharePass {
+        let now = self.now();
+        let until = token.expires_at.map_or(now + PASS_SECONDS, |at| at.min(now + PASS_SECONDS));
+        let code = self.share_code(&token.site_id, &token.id, until);
+        SharePass { value: format!("{}.{until}.{code}", token.id), seconds: until - now }
+    }
+
+    /// The token behind a pass, if it has not been revoked or run out meanwhile. A used-up token is still good for
+    /// whoever came in with one of its uses.
+    pub async fn find_share_pass(&self, site: &Site, pass: &str) -> Result<Option<ShareToken>> {
+        let mut parts = pass.splitn(3, '.');
+        let (Some(id), Some(until), Some(code)) = (parts.next(), parts.next(), parts.next()) else {
+            return Ok(None);
+        };
+        let now = self.now();
+        let Some(until) = until.parse::<i64>().ok().filter(|until| *until > now) else { return Ok(None) };
+        // Compared as digests, so that the time it takes says nothing about the code.
+        if secret::hash(code) != secret::hash(&self.share_code(&site.id, id, until)) {
+            return Ok(None);
+        }
+        let token = self.store.find_share_token(&site.id, id).await?;
+        Ok(token.filter(|token| !token.is_expired(now)))
+    }
+
+    fn share_url(&self, site: &Site, secret: &str) -> String {
+        format!("{}?t={secret}", self.canonical_url(site))
+    }
+
+    fn share_code(&self, site_id: &str, id: &str, until: i64) -> String {
+        let code = self.keys.mac("share-pass", format!("s1\0{site_id}\0{id}\0{until}").as_bytes());
+        code.iter().fold(String::with_capacity(64), |text, b| format!("{text}{b:02x}"))
+    }
+
+    fn share_key(&self, id: &str) -> [u8; 32] {
+        self.keys.mac("share-token", id.as_bytes())
+    }
+
+    fn unseal_share(&self, token: &ShareToken, sealed: &Bytes) -> Result<String> {
+        let secret = sealing::open(self.share_key(&token.id), token.site_id.as_bytes(), sealed)?;
+        String::from_utf8(secret.to_vec()).map_err(Error::internal)
+    }
+}

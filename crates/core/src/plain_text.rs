@@ -1,0 +1,65 @@
+//! Text that strangers send us: what is kept of it.
+
+use crate::{Error, Result};
+
+/// A text within its length, tidied: line ends are `\n`, the ends are trimmed, and characters that nobody can see
+/// are gone. Nothing left counts as nothing sent.
+pub fn optional(name: &str, text: Option<String>, most: usize) -> Result<Option<String>> {
+    let Some(text) = text else { return Ok(None) };
+    let tidy = tidy(&text);
+    if tidy.chars().count() > most {
+        return Err(Error::field(name, format!("must be at most {most} characters")));
+    }
+    Ok((!tidy.is_empty()).then_some(tidy))
+}
+
+fn tidy(text: &str) -> String {
+    let lines = text.replace("\r\n", "\n").replace('\r', "\n");
+    let seen: String = lines.chars().filter(|c| !is_hidden(*c)).collect();
+    seen.trim().to_owned()
+}
+
+/// Control characters, and the tag characters that can hide a sentence from people but not from programs. Marks of
+/// direction stay: whole scripts need them.
+const fn is_hidden(c: char) -> bool {
+    match c {
+        '\n' | '\t' => false,
+        '\0'..='\u{1f}' | '\u{7f}'..='\u{9f}' | '\u{e0000}'..='\u{e007f}' => true,
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kept(text: &str) -> Option<String> {
+        optional("text", Some(text.into()), 20).unwrap()
+    }
+
+    #[test]
+    fn what_nobody_can_see_is_taken_out() {
+        assert_eq!(kept(" a\u{0}b\u{1b}[31m\u{7f}\u{85} ").as_deref(), Some("ab[31m"));
+        assert_eq!(kept("a\r\nb\rc\td").as_deref(), Some("a\nb\nc\td"));
+        assert_eq!(kept("x\u{e0041}\u{e0042}y").as_deref(), Some("xy"));
+        assert_eq!(kept("\u{0}\u{1}"), None);
+        assert_eq!(optional("text", None, 1).unwrap(), None);
+    }
+
+    #[test]
+    fn everything_else_stays_as_it_is() {
+        for text in ["<script>alert(1)</script>", "שלום \u{200f}", "\u{202e}abc\u{202c}", "👩‍👩‍👧", "\u{fffd}"]
+        {
+            let kept = optional("text", Some(text.into()), 100).unwrap();
+            assert_eq!(kept.as_deref(), Some(text.trim()));
+        }
+    }
+
+    #[test]
+    fn length_is_counted_in_characters_of_what_is_kept() {
+        assert!(optional("text", Some("ä".repeat(20)), 20).is_ok());
+        assert!(optional("text", Some(format!("{}\u{0}", "ä".repeat(20))), 20).is_ok());
+        let error = optional("text", Some("ä".repeat(21)), 20).unwrap_err();
+        assert_eq!(error.detail, "`text` must be at most 20 characters.");
+    }
+}

@@ -1,0 +1,81 @@
+//! A viewer's report about a page, for the operator of the server. Decisions §6.3.
+
+use crate::feedback::words;
+use crate::rate::Rate;
+use crate::{Error, Result, plain_text};
+
+/// How often one client network may report.
+pub const PER_NETWORK: Rate = Rate { name: "report_hour", limit: 10, window_seconds: 3600 };
+
+pub const COMMENT_CHARACTERS: usize = 2000;
+pub const CONTACT_CHARACTERS: usize = 254;
+
+words!(Reason: Phishing = "phishing", Malware = "malware", Illegal = "illegal", Harassment = "harassment", Other = "other");
+
+impl Reason {
+    /// As the form words it.
+    pub const fn title(self) -> &'static str {
+        match self {
+            Self::Phishing => "It pretends to be somebody else",
+            Self::Malware => "It harms or tricks my device",
+            Self::Illegal => "It shows something illegal",
+            Self::Harassment => "It harasses or exposes a person",
+            Self::Other => "Something else",
+        }
+    }
+
+    pub const fn example(self) -> &'static str {
+        match self {
+            Self::Phishing => "Asks for a password, a card or personal details in a false name",
+            Self::Malware => "Downloads, pop-ups, or software that does damage",
+            Self::Illegal => "Content that the law forbids, or that is not theirs to publish",
+            Self::Harassment => "Threats, hate, or private details of somebody",
+            Self::Other => "Say what it is below",
+        }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Report {
+    pub id: String,
+    pub site_id: String,
+    pub said: Said,
+    pub created_at: i64,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Said {
+    pub reason: Reason,
+    pub comment: Option<String>,
+    pub contact: Option<String>,
+}
+
+/// What the form sent, if it makes sense.
+pub fn checked(reason: Option<&str>, comment: Option<String>, contact: Option<String>) -> Result<Said> {
+    let reason = reason.and_then(Reason::parse);
+    Ok(Said {
+        reason: reason.ok_or_else(|| {
+            Error::field("reason", "must be phishing, malware, illegal, harassment or other")
+        })?,
+        comment: plain_text::optional("comment", comment, COMMENT_CHARACTERS)?,
+        contact: plain_text::optional("contact", contact, CONTACT_CHARACTERS)?,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_report_needs_a_known_reason_and_nothing_else() {
+        for reason in Reason::ALL {
+            assert_eq!(checked(Some(reason.as_str()), None, None).unwrap().reason, *reason);
+        }
+        for bad in [None, Some(""), Some("spam")] {
+            assert!(checked(bad, None, None).is_err());
+        }
+        let said = checked(Some("other"), Some(" ".into()), Some("a@b.example\u{0}".into())).unwrap();
+        assert_eq!((said.comment, said.contact.as_deref()), (None, Some("a@b.example")));
+        assert!(checked(Some("other"), Some("x".repeat(2001)), None).is_err());
+    }
+}

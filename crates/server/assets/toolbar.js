@@ -1,0 +1,1 @@
+// The annotation toolbar. Nothing here yet: pages work without it.

@@ -1,0 +1,71 @@
+//! `dropleaf reports`: what viewers have reported about pages, for the operator. Works while the server runs.
+
+use crate::config::{Config, Listen};
+use crate::{startup, tls};
+use anyhow::Result;
+use clap::Args;
+use dropleaf_app::ReportedPage;
+use dropleaf_core::iso;
+use serde_json::json;
+
+/// As much of a comment as a line of the table holds.
+const SHOWN: usize = 60;
+
+#[derive(Debug, Args)]
+pub(super) struct Reports {
+    /// Everything, as JSON
+    #[arg(long)]
+    json: bool,
+    /// How many to show
+    #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(i64).range(1..=10_000))]
+    limit: i64,
+}
+
+impl Reports {
+    pub(super) async fn run(self, config: Config) -> Result<()> {
+        tls::install_provider();
+        let port = Listen::parse(&config.listen)?.port;
+        let app = startup::open_app(&config.resolve(port)?).await?;
+        let found = app.list_reports(self.limit).await;
+        app.close().await;
+        let found = found?;
+        if self.json {
+            let reports: Vec<_> = found.iter().map(as_json).collect();
+            println!("{}", serde_json::to_string_pretty(&json!({"reports": reports}))?);
+        } else {
+            print!("{}", table(&found));
+        }
+        Ok(())
+    }
+}
+
+fn as_json(page: &ReportedPage) -> serde_json::Value {
+    let ReportedPage { report, url, state, account_id } = page;
+    json!({
+        "id": report.id,
+        "site_id": report.site_id,
+        "url": url,
+        "state": state,
+        "account_id": account_id,
+        "reason": report.said.reason.as_str(),
+        "comment": report.said.comment,
+        "contact": report.said.contact,
+        "created_at": report.created_at,
+    })
+}
+
+fn table(found: &[ReportedPage]) -> String {
+    if found.is_empty() {
+        return "No page has been reported.\n".to_owned();
+    }
+    let head = format!("{:<21}{:<12}{:<26}{:<11}comment", "when", "reason", "site", "state");
+    let lines = found.iter().map(|ReportedPage { report, state, .. }| {
+        // Strangers wrote this: what could move the cursor or turn the line around is shown as an escape.
+        let comment = report.said.comment.as_deref().unwrap_or_default();
+        let comment: String = comment.chars().take(SHOWN).flat_map(char::escape_debug).collect();
+        let (when, reason) = (iso::format(report.created_at), report.said.reason.as_str());
+        format!("{when:<21}{reason:<12}{:<26}{state:<11}{comment}", report.site_id)
+    });
+    let lines: Vec<String> = std::iter::once(head).chain(lines).collect();
+    lines.join("\n") + "\n"
+}

@@ -1,0 +1,112 @@
+//! The annotation toolbar: its script, and the one line that brings it into the documents of a page that asks for it.
+//! A document gets it after its last byte, on the page's own host only; ordinary pages pay nothing for this.
+
+use super::file::{count_view, mark, ready};
+use super::scene::Scene;
+use super::{OutBody, feedback, headers, negotiate, without_body};
+use axum::body::Body;
+use bytes::Bytes;
+use dropleaf_app::{Annotated, Coding, LiveFile};
+use dropleaf_core::access::{self, Access, Passes};
+use dropleaf_core::{Code, Error};
+use futures_util::StreamExt;
+use http::{HeaderMap, HeaderValue, Method, Response, StatusCode, header};
+use sha2::{Digest, Sha256};
+use std::sync::LazyLock;
+
+const SCRIPT: &str = include_str!("../../../assets/toolbar.js");
+
+/// Names this very text, so that a browser may keep it for ever.
+static VERSION: LazyLock<String> = LazyLock::new(|| {
+    Sha256::digest(SCRIPT)[..8].iter().fold(String::with_capacity(16), |text, b| format!("{text}{b:02x}"))
+});
+
+/// The script in every coding, made when it is first asked for.
+static CODED: LazyLock<[Option<Bytes>; 4]> =
+    LazyLock::new(|| Coding::ALL.map(|coding| dropleaf_app::encode(SCRIPT.as_bytes(), coding).ok()));
+
+/// `_dropleaf/toolbar.js`. It is the same for every page and holds nothing of any, so no gate stands before it.
+pub(super) fn script(scene: &Scene<'_>) -> Result<Response<OutBody>, Error> {
+    if let Access::Gone(code) = access::decide(&scene.page.door, Passes::ALL, scene.door.app.now()) {
+        return Err(Error::plain(code));
+    }
+    if !feedback::is_open(scene) {
+        return Err(super::ours::missing());
+    }
+    if !matches!(scene.head.method, Method::GET | Method::HEAD) {
+        return Err(Error::plain(Code::MethodNotAllowed));
+    }
+    let coding = negotiate::coding(scene.header("accept-encoding"));
+    let etag = format!("\"{}-{}\"", *VERSION, coding as u8);
+    let named = scene.head.uri.query().and_then(|query| query.strip_prefix("v=")) == Some(VERSION.as_str());
+    let mut response = crate::http::empty(StatusCode::OK);
+    let headers = response.headers_mut();
+    headers::script(headers, named);
+    headers.insert(header::ETAG, HeaderValue::from_str(&etag).map_err(Error::internal)?);
+    if scene.header("if-none-match").is_some_and(|found| negotiate::matches(found, etag.as_bytes())) {
+        *response.status_mut() = StatusCode::NOT_MODIFIED;
+        return Ok(response);
+    }
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/javascript; charset=utf-8"));
+    let coded =
+        CODED[coding as usize].clone().ok_or_else(|| Error::internal("the script cannot be coded"))?;
+    mark(headers, coding);
+    *response.body_mut() = coded.into();
+    if scene.head.method == Method::HEAD {
+        without_body(&mut response);
+    }
+    Ok(response)
+}
+
+/// Whether the toolbar belongs into this document. Not at the shared address: there it would have no origin to post from.
+pub(super) fn belongs(scene: &Scene<'_>, file: &LiveFile) -> bool {
+    scene.page.site.agentation
+        && !scene.place.is_shared()
+        && file.mime.starts_with(b"text/html")
+        && feedback::is_open(scene)
+}
+
+/// Sends a document with the toolbar at its end: whole, never in parts.
+pub(super) async fn send(
+    scene: &Scene<'_>,
+    file: &LiveFile,
+    status: StatusCode,
+) -> Result<Response<OutBody>, Error> {
+    let Scene { door, head, place, page, visitor, .. } = *scene;
+    let tag = format!("<script src=\"{}_dropleaf/toolbar.js?v={}\" defer></script>", scene.root(), *VERSION);
+    let annotated = Annotated::new(file, tag.into());
+    // A large document is put together on the way out, in its plain form.
+    let coding = if file.is_compressible && file.is_small() {
+        negotiate::coding(scene.header("accept-encoding"))
+    } else {
+        Coding::Identity
+    };
+    let etag = annotated.etag(coding);
+    count_view(scene, file, status);
+    let mut response = Response::new(OutBody::empty());
+    *response.headers_mut() = HeaderMap::with_capacity(headers::ROOM);
+    headers::page(response.headers_mut(), place, page, file, visitor.any_browser);
+    response.headers_mut().insert(header::ACCEPT_RANGES, HeaderValue::from_static("none"));
+    response.headers_mut().insert(header::ETAG, ready(&etag));
+    let known = scene.header("if-none-match").is_some_and(|found| negotiate::matches(found, &etag));
+    if status == StatusCode::OK && known {
+        *response.status_mut() = StatusCode::NOT_MODIFIED;
+        return Ok(response);
+    }
+    response.headers_mut().insert(header::CONTENT_TYPE, ready(&file.mime));
+    *response.status_mut() = status;
+    if file.is_small() {
+        mark(response.headers_mut(), coding);
+        *response.body_mut() = door.app.annotated_body(&annotated, coding).await?.bytes.clone().into();
+    } else {
+        let part = door.app.stream(file, None).await?;
+        let length = part.bytes + annotated.suffix.len() as u64;
+        response.headers_mut().insert(header::CONTENT_LENGTH, length.into());
+        let end = futures_util::stream::iter([Ok(annotated.suffix.clone())]);
+        *response.body_mut() = OutBody::Boxed(Body::from_stream(part.stream.chain(end)));
+    }
+    if head.method == Method::HEAD {
+        without_body(&mut response);
+    }
+    Ok(response)
+}

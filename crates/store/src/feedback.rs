@@ -1,0 +1,135 @@
+//! Rows of `feedback`: what viewers said about a page.
+
+use crate::db::{DbError, Row, Stmt};
+use crate::store::Store;
+use dropleaf_core::feedback::{self, Feedback, Intent, Said, Severity};
+
+pub const UNKNOWN: &str = "unknown_feedback";
+/// The page holds as many open comments as it may.
+pub const FULL: &str = "feedback_full";
+
+macro_rules! select {
+    ($tail:literal) => {
+        concat!(
+            "SELECT id, site_id, comment, element, element_path, selected_text, page_url, intent, severity, created_at, \
+             resolved_at, resolved_note FROM feedback ",
+            $tail
+        )
+    };
+}
+
+fn row(row: &Row<'_>) -> Result<Feedback, DbError> {
+    let own = |at| row.opt_text(at).map(|text| text.map(str::to_owned));
+    Ok(Feedback {
+        id: row.text(0)?.to_owned(),
+        site_id: row.text(1)?.to_owned(),
+        said: Said {
+            comment: row.text(2)?.to_owned(),
+            element: own(3)?,
+            element_path: own(4)?,
+            selected_text: own(5)?,
+            page_url: own(6)?,
+            intent: row.opt_text(7)?.and_then(Intent::parse),
+            severity: row.opt_text(8)?.and_then(Severity::parse),
+        },
+        created_at: row.int(9)?,
+        resolved_at: row.opt_int(10)?,
+        resolved_note: own(11)?,
+    })
+}
+
+impl Store {
+    /// A site's comments: unresolved first, then newest.
+    pub async fn list_feedback(&self, site_id: &str, limit: i64) -> Result<Vec<Feedback>, DbError> {
+        self.db
+            .list(
+                select!(
+                    "WHERE site_id = $1 ORDER BY CASE WHEN resolved_at IS NULL THEN 0 ELSE 1 END, \
+                     created_at DESC, id DESC LIMIT $2"
+                ),
+                vec![site_id.into(), limit.into()],
+                row,
+            )
+            .await
+    }
+
+    /// A site's unresolved comments, newest first.
+    pub async fn list_open_feedback(&self, site_id: &str, limit: i64) -> Result<Vec<Feedback>, DbError> {
+        self.db
+            .list(
+                select!(
+                    "WHERE site_id = $1 AND resolved_at IS NULL ORDER BY created_at DESC, id DESC LIMIT $2"
+                ),
+                vec![site_id.into(), limit.into()],
+                row,
+            )
+            .await
+    }
+}
+
+/// Adds a comment, unless the page holds as many open ones as it may.
+pub fn insert(item: &Feedback) -> Stmt {
+    let said = &item.said;
+    Stmt::new(
+        "INSERT INTO feedback (id, site_id, comment, element, element_path, selected_text, page_url, intent, severity, \
+         created_at, resolved_at, resolved_note) \
+         SELECT $1, $2, $3, $4, $5, $6, \
+         $7, $8, $9, $10, NULL, NULL \
+         WHERE (SELECT COUNT(*) FROM feedback WHERE site_id = $2 AND resolved_at IS NULL) < $11",
+        vec![
+            item.id.as_str().into(),
+            item.site_id.as_str().into(),
+            said.comment.as_str().into(),
+            said.element.as_deref().into(),
+            said.element_path.as_deref().into(),
+            said.selected_text.as_deref().into(),
+            said.page_url.as_deref().into(),
+            said.intent.map(Intent::as_str).into(),
+            said.severity.map(Severity::as_str).into(),
+            item.created_at.into(),
+            feedback::MOST_OPEN.into(),
+        ],
+    )
+    .one(FULL)
+}
+
+/// Resolves a comment on a page of this account. The first moment stays; a later note replaces an earlier one.
+pub fn resolve(account_id: &str, id: &str, note: Option<&str>, now: i64) -> Stmt {
+    Stmt::new(
+        "UPDATE feedback SET resolved_at = COALESCE(resolved_at, $1), resolved_note = COALESCE($2, resolved_note) \
+         WHERE id = $3 AND site_id IN (SELECT id FROM sites WHERE account_id = $4) \
+         RETURNING id, site_id, comment, element, element_path, selected_text, page_url, intent, severity, created_at, \
+         resolved_at, resolved_note",
+        vec![now.into(), note.into(), id.into(), account_id.into()],
+    )
+    .one(UNKNOWN)
+}
+
+/// The comment that [`resolve`] gave back.
+pub fn resolved(outcome: &crate::Outcome) -> Result<Feedback, DbError> {
+    let found = outcome.rows.first().ok_or_else(|| DbError::internal("a statement returned no row"))?;
+    row(&found.as_row())
+}
+
+/// Takes away a comment on a page of this account.
+pub fn delete(account_id: &str, id: &str) -> Stmt {
+    Stmt::new(
+        "DELETE FROM feedback WHERE id = $1 AND site_id IN (SELECT id FROM sites WHERE account_id = $2)",
+        vec![id.into(), account_id.into()],
+    )
+    .one(UNKNOWN)
+}
+
+/// Takes away every comment on a site.
+pub fn delete_of(site_id: &str) -> Stmt {
+    Stmt::new("DELETE FROM feedback WHERE site_id = $1", vec![site_id.into()])
+}
+
+/// Takes away what is left of sites that are about to be forgotten; see [`crate::sites::delete_tombstones`].
+pub fn delete_old(purged_before: i64) -> Stmt {
+    Stmt::new(
+        "DELETE FROM feedback WHERE site_id IN \
+         (SELECT id FROM sites WHERE purged_at IS NOT NULL AND purged_at <= $1)",
+        vec![purged_before.into()],
+    )
+}

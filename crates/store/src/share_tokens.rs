@@ -1,0 +1,146 @@
+//! Rows of `share_tokens`: found by the hash of the token, shown to the owner from the sealed copy.
+
+use crate::db::{DbError, Row, Stmt};
+use crate::store::Store;
+use bytes::Bytes;
+use dropleaf_core::share_token::{self, ShareToken};
+
+pub const UNKNOWN: &str = "unknown_share_token";
+/// The page holds as many as it may.
+pub const FULL: &str = "share_tokens_full";
+
+macro_rules! columns {
+    () => {
+        "id, site_id, note, bypass_email_gate, max_uses, uses, created_at, expires_at, last_used_at"
+    };
+}
+
+fn row(row: &Row<'_>) -> Result<ShareToken, DbError> {
+    Ok(ShareToken {
+        id: row.text(0)?.to_owned(),
+        site_id: row.text(1)?.to_owned(),
+        note: row.opt_text(2)?.map(str::to_owned),
+        bypass_email_gate: row.flag(3)?,
+        max_uses: row.opt_int(4)?,
+        uses: row.int(5)?,
+        created_at: row.int(6)?,
+        expires_at: row.opt_int(7)?,
+        last_used_at: row.opt_int(8)?,
+    })
+}
+
+impl Store {
+    /// A site's tokens with their sealed copies, newest first.
+    pub async fn list_share_tokens(&self, site_id: &str) -> Result<Vec<(ShareToken, Bytes)>, DbError> {
+        self.db
+            .list(
+                concat!(
+                    "SELECT ",
+                    columns!(),
+                    ", sealed FROM share_tokens WHERE site_id = $1 ORDER BY created_at DESC, id DESC"
+                ),
+                vec![site_id.into()],
+                |found| Ok((row(found)?, Bytes::copy_from_slice(found.bytes(9)?))),
+            )
+            .await
+    }
+
+    /// A token of this site by its id.
+    pub async fn find_share_token(&self, site_id: &str, id: &str) -> Result<Option<ShareToken>, DbError> {
+        self.db
+            .get(
+                concat!("SELECT ", columns!(), " FROM share_tokens WHERE id = $1 AND site_id = $2"),
+                &[id.into(), site_id.into()],
+                row,
+            )
+            .await
+    }
+
+    /// A token of this site by its hash, if it would open now. Counts nothing.
+    pub async fn find_open_share_token(
+        &self,
+        site_id: &str,
+        hash: &[u8; 32],
+        now: i64,
+    ) -> Result<Option<ShareToken>, DbError> {
+        self.db
+            .get(
+                concat!(
+                    "SELECT ",
+                    columns!(),
+                    " FROM share_tokens WHERE token_hash = $1 AND site_id = $2 \
+                     AND (expires_at IS NULL OR expires_at > $3) AND (max_uses IS NULL OR uses < max_uses)"
+                ),
+                &[hash.into(), site_id.into(), now.into()],
+                row,
+            )
+            .await
+    }
+
+    /// Counts a use of a token of this site, if it is good; the one statement decides among all who race for the last.
+    pub async fn take_share_use(
+        &self,
+        site_id: &str,
+        hash: &[u8; 32],
+        now: i64,
+    ) -> Result<Option<ShareToken>, DbError> {
+        let stmt = Stmt::new(
+            concat!(
+                "UPDATE share_tokens SET uses = uses + 1, last_used_at = $1 WHERE token_hash = $2 AND site_id = $3 \
+                 AND (expires_at IS NULL OR expires_at > $1) AND (max_uses IS NULL OR uses < max_uses) RETURNING ",
+                columns!()
+            ),
+            vec![now.into(), hash.into(), site_id.into()],
+        );
+        let outcome = self.db.exec(stmt).await?;
+        outcome.rows.first().map(|found| row(&found.as_row())).transpose()
+    }
+}
+
+/// Adds a token, unless the page holds as many as it may.
+pub fn insert(token: &ShareToken, hash: &[u8; 32], sealed: Bytes) -> Stmt {
+    Stmt::new(
+        "INSERT INTO share_tokens (id, site_id, token_hash, sealed, note, bypass_email_gate, max_uses, uses, created_at, \
+         expires_at, last_used_at) \
+         SELECT $1, $2, $3, $4, $5, \
+         $6, $7, 0, $8, $9, NULL \
+         WHERE (SELECT COUNT(*) FROM share_tokens WHERE site_id = $2) < $10",
+        vec![
+            token.id.as_str().into(),
+            token.site_id.as_str().into(),
+            hash.into(),
+            sealed.into(),
+            token.note.as_deref().into(),
+            token.bypass_email_gate.into(),
+            token.max_uses.into(),
+            token.created_at.into(),
+            token.expires_at.into(),
+            share_token::MOST.into(),
+        ],
+    )
+    .one(FULL)
+}
+
+/// Takes away an account's token, named by its id or by itself.
+pub fn delete(account_id: &str, id: &str, hash: &[u8; 32]) -> Stmt {
+    Stmt::new(
+        "DELETE FROM share_tokens WHERE (id = $1 OR token_hash = $2) \
+         AND site_id IN (SELECT id FROM sites WHERE account_id = $3)",
+        vec![id.into(), hash.into(), account_id.into()],
+    )
+    .one(UNKNOWN)
+}
+
+/// Takes away every token of a site.
+pub fn delete_of(site_id: &str) -> Stmt {
+    Stmt::new("DELETE FROM share_tokens WHERE site_id = $1", vec![site_id.into()])
+}
+
+/// Takes away what is left of sites that are about to be forgotten; see [`crate::sites::delete_tombstones`].
+pub fn delete_old(purged_before: i64) -> Stmt {
+    Stmt::new(
+        "DELETE FROM share_tokens WHERE site_id IN \
+         (SELECT id FROM sites WHERE purged_at IS NOT NULL AND purged_at <= $1)",
+        vec![purged_before.into()],
+    )
+}

@@ -1,0 +1,116 @@
+// Reporting a page in a real browser, without script, at desk and phone width; the pictures are those of the manual.
+
+import assert from 'node:assert/strict';
+import { mkdir } from 'node:fs/promises';
+import path from 'node:path';
+import { after, before, test } from 'node:test';
+import { launch, openPage, OUTPUT } from './browser.mjs';
+import { publish } from './http.mjs';
+import * as samples from './samples.mjs';
+import { command, operatorKey, ROOT, startServer } from './server.mjs';
+
+// Set KEEP_IMAGES=1 to refresh the pictures in docs/images.
+const IMAGES = process.env.KEEP_IMAGES ? path.join(ROOT, 'docs/images') : OUTPUT;
+
+let server, browser, site;
+
+before(async () => {
+  server = await startServer();
+  browser = await launch();
+  await mkdir(IMAGES, { recursive: true });
+  const key = await operatorKey(server);
+  site = await publish(server, { name: 'page.html', bytes: samples.html('Suspicious'), fields: { password: 'correct horse' }, key });
+});
+after(async () => {
+  await browser?.close();
+  await server?.stop();
+});
+
+const reports = async () => JSON.parse(await command(server, 'reports', '--json')).reports;
+
+async function form(view) {
+  const page = await openPage(await browser.newContext({ javaScriptEnabled: false, ...view }));
+  // The gate of the page links to it.
+  await page.goto(site.url);
+  await page.goto(new URL('_dropleaf/report', page.url()).href);
+  assert.equal(await page.textContent('h1'), 'Report this page');
+  assert.equal(await page.getByText('Suspicious').count(), 0, 'nothing of the page is shown');
+  return page;
+}
+
+test('a report is sent without script and the operator sees it', async () => {
+  const page = await form({ viewport: { width: 1280, height: 900 }, colorScheme: 'light' });
+  await page.getByLabel('It pretends to be somebody else').check();
+  await page.getByLabel('What did you see?').fill('It asks for my <b>bank</b> password.');
+  await page.getByLabel('How can they reach you?').fill('ada@example.org');
+  await page.screenshot({ path: path.join(IMAGES, 'report-desktop-light.png'), fullPage: true });
+  await page.getByRole('button', { name: 'Send the report' }).click();
+  await page.waitForURL(/_dropleaf\/report\?sent$/);
+  assert.equal(await page.textContent('h1'), 'Thank you for the report');
+  await page.screenshot({ path: path.join(OUTPUT, 'report-thanks-desktop-light.png') });
+  await page.reload();
+  const [report, ...more] = await reports();
+  assert.equal(more.length, 0, 'a reload sends nothing again');
+  assert.equal(report.reason, 'phishing');
+  assert.equal(report.comment, 'It asks for my <b>bank</b> password.');
+  assert.equal(report.contact, 'ada@example.org');
+  assert.equal(report.site_id, site.id);
+  assert.deepEqual(page.complaints.filter((text) => /Content.Security.Policy/i.test(text)), []);
+});
+
+test('the form reads well on a phone in the dark and works with the keyboard', async () => {
+  const page = await form({ viewport: { width: 390, height: 844 }, colorScheme: 'dark' });
+  await page.screenshot({ path: path.join(IMAGES, 'report-phone-dark.png'), fullPage: true });
+  const before = (await reports()).length;
+  await page.keyboard.press('Tab');
+  await page.keyboard.press('Space');
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('Tab');
+  await page.keyboard.type('Pop-ups everywhere');
+  await page.keyboard.press('Tab');
+  await page.keyboard.press('Tab');
+  await page.keyboard.press('Enter');
+  await page.waitForURL(/\?sent$/);
+  const [report, ...more] = await reports();
+  assert.equal(more.length, before);
+  assert.deepEqual([report.reason, report.comment, report.contact], ['malware', 'Pop-ups everywhere', null]);
+});
+
+test('a form without a reason says so and keeps what was typed', async () => {
+  const page = await form({ viewport: { width: 390, height: 844 }, colorScheme: 'light' });
+  await page.getByLabel('What did you see?').fill('kept');
+  await page.locator('form').evaluate((element) => (element.noValidate = true));
+  await page.getByRole('button', { name: 'Send the report' }).click();
+  await page.getByRole('alert').waitFor();
+  assert.equal(await page.getByLabel('What did you see?').inputValue(), 'kept');
+});
+
+test('it is readable: contrast and width, light and dark', async () => {
+  for (const width of [320, 390, 1280]) {
+    for (const colorScheme of ['light', 'dark']) {
+      const page = await form({ viewport: { width, height: 800 }, colorScheme });
+      const seen = await page.evaluate(() => {
+        const rgb = (text) => text.match(/[\d.]+/g).map(Number);
+        const luminance = ([r, g, b]) => {
+          const [x, y, z] = [r, g, b].map((v) => (v / 255 <= 0.03928 ? v / 255 / 12.92 : ((v / 255 + 0.055) / 1.055) ** 2.4));
+          return 0.2126 * x + 0.7152 * y + 0.0722 * z;
+        };
+        const background = (element) => {
+          for (let at = element; at; at = at.parentElement) {
+            const colour = rgb(getComputedStyle(at).backgroundColor);
+            if (colour.length === 3 || colour[3] > 0) return colour;
+          }
+          return [255, 255, 255];
+        };
+        const contrasts = [...document.querySelectorAll('h1, p, b, small, label, legend, button, input, textarea')].map((element) => {
+          const [light, dark] = [luminance(rgb(getComputedStyle(element).color)), luminance(background(element))].sort((x, y) => y - x);
+          return (light + 0.05) / (dark + 0.05);
+        });
+        return { overflow: document.documentElement.scrollWidth - innerWidth, contrast: Math.min(...contrasts) };
+      });
+      assert.ok(seen.overflow <= 0, `${width} ${colorScheme}: ${seen.overflow} px too wide`);
+      assert.ok(seen.contrast >= 4.5, `${width} ${colorScheme}: contrast ${seen.contrast.toFixed(2)}`);
+      await page.context().close();
+    }
+  }
+});
