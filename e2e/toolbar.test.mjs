@@ -241,8 +241,8 @@ describe('a comment', () => {
 describe('a server that', () => {
   const REFUSALS = [
     [400, 'bad_request', 'intent must be one of fix, change', {}, /intent must be one of fix, change/],
-    [403, 'forbidden', '', {}, /does not take comments/],
-    [404, 'not_found', '', {}, /switched off/],
+    [403, 'forbidden', '', {}, /refused it \(403\)/],
+    [404, 'not_found', '', {}, /refused it \(404\)/],
     [413, 'too_large', 'A comment has at most 4000 characters.', {}, /at most 4000/],
     [429, 'rate_limited', 'Too many comments from your network.', { 'retry-after': '125' }, /from your network\. Try again in 2 minutes\./],
     [500, 'internal', '<img src=x onerror=alert(1)>', {}, /<img src=x onerror=alert\(1\)>/],
@@ -313,7 +313,7 @@ describe('a server that', () => {
   });
 
   test('gives nonsense for the list leaves the toolbar usable', async () => {
-    const nonsense = ['[]', '{"feedback": {}}', '{"feedback": "x"}', 'not json', '{"feedback": [null, 1, {"comment": 5}, {"comment": "whole", "intent": "__proto__", "severity": {}, "created_at": "x", "page_url": "javascript:alert(1)", "element_path": "]["}]}'];
+    const nonsense = ['[]', '{"feedback": {}}', '{"feedback": "x"}', 'not json', '{"feedback": [null, 1, {"comment": 5}, {"id": "x", "comment": "whole", "intent": "__proto__", "severity": {}, "created_at": "x", "page_url": "javascript:alert(1)", "element_path": "]["}]}'];
     for (const body of nonsense) {
       server.manner.get = (_, response) => response.writeHead(200, { 'content-type': 'application/json' }).end(body);
       await visit();
@@ -661,10 +661,11 @@ describe('the looks', () => {
       await bar.seen('.item');
       await shoot('list');
       await bar.click('.act');
-      await page.mouse.move(...(await middle('.figure:nth-child(1)')));
+      const { x, y } = await page.locator('.figure').first().boundingBox();
+      await page.mouse.move(x + 5, y + 5);
       await bar.says('.tag', /figure/);
       await shoot('pick');
-      await page.mouse.click(...(await middle('.figure:nth-child(1)')));
+      await page.mouse.click(x + 5, y + 5);
       await bar.seen('textarea');
       await bar.type('The table below adds up to 1,248. Which of the two numbers is right?');
       await bar.click('.chip.fix input');

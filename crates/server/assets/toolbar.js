@@ -12,10 +12,8 @@
   const LIMITS = { comment: 4000, element: 500, element_path: 2000, selected_text: 2000, page_url: 2000 };
   const INTENTS = { fix: 'Fix', change: 'Change', question: 'Question', approve: 'Approve' };
   const SEVERITIES = { blocking: 'Blocking', important: 'Important', suggestion: 'Suggestion' };
-  const PATIENCE = 15000;
-  const SHOWN = 500;
 
-  // ---- Natives, as they were at load ----
+  // Natives, as they were at load
   const un = Function.prototype.bind.bind(Function.prototype.call);
   const { getOwnPropertyDescriptor, keys, create } = Object;
   const { parse, stringify } = JSON;
@@ -25,17 +23,18 @@
   const escape = CSS.escape;
   const own = (name) => window[name].bind(window);
   const [fetch, later, forget, frame, media, selection, styleOf] = ['fetch', 'setTimeout', 'clearTimeout', 'requestAnimationFrame', 'matchMedia', 'getSelection', 'getComputedStyle'].map(own);
-  /** The named methods of a type, each with `this` as its first argument; `name=` is a setter, `.name` a getter. */
+  /** Methods that take `this` as first argument; `name=` is a setter, `.name` a getter. */
   const take = (type, names) => names.split(' ').map((name) => un(
     name[0] === '.' ? getOwnPropertyDescriptor(type.prototype, name.slice(1)).get
       : name.endsWith('=') ? getOwnPropertyDescriptor(type.prototype, name.slice(0, -1)).set
         : type.prototype[name]));
   const [listen] = take(EventTarget, 'addEventListener');
   const [make, makeNS, find, findAll, atPoint, walker] = take(Document, 'createElement createElementNS querySelector querySelectorAll elementsFromPoint createTreeWalker').map((act) => act.bind(null, document));
-  const [nextNode] = take(TreeWalker, 'nextNode');
+  const [nextNode, previousNode, upperNode, lowerNode, setCurrent] = take(TreeWalker, 'nextNode previousNode parentNode firstChild currentNode=');
+  const WAYS = { ArrowDown: nextNode, ArrowUp: previousNode, ArrowLeft: upperNode, ArrowRight: lowerNode };
   const [append, setText, textOf, parentOf, connected] = take(Node, 'appendChild textContent= .textContent .parentElement .isConnected');
   const [replace, attach, setAttribute, removeAttribute, getAttribute, matches, boxOf, scrollTo] = take(Element, 'replaceChildren attachShadow setAttribute removeAttribute getAttribute matches getBoundingClientRect scrollIntoView');
-  const [idOf, nameOf, classOf, firstOf, nextOf, previousOf] = take(Element, '.id .localName .classList .firstElementChild .nextElementSibling .previousElementSibling');
+  const [idOf, nameOf, classOf, nextOf, previousOf] = take(Element, '.id .localName .classList .nextElementSibling .previousElementSibling');
   const [focus, declared, widthOf] = take(HTMLElement, 'focus .style .offsetWidth');
   const [setProperty] = take(CSSStyleDeclaration, 'setProperty');
   const [valueOf, setValue] = take(HTMLTextAreaElement, '.value value=');
@@ -47,31 +46,31 @@
   const popover = HTMLElement.prototype.showPopover && take(HTMLElement, 'showPopover')[0];
   const ENDPOINT = new URL('feedback', script.src).href;
 
-  // ---- Small tools over them ----
+  // Small tools over them
   const wires = [];
   let wiring = true;
-  /** document.open() takes away every listener below the document, so those of lasting parts can be put back. */
+  /** document.open() removes every listener: those of lasting parts are put back. */
   const on = (node, name, act, options) => {
     listen(node, name, act, options);
     if (wiring) wires[wires.length] = () => listen(node, name, act, options);
   };
-  /** An element: `text` is its text, `@event` a listener, true an empty attribute; null and false are left out. */
+  /** An element: `text`, `@event` and attributes; null and false are left out. */
   const h = (tag, attributes, ...children) => {
     const node = make(tag);
-    const names = keys(attributes);
-    for (let i = 0; i < names.length; i += 1) {
-      const name = names[i];
+    if (tag === 'button') setAttribute(node, 'type', tag);
+    each(keys(attributes), (name) => {
       const value = attributes[name];
       if (name === 'text') setText(node, value);
       else if (name[0] === '@') on(node, name.slice(1), value);
       else if (value !== null && value !== false) setAttribute(node, name, value === true ? '' : value);
-    }
-    for (let i = 0; i < children.length; i += 1) if (children[i]) append(node, children[i]);
+    });
+    each(children, (child) => child && append(node, child));
     return node;
   };
+  const each = (list, act) => { for (let i = 0; i < list.length; i += 1) act(list[i], i); };
   const toggle = (node, name, on) => (on ? setAttribute(node, name, '') : removeAttribute(node, name));
   const hide = (node, on) => toggle(node, 'hidden', on);
-  const place = (node, name, value) => setProperty(declared(node), name, `${round(value)}px`);
+  const place = (node, left, top) => { const style = declared(node); setProperty(style, 'left', `${round(left)}px`); setProperty(style, 'top', `${round(top)}px`); return style; };
   const icon = (path) => {
     const svg = makeNS('http://www.w3.org/2000/svg', 'svg');
     setAttribute(svg, 'viewBox', '0 0 24 24');
@@ -87,7 +86,7 @@
   const narrow = () => media('(max-width: 560px)').matches;
   const calm = () => media('(prefers-reduced-motion: reduce)').matches;
 
-  // ---- Naming an element ----
+  // Naming an element
   const FIELDS = 'input, select, textarea';
   const SKIPPED = 'script, style, link, meta, head, title, template, noscript, base, br, wbr, source, track, param, col, colgroup, datalist, option';
 
@@ -103,11 +102,11 @@
     return cut(text ? `${cut(name, 400)} "${text}"` : name, LIMITS.element);
   };
 
-  /** An id that a person chose, not a counter or a hash that changes with the next build. */
+  /** An id that a person chose, not a counter or a hash. */
   const stable = (id) => /^[A-Za-z][\w-]{0,63}$/.test(id) && !/\d{4}|[0-9a-f]{8}|^(radix|react|ember|mui|headlessui)|[-_]r?\d+$/i.test(id);
   const unique = (selector) => { try { return findAll(selector).length === 1; } catch { return false; } };
 
-  /** A selector that finds this element alone: from the nearest id that will last, by position below it. */
+  /** A selector for this element alone: by position below the nearest lasting id. */
   const pathOf = (node) => {
     let path = '';
     for (let at = node; at; at = parentOf(at)) {
@@ -128,8 +127,8 @@
     return unique(path) ? path : null;
   };
 
-  // ---- Finding it again ----
-  /** The text of the page without white space, with the node and offset of every character. */
+  // Finding it again
+  /** The text below an element without white space, and where each node begins in it. */
   const readText = (top) => {
     const nodes = [], starts = [];
     let text = '';
@@ -146,13 +145,13 @@
   const fold = (text) => text.replace(/\s+/g, '').toLowerCase();
 
   const pointIn = (read, at) => {
-    let low = 0, high = read.starts.length - 1;
-    while (low < high) { const middle = (low + high + 1) >> 1; if (read.starts[middle] <= at) low = middle; else high = middle - 1; }
+    let low = read.starts.length - 1;
+    while (read.starts[low] > at) low -= 1;
     const node = read.nodes[low];
     const raw = textOf(node);
     let left = at - read.starts[low], offset = 0;
     while (offset < raw.length && (/\s/.test(raw[offset]) || left > 0)) { if (!/\s/.test(raw[offset])) left -= 1; offset += 1; }
-    return { node, offset: min(offset, raw.length) };
+    return { node, offset };
   };
 
   const rangeOf = (top, wanted) => {
@@ -178,14 +177,14 @@
       return range && { node, range };
     }
     if (!node) return null;
-    // Positions shift: another kind of element with other words in the same position is not what was meant.
+    // Positions shift: another kind of element with other words is not what was meant.
     const [then, today] = [item.element || '', describeElement(node)];
     const head = (text) => text.split(' "')[0];
     const words = (text) => text.slice(head(text).length);
-    return then && head(then) !== head(today) && (!words(then) || words(then) !== words(today)) ? null : { node, range: null };
+    return then && head(then) !== head(today) && (!words(then) || words(then) !== words(today)) ? null : { node };
   };
 
-  // ---- The server ----
+  // The server
   const pageUrl = () => {
     const url = new URL(location.href);
     url.hash = '';
@@ -193,7 +192,7 @@
     if (url.href.length > LIMITS.page_url) url.search = '';
     return url.href.slice(0, LIMITS.page_url);
   };
-  /** The same page has several addresses (its own host, a slug, a domain): what counts is the path below the root. */
+  /** A page has several addresses; the path below the root is the same. */
   const pagePath = (address) => {
     try {
       return decodeURI(new URL(address).pathname).replace(/^\/(p|s)\/[^/]+\//, '/').replace(/\/index\.html?$/, '/');
@@ -202,14 +201,15 @@
 
   const ask = async (init) => {
     const control = new AbortController();
-    const timer = later(() => control.abort(), PATIENCE);
+    const timer = later(() => control.abort(), 15000);
     const answer = { status: 0, body: null, wait: 0 };
     try {
       const response = await fetch(ENDPOINT, { mode: 'same-origin', credentials: 'same-origin', cache: 'no-store', redirect: 'error', signal: control.signal, ...init });
       answer.status = response.status;
       const wait = response.headers.get('retry-after');
       if (wait) answer.wait = max(0, /^\d+$/.test(wait) ? +wait : round((Date.parse(wait) - now()) / 1000)) || 0;
-      try { answer.body = parse(await response.text()); } catch (error) { if (control.signal.aborted) throw error; }
+      const text = await response.text();
+      try { answer.body = parse(text); } catch { /* not JSON */ }
     } catch {
       answer.status = 0;
       answer.late = control.signal.aborted;
@@ -218,41 +218,29 @@
     return answer;
   };
 
-  const REFUSALS = {
-    400: 'The server did not accept this comment.',
-    401: 'This page has been locked again. Open it in another tab, then send once more.',
-    403: 'The server does not take comments from here.',
-    404: 'Feedback is switched off for this page, or the page is gone.',
-    413: 'This comment is too large.',
-    429: 'Too many comments in a short time.',
-  };
   const explain = (answer) => {
     const said = answer.body && typeof answer.body.error_description === 'string' ? cut(squeeze(answer.body.error_description), 300) : '';
     if (answer.late) return 'The server did not answer in time.';
     if (answer.status === 0) return navigator.onLine === false ? 'You are offline.' : 'The server could not be reached.';
     if (answer.status < 400) return 'The server gave an answer that makes no sense.';
-    const wait = answer.wait > 90 ? `${round(answer.wait / 60)} minutes` : answer.wait === 1 ? '1 second' : `${answer.wait} seconds`;
-    return (said || REFUSALS[answer.status] || 'The server has a problem at the moment.') + (answer.wait ? ` Try again in ${wait}.` : '');
+    const wait = answer.wait > 90 ? `${round(answer.wait / 60)} minutes` : `${answer.wait} s`;
+    return (said || `The server refused it (${answer.status}).`) + (answer.wait ? ` Try again in ${wait}.` : '');
   };
 
-  /** What a server says is checked before it is shown: kinds, lengths, known words. */
+  /** What a server says, checked: kinds, lengths, known words. */
   const checked = (raw) => {
-    if (!raw || typeof raw !== 'object' || typeof raw.comment !== 'string') return null;
-    const text = (name, most) => (typeof raw[name] === 'string' && raw[name] ? cut(raw[name], most) : null);
-    return {
-      id: text('id', 100), comment: cut(raw.comment, LIMITS.comment * 2),
-      element: text('element', LIMITS.element), element_path: text('element_path', LIMITS.element_path),
-      selected_text: text('selected_text', LIMITS.selected_text), page_url: text('page_url', LIMITS.page_url),
-      intent: keys(INTENTS).includes(raw.intent) ? raw.intent : null,
-      severity: keys(SEVERITIES).includes(raw.severity) ? raw.severity : null,
-      created_at: Number.isFinite(raw.created_at) ? raw.created_at : 0,
-    };
+    if (!raw || typeof raw.id !== 'string' || typeof raw.comment !== 'string') return null;
+    const item = { id: raw.id, created_at: +raw.created_at || 0 };
+    each(keys(LIMITS), (name) => { item[name] = typeof raw[name] === 'string' ? cut(raw[name], LIMITS[name] * 2) : ''; });
+    item.intent = keys(INTENTS).find((word) => word === raw.intent);
+    item.severity = keys(SEVERITIES).find((word) => word === raw.severity);
+    return item;
   };
 
-  // ---- State ----
+  // State
   let items = []; // open comments: those of this page first
   let view = ''; // '', list, form, pick
-  let target = null; // what is being commented on: {node, range, text}; all null for the whole page
+  let target = null; // commented on: {node, range, text}, all empty for the whole page
   let chosen = null; // the text selected last: {range, text}
   let hovered = null;
   let lit = null; // the place that is highlighted: {node, range}
@@ -264,25 +252,24 @@
   let markersOn = true;
   let mounts = 0;
 
-  // ---- Parts ----
-  const live = h('p', { class: 'unseen', role: 'status', 'aria-live': 'polite' });
+  // Parts
+  const live = h('p', { class: 'unseen', role: 'status' });
   const count = h('span', { class: 'count', 'aria-hidden': 'true', hidden: true });
-  const pill = h('button', { class: 'pill', type: 'button', 'aria-expanded': 'false', 'aria-controls': 'panel', '@click': () => (view ? close() : open()) },
-    icon('M21 3H11.500A9.500 9.500 0 1 0 21 12.500ZM2 22 16.500 7.500'), h('span', { text: 'Feedback' }), count);
+  const pill = h('button', { class: 'pill', '@click': () => open() },
+    icon('M21 3H11.500A9.5 9.5 0 1 0 21 12.500ZM2 22 16.5 7.5'), h('span', { text: 'Feedback' }), count);
   const heading = h('h2', { id: 'title', tabindex: '-1', text: 'Feedback' });
-  const back = h('button', { class: 'plain', type: 'button', 'aria-label': 'Back to the comments', title: 'Back', hidden: true, '@click': () => open() }, icon('m15 5-7 7 7 7'));
-  const shut = h('button', { class: 'plain', type: 'button', 'aria-label': 'Close feedback', title: 'Close', '@click': () => close() }, icon('m6 6 12 12M18 6 6 18'));
-  const pickButton = h('button', { class: 'act', type: 'button', '@click': () => startPicking() }, icon('M5 3v15l4.200-4 2.800 6.500 2.600-1.100L11.800 13H18Z'), h('span', { text: 'Pick an element' }));
-  const textButton = h('button', { class: 'act', type: 'button', hidden: true, '@click': () => commentOnText() }, icon('M4 6h16M4 12h10M4 18h7'), h('span', { text: 'Selected text' }));
-  const pageButton = h('button', { class: 'act quiet', type: 'button', '@click': () => write({ node: null, range: null, text: '' }) }, icon('M6 3h8l4 4v14H6Z'), h('span', { text: 'Whole page' }));
-  const draftButton = h('button', { class: 'draft', type: 'button', hidden: true, text: 'Continue your unsent comment', '@click': () => write(target) });
+  const back = h('button', { class: 'plain form', 'aria-label': 'Back to the comments', '@click': () => open() }, icon('m15 5-7 7 7 7'));
+  const shut = h('button', { class: 'plain', 'aria-label': 'Close feedback', '@click': () => close() }, icon('m6 6 12 12M18 6 6 18'));
+  const pickButton = h('button', { class: 'act', '@click': () => startPicking() }, icon('M5 3v15l4.2-4 2.8 6.5 2.6-1.100L11.8 13H18Z'), h('span', { text: 'Pick an element' }));
+  const textButton = h('button', { class: 'act', hidden: true, '@click': () => commentOnText() }, icon('M4 6h16M4 12h10M4 18h7'), h('span', { text: 'Selected text' }));
+  const pageButton = h('button', { class: 'act quiet', '@click': () => write({}) }, icon('M6 3h8l4 4v14H6Z'), h('span', { text: 'Whole page' }));
+  const draftButton = h('button', { class: 'draft', hidden: true, text: 'Continue your unsent comment', '@click': () => write(target) });
   const note = h('p', { class: 'note', hidden: true });
-  const retry = h('button', { class: 'link', type: 'button', hidden: true, text: 'Load the comments again', '@click': () => load() });
   const lists = h('div', { class: 'lists' });
   const markersBox = h('input', { type: 'checkbox', '@change': () => { markersOn = isChecked(markersBox); schedule(); } });
   setChecked(markersBox, true);
   const foot = h('label', { class: 'foot', hidden: true }, markersBox, h('span', { text: 'Show markers on the page' }));
-  const listView = h('div', { class: 'view' }, h('p', { class: 'lead', text: 'Comment on:' }), h('div', { class: 'acts' }, pickButton, textButton, pageButton), draftButton, note, retry, lists, foot);
+  const listView = h('div', { class: 'view list' }, h('p', { class: 'lead', text: 'Comment on:' }), h('div', { class: 'acts' }, pickButton, textButton, pageButton), draftButton, note, lists, foot);
 
   const subject = h('p', { class: 'subject', id: 'subject' });
   const field = h('textarea', { id: 'comment', rows: '5', 'aria-describedby': 'subject left problem', placeholder: 'What should be different? What is unclear?', '@input': () => showLeft(), '@keydown': (event) => {
@@ -290,52 +277,42 @@
   } });
   const left = h('span', { id: 'left', class: 'left' });
   const choices = (name, words, first) => {
-    const inputs = create(null);
     const group = h('fieldset', {}, h('legend', { text: name === 'intent' ? 'What do you want?' : 'How much does it matter?' }));
     const row = h('div', { class: 'chips' });
-    const values = keys(words);
-    for (let i = 0; i < values.length; i += 1) {
-      const input = h('input', { type: 'radio', name, value: values[i], '@change': () => showChoices() });
-      setChecked(input, values[i] === first);
-      inputs[values[i]] = input;
-      append(row, h('label', { class: `chip ${values[i]}` }, input, h('span', { text: words[values[i]] })));
-    }
+    let value = first;
+    each(keys(words), (word) => {
+      const input = h('input', { type: 'radio', name, '@change': () => { value = word; showChoices(); } });
+      setChecked(input, word === first);
+      append(row, h('label', { class: `chip ${word}` }, input, h('span', { text: words[word] })));
+    });
     append(group, row);
-    return { group, value: () => { for (let i = 0; i < values.length; i += 1) if (isChecked(inputs[values[i]])) return values[i]; return first; } };
+    return { group, value: () => value };
   };
   const intent = choices('intent', INTENTS, 'change');
   const severity = choices('severity', SEVERITIES, 'suggestion');
   const problem = h('p', { class: 'problem', id: 'problem', role: 'alert' });
-  const sendButton = h('button', { class: 'send', type: 'button', text: 'Send comment', '@click': () => send() });
-  const formView = h('div', { class: 'view', hidden: true }, subject,
+  const sendButton = h('button', { class: 'send', text: 'Send comment', '@click': () => send() });
+  const formView = h('div', { class: 'view form' }, subject,
     h('div', { class: 'label' }, h('label', { for: 'comment', text: 'Comment' }), left), field, intent.group, severity.group, problem, sendButton,
     h('p', { class: 'small', text: 'Everyone who can open this page can read it.' }));
-  const panel = h('section', { class: 'panel', id: 'panel', role: 'dialog', 'aria-labelledby': 'title', hidden: true }, h('header', {}, back, heading, shut), listView, formView);
+  const panel = h('section', { class: 'panel', role: 'dialog', 'aria-labelledby': 'title' }, h('header', {}, back, heading, shut), listView, formView);
 
   const tag = h('span', { class: 'tag', hidden: true });
   const boxes = h('div', { 'aria-hidden': 'true' });
   const markers = h('div', { class: 'markers', 'aria-hidden': 'true' });
   const pickHelp = h('p', { id: 'pick-help' }, h('span', { class: 'mouse', text: 'Choose the part you mean' }), h('span', { class: 'keys', text: 'arrow keys walk, Enter picks, Esc cancels' }));
-  const cover = h('div', { class: 'cover', tabindex: '0', role: 'application', 'aria-label': 'Pick an element of the page', 'aria-describedby': 'pick-help', hidden: true });
-  const pickBar = h('div', { class: 'pickbar', hidden: true }, pickHelp, h('button', { class: 'link', type: 'button', tabindex: '-1', text: 'Cancel', '@click': () => open() }));
-  const bubble = h('button', { class: 'bubble', type: 'button', hidden: true, text: 'Comment', '@pointerdown': (event) => prevent(event), '@mousedown': (event) => prevent(event), '@click': () => commentOnText() });
-  const all = h('div', { class: 'all' }, markers, boxes, tag, cover, pickBar, bubble, panel, pill, live);
+  const cover = h('div', { class: 'cover', tabindex: '0', role: 'application', 'aria-label': 'Pick an element of the page', 'aria-describedby': 'pick-help' });
+  const pickBar = h('div', { class: 'pickbar' }, pickHelp, h('button', { class: 'link', tabindex: '-1', text: 'Cancel', '@click': () => open() }));
+  const bubble = h('button', { class: 'bubble', hidden: true, text: 'Comment', '@pointerdown': (event) => prevent(event), '@mousedown': (event) => prevent(event), '@click': () => commentOnText() });
+  const all = h('div', { class: 'all', 'data-view': '' }, markers, boxes, tag, cover, pickBar, bubble, panel, pill, live);
 
-  // ---- Views ----
+  // Views
   const say = (text) => { setText(live, ''); later(() => setText(live, text), 60); };
 
   const change = (next) => {
     view = next;
-    const shown = next === 'list' || next === 'form';
-    hide(panel, !shown);
-    hide(listView, next !== 'list');
-    hide(formView, next !== 'form');
-    hide(back, next !== 'form');
-    hide(cover, next !== 'pick');
-    hide(pickBar, next !== 'pick');
+    setAttribute(all, 'data-view', next);
     hide(bubble, true);
-    toggle(pill, 'data-away', shown || next === 'pick');
-    setAttribute(pill, 'aria-expanded', shown ? 'true' : 'false');
     setText(heading, next === 'form' ? 'New comment' : 'Feedback');
     if (next !== 'pick') hovered = null;
     schedule();
@@ -353,10 +330,10 @@
   const close = () => { unlight(); change(''); focus(pill); };
 
   const write = (what) => {
-    target = what || { node: null, range: null, text: '' };
+    target = what || {};
     const words = target.text ? `“${cut(squeeze(target.text), 160)}”` : target.node ? describeElement(target.node) : 'The whole page';
     setText(subject, words);
-    toggle(subject, 'data-quote', !!target.text);
+    toggle(subject, 'data-quote', target.text);
     light(target, true);
     if (narrow()) goTo(target);
     setText(problem, failed);
@@ -404,7 +381,7 @@
     setText(sendButton, 'Send comment');
     removeAttribute(sendButton, 'aria-disabled');
     const made = answer.status === 201 && checked(answer.body);
-    if (!made || !made.id) {
+    if (!made) {
       fail(`${explain(answer)} Your text is kept here.`, false);
       setText(sendButton, 'Send again');
       return;
@@ -427,9 +404,8 @@
 
   const notify = (text, kind) => { setText(note, text); setAttribute(note, 'class', `note ${kind}`); hide(note, !text); };
 
-  // ---- The list ----
+  // The list
   const load = async () => {
-    hide(retry, true);
     const answer = await ask({ headers: { accept: 'application/json' } });
     const raw = answer.status === 200 && answer.body && answer.body.feedback;
     if (!raw || typeof raw !== 'object' || !(raw.length >= 0)) {
@@ -437,7 +413,7 @@
     } else {
       loaded = 'ok';
       const next = [];
-      for (let i = 0; i < raw.length && next.length < SHOWN; i += 1) { const item = checked(raw[i]); if (item) next[next.length] = item; }
+      for (let i = 0; i < raw.length && next.length < 500; i += 1) { const item = checked(raw[i]); if (item) next[next.length] = item; }
       items = next;
     }
     arrange();
@@ -446,16 +422,15 @@
 
   const arrange = () => {
     const here = pagePath(location.href);
-    for (let i = 0; i < items.length; i += 1) items[i].here = !items[i].page_url || pagePath(items[i].page_url) === here;
+    each(items, (item) => { item.here = !item.page_url || pagePath(item.page_url) === here; });
     items.sort((a, b) => (a.here === b.here ? a.created_at - b.created_at : a.here ? -1 : 1));
     seek();
   };
   const seek = () => {
-    for (let i = 0; i < items.length; i += 1) {
-      const item = items[i];
+    each(items, (item) => {
       item.anchored = !!(item.element_path || item.selected_text || item.element);
       item.spot = item.here && item.anchored ? locate(item) : null;
-    }
+    });
   };
 
   const ago = (at) => {
@@ -486,7 +461,7 @@
     } else if (item.anchored && !item.spot) {
       at = h('p', { class: 'stale' }, h('b', { text: 'Stale' }), h('span', { text: where ? ` no longer on this page: ${where}` : ' its place is no longer on this page' }));
     } else if (item.spot) {
-      at = h('button', { class: 'where', type: 'button', 'aria-label': `Show on the page: ${where}`, text: where, '@click': () => visit(item) });
+      at = h('button', { class: 'where', 'aria-label': `Show on the page: ${where}`, text: where, '@click': () => visit(item) });
     } else {
       at = h('span', { class: 'where', text: 'The whole page' });
     }
@@ -504,13 +479,9 @@
       const trouble = loaded && loaded !== 'ok';
       if (trouble) notify(`The comments could not be loaded. ${loaded}`, 'bad');
       else if (getAttribute(note, 'class') === 'note bad') notify('', '');
-      hide(retry, !trouble);
       const here = h('ol', {}), there = h('ol', {});
       let near = 0, far = 0;
-      for (let i = 0; i < total; i += 1) {
-        if (items[i].here) append(here, row(items[i], (near += 1)));
-        else { far += 1; append(there, row(items[i], 0)); }
-      }
+      each(items, (item) => (item.here ? append(here, row(item, (near += 1))) : append(there, row(item, (far += 1)))));
       replace(lists);
       if (near) { append(lists, h('h3', { text: `On this page · ${near}` })); append(lists, here); }
       if (far) { append(lists, h('h3', { text: `On other pages · ${far}` })); append(lists, there); }
@@ -519,15 +490,14 @@
     }
     replace(markers);
     let number = 0;
-    for (let i = 0; i < total; i += 1) {
-      const item = items[i];
+    each(items, (item) => {
       item.dot = null;
-      if (!item.here) continue;
-      number += 1;
-      if (!item.spot) continue;
-      item.dot = h('button', { class: `dot ${item.severity || 'none'}`, type: 'button', tabindex: '-1', text: String(number), '@click': () => { if (view !== 'list') open(); visit(item, true); } });
+      if (item.here) number += 1;
+      if (!item.spot) return;
+      const own = String(number);
+      item.dot = h('button', { class: `dot ${item.severity || 'none'}`, tabindex: '-1', text: own, '@click': () => { if (view !== 'list') open(); visit(item, true); } });
       append(markers, item.dot);
-    }
+    });
     schedule();
   };
 
@@ -540,7 +510,7 @@
   /** Goes to the place of a comment, or from its marker to the comment. */
   const visit = (item, fromMarker) => {
     current = item.id;
-    for (let i = 0; i < items.length; i += 1) if (items[i].node) setAttribute(items[i].node, 'class', items[i] === item ? 'item current' : 'item');
+    each(items, (one) => one.node && setAttribute(one.node, 'class', one === item ? 'item current' : 'item'));
     if (fromMarker && item.node) { scrollTo(item.node, { block: 'nearest' }); focus(item.node); }
     const spot = item.spot;
     if (!spot) return;
@@ -549,7 +519,7 @@
     if (!fromMarker) say(`Shown on the page: ${item.selected_text ? cut(squeeze(item.selected_text), 80) : item.element || 'element'}`);
   };
 
-  // ---- Drawing over the page ----
+  // Drawing over the page
   let drawn = false;
   const schedule = () => { if (!drawn) { drawn = true; frame(draw); } };
 
@@ -571,65 +541,50 @@
   const draw = () => {
     drawn = false;
     const [wide, high] = [window.innerWidth, window.innerHeight];
-    const what = view === 'pick' ? hovered && { node: hovered, range: null } : lit;
+    const what = view === 'pick' ? hovered && { node: hovered } : lit;
     const places = what ? placesOf(what) : [];
     replace(boxes);
-    for (let i = 0; i < places.length; i += 1) {
+    each(places, (at) => {
       const box = h('div', { class: what.range ? 'box text' : 'box' });
-      place(box, 'left', places[i].left - 3);
-      place(box, 'top', places[i].top - 3);
-      place(box, 'width', places[i].width + 6);
-      place(box, 'height', places[i].height + 6);
+      const style = place(box, at.left - 3, at.top - 3);
+      setProperty(style, 'width', `${at.width + 6}px`);
+      setProperty(style, 'height', `${at.height + 6}px`);
       append(boxes, box);
-    }
+    });
     const naming = view === 'pick' && places.length > 0;
     hide(tag, !naming);
     if (naming) {
       setText(tag, cut(describeElement(hovered), 80));
       const above = places[0].top - 34;
-      place(tag, 'left', max(6, min(places[0].left - 3, wide - widthOf(tag) - 6)));
-      place(tag, 'top', above > 52 ? above : min(places[0].bottom + 8, high - 32));
+      place(tag, max(6, min(places[0].left - 3, wide - widthOf(tag) - 6)), above > 52 ? above : min(places[0].bottom + 8, high - 32));
     }
     hide(markers, !markersOn || view === 'pick');
     const taken = create(null);
-    for (let i = 0; i < items.length; i += 1) {
-      const dot = items[i].dot;
-      if (!dot || !items[i].spot) continue;
-      const at = placesOf(items[i].spot)[0];
+    each(items, ({ dot, spot }) => {
+      if (!dot || !spot) return;
+      const at = placesOf(spot)[0];
       const seen = at && (at.width || at.height) && at.bottom > -20 && at.top < high + 20 && at.right > 0 && at.left < wide;
       hide(dot, !seen);
-      if (!seen) continue;
-      const [x, y] = items[i].spot.range ? [at.left - 12, at.top - 20] : [at.right - 14, at.top - 12];
+      if (!seen) return;
+      const [x, y] = spot.range ? [at.left - 12, at.top - 20] : [at.right - 14, at.top - 12];
       const spotKey = `${round(x)} ${round(y)}`;
       taken[spotKey] = (taken[spotKey] || 0) + 1;
-      place(dot, 'left', max(2, min(x, wide - 28) - (taken[spotKey] - 1) * 20));
-      place(dot, 'top', max(2, y));
-    }
+      place(dot, max(2, min(x, wide - 28) - (taken[spotKey] - 1) * 20), max(2, y));
+    });
   };
 
-  // ---- Picking ----
-  const pickable = (node) => {
-    if (!node || node === host || matches(node, SKIPPED)) return false;
+  // Picking
+  const ACCEPT = 1, REJECT = 2, SKIP = 3;
+  const visible = (node) => {
+    if (matches(node, SKIPPED)) return REJECT;
     const box = boxOf(node);
-    return box.width > 1 && box.height > 1 && styleOf(node).visibility !== 'hidden';
+    return box.width > 1 && box.height > 1 && styleOf(node).visibility !== 'hidden' ? ACCEPT : SKIP;
   };
-  /** The next or previous element in the order of the document that can be seen. */
-  const step = (from, forward) => {
-    let at = from;
-    for (;;) {
-      if (forward) {
-        let next = matches(at, SKIPPED) ? null : firstOf(at);
-        while (at && !next) { next = nextOf(at); if (!next) at = parentOf(at); }
-        at = next;
-      } else {
-        let before = previousOf(at);
-        if (before) while (before && !matches(before, SKIPPED)) { at = before; before = firstOf(before); if (before) while (nextOf(before)) before = nextOf(before); }
-        else at = parentOf(at);
-        if (before && matches(before, SKIPPED)) at = before;
-      }
-      if (!at || at === document.documentElement) return null;
-      if (pickable(at)) return at;
-    }
+  /** The element that `way` leads to, among those that can be seen. */
+  const step = (way) => {
+    const walk = walker(document.body, NodeFilter.SHOW_ELEMENT, visible);
+    if (hovered) setCurrent(walk, hovered);
+    return way(walk);
   };
 
   const hover = (node, aloud) => {
@@ -649,7 +604,7 @@
     focus(cover);
     say('Pick an element: arrow keys or Tab walk through the page, Enter picks, Escape cancels.');
   };
-  const choose = (node) => node && write({ node, range: null, text: '' });
+  const choose = (node) => node && write({ node });
 
   const under = (event) => {
     const stack = atPoint(xOf(event), yOf(event));
@@ -660,19 +615,14 @@
   on(cover, 'click', (event) => { prevent(event); choose(under(event)); });
   on(cover, 'keydown', (event) => {
     const key = keyOf(event);
-    const forward = key === 'ArrowDown' || (key === 'Tab' && !shiftOf(event));
-    const backward = key === 'ArrowUp' || (key === 'Tab' && shiftOf(event));
-    const first = () => (document.body ? step(document.body, true) || document.body : null);
-    if (forward) hover(hovered ? step(hovered, true) || first() : first(), true);
-    else if (backward) hover((hovered && step(hovered, false)) || first(), true);
-    else if (key === 'ArrowLeft') { const up = hovered && parentOf(hovered); if (up && up !== document.documentElement) hover(up, true); }
-    else if (key === 'ArrowRight') { let down = hovered && firstOf(hovered); while (down && !pickable(down)) down = nextOf(down); hover(down, true); }
+    const way = key === 'Tab' ? (shiftOf(event) ? previousNode : nextNode) : WAYS[key];
+    if (way) hover(step(way), true);
     else if (key === 'Enter' || key === ' ') choose(hovered);
     else return;
     prevent(event);
   });
 
-  // ---- Selected text ----
+  // Selected text
   const selected = () => (chosen && chosen.range && !chosen.range.collapsed && connected(chosen.range.startContainer) ? chosen : null);
   const commentOnText = () => {
     const what = selected();
@@ -697,21 +647,19 @@
       const last = rects[rects.length - 1];
       if (!last || view) return;
       hide(bubble, false);
-      place(bubble, 'left', max(8, min(last.right - 50, window.innerWidth - 116)));
-      place(bubble, 'top', max(8, min(last.bottom + (media('(pointer: coarse)').matches ? 34 : 8), window.innerHeight - 110)));
+      place(bubble, max(8, min(last.right - 50, window.innerWidth - 116)), max(8, min(last.bottom + (media('(pointer: coarse)').matches ? 34 : 8), window.innerHeight - 110)));
     }, 250);
   });
 
-  // ---- Standing in the page ----
+  // Standing in the page
   on(all, 'keydown', (event) => {
     if (keyOf(event) === 'Escape' && view) {
       if (view === 'list') close();
       else open();
     }
   });
-  const NAMES = ['keydown', 'keyup', 'keypress', 'beforeinput', 'input', 'change', 'click', 'mousedown', 'mouseup', 'pointerdown', 'pointerup', 'touchstart', 'touchend', 'paste', 'copy', 'cut', 'focusin', 'focusout'];
   // What is typed here must not set off the page's own shortcuts.
-  for (let i = 0; i < NAMES.length; i += 1) on(all, NAMES[i], (event) => stop(event));
+  each('keydown keyup keypress beforeinput input change click mousedown mouseup pointerdown pointerup touchstart touchend paste copy cut focusin focusout'.split(' '), (name) => on(all, name, (event) => stop(event)));
   on(window, 'scroll', () => { hide(bubble, true); schedule(); }, { capture: true, passive: true });
   on(window, 'resize', schedule);
   on(window, 'load', () => refresh());
@@ -722,11 +670,10 @@
     if (!host || !connected(host)) mount();
     if (!refreshTimer && items.length) refreshTimer = later(() => {
       refreshTimer = 0;
-      let before = '', after = '';
-      for (let i = 0; i < items.length; i += 1) before += items[i].spot ? 1 : 0;
+      const found = () => { let text = ''; each(items, (item) => { text += item.spot ? 1 : 0; }); return text; };
+      const before = found();
       seek();
-      for (let i = 0; i < items.length; i += 1) after += items[i].spot ? 1 : 0;
-      if (before !== after) render(); else schedule();
+      if (found() !== before) render(); else schedule();
     }, 400);
   };
 
@@ -746,7 +693,7 @@
   function mount() {
     if (!document.documentElement || (mounts += 1) > 40) return; // a page that insists on removing it wins
     append(document.documentElement, host);
-    for (let i = 0; i < wires.length; i += 1) wires[i]();
+    each(wires, (wire) => wire());
     try { popover(host); } catch { /* an old browser: the z-index has to do */ }
   }
   wiring = false;
@@ -759,7 +706,7 @@
 @media print{:host{display:none!important}}
 *,*::before,*::after{box-sizing:border-box}
 [hidden]{display:none!important}
-.all{--paper:#fff;--ground:#f5f7f2;--ink:#13201a;--soft:#4c5b53;--line:#d3dcd2;--edge:#8a988f;--leaf:#17633f;--on:#fff;--fold:#e3eee2;--red:#a3241a;--amber:#7d5200;--shade:0 6px 28px rgb(10 30 20/.2),0 1px 4px rgb(10 30 20/.16);
+.all{--paper:#fff;--ground:#f5f7f2;--ink:#13201a;--soft:#4c5b53;--line:#d3dcd2;--edge:#8a988f;--leaf:#17633f;--on:#fff;--fold:#e3eee2;--red:#a3241a;--amber:#7d5200;--mono:ui-monospace,"SF Mono",Menlo,Consolas,"Liberation Mono",monospace;--shade:0 6px 28px rgb(10 30 20/.2),0 1px 4px rgb(10 30 20/.16);
 color-scheme:light;color:var(--ink);font:400 .9375em/1.45 system-ui,-apple-system,"Segoe UI",Roboto,"Helvetica Neue","Liberation Sans",Arial,sans-serif;direction:ltr;text-align:left;-webkit-font-smoothing:antialiased}
 @media(prefers-color-scheme:dark){.all{--paper:#141d19;--ground:#0e1512;--ink:#e7eee8;--soft:#a3b3a9;--line:#2b3a32;--edge:#71847a;--leaf:#83d3a5;--on:#0b1a12;--fold:#1c3427;--red:#ffaaa0;--amber:#f0c36d;--shade:0 6px 28px rgb(0 0 0/.6),0 0 0 1px #2b3a32;color-scheme:dark}}
 h2,h3,p,ol,fieldset,legend{margin:0;padding:0;border:0;min-width:0}
@@ -773,12 +720,12 @@ svg{width:18px;height:18px;flex:none;fill:none;stroke:currentColor;stroke-width:
 .pill,.panel,.cover,.pickbar,.bubble,.dot{pointer-events:auto}
 .pill{position:fixed;right:max(16px,env(safe-area-inset-right));bottom:max(16px,env(safe-area-inset-bottom));display:flex;align-items:center;gap:8px;min-height:44px;padding:0 16px 0 13px;border:1px solid var(--leaf);border-radius:22px;background:var(--leaf);color:var(--on);font-weight:600;box-shadow:var(--shade)}
 .pill:hover{filter:brightness(1.1)}
-.pill[data-away]{display:none}
+[data-view=list] .pill,[data-view=form] .pill,[data-view=pick] .pill,.all:not([data-view=list],[data-view=form]) .panel,.all:not([data-view=list]) .list,.all:not([data-view=form]) .form,.all:not([data-view=pick]) :is(.cover,.pickbar){display:none}
 .count{min-width:22px;padding:0 6px;border-radius:11px;background:var(--on);color:var(--leaf);font-size:.8125em;line-height:22px;text-align:center;font-variant-numeric:tabular-nums}
 .panel{position:fixed;right:16px;bottom:16px;display:flex;flex-direction:column;width:372px;max-width:calc(100vw - 32px);max-height:min(680px,calc(100vh - 32px));border:1px solid var(--line);border-radius:16px;background:var(--paper);box-shadow:var(--shade);overflow:hidden;animation:rise .16s ease-out}
 @keyframes rise{from{opacity:0;transform:translateY(10px)}}
 header{display:flex;align-items:center;gap:4px;padding:8px 8px 8px 18px;border-bottom:1px solid var(--line)}
-header .plain:first-child:not([hidden]){margin-left:-12px}
+[data-view=form] .plain:first-child{margin-left:-12px}
 h2{flex:1;font-size:1.0625em;font-weight:650;letter-spacing:-.01em}
 .plain{display:grid;place-items:center;width:40px;height:40px;border-radius:10px;color:var(--soft)}
 .plain:hover{background:var(--fold);color:var(--ink)}
@@ -813,7 +760,7 @@ button.where,a.where{color:var(--leaf);text-decoration:underline;text-underline-
 .stale b{padding:1px 7px;border:1px solid var(--amber);border-radius:7px;color:var(--amber);font-size:.9em;font-weight:650}
 .foot{display:flex;align-items:center;gap:8px;min-height:40px;margin-bottom:-6px;color:var(--soft);font-size:.875em;cursor:pointer}
 .foot input{width:16px;height:16px;accent-color:var(--leaf)}
-.subject{padding:8px 12px;border-left:3px solid var(--leaf);border-radius:0 8px 8px 0;background:var(--fold);font:500 .8125em/1.5 ui-monospace,"SF Mono",Menlo,Consolas,"Liberation Mono",monospace;max-height:6em;overflow:auto;overflow-wrap:anywhere}
+.subject{padding:8px 12px;border-left:3px solid var(--leaf);border-radius:0 8px 8px 0;background:var(--fold);font:500 .8125em/1.5 var(--mono);max-height:6em;overflow:auto;overflow-wrap:anywhere}
 .subject[data-quote]{font:italic 400 .9375em/1.45 Georgia,"Liberation Serif",serif}
 .label{display:flex;justify-content:space-between;margin:14px 0 6px}
 .left{color:var(--soft);font-weight:400;font-variant-numeric:tabular-nums}
@@ -844,7 +791,7 @@ fieldset{margin-top:14px}
 .keys{display:block;color:var(--soft);font-size:.8125em}
 .box{position:fixed;border:2px solid var(--leaf);border-radius:6px;background:color-mix(in srgb,var(--leaf) 14%,transparent);box-shadow:0 0 0 1px var(--paper)}
 .box.text{border-width:0 0 2px;border-radius:2px;box-shadow:none;background:color-mix(in srgb,var(--leaf) 24%,transparent)}
-.tag{position:fixed;max-width:min(420px,calc(100vw - 12px));padding:3px 9px;border-radius:7px;background:var(--leaf);color:var(--on);font:500 .8125em/1.5 ui-monospace,"SF Mono",Menlo,Consolas,"Liberation Mono",monospace;overflow:hidden;text-overflow:ellipsis;white-space:nowrap}
+.tag{position:fixed;max-width:min(420px,calc(100vw - 12px));padding:3px 9px;border-radius:7px;background:var(--leaf);color:var(--on);font:500 .8125em/1.5 var(--mono);overflow:hidden;text-overflow:ellipsis;white-space:nowrap}
 .dot{position:fixed;width:26px;height:26px;border:2px solid var(--paper);font-size:.75em;text-align:center;box-shadow:0 1px 5px rgb(0 0 0/.35)}
 .dot:hover{filter:brightness(1.15);z-index:1}
 .bubble{position:fixed;min-height:38px;padding:0 15px;border:1px solid var(--leaf);border-radius:19px;background:var(--leaf);color:var(--on);font-weight:600;box-shadow:var(--shade)}
@@ -857,6 +804,6 @@ fieldset{margin-top:14px}
 textarea{font-size:16px}
 }
 @media(prefers-reduced-motion:reduce){.panel{animation:none}}
-@media(forced-colors:active){.box{border-color:Highlight}.chip input:checked+span{outline:2px solid Highlight}}
+@media(forced-colors:active){.chip input:checked+span{outline:2px solid}}
 `; }
 })();

@@ -271,7 +271,7 @@ button:hover { background: rgb(128 128 128 / .16); }
 
   /** Waits for a passphrase that opens the page. */
   function ask(frame, secret) {
-    show('This page asks for a passphrase', 'It is encrypted. The sender has told you the passphrase by another way than the link.');
+    show('This page asks for a passphrase', 'It is encrypted. The sender should have given you the passphrase apart from the link.');
     reveal('ask', true);
     const [input, open, problem] = [$('passphrase'), $('open'), $('problem')];
     input.focus();
@@ -322,6 +322,9 @@ button:hover { background: rgb(128 128 128 / .16); }
         plain = await decrypt(frame, secret);
       }
       doing('Showing the page…');
+      // document.open() does nothing while this page itself is still being read.
+      if (document.readyState !== 'complete') await new Promise((resolve) => addEventListener('load', resolve, { once: true }));
+      await pause();
       present(plain);
       return;
     } catch (trouble) {
