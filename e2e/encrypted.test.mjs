@@ -3,14 +3,14 @@
 
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { promisify } from 'node:util';
 import { launch, openPage } from './browser.mjs';
 import { publish, request, siteHost } from './http.mjs';
 import { FRAGMENT, fragment, seal, sealBare, VECTORS } from './sealed.mjs';
-import { operatorKey, ROOT, startServer } from './server.mjs';
+import { operatorKey, ROOT, startServer, tempDir } from './server.mjs';
 
 const WORDS = 'the plaintext that must not be on disk';
 const PAGE = `<!doctype html><title>Sealed</title><p>${WORDS}</p><script>document.body.dataset.ran = 'yes'</script>`;
@@ -20,19 +20,21 @@ const SENDERS = {
   Python: [PYTHON, path.join(ROOT, 'docs/senders/send_encrypted.py')],
 };
 
-let server, browser, context, key, file;
+let server, browser, context, key, folder, file;
 
 before(async () => {
   server = await startServer({ env: { DROPLEAF_LIMITS__EXEMPT: '127.0.0.0/8,::1/128' } });
   key = await operatorKey(server);
   browser = await launch();
   context = await browser.newContext();
-  file = path.join(server.dataDir, '..', `${path.basename(server.dataDir)}-page.html`);
+  folder = await tempDir('senders');
+  file = path.join(folder, 'page.html');
   await writeFile(file, PAGE);
 });
 after(async () => {
   await browser?.close();
   await server?.stop();
+  if (folder) await rm(folder, { recursive: true });
 });
 
 async function open(url) {

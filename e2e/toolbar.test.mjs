@@ -652,7 +652,7 @@ describe('the looks', () => {
   for (const [name, view] of Object.entries(VIEWS)) {
     test(`are readable: ${name}`, async () => {
       server.feedback.push(...COMMENTS(server.url + SITE));
-      await visit({ view });
+      await visit({ view: { ...view, reducedMotion: 'reduce' } });
       await bar.says('.pill', /5/);
       const shoot = async (what) => page.screenshot({ path: path.join(OUTPUT, `toolbar-${what}-${name}.png`) });
       await until('markers', async () => (await bar.count('.dot')) >= 1);

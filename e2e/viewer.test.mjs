@@ -249,6 +249,20 @@ describe('what goes wrong', () => {
     await shown(page, 'secret');
   });
 
+  test('a link or a key pasted into the page opens it', async () => {
+    for (const text of [`https://pages.example/p/x/${FRAGMENT}`, FRAGMENT, FRAGMENT.slice(3), ` ${FRAGMENT.slice(1)} `]) {
+      const page = await view(good, '', { headers: { 'content-security-policy': 'sandbox allow-scripts' } });
+      await heading(page, 'The key is missing');
+      const field = page.getByLabel('Paste the whole link here, or its key');
+      await field.fill('nonsense!');
+      await page.keyboard.press('Enter');
+      await heading(page, 'The key is not whole');
+      await field.fill(text);
+      await page.getByRole('button', { name: 'Open the page' }).click();
+      await shown(page, 'secret');
+    }
+  });
+
   test('a connection on which browsers do not decrypt', async () => {
     const page = await view(good, FRAGMENT, { host: `insecure.test:${server.port}` });
     await heading(page, 'This browser cannot decrypt here');

@@ -304,7 +304,7 @@
   const cover = h('div', { class: 'cover', tabindex: '0', role: 'application', 'aria-label': 'Pick an element of the page', 'aria-describedby': 'pick-help' });
   const pickBar = h('div', { class: 'pickbar' }, pickHelp, h('button', { class: 'link', tabindex: '-1', text: 'Cancel', '@click': () => open() }));
   const bubble = h('button', { class: 'bubble', hidden: true, text: 'Comment', '@pointerdown': (event) => prevent(event), '@mousedown': (event) => prevent(event), '@click': () => commentOnText() });
-  const all = h('div', { class: 'all', 'data-view': '' }, markers, boxes, tag, cover, pickBar, bubble, panel, pill, live);
+  const all = h('div', { class: 'all', 'data-view': '' }, boxes, markers, tag, cover, pickBar, bubble, panel, pill, live);
 
   // Views
   const say = (text) => { setText(live, ''); later(() => setText(live, text), 60); };
@@ -566,7 +566,7 @@
       const seen = at && (at.width || at.height) && at.bottom > -20 && at.top < high + 20 && at.right > 0 && at.left < wide;
       hide(dot, !seen);
       if (!seen) return;
-      const [x, y] = spot.range ? [at.left - 12, at.top - 20] : [at.right - 14, at.top - 12];
+      const [x, y] = spot.range ? [at.left - 12, at.top - 24] : [at.right - 14, at.top - 12];
       const spotKey = `${round(x)} ${round(y)}`;
       taken[spotKey] = (taken[spotKey] || 0) + 1;
       place(dot, max(2, min(x, wide - 28) - (taken[spotKey] - 1) * 20), max(2, y));

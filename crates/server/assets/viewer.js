@@ -10,18 +10,18 @@
   const LARGEST = 256 * 1024 * 1024; // of an unpacked page: a small payload must not fill the memory
   const TAG = 16;
 
-  /** A failure with words for the viewer. `again` says that another secret may succeed. */
+  /** A failure with words for the viewer. `again` names what may succeed: another `passphrase`, another `key`. */
   class Trouble extends Error {
-    constructor(heading, message, hint = '', again = false) {
+    constructor(heading, message, hint = '', again = '') {
       super(message);
       Object.assign(this, { heading, hint, again });
     }
   }
-  const ASK_SENDER = 'Ask the sender for the link again, and open it whole: everything after # belongs to it.';
-  const noKey = () => new Trouble('The key is missing', 'This page is encrypted, and the link was opened without its last part, the key after the # sign.', ASK_SENDER);
-  const badKey = () => new Trouble('The key is not whole', 'The part of the link after #k= is too short, too long, or holds characters that do not belong there.', ASK_SENDER);
-  const wrongKey = () => new Trouble('This key does not open the page', 'The key in the link belongs to another page or to an earlier version of this one, or the content was damaged.', ASK_SENDER);
-  const wrongPassphrase = () => new Trouble('', 'That passphrase does not open this page. Check capitals and spaces, and try again.', '', true);
+  const ASK_SENDER = 'Everything after the # sign belongs to the link. If you do not have it whole, ask the sender for it again.';
+  const noKey = () => new Trouble('The key is missing', 'This page is encrypted, and the link was opened without its last part, the key after the # sign.', ASK_SENDER, 'key');
+  const badKey = () => new Trouble('The key is not whole', 'The part of the link after #k= is too short, too long, or holds characters that do not belong there.', ASK_SENDER, 'key');
+  const wrongKey = () => new Trouble('This key does not open the page', 'The key in the link belongs to another page or to an earlier version of this one, or the content was damaged.', ASK_SENDER, 'key');
+  const wrongPassphrase = () => new Trouble('', 'That passphrase does not open this page. Check capitals and spaces, and try again.', '', 'passphrase');
   const damaged = (what) => new Trouble('The content is damaged', 'What is stored here is not a whole encrypted page, so no key can open it.', `${what} The sender has to publish the page again.`);
   const newer = (what) => new Trouble('This page needs a newer viewer', `It was encrypted in a way that this server does not know: ${what}.`, 'Ask the sender or the operator of this server.');
   const noCrypto = () => new Trouble('This browser cannot decrypt here', location.protocol === 'http:' ? 'Browsers decrypt only on a secure connection, and this page was opened over plain http.' : 'It lacks the Web Cryptography interface, or something has switched it off.', location.protocol === 'http:' ? 'Open the same link with https:// in front, or ask the operator of this server to set it up.' : 'Try a current version of Firefox, Chrome, Edge or Safari.');
@@ -165,6 +165,7 @@
   function show(heading, message, hint = '') {
     doing('');
     reveal('ask', false);
+    reveal('paste', false);
     $('heading').textContent = heading;
     document.title = `${heading} · dropleaf`;
     $('message').textContent = message;
@@ -289,7 +290,7 @@ button:hover { background: rgb(128 128 128 / .16); }
         try {
           resolve(await decrypt(frame, secret, input.value));
         } catch (trouble) {
-          if (!trouble.again) return reject(trouble);
+          if (trouble.again !== 'passphrase') return reject(trouble);
           doing('');
           problem.textContent = trouble.message;
           input.setAttribute('aria-invalid', 'true');
@@ -304,7 +305,9 @@ button:hover { background: rgb(128 128 128 / .16); }
     });
   }
 
+  let waiting = false;
   async function run() {
+    waiting = false;
     try {
       const secret = secretOf(location.hash);
       if (!globalThis.crypto?.subtle) throw noCrypto();
@@ -326,14 +329,27 @@ button:hover { background: rgb(128 128 128 / .16); }
       if (document.readyState !== 'complete') await new Promise((resolve) => addEventListener('load', resolve, { once: true }));
       await pause();
       present(plain);
-      return;
     } catch (trouble) {
       const known = trouble instanceof Trouble ? trouble : damaged('The browser gave up on it.');
       show(known.heading, known.message, known.hint);
+      reveal('paste', known.again === 'key');
       $('heading').focus();
+      waiting = true;
     }
-    // Pasting the whole link over this one changes only the fragment, which loads nothing.
-    addEventListener('hashchange', run, { once: true });
   }
+
+  /** A link that lost its key, in a form on the way here or in a messenger, need not be opened a second time: a page that burns could not be. */
+  function useLink() {
+    const text = $('link').value.trim();
+    if (!text || !waiting) return $('link').focus();
+    const key = text.includes('#') ? text.slice(text.indexOf('#')) : text.startsWith('k=') ? `#${text}` : `#k=${text}`;
+    $('link').value = '';
+    if (location.hash === key) return run();
+    location.replace(key);
+  }
+  $('use').addEventListener('click', useLink);
+  $('link').addEventListener('keydown', (event) => event.key === 'Enter' && useLink());
+  // Pasting the whole link into the address bar, too, changes only the fragment and loads nothing.
+  addEventListener('hashchange', () => waiting && run());
   run();
 })();
