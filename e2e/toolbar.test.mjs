@@ -543,9 +543,17 @@ describe('the page', () => {
 function trap() {
   const rootOf = Node.prototype.getRootNode;
   const { apply } = Reflect;
-  const isNode = (value) => { try { return value !== null && typeof value === 'object' && apply(rootOf, value, []) instanceof ShadowRoot; } catch { return false; } };
+  const rootOfAny = (value) => { try { return value !== null && typeof value === 'object' ? apply(rootOf, value, []) : null; } catch { return null; } };
   window.caught = [];
-  const note = (name, values) => { for (let i = 0; i < values.length; i += 1) if (isNode(values[i])) window.caught[window.caught.length] = name; };
+  const held = []; // nodes that stood nowhere yet: what if they come to stand inside?
+  const note = (name, values) => {
+    for (let i = 0; i < values.length; i += 1) {
+      const root = rootOfAny(values[i]);
+      if (root instanceof ShadowRoot) window.caught[window.caught.length] = name;
+      else if (root && root !== document) held[held.length] = { name, node: values[i] };
+    }
+  };
+  window.recheck = () => { for (let i = 0; i < held.length; i += 1) if (rootOfAny(held[i].node) instanceof ShadowRoot) window.caught[window.caught.length] = `${held[i].name} later`; };
   const targetOf = Object.getOwnPropertyDescriptor(Event.prototype, 'target').get;
   const types = [EventTarget, Node, Element, HTMLElement, HTMLButtonElement, HTMLInputElement, HTMLTextAreaElement, HTMLLabelElement, HTMLFieldSetElement, SVGElement, Document, DocumentFragment, ShadowRoot, CharacterData, Text, Range, Event, UIEvent, MouseEvent, PointerEvent, KeyboardEvent, InputEvent, FocusEvent, CSSStyleDeclaration, DOMTokenList, NodeList, HTMLCollection, DOMRectReadOnly, TreeWalker, MutationObserver, Selection, Array, Object, Function, Map, Set, WeakMap, Promise, Response, Headers, String, RegExp, Number];
   for (const type of types) {
@@ -582,6 +590,7 @@ describe('a hostile page', () => {
     await page.evaluate(trap);
     await open();
     await bar.seen('.item');
+    await page.evaluate(() => window.recheck());
     await bar.click('button.where');
     await bar.click('.act');
     await bar.seen('.pickbar');
@@ -593,6 +602,7 @@ describe('a hostile page', () => {
     await bar.click('.chip.question input');
     await bar.click('.send');
     await bar.says('.note', /sent/);
+    await page.evaluate(() => window.recheck());
     await page.keyboard.press('Escape');
     const seen = await page.evaluate(() => {
       const host = document.querySelector('dropleaf-feedback');
