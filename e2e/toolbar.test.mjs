@@ -114,6 +114,24 @@ describe('a comment', () => {
     assert.equal(await bar.count('.dot'), 1, 'it is anchored at its words at once');
   });
 
+  test('on very long selected text keeps its beginning, and finds it again', async () => {
+    server.pages['index.html'] = DEMO.replace('<table>', `<p id="long">${'many 🌿 words '.repeat(400)}</p><table>`);
+    await visit({ view: PHONE });
+    await page.evaluate(() => {
+      document.querySelector('#long').scrollIntoView();
+      getSelection().selectAllChildren(document.querySelector('#long'));
+    });
+    await bar.click('.bubble', { tap: true });
+    await bar.seen('textarea');
+    await bar.type('Shorter, please.');
+    await bar.click('.send', { tap: true });
+    await bar.says('.note', /sent/);
+    const { selected_text } = server.posted[0];
+    assert.ok(selected_text.length > 1990 && selected_text.length <= 2000 && selected_text.isWellFormed(), selected_text.slice(-9));
+    assert.equal(await bar.count('.stale'), 0);
+    assert.equal(await bar.count('button.where'), 1);
+  });
+
   test('is made with the keyboard alone', async () => {
     await visit();
     await page.locator('#order').focus();
@@ -336,7 +354,7 @@ describe('later viewers', () => {
   test('see the open comments, those of this page first, each at its place', async () => {
     await visit();
     await bar.says('.pill', /Feedback\s*5/);
-    assert.equal(await bar.run((root) => root.querySelector('.pill').getAttribute('aria-label')), 'Feedback, 5 open comments');
+    assert.equal(await bar.run((root) => root.querySelector('.pill').getAttribute('aria-label')), 'Feedback, open comments: 5');
     await until('markers', async () => (await bar.count('.dot')) === 3);
     await open();
     await bar.seen('.item');
@@ -381,6 +399,16 @@ describe('later viewers', () => {
     await until('the marker', async () => (await bar.count('.dot')) === 2);
     await bar.click('.dot');
     await bar.says('.item.current .words', /adds up to 1,248/);
+  });
+
+  test('keep their place in the list when it changes under them', async () => {
+    await visit();
+    await open();
+    await bar.seen('.item');
+    await bar.run((root) => root.querySelectorAll('button.where')[1].focus());
+    await page.evaluate(() => document.querySelector('#order').remove());
+    await until('the new list', async () => (await bar.count('.stale')) === 2);
+    assert.match(await bar.run((root) => root.activeElement.textContent), /^“Losses stayed/);
   });
 
   test('can hide the markers', async () => {

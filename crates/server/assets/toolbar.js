@@ -39,6 +39,7 @@
   const [setProperty] = take(CSSStyleDeclaration, 'setProperty');
   const [valueOf, setValue] = take(HTMLTextAreaElement, '.value value=');
   const [isChecked, setChecked] = take(HTMLInputElement, '.checked checked=');
+  const [activeOf] = take(ShadowRoot, '.activeElement');
   const [prevent, stop] = take(Event, 'preventDefault stopPropagation');
   const [keyOf, shiftOf, ctrlOf, metaOf] = take(KeyboardEvent, '.key .shiftKey .ctrlKey .metaKey');
   const [xOf, yOf] = take(MouseEvent, '.clientX .clientY');
@@ -82,13 +83,13 @@
   };
   const squeeze = (text) => text.replace(/\s+/g, ' ').trim();
   const cut = (text, most) => (text.length <= most ? text : `${text.slice(0, most - 1).replace(/[\ud800-\udbff]$/, '')}…`);
-  const size = (text) => { let n = 0; for (const _ of text) n += 1; return n; };
+  const size = (text) => [...text].length;
   const narrow = () => media('(max-width: 560px)').matches;
   const calm = () => media('(prefers-reduced-motion: reduce)').matches;
 
   // Naming an element
   const FIELDS = 'input, select, textarea';
-  const SKIPPED = 'script, style, link, meta, head, title, template, noscript, base, br, wbr, source, track, param, col, colgroup, datalist, option';
+  const SKIPPED = 'script, style, template, noscript, br, option';
 
   /** `button.primary "Save"`; never what somebody typed into a field. */
   const describeElement = (node) => {
@@ -103,7 +104,7 @@
   };
 
   /** An id that a person chose, not a counter or a hash. */
-  const stable = (id) => /^[A-Za-z][\w-]{0,63}$/.test(id) && !/\d{4}|[0-9a-f]{8}|^(radix|react|ember|mui|headlessui)|[-_]r?\d+$/i.test(id);
+  const stable = (id) => /^[A-Za-z][\w-]{0,63}$/.test(id) && !/\d{4}|[0-9a-f]{8}|[-_]r?\d+$/i.test(id);
   const unique = (selector) => { try { return findAll(selector).length === 1; } catch { return false; } };
 
   /** A selector for this element alone: by position below the nearest lasting id. */
@@ -135,7 +136,7 @@
     const walk = walker(top, NodeFilter.SHOW_TEXT);
     for (let node = nextNode(walk); node && text.length < 2e6; node = nextNode(walk)) {
       const parent = parentOf(node);
-      if (parent && matches(parent, 'script, style, noscript, template')) continue;
+      if (parent && matches(parent, SKIPPED)) continue;
       nodes[nodes.length] = node;
       starts[starts.length] = text.length;
       text += fold(textOf(node));
@@ -250,6 +251,7 @@
   let loaded = '';
   let current = null; // the id of the comment last gone to
   let markersOn = true;
+  let rows = []; // of the list as it is drawn: {id, at}
   let mounts = 0;
 
   // Parts
@@ -300,7 +302,7 @@
   const tag = h('span', { class: 'tag', hidden: true });
   const boxes = h('div', { 'aria-hidden': 'true' });
   const markers = h('div', { class: 'markers', 'aria-hidden': 'true' });
-  const pickHelp = h('p', { id: 'pick-help' }, h('span', { class: 'mouse', text: 'Choose the part you mean' }), h('span', { class: 'keys', text: 'arrow keys walk, Enter picks, Esc cancels' }));
+  const pickHelp = h('p', { id: 'pick-help' }, h('span', { class: 'mouse', text: 'Choose the part you mean' }), h('span', { class: 'keys', text: 'arrow keys walk, Enter picks, Escape cancels' }));
   const cover = h('div', { class: 'cover', tabindex: '0', role: 'application', 'aria-label': 'Pick an element of the page', 'aria-describedby': 'pick-help' });
   const pickBar = h('div', { class: 'pickbar' }, pickHelp, h('button', { class: 'link', tabindex: '-1', text: 'Cancel', '@click': () => open() }));
   const bubble = h('button', { class: 'bubble', hidden: true, text: 'Comment', '@pointerdown': (event) => prevent(event), '@mousedown': (event) => prevent(event), '@click': () => commentOnText() });
@@ -322,6 +324,7 @@
     unlight();
     hide(textButton, !selected());
     hide(draftButton, !valueOf(field).trim());
+    notify('', '');
     change('list');
     render();
     load();
@@ -365,6 +368,7 @@
     if (used > LIMITS.comment) return fail(`Please shorten it by ${used - LIMITS.comment} characters.`, true);
     fail('', false);
     sending = true;
+    toggle(field, 'readonly', true);
     setText(sendButton, 'Sending…');
     setAttribute(sendButton, 'aria-disabled', 'true');
     const node = target.node && connected(target.node) ? target.node : null;
@@ -372,12 +376,13 @@
     body.comment = comment;
     body.element = node && describeElement(node);
     body.element_path = node && pathOf(node);
-    body.selected_text = target.text ? cut(target.text.trim(), LIMITS.selected_text) : null;
+    body.selected_text = target.text ? target.text.trim().slice(0, LIMITS.selected_text).replace(/[\ud800-\udbff]$/, '') : null;
     body.page_url = pageUrl();
     body.intent = intent.value();
     body.severity = body.intent === 'approve' ? null : severity.value();
     const answer = await ask({ method: 'POST', headers: { 'content-type': 'application/json', accept: 'application/json' }, body: stringify(body) });
     sending = false;
+    toggle(field, 'readonly', false);
     setText(sendButton, 'Send comment');
     removeAttribute(sendButton, 'aria-disabled');
     const made = answer.status === 201 && checked(answer.body);
@@ -398,8 +403,9 @@
     chosen = null;
     if (view === 'form') { change('list'); focus(heading); }
     render();
-    say('Comment sent. Thank you.');
-    notify('Comment sent. Thank you.', 'good');
+    const thanks = 'Comment sent. Thank you.';
+    say(thanks);
+    notify(thanks, 'good');
   };
 
   const notify = (text, kind) => { setText(note, text); setAttribute(note, 'class', `note ${kind}`); hide(note, !text); };
@@ -435,11 +441,8 @@
 
   const ago = (at) => {
     const minutes = round((now() / 1000 - at) / 60);
-    if (!at || minutes < -5) return '';
-    if (minutes < 1) return 'just now';
-    if (minutes < 60) return `${minutes} min ago`;
-    if (minutes < 1440) return `${round(minutes / 60)} h ago`;
-    return minutes < 43200 ? `${round(minutes / 1440)} d ago` : new Date(at * 1000).toISOString().slice(0, 10);
+    if (!at) return '';
+    return minutes < 1 ? 'just now' : minutes < 60 ? `${minutes} min ago` : minutes < 1440 ? `${round(minutes / 60)} h ago` : `${round(minutes / 1440)} d ago`;
   };
   // Control characters draw nothing and may hide what follows.
   const plain = (text) => text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g, '');
@@ -459,34 +462,37 @@
       const path = cut(plain(pagePath(item.page_url) || 'another page'), 80);
       at = link ? h('a', { class: 'where', href: link, text: path }) : h('span', { class: 'where', text: path });
     } else if (item.anchored && !item.spot) {
-      at = h('p', { class: 'stale' }, h('b', { text: 'Stale' }), h('span', { text: where ? ` no longer on this page: ${where}` : ' its place is no longer on this page' }));
+      at = h('p', { class: 'stale' }, h('b', { text: 'Stale' }), h('span', { text: ` no longer on this page: ${where}` }));
     } else if (item.spot) {
       at = h('button', { class: 'where', 'aria-label': `Show on the page: ${where}`, text: where, '@click': () => visit(item) });
     } else {
       at = h('span', { class: 'where', text: 'The whole page' });
     }
-    const node = h('li', { class: item.id === current ? 'item current' : 'item', tabindex: '-1' }, meta, words, at);
-    item.node = node;
-    return node;
+    item.node = h('li', { class: item.id === current ? 'item current' : 'item', tabindex: '-1' }, meta, words, at);
+    rows[rows.length] = { id: item.id, at };
+    return item.node;
   };
 
   const render = () => {
     const total = items.length;
     setText(count, total > 99 ? '99+' : String(total));
     hide(count, !total);
-    setAttribute(pill, 'aria-label', total ? `Feedback, ${total} open ${total === 1 ? 'comment' : 'comments'}` : 'Feedback');
+    setAttribute(pill, 'aria-label', total ? `Feedback, open comments: ${total}` : 'Feedback');
     if (view === 'list') {
       const trouble = loaded && loaded !== 'ok';
       if (trouble) notify(`The comments could not be loaded. ${loaded}`, 'bad');
       else if (getAttribute(note, 'class') === 'note bad') notify('', '');
-      const here = h('ol', {}), there = h('ol', {});
+      const here = h('ol', {}), there = h('ol', {}), active = activeOf(root), before = rows;
       let near = 0, far = 0;
+      rows = [];
       each(items, (item) => (item.here ? append(here, row(item, (near += 1))) : append(there, row(item, (far += 1)))));
       replace(lists);
       if (near) { append(lists, h('h3', { text: `On this page · ${near}` })); append(lists, here); }
       if (far) { append(lists, h('h3', { text: `On other pages · ${far}` })); append(lists, there); }
       if (!total && loaded === 'ok') append(lists, h('p', { class: 'empty', text: 'No open comments. Be the first to say something.' }));
       hide(foot, !near);
+      // Who stands on a comment stays on it when the list is drawn anew.
+      each(before, (old) => old.at === active && each(rows, (row) => row.id === old.id && focus(row.at)));
     }
     replace(markers);
     let number = 0;
@@ -516,7 +522,7 @@
     if (!spot) return;
     if (!fromMarker) goTo(spot);
     light(spot, false);
-    if (!fromMarker) say(`Shown on the page: ${item.selected_text ? cut(squeeze(item.selected_text), 80) : item.element || 'element'}`);
+    if (!fromMarker) say('Shown on the page.');
   };
 
   // Drawing over the page
@@ -591,8 +597,7 @@
     if (!node || node === hovered) return;
     hovered = node;
     if (aloud) {
-      const box = boxOf(node);
-      if (box.top < 60 || box.bottom > window.innerHeight) scrollTo(node, { block: box.height > window.innerHeight / 2 ? 'start' : 'center', behavior: 'auto' });
+      scrollTo(node, { block: 'nearest', behavior: 'auto' });
       say(describeElement(node));
     }
     schedule();
@@ -602,7 +607,6 @@
     unlight();
     change('pick');
     focus(cover);
-    say('Pick an element: arrow keys or Tab walk through the page, Enter picks, Escape cancels.');
   };
   const choose = (node) => node && write({ node });
 
@@ -659,7 +663,7 @@
     }
   });
   // What is typed here must not set off the page's own shortcuts.
-  each('keydown keyup keypress beforeinput input change click mousedown mouseup pointerdown pointerup touchstart touchend paste copy cut focusin focusout'.split(' '), (name) => on(all, name, (event) => stop(event)));
+  each('keydown keyup keypress input change click mousedown mouseup pointerdown pointerup touchstart touchend paste copy cut'.split(' '), (name) => on(all, name, (event) => stop(event)));
   on(window, 'scroll', () => { hide(bubble, true); schedule(); }, { capture: true, passive: true });
   on(window, 'resize', schedule);
   on(window, 'load', () => refresh());
@@ -707,7 +711,7 @@
 *,*::before,*::after{box-sizing:border-box}
 [hidden]{display:none!important}
 .all{--paper:#fff;--ground:#f5f7f2;--ink:#13201a;--soft:#4c5b53;--line:#d3dcd2;--edge:#8a988f;--leaf:#17633f;--on:#fff;--fold:#e3eee2;--red:#a3241a;--amber:#7d5200;--mono:ui-monospace,"SF Mono",Menlo,Consolas,"Liberation Mono",monospace;--shade:0 6px 28px rgb(10 30 20/.2),0 1px 4px rgb(10 30 20/.16);
-color-scheme:light;color:var(--ink);font:400 .9375em/1.45 system-ui,-apple-system,"Segoe UI",Roboto,"Helvetica Neue","Liberation Sans",Arial,sans-serif;direction:ltr;text-align:left;-webkit-font-smoothing:antialiased}
+color-scheme:light;color:var(--ink);font:400 .9375em/1.45 system-ui,-apple-system,"Segoe UI",Roboto,"Helvetica Neue","Liberation Sans",Arial,sans-serif;direction:ltr;text-align:left}
 @media(prefers-color-scheme:dark){.all{--paper:#141d19;--ground:#0e1512;--ink:#e7eee8;--soft:#a3b3a9;--line:#2b3a32;--edge:#71847a;--leaf:#83d3a5;--on:#0b1a12;--fold:#1c3427;--red:#ffaaa0;--amber:#f0c36d;--shade:0 6px 28px rgb(0 0 0/.6),0 0 0 1px #2b3a32;color-scheme:dark}}
 h2,h3,p,ol,fieldset,legend{margin:0;padding:0;border:0;min-width:0}
 ol{list-style:none}
@@ -719,52 +723,50 @@ svg{width:18px;height:18px;flex:none;fill:none;stroke:currentColor;stroke-width:
 .unseen{position:fixed;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);white-space:nowrap}
 .pill,.panel,.cover,.pickbar,.bubble,.dot{pointer-events:auto}
 .pill{position:fixed;right:max(16px,env(safe-area-inset-right));bottom:max(16px,env(safe-area-inset-bottom));display:flex;align-items:center;gap:8px;min-height:44px;padding:0 16px 0 13px;border:1px solid var(--leaf);border-radius:22px;background:var(--leaf);color:var(--on);font-weight:600;box-shadow:var(--shade)}
-.pill:hover{filter:brightness(1.1)}
 [data-view=list] .pill,[data-view=form] .pill,[data-view=pick] .pill,.all:not([data-view=list],[data-view=form]) .panel,.all:not([data-view=list]) .list,.all:not([data-view=form]) .form,.all:not([data-view=pick]) :is(.cover,.pickbar){display:none}
-.count{min-width:22px;padding:0 6px;border-radius:11px;background:var(--on);color:var(--leaf);font-size:.8125em;line-height:22px;text-align:center;font-variant-numeric:tabular-nums}
+.count{min-width:22px;padding:0 6px;border-radius:11px;background:var(--on);color:var(--leaf);font-size:.85em;line-height:22px;text-align:center;font-variant-numeric:tabular-nums}
 .panel{position:fixed;right:16px;bottom:16px;display:flex;flex-direction:column;width:372px;max-width:calc(100vw - 32px);max-height:min(680px,calc(100vh - 32px));border:1px solid var(--line);border-radius:16px;background:var(--paper);box-shadow:var(--shade);overflow:hidden;animation:rise .16s ease-out}
 @keyframes rise{from{opacity:0;transform:translateY(10px)}}
 header{display:flex;align-items:center;gap:4px;padding:8px 8px 8px 18px;border-bottom:1px solid var(--line)}
 [data-view=form] .plain:first-child{margin-left:-12px}
-h2{flex:1;font-size:1.0625em;font-weight:650;letter-spacing:-.01em}
+h2{flex:1;font-size:1.0625em;font-weight:600}
 .plain{display:grid;place-items:center;width:40px;height:40px;border-radius:10px;color:var(--soft)}
-.plain:hover{background:var(--fold);color:var(--ink)}
 .view{overflow:auto;overscroll-behavior:contain;padding:14px 18px 16px}
-.lead,legend,.label{font-size:.875em;font-weight:600}
+.lead,legend,.label{font-size:.85em;font-weight:600}
 .acts{display:flex;flex-wrap:wrap;gap:8px;margin-top:8px}
-.act{display:flex;flex:1 1 auto;align-items:center;justify-content:center;gap:7px;min-height:42px;padding:0 12px;border:1px solid var(--leaf);border-radius:10px;background:var(--leaf);color:var(--on);font-weight:600;font-size:.9375em;white-space:nowrap}
+.act{display:flex;flex:1 1 auto;align-items:center;justify-content:center;gap:7px;min-height:42px;padding:0 12px;border:1px solid var(--leaf);border-radius:10px;background:var(--leaf);color:var(--on);font-weight:600;font-size:.95em;white-space:nowrap}
 .act.quiet{background:none;color:var(--leaf);border-color:var(--edge)}
-.act:hover,.send:hover{filter:brightness(1.1)}
-.act.quiet:hover{background:var(--fold);filter:none}
+button:hover{filter:brightness(1.1)}
+.plain:hover,.act.quiet:hover,.chip input:hover+span{background:var(--fold)}
 .draft{display:block;width:100%;margin-top:10px;padding:9px 12px;border:1px dashed var(--leaf);border-radius:10px;color:var(--leaf);font-weight:600}
-.note{margin-top:12px;padding:9px 12px;border-radius:10px;background:var(--fold);font-size:.9375em;overflow-wrap:anywhere}
+.note{margin-top:12px;padding:9px 12px;border-radius:10px;background:var(--fold);font-size:.95em;overflow-wrap:anywhere}
 .note.bad{background:none;padding:0;color:var(--red)}
 .link{min-height:36px;color:var(--leaf);font-weight:600;text-decoration:underline;text-underline-offset:3px}
-h3{margin:18px 0 8px;color:var(--soft);font-size:.8125em;font-weight:600;letter-spacing:.01em}
+h3{margin:18px 0 8px;color:var(--soft);font-size:.85em;font-weight:600}
 .empty{margin-top:16px;color:var(--soft)}
 .item{margin-bottom:8px;padding:11px 13px;border:1px solid var(--line);border-radius:12px;background:var(--ground);contain:content}
 .item.current{border-color:var(--leaf);box-shadow:inset 0 0 0 1px var(--leaf)}
-.meta{display:flex;flex-wrap:wrap;align-items:center;gap:4px 8px;font-size:.8125em;color:var(--soft)}
-.intent{color:var(--ink);font-weight:650}
+.meta{display:flex;flex-wrap:wrap;align-items:center;gap:4px 8px;font-size:.85em;color:var(--soft)}
+.intent{color:var(--ink);font-weight:600}
 .time{margin-left:auto}
 .leaf,.dot{display:grid;place-items:center;background:var(--leaf);color:var(--on);border-radius:50% 0 50% 50%;font-weight:700;font-variant-numeric:tabular-nums}
-.leaf{min-width:22px;height:22px;font-size:.9375em}
+.leaf{min-width:22px;height:22px;font-size:.95em}
 .leaf.blocking,.dot.blocking{background:var(--red)}
 .leaf.important,.dot.important{background:var(--amber)}
 .severity.blocking{color:var(--red);font-weight:600}
 .severity.important{color:var(--amber);font-weight:600}
 .words{margin:7px 0 8px;max-height:15em;overflow:auto;white-space:pre-wrap;overflow-wrap:anywhere;unicode-bidi:plaintext}
-.where{display:block;max-width:100%;padding:2px 0;overflow:hidden;text-overflow:ellipsis;white-space:nowrap;color:var(--soft);font-size:.875em}
+.where{display:block;max-width:100%;padding:2px 0;overflow:hidden;text-overflow:ellipsis;white-space:nowrap;color:var(--soft);font-size:.85em}
 button.where,a.where{color:var(--leaf);text-decoration:underline;text-underline-offset:3px;text-decoration-thickness:1px;min-height:28px}
-.stale{color:var(--soft);font-size:.875em;overflow-wrap:anywhere}
-.stale b{padding:1px 7px;border:1px solid var(--amber);border-radius:7px;color:var(--amber);font-size:.9em;font-weight:650}
-.foot{display:flex;align-items:center;gap:8px;min-height:40px;margin-bottom:-6px;color:var(--soft);font-size:.875em;cursor:pointer}
+.stale{color:var(--soft);font-size:.85em;overflow-wrap:anywhere}
+.stale b{padding:1px 7px;border:1px solid var(--amber);border-radius:8px;color:var(--amber);font-size:.9em;font-weight:600}
+.foot{display:flex;align-items:center;gap:8px;min-height:40px;margin-bottom:-6px;color:var(--soft);font-size:.85em;cursor:pointer}
 .foot input{width:16px;height:16px;accent-color:var(--leaf)}
-.subject{padding:8px 12px;border-left:3px solid var(--leaf);border-radius:0 8px 8px 0;background:var(--fold);font:500 .8125em/1.5 var(--mono);max-height:6em;overflow:auto;overflow-wrap:anywhere}
+.subject{padding:8px 12px;border-left:3px solid var(--leaf);border-radius:0 8px 8px 0;background:var(--fold);font:500 .85em/1.5 var(--mono);max-height:6em;overflow:auto;overflow-wrap:anywhere}
 .subject[data-quote]{font:italic 400 .9375em/1.45 Georgia,"Liberation Serif",serif}
 .label{display:flex;justify-content:space-between;margin:14px 0 6px}
 .left{color:var(--soft);font-weight:400;font-variant-numeric:tabular-nums}
-.left[data-over]{color:var(--red);font-weight:650}
+.left[data-over]{color:var(--red);font-weight:600}
 textarea{display:block;width:100%;min-height:96px;max-height:34vh;padding:10px 12px;border:1px solid var(--edge);border-radius:10px;background:var(--ground);resize:vertical;field-sizing:content}
 textarea:focus-visible{outline-offset:-1px}
 textarea[aria-invalid]{border-color:var(--red)}
@@ -773,27 +775,25 @@ fieldset{margin-top:14px}
 .chips{display:flex;flex-wrap:wrap;gap:6px;margin-top:6px}
 .chip{position:relative;flex:1 1 auto}
 .chip input{position:absolute;inset:0;width:100%;height:100%;opacity:0;cursor:pointer}
-.chip span{display:grid;place-items:center;min-height:38px;padding:0 11px;border:1px solid var(--edge);border-radius:10px;font-size:.9375em}
-.chip input:hover+span{background:var(--fold)}
-.chip input:checked+span{border-color:var(--leaf);background:var(--fold);box-shadow:inset 0 0 0 1px var(--leaf);color:var(--leaf);font-weight:650}
+.chip span{display:grid;place-items:center;min-height:38px;padding:0 11px;border:1px solid var(--edge);border-radius:10px;font-size:.95em}
+.chip input:checked+span{border-color:var(--leaf);background:var(--fold);box-shadow:inset 0 0 0 1px var(--leaf);color:var(--leaf);font-weight:600}
 .chip.blocking input:checked+span{border-color:var(--red);box-shadow:inset 0 0 0 1px var(--red);background:none;color:var(--red)}
 .chip.important input:checked+span{border-color:var(--amber);box-shadow:inset 0 0 0 1px var(--amber);background:none;color:var(--amber)}
 .chip input:focus-visible+span{outline:3px solid var(--leaf);outline-offset:2px}
-.problem{margin-top:12px;color:var(--red);font-weight:550;overflow-wrap:anywhere}
+.problem{margin-top:12px;color:var(--red);font-weight:600;overflow-wrap:anywhere}
 .problem:empty{display:none}
-.send{display:block;width:100%;min-height:46px;margin-top:14px;border:1px solid var(--leaf);border-radius:10px;background:var(--leaf);color:var(--on);font-weight:650;text-align:center}
+.send{display:block;width:100%;min-height:46px;margin-top:14px;border:1px solid var(--leaf);border-radius:10px;background:var(--leaf);color:var(--on);font-weight:600;text-align:center}
 .send[aria-disabled]{opacity:.65;cursor:default}
-.small{margin-top:8px;color:var(--soft);font-size:.8125em;text-align:center}
+.small{margin-top:8px;color:var(--soft);font-size:.85em;text-align:center}
 .cover{position:fixed;inset:0;cursor:crosshair;touch-action:pan-x pan-y}
 .cover:focus{outline:none}
 .pickbar{position:fixed;top:max(12px,env(safe-area-inset-top));left:50%;transform:translateX(-50%);display:flex;align-items:center;gap:16px;width:max-content;max-width:calc(100vw - 24px);padding:4px 16px;border-radius:12px;background:var(--paper);border:1px solid var(--line);box-shadow:var(--shade)}
 .mouse{display:block;font-weight:600;line-height:1.3}
-.keys{display:block;color:var(--soft);font-size:.8125em}
+.keys{display:block;color:var(--soft);font-size:.85em}
 .box{position:fixed;border:2px solid var(--leaf);border-radius:6px;background:color-mix(in srgb,var(--leaf) 14%,transparent);box-shadow:0 0 0 1px var(--paper)}
 .box.text{border-width:0 0 2px;border-radius:2px;box-shadow:none;background:color-mix(in srgb,var(--leaf) 24%,transparent)}
-.tag{position:fixed;max-width:min(420px,calc(100vw - 12px));padding:3px 9px;border-radius:7px;background:var(--leaf);color:var(--on);font:500 .8125em/1.5 var(--mono);overflow:hidden;text-overflow:ellipsis;white-space:nowrap}
+.tag{position:fixed;max-width:min(420px,calc(100vw - 12px));padding:3px 9px;border-radius:8px;background:var(--leaf);color:var(--on);font:500 .85em/1.5 var(--mono);overflow:hidden;text-overflow:ellipsis;white-space:nowrap}
 .dot{position:fixed;width:26px;height:26px;border:2px solid var(--paper);font-size:.75em;text-align:center;box-shadow:0 1px 5px rgb(0 0 0/.35)}
-.dot:hover{filter:brightness(1.15);z-index:1}
 .bubble{position:fixed;min-height:38px;padding:0 15px;border:1px solid var(--leaf);border-radius:19px;background:var(--leaf);color:var(--on);font-weight:600;box-shadow:var(--shade)}
 @media(max-width:560px){
 .panel{right:0;left:0;bottom:0;width:auto;max-width:none;max-height:78vh;max-height:78dvh;border-width:1px 0 0;border-radius:18px 18px 0 0;padding-bottom:env(safe-area-inset-bottom)}
