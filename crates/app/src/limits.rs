@@ -24,7 +24,7 @@ impl AnonymousQuota {
 }
 
 impl App {
-    fn is_exempt(&self, ip: Option<IpAddr>) -> bool {
+    pub(crate) fn is_exempt(&self, ip: Option<IpAddr>) -> bool {
         ip.is_some_and(|ip| network::is_in(ip, &self.settings.exempt))
     }
 

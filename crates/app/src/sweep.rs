@@ -4,7 +4,7 @@
 use crate::app::App;
 use dropleaf_core::Result;
 use dropleaf_core::site::Site;
-use dropleaf_store::{DbError, blobs, counters, idempotency, leases, sites, slugs};
+use dropleaf_store::{DbError, blobs, counters, email_codes, idempotency, leases, sites, slugs};
 
 const BATCH: i64 = 500;
 const COLLECT_BATCH: i64 = 100_000;
@@ -63,6 +63,7 @@ impl App {
         let purged = self.purge(ended).await?;
         let old = vec![
             counters::delete_ended(now),
+            email_codes::delete_expired(now),
             idempotency::delete_old(now - keep.idempotency),
             slugs::delete_free(now),
             sites::delete_tombstones(now - keep.tombstone),

@@ -9,6 +9,7 @@ pub mod code;
 pub mod email;
 pub mod error;
 pub mod expiry;
+pub mod gate_pass;
 pub mod host;
 pub mod iso;
 pub mod minter;
