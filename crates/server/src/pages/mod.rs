@@ -2,6 +2,7 @@
 //! Each is one HTML text with one inline style and no script; what is sent with it is decided in `http`.
 
 mod docs;
+mod gate;
 mod landing;
 mod notice;
 mod prose;
@@ -9,6 +10,7 @@ mod style;
 mod words;
 
 pub use docs::docs;
+pub use gate::{Gate, Step, gate};
 pub use landing::{Landing, landing};
 pub use notice::{Notice, notice};
 pub use words::words;

@@ -4,7 +4,9 @@
 mod api_keys;
 mod backup_cli;
 mod config_cli;
+mod email_gate;
 mod errors;
+mod gates;
 mod generated;
 mod harness;
 mod hostile_archives;

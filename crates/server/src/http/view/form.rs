@@ -36,7 +36,12 @@ pub(super) fn field<'a>(fields: &'a [(String, String)], name: &str) -> Option<&'
 /// Refuses what another site's page sends in a viewer's name. A plain client sends neither header and may pass:
 /// it has no viewer's cookies. Sibling pages share the site in the browser's eyes, so the origin itself must match.
 pub(super) fn require_same_origin(scene: &Scene<'_>) -> Result<(), Error> {
-    let site = scene.header("sec-fetch-site").is_none_or(|site| site == "same-origin" || site == "none");
-    let origin = scene.header("origin").is_none_or(|origin| origin.eq_ignore_ascii_case(&scene.origin()));
-    if site && origin { Ok(()) } else { Err(Error::plain(Code::CrossSite)) }
+    let site = scene.header("sec-fetch-site");
+    let same = site.is_none_or(|site| site == "same-origin" || site == "none");
+    // A form on a page with `no-referrer` hides its origin too; then the browser's own word must vouch for it.
+    let hidden = |origin: &str| origin == "null" && site == Some("same-origin");
+    let origin = scene
+        .header("origin")
+        .is_none_or(|origin| origin.eq_ignore_ascii_case(&scene.origin()) || hidden(origin));
+    if same && origin { Ok(()) } else { Err(Error::plain(Code::CrossSite)) }
 }
