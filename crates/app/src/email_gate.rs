@@ -48,13 +48,7 @@ impl App {
     }
 
     /// Whether this is the open code of this address. It works once; a wrong one costs a try.
-    pub async fn use_code(
-        &self,
-        site: &Site,
-        address: &str,
-        code: &str,
-        ip: Option<IpAddr>,
-    ) -> Result<bool> {
+    pub async fn use_code(&self, site: &Site, address: &str, code: &str, ip: Option<IpAddr>) -> Result<bool> {
         let address = email::address(address)?;
         let guess = self.take_guess("code", site, ip)?;
         // People copy codes with the spaces they see.

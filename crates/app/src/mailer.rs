@@ -59,7 +59,10 @@ impl App {
             Ok(Ok(())) => tracing::debug!(letter = letter.id, "a letter was sent"),
             Ok(Err(MailError(why))) => tracing::warn!(letter = letter.id, why, "a letter could not be sent"),
             Err(_) => {
-                tracing::warn!(letter = letter.id, "a letter could not be sent: the mail server took too long");
+                tracing::warn!(
+                    letter = letter.id,
+                    "a letter could not be sent: the mail server took too long"
+                );
             }
         }
     }

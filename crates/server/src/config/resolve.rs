@@ -83,7 +83,16 @@ impl Config {
         let trusted_proxies = networks("trusted_proxies", &self.trusted_proxies)?;
         let post = Post::resolve(&self, &hosts.base)?;
         let settings = self.settings(&data_dir)?;
-        Ok(Resolved { hosts, data_dir, database_url, blobs_url, trusted_proxies, post, settings, config: self })
+        Ok(Resolved {
+            hosts,
+            data_dir,
+            database_url,
+            blobs_url,
+            trusted_proxies,
+            post,
+            settings,
+            config: self,
+        })
     }
 
     fn hosts(&self, listen: &Listen, port: u16) -> Result<Hosts> {

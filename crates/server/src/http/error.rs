@@ -142,12 +142,7 @@ pub fn designed(status: StatusCode, page: pages::Rendered) -> Response<OutBody> 
     response
 }
 
-fn locked(
-    status: StatusCode,
-    kind: &'static str,
-    body: String,
-    policy: HeaderValue,
-) -> Response<OutBody> {
+fn locked(status: StatusCode, kind: &'static str, body: String, policy: HeaderValue) -> Response<OutBody> {
     let mut response = empty(status);
     *response.body_mut() = body.into();
     let headers = response.headers_mut();

@@ -34,9 +34,7 @@ pub(super) fn message(letter: &Letter, from: &Mailbox) -> Result<Message, MailEr
         .date(sent)
         .message_id(Some(format!("<{}@{}>", letter.id, from.email.domain())))
         .header(AutoSubmitted)
-        .singlepart(
-            SinglePart::builder().header(ContentType::TEXT_PLAIN).body(letter.text.clone()),
-        )
+        .singlepart(SinglePart::builder().header(ContentType::TEXT_PLAIN).body(letter.text.clone()))
         .map_err(|error| MailError(error.to_string()))
 }
 

@@ -49,7 +49,9 @@ impl Post {
         }
         let from = match mail.from.as_str() {
             "" => default_from(base)?,
-            text => text.parse().context("`mail.from` must be an address such as dropleaf <mail@example.com>")?,
+            text => {
+                text.parse().context("`mail.from` must be an address such as dropleaf <mail@example.com>")?
+            }
         };
         Ok(Self { way, from })
     }
@@ -116,7 +118,9 @@ mod tests {
         ] {
             assert!(post(&[bad]).is_err(), "{bad:?}");
         }
-        for good in ["smtp://u:p@mail.example.org?tls=required", "smtp://u:p@localhost", "smtp://relay.internal"] {
+        for good in
+            ["smtp://u:p@mail.example.org?tls=required", "smtp://u:p@localhost", "smtp://relay.internal"]
+        {
             assert!(post(&[("mail.smtp_url", good)]).is_ok(), "{good}");
         }
     }

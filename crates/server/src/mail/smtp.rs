@@ -23,7 +23,8 @@ fn builder(url: &str) -> Result<AsyncSmtpTransportBuilder> {
     let known = url.starts_with("smtp://") || url.starts_with("smtps://");
     // The library's own words may repeat the password.
     let parsed = AsyncSmtpTransport::<Tokio1Executor>::from_url(url).ok().filter(|_| known);
-    parsed.context("`mail.smtp_url` must be smtp://host[:port], with ?tls=required for STARTTLS, or smtps://…")
+    parsed
+        .context("`mail.smtp_url` must be smtp://host[:port], with ?tls=required for STARTTLS, or smtps://…")
 }
 
 /// Whether the setting can be used at all.

@@ -1,5 +1,5 @@
 //! The pages that ask something of a viewer before they show the page: a password, an address, a code.
-//! Forms without script; what they ask is said once, and what went wrong beside the field it is about.
+//! Forms that work without script; what they ask is said once, and what went wrong beside the field it is about.
 
 use super::notice::Glyph;
 use super::style::{Style, style};
@@ -8,6 +8,8 @@ use askama::Template;
 use std::sync::LazyLock;
 
 static STYLE: LazyLock<Style> = style!("notice.css", "gate.css");
+/// The one script: a form forgets what is behind the `#`, and that is the key of an encrypted page.
+static KEEP_KEY: LazyLock<Style> = LazyLock::new(|| Style::new(include_str!("../../assets/keep-key.js")));
 
 /// What is asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,6 +33,13 @@ pub struct Gate<'a> {
     pub problem: Option<&'a str>,
     /// Where this page can be reported.
     pub report: Option<&'a str>,
+    /// Whether the address carries the key of an encrypted page; then the policy must allow [`keep_key_source`].
+    pub keeps_key: bool,
+}
+
+/// The CSP source of the script that carries the key through the forms.
+pub fn keep_key_source() -> &'static str {
+    &KEEP_KEY.source
 }
 
 #[derive(Template)]
@@ -44,6 +53,7 @@ struct Page<'a> {
     to: &'a str,
     problem: Option<&'a str>,
     report: Option<&'a str>,
+    script: Option<&'static str>,
 }
 
 pub fn gate(gate: &Gate<'_>) -> Rendered {
@@ -61,6 +71,7 @@ pub fn gate(gate: &Gate<'_>) -> Rendered {
         to: safe_link(gate.to).unwrap_or_default(),
         problem: gate.problem,
         report: gate.report.and_then(safe_link),
+        script: gate.keeps_key.then_some(KEEP_KEY.text),
     };
     // Rendering writes into a String and cannot fail.
     Rendered { html: page.render().unwrap_or_default(), style_source: &STYLE.source }
@@ -72,7 +83,14 @@ mod tests {
     use super::*;
 
     fn plain(step: Step<'_>) -> Gate<'_> {
-        Gate { step, action: "/p/t/_dropleaf/gate", to: "/p/t/a?x=1", problem: None, report: None }
+        Gate {
+            step,
+            action: "/p/t/_dropleaf/gate",
+            to: "/p/t/a?x=1",
+            problem: None,
+            report: None,
+            keeps_key: false,
+        }
     }
 
     #[test]
@@ -102,6 +120,14 @@ mod tests {
     }
 
     #[test]
+    fn only_the_gate_of_an_encrypted_page_has_a_script_and_its_source_names_it() {
+        let html = gate(&Gate { keeps_key: true, ..plain(Step::Password) }).html;
+        assert_eq!(html.matches("<script").count(), 1);
+        let text = html.split_once("<script>").unwrap().1.split_once("</script>").unwrap().0;
+        assert_eq!(keep_key_source(), Style::new(text.to_owned().leak()).source);
+    }
+
+    #[test]
     fn hostile_text_stays_text() {
         let hostile = Gate {
             step: Step::Code { email: HOSTILE },
@@ -109,6 +135,7 @@ mod tests {
             to: "/p/\"><script>",
             problem: Some(HOSTILE),
             report: Some("/r\"><script>"),
+            keeps_key: false,
         };
         assert_sound(&gate(&hostile));
         let elsewhere = Gate { action: "https:evil", to: "javascript:x", ..plain(Step::Address) };

@@ -10,7 +10,7 @@ mod style;
 mod words;
 
 pub use docs::docs;
-pub use gate::{Gate, Step, gate};
+pub use gate::{Gate, Step, gate, keep_key_source};
 pub use landing::{Landing, landing};
 pub use notice::{Notice, notice};
 pub use words::words;

@@ -62,7 +62,8 @@ async fn code_from_the_letter_opens_the_page() {
     for _ in 0..2 {
         let Seen::Letter { to, text } = mail.next().await else { panic!("a letter") };
         assert_eq!(to, ANN);
-        for line in ["From: dropleaf <dropleaf@localhost>", "To: ann@example.org", "Auto-Submitted: auto-generated"]
+        for line in
+            ["From: dropleaf <dropleaf@localhost>", "To: ann@example.org", "Auto-Submitted: auto-generated"]
         {
             assert!(text.lines().any(|found| found == line), "{line}\n{text}");
         }
@@ -198,7 +199,12 @@ async fn nobody_learns_whether_an_address_may_pass() {
     let url_of_mail = mail.url();
     let letters = tokio::sync::Mutex::new(&mut mail);
     on_each_database(
-        || Setup::new().with_rates().set("mail.smtp_url", url_of_mail.clone()).set("trusted_proxies", "127.0.0.1"),
+        || {
+            Setup::new()
+                .with_rates()
+                .set("mail.smtp_url", url_of_mail.clone())
+                .set("trusted_proxies", "127.0.0.1")
+        },
         async |node| {
             let site = gated(node, "Secret").await;
             let root = node.get(url(&site)).browser().send().await.expect(307).header("location").to_owned();

@@ -200,27 +200,30 @@ async fn claiming_closes_open_doors() {
 
 #[tokio::test]
 async fn basic_credentials_open_the_page_for_programs() {
-    on_each_database(|| Setup::new().with_rates(), async |node| {
-        let site = locked(node, "Basic").await;
-        let ask = |value: &str| {
-            let ask = node.get(url(&site)).header("authorization", value);
-            ask.header("accept", "application/json").send()
-        };
-        assert_eq!(ask(&basic(PASSWORD)).await.expect(200).text(), page("Basic"));
-        ask(&basic("wrong")).await.refused(401, "wrong_password");
-        for odd in ["Basic", "Basic ???", "Basic YQ==", "Bearer x", "Digest x", &basic("")] {
-            assert_eq!(ask(odd).await.status, 401, "{odd}");
-        }
-        // Sent with every request it is hashed once, and never mistaken for guessing.
-        let before = node.app().hashed_passwords();
-        for _ in 0..30 {
-            ask(&basic(PASSWORD)).await.expect(200);
-        }
-        assert_eq!(node.app().hashed_passwords(), before);
-        // What is remembered ends with the password.
-        node.patch_site(&site, json!({"password": "another"})).await.expect(200);
-        assert_ne!(ask(&basic(PASSWORD)).await.status, 200);
-    })
+    on_each_database(
+        || Setup::new().with_rates(),
+        async |node| {
+            let site = locked(node, "Basic").await;
+            let ask = |value: &str| {
+                let ask = node.get(url(&site)).header("authorization", value);
+                ask.header("accept", "application/json").send()
+            };
+            assert_eq!(ask(&basic(PASSWORD)).await.expect(200).text(), page("Basic"));
+            ask(&basic("wrong")).await.refused(401, "wrong_password");
+            for odd in ["Basic", "Basic ???", "Basic YQ==", "Bearer x", "Digest x", &basic("")] {
+                assert_eq!(ask(odd).await.status, 401, "{odd}");
+            }
+            // Sent with every request it is hashed once, and never mistaken for guessing.
+            let before = node.app().hashed_passwords();
+            for _ in 0..30 {
+                ask(&basic(PASSWORD)).await.expect(200);
+            }
+            assert_eq!(node.app().hashed_passwords(), before);
+            // What is remembered ends with the password.
+            node.patch_site(&site, json!({"password": "another"})).await.expect(200);
+            assert_ne!(ask(&basic(PASSWORD)).await.status, 200);
+        },
+    )
     .await;
 }
 

@@ -74,12 +74,7 @@ async fn send(scene: &Scene<'_>, address: &str, to: &str) -> Result<Response<Out
     })
 }
 
-async fn enter(
-    scene: &Scene<'_>,
-    address: &str,
-    code: &str,
-    to: &str,
-) -> Result<Response<OutBody>, Error> {
+async fn enter(scene: &Scene<'_>, address: &str, code: &str, to: &str) -> Result<Response<OutBody>, Error> {
     let step = Step::Code { email: address };
     match scene.door.app.use_code(&scene.page.site, address, code, scene.client_ip()).await {
         Ok(true) => gates::opened(scene, Cookie::Email, Kind::Email, to),

@@ -4,7 +4,7 @@
 use super::cookies::Cookie;
 use super::scene::Scene;
 use super::share::{self, Shared};
-use super::{OURS, email_gate, form, redirect, wants, without_body};
+use super::{OURS, email_gate, form, headers, redirect, wants, without_body};
 use crate::http::OutBody;
 use crate::http::error::{self, Wants};
 use crate::pages::{self, Step};
@@ -30,9 +30,8 @@ pub(super) async fn passes(scene: &Scene<'_>) -> Result<Found, Error> {
         Shared::Redirect(response) => return Ok(Found::Answer(response)),
     };
     let (app, site) = (&scene.door.app, &scene.page.site);
-    let holds = |cookie: Cookie, kind| {
-        cookie.read(scene).is_some_and(|value| app.admits_pass(kind, site, value))
-    };
+    let holds =
+        |cookie: Cookie, kind| cookie.read(scene).is_some_and(|value| app.admits_pass(kind, site, value));
     let mut passes = Passes {
         password: shared.password || holds(Cookie::Gate, Kind::Password),
         email: shared.email || holds(Cookie::Email, Kind::Email),
@@ -94,9 +93,7 @@ pub(super) fn before_form(scene: &Scene<'_>, gated: bool) -> Result<Option<Respo
     }
     match scene.head.method {
         Method::POST if gated => form::require_same_origin(scene).map(|()| None),
-        Method::POST | Method::GET | Method::HEAD => {
-            redirect(StatusCode::SEE_OTHER, &scene.root()).map(Some)
-        }
+        Method::POST | Method::GET | Method::HEAD => redirect(StatusCode::SEE_OTHER, &scene.root()).map(Some),
         _ => Err(Error::plain(Code::MethodNotAllowed)),
     }
 }
@@ -165,15 +162,22 @@ pub(super) fn question(
         to,
         problem,
         report: Some(&format!("{root}{OURS}report")),
+        keeps_key: scene.page.site.e2e,
     });
-    error::designed(status, page)
+    let mut response = error::designed(status, page);
+    if scene.page.site.e2e {
+        headers::allow_script(response.headers_mut(), pages::keep_key_source());
+    }
+    response
 }
 
 /// What a viewer reads beside the field.
 fn problem(error: &Error) -> Option<String> {
     let wait = error.retry_after.unwrap_or(1);
     Some(match error.code {
-        Code::WrongPassword => "That is not the password. Check capital letters and spaces, then try again.".into(),
+        Code::WrongPassword => {
+            "That is not the password. Check capital letters and spaces, then try again.".into()
+        }
         Code::InvalidCode => "That code does not open the page. It may be mistyped, used or too old.".into(),
         Code::InvalidField => "That does not look like an e-mail address.".into(),
         Code::RateLimited => format!("Too many tries. Wait {}, then try again.", span(wait)),
