@@ -32,7 +32,7 @@ impl Buckets {
         }
         let at = full_at.get(name).copied().unwrap_or_default().max(now);
         let room = self.refill * self.burst.saturating_sub(1);
-        match (at - now).checked_sub(room) {
+        match at.saturating_sub(now).checked_sub(room) {
             None | Some(Duration::ZERO) => {
                 full_at.insert(name.to_owned(), at + self.refill);
                 Ok(())

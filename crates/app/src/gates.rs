@@ -17,7 +17,7 @@ use std::time::Duration;
 const BURST: u32 = 5;
 const REFILL: Duration = Duration::from_secs(10);
 /// How long a program that sends the password with every request is believed without hashing it again.
-const REMEMBERED: Duration = Duration::from_secs(600);
+const REMEMBERED: Duration = Duration::from_mins(10);
 const REMEMBERED_MANY: usize = 10_000;
 
 #[derive(Debug)]

@@ -36,7 +36,7 @@ pub struct Resolved {
     pub database_url: String,
     pub blobs_url: String,
     pub trusted_proxies: Vec<IpNet>,
-    pub post: Post,
+    pub mail: Post,
     pub settings: Settings,
 }
 
@@ -81,7 +81,7 @@ impl Config {
         dropleaf_core::email::address(&self.operator.email)
             .map_err(|_| anyhow::anyhow!("`operator.email` is not an e-mail address"))?;
         let trusted_proxies = networks("trusted_proxies", &self.trusted_proxies)?;
-        let post = Post::resolve(&self, &hosts.base)?;
+        let mail = Post::resolve(&self, &hosts.base)?;
         let settings = self.settings(&data_dir)?;
         Ok(Resolved {
             hosts,
@@ -89,7 +89,7 @@ impl Config {
             database_url,
             blobs_url,
             trusted_proxies,
-            post,
+            mail,
             settings,
             config: self,
         })

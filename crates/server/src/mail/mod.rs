@@ -2,16 +2,17 @@
 
 mod compose;
 mod outbox;
+mod sender;
 mod smtp;
 
 pub use outbox::Outbox;
+pub use sender::Sender;
 pub use smtp::Smtp;
 
 use crate::config::Config;
 use anyhow::{Context, Result, bail, ensure};
 use dropleaf_app::Mailer;
 use dropleaf_core::host::Origin;
-use lettre::message::Mailbox;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -27,7 +28,7 @@ pub enum Way {
 #[derive(Debug, Clone)]
 pub struct Post {
     pub way: Way,
-    pub from: Mailbox,
+    pub from: Sender,
 }
 
 impl Post {
@@ -74,7 +75,7 @@ fn is_readable_by_all(url: &str) -> bool {
     !here && !host.contains("tls=")
 }
 
-fn default_from(base: &Origin) -> Result<Mailbox> {
+fn default_from(base: &Origin) -> Result<Sender> {
     // An address in brackets is no name for a mailbox.
     let host = if base.is_ip() { "localhost" } else { &base.host };
     format!("dropleaf <dropleaf@{host}>").parse().context("`mail.from` must be set for this `base_url`")

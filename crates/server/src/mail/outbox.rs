@@ -1,10 +1,9 @@
 //! Mail into a folder, one file for a letter: everything that needs mail works on a laptop, without a mail server.
 
-use super::compose;
+use super::{Sender, compose};
 use dropleaf_app::{Letter, MailError, Mailer};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
-use lettre::message::Mailbox;
 use std::fs::{self, DirBuilder, OpenOptions};
 use std::io::{Result, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
@@ -16,11 +15,11 @@ const KEPT: usize = 500;
 #[derive(Debug)]
 pub struct Outbox {
     dir: PathBuf,
-    from: Mailbox,
+    from: Sender,
 }
 
 impl Outbox {
-    pub fn new(dir: PathBuf, from: Mailbox) -> Self {
+    pub fn new(dir: PathBuf, from: Sender) -> Self {
         Self { dir, from }
     }
 }
@@ -32,7 +31,7 @@ impl Mailer for Outbox {
 
     fn send<'a>(&'a self, letter: &'a Letter) -> BoxFuture<'a, std::result::Result<(), MailError>> {
         async move {
-            let bytes = compose::message(letter, &self.from)?.formatted();
+            let (_, bytes) = compose::message(letter, &self.from)?;
             // The name sorts by time, so that the oldest can be told.
             let name = format!("{:012}-{}.eml", letter.written_at, letter.id);
             let (dir, file) = (self.dir.clone(), self.dir.join(&name));
@@ -99,7 +98,7 @@ mod tests {
         let dir = tempfile::TempDir::new().unwrap();
         let blocked = dir.path().join("outbox");
         fs::write(&blocked, "a file in the way").unwrap();
-        let from: Mailbox = "a@example.org".parse().unwrap();
+        let from: Sender = "a@example.org".parse().unwrap();
         assert!(!Outbox::new(blocked, from.clone()).is_ready());
         assert!(Outbox::new(dir.path().join("other"), from).is_ready());
     }

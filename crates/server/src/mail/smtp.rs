@@ -1,11 +1,10 @@
 //! Mail by SMTP, one connection for a letter: there are few, and none should wait behind a stale connection.
 
-use super::compose;
+use super::{Sender, compose};
 use anyhow::{Context, Result};
 use dropleaf_app::{Letter, MailError, Mailer};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
-use lettre::message::Mailbox;
 use lettre::transport::smtp::{AsyncSmtpTransportBuilder, Error};
 use lettre::{AsyncSmtpTransport, AsyncTransport, Tokio1Executor};
 use std::time::Duration;
@@ -16,7 +15,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 #[derive(Debug)]
 pub struct Smtp {
     transport: AsyncSmtpTransport<Tokio1Executor>,
-    from: Mailbox,
+    from: Sender,
 }
 
 fn builder(url: &str) -> Result<AsyncSmtpTransportBuilder> {
@@ -34,7 +33,7 @@ pub(super) fn check(url: &str) -> Result<()> {
 }
 
 impl Smtp {
-    pub fn new(url: &str, from: Mailbox) -> Result<Self> {
+    pub fn new(url: &str, from: Sender) -> Result<Self> {
         Ok(Self { transport: builder(url)?.timeout(Some(PATIENCE)).build(), from })
     }
 }
@@ -46,8 +45,12 @@ impl Mailer for Smtp {
 
     fn send<'a>(&'a self, letter: &'a Letter) -> BoxFuture<'a, Result<(), MailError>> {
         async move {
-            let message = compose::message(letter, &self.from)?;
-            self.transport.send(message).await.map(|_| ()).map_err(|error| MailError(reason(&error)))
+            let (envelope, text) = compose::message(letter, &self.from)?;
+            self.transport
+                .send_raw(&envelope, &text)
+                .await
+                .map(|_| ())
+                .map_err(|error| MailError(reason(&error)))
         }
         .boxed()
     }

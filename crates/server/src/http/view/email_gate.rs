@@ -33,7 +33,7 @@ pub(super) async fn submit(scene: &Scene<'_>, body: Incoming) -> Result<Response
     };
     // Who does not know the password makes no mail leave.
     if scene.page.door.has_password && !passes.password {
-        return gates::ask(scene, Gate::Password).await;
+        return gates::ask(scene, Gate::Password);
     }
     let fields = form::fields(body).await?;
     let to = gates::way_back(scene, form::field(&fields, "to"));

@@ -49,7 +49,7 @@ pub(super) async fn passes(scene: &Scene<'_>) -> Result<Found, Error> {
     Ok(Found::Passes(passes))
 }
 
-pub(super) async fn ask(scene: &Scene<'_>, gate: Gate) -> Result<Response<OutBody>, Error> {
+pub(super) fn ask(scene: &Scene<'_>, gate: Gate) -> Result<Response<OutBody>, Error> {
     let step = match gate {
         Gate::Password => Step::Password,
         Gate::Email => {

@@ -41,11 +41,11 @@ impl MailServer {
         let mut tasks = JoinSet::new();
         let shared = Arc::clone(&mood);
         tasks.spawn(async move {
-            let mut talks = JoinSet::new();
+            let mut open = JoinSet::new();
             loop {
                 let (stream, _) = listener.accept().await.unwrap();
                 let mood = *shared.lock().unwrap();
-                talks.spawn(talk(stream, mood, sender.clone()));
+                open.spawn(talk(stream, mood, sender.clone()));
             }
         });
         Self { port, seen, mood, tasks }
