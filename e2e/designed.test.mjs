@@ -32,7 +32,7 @@ before(async () => {
   Object.assign(surfaces, {
     'missing-404': { url: server.url + missing, path: missing, status: [404], error: 'not_found' },
     'deleted-410': { url: deleted.url, path: deleted.path, status: [410], error: 'deleted' },
-    'password-protected': { url: locked.url, path: locked.path, status: [401, 403, 501, 503], error: 'protected' },
+    'password-protected': { url: locked.url, path: locked.path, status: [401], error: 'password_required' },
     'burn-protected': { url: burn.url, path: burn.path, status: [401, 403, 501, 503], error: 'protected' },
     'unknown-host-421': { url: `http://unknown.test:${server.port}/`, path: '/', host: `unknown.test:${server.port}`, status: [421], error: 'misdirected_host' },
   });

@@ -1,7 +1,9 @@
 //! The application: storage, time, randomness, settings and caches, held together for the acts.
 
 use crate::api_keys::Keyring;
+use crate::gates::Guesses;
 use crate::idempotency::InFlight;
+use crate::mailer::{Mailer, PostOffice};
 use crate::pages::Pages;
 use crate::passwords::Passwords;
 use crate::settings::Settings;
@@ -28,6 +30,8 @@ pub struct Parts {
     pub keys: Keys,
     pub hosts: Hosts,
     pub settings: Settings,
+    /// None: no mail leaves, and what needs it is refused.
+    pub mailer: Option<Arc<dyn Mailer>>,
 }
 
 #[derive(Debug)]
@@ -41,6 +45,9 @@ pub struct App {
     pub(crate) keyring: Keyring,
     pub(crate) views: Views,
     pub(crate) passwords: Passwords,
+    pub(crate) guesses: Guesses,
+    pub(crate) mailer: Option<Arc<dyn Mailer>>,
+    pub(crate) post: PostOffice,
     pub(crate) in_flight: InFlight,
     pub(crate) key_throttle: Throttle,
     pub(crate) attempt_throttle: Throttle,
@@ -50,12 +57,15 @@ pub struct App {
 
 impl App {
     pub fn new(parts: Parts) -> Self {
-        let Parts { store, clock, minter, keys, hosts, settings } = parts;
+        let Parts { store, clock, minter, keys, hosts, settings, mailer } = parts;
         Self {
             pages: Pages::new(settings.cache_bytes),
             keyring: Keyring::new(KEYS),
             views: Views::default(),
             passwords: Passwords::default(),
+            guesses: Guesses::new(settings.rates.gate_site_minute),
+            mailer,
+            post: PostOffice::default(),
             in_flight: InFlight::default(),
             key_throttle: Throttle::new(settings.rates.key_minute),
             attempt_throttle: Throttle::new(settings.rates.anonymous_attempts),

@@ -32,6 +32,12 @@ pub struct Rates {
     /// Attempts, successful or not: what an address may make the server work.
     pub anonymous_attempts: Rate,
     pub key_minute: Rate,
+    /// Passwords and codes tried at one site, wherever from.
+    pub gate_site_minute: Rate,
+    /// Codes by e-mail: to one address, for one site, asked for by one client.
+    pub code_address_hour: Rate,
+    pub code_site_hour: Rate,
+    pub code_client_hour: Rate,
 }
 
 /// How long ended things are kept, in seconds.

@@ -5,7 +5,7 @@ use crate::app::App;
 use dropleaf_core::Result;
 use dropleaf_core::site::Site;
 use dropleaf_store::{
-    DbError, blobs, counters, feedback, idempotency, leases, reports, share_tokens, sites, slugs,
+    DbError, blobs, counters, email_codes, feedback, idempotency, leases, reports, share_tokens, sites, slugs,
 };
 
 const BATCH: i64 = 500;
@@ -65,6 +65,7 @@ impl App {
         let purged = self.purge(ended).await?;
         let old = vec![
             counters::delete_ended(now),
+            email_codes::delete_expired(now),
             idempotency::delete_old(now - keep.idempotency),
             slugs::delete_free(now),
             share_tokens::delete_old(now - keep.tombstone),

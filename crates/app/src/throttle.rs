@@ -44,6 +44,14 @@ impl Throttle {
         *used += 1;
         Ok(self.rate.standing(*used, now))
     }
+
+    /// Takes one act back, if it was counted in this window.
+    pub(crate) fn give_back(&self, who: &str) {
+        let mut window = self.window.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(used) = window.used.get_mut(who) {
+            *used = used.saturating_sub(1).max(0);
+        }
+    }
 }
 
 #[cfg(test)]

@@ -2,27 +2,37 @@
 
 use crate::{Error, Result};
 
-/// An address in the one spelling that is stored and compared.
+/// The longest address that mail can be sent to.
+const ADDRESS_BYTES: usize = 254;
+
+/// An address in the one spelling that is stored and compared: lower case, the domain in its ASCII form.
 pub fn address(text: &str) -> Result<String> {
-    let text = text.trim().to_lowercase();
-    let refused = |c: char| {
-        c.is_control() || c.is_whitespace() || matches!(c, '"' | '%' | ',' | '<' | '>' | ';' | ':' | '\\')
-    };
-    let good = text.len() <= 254
-        && !text.chars().any(refused)
-        && text.split('@').count() == 2
-        && text.split_once('@').is_some_and(|(name, host)| !name.is_empty() && is_host_name(host, 1));
-    if good { Ok(text) } else { Err(Error::field("email", "is not an e-mail address")) }
+    let bad = || Error::field("email", "is not an e-mail address");
+    let (name, host) = text.trim().split_once('@').ok_or_else(bad)?;
+    let host = ascii_host(host, 1).ok_or_else(bad)?;
+    let refused = |b: u8| !b.is_ascii_graphic() || b"\"%,<>;:\\@()[]".contains(&b);
+    let whole = format!("{}@{host}", name.to_ascii_lowercase());
+    if name.is_empty() || name.bytes().any(refused) || whole.len() > ADDRESS_BYTES {
+        return Err(bad());
+    }
+    Ok(whole)
 }
 
-/// The domain of an e-mail gate: a host name of two labels or more, in lower case.
+/// The domain of an e-mail gate: a host name of two labels or more, in lower case and its ASCII form.
 pub fn gate_domain(text: &str) -> Result<String> {
-    let text = text.trim().trim_start_matches('@').trim_end_matches('.').to_lowercase();
-    if is_host_name(&text, 2) {
-        Ok(text)
-    } else {
-        Err(Error::field("email_gate_domain", "must be a domain such as example.com"))
-    }
+    ascii_host(text.trim().trim_start_matches('@').trim_end_matches('.'), 2)
+        .ok_or_else(|| Error::field("email_gate_domain", "must be a domain such as example.com"))
+}
+
+/// Whether an address, as [`address`] spells it, is of exactly this domain. A subdomain is another domain.
+pub fn is_of_domain(address: &str, domain: &str) -> bool {
+    address.split_once('@').is_some_and(|(_, host)| host == domain)
+}
+
+/// The host name in lower-case ASCII, names in other scripts as browsers write them, if it is one.
+fn ascii_host(text: &str, labels: usize) -> Option<String> {
+    let host = idna::domain_to_ascii(text).ok()?;
+    is_host_name(&host, labels).then_some(host)
 }
 
 fn is_host_name(text: &str, labels: usize) -> bool {
@@ -40,22 +50,33 @@ fn is_host_name(text: &str, labels: usize) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     #[test]
     fn plain_addresses_pass_and_clever_ones_do_not() {
         assert_eq!(address(" Ann@Example.com ").unwrap(), "ann@example.com");
+        assert_eq!(address("a.b+c_d@x.example").unwrap(), "a.b+c_d@x.example");
         assert!(address("operator@localhost").is_ok());
+        let long = format!("{}@example.com", "a".repeat(243));
         for bad in [
             "",
             "a",
             "@x.com",
             "a@",
             "a@b@c.com",
+            "a@c.com@example.com",
             "a b@c.com",
+            "a\u{0}@c.com",
+            "a@c.com\nBcc: b@c.com",
             "\"a\"@c.com",
             "a%b@c.com",
             "a@-c.com",
             "a,b@c.com",
+            "a@c.com,b@c.com",
+            "a@[127.0.0.1]",
+            "a(x)@c.com",
+            "ä@c.com",
+            &long,
         ] {
             assert!(address(bad).is_err(), "{bad}");
         }
@@ -66,6 +87,35 @@ mod tests {
         assert_eq!(gate_domain("@Example.COM.").unwrap(), "example.com");
         for bad in ["", "com", "a..b", "-a.com", "ex ample.com", "a@b.com"] {
             assert!(gate_domain(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn names_in_other_scripts_are_compared_in_their_ascii_form() {
+        let domain = gate_domain("Bücher.example").unwrap();
+        assert_eq!(domain, "xn--bcher-kva.example");
+        assert!(is_of_domain(&address("ann@BÜCHER.example").unwrap(), &domain));
+        assert!(is_of_domain(&address("ann@xn--bcher-kva.example").unwrap(), &domain));
+        assert!(is_of_domain(&address("ann@ｂücher.example").unwrap(), &domain));
+    }
+
+    #[test]
+    fn only_exactly_the_domain_matches() {
+        let domain = gate_domain("example.com").unwrap();
+        assert!(is_of_domain(&address("Ann@EXAMPLE.com").unwrap(), &domain));
+        for other in ["a@sub.example.com", "a@badexample.com", "a@example.com.evil.org", "a@example.co"] {
+            assert!(!is_of_domain(&address(other).unwrap(), &domain), "{other}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_accepted_is_one_plain_line(text in ".{0,40}|[a-z@.%\" ,]{0,20}") {
+            if let Ok(address) = address(&text) {
+                prop_assert!(address.bytes().all(|b| b.is_ascii_graphic()));
+                prop_assert_eq!(address.matches('@').count(), 1);
+                prop_assert_eq!(super::address(&address).unwrap(), address);
+            }
         }
     }
 }

@@ -10,6 +10,7 @@ pub mod email;
 pub mod error;
 pub mod expiry;
 pub mod feedback;
+pub mod gate_pass;
 pub mod host;
 pub mod iso;
 pub mod minter;

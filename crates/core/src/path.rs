@@ -52,10 +52,48 @@ pub fn encode(path: &str) -> String {
     out
 }
 
+/// The part of an address below a site's root, query included, when following it cannot lead out of the site.
+/// Both are paths on one host; the root ends with a slash.
+pub fn below<'a>(root: &str, address: &'a str) -> Option<&'a str> {
+    let tail = address.strip_prefix(root)?;
+    let plain = address.len() <= 2048 && address.bytes().all(|b| b.is_ascii_graphic() && b != b'\\');
+    let path = tail.split(['?', '#']).next().unwrap_or_default();
+    // A tail that begins with a slash would, behind a root of one slash, name another host.
+    (plain && !path.starts_with('/') && decode(path).is_some()).then_some(tail)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn an_address_below_the_root_stays_there() {
+        for (root, good, tail) in [
+            ("/p/t/", "/p/t/", ""),
+            ("/p/t/", "/p/t/a/b.html?x=1&y=%20", "a/b.html?x=1&y=%20"),
+            ("/", "/a?to=//evil.example", "a?to=//evil.example"),
+            ("/", "/", ""),
+        ] {
+            assert_eq!(below(root, good), Some(tail), "{good}");
+        }
+        for (root, bad) in [
+            ("/", "//evil.example/"),
+            ("/", "/\\evil.example"),
+            ("/", "https://evil.example/"),
+            ("/", ""),
+            ("/p/t/", "/p/u/"),
+            ("/p/t/", "/p/t"),
+            ("/p/t/", "/p/t//evil.example"),
+            ("/p/t/", "/p/t/../u/"),
+            ("/p/t/", "/p/t/%2e%2E/u/"),
+            ("/p/t/", "/p/t/a\r\nSet-Cookie: x"),
+            ("/p/t/", "/p/t/\u{e9}"),
+            ("/p/t/", "/p/t/%zz"),
+        ] {
+            assert_eq!(below(root, bad), None, "{bad}");
+        }
+    }
 
     #[test]
     fn escapes_are_decoded_once() {
@@ -81,6 +119,15 @@ mod tests {
             let encoded = encode(&name);
             let decoded = decode(&encoded).map(Cow::into_owned);
             prop_assert_eq!(decoded, (!dotted).then_some(name));
+        }
+
+        #[test]
+        fn what_is_below_never_climbs(tail in "[./%2eE\\\\a?#]{0,12}") {
+            if let Some(tail) = below("/", &format!("/{tail}")) {
+                prop_assert!(!tail.starts_with('/') && !tail.contains('\\'));
+                let path = tail.split(['?', '#']).next().unwrap_or_default();
+                prop_assert!(path.split('/').all(|part| part != ".."));
+            }
         }
 
         #[test]

@@ -5,6 +5,7 @@ pub mod cli;
 pub mod config;
 pub mod http;
 pub mod logging;
+pub mod mail;
 pub mod metrics;
 pub mod pages;
 pub mod pulse;

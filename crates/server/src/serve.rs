@@ -59,8 +59,9 @@ pub async fn start_with(
         cert => Some(tls::acceptor(cert, &resolved.config.tls.key_file)?),
     };
     let metrics = Arc::new(Metrics::default());
-    let door = Arc::new(Door::new(Arc::clone(&app), Arc::clone(&resolved), Arc::clone(&metrics)));
     let tasks = Tasks::default();
+    let door =
+        Arc::new(Door::new(Arc::clone(&app), Arc::clone(&resolved), Arc::clone(&metrics), tasks.clone()));
     let wire = Arc::new(Wire::new(&resolved.config, Arc::clone(&door), tls, tasks.clone()));
     for listener in listeners {
         tasks.spawn(Arc::clone(&wire).accept(listener));

@@ -47,6 +47,7 @@ pub async fn open_app_with(resolved: &Resolved, clock: Arc<dyn Clock>, minter: M
         keys,
         hosts: resolved.hosts.clone(),
         settings: resolved.settings.clone(),
+        mailer: resolved.mail.open(&resolved.data_dir)?,
     }))
 }
 

@@ -10,6 +10,7 @@ pub mod accounts;
 pub mod api_keys;
 pub mod bundles;
 pub mod counters;
+pub mod email_codes;
 mod failure;
 pub mod feedback;
 pub mod idempotency;

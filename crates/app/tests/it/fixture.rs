@@ -43,6 +43,7 @@ impl Fixture {
             keys: Keys::new([7; 32]),
             hosts: Hosts::new(origin.clone(), origin, "localhost".into(), true),
             settings: settings(&dir),
+            mailer: None,
         });
         let accounts = [
             app.create_account("a@example.org", None, false).await.unwrap(),
@@ -80,6 +81,10 @@ fn settings(dir: &TempDir) -> Settings {
             anonymous_day: plenty("anonymous_day"),
             anonymous_attempts: plenty("anonymous_attempts"),
             key_minute: plenty("key_minute"),
+            gate_site_minute: plenty("gate_site_minute"),
+            code_address_hour: plenty("code_address_hour"),
+            code_site_hour: plenty("code_site_hour"),
+            code_client_hour: plenty("code_client_hour"),
         },
         retention: Retention {
             restore: 30 * DAY,

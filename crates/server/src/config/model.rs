@@ -19,6 +19,7 @@ pub struct Config {
     pub tls: Tls,
     pub s3: S3,
     pub operator: Operator,
+    pub mail: Mail,
     pub accounts: Accounts,
     pub plans: BTreeMap<String, Plan>,
     pub limits: Limits,
@@ -42,6 +43,7 @@ macro_rules! section {
 section!(Tls { cert_file: String, key_file: String });
 section!(S3 { access_key_id: String, secret_access_key: String });
 section!(Operator { email: String });
+section!(Mail { mode: String, smtp_url: String, from: String });
 section!(Accounts { default_plan: String });
 section!(Views { count: bool });
 section!(Sweep { every_seconds: u64, collect_every_minutes: u64 });
@@ -68,6 +70,10 @@ section!(Limits {
     anonymous_per_day: i64,
     anonymous_attempts_per_minute: i64,
     key_per_minute: i64,
+    gate_tries_per_minute: i64,
+    codes_per_address: i64,
+    codes_per_site: i64,
+    codes_per_client: i64,
     exempt: Vec<String>,
     connections: usize,
     header_seconds: u64,

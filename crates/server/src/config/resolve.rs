@@ -1,6 +1,7 @@
 //! From settings to what the parts need: addresses filled in, networks and plans parsed, nonsense refused.
 
 use super::Config;
+use crate::mail::Post;
 use anyhow::{Context, Result, bail, ensure};
 use dropleaf_app::{Rates, Retention, Settings};
 use dropleaf_content::Limits;
@@ -35,6 +36,7 @@ pub struct Resolved {
     pub database_url: String,
     pub blobs_url: String,
     pub trusted_proxies: Vec<IpNet>,
+    pub mail: Post,
     pub settings: Settings,
 }
 
@@ -79,8 +81,18 @@ impl Config {
         dropleaf_core::email::address(&self.operator.email)
             .map_err(|_| anyhow::anyhow!("`operator.email` is not an e-mail address"))?;
         let trusted_proxies = networks("trusted_proxies", &self.trusted_proxies)?;
+        let mail = Post::resolve(&self, &hosts.base)?;
         let settings = self.settings(&data_dir)?;
-        Ok(Resolved { hosts, data_dir, database_url, blobs_url, trusted_proxies, settings, config: self })
+        Ok(Resolved {
+            hosts,
+            data_dir,
+            database_url,
+            blobs_url,
+            trusted_proxies,
+            mail,
+            settings,
+            config: self,
+        })
     }
 
     fn hosts(&self, listen: &Listen, port: u16) -> Result<Hosts> {
@@ -140,6 +152,10 @@ impl Config {
                 anonymous_day: rate("anonymous_day", limits.anonymous_per_day, 86_400),
                 anonymous_attempts: rate("anonymous_attempts", limits.anonymous_attempts_per_minute, 60),
                 key_minute: rate("key_minute", limits.key_per_minute, 60),
+                gate_site_minute: rate("gate_site_minute", limits.gate_tries_per_minute, 60),
+                code_address_hour: rate("code_address_hour", limits.codes_per_address, 3600),
+                code_site_hour: rate("code_site_hour", limits.codes_per_site, 3600),
+                code_client_hour: rate("code_client_hour", limits.codes_per_client, 3600),
             },
             retention: Retention {
                 restore: keep.restore_days * 86_400,

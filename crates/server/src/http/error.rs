@@ -98,23 +98,59 @@ pub fn respond_with(error: &Error, wants: Wants, report: Option<&str>) -> Respon
         let source = error.source.as_deref().map(ToString::to_string).unwrap_or_default();
         tracing::error!(code = error.code.as_str(), source, "a request failed");
     }
-    let mut response = empty(status);
-    let (body, kind, policy) = match wants {
-        Wants::Json => (
-            json_body(error),
-            "application/json",
-            HeaderValue::from_static("default-src 'none'; frame-ancestors 'none'"),
-        ),
-        Wants::Text => (
-            format!("{} {}\n", status.as_u16(), viewer_words(error)),
+    let mut response = match wants {
+        Wants::Json => bare(status, "application/json", json_body(error)),
+        Wants::Text => bare(
+            status,
             "text/plain; charset=utf-8",
-            HeaderValue::from_static("default-src 'none'; frame-ancestors 'none'"),
+            format!("{} {}\n", status.as_u16(), viewer_words(error)),
         ),
-        Wants::Page => {
-            let (html, policy) = page_body(error, status, report);
-            (html, "text/html; charset=utf-8", policy)
-        }
+        Wants::Page => designed(status, page_body(error, status, report)),
     };
+    note(response.headers_mut(), error);
+    response
+}
+
+/// What an error says in headers, however it is worded.
+pub fn note(headers: &mut HeaderMap, error: &Error) {
+    if let Some(seconds) = error.retry_after {
+        headers.insert(header::RETRY_AFTER, seconds.into());
+    }
+    if let Some(standing) = &error.standing {
+        rate_headers(headers, **standing);
+    }
+    if status(error.code) == StatusCode::UNAUTHORIZED {
+        headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static(challenge(error.code)));
+    }
+}
+
+/// What a 401 asks for. Browsers open no dialog for the names of our gates, because they do not know them.
+const fn challenge(code: Code) -> &'static str {
+    match code {
+        Code::PasswordRequired | Code::WrongPassword => "PagePassword",
+        Code::EmailRequired | Code::InvalidCode => "PageEmail",
+        _ => "Bearer realm=\"dropleaf\"",
+    }
+}
+
+/// An answer for programs: JSON or a line of text.
+pub fn bare(status: StatusCode, kind: &'static str, body: String) -> Response<OutBody> {
+    let policy = HeaderValue::from_static("default-src 'none'; frame-ancestors 'none'");
+    locked(status, kind, body, policy)
+}
+
+/// One of our own pages as an answer.
+pub fn designed(status: StatusCode, page: pages::Rendered) -> Response<OutBody> {
+    let policy = designed_policy(page.style_source);
+    let mut response = locked(status, "text/html; charset=utf-8", page.html, policy);
+    let headers = response.headers_mut();
+    headers.insert(header::X_FRAME_OPTIONS, HeaderValue::from_static("DENY"));
+    headers.insert("cross-origin-opener-policy", HeaderValue::from_static("same-origin"));
+    response
+}
+
+fn locked(status: StatusCode, kind: &'static str, body: String, policy: HeaderValue) -> Response<OutBody> {
+    let mut response = empty(status);
     *response.body_mut() = body.into();
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(kind));
@@ -123,19 +159,6 @@ pub fn respond_with(error: &Error, wants: Wants, report: Option<&str>) -> Respon
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
     headers.insert("x-robots-tag", HeaderValue::from_static("noindex, nofollow, noarchive"));
-    if wants == Wants::Page {
-        headers.insert(header::X_FRAME_OPTIONS, HeaderValue::from_static("DENY"));
-        headers.insert("cross-origin-opener-policy", HeaderValue::from_static("same-origin"));
-    }
-    if let Some(seconds) = error.retry_after {
-        headers.insert(header::RETRY_AFTER, seconds.into());
-    }
-    if let Some(standing) = &error.standing {
-        rate_headers(headers, **standing);
-    }
-    if status == StatusCode::UNAUTHORIZED {
-        headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer realm=\"dropleaf\""));
-    }
     response
 }
 
@@ -175,7 +198,7 @@ fn viewer_words(error: &Error) -> String {
     }
 }
 
-fn page_body(error: &Error, status: StatusCode, report: Option<&str>) -> (String, HeaderValue) {
+fn page_body(error: &Error, status: StatusCode, report: Option<&str>) -> pages::Rendered {
     let (heading, message) = pages::words(error.code.as_str()).unwrap_or(("Something is not right", ""));
     let detail = if message.is_empty() { error.detail.as_str() } else { message };
     let hint = (error.code == Code::MisdirectedHost).then_some(error.detail.as_str());
@@ -188,8 +211,7 @@ fn page_body(error: &Error, status: StatusCode, report: Option<&str>) -> (String
         home: None,
         report,
     };
-    let page = pages::notice(&notice);
-    (page.html, designed_policy(page.style_source))
+    pages::notice(&notice)
 }
 
 /// The policy of our own pages: nothing but their one inline style.

@@ -14,6 +14,7 @@ pub use body::OutBody;
 
 use crate::config::Resolved;
 use crate::metrics::{Metrics, Surface};
+use crate::tasks::Tasks;
 use axum::Router;
 use dropleaf_app::App;
 use dropleaf_core::host::Face;
@@ -36,13 +37,15 @@ pub struct Door {
     pub app: Arc<App>,
     pub resolved: Arc<Resolved>,
     pub metrics: Arc<Metrics>,
+    /// For work that an answer does not wait for.
+    pub tasks: Tasks,
     api: Router,
 }
 
 impl Door {
-    pub fn new(app: Arc<App>, resolved: Arc<Resolved>, metrics: Arc<Metrics>) -> Self {
+    pub fn new(app: Arc<App>, resolved: Arc<Resolved>, metrics: Arc<Metrics>, tasks: Tasks) -> Self {
         let api = api::router(Arc::clone(&app), Arc::clone(&resolved));
-        Self { app, resolved, metrics, api }
+        Self { app, resolved, metrics, tasks, api }
     }
 
     /// Answers one request.

@@ -2,6 +2,7 @@
 //! Each is one HTML text with one inline style and no script; what is sent with it is decided in `http`.
 
 mod docs;
+mod gate;
 mod landing;
 mod notice;
 mod prose;
@@ -10,6 +11,7 @@ mod style;
 mod words;
 
 pub use docs::docs;
+pub use gate::{Gate, Step, gate, keep_key_source};
 pub use landing::{Landing, landing};
 pub use notice::{Notice, notice};
 pub use report::{ReportForm, report, report_thanks};

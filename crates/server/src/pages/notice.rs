@@ -24,13 +24,14 @@ pub struct Notice<'a> {
 
 /// What is drawn inside the leaf.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Glyph {
+pub(super) enum Glyph {
     Missing,
     Clock,
     Cross,
     Flame,
     Bar,
     Keyhole,
+    Letter,
     Cipher,
     Turn,
     Dots,
@@ -46,7 +47,9 @@ impl Glyph {
             "deleted" => Self::Cross,
             "burnt" => Self::Flame,
             "taken_down" => Self::Bar,
-            "protected" | "auth required" | "invalid_credential" | "forbidden" => Self::Keyhole,
+            "auth required" | "invalid_credential" | "forbidden" | "cross_site" | "reveal_required"
+            | "password_required" | "wrong_password" => Self::Keyhole,
+            "email_required" | "invalid_code" | "mail_not_configured" => Self::Letter,
             "encrypted" => Self::Cipher,
             "misdirected_host" => Self::Turn,
             "rate_limited" | "overloaded" | "request_timeout" => Self::Dots,
@@ -92,13 +95,19 @@ mod tests {
     use super::super::words;
     use super::*;
 
-    const CODES: [&str; 12] = [
+    const CODES: [&str; 18] = [
         "not_found",
         "expired",
         "deleted",
         "burnt",
         "taken_down",
-        "protected",
+        "password_required",
+        "wrong_password",
+        "email_required",
+        "invalid_code",
+        "mail_not_configured",
+        "cross_site",
+        "reveal_required",
         "misdirected_host",
         "encrypted",
         "rate_limited",

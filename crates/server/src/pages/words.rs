@@ -28,10 +28,38 @@ pub fn words(code: &str) -> Option<(&'static str, &'static str)> {
             "It was removed for abuse and will not come back. If you typed a password or other personal details \
              into it, change them now.",
         ),
-        "protected" => (
-            "This page is protected",
-            "Its owner has locked it, and this server cannot unlock it for you yet. Ask the person who sent you \
-             the link to share it another way.",
+        "password_required" => (
+            "This page asks for a password",
+            "The person who sent you the link can tell you what it is. A program sends it with `Authorization: \
+             Basic` and any user name, or as the form field `password` to `_dropleaf/gate` below the page.",
+        ),
+        "wrong_password" => (
+            "That is not the password",
+            "Check capital letters and spaces, then try again, or ask the person who sent you the link.",
+        ),
+        "email_required" => (
+            "This page asks for an e-mail address",
+            "It is open to addresses of one domain. A program sends the form field `email` to `_dropleaf/code` below \
+             the page, then `email` and the `code` that came by e-mail.",
+        ),
+        "invalid_code" => (
+            "That code does not open the page",
+            "It may be mistyped, used already, or older than ten minutes. Check it, or ask for a new one.",
+        ),
+        "mail_not_configured" => (
+            "This page cannot check addresses now",
+            "It opens with a code by e-mail, and this server has no way to send one. Tell the person who sent you the \
+             link, or whoever runs the server.",
+        ),
+        "cross_site" => (
+            "That came from somewhere else",
+            "Another site tried to send this form for you, and nothing was done. Open the link you were given and \
+             start from there.",
+        ),
+        "reveal_required" => (
+            "This page can be read once",
+            "It disappears with its first view, so it is shown only when you ask for it. Open the link in a browser, \
+             or fetch it with a plain GET.",
         ),
         "encrypted" => (
             "This page is encrypted",

@@ -4,10 +4,12 @@
 mod api_keys;
 mod backup_cli;
 mod config_cli;
+mod email_gate;
 mod errors;
 mod feedback;
 mod feedback_hostile;
 mod feedback_toolbar;
+mod gates;
 mod generated;
 mod harness;
 mod hostile_archives;

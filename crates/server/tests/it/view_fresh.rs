@@ -11,16 +11,16 @@ async fn password_is_in_force_with_the_answer_that_sets_it() {
     on_each_database(Setup::new, async |node| {
         let site = node.publish_page("Flapping").await;
         let url = site["url"].as_str().unwrap();
-        // A hash takes its time, so the many rounds flip the visibility and a few the password.
+        // A hash takes its time, so the many rounds flip the e-mail gate and a few the password.
         for round in 0..200 {
             let (shut, open) = if round % 40 == 0 {
                 (json!({"password": "x"}), json!({"password": null}))
             } else {
-                (json!({"visibility": "burn"}), json!({"visibility": "unlisted"}))
+                (json!({"email_gate_domain": "example.org"}), json!({"email_gate_domain": null}))
             };
             node.get(url).send().await.expect(200);
             node.patch_site(&site, shut).await.expect(200);
-            node.get(url).send().await.expect(403);
+            node.get(url).send().await.expect(401);
             node.patch_site(&site, open).await.expect(200);
         }
     })
@@ -39,13 +39,13 @@ async fn viewers_in_a_race_with_a_change_never_see_the_page_after_it() {
                 }
             };
             let change = async {
-                node.patch_site(&site, json!({"visibility": "burn"})).await.expect(200);
-                node.get(url).send().await.expect(403);
-                node.get(url).send().await.expect(403);
+                node.patch_site(&site, json!({"email_gate_domain": "example.org"})).await.expect(200);
+                node.get(url).send().await.expect(401);
+                node.get(url).send().await.expect(401);
             };
             futures_util::future::join(racing, change).await;
-            node.get(url).send().await.expect(403);
-            node.patch_site(&site, json!({"visibility": "unlisted"})).await.expect(200);
+            node.get(url).send().await.expect(401);
+            node.patch_site(&site, json!({"email_gate_domain": null})).await.expect(200);
         }
     })
     .await;
@@ -80,7 +80,7 @@ async fn changes_on_one_node_are_in_force_on_the_other_within_a_second() {
     for _ in 0..5 {
         within_a_second(&second, &path, 200).await;
         first.patch_site(&site, json!({"password": "secret"})).await.expect(200);
-        within_a_second(&second, &path, 403).await;
+        within_a_second(&second, &path, 401).await;
         first.patch_site(&site, json!({"password": null})).await.expect(200);
     }
     within_a_second(&second, &path, 200).await;

@@ -1,11 +1,19 @@
-//! The gates of a page: what a viewer has passed, and what is asked of one who has not.
+//! The gates of a page: what a viewer has passed, and what is asked of one who has not. The password gate is answered
+//! here whole, by form or `Authorization: Basic`; the e-mail gate in its own file. Password first, then e-mail.
 
+use super::cookies::Cookie;
 use super::scene::Scene;
 use super::share::{self, Shared};
+use super::{OURS, email_gate, form, headers, redirect, wants, without_body};
 use crate::http::OutBody;
-use dropleaf_core::access::{Gate, Passes};
-use dropleaf_core::{Code, Error};
-use http::Response;
+use crate::http::error::{self, Wants};
+use crate::pages::{self, Step};
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use dropleaf_core::access::{self, Access, Gate, Passes};
+use dropleaf_core::gate_pass::{self, Kind};
+use dropleaf_core::{Code, Error, path};
+use http::{Method, Response, StatusCode, header};
 use hyper::body::Incoming;
 
 /// What the request shows.
@@ -16,15 +24,40 @@ pub(super) enum Found {
 }
 
 pub(super) async fn passes(scene: &Scene<'_>) -> Result<Found, Error> {
-    Ok(match share::look(scene).await? {
-        Shared::No => Found::Passes(Passes::default()),
-        Shared::Opens { email_gate } => Found::Passes(Passes { password: true, email: email_gate }),
-        Shared::Redirect(response) => Found::Answer(response),
-    })
+    let shared = match share::look(scene).await? {
+        Shared::No => Passes::default(),
+        Shared::Opens { email_gate } => Passes { password: true, email: email_gate },
+        Shared::Redirect(response) => return Ok(Found::Answer(response)),
+    };
+    let (app, site) = (&scene.door.app, &scene.page.site);
+    let holds =
+        |cookie: Cookie, kind| cookie.read(scene).is_some_and(|value| app.admits_pass(kind, site, value));
+    let mut passes = Passes {
+        password: shared.password || holds(Cookie::Gate, Kind::Password),
+        email: shared.email || holds(Cookie::Email, Kind::Email),
+    };
+    if scene.page.door.has_password
+        && !passes.password
+        && let Some(password) = basic_password(scene)
+    {
+        passes.password = app.check_repeated_password(site, &password, scene.client_ip()).await?;
+        if !passes.password {
+            let wrong = Error::plain(Code::WrongPassword);
+            return Ok(Found::Answer(refuse(scene, Step::Password, &here(scene), &wrong)));
+        }
+    }
+    Ok(Found::Passes(passes))
 }
 
-pub(super) async fn ask(_scene: &Scene<'_>, gate: Gate) -> Result<Response<OutBody>, Error> {
-    Err(refusal(gate))
+pub(super) fn ask(scene: &Scene<'_>, gate: Gate) -> Result<Response<OutBody>, Error> {
+    let step = match gate {
+        Gate::Password => Step::Password,
+        Gate::Email => {
+            scene.door.app.require_mail()?;
+            Step::Address
+        }
+    };
+    Ok(refuse(scene, step, &here(scene), &refusal(gate)))
 }
 
 pub(super) fn refusal(gate: Gate) -> Error {
@@ -34,6 +67,158 @@ pub(super) fn refusal(gate: Gate) -> Error {
     })
 }
 
-pub(super) async fn submit(_scene: &Scene<'_>, _body: Incoming) -> Result<Response<OutBody>, Error> {
-    Err(super::ours::missing())
+/// `POST _dropleaf/gate`: the password, and where to go with it.
+pub(super) async fn submit(scene: &Scene<'_>, body: Incoming) -> Result<Response<OutBody>, Error> {
+    if let Some(response) = before_form(scene, scene.page.door.has_password)? {
+        return Ok(response);
+    }
+    let fields = form::fields(body).await?;
+    let to = way_back(scene, form::field(&fields, "to"));
+    let password = form::field(&fields, "password").unwrap_or_default();
+    if password.is_empty() {
+        return Ok(refuse(scene, Step::Password, &to, &refusal(Gate::Password)));
+    }
+    match scene.door.app.check_password(&scene.page.site, password, scene.client_ip()).await {
+        Ok(true) => opened(scene, Cookie::Gate, Kind::Password, &to),
+        Ok(false) => Ok(refuse(scene, Step::Password, &to, &Error::plain(Code::WrongPassword))),
+        Err(error) => try_again(scene, Step::Password, &to, error),
+    }
+}
+
+/// What every form of a gate begins with: the page is there and has that gate, and the form is the page's own.
+/// Who only looks at the form's address, or has nothing to pass, is sent to the page.
+pub(super) fn before_form(scene: &Scene<'_>, gated: bool) -> Result<Option<Response<OutBody>>, Error> {
+    if let Access::Gone(code) = access::decide(&scene.page.door, Passes::ALL, scene.door.app.now()) {
+        return Err(Error::plain(code));
+    }
+    match scene.head.method {
+        Method::POST if gated => form::require_same_origin(scene).map(|()| None),
+        Method::POST | Method::GET | Method::HEAD => redirect(StatusCode::SEE_OTHER, &scene.root()).map(Some),
+        _ => Err(Error::plain(Code::MethodNotAllowed)),
+    }
+}
+
+/// The gate is passed: the pass, and the way to the page.
+pub(super) fn opened(
+    scene: &Scene<'_>,
+    cookie: Cookie,
+    kind: Kind,
+    to: &str,
+) -> Result<Response<OutBody>, Error> {
+    let pass = scene.door.app.issue_pass(kind, &scene.page.site);
+    let mut response = redirect(StatusCode::SEE_OTHER, to)?;
+    if let Some(value) = cookie.set(scene, &pass, gate_pass::LIFE) {
+        response.headers_mut().insert(header::SET_COOKIE, value);
+    }
+    Ok(response)
+}
+
+/// The question, worded for whoever asks: with its form for a browser, as an error for a program.
+pub(super) fn refuse(scene: &Scene<'_>, step: Step<'_>, to: &str, error: &Error) -> Response<OutBody> {
+    let wants = wants(&scene.head.headers);
+    let mut response = if wants == Wants::Page {
+        let problem = problem(error);
+        let mut response = question(scene, step, to, error::status(error.code), problem.as_deref());
+        error::note(response.headers_mut(), error);
+        response
+    } else {
+        error::respond(error, wants)
+    };
+    if scene.head.method == Method::HEAD {
+        without_body(&mut response);
+    }
+    response
+}
+
+/// An error that the viewer can do something about keeps the form; any other is told as everywhere.
+pub(super) fn try_again(
+    scene: &Scene<'_>,
+    step: Step<'_>,
+    to: &str,
+    error: Error,
+) -> Result<Response<OutBody>, Error> {
+    match error.code {
+        Code::RateLimited | Code::Overloaded | Code::InvalidField => Ok(refuse(scene, step, to, &error)),
+        _ => Err(error),
+    }
+}
+
+/// The page with the form of this step.
+pub(super) fn question(
+    scene: &Scene<'_>,
+    step: Step<'_>,
+    to: &str,
+    status: StatusCode,
+    problem: Option<&str>,
+) -> Response<OutBody> {
+    let root = scene.root();
+    let name = match step {
+        Step::Password => "gate",
+        Step::Address | Step::Code { .. } => email_gate::NAME,
+    };
+    let page = pages::gate(&pages::Gate {
+        step,
+        action: &format!("{root}{OURS}{name}"),
+        to,
+        problem,
+        report: Some(&format!("{root}{OURS}report")),
+        keeps_key: scene.page.site.e2e,
+    });
+    let mut response = error::designed(status, page);
+    if scene.page.site.e2e {
+        headers::allow_script(response.headers_mut(), pages::keep_key_source());
+    }
+    response
+}
+
+/// What a viewer reads beside the field.
+fn problem(error: &Error) -> Option<String> {
+    let wait = error.retry_after.unwrap_or(1);
+    Some(match error.code {
+        Code::WrongPassword => {
+            "That is not the password. Check capital letters and spaces, then try again.".into()
+        }
+        Code::InvalidCode => "That code does not open the page. It may be mistyped, used or too old.".into(),
+        Code::InvalidField => "That does not look like an e-mail address.".into(),
+        Code::RateLimited => format!("Too many tries. Wait {}, then try again.", span(wait)),
+        Code::Overloaded => "The server is busy. Try again in a moment.".into(),
+        _ => return None,
+    })
+}
+
+fn span(seconds: i64) -> String {
+    match seconds {
+        1 => "a second".into(),
+        2..=90 => format!("{seconds} seconds"),
+        _ => format!("{} minutes", seconds.div_euclid(60) + i64::from(seconds % 60 > 0)),
+    }
+}
+
+/// The address that was asked for, as the place to come back to. A share token in it has done its work.
+fn here(scene: &Scene<'_>) -> String {
+    let uri = &scene.head.uri;
+    let kept = uri.query().unwrap_or_default().split('&').filter(|part| {
+        let name = part.split('=').next().unwrap_or_default();
+        !name.is_empty() && name != "t"
+    });
+    let query = kept.collect::<Vec<_>>().join("&");
+    let address = if query.is_empty() { uri.path().to_owned() } else { format!("{}?{query}", uri.path()) };
+    way_back(scene, Some(&address))
+}
+
+/// An address of this page that is safe to send somebody to; its root when the one that was named is not.
+pub(super) fn way_back(scene: &Scene<'_>, to: Option<&str>) -> String {
+    let root = scene.root();
+    let good = to.filter(|to| path::below(&root, to).is_some_and(|tail| !tail.starts_with(OURS)));
+    good.map_or(root.clone(), str::to_owned)
+}
+
+/// The password of `Authorization: Basic`; the user name is whatever the client likes.
+fn basic_password(scene: &Scene<'_>) -> Option<String> {
+    let (scheme, value) = scene.header(header::AUTHORIZATION.as_str())?.split_once(' ')?;
+    if !scheme.eq_ignore_ascii_case("basic") {
+        return None;
+    }
+    let pair = String::from_utf8(STANDARD.decode(value.trim()).ok()?).ok()?;
+    pair.split_once(':').map(|(_, password)| password.to_owned())
 }

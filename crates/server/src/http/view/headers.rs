@@ -18,6 +18,9 @@ const ACCEPT_RANGES: HeaderValue = HeaderValue::from_static("bytes");
 const VARY_OWN: HeaderValue = HeaderValue::from_static("Accept-Encoding");
 const VARY_SHARED: HeaderValue =
     HeaderValue::from_static("Accept-Encoding, Sec-Fetch-Mode, Sec-Fetch-Site, User-Agent, Cookie");
+const SAME_ORIGIN: HeaderValue = HeaderValue::from_static("same-origin");
+/// Nobody else may frame a page that not everybody may see.
+const FRAMED_BY_SELF: HeaderValue = HeaderValue::from_static("frame-ancestors 'self'");
 const ANY: HeaderValue = HeaderValue::from_static("*");
 const SANDBOX: HeaderValue = HeaderValue::from_static(
     "sandbox allow-scripts allow-forms allow-popups allow-popups-to-escape-sandbox allow-modals allow-downloads allow-pointer-lock",
@@ -42,6 +45,7 @@ const STRICT_SHARED: HeaderValue = HeaderValue::from_static(
 
 const ROBOTS: HeaderName = HeaderName::from_static("x-robots-tag");
 const CLUSTER: HeaderName = HeaderName::from_static("origin-agent-cluster");
+const CORP: HeaderName = HeaderName::from_static("cross-origin-resource-policy");
 const COOP: HeaderName = HeaderName::from_static("cross-origin-opener-policy");
 const PERMISSIONS_POLICY: HeaderName = HeaderName::from_static("permissions-policy");
 
@@ -83,11 +87,16 @@ pub(super) fn page(headers: &mut HeaderMap, place: Place<'_>, page: &Page, file:
     common(headers);
     headers.insert(ROBOTS, NOINDEX);
     headers.insert(header::ACCEPT_RANGES, ACCEPT_RANGES);
+    // Shown to some only, or once: kept by no cache, loaded and framed by nobody else.
+    let guarded = page.door.is_gated() || page.site.visibility == Visibility::Burn;
+    if guarded {
+        headers.insert(CORP, SAME_ORIGIN);
+    }
     let public = page.site.visibility == Visibility::Public
         && !matches!(place, Place::Shared { .. } | Place::Isolated { .. });
     headers.insert(
         header::CACHE_CONTROL,
-        match (page.site.e2e, public) {
+        match (page.site.e2e || guarded, public) {
             (true, _) => NO_STORE,
             (false, true) => PUBLIC,
             (false, false) => PRIVATE,
@@ -95,7 +104,9 @@ pub(super) fn page(headers: &mut HeaderMap, place: Place<'_>, page: &Page, file:
     );
     if place.is_shared() {
         headers.insert(header::VARY, VARY_SHARED);
-        headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, ANY);
+        if !guarded {
+            headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, ANY);
+        }
         // A PDF cannot act in our origin, and a sandbox would keep a browser from showing it.
         if !browser || file.mime != "application/pdf" {
             headers.insert(
@@ -106,6 +117,9 @@ pub(super) fn page(headers: &mut HeaderMap, place: Place<'_>, page: &Page, file:
         return;
     }
     headers.insert(header::VARY, VARY_OWN);
+    if guarded {
+        headers.insert(header::CONTENT_SECURITY_POLICY, FRAMED_BY_SELF);
+    }
     if file.is_document {
         headers.insert(CLUSTER, OWN_CLUSTER);
         headers.insert(COOP, OPENER);
@@ -127,4 +141,13 @@ pub(super) fn redirect(headers: &mut HeaderMap) {
     common(headers);
     headers.insert(ROBOTS, NOINDEX);
     headers.insert(header::VARY, VARY_SHARED);
+}
+
+/// Adds a script to the policy of one of our own pages.
+pub(super) fn allow_script(headers: &mut HeaderMap, source: &str) {
+    let policy = headers.get(header::CONTENT_SECURITY_POLICY).and_then(|policy| policy.to_str().ok());
+    let wider = format!("{}; script-src {source}", policy.unwrap_or("default-src 'none'"));
+    if let Ok(value) = HeaderValue::from_str(&wider) {
+        headers.insert(header::CONTENT_SECURITY_POLICY, value);
+    }
 }

@@ -38,7 +38,7 @@ impl Scene<'_> {
         match access::decide(&self.page.door, passes, self.door.app.now()) {
             Access::Serve => Ok(None),
             Access::Gone(code) => Err(Error::plain(code)),
-            Access::Ask(gate) => Box::pin(gates::ask(self, gate)).await.map(Some),
+            Access::Ask(gate) => gates::ask(self, gate).map(Some),
             Access::Reveal => Box::pin(burn::meet(self, tail)).await.map(Some),
         }
     }

@@ -52,6 +52,21 @@ impl Ask {
         self.body(&kind, body)
     }
 
+    /// The fields of an HTML form.
+    pub(crate) fn fields(self, fields: &[(&str, &str)]) -> Self {
+        let body = form_urlencoded::Serializer::new(String::new()).extend_pairs(fields).finish();
+        self.body("application/x-www-form-urlencoded", body)
+    }
+
+    /// As a client behind a proxy.
+    pub(crate) fn from(self, address: &str) -> Self {
+        self.header("x-forwarded-for", address)
+    }
+
+    pub(crate) fn cookie(self, cookie: &str) -> Self {
+        self.header("cookie", cookie)
+    }
+
     pub(crate) async fn send(self) -> Answer {
         let response = self.0.send().await.unwrap();
         let (status, headers) = (response.status().as_u16(), response.headers().clone());
@@ -95,6 +110,13 @@ impl Answer {
     /// The header's value; empty when it is not there.
     pub(crate) fn header(&self, name: &str) -> &str {
         self.headers.get(name).map(|value| value.to_str().unwrap()).unwrap_or_default()
+    }
+
+    /// `name=value` of the cookie that was set.
+    #[track_caller]
+    pub(crate) fn cookie(&self) -> String {
+        assert!(self.has("set-cookie"), "no cookie was set");
+        self.header("set-cookie").split(';').next().unwrap().to_owned()
     }
 
     pub(crate) fn has(&self, name: &str) -> bool {

@@ -1,0 +1,128 @@
+//! The password gate: guesses are throttled before anything is hashed, and what is passed is proved by a pass that
+//! the viewer keeps. Guesses are counted per node, in monotonic time.
+
+use crate::app::App;
+use crate::bucket::Buckets;
+use crate::limits::refused;
+use crate::throttle::Throttle;
+use dropleaf_core::gate_pass::{GatePass, Kind};
+use dropleaf_core::rate::Rate;
+use dropleaf_core::site::Site;
+use dropleaf_core::{Code, Error, Result, network};
+use quick_cache::sync::Cache;
+use std::net::IpAddr;
+use std::time::Duration;
+
+/// What one network may guess at one site: five at once, then one every ten seconds.
+const BURST: u32 = 5;
+const REFILL: Duration = Duration::from_secs(10);
+/// How long a program that sends the password with every request is believed without hashing it again.
+const REMEMBERED: Duration = Duration::from_mins(10);
+const REMEMBERED_MANY: usize = 10_000;
+
+#[derive(Debug)]
+pub(crate) struct Guesses {
+    networks: Buckets,
+    sites: Throttle,
+    /// Networks that sent the right password, and until when that counts. The name is a keyed hash of both.
+    right: Cache<[u8; 32], Duration>,
+}
+
+impl Guesses {
+    pub(crate) fn new(site_minute: Rate) -> Self {
+        Self {
+            networks: Buckets::new(BURST, REFILL),
+            sites: Throttle::new(site_minute),
+            right: Cache::new(REMEMBERED_MANY),
+        }
+    }
+}
+
+/// A guess that was counted.
+pub(crate) struct Guess {
+    network: Option<String>,
+    site: String,
+}
+
+impl App {
+    /// A pass for a gate of this site, for whoever has just passed it.
+    pub fn issue_pass(&self, kind: Kind, site: &Site) -> String {
+        gate(kind, site).issue(&self.keys, self.now())
+    }
+
+    /// Whether this is a pass for that gate of this site as it stands now.
+    pub fn admits_pass(&self, kind: Kind, site: &Site, pass: &str) -> bool {
+        gate(kind, site).admits(&self.keys, pass, self.now())
+    }
+
+    /// Whether this is the page's password. Too many wrong ones are refused before they are looked at.
+    pub async fn check_password(&self, site: &Site, password: &str, ip: Option<IpAddr>) -> Result<bool> {
+        let Some(stored) = &site.password_hash else { return Ok(false) };
+        let guess = self.take_guess("password", site, ip)?;
+        let right = self.passwords.verify(password, stored).await?;
+        if right {
+            self.give_back(&guess);
+        }
+        Ok(right)
+    }
+
+    /// The same for a program that sends the password with every request: once right, it is believed for a while
+    /// from the same network. Only from there: otherwise guesses could be tried against the memory, unthrottled.
+    pub async fn check_repeated_password(
+        &self,
+        site: &Site,
+        password: &str,
+        ip: Option<IpAddr>,
+    ) -> Result<bool> {
+        let now = self.clock.monotonic();
+        let name = ip.map(|ip| {
+            let (network, version) = (network::client_network(ip), site.gate_version);
+            let message = format!("{}\0{version}\0{network}\0{password}", site.id);
+            self.keys.mac("right_password", message.as_bytes())
+        });
+        if name.is_some_and(|name| self.guesses.right.get(&name).is_some_and(|until| until > now)) {
+            return Ok(true);
+        }
+        let right = self.check_password(site, password, ip).await?;
+        if let Some(name) = name.filter(|_| right) {
+            self.guesses.right.insert(name, now + REMEMBERED);
+        }
+        Ok(right)
+    }
+
+    /// How many passwords were hashed since the start.
+    pub fn hashed_passwords(&self) -> u64 {
+        self.passwords.runs()
+    }
+
+    /// Counts a guess at one of a site's gates. A client whose address is not known counts as one with all such.
+    pub(crate) fn take_guess(&self, what: &str, site: &Site, ip: Option<IpAddr>) -> Result<Guess> {
+        let name = format!("{what}:{}", site.id);
+        if self.is_exempt(ip) {
+            return Ok(Guess { network: None, site: name });
+        }
+        let now = self.clock.monotonic();
+        let network = format!("{name}:{}", ip.map(network::client_network).unwrap_or_default());
+        self.guesses.networks.take(&network, now).map_err(too_many)?;
+        self.guesses.sites.take(&name, now).map_err(|standing| refused(&standing))?;
+        Ok(Guess { network: Some(network), site: name })
+    }
+
+    /// It was right, so it was no guess: many viewers of one office may open a page in one minute.
+    pub(crate) fn give_back(&self, guess: &Guess) {
+        if let Some(network) = &guess.network {
+            self.guesses.networks.give_back(network);
+            self.guesses.sites.give_back(&guess.site);
+        }
+    }
+}
+
+fn gate(kind: Kind, site: &Site) -> GatePass<'_> {
+    GatePass { kind, site_id: &site.id, gate_version: site.gate_version }
+}
+
+fn too_many(wait: Duration) -> Error {
+    let seconds = i64::try_from(wait.as_millis().div_ceil(1000)).unwrap_or(i64::MAX);
+    Error::new(Code::RateLimited, format!("Too many tries from your network; try again in {seconds} s."))
+        .retry_after(seconds)
+}

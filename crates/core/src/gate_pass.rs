@@ -1,0 +1,131 @@
+//! What a browser keeps after it passed a gate: a moment and a proof, bound to one site and one version of its gates.
+//! Nothing is stored on the server: the proof is checked again on every view, and a changed gate makes it worthless.
+
+use crate::secret::Keys;
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+
+/// How long a passed gate stays open, in seconds.
+pub const LIFE: i64 = 12 * 3600;
+
+const EXPIRY_BYTES: usize = 8;
+const PROOF_BYTES: usize = 32;
+
+/// Which gate was passed. A pass for one is worth nothing at the other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    Password,
+    Email,
+}
+
+impl Kind {
+    /// The purpose of the key, and the name of the format inside the message.
+    const fn names(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Password => ("gate", "g1"),
+            Self::Email => ("email_gate", "e1"),
+        }
+    }
+}
+
+/// The gate a pass is for.
+#[derive(Debug, Clone, Copy)]
+pub struct GatePass<'a> {
+    pub kind: Kind,
+    pub site_id: &'a str,
+    pub gate_version: i64,
+}
+
+impl GatePass<'_> {
+    /// A pass that is good for [`LIFE`] from now: base64url of the expiry and its proof.
+    pub fn issue(&self, keys: &Keys, now: i64) -> String {
+        let expiry = u64::try_from(now.saturating_add(LIFE)).unwrap_or_default().to_be_bytes();
+        let proof = keys.mac(self.kind.names().0, &self.message(expiry));
+        URL_SAFE_NO_PAD.encode([expiry.as_slice(), &proof].concat())
+    }
+
+    /// Whether the value is a pass for exactly this gate that has not run out.
+    pub fn admits(&self, keys: &Keys, value: &str, now: i64) -> bool {
+        let Some((expiry, proof)) = parse(value) else { return false };
+        let fresh = i64::try_from(u64::from_be_bytes(expiry)).is_ok_and(|at| at > now);
+        fresh && keys.verify(self.kind.names().0, &self.message(expiry), &proof)
+    }
+
+    fn message(&self, expiry: [u8; EXPIRY_BYTES]) -> Vec<u8> {
+        let version = self.gate_version.to_string();
+        let parts = [self.kind.names().1.as_bytes(), self.site_id.as_bytes(), version.as_bytes(), &expiry];
+        parts.join(&0)
+    }
+}
+
+fn parse(value: &str) -> Option<([u8; EXPIRY_BYTES], [u8; PROOF_BYTES])> {
+    // Longer than any pass: not worth decoding.
+    if value.len() > 64 {
+        return None;
+    }
+    let bytes = URL_SAFE_NO_PAD.decode(value).ok()?;
+    let (expiry, proof) = bytes.split_first_chunk::<EXPIRY_BYTES>()?;
+    Some((*expiry, proof.try_into().ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const GATE: GatePass<'static> = GatePass { kind: Kind::Password, site_id: "site_a", gate_version: 3 };
+
+    fn keys() -> Keys {
+        Keys::new([7; 32])
+    }
+
+    #[test]
+    fn a_pass_opens_its_own_gate_for_12_hours() {
+        let pass = GATE.issue(&keys(), 1000);
+        assert_eq!(pass.len(), 54);
+        assert!(GATE.admits(&keys(), &pass, 1000));
+        assert!(GATE.admits(&keys(), &pass, 1000 + LIFE - 1));
+        assert!(!GATE.admits(&keys(), &pass, 1000 + LIFE));
+    }
+
+    #[test]
+    fn a_pass_opens_no_other_gate() {
+        let pass = GATE.issue(&keys(), 1000);
+        for other in [
+            GatePass { kind: Kind::Email, ..GATE },
+            GatePass { site_id: "site_b", ..GATE },
+            GatePass { gate_version: 4, ..GATE },
+        ] {
+            assert!(!other.admits(&keys(), &pass, 1000), "{other:?}");
+        }
+        assert!(!GATE.admits(&Keys::new([8; 32]), &pass, 1000));
+    }
+
+    #[test]
+    fn the_format_is_the_documented_one() {
+        let bytes = URL_SAFE_NO_PAD.decode(GATE.issue(&keys(), 1000)).unwrap();
+        let expiry = 44_200_u64.to_be_bytes();
+        assert_eq!(bytes[..8], expiry);
+        let message = [b"g1\0site_a\x003\0".as_slice(), &expiry].concat();
+        assert_eq!(bytes[8..], keys().mac("gate", &message));
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_made_up_is_admitted(value in "[A-Za-z0-9_-]{0,70}|.{0,70}") {
+            prop_assert!(!GATE.admits(&keys(), &value, 1000));
+        }
+
+        #[test]
+        fn one_changed_bit_closes_the_gate(at in 0_usize..40, bit in 0_u8..8) {
+            let mut bytes = URL_SAFE_NO_PAD.decode(GATE.issue(&keys(), 1000)).unwrap();
+            bytes[at] ^= 1 << bit;
+            prop_assert!(!GATE.admits(&keys(), &URL_SAFE_NO_PAD.encode(bytes), 1000));
+        }
+
+        #[test]
+        fn bytes_of_any_length_are_only_refused(bytes in proptest::collection::vec(any::<u8>(), 0..64)) {
+            prop_assert!(!GATE.admits(&keys(), &URL_SAFE_NO_PAD.encode(bytes), 1000));
+        }
+    }
+}

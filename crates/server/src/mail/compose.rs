@@ -1,0 +1,97 @@
+//! A letter in the form that mail travels in (RFC 5322). Our letters are plain ASCII, so this is all there is to it.
+
+use super::Sender;
+use dropleaf_app::{Letter, MailError};
+use dropleaf_core::iso;
+use lettre::Address;
+use lettre::address::Envelope;
+
+/// The longest line that mail may have, without its end.
+const LINE: usize = 998;
+
+/// Whom it goes to, and its text with all headers.
+pub(super) fn message(letter: &Letter, from: &Sender) -> Result<(Envelope, Vec<u8>), MailError> {
+    let to: Address = letter.to.parse().map_err(|_| MailError("the address cannot be written to".into()))?;
+    let headers = [
+        ("From", from.to_string()),
+        ("To", to.to_string()),
+        ("Subject", letter.subject.clone()),
+        ("Date", date(letter.written_at)),
+        ("Message-ID", format!("<{}@{}>", letter.id, from.address.domain())),
+        // Tells mail programs not to answer by themselves (RFC 3834).
+        ("Auto-Submitted", "auto-generated".into()),
+        ("MIME-Version", "1.0".into()),
+        ("Content-Type", "text/plain; charset=utf-8".into()),
+        ("Content-Transfer-Encoding", "7bit".into()),
+    ];
+    let good = |line: &str| line.len() <= LINE && line.bytes().all(|b| b == b' ' || b.is_ascii_graphic());
+    let mut out = String::new();
+    for (name, value) in &headers {
+        if !good(value) {
+            return Err(MailError(format!("{name} cannot be written as plain text")));
+        }
+        out.extend([name, ": ", value, "\r\n"]);
+    }
+    out.push_str("\r\n");
+    for line in letter.text.lines() {
+        if !good(line) {
+            return Err(MailError("the text cannot be written as plain text".into()));
+        }
+        out.extend([line, "\r\n"]);
+    }
+    let envelope = Envelope::new(Some(from.address.clone()), vec![to])
+        .map_err(|_| MailError("the address cannot be written to".into()))?;
+    Ok((envelope, out.into_bytes()))
+}
+
+/// `Fri, 15 Jan 2027 08:00:00 +0000`
+fn date(epoch: i64) -> String {
+    const DAYS: [&str; 7] = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"];
+    const MONTHS: [&str; 12] =
+        ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+    let text = iso::format(epoch);
+    let part = |from: usize, to: usize| text.get(from..to).unwrap_or_default();
+    let weekday = usize::try_from(epoch.div_euclid(86_400).rem_euclid(7)).unwrap_or_default();
+    let month = part(5, 7).parse::<usize>().unwrap_or(1).clamp(1, 12) - 1;
+    format!("{}, {} {} {} {} +0000", DAYS[weekday], part(8, 10), MONTHS[month], part(0, 4), part(11, 19))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_letter_is_plain_text_with_everything_mail_servers_ask_for() {
+        let letter = Letter {
+            id: "0123".into(),
+            written_at: 1_800_000_000,
+            to: "ann@example.org".into(),
+            subject: "1234 5678 is your code".into(),
+            text: "Your code is 1234 5678\n\nBye\n".into(),
+        };
+        let from: Sender = "dropleaf <mail@drop.example>".parse().unwrap();
+        let (envelope, bytes) = message(&letter, &from).unwrap();
+        assert_eq!(envelope.to()[0].to_string(), "ann@example.org");
+        assert_eq!(
+            String::from_utf8(bytes).unwrap(),
+            "From: dropleaf <mail@drop.example>\r\nTo: ann@example.org\r\nSubject: 1234 5678 is your code\r\n\
+             Date: Fri, 15 Jan 2027 08:00:00 +0000\r\nMessage-ID: <0123@drop.example>\r\n\
+             Auto-Submitted: auto-generated\r\nMIME-Version: 1.0\r\nContent-Type: text/plain; charset=utf-8\r\n\
+             Content-Transfer-Encoding: 7bit\r\n\r\nYour code is 1234 5678\r\n\r\nBye\r\n"
+        );
+        for odd in [
+            Letter { to: "a@example.org\r\nBcc: b@example.org".into(), ..letter.clone() },
+            Letter { subject: "a\r\nBcc: b@example.org".into(), ..letter.clone() },
+            Letter { text: "caf\u{e9}".into(), ..letter.clone() },
+            Letter { text: "x".repeat(999), ..letter },
+        ] {
+            assert!(message(&odd, &from).is_err(), "{odd:?}");
+        }
+    }
+
+    #[test]
+    fn dates_have_their_weekday() {
+        assert_eq!(date(0), "Thu, 01 Jan 1970 00:00:00 +0000");
+        assert_eq!(date(951_782_400), "Tue, 29 Feb 2000 00:00:00 +0000");
+    }
+}

@@ -1,0 +1,128 @@
+//! How mail leaves: by SMTP, or as files in the outbox folder while there is no mail server. Settings `mail.*`.
+
+mod compose;
+mod outbox;
+mod sender;
+mod smtp;
+
+pub use outbox::Outbox;
+pub use sender::Sender;
+pub use smtp::Smtp;
+
+use crate::config::Config;
+use anyhow::{Context, Result, bail, ensure};
+use dropleaf_app::Mailer;
+use dropleaf_core::host::Origin;
+use std::path::Path;
+use std::sync::Arc;
+
+/// Where letters go, as the settings say.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Way {
+    Smtp(String),
+    Outbox,
+    Off,
+}
+
+/// The settings of mail, checked.
+#[derive(Debug, Clone)]
+pub struct Post {
+    pub way: Way,
+    pub from: Sender,
+}
+
+impl Post {
+    pub fn resolve(config: &Config, base: &Origin) -> Result<Self> {
+        let mail = &config.mail;
+        let way = match (mail.mode.as_str(), mail.smtp_url.as_str()) {
+            ("off", _) => Way::Off,
+            ("outbox", _) | ("auto", "") => Way::Outbox,
+            ("smtp", "") => bail!("`mail.mode` is smtp, but `mail.smtp_url` is empty"),
+            ("auto" | "smtp", url) => Way::Smtp(url.to_owned()),
+            _ => bail!("`mail.mode` must be auto, smtp, outbox or off"),
+        };
+        if let Way::Smtp(url) = &way {
+            smtp::check(url)?;
+            ensure!(
+                !is_readable_by_all(url),
+                "`mail.smtp_url` would send its password unencrypted: write smtps://… or add ?tls=required"
+            );
+        }
+        let from = match mail.from.as_str() {
+            "" => default_from(base)?,
+            text => {
+                text.parse().context("`mail.from` must be an address such as dropleaf <mail@example.com>")?
+            }
+        };
+        Ok(Self { way, from })
+    }
+
+    /// Whoever takes the letters; None when mail is switched off.
+    pub fn open(&self, data_dir: &Path) -> Result<Option<Arc<dyn Mailer>>> {
+        Ok(match &self.way {
+            Way::Smtp(url) => Some(Arc::new(Smtp::new(url, self.from.clone())?)),
+            Way::Outbox => Some(Arc::new(Outbox::new(data_dir.join("outbox"), self.from.clone()))),
+            Way::Off => None,
+        })
+    }
+}
+
+/// A password that would travel through a network in the clear.
+fn is_readable_by_all(url: &str) -> bool {
+    let Some(rest) = url.strip_prefix("smtp://") else { return false };
+    let Some((_, host)) = rest.rsplit_once('@') else { return false };
+    let here = ["localhost", "127.0.0.1", "[::1]"].iter().any(|name| host.starts_with(name));
+    !here && !host.contains("tls=")
+}
+
+fn default_from(base: &Origin) -> Result<Sender> {
+    // An address in brackets is no name for a mailbox.
+    let host = if base.is_ip() { "localhost" } else { &base.host };
+    format!("dropleaf <dropleaf@{host}>").parse().context("`mail.from` must be set for this `base_url`")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::{Layers, Sources};
+
+    fn post(flags: &[(&str, &str)]) -> Result<Post> {
+        let flags = flags.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
+        let config = Layers::load(&Sources { flags, ..Sources::default() })?.config()?;
+        Post::resolve(&config, &Origin::parse("https://drop.example.org").unwrap())
+    }
+
+    #[test]
+    fn without_settings_mail_goes_to_the_outbox() {
+        let post = post(&[]).unwrap();
+        assert_eq!(post.way, Way::Outbox);
+        assert_eq!(post.from.to_string(), "dropleaf <dropleaf@drop.example.org>");
+    }
+
+    #[test]
+    fn a_mail_server_is_used_when_there_is_one() {
+        let url = "smtps://u:p@mail.example.org";
+        assert_eq!(post(&[("mail.smtp_url", url)]).unwrap().way, Way::Smtp(url.into()));
+        let both = [("mail.smtp_url", url), ("mail.mode", "outbox")];
+        assert_eq!(post(&both).unwrap().way, Way::Outbox);
+        assert_eq!(post(&[("mail.mode", "off")]).unwrap().way, Way::Off);
+    }
+
+    #[test]
+    fn settings_that_make_no_sense_are_refused() {
+        for bad in [
+            ("mail.mode", "smtp"),
+            ("mail.mode", "pigeon"),
+            ("mail.smtp_url", "http://mail.example.org"),
+            ("mail.smtp_url", "smtp://u:p@mail.example.org"),
+            ("mail.from", "nobody"),
+        ] {
+            assert!(post(&[bad]).is_err(), "{bad:?}");
+        }
+        for good in
+            ["smtp://u:p@mail.example.org?tls=required", "smtp://u:p@localhost", "smtp://relay.internal"]
+        {
+            assert!(post(&[("mail.smtp_url", good)]).is_ok(), "{good}");
+        }
+    }
+}

@@ -1,0 +1,145 @@
+//! The pages that ask something of a viewer before they show the page: a password, an address, a code.
+//! Forms that work without script; what they ask is said once, and what went wrong beside the field it is about.
+
+use super::notice::Glyph;
+use super::style::{Style, style};
+use super::{Rendered, safe_link};
+use askama::Template;
+use std::sync::LazyLock;
+
+static STYLE: LazyLock<Style> = style!("notice.css", "gate.css");
+/// The one script: a form forgets what is behind the `#`, and that is the key of an encrypted page.
+static KEEP_KEY: LazyLock<Style> = LazyLock::new(|| Style::new(include_str!("../../assets/keep-key.js")));
+
+/// What is asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Step<'a> {
+    Password,
+    Address,
+    /// The code that was sent to this address, if it may pass.
+    Code {
+        email: &'a str,
+    },
+}
+
+#[derive(Debug, Clone, Copy)]
+pub struct Gate<'a> {
+    pub step: Step<'a>,
+    /// Where the form goes: a path on this host.
+    pub action: &'a str,
+    /// Where the viewer wanted to go.
+    pub to: &'a str,
+    /// What was wrong with the last try.
+    pub problem: Option<&'a str>,
+    /// Where this page can be reported.
+    pub report: Option<&'a str>,
+    /// Whether the address carries the key of an encrypted page; then the policy must allow [`keep_key_source`].
+    pub keeps_key: bool,
+}
+
+/// The CSP source of the script that carries the key through the forms.
+pub fn keep_key_source() -> &'static str {
+    &KEEP_KEY.source
+}
+
+#[derive(Template)]
+#[template(path = "gate.html")]
+struct Page<'a> {
+    style: &'static str,
+    heading: &'static str,
+    glyph: Glyph,
+    step: Step<'a>,
+    action: &'a str,
+    to: &'a str,
+    problem: Option<&'a str>,
+    report: Option<&'a str>,
+    script: Option<&'static str>,
+}
+
+pub fn gate(gate: &Gate<'_>) -> Rendered {
+    let (heading, glyph) = match gate.step {
+        Step::Password => ("This page asks for a password", Glyph::Keyhole),
+        Step::Address => ("This page asks for your e-mail address", Glyph::Letter),
+        Step::Code { .. } => ("Enter the code from the e-mail", Glyph::Letter),
+    };
+    let page = Page {
+        style: STYLE.text,
+        heading,
+        glyph,
+        step: gate.step,
+        action: safe_link(gate.action).unwrap_or_default(),
+        to: safe_link(gate.to).unwrap_or_default(),
+        problem: gate.problem,
+        report: gate.report.and_then(safe_link),
+        script: gate.keeps_key.then_some(KEEP_KEY.text),
+    };
+    // Rendering writes into a String and cannot fail.
+    Rendered { html: page.render().unwrap_or_default(), style_source: &STYLE.source }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{HOSTILE, assert_sound};
+    use super::*;
+
+    fn plain(step: Step<'_>) -> Gate<'_> {
+        Gate {
+            step,
+            action: "/p/t/_dropleaf/gate",
+            to: "/p/t/a?x=1",
+            problem: None,
+            report: None,
+            keeps_key: false,
+        }
+    }
+
+    #[test]
+    fn every_step_is_a_form_with_one_labelled_field() {
+        for (step, field) in [
+            (Step::Password, "password"),
+            (Step::Address, "email"),
+            (Step::Code { email: "ann@example.org" }, "code"),
+        ] {
+            let page = gate(&plain(step));
+            assert_sound(&page);
+            let html = &page.html;
+            assert!(html.contains("<form method=\"post\" action=\"/p/t/_dropleaf/gate\">"), "{html}");
+            assert!(html.contains("<input type=\"hidden\" name=\"to\" value=\"/p/t/a?x=1\">"), "{html}");
+            assert!(html.contains("<label for=\"field\">") && html.contains("id=\"field\""), "{html}");
+            assert!(html.contains(&format!("name=\"{field}\"")), "{html}");
+            assert!(!html.contains("role=\"alert\""), "nothing went wrong yet");
+        }
+    }
+
+    #[test]
+    fn what_went_wrong_is_read_out_and_tied_to_the_field() {
+        let page = gate(&Gate { problem: Some("That is not it."), ..plain(Step::Password) });
+        assert_sound(&page);
+        assert!(page.html.contains("role=\"alert\"") && page.html.contains("That is not it."));
+        assert!(page.html.contains("aria-invalid=\"true\" aria-describedby=\"problem\""));
+    }
+
+    #[test]
+    fn only_the_gate_of_an_encrypted_page_has_a_script_and_its_source_names_it() {
+        let html = gate(&Gate { keeps_key: true, ..plain(Step::Password) }).html;
+        assert_eq!(html.matches("<script").count(), 1);
+        let text = html.split_once("<script>").unwrap().1.split_once("</script>").unwrap().0;
+        assert_eq!(keep_key_source(), Style::new(text.to_owned().leak()).source);
+    }
+
+    #[test]
+    fn hostile_text_stays_text() {
+        let hostile = Gate {
+            step: Step::Code { email: HOSTILE },
+            action: "/p/\"><script>",
+            to: "/p/\"><script>",
+            problem: Some(HOSTILE),
+            report: Some("/r\"><script>"),
+            keeps_key: false,
+        };
+        assert_sound(&gate(&hostile));
+        let elsewhere = Gate { action: "https:evil", to: "javascript:x", ..plain(Step::Address) };
+        let html = gate(&elsewhere).html;
+        assert!(!html.contains("evil") && !html.contains("javascript"), "{html}");
+    }
+}
