@@ -77,12 +77,23 @@ fn complete(document: &mut Value) {
     }
 }
 
+/// Codes that viewers of pages meet, and callers of the API never.
+const FOR_VIEWERS: &[Code] = &[
+    Code::PasswordRequired,
+    Code::WrongPassword,
+    Code::EmailRequired,
+    Code::InvalidCode,
+    Code::MailNotConfigured,
+    Code::RevealRequired,
+    Code::CrossSite,
+];
+
 /// The response of one error status, with an example of its first code.
 fn failure(status: u16) -> Value {
     let codes: Vec<Code> = Code::ALL
         .iter()
         .copied()
-        .filter(|code| crate::http::error::status(*code).as_u16() == status)
+        .filter(|code| crate::http::error::status(*code).as_u16() == status && !FOR_VIEWERS.contains(code))
         .collect();
     let names = codes.iter().map(|code| format!("`{}`", code.as_str())).collect::<Vec<_>>().join(", ");
     let example =
