@@ -1,5 +1,6 @@
 //! The application: storage, time, randomness, settings and caches, held together for the acts.
 
+use crate::burn::Embers;
 use crate::idempotency::InFlight;
 use crate::pages::Pages;
 use crate::passwords::Passwords;
@@ -33,6 +34,7 @@ pub struct App {
     pub(crate) settings: Settings,
     pub(crate) pages: Pages,
     pub(crate) views: Views,
+    pub(crate) embers: Embers,
     pub(crate) passwords: Passwords,
     pub(crate) in_flight: InFlight,
     pub(crate) key_throttle: Throttle,
@@ -47,6 +49,7 @@ impl App {
         Self {
             pages: Pages::new(settings.cache_bytes),
             views: Views::default(),
+            embers: Embers::default(),
             passwords: Passwords::default(),
             in_flight: InFlight::default(),
             key_throttle: Throttle::new(settings.rates.key_minute),

@@ -4,6 +4,7 @@
 mod accounts;
 mod api_keys;
 mod app;
+mod burn;
 mod caller;
 mod idempotency;
 mod limits;
@@ -19,6 +20,7 @@ mod views;
 pub use accounts::Me;
 pub use api_keys::NewKey;
 pub use app::{App, Parts};
+pub use burn::{Claim, Erasing};
 pub use caller::{Caller, Writer};
 pub use idempotency::{Done, Once};
 pub use pages::{Body, Coding, LiveBundle, LiveFile, Page, PageKey, Part};

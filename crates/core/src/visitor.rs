@@ -28,15 +28,56 @@ impl Visitor {
         Self {
             any_browser: signs.has_fetch_metadata || mozilla,
             navigation: signs.fetch_mode == Some("navigate") || (!signs.has_fetch_metadata && mozilla),
-            prefetch: signs
-                .purpose
-                .is_some_and(|p| p.contains("prefetch") || p.contains("prerender") || p.contains("preview")),
+            prefetch: signs.purpose.is_some_and(is_ahead_of_time),
             safari: mozilla
                 && agent.contains("Version/")
                 && agent.contains("Safari/")
                 && !agent.contains("Chrom"),
         }
     }
+
+    /// Whether a GET of this visitor is a person's decision to see the page: a plain client's is. Anything a browser
+    /// loads may be a picture, a preview or a guess, and a robot's never is.
+    pub fn burns_by_asking(self, user_agent: &str) -> bool {
+        !self.any_browser && !is_bot(user_agent)
+    }
+}
+
+/// Names that link-preview services, crawlers and scanners put into their `User-Agent`.
+const BOT_WORDS: [&str; 13] = [
+    "crawl",
+    "spider",
+    "preview",
+    "unfurl",
+    "facebookexternalhit",
+    "whatsapp",
+    "slack",
+    "discord",
+    "telegram",
+    "embedly",
+    "scanner",
+    "monitor",
+    "bot",
+];
+
+/// Whether a robot asks: one that fetches links to show what is behind them, or to look for trouble there.
+/// `/bot\b|bot\/|crawl|spider|preview|unfurl|facebookexternalhit|whatsapp|slack|discord|telegram|embedly|scanner|monitor/i`
+pub fn is_bot(agent: &str) -> bool {
+    let agent = agent.as_bytes();
+    let found = |word: &str| {
+        agent.windows(word.len()).enumerate().any(|(at, part)| {
+            // `bot` alone must end a word: there are robots, but also a Bottle.
+            let ends = || !agent.get(at + 3).is_some_and(|b| b.is_ascii_alphanumeric() || *b == b'_');
+            part.eq_ignore_ascii_case(word.as_bytes()) && (word != "bot" || ends())
+        })
+    };
+    BOT_WORDS.iter().any(|word| found(word))
+}
+
+/// Whether a `Sec-Purpose`, `Purpose` or `X-Moz` header says that nobody has asked for the page yet.
+pub fn is_ahead_of_time(purpose: &str) -> bool {
+    let purpose = purpose.to_ascii_lowercase();
+    ["prefetch", "prerender", "preview"].iter().any(|word| purpose.contains(word))
 }
 
 #[cfg(test)]
@@ -65,6 +106,50 @@ mod tests {
         assert!(Visitor::of(navigate).navigation);
         assert!(!Visitor::of(Signs { fetch_mode: Some("no-cors"), ..navigate }).navigation);
         assert!(Visitor::of(Signs { user_agent: Some(CHROME), ..Signs::default() }).navigation);
+    }
+
+    #[test]
+    fn robots_are_known_by_their_names() {
+        for agent in [
+            "Slackbot-LinkExpanding 1.0 (+https://api.slack.com/robots)",
+            "Twitterbot/1.0",
+            "facebookexternalhit/1.1",
+            "Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)",
+            "Mozilla/5.0 (compatible; Discordbot/2.0; +https://discordapp.com)",
+            "TelegramBot (like TwitterBot)",
+            "WhatsApp/2.23",
+            "LinkedInBot",
+            "my bot",
+            "SkypeUriPreview",
+            "UptimeMonitor/3",
+            "Baiduspider",
+            "CCrawler",
+        ] {
+            assert!(is_bot(agent), "{agent}");
+        }
+        for agent in ["curl/8.5.0", "Bottle/1.0", "robotics_lab", "python-requests/2.32", CHROME, SAFARI, ""]
+        {
+            assert!(!is_bot(agent), "{agent}");
+        }
+    }
+
+    #[test]
+    fn only_a_plain_client_burns_by_asking() {
+        let burns =
+            |signs: Signs<'_>| Visitor::of(signs).burns_by_asking(signs.user_agent.unwrap_or_default());
+        assert!(burns(Signs { user_agent: Some("curl/8.5.0"), ..Signs::default() }));
+        assert!(burns(Signs::default()));
+        assert!(!burns(Signs { user_agent: Some(CHROME), ..Signs::default() }));
+        assert!(!burns(Signs { has_fetch_metadata: true, fetch_mode: Some("no-cors"), ..Signs::default() }));
+        assert!(!burns(Signs { user_agent: Some("Slackbot 1.0"), ..Signs::default() }));
+    }
+
+    #[test]
+    fn every_way_to_say_that_nobody_has_asked_is_understood() {
+        for purpose in ["prefetch", "prefetch;prerender", "Prefetch", "prerender", "preview"] {
+            assert!(is_ahead_of_time(purpose), "{purpose}");
+        }
+        assert!(!is_ahead_of_time(""));
     }
 
     #[test]

@@ -73,6 +73,11 @@ impl LiveBundle {
         self.entry.as_ref()
     }
 
+    /// How many files a viewer can ask for.
+    pub fn file_count(&self) -> usize {
+        self.files.keys().filter(|path| !path.starts_with("_dropleaf/")).count()
+    }
+
     pub fn find(&self, path: &str) -> Option<&Arc<LiveFile>> {
         self.files.get(path)
     }

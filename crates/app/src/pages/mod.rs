@@ -128,6 +128,11 @@ impl App {
         Box::pin(self.load_page(key, now)).await
     }
 
+    /// The same, past the cache: for decisions that must not rest on a row that was true a moment ago.
+    pub async fn reopen_page(&self, key: &PageKey) -> Result<Option<Arc<Page>>> {
+        self.load_page(key, self.clock.monotonic()).await
+    }
+
     async fn load_page(&self, key: &PageKey, now: Duration) -> Result<Option<Arc<Page>>> {
         let epoch = self.pages.epoch.load(Ordering::SeqCst);
         let found = if key.slug {

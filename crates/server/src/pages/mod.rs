@@ -5,12 +5,14 @@ mod docs;
 mod landing;
 mod notice;
 mod prose;
+mod reveal;
 mod style;
 mod words;
 
 pub use docs::docs;
 pub use landing::{Landing, landing};
 pub use notice::{Notice, notice};
+pub use reveal::{Reveal, reveal};
 pub use words::words;
 
 /// The mark, for `/favicon.svg`.

@@ -18,11 +18,11 @@ impl Style {
 
 /// A page's style: the shared sheet, then its own.
 macro_rules! style {
-    ($file:literal) => {
+    ($($file:literal),+) => {
         std::sync::LazyLock::new(|| {
             $crate::pages::style::Style::new(concat!(
                 include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/assets/base.css")),
-                include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/assets/", $file))
+                $(include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/assets/", $file))),+
             ))
         })
     };

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test says what went wrong by failing")]
 mod api_keys;
 mod backup_cli;
+mod burn;
 mod config_cli;
 mod errors;
 mod generated;

@@ -15,6 +15,7 @@ const NOINDEX: HeaderValue = HeaderValue::from_static("noindex, nofollow, noarch
 const PRIVATE: HeaderValue = HeaderValue::from_static("private, no-cache");
 const PUBLIC: HeaderValue = HeaderValue::from_static("public, max-age=60, must-revalidate");
 const ACCEPT_RANGES: HeaderValue = HeaderValue::from_static("bytes");
+const NO_RANGES: HeaderValue = HeaderValue::from_static("none");
 const VARY_OWN: HeaderValue = HeaderValue::from_static("Accept-Encoding");
 const VARY_SHARED: HeaderValue =
     HeaderValue::from_static("Accept-Encoding, Sec-Fetch-Mode, Sec-Fetch-Site, User-Agent, Cookie");
@@ -22,6 +23,8 @@ const ANY: HeaderValue = HeaderValue::from_static("*");
 const SANDBOX: HeaderValue = HeaderValue::from_static(
     "sandbox allow-scripts allow-forms allow-popups allow-popups-to-escape-sandbox allow-modals allow-downloads allow-pointer-lock",
 );
+const SAME_ORIGIN: HeaderValue = HeaderValue::from_static("same-origin");
+const FRAMED_BY_ITSELF: HeaderValue = HeaderValue::from_static("frame-ancestors 'self'");
 const OWN_CLUSTER: HeaderValue = HeaderValue::from_static("?1");
 const OPENER: HeaderValue = HeaderValue::from_static("same-origin-allow-popups");
 const PERMISSIONS: HeaderValue =
@@ -43,6 +46,7 @@ const STRICT_SHARED: HeaderValue = HeaderValue::from_static(
 const ROBOTS: HeaderName = HeaderName::from_static("x-robots-tag");
 const CLUSTER: HeaderName = HeaderName::from_static("origin-agent-cluster");
 const COOP: HeaderName = HeaderName::from_static("cross-origin-opener-policy");
+const CORP: HeaderName = HeaderName::from_static("cross-origin-resource-policy");
 const PERMISSIONS_POLICY: HeaderName = HeaderName::from_static("permissions-policy");
 
 /// Enough for every header of a page, so that the map never grows while it is filled.
@@ -52,12 +56,15 @@ pub(super) const ROOM: usize = 20;
 pub(super) fn page(headers: &mut HeaderMap, place: Place<'_>, page: &Page, file: &LiveFile, browser: bool) {
     common(headers);
     headers.insert(ROBOTS, NOINDEX);
-    headers.insert(header::ACCEPT_RANGES, ACCEPT_RANGES);
+    let burns = page.site.visibility == Visibility::Burn;
+    // Not for everybody: it stays out of every cache and of other people's pages.
+    let guarded = burns || page.door.is_gated();
+    headers.insert(header::ACCEPT_RANGES, if burns { NO_RANGES } else { ACCEPT_RANGES });
     let public = page.site.visibility == Visibility::Public
         && !matches!(place, Place::Shared { .. } | Place::Isolated { .. });
     headers.insert(
         header::CACHE_CONTROL,
-        match (page.site.e2e, public) {
+        match (page.site.e2e || guarded, public) {
             (true, _) => NO_STORE,
             (false, true) => PUBLIC,
             (false, false) => PRIVATE,
@@ -65,7 +72,9 @@ pub(super) fn page(headers: &mut HeaderMap, place: Place<'_>, page: &Page, file:
     );
     if place.is_shared() {
         headers.insert(header::VARY, VARY_SHARED);
-        headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, ANY);
+        if !guarded {
+            headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, ANY);
+        }
         // A PDF cannot act in our origin, and a sandbox would keep a browser from showing it.
         if !browser || file.mime != "application/pdf" {
             headers.insert(
@@ -76,6 +85,10 @@ pub(super) fn page(headers: &mut HeaderMap, place: Place<'_>, page: &Page, file:
         return;
     }
     headers.insert(header::VARY, VARY_OWN);
+    if guarded {
+        headers.insert(CORP, SAME_ORIGIN);
+        headers.insert(header::CONTENT_SECURITY_POLICY, FRAMED_BY_ITSELF);
+    }
     if file.is_document {
         headers.insert(CLUSTER, OWN_CLUSTER);
         headers.insert(COOP, OPENER);
@@ -90,6 +103,13 @@ pub(super) fn page(headers: &mut HeaderMap, place: Place<'_>, page: &Page, file:
 pub(super) fn common(headers: &mut HeaderMap) {
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, NOSNIFF);
     headers.insert(header::REFERRER_POLICY, NO_REFERRER);
+}
+
+/// What stands before a page that burns, and may be met in its place.
+pub(super) fn unburnt(headers: &mut HeaderMap) {
+    headers.insert(header::CACHE_CONTROL, NO_STORE);
+    headers.insert(header::ACCEPT_RANGES, NO_RANGES);
+    headers.insert(header::VARY, VARY_SHARED);
 }
 
 pub(super) fn redirect(headers: &mut HeaderMap) {
