@@ -13,6 +13,7 @@ mod passwords;
 mod settings;
 mod sites;
 mod staging;
+mod strict;
 mod sweep;
 mod throttle;
 mod views;

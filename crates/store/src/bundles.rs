@@ -47,6 +47,14 @@ impl Store {
             .await?;
         Ok(Some(Bundle { hash: *hash, kind, entry, files }))
     }
+
+    /// None when no page with a strict policy has used the bundle yet.
+    pub async fn find_script_sources(&self, hash: &[u8; 32]) -> Result<Option<String>, DbError> {
+        let sql = "SELECT script_sources FROM bundles WHERE hash = $1";
+        let found =
+            self.db.get(sql, &[(*hash).into()], |row| Ok(row.opt_text(0)?.map(str::to_owned))).await?;
+        Ok(found.flatten())
+    }
 }
 
 /// The statements that record a bundle whose bodies are recorded already. Meeting one that is there refreshes it.
@@ -70,6 +78,11 @@ pub fn insert(bundle: &Bundle, now: i64) -> Vec<Stmt> {
         )
     });
     std::iter::once(head).chain(files).collect()
+}
+
+/// Records which inline scripts a strict policy allows. Equal content has equal scripts, so it is written as often as one likes.
+pub fn set_script_sources(hash: &[u8; 32], sources: &str) -> Stmt {
+    Stmt::new("UPDATE bundles SET script_sources = $1 WHERE hash = $2", vec![sources.into(), (*hash).into()])
 }
 
 /// Refreshes a bundle that a new version is about to point at; fails when the sweep was faster.

@@ -133,22 +133,34 @@ impl App {
         self.load_page(key, self.clock.monotonic()).await
     }
 
+    async fn find_page(&self, key: &PageKey) -> Result<Option<Site>> {
+        if !key.slug {
+            return Ok(self.store.find_site_by_token(key.name()).await?);
+        }
+        let site = self.store.find_site_by_slug(key.name()).await?;
+        // The name belongs to the site only while it is public under it.
+        Ok(site
+            .filter(|site| site.visibility == Visibility::Public && site.slug.as_deref() == Some(key.name())))
+    }
+
     async fn load_page(&self, key: &PageKey, now: Duration) -> Result<Option<Arc<Page>>> {
         let epoch = self.pages.epoch.load(Ordering::SeqCst);
-        let found = if key.slug {
-            let site = self.store.find_site_by_slug(key.name()).await?;
-            // The name belongs to the site only while it is public under it.
-            site.filter(|site| {
-                site.visibility == Visibility::Public && site.slug.as_deref() == Some(key.name())
-            })
-        } else {
-            self.store.find_site_by_token(key.name()).await?
+        let Some(mut site) = self.find_page(key).await? else { return Ok(None) };
+        let bundle = loop {
+            let Some(hash) = &site.bundle_hash else { break None };
+            match self.bundle(hash).await {
+                Ok(bundle) => break Some(bundle),
+                // The content may have been erased between the two reads; then the row says so by now.
+                Err(error) => match self.find_page(key).await? {
+                    Some(now) if now.updated_at != site.updated_at => site = now,
+                    Some(_) => return Err(error),
+                    None => return Ok(None),
+                },
+            }
         };
-        let Some(site) = found else { return Ok(None) };
-        let bundle = match &site.bundle_hash {
-            Some(hash) => Some(self.bundle(hash).await?),
-            None => None,
-        };
+        if let (true, Some(hash), Some(bundle)) = (site.csp_strict, &site.bundle_hash, &bundle) {
+            self.learn_scripts(hash, bundle).await?;
+        }
         let door = Door {
             state: site.state,
             visibility: site.visibility,

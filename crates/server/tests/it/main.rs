@@ -26,6 +26,7 @@ mod sites_post;
 mod slugs;
 mod spec_map;
 mod storage;
+mod strict_csp;
 mod sweep;
 mod view_counts;
 mod view_files;

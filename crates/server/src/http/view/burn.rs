@@ -42,10 +42,13 @@ pub(super) async fn meet(scene: &Scene<'_>, tail: &str) -> Result<Response<OutBo
         return Ok(ask_first(scene));
     }
     // Made ready first, so that a page whose bytes cannot be had just now is not lost for nothing.
-    let ready = show(scene, tail).await?;
-    match scene.door.app.claim_view(&page, None).await? {
-        Claim::Won => Ok(only_answer(scene, ready)),
-        Claim::Changed => anew(scene, tail).await,
+    let ready = show(scene, tail).await;
+    if ready.is_err() && reopen(scene).await?.site.updated_at == page.site.updated_at {
+        return ready;
+    }
+    match (ready, scene.door.app.claim_view(&page, None).await?) {
+        (Ok(ready), Claim::Won) => Ok(only_answer(scene, ready)),
+        _ => anew(scene, tail).await,
     }
 }
 

@@ -29,20 +29,6 @@ const OWN_CLUSTER: HeaderValue = HeaderValue::from_static("?1");
 const OPENER: HeaderValue = HeaderValue::from_static("same-origin-allow-popups");
 const PERMISSIONS: HeaderValue =
     HeaderValue::from_static("browsing-topics=(), join-ad-interest-group=(), run-ad-auction=()");
-/// `csp_strict`. Inline scripts do not run; files of the page itself do.
-const STRICT_OWN: HeaderValue = HeaderValue::from_static(
-    "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; font-src 'self' data:; \
-     media-src 'self' data: blob:; connect-src 'self'; worker-src 'self'; manifest-src 'self'; frame-src 'none'; \
-     object-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; \
-     sandbox allow-scripts allow-same-origin allow-modals allow-downloads",
-);
-const STRICT_SHARED: HeaderValue = HeaderValue::from_static(
-    "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; font-src 'self' data:; \
-     media-src 'self' data: blob:; connect-src 'self'; worker-src 'self'; manifest-src 'self'; frame-src 'none'; \
-     object-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; \
-     sandbox allow-scripts allow-modals allow-downloads",
-);
-
 const ROBOTS: HeaderName = HeaderName::from_static("x-robots-tag");
 const CLUSTER: HeaderName = HeaderName::from_static("origin-agent-cluster");
 const COOP: HeaderName = HeaderName::from_static("cross-origin-opener-policy");
@@ -79,7 +65,7 @@ pub(super) fn page(headers: &mut HeaderMap, place: Place<'_>, page: &Page, file:
         if !browser || file.mime != "application/pdf" {
             headers.insert(
                 header::CONTENT_SECURITY_POLICY,
-                if page.site.csp_strict { STRICT_SHARED } else { SANDBOX },
+                if page.site.csp_strict { strict(page, place) } else { SANDBOX },
             );
         }
         return;
@@ -94,9 +80,31 @@ pub(super) fn page(headers: &mut HeaderMap, place: Place<'_>, page: &Page, file:
         headers.insert(COOP, OPENER);
         headers.insert(PERMISSIONS_POLICY, PERMISSIONS);
         if page.site.csp_strict {
-            headers.insert(header::CONTENT_SECURITY_POLICY, STRICT_OWN);
+            headers.insert(header::CONTENT_SECURITY_POLICY, strict(page, place));
         }
     }
+}
+
+/// `csp_strict`, with the page's own inline scripts. Made once for each bundle.
+fn strict(page: &Page, place: Place<'_>) -> HeaderValue {
+    let word = |scripts: &str| [false, true].map(|shared| strict_policy(scripts, shared).into());
+    let policies = page.bundle.as_ref().map_or_else(|| word(""), |bundle| bundle.policies(word));
+    let [own, shared] = policies;
+    // The text was made here of base64 and our own words.
+    HeaderValue::from_maybe_shared(if place.is_shared() { shared } else { own })
+        .unwrap_or_else(|_| HeaderValue::from_static("default-src 'none'; sandbox"))
+}
+
+/// The strict policy with these script sources. Where sites share an origin, the page gets none.
+pub(super) fn strict_policy(scripts: &str, shared: bool) -> String {
+    let space = if scripts.is_empty() { "" } else { " " };
+    let origin = if shared { "" } else { " allow-same-origin" };
+    format!(
+        "default-src 'none'; script-src 'self'{space}{scripts}; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; \
+         font-src 'self' data:; media-src 'self' data: blob:; connect-src 'self'; worker-src 'self'; manifest-src 'self'; \
+         frame-src 'none'; object-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; \
+         sandbox allow-scripts{origin} allow-modals allow-downloads"
+    )
 }
 
 /// What everything sends.
