@@ -7,12 +7,14 @@ mod notice;
 mod prose;
 mod reveal;
 mod style;
+mod viewer;
 mod words;
 
 pub use docs::docs;
 pub use landing::{Landing, landing};
 pub use notice::{Notice, notice};
 pub use reveal::{Reveal, reveal};
+pub use viewer::{Viewer, viewer};
 pub use words::words;
 
 /// The mark, for `/favicon.svg`.

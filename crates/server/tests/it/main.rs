@@ -5,6 +5,7 @@ mod api_keys;
 mod backup_cli;
 mod burn;
 mod config_cli;
+mod encrypted;
 mod errors;
 mod generated;
 mod harness;

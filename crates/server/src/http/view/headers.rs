@@ -20,9 +20,8 @@ const VARY_OWN: HeaderValue = HeaderValue::from_static("Accept-Encoding");
 const VARY_SHARED: HeaderValue =
     HeaderValue::from_static("Accept-Encoding, Sec-Fetch-Mode, Sec-Fetch-Site, User-Agent, Cookie");
 const ANY: HeaderValue = HeaderValue::from_static("*");
-const SANDBOX: HeaderValue = HeaderValue::from_static(
-    "sandbox allow-scripts allow-forms allow-popups allow-popups-to-escape-sandbox allow-modals allow-downloads allow-pointer-lock",
-);
+const SANDBOX: HeaderValue = HeaderValue::from_static(SANDBOX_TEXT);
+const SANDBOX_TEXT: &str = "sandbox allow-scripts allow-forms allow-popups allow-popups-to-escape-sandbox allow-modals allow-downloads allow-pointer-lock";
 const SAME_ORIGIN: HeaderValue = HeaderValue::from_static("same-origin");
 const FRAMED_BY_ITSELF: HeaderValue = HeaderValue::from_static("frame-ancestors 'self'");
 const OWN_CLUSTER: HeaderValue = HeaderValue::from_static("?1");
@@ -82,6 +81,41 @@ pub(super) fn page(headers: &mut HeaderMap, place: Place<'_>, page: &Page, file:
         if page.site.csp_strict {
             headers.insert(header::CONTENT_SECURITY_POLICY, strict(page, place));
         }
+    }
+}
+
+/// The viewer of an encrypted page. What it writes into itself obeys its policy, so it carries the page's own.
+pub(super) fn viewer(headers: &mut HeaderMap, place: Place<'_>, page: &Page, script_source: &str) {
+    common(headers);
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8"));
+    headers.insert(ROBOTS, NOINDEX);
+    headers.insert(header::CACHE_CONTROL, NO_STORE);
+    headers.insert(header::ACCEPT_RANGES, NO_RANGES);
+    headers.insert(header::VARY, VARY_SHARED);
+    let guarded = page.site.visibility == Visibility::Burn || page.door.is_gated();
+    if !place.is_shared() {
+        headers.insert(CLUSTER, OWN_CLUSTER);
+        headers.insert(COOP, OPENER);
+        headers.insert(PERMISSIONS_POLICY, PERMISSIONS);
+        if guarded {
+            headers.insert(CORP, SAME_ORIGIN);
+        }
+    }
+    // Nobody can check an encrypted page, and nobody answers for an anonymous one: it may not gather what people type.
+    let anonymous = page.site.account_id.is_none();
+    let policy = match (page.site.csp_strict, place.is_shared()) {
+        (true, shared) => strict_policy(script_source, shared),
+        (false, true) if anonymous => {
+            format!("{}; form-action 'none'", SANDBOX_TEXT.replace(" allow-forms", ""))
+        }
+        (false, true) => SANDBOX_TEXT.to_owned(),
+        (false, false) => {
+            let parts = [(guarded, "frame-ancestors 'self'"), (anonymous, "form-action 'none'")];
+            parts.iter().filter(|(wanted, _)| *wanted).map(|(_, part)| *part).collect::<Vec<_>>().join("; ")
+        }
+    };
+    if let Some(policy) = HeaderValue::from_str(&policy).ok().filter(|policy| !policy.is_empty()) {
+        headers.insert(header::CONTENT_SECURITY_POLICY, policy);
     }
 }
 
