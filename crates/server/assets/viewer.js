@@ -24,6 +24,8 @@
     let plain = await crypto.subtle.decrypt({ name: 'AES-GCM', iv, additionalData: header }, aes, body);
     if (framed && payload[5] & 1) plain = await new Response(new Blob([plain]).stream().pipeThrough(new DecompressionStream('gzip'))).arrayBuffer();
     const html = new TextDecoder().decode(plain);
+    // While this page is still being read, what is written would only be added to it.
+    if (document.readyState !== 'complete') await new Promise((done) => addEventListener('load', done));
     document.open();
     document.write(html);
     document.close();
