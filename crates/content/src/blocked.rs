@@ -50,13 +50,11 @@ pub(crate) struct Blocked(Vec<(Kind, usize, String)>);
 
 impl Blocked {
     pub(crate) fn add(&mut self, kind: Kind, example: &str, page: &str) {
-        match self.0.iter_mut().find(|(known, ..)| *known == kind) {
-            Some((_, count, _)) => *count += 1,
-            None => {
-                let example =
-                    format!("{} in {}", shown_name(example.as_bytes()), shown_name(page.as_bytes()));
-                self.0.push((kind, 1, example));
-            }
+        if let Some((_, count, _)) = self.0.iter_mut().find(|(known, ..)| *known == kind) {
+            *count += 1;
+        } else {
+            let example = format!("{} in {}", shown_name(example.as_bytes()), shown_name(page.as_bytes()));
+            self.0.push((kind, 1, example));
         }
     }
 

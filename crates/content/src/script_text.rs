@@ -91,7 +91,9 @@ mod tests {
 
     fn hash(parts: &[&str]) -> Option<String> {
         let mut text = ScriptText::new(false);
-        parts.iter().for_each(|part| text.add(part, false));
+        for part in parts {
+            text.add(part, false);
+        }
         text.finish()
     }
 

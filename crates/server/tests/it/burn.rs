@@ -437,7 +437,7 @@ async fn start_erases_what_a_crash_left() {
     press(&node, &own, &cookie).send().await.expect(303);
     let dir = node.stop().await;
     let node = Setup::new().start_in(dir).await;
-    assert_eq!(node.get(&path_of(&url)).send().await.status, 410);
+    assert_eq!(node.get(path_of(&url)).send().await.status, 410);
     node.clock.advance(60);
     node.app().sweep().await.unwrap();
     assert_eq!(node.count("SELECT COUNT(*) FROM blobs").await, 0);

@@ -95,7 +95,7 @@ async fn existing_page_becomes_strict_with_its_scripts_and_warnings() {
 #[tokio::test]
 async fn more_than_64_inline_scripts_are_422() {
     on_each_database(Setup::new, async |node| {
-        let html = |n: usize| (0..n).map(|n| format!("<script>f({n})</script>")).collect::<String>();
+        let html = |n: usize| (0..n).fold(String::new(), |page, n| format!("{page}<script>f({n})</script>"));
         let strict = |n| Form::file("a.html", html(n)).field("csp_strict", "true");
         let refused = node.post("/sites").key(&node.key).form(strict(65)).send().await;
         refused.refused(422, "too_many_scripts");
