@@ -27,6 +27,7 @@ struct Keeping<T> {
 }
 
 impl OutBody {
+    #[must_use]
     pub fn keeping<T: Send + Unpin + 'static>(self, kept: T) -> Self {
         Self::Boxed(Body::new(Keeping { body: self, _kept: kept }))
     }
