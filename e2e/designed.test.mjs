@@ -27,13 +27,11 @@ before(async () => {
   const deleted = await publish(server, sample);
   assert.equal((await request(server, { method: 'DELETE', path: `/sites/${deleted.id}`, key })).status, 200);
   const locked = await publish(server, { ...sample, fields: { password: 'correct horse' } });
-  const burn = await publish(server, { ...sample, fields: { burn_after_read: 'true' } });
   const missing = `/p/${'A'.repeat(22)}/`;
   Object.assign(surfaces, {
     'missing-404': { url: server.url + missing, path: missing, status: [404], error: 'not_found' },
     'deleted-410': { url: deleted.url, path: deleted.path, status: [410], error: 'deleted' },
     'password-protected': { url: locked.url, path: locked.path, status: [401], error: 'password_required' },
-    'burn-protected': { url: burn.url, path: burn.path, status: [401, 403, 501, 503], error: 'protected' },
     'unknown-host-421': { url: `http://unknown.test:${server.port}/`, path: '/', host: `unknown.test:${server.port}`, status: [421], error: 'misdirected_host' },
   });
 });
@@ -71,7 +69,7 @@ function examine() {
   };
 }
 
-const NAMES = ['missing-404', 'deleted-410', 'password-protected', 'burn-protected', 'unknown-host-421'];
+const NAMES = ['missing-404', 'deleted-410', 'password-protected', 'unknown-host-421'];
 for (const name of NAMES) {
   describe(name, () => {
     test('is a designed page for a browser', async () => {

@@ -1,6 +1,7 @@
 //! The application: storage, time, randomness, settings and caches, held together for the acts.
 
 use crate::api_keys::Keyring;
+use crate::burn::Embers;
 use crate::gates::Guesses;
 use crate::idempotency::InFlight;
 use crate::mailer::{Mailer, PostOffice};
@@ -44,6 +45,7 @@ pub struct App {
     pub(crate) pages: Pages,
     pub(crate) keyring: Keyring,
     pub(crate) views: Views,
+    pub(crate) embers: Embers,
     pub(crate) passwords: Passwords,
     pub(crate) guesses: Guesses,
     pub(crate) mailer: Option<Arc<dyn Mailer>>,
@@ -62,6 +64,7 @@ impl App {
             pages: Pages::new(settings.cache_bytes),
             keyring: Keyring::new(KEYS),
             views: Views::default(),
+            embers: Embers::default(),
             passwords: Passwords::default(),
             guesses: Guesses::new(settings.rates.gate_site_minute),
             mailer,

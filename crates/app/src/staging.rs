@@ -2,6 +2,7 @@
 //! are made durable, and what remains is a list for the act's own transaction. Body first, row second.
 
 use crate::app::App;
+use crate::strict::Policy;
 use bytes::Bytes;
 use dropleaf_content::{self as content, Refusal, RefusalCode};
 use dropleaf_core::{Code, Error, Result};
@@ -54,11 +55,13 @@ pub(crate) struct Staged {
     pub(crate) file_count: i64,
     pub(crate) warnings: Vec<String>,
     pub(crate) stmts: Vec<Stmt>,
+    /// Whether it is ready for a strict policy.
+    pub(crate) strict: bool,
 }
 
 impl App {
-    pub(crate) async fn stage(&self, upload: Upload, e2e: bool) -> Result<Staged> {
-        let bundle = self.prepare(upload, e2e).await?;
+    pub(crate) async fn stage(&self, upload: Upload, e2e: bool, strict: bool) -> Result<Staged> {
+        let (bundle, policy) = self.prepare(upload, e2e, strict).await?;
         let now = self.now();
         let row = Bundle {
             id: self.minter.ordered_id("bun", now),
@@ -87,17 +90,28 @@ impl App {
         }
         let file_count = row.files.iter().filter(|file| !file.path.starts_with("_dropleaf/")).count();
         stmts.extend(bundles::insert(&row, now));
+        let mut warnings = bundle.warnings;
+        if let Some(policy) = policy {
+            stmts.push(policy.record(&row.id));
+            warnings.extend(policy.warnings);
+        }
         Ok(Staged {
             bundle_id: row.id,
             title: bundle.title,
             byte_size: to_i64(bundle.size_bytes),
             file_count: to_i64(file_count as u64),
-            warnings: bundle.warnings,
+            warnings,
             stmts,
+            strict,
         })
     }
 
-    async fn prepare(&self, upload: Upload, e2e: bool) -> Result<content::Bundle> {
+    async fn prepare(
+        &self,
+        upload: Upload,
+        e2e: bool,
+        strict: bool,
+    ) -> Result<(content::Bundle, Option<Policy>)> {
         let limits = self.settings.content.clone();
         let spool = self.settings.spool_dir.clone();
         let quick = upload.is_quick();
@@ -112,7 +126,13 @@ impl App {
                 e2e,
                 source,
             };
-            content::prepare(request, &limits, &spool).map_err(|refusal| refused(&refusal))
+            let bundle = content::prepare(request, &limits, &spool).map_err(|refusal| refused(&refusal))?;
+            // Read once more, and only for those who ask for it: most pages are not even parsed.
+            let policy = strict.then(|| {
+                let found = content::Strict::of(&bundle).map_err(Error::internal)?;
+                Policy::of(&found, e2e)
+            });
+            Ok((bundle, policy.transpose()?))
         };
         if quick {
             return work();

@@ -23,7 +23,10 @@ pub struct Swept {
 
 impl App {
     pub async fn sweep(&self) -> Result<Swept> {
-        self.alone("sweep", SWEEP_SECONDS, self.sweep_held()).await
+        // Nobody waits for a lease with what must be gone.
+        let burnt = self.erase_burnt().await?;
+        let swept = self.alone("sweep", SWEEP_SECONDS, self.sweep_held()).await?;
+        Ok(Swept { purged: swept.purged + burnt, ..swept })
     }
 
     /// Collects bodies that nothing points at. It looks at every old one, so it runs more rarely than the sweep.

@@ -2,6 +2,7 @@
 //! It does not know who uploads or where bundles are stored. Everything here blocks and uses
 //! one core: call [`prepare`] from a thread that may wait.
 
+mod blocked;
 mod bundle;
 mod detect;
 mod e2e;
@@ -18,6 +19,8 @@ mod pdf;
 mod refs;
 mod refusal;
 mod scan;
+mod script_text;
+mod strict;
 mod text;
 mod title;
 mod warnings;
@@ -29,6 +32,7 @@ pub use bundle::{Body, Bundle, Encoding, File, Kind};
 pub use input::Source;
 pub use mime::{is_active, is_compressible, mime_of};
 pub use refusal::{Refusal, RefusalCode};
+pub use strict::{MOST_SCRIPTS, Strict};
 
 /// What a caller sent: the bytes and what was said about them.
 #[derive(Debug)]

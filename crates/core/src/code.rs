@@ -47,6 +47,7 @@ codes! {
     InvalidCiphertext = "invalid_ciphertext": "`e2e=true` was sent, but the payload is no AES-GCM ciphertext.";
     TooLarge = "too_large": "The upload, or what it unpacks to, is over the limit in the description.";
     TooManyFiles = "too_many_files": "The archive holds more files than the limit in the description.";
+    TooManyScripts = "too_many_scripts": "A strict policy names each inline script, and there are more than 64; move some into files, or leave `csp_strict` out.";
     InvalidSlug = "invalid_slug": "The slug must be 3 to 63 of a–z, 0–9 and inner hyphens, and not a reserved name.";
     SlugRequired = "slug_required": "A public page needs a slug; send one.";
     SlugTaken = "slug_taken": "Another page uses this slug, or it is held for its last owner.";

@@ -4,6 +4,7 @@
 pub mod access;
 pub mod account;
 pub mod api_key;
+pub mod burn;
 pub mod clock;
 pub mod code;
 pub mod email;

@@ -9,6 +9,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 const FLUSH_EVERY: Duration = Duration::from_secs(5);
+const ERASE_EVERY: Duration = Duration::from_secs(10);
 
 /// How often the regular work is done.
 #[derive(Debug, Clone, Copy)]
@@ -50,6 +51,16 @@ impl Tasks {
                 if let Err(error) = views.flush_views().await {
                     tracing::warn!(%error, "page views could not be written; they are kept for the next time");
                 }
+            }
+        });
+        let eraser = Arc::clone(app);
+        self.spawn_until_stop(async move {
+            loop {
+                if let Err(error) = eraser.erase_burnt().await {
+                    tracing::warn!(%error, "a burnt page could not be erased yet; the next round tries again");
+                }
+                // Woken when the only view has been sent; else in time for windows that end.
+                let _ = tokio::time::timeout(ERASE_EVERY, eraser.only_view_sent()).await;
             }
         });
         let (sweeper, counters) = (Arc::clone(app), Arc::clone(metrics));

@@ -35,6 +35,9 @@ CREATE TABLE burns (
 );
 CREATE INDEX burns_by_erasure ON burns(erase_at);
 
+-- The CSP sources of the inline scripts of a bundle's pages; null until a page with a strict policy uses the bundle.
+ALTER TABLE bundles ADD COLUMN script_sources TEXT;
+
 CREATE TABLE feedback (
   id            TEXT PRIMARY KEY,
   site_id       TEXT NOT NULL REFERENCES sites(id),

@@ -51,6 +51,13 @@ impl Store {
             .await?;
         Ok(Some(Bundle { id: id.to_owned(), kind, entry, files }))
     }
+
+    /// None when no page with a strict policy has used the bundle yet.
+    pub async fn find_script_sources(&self, id: &str) -> Result<Option<String>, DbError> {
+        let sql = "SELECT script_sources FROM bundles WHERE id = $1";
+        let found = self.db.get(sql, &[id.into()], |row| Ok(row.opt_text(0)?.map(str::to_owned))).await?;
+        Ok(found.flatten())
+    }
 }
 
 /// The statements that record a bundle for the one version that shows it. Its bodies are recorded already, each once.
@@ -77,6 +84,11 @@ pub fn insert(bundle: &Bundle, now: i64) -> Vec<Stmt> {
         )
     });
     std::iter::once(head).chain(files).collect()
+}
+
+/// Records which inline scripts a strict policy allows.
+pub fn set_script_sources(id: &str, sources: &str) -> Stmt {
+    Stmt::new("UPDATE bundles SET script_sources = $1 WHERE id = $2", vec![sources.into(), id.into()])
 }
 
 /// One more version shows the bundle; fails when none does any more and it may be gone.

@@ -9,6 +9,7 @@ pub mod db;
 pub mod accounts;
 pub mod api_keys;
 pub mod bundles;
+pub mod burns;
 pub mod counters;
 pub mod email_codes;
 mod failure;

@@ -8,7 +8,7 @@ use dropleaf_store::bundles::Bundle;
 use quick_cache::Weighter;
 use quick_cache::sync::Cache;
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// One file as it is served.
 #[derive(Debug)]
@@ -41,6 +41,10 @@ pub struct LiveBundle {
     files: HashMap<String, Arc<LiveFile>>,
     entry: Option<Arc<LiveFile>>,
     weight: u64,
+    /// The inline scripts that a strict policy allows, once one has asked.
+    script_sources: OnceLock<String>,
+    /// The policies made of them, for each kind of host.
+    policies: OnceLock<[Bytes; 2]>,
 }
 
 impl LiveBundle {
@@ -64,12 +68,36 @@ impl LiveBundle {
             })
             .collect();
         let entry = files.get(&bundle.entry).cloned();
-        Self { kind: bundle.kind, files, entry, weight }
+        Self {
+            kind: bundle.kind,
+            files,
+            entry,
+            weight,
+            script_sources: OnceLock::new(),
+            policies: OnceLock::new(),
+        }
     }
 
     /// The document at the root.
     pub const fn entry(&self) -> Option<&Arc<LiveFile>> {
         self.entry.as_ref()
+    }
+
+    pub(crate) fn files(&self) -> impl Iterator<Item = &Arc<LiveFile>> {
+        self.files.values()
+    }
+
+    /// Policies that name the page's own scripts, made once by whoever knows how they are worded.
+    pub fn policies(&self, word: impl Fn(&str) -> [Bytes; 2]) -> [Bytes; 2] {
+        match self.script_sources.get() {
+            Some(sources) => self.policies.get_or_init(|| word(sources)).clone(),
+            None => word(""),
+        }
+    }
+
+    /// How many files a viewer can ask for.
+    pub fn file_count(&self) -> usize {
+        self.files.keys().filter(|path| !path.starts_with("_dropleaf/")).count()
     }
 
     pub fn find(&self, path: &str) -> Option<&Arc<LiveFile>> {
@@ -103,6 +131,16 @@ pub(super) fn cache(bytes: u64) -> BundleCache {
 }
 
 impl App {
+    /// Makes sure that the scripts of a strict page are known. They are written in the transaction that makes it strict.
+    pub(crate) async fn learn_scripts(&self, id: &str, bundle: &LiveBundle) -> Result<()> {
+        if bundle.script_sources.get().is_none()
+            && let Some(sources) = self.store.find_script_sources(id).await?
+        {
+            let _ = bundle.script_sources.set(sources);
+        }
+        Ok(())
+    }
+
     /// The bundle with that id; loaded once however many ask.
     pub(crate) async fn bundle(&self, id: &str) -> Result<Arc<LiveBundle>> {
         self.pages

@@ -114,21 +114,38 @@ impl App {
         Box::pin(self.load_page(key, self.pages.rows.before(now))).await
     }
 
+    /// The same, past the cache: for decisions that must not rest on a row that was true a moment ago.
+    pub async fn reopen_page(&self, key: &PageKey) -> Result<Option<Arc<Page>>> {
+        self.load_page(key, self.pages.rows.before(self.clock.monotonic())).await
+    }
+
+    async fn find_page(&self, key: &PageKey) -> Result<Option<Site>> {
+        if !key.slug {
+            return Ok(self.store.find_site_by_token(key.name()).await?);
+        }
+        let site = self.store.find_site_by_slug(key.name()).await?;
+        // The name belongs to the site only while it is public under it.
+        Ok(site
+            .filter(|site| site.visibility == Visibility::Public && site.slug.as_deref() == Some(key.name())))
+    }
+
     async fn load_page(&self, key: &PageKey, before: Before) -> Result<Option<Arc<Page>>> {
-        let found = if key.slug {
-            let site = self.store.find_site_by_slug(key.name()).await?;
-            // The name belongs to the site only while it is public under it.
-            site.filter(|site| {
-                site.visibility == Visibility::Public && site.slug.as_deref() == Some(key.name())
-            })
-        } else {
-            self.store.find_site_by_token(key.name()).await?
+        let Some(mut site) = self.find_page(key).await? else { return Ok(None) };
+        let bundle = loop {
+            let Some(id) = &site.bundle_id else { break None };
+            match self.bundle(id).await {
+                Ok(bundle) => break Some(bundle),
+                // The content may have been erased between the two reads; then the row says so by now.
+                Err(error) => match self.find_page(key).await? {
+                    Some(now) if now.updated_at != site.updated_at => site = now,
+                    Some(_) => return Err(error),
+                    None => return Ok(None),
+                },
+            }
         };
-        let Some(site) = found else { return Ok(None) };
-        let bundle = match &site.bundle_id {
-            Some(id) => Some(self.bundle(id).await?),
-            None => None,
-        };
+        if let (true, Some(id), Some(bundle)) = (site.csp_strict, &site.bundle_id, &bundle) {
+            self.learn_scripts(id, bundle).await?;
+        }
         let door = Door {
             state: site.state,
             visibility: site.visibility,

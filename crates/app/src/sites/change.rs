@@ -34,8 +34,13 @@ impl App {
         let plan = self.settings.plans.find(&account.plan);
         for _ in 0..TRIES {
             let now = self.now();
-            let (mut next, warnings) = change.clone().apply(&site, &plan, now)?;
+            let (mut next, mut warnings) = change.clone().apply(&site, &plan, now)?;
             let mut stmts = Vec::new();
+            if let (Some(true), Some(bundle)) = (change.csp_strict, &site.bundle_id) {
+                let policy = self.policy_of_stored(bundle, site.e2e).await?;
+                stmts.push(policy.record(bundle));
+                warnings.extend(policy.warnings);
+            }
             // A new expiry brings an expired page back, if the plan has room for it.
             let alive = next.expires_at.is_none_or(|at| at > now);
             if site.state == State::Expired && alive {

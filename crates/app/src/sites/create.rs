@@ -45,7 +45,7 @@ impl App {
         let mut warnings = std::mem::take(&mut options.warnings);
         let plan = caller.account.as_ref().map(|account| self.settings.plans.find(&account.plan));
         let expires_at = self.expiry_for(plan.as_ref(), &options, &mut warnings)?;
-        let staged = self.stage(upload, options.e2e).await?;
+        let staged = self.stage(upload, options.e2e, options.csp_strict == Some(true)).await?;
         warnings.extend(staged.warnings.iter().cloned());
         let (site, claim_token) =
             self.new_site(caller.account.as_ref(), &options, &staged, expires_at).await?;

@@ -34,7 +34,8 @@ impl App {
             return Err(Error::new(Code::Forbidden, why));
         }
         let mut warnings = std::mem::take(&mut options.warnings);
-        let staged = self.stage(upload, options.e2e).await?;
+        let strict = options.csp_strict.unwrap_or(site.csp_strict);
+        let staged = self.stage(upload, options.e2e, strict).await?;
         warnings.extend(staged.warnings.iter().cloned());
         let change = self.settings_of(&site, &options).await?;
         let plan = match writer {
@@ -48,6 +49,10 @@ impl App {
         };
         for _ in 0..TRIES {
             let (mut next, more) = change.clone().apply(&site, &plan, self.now())?;
+            // Made strict meanwhile: this content was not read for that.
+            if next.csp_strict && !staged.strict {
+                return Err(self.guard_error(DbError::Guard(sites::CHANGED), Some(&plan)));
+            }
             put_content(&mut next, &staged, options.e2e, options.title.is_some());
             let mut stmts: Vec<Stmt> = match writer {
                 Writer::Account(account) => take_daily(account, &plan, self.now()).into_iter().collect(),

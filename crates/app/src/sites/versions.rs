@@ -45,9 +45,15 @@ impl App {
                 ..site.clone()
             };
             let mut stmts = vec![bundles::show_again(&old.bundle_id)];
+            let mut warnings = Vec::new();
+            if site.csp_strict {
+                let policy = self.policy_of_stored(&old.bundle_id, old.e2e).await?;
+                stmts.push(policy.record(&old.bundle_id));
+                warnings = policy.warnings;
+            }
             stmts.extend(self.new_version(&site, &next, old.file_count, Some(version)));
             match self.commit_site(stmts, Some(&site), &next).await {
-                Ok(()) => return Ok(Updated { site: next, warnings: Vec::new() }),
+                Ok(()) => return Ok(Updated { site: next, warnings }),
                 Err(DbError::Guard(sites::CHANGED | bundles::GONE)) => {}
                 Err(error) => return Err(self.guard_error(error, None)),
             }

@@ -2,6 +2,7 @@
 
 mod account;
 mod backup;
+mod encrypt;
 mod reports;
 mod settings;
 pub mod welcome;
@@ -69,6 +70,8 @@ enum Command {
     Backup(backup::Backup),
     /// Bring back what `backup` wrote
     Restore(backup::Restore),
+    /// Encrypt a page so that the server cannot read it; prints the end of the link that opens it
+    Encrypt(encrypt::Encrypt),
     /// Print the OpenAPI document
     Openapi,
 }
@@ -79,6 +82,9 @@ impl Cli {
         if matches!(self.command, Some(Command::Openapi)) {
             println!("{}", crate::http::api::openapi::text());
             return Ok(());
+        }
+        if let Some(Command::Encrypt(encrypt)) = self.command {
+            return encrypt.run(&dropleaf_core::Minter::system());
         }
         let sources = self.options.sources(env)?;
         let layers = Layers::load(&sources)?;
@@ -99,7 +105,7 @@ impl Cli {
                 Some(Command::Reports(reports)) => reports.run(config).await,
                 Some(Command::Backup(backup)) => backup.run(config).await,
                 Some(Command::Restore(restore)) => restore.run(config).await,
-                Some(Command::Config(_) | Command::Openapi) => Ok(()),
+                Some(Command::Config(_) | Command::Encrypt(_) | Command::Openapi) => Ok(()),
             }
         })
     }

@@ -19,6 +19,40 @@ impl OutBody {
     }
 }
 
+/// A body that keeps something alive until it has been sent, or given up.
+#[derive(Debug)]
+struct Keeping<T> {
+    body: OutBody,
+    _kept: T,
+}
+
+impl OutBody {
+    #[must_use]
+    pub fn keeping<T: Send + Unpin + 'static>(self, kept: T) -> Self {
+        Self::Boxed(Body::new(Keeping { body: self, _kept: kept }))
+    }
+}
+
+impl<T: Unpin> http_body::Body for Keeping<T> {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        Pin::new(&mut self.get_mut().body).poll_frame(cx)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}
+
 impl From<Bytes> for OutBody {
     fn from(bytes: Bytes) -> Self {
         Self::Ready((!bytes.is_empty()).then_some(bytes))

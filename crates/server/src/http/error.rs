@@ -53,7 +53,7 @@ pub const fn status(code: Code) -> StatusCode {
         Code::TooLarge | Code::TooManyFiles => StatusCode::PAYLOAD_TOO_LARGE,
         Code::RangeNotSatisfiable => StatusCode::RANGE_NOT_SATISFIABLE,
         Code::MisdirectedHost => StatusCode::MISDIRECTED_REQUEST,
-        Code::IdempotencyMismatch => StatusCode::UNPROCESSABLE_ENTITY,
+        Code::IdempotencyMismatch | Code::TooManyScripts => StatusCode::UNPROCESSABLE_ENTITY,
         Code::RateLimited | Code::PlanDailyLimit => StatusCode::TOO_MANY_REQUESTS,
         Code::HeadersTooLarge => StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE,
         Code::Internal => StatusCode::INTERNAL_SERVER_ERROR,

@@ -7,7 +7,9 @@ mod landing;
 mod notice;
 mod prose;
 mod report;
+mod reveal;
 mod style;
+mod viewer;
 mod words;
 
 pub use docs::docs;
@@ -15,6 +17,8 @@ pub use gate::{Gate, Step, gate, keep_key_source};
 pub use landing::{Landing, landing};
 pub use notice::{Notice, notice};
 pub use report::{ReportForm, report, report_thanks};
+pub use reveal::{Reveal, reveal};
+pub use viewer::{Viewer, viewer};
 pub use words::words;
 
 /// The mark, for `/favicon.svg`.

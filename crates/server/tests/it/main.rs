@@ -3,8 +3,10 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test says what went wrong by failing")]
 mod api_keys;
 mod backup_cli;
+mod burn;
 mod config_cli;
 mod email_gate;
+mod encrypted;
 mod errors;
 mod feedback;
 mod feedback_hostile;
@@ -32,6 +34,7 @@ mod sites_post;
 mod slugs;
 mod spec_map;
 mod storage;
+mod strict_csp;
 mod sweep;
 mod view_counts;
 mod view_files;

@@ -114,6 +114,16 @@ impl Db {
         self.get("SELECT 1", &[], |row| row.int(0)).await.map(|_| ())
     }
 
+    /// Sees to it that rows deleted before are in no file of the database any more. SQLite overwrites them in the main
+    /// file (`secure_delete`), but its log keeps what was written until it is emptied. PostgreSQL reuses the room by
+    /// itself, when its vacuum comes by.
+    pub async fn forget(&self) -> Result<(), DbError> {
+        match &self.0 {
+            Engine::Sqlite(db) => db.empty_log().await,
+            Engine::Pg(_) => Ok(()),
+        }
+    }
+
     /// Finishes every write handed in so far and lets go of the database.
     pub async fn close(&self) {
         match &self.0 {

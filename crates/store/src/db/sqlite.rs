@@ -121,6 +121,15 @@ impl SqliteDb {
         self.shared.writer.batch(stmts).await
     }
 
+    /// Moves the log into the database and empties it. A reader in the way leaves that to the next time.
+    pub(crate) async fn empty_log(&self) -> Result<(), DbError> {
+        let work = |connection: &mut Connection| {
+            connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get::<_, i64>(0))?;
+            Ok(())
+        };
+        self.shared.writer.alone(work).await
+    }
+
     /// Waits for the writer to finish what it was given, moves the log into the database and lets go of the file.
     pub(crate) async fn close(&self) {
         self.shared.writer.close().await;

@@ -1,25 +1,198 @@
 //! Pages that end with their first view: who is asked first, who burns by asking, and what is left afterwards.
+//!
+//! Revealing answers with a redirect to the page, not with the page: a reload is then an ordinary GET, an answer that
+//! got lost is had again by pressing once more, and files beside the page find their way. The cookie that the reveal
+//! page set lets exactly this viewer in, for the length of the window. The table is in docs/security.md.
 
+use super::cookies::Cookie;
 use super::scene::Scene;
-use crate::http::OutBody;
-use dropleaf_core::{Code, Error};
-use http::Response;
+use super::{designed, form, headers, isolated_target, redirect, show, without_body};
+use crate::http::{OutBody, empty};
+use crate::pages::{self, Reveal};
+use dropleaf_app::{Claim, Page};
+use dropleaf_core::access::{self, Access, Passes};
+use dropleaf_core::site::Visibility;
+use dropleaf_core::{Code, Error, burn, visitor};
+use futures_util::future::BoxFuture;
+use http::{Method, Response, StatusCode, header};
 use hyper::body::Incoming;
+use std::sync::Arc;
 
-/// A live page that burns.
-pub(super) async fn meet(_scene: &Scene<'_>, _tail: &str) -> Result<Response<OutBody>, Error> {
-    Err(Error::plain(Code::RevealRequired))
+/// How long the reveal page may stay open in a tab before its button forgets who pressed it.
+const COOKIE_SECONDS: i64 = 86_400;
+const TRIES: usize = 5;
+
+type Answer<'a> = BoxFuture<'a, Result<Response<OutBody>, Error>>;
+
+/// A live page that burns, as far as the row in memory knows.
+pub(super) async fn meet(scene: &Scene<'_>, tail: &str) -> Result<Response<OutBody>, Error> {
+    if is_ahead_of_time(scene) {
+        return Ok(not_now());
+    }
+    // Whether it still burns is decided by the database alone; a node may be a moment behind.
+    let page = reopen(scene).await?;
+    if page.site.updated_at != scene.page.site.updated_at {
+        return anew(scene, tail).await;
+    }
+    if !tail.is_empty() {
+        return Err(Error::new(Code::NotFound, "This page has no such file."));
+    }
+    let agent = scene.header("user-agent").unwrap_or_default();
+    if scene.head.method != Method::GET || !scene.visitor.burns_by_asking(agent) {
+        return Ok(ask_first(scene));
+    }
+    // Made ready first, so that a page whose bytes cannot be had just now is not lost for nothing.
+    let ready = show(scene, tail).await;
+    if ready.is_err() && reopen(scene).await?.site.updated_at == page.site.updated_at {
+        return ready;
+    }
+    match (ready, scene.door.app.claim_view(&page, None).await?) {
+        (Ok(ready), Claim::Won) => Ok(only_answer(scene, ready)),
+        _ => anew(scene, tail).await,
+    }
 }
 
 /// A page that is gone; the one who has just burnt it may look again for a moment.
 pub(super) async fn gone(
-    _scene: &Scene<'_>,
-    _tail: Option<&str>,
+    scene: &Scene<'_>,
+    tail: Option<&str>,
     code: Code,
 ) -> Result<Response<OutBody>, Error> {
+    if code == Code::Burnt && scene.page.bundle.is_some() {
+        if may_look_again(scene).await? {
+            return match tail {
+                Some(tail) => show(scene, tail).await,
+                None => redirect(StatusCode::PERMANENT_REDIRECT, &scene.root()),
+            };
+        }
+        // The cookie is kept by the page's own host.
+        if let Some(target) = isolated_target(scene)
+            && scene.door.app.is_being_read(&scene.page.site.id).await?
+        {
+            return redirect(StatusCode::TEMPORARY_REDIRECT, &target);
+        }
+    }
     Err(Error::plain(code))
 }
 
-pub(super) async fn reveal(_scene: &Scene<'_>, _body: Incoming) -> Result<Response<OutBody>, Error> {
-    Err(super::ours::missing())
+/// The button of the reveal page.
+pub(super) async fn reveal(scene: &Scene<'_>, body: Incoming) -> Result<Response<OutBody>, Error> {
+    match scene.head.method {
+        Method::POST => {}
+        Method::GET | Method::HEAD => return redirect(StatusCode::SEE_OTHER, &scene.root()),
+        _ => return Err(Error::plain(Code::MethodNotAllowed)),
+    }
+    form::require_same_origin(scene)?;
+    form::read(body).await?;
+    for _ in 0..TRIES {
+        let page = reopen(scene).await?;
+        let scene = Scene { page: &page, ..*scene };
+        if let Access::Gone(code) = access::decide(&page.door, Passes::ALL, scene.door.app.now()) {
+            // A second press, or one whose answer got lost.
+            return if code == Code::Burnt && may_look_again(&scene).await? {
+                redirect(StatusCode::SEE_OTHER, &scene.root())
+            } else {
+                Err(Error::plain(code))
+            };
+        }
+        scene.require_inside().await?;
+        if page.site.visibility != Visibility::Burn {
+            return redirect(StatusCode::SEE_OTHER, &scene.root());
+        }
+        let secret = Cookie::View.read(&scene).filter(|secret| burn::is_secret(secret));
+        // Who keeps no cookie cannot come back, so he gets the page at once.
+        let ready = match secret {
+            Some(_) => redirect(StatusCode::SEE_OTHER, &scene.root())?,
+            None => show(&scene, "").await?,
+        };
+        match (scene.door.app.claim_view(&page, secret).await?, secret) {
+            (Claim::Won, Some(_)) => {
+                scene.door.app.count_view(&page.site);
+                return Ok(ready);
+            }
+            (Claim::Won, None) => return Ok(only_answer(&scene, ready)),
+            (Claim::Changed, _) => {}
+        }
+    }
+    Err(Error::plain(Code::Overloaded).retry_after(1))
+}
+
+/// The row as the database has it now.
+async fn reopen(scene: &Scene<'_>) -> Result<Arc<Page>, Error> {
+    let missing = || Error::new(Code::NotFound, "There is no page at this address.");
+    let (key, _) = scene.place.split().ok_or_else(missing)?;
+    scene.door.app.reopen_page(&key).await?.ok_or_else(missing)
+}
+
+/// The row has changed under the request: everything is decided again, from the first gate on.
+fn anew<'a>(scene: &'a Scene<'a>, tail: &'a str) -> Answer<'a> {
+    Box::pin(async move {
+        let page = reopen(scene).await?;
+        let scene = Scene { page: &page, ..*scene };
+        if let Access::Gone(code) = access::decide(&page.door, Passes::ALL, scene.door.app.now()) {
+            return gone(&scene, Some(tail), code).await;
+        }
+        match scene.detour(tail).await? {
+            Some(response) => Ok(response),
+            None => show(&scene, tail).await,
+        }
+    })
+}
+
+async fn may_look_again(scene: &Scene<'_>) -> Result<bool, Error> {
+    match Cookie::View.read(scene) {
+        Some(secret) => scene.door.app.may_look_again(&scene.page.site.id, secret).await,
+        None => Ok(false),
+    }
+}
+
+/// The answer that nobody gets twice: when it has been sent, the bytes are erased.
+fn only_answer(scene: &Scene<'_>, mut response: Response<OutBody>) -> Response<OutBody> {
+    let app = &scene.door.app;
+    app.count_view(&scene.page.site);
+    let body = std::mem::replace(response.body_mut(), OutBody::empty());
+    *response.body_mut() = body.keeping(app.erase_after(&scene.page.site));
+    response
+}
+
+fn ask_first(scene: &Scene<'_>) -> Response<OutBody> {
+    let root = scene.root();
+    let files = scene.page.bundle.as_ref().map_or(1, |bundle| bundle.file_count());
+    let page = pages::reveal(&Reveal {
+        // The key of an encrypted page is behind the `#`, which only the page's own address keeps.
+        action: (!scene.page.site.e2e).then(|| format!("{root}_dropleaf/reveal")).as_deref(),
+        window_seconds: burn::window_seconds(files),
+        report: Some(&format!("{root}_dropleaf/report")),
+    });
+    let mut response = designed::answer(page, StatusCode::OK);
+    headers::unburnt(response.headers_mut());
+    // Kept if it is there: a second tab must not lock the first one out.
+    let known = Cookie::View.read(scene).is_some_and(burn::is_secret);
+    if scene.visitor.navigation && scene.head.method == Method::GET && !known {
+        let cookie = Cookie::View.set(scene, &scene.door.app.view_secret(), COOKIE_SECONDS);
+        response.headers_mut().extend(cookie.map(|cookie| (header::SET_COOKIE, cookie)));
+    }
+    if scene.head.method == Method::HEAD {
+        without_body(&mut response);
+    }
+    response
+}
+
+/// Whether a browser says that nobody has asked for the page yet.
+pub(super) fn is_ahead_of_time(scene: &Scene<'_>) -> bool {
+    ["sec-purpose", "purpose", "x-moz"]
+        .iter()
+        .any(|name| scene.header(name).is_some_and(visitor::is_ahead_of_time))
+}
+
+/// Robots are answered where they ask; many do not follow to another host, and some would try again as somebody else.
+pub(super) fn is_robot(scene: &Scene<'_>) -> bool {
+    scene.header("user-agent").is_some_and(visitor::is_bot)
+}
+
+pub(super) fn not_now() -> Response<OutBody> {
+    let mut response = empty(StatusCode::SERVICE_UNAVAILABLE);
+    headers::common(response.headers_mut());
+    headers::unburnt(response.headers_mut());
+    response
 }

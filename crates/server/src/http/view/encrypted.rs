@@ -1,11 +1,77 @@
 //! End-to-end encrypted pages in a browser: our viewer with the ciphertext inside, opened by the key in the fragment.
+//! One answer holds everything, so that it works behind gates, in a sandbox and when it can be had only once.
 
+use super::headers;
 use super::scene::Scene;
-use crate::http::OutBody;
+use crate::http::{OutBody, empty};
+use crate::pages::{self, Viewer};
+use axum::body::Body;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use bytes::Bytes;
 use dropleaf_app::LiveFile;
-use dropleaf_core::{Code, Error};
-use http::Response;
+use dropleaf_core::Error;
+use dropleaf_core::site::Visibility;
+use futures_util::stream::BoxStream;
+use futures_util::{StreamExt, stream};
+use http::{Method, Response, StatusCode, header};
+use std::io;
 
-pub(super) async fn viewer(_scene: &Scene<'_>, _file: &LiveFile) -> Result<Response<OutBody>, Error> {
-    Err(Error::plain(Code::Forbidden))
+pub(super) async fn viewer(scene: &Scene<'_>, file: &LiveFile) -> Result<Response<OutBody>, Error> {
+    let site = &scene.page.site;
+    let page = pages::viewer(&Viewer {
+        report: &format!("{}_dropleaf/report", scene.root()),
+        anonymous: site.account_id.is_none(),
+    });
+    let part = scene.door.app.stream(file, None).await?;
+    let length = page.before.len() as u64 + part.bytes.div_ceil(3) * 4 + page.after.len() as u64;
+    let mut response = empty(StatusCode::OK);
+    headers::viewer(response.headers_mut(), scene.place, scene.page, page.script_source);
+    response.headers_mut().insert(header::CONTENT_LENGTH, length.into());
+    if scene.head.method == Method::HEAD {
+        return Ok(response);
+    }
+    // What burns is counted when it is claimed.
+    if site.visibility != Visibility::Burn && !scene.visitor.prefetch {
+        scene.door.app.count_view(site);
+    }
+    let whole = stream::once(async { Ok(Bytes::from(page.before)) })
+        .chain(in_base64(part.stream))
+        .chain(stream::once(async { Ok(Bytes::from(page.after)) }));
+    *response.body_mut() = OutBody::Boxed(Body::from_stream(whole));
+    Ok(response)
+}
+
+/// Codes a stream piece by piece; what does not fill three bytes waits for the next piece.
+fn in_base64(
+    bytes: BoxStream<'static, io::Result<Bytes>>,
+) -> impl futures_util::Stream<Item = io::Result<Bytes>> + Send {
+    stream::unfold((Some(bytes), Vec::new()), |(bytes, mut held)| async move {
+        let mut bytes = bytes?;
+        match bytes.next().await {
+            Some(Ok(piece)) => {
+                held.extend_from_slice(&piece);
+                let rest = held.split_off(held.len() - held.len() % 3);
+                Some((Ok(Bytes::from(STANDARD.encode(&held))), (Some(bytes), rest)))
+            }
+            Some(Err(error)) => Some((Err(error), (None, Vec::new()))),
+            None => Some((Ok(Bytes::from(STANDARD.encode(&held))), (None, Vec::new()))),
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn pieces_of_any_size_code_as_the_whole() {
+        let whole: Vec<u8> = (0..=255).collect();
+        for step in [1, 2, 3, 4, 7, 256] {
+            let pieces: Vec<_> = whole.chunks(step).map(|piece| Ok(Bytes::copy_from_slice(piece))).collect();
+            let coded: Vec<_> = in_base64(stream::iter(pieces).boxed()).collect().await;
+            let coded: Vec<u8> = coded.into_iter().flat_map(Result::unwrap).collect();
+            assert_eq!(coded, STANDARD.encode(&whole).into_bytes(), "{step}");
+        }
+    }
 }

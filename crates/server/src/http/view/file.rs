@@ -3,10 +3,11 @@
 use super::negotiate::{self, Asked};
 use super::scene::Scene;
 use super::{headers, without_body};
-use crate::http::{Door, OutBody};
+use crate::http::{Door, OutBody, empty};
 use axum::body::Body;
 use bytes::Bytes;
 use dropleaf_app::{Coding, LiveFile, Page};
+use dropleaf_core::site::Visibility;
 use dropleaf_core::{Code, Error};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Response, StatusCode, header};
 use std::ops::Range;
@@ -17,6 +18,9 @@ pub(super) async fn send(
     status: StatusCode,
 ) -> Result<Response<OutBody>, Error> {
     let Scene { door, head, place, page, visitor, .. } = *scene;
+    if page.site.visibility == Visibility::Burn {
+        return Box::pin(send_unkept(scene, file, status)).await;
+    }
     let asked = |name: HeaderName| head.headers.get(name).and_then(|value| value.to_str().ok());
     if super::toolbar::belongs(scene, file) {
         return Box::pin(super::toolbar::send(scene, file, status)).await;
@@ -71,6 +75,23 @@ pub(super) async fn send(
     }
     if head.method == Method::HEAD {
         without_body(&mut response);
+    }
+    Ok(response)
+}
+
+/// A file of a page that burns: whole and straight from storage, leaving nothing in memory and nothing to ask with.
+async fn send_unkept(
+    scene: &Scene<'_>,
+    file: &LiveFile,
+    status: StatusCode,
+) -> Result<Response<OutBody>, Error> {
+    let mut response = empty(status);
+    headers::page(response.headers_mut(), scene.place, scene.page, file, scene.visitor.any_browser);
+    response.headers_mut().insert(header::CONTENT_TYPE, ready(&file.mime));
+    let part = scene.door.app.stream(file, None).await?;
+    response.headers_mut().insert(header::CONTENT_LENGTH, part.bytes.into());
+    if scene.head.method != Method::HEAD {
+        *response.body_mut() = OutBody::Boxed(Body::from_stream(part.stream));
     }
     Ok(response)
 }

@@ -15,6 +15,7 @@ const NOINDEX: HeaderValue = HeaderValue::from_static("noindex, nofollow, noarch
 const PRIVATE: HeaderValue = HeaderValue::from_static("private, no-cache");
 const PUBLIC: HeaderValue = HeaderValue::from_static("public, max-age=60, must-revalidate");
 const ACCEPT_RANGES: HeaderValue = HeaderValue::from_static("bytes");
+const NO_RANGES: HeaderValue = HeaderValue::from_static("none");
 const VARY_OWN: HeaderValue = HeaderValue::from_static("Accept-Encoding");
 const VARY_SHARED: HeaderValue =
     HeaderValue::from_static("Accept-Encoding, Sec-Fetch-Mode, Sec-Fetch-Site, User-Agent, Cookie");
@@ -22,27 +23,12 @@ const SAME_ORIGIN: HeaderValue = HeaderValue::from_static("same-origin");
 /// Nobody else may frame a page that not everybody may see.
 const FRAMED_BY_SELF: HeaderValue = HeaderValue::from_static("frame-ancestors 'self'");
 const ANY: HeaderValue = HeaderValue::from_static("*");
-const SANDBOX: HeaderValue = HeaderValue::from_static(
-    "sandbox allow-scripts allow-forms allow-popups allow-popups-to-escape-sandbox allow-modals allow-downloads allow-pointer-lock",
-);
+const SANDBOX: HeaderValue = HeaderValue::from_static(SANDBOX_TEXT);
+const SANDBOX_TEXT: &str = "sandbox allow-scripts allow-forms allow-popups allow-popups-to-escape-sandbox allow-modals allow-downloads allow-pointer-lock";
 const OWN_CLUSTER: HeaderValue = HeaderValue::from_static("?1");
 const OPENER: HeaderValue = HeaderValue::from_static("same-origin-allow-popups");
 const PERMISSIONS: HeaderValue =
     HeaderValue::from_static("browsing-topics=(), join-ad-interest-group=(), run-ad-auction=()");
-/// `csp_strict`. Inline scripts do not run; files of the page itself do.
-const STRICT_OWN: HeaderValue = HeaderValue::from_static(
-    "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; font-src 'self' data:; \
-     media-src 'self' data: blob:; connect-src 'self'; worker-src 'self'; manifest-src 'self'; frame-src 'none'; \
-     object-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; \
-     sandbox allow-scripts allow-same-origin allow-modals allow-downloads",
-);
-const STRICT_SHARED: HeaderValue = HeaderValue::from_static(
-    "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; font-src 'self' data:; \
-     media-src 'self' data: blob:; connect-src 'self'; worker-src 'self'; manifest-src 'self'; frame-src 'none'; \
-     object-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; \
-     sandbox allow-scripts allow-modals allow-downloads",
-);
-
 const ROBOTS: HeaderName = HeaderName::from_static("x-robots-tag");
 const CLUSTER: HeaderName = HeaderName::from_static("origin-agent-cluster");
 const CORP: HeaderName = HeaderName::from_static("cross-origin-resource-policy");
@@ -86,9 +72,10 @@ pub(super) fn script(headers: &mut HeaderMap, named: bool) {
 pub(super) fn page(headers: &mut HeaderMap, place: Place<'_>, page: &Page, file: &LiveFile, browser: bool) {
     common(headers);
     headers.insert(ROBOTS, NOINDEX);
-    headers.insert(header::ACCEPT_RANGES, ACCEPT_RANGES);
+    let burns = page.site.visibility == Visibility::Burn;
+    headers.insert(header::ACCEPT_RANGES, if burns { NO_RANGES } else { ACCEPT_RANGES });
     // Shown to some only, or once: kept by no cache, loaded and framed by nobody else.
-    let guarded = page.door.is_gated() || page.site.visibility == Visibility::Burn;
+    let guarded = burns || page.door.is_gated();
     if guarded {
         headers.insert(CORP, SAME_ORIGIN);
     }
@@ -111,7 +98,7 @@ pub(super) fn page(headers: &mut HeaderMap, place: Place<'_>, page: &Page, file:
         if !browser || file.mime != "application/pdf" {
             headers.insert(
                 header::CONTENT_SECURITY_POLICY,
-                if page.site.csp_strict { STRICT_SHARED } else { SANDBOX },
+                if page.site.csp_strict { strict(page, place) } else { SANDBOX },
             );
         }
         return;
@@ -125,15 +112,79 @@ pub(super) fn page(headers: &mut HeaderMap, place: Place<'_>, page: &Page, file:
         headers.insert(COOP, OPENER);
         headers.insert(PERMISSIONS_POLICY, PERMISSIONS);
         if page.site.csp_strict {
-            headers.insert(header::CONTENT_SECURITY_POLICY, STRICT_OWN);
+            headers.insert(header::CONTENT_SECURITY_POLICY, strict(page, place));
         }
     }
+}
+
+/// The viewer of an encrypted page. What it writes into itself obeys its policy, so it carries the page's own.
+pub(super) fn viewer(headers: &mut HeaderMap, place: Place<'_>, page: &Page, script_source: &str) {
+    common(headers);
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8"));
+    headers.insert(ROBOTS, NOINDEX);
+    headers.insert(header::CACHE_CONTROL, NO_STORE);
+    headers.insert(header::ACCEPT_RANGES, NO_RANGES);
+    headers.insert(header::VARY, VARY_SHARED);
+    let guarded = page.site.visibility == Visibility::Burn || page.door.is_gated();
+    if !place.is_shared() {
+        headers.insert(CLUSTER, OWN_CLUSTER);
+        headers.insert(COOP, OPENER);
+        headers.insert(PERMISSIONS_POLICY, PERMISSIONS);
+        if guarded {
+            headers.insert(CORP, SAME_ORIGIN);
+        }
+    }
+    // Nobody can check an encrypted page, and nobody answers for an anonymous one: it may not gather what people type.
+    let anonymous = page.site.account_id.is_none();
+    let policy = match (page.site.csp_strict, place.is_shared()) {
+        (true, shared) => strict_policy(script_source, shared),
+        (false, true) if anonymous => {
+            format!("{}; form-action 'none'", SANDBOX_TEXT.replace(" allow-forms", ""))
+        }
+        (false, true) => SANDBOX_TEXT.to_owned(),
+        (false, false) => {
+            let parts = [(guarded, "frame-ancestors 'self'"), (anonymous, "form-action 'none'")];
+            parts.iter().filter(|(wanted, _)| *wanted).map(|(_, part)| *part).collect::<Vec<_>>().join("; ")
+        }
+    };
+    if let Some(policy) = HeaderValue::from_str(&policy).ok().filter(|policy| !policy.is_empty()) {
+        headers.insert(header::CONTENT_SECURITY_POLICY, policy);
+    }
+}
+
+/// `csp_strict`, with the page's own inline scripts. Made once for each bundle.
+fn strict(page: &Page, place: Place<'_>) -> HeaderValue {
+    let word = |scripts: &str| [false, true].map(|shared| strict_policy(scripts, shared).into());
+    let policies = page.bundle.as_ref().map_or_else(|| word(""), |bundle| bundle.policies(word));
+    let [own, shared] = policies;
+    // The text was made here of base64 and our own words.
+    HeaderValue::from_maybe_shared(if place.is_shared() { shared } else { own })
+        .unwrap_or_else(|_| HeaderValue::from_static("default-src 'none'; sandbox"))
+}
+
+/// The strict policy with these script sources. Where sites share an origin, the page gets none.
+pub(super) fn strict_policy(scripts: &str, shared: bool) -> String {
+    let space = if scripts.is_empty() { "" } else { " " };
+    let origin = if shared { "" } else { " allow-same-origin" };
+    format!(
+        "default-src 'none'; script-src 'self'{space}{scripts}; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; \
+         font-src 'self' data:; media-src 'self' data: blob:; connect-src 'self'; worker-src 'self'; manifest-src 'self'; \
+         frame-src 'none'; object-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; \
+         sandbox allow-scripts{origin} allow-modals allow-downloads"
+    )
 }
 
 /// What everything sends.
 pub(super) fn common(headers: &mut HeaderMap) {
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, NOSNIFF);
     headers.insert(header::REFERRER_POLICY, NO_REFERRER);
+}
+
+/// What stands before a page that burns, and may be met in its place.
+pub(super) fn unburnt(headers: &mut HeaderMap) {
+    headers.insert(header::CACHE_CONTROL, NO_STORE);
+    headers.insert(header::ACCEPT_RANGES, NO_RANGES);
+    headers.insert(header::VARY, VARY_SHARED);
 }
 
 pub(super) fn redirect(headers: &mut HeaderMap) {

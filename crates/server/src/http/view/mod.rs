@@ -2,6 +2,7 @@
 
 mod burn;
 mod cookies;
+mod designed;
 mod email_gate;
 mod encrypted;
 mod feedback;
@@ -22,6 +23,7 @@ use super::error::{self, Wants};
 use super::{Door, OutBody, empty};
 use dropleaf_app::{LiveBundle, LiveFile, PageKey};
 use dropleaf_core::access::{self, Access};
+use dropleaf_core::site::Visibility;
 use dropleaf_core::visitor::{Signs, Visitor};
 use dropleaf_core::{Code, Error, path};
 use http::request::Parts;
@@ -149,7 +151,9 @@ async fn try_answer(
     }
     let (key, tail) = place.split().ok_or_else(missing)?;
     let ours = tail.and_then(|tail| tail.strip_prefix(OURS));
-    if ours.is_none() && !matches!(head.method, Method::GET | Method::HEAD) {
+    // A form without an address of its own is sent to the page's root; OPTIONS must not tell a burning page apart.
+    let rare = matches!(head.method, Method::POST | Method::OPTIONS) && tail == Some("");
+    if ours.is_none() && !rare && !matches!(head.method, Method::GET | Method::HEAD) {
         return Err(Error::plain(Code::MethodNotAllowed));
     }
     let page = door.app.open_page(&key).await?.ok_or_else(missing)?;
@@ -164,12 +168,19 @@ async fn try_answer(
         // Boxed: forms are rare, and a view should not carry the room their work needs.
         return Box::pin(ours::answer(&scene, name, body)).await;
     }
+    if rare {
+        return Box::pin(ours::at_root(&scene, body)).await;
+    }
     // The way to the page's own host comes before its gates: what they hand out must be kept there. But what is
     // gone is gone everywhere, and says so without a detour.
     if let Access::Gone(code) = access::decide(&page.door, access::Passes::ALL, door.app.now()) {
         return Box::pin(burn::gone(&scene, tail, code)).await;
     }
-    if let Some(target) = isolated_target(&scene) {
+    let burns = page.door.visibility == Visibility::Burn;
+    if burns && !page.door.is_gated() && burn::is_ahead_of_time(&scene) {
+        return Ok(burn::not_now());
+    }
+    if let Some(target) = isolated_target(&scene).filter(|_| !burns || !burn::is_robot(&scene)) {
         return redirect(StatusCode::TEMPORARY_REDIRECT, &target);
     }
     let Some(tail) = tail else {
@@ -249,7 +260,13 @@ pub(super) fn visitor(headers: &HeaderMap) -> Visitor {
 fn isolated_target(scene: &Scene<'_>) -> Option<String> {
     let hosts = &scene.door.resolved.hosts;
     let deaf = scene.visitor.safari && hosts.site.is_loopback();
-    if !matches!(scene.place, Place::Shared { .. }) || !hosts.isolated || !scene.visitor.navigation || deaf {
+    let plain = matches!(scene.head.method, Method::GET | Method::HEAD);
+    if !matches!(scene.place, Place::Shared { .. })
+        || !hosts.isolated
+        || !scene.visitor.navigation
+        || deaf
+        || !plain
+    {
         return None;
     }
     let origin = hosts.isolated_origin(&scene.page.site.host_label);

@@ -3,8 +3,9 @@
 use super::scene::Scene;
 use super::{burn, email_gate, feedback, gates, report};
 use crate::http::OutBody;
+use dropleaf_core::site::Visibility;
 use dropleaf_core::{Code, Error};
-use http::Response;
+use http::{Method, Response};
 use hyper::body::Incoming;
 
 pub(super) async fn answer(
@@ -20,6 +21,21 @@ pub(super) async fn answer(
         "toolbar.js" => feedback::toolbar(scene),
         "report" => report::answer(scene, body).await,
         _ => Err(missing()),
+    }
+}
+
+/// What is sent to a page's root itself, by forms that must not lose what stands behind the `#` of its address: the
+/// answer to whatever stands before the page. OPTIONS is answered by a page that burns, as if it were HEAD.
+pub(super) async fn at_root(scene: &Scene<'_>, body: Incoming) -> Result<Response<OutBody>, Error> {
+    let door = &scene.page.door;
+    let stands = scene.require_inside().await.map_err(|refusal| refusal.code);
+    match (&scene.head.method, stands) {
+        (&Method::POST, Err(Code::PasswordRequired)) => gates::submit(scene, body).await,
+        (&Method::POST, Err(Code::EmailRequired)) => email_gate::submit(scene, body).await,
+        (&Method::POST, _) if door.visibility == Visibility::Burn => burn::reveal(scene, body).await,
+        (&Method::OPTIONS, Ok(())) if door.visibility == Visibility::Burn => burn::meet(scene, "").await,
+        (&Method::OPTIONS, Err(code)) if door.visibility == Visibility::Burn => Err(Error::plain(code)),
+        _ => Err(Error::plain(Code::MethodNotAllowed)),
     }
 }
 

@@ -1,0 +1,134 @@
+//! Burn after read: the claim that picks the one viewer, and the erasure after it. Spec §1.3.
+//!
+//! The claim is the site's own compare-and-swap, committed before the first byte leaves: whatever else happens, a
+//! second viewer finds the page burnt. From then on only the holder of the view secret is let in, for a short while.
+
+use crate::app::App;
+use crate::pages::Page;
+use crate::sites::TRIES;
+use dropleaf_core::burn::{self, Burn};
+use dropleaf_core::site::{Site, State, Visibility};
+use dropleaf_core::{Result, secret};
+use dropleaf_store::{DbError, burns, sites};
+use std::sync::{Arc, Mutex, PoisonError};
+use tokio::sync::Notify;
+
+const BATCH: i64 = 500;
+
+/// What came of asking for the only view.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Claim {
+    Won,
+    /// The row is not what the caller saw: somebody was faster, or its owner changed it. Look again.
+    Changed,
+}
+
+/// Pages whose only view has ended, waiting to be erased at once instead of when their window is over.
+#[derive(Debug, Default)]
+pub(crate) struct Embers {
+    ids: Mutex<Vec<String>>,
+    wake: Notify,
+}
+
+/// Held while the only view is being sent; the page's bytes are erased when it is dropped.
+#[derive(Debug)]
+pub struct Erasing {
+    app: Arc<App>,
+    site_id: String,
+}
+
+impl Drop for Erasing {
+    fn drop(&mut self) {
+        let embers = &self.app.embers;
+        embers.ids.lock().unwrap_or_else(PoisonError::into_inner).push(std::mem::take(&mut self.site_id));
+        embers.wake.notify_one();
+    }
+}
+
+impl App {
+    /// A new view secret, for the page that asks before it burns.
+    pub fn view_secret(&self) -> String {
+        self.minter.page_token()
+    }
+
+    /// Claims the only view of this page, exactly as the caller saw it. Without a secret nobody can come back.
+    pub async fn claim_view(&self, page: &Page, view_secret: Option<&str>) -> Result<Claim> {
+        let site = &page.site;
+        let open = site.visibility == Visibility::Burn && site.state_at(self.now()) == State::Live;
+        let Some(bundle) = page.bundle.as_ref().filter(|_| open) else { return Ok(Claim::Changed) };
+        let trace = Burn {
+            secret_hash: view_secret.map_or(Burn::NOBODY, secret::hash),
+            erase_at: self.now() + burn::window_seconds(bundle.file_count()),
+        };
+        let (next, mut stmts) = self.ended(site, State::Burnt, false);
+        stmts.push(burns::insert(&site.id, &trace));
+        match self.commit_site(stmts, Some(site), &next).await {
+            Ok(()) => Ok(Claim::Won),
+            Err(DbError::Guard(sites::CHANGED)) => Ok(Claim::Changed),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Whether this secret belongs to the one who has burnt the page, and his time is not over.
+    pub async fn may_look_again(&self, site_id: &str, view_secret: &str) -> Result<bool> {
+        let trace = self.store.find_burn(site_id).await?;
+        Ok(trace.is_some_and(|trace| trace.admits(view_secret, self.now())))
+    }
+
+    /// Whether there is somebody at all who may come back to this burnt page.
+    pub async fn is_being_read(&self, site_id: &str) -> Result<bool> {
+        let trace = self.store.find_burn(site_id).await?;
+        Ok(trace.is_some_and(|trace| trace.is_open(self.now())))
+    }
+
+    /// To be kept with the answer that is the only one.
+    pub fn erase_after(self: &Arc<Self>, site: &Site) -> Erasing {
+        Erasing { app: Arc::clone(self), site_id: site.id.clone() }
+    }
+
+    /// Waits until the only view of some page has been sent.
+    pub async fn only_view_sent(&self) {
+        self.embers.wake.notified().await;
+    }
+
+    /// Erases the pages whose only view has been sent or whose window is over. Several nodes may do it at once.
+    pub async fn erase_burnt(&self) -> Result<usize> {
+        let mut ids = std::mem::take(&mut *self.embers.ids.lock().unwrap_or_else(PoisonError::into_inner));
+        ids.extend(self.store.list_burns_over(self.now(), BATCH).await?);
+        ids.sort_unstable();
+        ids.dedup();
+        let mut count = 0;
+        for id in ids {
+            count += usize::from(self.erase_one(&id).await?);
+        }
+        if count > 0 {
+            self.store.db.forget().await?;
+        }
+        Ok(count)
+    }
+
+    async fn erase_one(&self, id: &str) -> Result<bool> {
+        for _ in 0..TRIES {
+            let Some(site) = self.store.find_site(id).await? else { return Ok(false) };
+            if site.state != State::Burnt || site.purged_at.is_some() {
+                return Ok(false);
+            }
+            let versions = self.store.list_versions(&site.id).await?;
+            let (mut next, mut stmts) = self.ended(&site, State::Burnt, true);
+            // The title was part of the page.
+            next.title = String::new();
+            stmts[0] = sites::update(&site, &next);
+            stmts.push(burns::delete(&site.id));
+            match self.commit_site(stmts, Some(&site), &next).await {
+                Ok(()) => {
+                    let bundles: Vec<_> = versions.iter().map(|version| version.bundle_id.clone()).collect();
+                    self.erase_now(&site.id, &bundles).await;
+                    return Ok(true);
+                }
+                Err(DbError::Guard(sites::CHANGED)) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(false)
+    }
+}

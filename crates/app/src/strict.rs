@@ -1,0 +1,64 @@
+//! Strict policies: the inline scripts that a page's own policy allows, recorded beside its content, and what the
+//! publisher should know about it.
+
+use crate::app::App;
+use bytes::Bytes;
+use dropleaf_content::{MOST_SCRIPTS, Strict};
+use dropleaf_core::{Code, Error, Result};
+use dropleaf_store::{Stmt, bundles};
+
+const ENCRYPTED: &str = "The server cannot read an encrypted page: under csp_strict its inline scripts and whatever it \
+                         loads from other sites are blocked.";
+
+/// What a strict policy makes of some content.
+#[derive(Debug, Clone)]
+pub(crate) struct Policy {
+    pub(crate) sources: String,
+    pub(crate) warnings: Vec<String>,
+}
+
+impl Policy {
+    /// Refuses content with more inline scripts than a policy can name.
+    pub(crate) fn of(strict: &Strict, e2e: bool) -> Result<Self> {
+        if strict.is_too_much() {
+            let count = strict.script_count();
+            return Err(Error::new(
+                Code::TooManyScripts,
+                format!(
+                    "The page has {count} different inline scripts; csp_strict allows {MOST_SCRIPTS}. Move some into \
+                     files of the archive, or leave csp_strict out."
+                ),
+            ));
+        }
+        let mut warnings = strict.warnings();
+        warnings.extend(e2e.then(|| ENCRYPTED.to_owned()));
+        Ok(Self { sources: strict.sources(), warnings })
+    }
+
+    /// The statement that records it; the bundle must be recorded already.
+    pub(crate) fn record(&self, bundle_id: &str) -> Stmt {
+        bundles::set_script_sources(bundle_id, &self.sources)
+    }
+}
+
+impl App {
+    /// The policy of content that is stored already.
+    pub(crate) async fn policy_of_stored(&self, bundle_id: &str, e2e: bool) -> Result<Policy> {
+        let bundle = self.bundle(bundle_id).await?;
+        let mut pages: Vec<(String, String, Bytes)> = Vec::new();
+        for file in bundle.files().filter(|file| file.is_document) {
+            let mime = String::from_utf8_lossy(&file.mime).into_owned();
+            pages.push((file.path.clone(), mime, self.store.blobs.read(&self.store.db, &file.hash).await?));
+        }
+        pages.sort();
+        let strict = tokio::task::spawn_blocking(move || {
+            let mut strict = Strict::default();
+            for (path, mime, bytes) in &pages {
+                strict.read(path, mime, &bytes[..])?;
+            }
+            Ok::<_, std::io::Error>(strict)
+        });
+        let strict = strict.await.map_err(Error::internal)?.map_err(Error::internal)?;
+        Policy::of(&strict, e2e)
+    }
+}

@@ -1,0 +1,172 @@
+//! What a strict Content-Security-Policy blocks in a page, found in its markup and put into sentences.
+//! What scripts do while they run (`eval`, requests elsewhere, `location = …`) cannot be seen here.
+
+use crate::refusal::shown_name;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Handler,
+    Script,
+    Stylesheet,
+    Image,
+    Media,
+    Frame,
+    Plugin,
+    Form,
+    ScriptLink,
+    Base,
+    NewWindow,
+    StyleLoads,
+    Unread,
+}
+
+impl Kind {
+    fn words(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Handler => ("inline event handlers", "Use addEventListener in a script."),
+            Self::Script => ("scripts from other sites", "Put them into the archive."),
+            Self::Stylesheet => {
+                ("stylesheets from other sites", "Put them into the archive or into <style>.")
+            }
+            Self::Image => ("images from other sites", "Put them into the archive or use data: addresses."),
+            Self::Media => ("sound or video from other sites", "Put it into the archive."),
+            Self::Frame => ("frames", "Nothing can be framed."),
+            Self::Plugin => ("embedded objects", "Use images or links instead."),
+            Self::Form => ("forms that are sent", "Handle them in a script."),
+            Self::ScriptLink => ("javascript: links", "Use addEventListener in a script."),
+            Self::Base => ("a <base>", "Write relative references."),
+            Self::NewWindow => ("links that open a new window", "Leave out target."),
+            Self::StyleLoads => {
+                ("fonts or images that styles load from other sites", "Put them into the archive.")
+            }
+            Self::Unread => ("inline scripts in what could not be read", "Make the page simpler."),
+        }
+    }
+}
+
+/// Each kind once: how often, and the first example with its page.
+#[derive(Debug, Default)]
+pub(crate) struct Blocked(Vec<(Kind, usize, String)>);
+
+impl Blocked {
+    pub(crate) fn add(&mut self, kind: Kind, example: &str, page: &str) {
+        if let Some((_, count, _)) = self.0.iter_mut().find(|(known, ..)| *known == kind) {
+            *count += 1;
+        } else {
+            let example = format!("{} in {}", shown_name(example.as_bytes()), shown_name(page.as_bytes()));
+            self.0.push((kind, 1, example));
+        }
+    }
+
+    pub(crate) fn sentences(&self) -> Vec<String> {
+        let sentence = |(kind, count, example): &(Kind, usize, String)| {
+            let (what, instead) = kind.words();
+            let more = if *count > 1 { format!(" and {} more", count - 1) } else { String::new() };
+            format!("csp_strict blocks {what} ({example}{more}). {instead}")
+        };
+        self.0.iter().map(sentence).collect()
+    }
+}
+
+/// What of one element is blocked.
+pub(crate) fn of_element(tag: &str, attributes: &[(String, String)]) -> Vec<(Kind, String)> {
+    let get = |name: &str| attributes.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str());
+    let mut found = Vec::new();
+    for (name, value) in attributes {
+        if name.len() > 2 && name.starts_with("on") && name.bytes().all(|b| b.is_ascii_lowercase()) {
+            found.push((Kind::Handler, name.clone()));
+        }
+        let link = matches!(name.as_str(), "href" | "xlink:href" | "src" | "action" | "formaction");
+        if link && value.trim_ascii_start().get(..11).is_some_and(|v| v.eq_ignore_ascii_case("javascript:")) {
+            found.push((Kind::ScriptLink, tag.to_owned()));
+        }
+    }
+    let mut outside = |kind: Kind, name: &str, data: bool| {
+        if let Some(url) = get(name).filter(|url| is_outside(url, data)) {
+            found.push((kind, url.to_owned()));
+        }
+    };
+    match tag {
+        "script" => outside(Kind::Script, "src", false),
+        "link" if get("rel").is_some_and(|rel| rel.to_ascii_lowercase().contains("stylesheet")) => {
+            outside(Kind::Stylesheet, "href", false);
+        }
+        "img" | "input" => outside(Kind::Image, "src", true),
+        "image" => outside(Kind::Image, "href", true),
+        "video" | "audio" | "source" | "track" => outside(Kind::Media, "src", true),
+        "iframe" | "frame" => found.push((Kind::Frame, tag.to_owned())),
+        "object" | "embed" => found.push((Kind::Plugin, tag.to_owned())),
+        "form" => found.push((Kind::Form, tag.to_owned())),
+        "base" if get("href").is_some() => found.push((Kind::Base, tag.to_owned())),
+        "a" | "area" if get("target").is_some_and(|t| t.eq_ignore_ascii_case("_blank")) => {
+            found.push((Kind::NewWindow, get("href").unwrap_or(tag).to_owned()));
+        }
+        _ => {}
+    }
+    if matches!(tag, "img" | "source")
+        && get("srcset").is_some_and(|set| set.split([',', ' ']).any(|url| is_outside(url, true)))
+    {
+        found.push((Kind::Image, "srcset".to_owned()));
+    }
+    found
+}
+
+/// Whether the policy sees another place in an address. `data` tells whether `data:` and `blob:` are allowed there.
+fn is_outside(url: &str, data: bool) -> bool {
+    let url = url.trim_ascii();
+    if url.starts_with("//") || url.starts_with("\\\\") {
+        return true;
+    }
+    let Some((scheme, _)) = url.split_once(':') else { return false };
+    let named = scheme.starts_with(|c: char| c.is_ascii_alphabetic())
+        && scheme.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'-' | b'.'));
+    let inside = ["data", "blob"].iter().any(|kind| scheme.eq_ignore_ascii_case(kind));
+    named && !(data && inside) && !scheme.eq_ignore_ascii_case("javascript")
+}
+
+/// The first thing that a style loads from elsewhere.
+pub(crate) fn outside_style(text: &str) -> Option<&str> {
+    let after = |mark: &'static str| text.match_indices(mark).map(move |(at, _)| &text[at + mark.len()..]);
+    after("url(").chain(after("@import")).find_map(|rest| {
+        let rest = rest.trim_ascii_start().trim_start_matches(['"', '\'']);
+        let url = rest.split(['"', '\'', ')', ';', ' ', '\n']).next()?;
+        (is_outside(url, true) && rest.len() > url.len()).then_some(url)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn other_places_are_told_from_the_page_itself() {
+        for url in ["https://x.example/a", "//x.example", " HTTP://x", "ftp://x", "\\\\x"] {
+            assert!(is_outside(url, true), "{url}");
+        }
+        for url in ["a.png", "./a:b", "/a", "#x", "data:image/png,x", "blob:x", "", "javascript:x"] {
+            assert!(!is_outside(url, true), "{url}");
+        }
+        assert!(is_outside("data:text/javascript,x", false));
+    }
+
+    #[test]
+    fn styles_are_searched_for_loads() {
+        assert_eq!(outside_style("a{background:url( 'https://x/y.png')}"), Some("https://x/y.png"));
+        assert_eq!(outside_style("@import \"//x/y.css\";"), Some("//x/y.css"));
+        assert_eq!(outside_style("a{background:url(data:image/png,x);b:url(y.png)}"), None);
+    }
+
+    #[test]
+    fn each_kind_is_said_once_with_its_first_example() {
+        let mut blocked = Blocked::default();
+        for page in ["a.html", "b.html"] {
+            blocked.add(Kind::Handler, "onclick", page);
+        }
+        assert_eq!(
+            blocked.sentences(),
+            [
+                "csp_strict blocks inline event handlers (onclick in a.html and 1 more). Use addEventListener in a script."
+            ]
+        );
+    }
+}

@@ -1,0 +1,116 @@
+//! The text of one inline script on its way into a hash, as the document that a browser builds will hold it.
+
+use sha2::{Digest, Sha256};
+
+use crate::entities;
+
+/// Scripts in drawings are gathered before they are read; nobody draws with more.
+const DRAWN_BYTES: usize = 1 << 20;
+
+#[derive(Debug)]
+pub(crate) struct ScriptText {
+    hasher: Sha256,
+    len: usize,
+    after_return: bool,
+    /// Text of a script in a drawing, where characters may be written as entities.
+    drawn: Option<String>,
+}
+
+impl ScriptText {
+    pub(crate) fn new(drawn: bool) -> Self {
+        Self { hasher: Sha256::new(), len: 0, after_return: false, drawn: drawn.then(String::new) }
+    }
+
+    pub(crate) fn add(&mut self, text: &str, verbatim: bool) {
+        match &mut self.drawn {
+            Some(_) if verbatim => {
+                self.settle();
+                self.hash(text);
+            }
+            Some(gathered) if gathered.len() < DRAWN_BYTES => gathered.push_str(text),
+            Some(_) => {}
+            None => self.hash(text),
+        }
+    }
+
+    /// Reads the entities of what was gathered so far.
+    fn settle(&mut self) {
+        let gathered = self.drawn.as_mut().map(std::mem::take).unwrap_or_default();
+        let text = entities::decode(&gathered);
+        self.hash(&text);
+    }
+
+    /// A document has one kind of line end, and no NUL.
+    fn hash(&mut self, text: &str) {
+        self.len += text.len();
+        let mut from = 0;
+        for (at, byte) in text.bytes().enumerate() {
+            let replacement: &[u8] = match byte {
+                b'\r' => b"\n",
+                b'\n' if self.after_return => b"",
+                0 => "\u{fffd}".as_bytes(),
+                _ => {
+                    self.after_return = false;
+                    continue;
+                }
+            };
+            self.hasher.update(&text.as_bytes()[from..at]);
+            self.hasher.update(replacement);
+            self.after_return = byte == b'\r';
+            from = at + 1;
+        }
+        self.hasher.update(&text.as_bytes()[from..]);
+    }
+
+    /// SHA-256 in base64, or nothing for an empty script.
+    pub(crate) fn finish(mut self) -> Option<String> {
+        if self.drawn.is_some() {
+            self.settle();
+        }
+        (self.len > 0).then(|| base64(&self.hasher.finalize()))
+    }
+}
+
+fn base64(bytes: &[u8]) -> String {
+    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut out = String::with_capacity(bytes.len().div_ceil(3) * 4);
+    for group in bytes.chunks(3) {
+        let word =
+            group.iter().fold(0_usize, |word, b| word << 8 | usize::from(*b)) << (8 * (3 - group.len()));
+        for place in 0..4 {
+            let digit = char::from(DIGITS[word >> (18 - 6 * place) & 63]);
+            out.push(if place > group.len() { '=' } else { digit });
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn hash(parts: &[&str]) -> Option<String> {
+        let mut text = ScriptText::new(false);
+        for part in parts {
+            text.add(part, false);
+        }
+        text.finish()
+    }
+
+    #[test]
+    fn base64_is_padded_as_browsers_write_it() {
+        for (plain, coded) in [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg==")]
+        {
+            assert_eq!(base64(plain.as_bytes()), coded);
+        }
+    }
+
+    #[test]
+    fn line_ends_are_one_however_they_come() {
+        let plain = hash(&["a\nb\n\nc"]);
+        for parts in [&["a\r\nb\r\rc"][..], &["a\r", "\nb\r", "\r\nc"], &["a\rb\n\nc"]] {
+            assert_eq!(hash(parts), plain, "{parts:?}");
+        }
+        assert_eq!(hash(&[""]), None);
+    }
+}

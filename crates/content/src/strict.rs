@@ -1,0 +1,255 @@
+//! What a strict Content-Security-Policy means for a page: the hashes of its inline scripts, as a browser computes
+//! them, and what it will block. Hashes cover exactly the scripts that the policy governs; too many harm nobody,
+//! because every one of them is the author's own.
+
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+use std::io::{self, Read, Seek};
+use std::rc::Rc;
+
+use lol_html::html_content::{Element, EndTag, TextChunk, TextType};
+use lol_html::{HtmlRewriter, MemorySettings, Settings, element, text};
+
+use crate::blocked::{Blocked, Kind};
+use crate::bundle::{Body, Bundle, Encoding};
+use crate::entities;
+use crate::mime::{HTML, HTML_OWN_CHARSET};
+use crate::script_text::ScriptText;
+
+const MEMORY_BYTES: usize = 8 << 20;
+const SVG: &str = "http://www.w3.org/2000/svg";
+/// The policy is a header: it must stay short.
+pub const MOST_SCRIPTS: usize = 64;
+
+/// What was found in the pages of one upload.
+#[derive(Debug, Default)]
+pub struct Strict {
+    scripts: BTreeSet<String>,
+    blocked: Blocked,
+}
+
+impl Strict {
+    /// Reads every page of a bundle that is about to be stored.
+    pub fn of(bundle: &Bundle) -> io::Result<Self> {
+        let mut strict = Self::default();
+        for file in bundle.files.iter().filter(|file| is_page(file.mime)) {
+            match &file.body {
+                Body::Packed { encoding, bytes } => {
+                    strict.read(&file.path, file.mime, decoded(*encoding, &bytes[..])?)?;
+                }
+                Body::Spooled { encoding, file: spooled, .. } => {
+                    strict.read(&file.path, file.mime, decoded(*encoding, spooled)?)?;
+                    { spooled }.rewind()?;
+                }
+            }
+        }
+        Ok(strict)
+    }
+
+    /// Reads one page; what is not HTML is passed over.
+    pub fn read(&mut self, path: &str, mime: &str, mut page: impl Read) -> io::Result<()> {
+        if !is_page(mime) {
+            return Ok(());
+        }
+        let mut scan = Scan::new(std::mem::take(self), path, mime == HTML);
+        let mut buffer = vec![0; 64 * 1024];
+        loop {
+            match page.read(&mut buffer)? {
+                0 => break,
+                count => scan.write(&buffer[..count]),
+            }
+        }
+        *self = scan.finish();
+        Ok(())
+    }
+
+    pub fn is_too_much(&self) -> bool {
+        self.scripts.len() > MOST_SCRIPTS
+    }
+
+    pub fn script_count(&self) -> usize {
+        self.scripts.len()
+    }
+
+    /// The sources of the policy: `'sha256-…' 'sha256-…'`.
+    pub fn sources(&self) -> String {
+        self.scripts.iter().map(|hash| format!("'sha256-{hash}'")).collect::<Vec<_>>().join(" ")
+    }
+
+    /// What the policy will block, in sentences for the publisher.
+    pub fn warnings(&self) -> Vec<String> {
+        self.blocked.sentences()
+    }
+}
+
+fn is_page(mime: &str) -> bool {
+    mime == HTML || mime == HTML_OWN_CHARSET
+}
+
+fn decoded<'a>(encoding: Encoding, stored: impl Read + 'a) -> io::Result<Box<dyn Read + 'a>> {
+    Ok(match encoding {
+        Encoding::Identity => Box::new(stored),
+        Encoding::Zstd => Box::new(zstd::Decoder::new(stored)?),
+    })
+}
+
+type Discard = fn(&[u8]);
+
+struct Scan {
+    rewriter: Option<HtmlRewriter<'static, Discard>>,
+    found: Rc<RefCell<Found>>,
+}
+
+struct Found {
+    page: String,
+    strict: Strict,
+    /// The script whose text is passing by, if the policy governs it.
+    script: Option<ScriptText>,
+    style: String,
+}
+
+impl Scan {
+    /// A page that is served as UTF-8 is read as UTF-8, whatever it says of itself.
+    fn new(strict: Strict, page: &str, utf8: bool) -> Self {
+        let found = Found { page: page.to_owned(), strict, script: None, style: String::new() };
+        let found = Rc::new(RefCell::new(found));
+        let settings = Settings::new()
+            .append_element_content_handler(element!("*", judge(&found)))
+            .append_element_content_handler(element!("script", open_script(&found)))
+            .append_element_content_handler(text!("script", script_text(&found)))
+            .append_element_content_handler(text!("style", style_text(&found)))
+            .with_memory_settings(MemorySettings::new().with_max_allowed_memory_usage(MEMORY_BYTES))
+            .with_strict(false)
+            .with_adjust_charset_on_meta_tag(!utf8);
+        let discard: Discard = |_| {};
+        Self { rewriter: Some(HtmlRewriter::new(settings, discard)), found }
+    }
+
+    fn write(&mut self, chunk: &[u8]) {
+        if let Some(mut rewriter) = self.rewriter.take() {
+            if rewriter.write(chunk).is_ok() {
+                self.rewriter = Some(rewriter);
+            } else {
+                self.found.borrow_mut().block(Kind::Unread, "its end");
+            }
+        }
+    }
+
+    fn finish(mut self) -> Strict {
+        if let Some(rewriter) = self.rewriter.take() {
+            let _ = rewriter.end();
+        }
+        std::mem::take(&mut self.found.borrow_mut().strict)
+    }
+}
+
+impl Found {
+    fn block(&mut self, kind: Kind, example: &str) {
+        self.strict.blocked.add(kind, example, &self.page);
+    }
+}
+
+fn judge(found: &Rc<RefCell<Found>>) -> impl FnMut(&mut Element<'_, '_>) -> lol_html::HandlerResult + use<> {
+    let found = Rc::clone(found);
+    move |element| {
+        let mut found = found.borrow_mut();
+        let tag = element.tag_name();
+        let attributes: Vec<(String, String)> = element
+            .attributes()
+            .iter()
+            .map(|attribute| (attribute.name(), entities::decode(&attribute.value()).into_owned()))
+            .collect();
+        for (kind, example) in crate::blocked::of_element(&tag, &attributes) {
+            found.block(kind, &example);
+        }
+        Ok(())
+    }
+}
+
+fn open_script(
+    found: &Rc<RefCell<Found>>,
+) -> impl FnMut(&mut Element<'_, '_>) -> lol_html::HandlerResult + use<> {
+    let found = Rc::clone(found);
+    move |element| {
+        let drawn = element.namespace_uri() == SVG;
+        let outside = if drawn { ["href", "xlink:href"] } else { ["src", "src"] };
+        let governed = outside.iter().all(|name| element.get_attribute(name).is_none())
+            && is_governed(element.get_attribute("type"), element.get_attribute("language"));
+        found.borrow_mut().script = governed.then(|| ScriptText::new(drawn));
+        if !element.can_have_content() {
+            return Ok(());
+        }
+        let found = Rc::clone(&found);
+        element.on_end_tag(Box::new(move |_: &mut EndTag<'_>| {
+            let mut found = found.borrow_mut();
+            // A script that is never closed never runs; an empty one has nothing to run.
+            let hash = found.script.take().and_then(ScriptText::finish);
+            found.strict.scripts.extend(hash);
+            Ok(())
+        }))
+    }
+}
+
+fn script_text(
+    found: &Rc<RefCell<Found>>,
+) -> impl FnMut(&mut TextChunk<'_>) -> lol_html::HandlerResult + use<> {
+    let found = Rc::clone(found);
+    move |chunk| {
+        if let Some(script) = &mut found.borrow_mut().script {
+            script.add(chunk.as_str(), chunk.text_type() == TextType::CDataSection);
+        }
+        Ok(())
+    }
+}
+
+fn style_text(
+    found: &Rc<RefCell<Found>>,
+) -> impl FnMut(&mut TextChunk<'_>) -> lol_html::HandlerResult + use<> {
+    let found = Rc::clone(found);
+    move |chunk| {
+        let mut found = found.borrow_mut();
+        // A reference may be cut in two: the end of the last piece is looked at again.
+        let mut text = std::mem::take(&mut found.style);
+        text.push_str(chunk.as_str());
+        if let Some(url) = crate::blocked::outside_style(&text) {
+            let url = url.to_owned();
+            found.block(Kind::StyleLoads, &url);
+            text.clear();
+        }
+        let keep = text.len().saturating_sub(200);
+        let keep = (keep..=text.len()).find(|at| text.is_char_boundary(*at)).unwrap_or(text.len());
+        found.style = if chunk.last_in_text_node() { String::new() } else { text[keep..].to_owned() };
+        Ok(())
+    }
+}
+
+/// Whether the policy has a say in a script of this type: everything a browser runs, import maps and speculation
+/// rules included. Data blocks such as JSON are not scripts to it.
+fn is_governed(kind: Option<String>, language: Option<String>) -> bool {
+    let kind = match (kind, language) {
+        (Some(kind), _) if kind.is_empty() => return true,
+        (Some(kind), _) => entities::decode(&kind).trim_ascii().to_ascii_lowercase(),
+        (None, Some(language)) if !language.is_empty() => format!("text/{}", language.to_ascii_lowercase()),
+        (None, _) => return true,
+    };
+    matches!(kind.as_str(), "module" | "importmap" | "speculationrules") || is_javascript(&kind)
+}
+
+/// The MIME types that browsers take for JavaScript.
+fn is_javascript(kind: &str) -> bool {
+    let Some((family, name)) = kind.split_once('/') else { return false };
+    match family {
+        "application" => matches!(name, "javascript" | "ecmascript" | "x-javascript" | "x-ecmascript"),
+        "text" => {
+            matches!(
+                name,
+                "javascript" | "ecmascript" | "x-javascript" | "x-ecmascript" | "jscript" | "livescript"
+            ) || matches!(name.strip_prefix("javascript1."), Some("0" | "1" | "2" | "3" | "4" | "5"))
+        }
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+#[path = "strict_tests.rs"]
+mod tests;

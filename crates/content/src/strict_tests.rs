@@ -1,0 +1,130 @@
+//! Pages with tricky scripts. The hashes were compared with those that Chromium asks for in its console.
+
+use super::*;
+use sha2::{Digest, Sha256};
+
+fn strict(page: &str) -> Strict {
+    let mut strict = Strict::default();
+    strict.read("index.html", HTML, page.as_bytes()).unwrap();
+    // However the page is cut, it says the same.
+    let mut cut = Scan::new(Strict::default(), "index.html", true);
+    page.as_bytes().chunks(3).for_each(|chunk| cut.write(chunk));
+    assert_eq!(cut.finish().sources(), strict.sources());
+    strict
+}
+
+/// The page's scripts are exactly these texts.
+#[track_caller]
+fn has(page: &str, texts: &[&str]) {
+    let mut wanted = Strict::default();
+    for text in texts {
+        let mut script = ScriptText::new(false);
+        script.add(text, false);
+        wanted.scripts.extend(script.finish());
+    }
+    assert_eq!(strict(page).sources(), wanted.sources(), "{page}");
+}
+
+#[test]
+fn hash_is_the_one_that_browsers_compute() {
+    // From the specification of the policy.
+    assert_eq!(
+        strict("<script>alert('Hello, world.');</script>").sources(),
+        "'sha256-qznLcsROx4GACP2dm0UCKCzCG+HiZ1guq6ZZDob/Tng='"
+    );
+    assert_eq!(Sha256::digest("").len(), 32);
+}
+
+#[test]
+fn every_byte_between_the_tags_counts() {
+    has("<script> a </script><SCRIPT>b</ScRiPt >", &[" a ", "b"]);
+    has("<script>\r\na\rb\n</script>", &["\na\nb\n"]);
+    has("<script>a &amp; b < c</script>", &["a &amp; b < c"]);
+    has("<script>é漢😀</script>", &["é漢😀"]);
+    has("<script>x</script><script>x</script>", &["x"]);
+}
+
+#[test]
+fn comments_and_cdata_are_text_in_a_script() {
+    has("<script><!-- a --></script>", &["<!-- a -->"]);
+    has("<script>//<![CDATA[\na\n//]]></script>", &["//<![CDATA[\na\n//]]>"]);
+    has("<script><!--<script>a</script>--></script>", &["<!--<script>a</script>-->"]);
+    has("<!-- <script>no</script> --><p title='<script>no</script>'>x</p>", &[]);
+    has("<textarea><script>no</script></textarea><title><script>no</script></title>", &[]);
+}
+
+#[test]
+fn drawings_hold_scripts_in_their_own_way() {
+    has("<svg><script>a()</script></svg>", &["a()"]);
+    has("<svg><script>a &amp;&amp; b</script></svg>", &["a && b"]);
+    has("<svg><script><![CDATA[a && b]]></script></svg>", &["a && b"]);
+    has("<svg><script href='x.js'></script><script xlink:href='x.js'>c</script></svg>", &[]);
+}
+
+#[test]
+fn only_what_the_policy_governs_is_hashed() {
+    for kind in [
+        "",
+        " type",
+        " type=''",
+        " type=module",
+        " type=' Text/JavaScript '",
+        " type=application/ecmascript",
+        " type=text/javascript1.5",
+        " type=importmap",
+        " type=speculationrules",
+        " language=javascript",
+        " nomodule",
+    ] {
+        has(&format!("<script{kind}>x</script>"), &["x"]);
+    }
+    for kind in [
+        " src=a.js",
+        " src",
+        " src=''",
+        " type=application/json",
+        " type='application/ld+json'",
+        " type=text/plain",
+        " type=text/template",
+        " type='text/javascript; charset=utf-8'",
+        " type=x",
+        " language=vbscript",
+    ] {
+        has(&format!("<script{kind}>x</script>"), &[]);
+    }
+    has("<script></script><script>never closed", &[]);
+}
+
+#[test]
+fn page_in_another_charset_is_hashed_as_characters() {
+    let mut strict = Strict::default();
+    let page = b"<meta charset=windows-1252><script>'caf\xe9'</script>";
+    strict.read("a.html", HTML_OWN_CHARSET, &page[..]).unwrap();
+    let mut script = ScriptText::new(false);
+    script.add("'café'", false);
+    assert_eq!(strict.sources(), format!("'sha256-{}'", script.finish().unwrap()));
+}
+
+#[test]
+fn what_will_be_blocked_is_told() {
+    let page = "<base href=x><script src=https://cdn.example/a.js></script><link rel=stylesheet href=//cdn.example/a.css>\
+        <img src=https://x.example/a.png onerror=go()><body onload=go()><a href=' JavaScript:go()'>x</a><a target=_blank href=b>y</a>\
+        <iframe srcdoc=x></iframe><object></object><form></form><video src=https://x.example/v></video>\
+        <style>@font-face{src:url(https://x.example/f.woff2)}</style>";
+    let told = strict(page).warnings();
+    assert_eq!(told.len(), 12, "{told:#?}");
+    for what in
+        ["cdn.example/a.js", "a.css", "a.png", "onerror in index.html and 1 more", "javascript:", "f.woff2"]
+    {
+        assert!(told.iter().any(|sentence| sentence.contains(what)), "{what}: {told:#?}");
+    }
+    let clean = "<link rel=stylesheet href=a.css><img src=data:,x srcset='a.png 2x'><script src=a.js></script><a href=https://x>x</a>";
+    assert_eq!(strict(clean).warnings(), Vec::<String>::new());
+}
+
+#[test]
+fn more_than_64_scripts_are_too_much() {
+    let page = |n: usize| (0..n).fold(String::new(), |page, n| format!("{page}<script>{n}</script>"));
+    assert!(!strict(&page(64)).is_too_much());
+    assert!(strict(&page(65)).is_too_much());
+}

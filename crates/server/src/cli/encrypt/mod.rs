@@ -1,0 +1,85 @@
+//! `dropleaf encrypt FILE`: writes what to upload with `e2e=true`, and prints the end of the link that opens it.
+//! Needs no server and no settings.
+
+mod frame;
+
+use anyhow::{Context, Result, bail, ensure};
+use clap::Args;
+use dropleaf_core::Minter;
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use frame::Seeds;
+use std::ffi::OsString;
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+#[derive(Debug, Args)]
+pub(super) struct Encrypt {
+    /// The HTML page to encrypt
+    file: PathBuf,
+    /// Where to write the payload (default: FILE with .e2e added)
+    #[arg(short, long, value_name = "OUT")]
+    output: Option<PathBuf>,
+    /// Ask viewers for the passphrase in this file as well
+    #[arg(long, value_name = "FILE", conflicts_with = "ask_passphrase")]
+    passphrase_file: Option<PathBuf>,
+    /// Ask viewers for a passphrase as well, typed in now
+    #[arg(long)]
+    ask_passphrase: bool,
+    /// Compress before encrypting; the size then tells a little about the content
+    #[arg(long)]
+    gzip: bool,
+}
+
+impl Encrypt {
+    /// Standard output gets the fragment and nothing else, so that scripts can use it.
+    pub(super) fn run(self, minter: &Minter) -> Result<()> {
+        let plain = fs::read(&self.file).with_context(|| format!("cannot read {}", self.file.display()))?;
+        ensure!(!plain.is_empty(), "{} is empty", self.file.display());
+        let passphrase = self.passphrase()?;
+        let plain = if self.gzip { compress(&plain)? } else { plain };
+        let seeds = Seeds { secret: minter.bytes(), salt: minter.bytes(), iv: minter.bytes() };
+        let payload = frame::seal(&plain, &seeds, passphrase.as_deref(), self.gzip)?;
+        let output = self.output.unwrap_or_else(|| beside(&self.file));
+        fs::write(&output, payload).with_context(|| format!("cannot write {}", output.display()))?;
+        println!("{}", frame::fragment(&seeds.secret));
+        eprintln!(
+            "Wrote {0}. Publish it with: curl -F file=@{0} -F e2e=true …/sites\n\
+             Then put the line above at the end of the page's url. Whoever has all of it can read the page.",
+            output.display()
+        );
+        Ok(())
+    }
+
+    fn passphrase(&self) -> Result<Option<String>> {
+        let text = if let Some(path) = &self.passphrase_file {
+            let text = fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
+            let line = text.strip_suffix('\n').unwrap_or(&text);
+            line.strip_suffix('\r').unwrap_or(line).to_owned()
+        } else if self.ask_passphrase {
+            let first =
+                rpassword::prompt_password("Passphrase: ").context("there is no terminal to ask on")?;
+            if rpassword::prompt_password("Again: ")? != first {
+                bail!("the two differ");
+            }
+            first
+        } else {
+            return Ok(None);
+        };
+        ensure!(!text.is_empty(), "the passphrase is empty");
+        Ok(Some(text))
+    }
+}
+
+fn compress(plain: &[u8]) -> Result<Vec<u8>> {
+    let mut out = GzEncoder::new(Vec::new(), Compression::best());
+    out.write_all(plain)?;
+    Ok(out.finish()?)
+}
+
+fn beside(file: &Path) -> PathBuf {
+    let mut name = OsString::from(file);
+    name.push(".e2e");
+    name.into()
+}

@@ -1,0 +1,85 @@
+//! The page that opens an encrypted one: our script with the ciphertext beside it, in one answer. The key stays behind
+//! the `#` of the address; the server sends what it has and never learns more.
+
+use super::style::{Style, style};
+use askama::Template;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use sha2::{Digest as _, Sha256};
+use std::sync::LazyLock;
+
+static STYLE: LazyLock<Style> = style!("viewer.css");
+const SCRIPT: &str = include_str!("../../assets/viewer.js");
+static SCRIPT_SOURCE: LazyLock<String> =
+    LazyLock::new(|| format!("'sha256-{}'", STANDARD.encode(Sha256::digest(SCRIPT))));
+/// Stands for the ciphertext, which is not rendered but streamed in its place.
+const PLACE: &str = "@payload@";
+
+#[derive(Debug, Clone, Copy)]
+pub struct Viewer<'a> {
+    /// Where the page can be reported.
+    pub report: &'a str,
+    /// Nobody answers for the page: the viewer says so.
+    pub anonymous: bool,
+}
+
+/// The page around its payload, and the exact CSP source of its one script.
+#[derive(Debug, Clone)]
+pub struct Around {
+    pub before: String,
+    pub after: String,
+    pub script_source: &'static str,
+}
+
+#[derive(Template)]
+#[template(path = "viewer.html")]
+struct Page<'a> {
+    style: &'static str,
+    script: &'static str,
+    payload: &'static str,
+    report: &'a str,
+    anonymous: bool,
+}
+
+pub fn viewer(viewer: &Viewer<'_>) -> Around {
+    let page = Page {
+        style: STYLE.text,
+        script: SCRIPT,
+        payload: PLACE,
+        report: viewer.report,
+        anonymous: viewer.anonymous,
+    };
+    // Rendering writes into a String and cannot fail.
+    let html = page.render().unwrap_or_default();
+    let (before, after) = html.split_once(PLACE).unwrap_or((&html, ""));
+    Around { before: before.to_owned(), after: after.to_owned(), script_source: &SCRIPT_SOURCE }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::HOSTILE;
+    use super::*;
+
+    #[test]
+    fn the_payload_lies_in_a_script_that_does_not_run() {
+        let around = viewer(&Viewer { report: "/p/x/_dropleaf/report", anonymous: true });
+        assert!(around.before.ends_with("<script type=\"text/plain\" id=\"payload\">"), "{}", around.before);
+        assert!(around.after.starts_with("</script>"));
+        let html = [around.before.as_str(), &around.after].concat();
+        assert!(
+            html.contains("data-report=\"/p/x/_dropleaf/report\"")
+                && html.contains("data-anonymous=\"true\"")
+        );
+        assert!(html.starts_with("<!doctype html>") && !html.contains("src="));
+    }
+
+    #[test]
+    fn the_source_is_that_of_the_one_script_that_runs() {
+        let around = viewer(&Viewer { report: HOSTILE, anonymous: false });
+        let html = [around.before.as_str(), &around.after].concat();
+        assert_eq!(html.matches("<script").count(), 2, "hostile text stays text");
+        let (_, rest) = html.split_once("<script>").expect("the script");
+        let (text, _) = rest.split_once("</script>").expect("its end");
+        assert_eq!(around.script_source, format!("'sha256-{}'", STANDARD.encode(Sha256::digest(text))));
+    }
+}

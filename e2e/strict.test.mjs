@@ -1,0 +1,77 @@
+// `csp_strict` in a real browser: the page's own scripts run, whatever was brought in does not, and nothing leaves.
+
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { launch } from './browser.mjs';
+import { publish } from './http.mjs';
+import { operatorKey, startServer } from './server.mjs';
+import { zip } from './zip.mjs';
+
+let server, browser, key;
+
+before(async () => {
+  server = await startServer();
+  key = await operatorKey(server);
+  browser = await launch();
+});
+after(async () => {
+  await browser?.close();
+  await server?.stop();
+});
+
+// Every way to write a script that browsers run and that is hard to hash: line ends, comments, other letters, drawings.
+const TRICKY = [
+  '<script>ran.push("plain")</script>',
+  '<SCRIPT TYPE=" text/JavaScript ">ran.push("loud")</SCRIPT\n>',
+  '<script type=module>ran.push("module")</script>',
+  '<script>\r\nran.push("returns")\r// x\r\n</script>',
+  '<script><!-- an old trick\nran.push("comment")\n//--></script>',
+  '<script>//<![CDATA[\nran.push("cdata")\n//]]></script>',
+  '<script>ran.push("caf\u00e9 \u6f22 \u{1f600}".slice(0, 4))</script>',
+  '<script>/*<!--<script></script>-->*/ran.push("nested")</script>',
+  '<svg><script>ran.push("drawn")</script></svg>',
+  '<svg><script>if (1 &lt; 2 &amp;&amp; true) ran.push("entities")</script></svg>',
+  '<svg><script><![CDATA[if (1 < 2 && true) ran.push("section")]]></script></svg>',
+  '<script type=importmap>{"imports": {"leaf": "./leaf.js"}}</script><script type=module>import leaf from "leaf"; ran.push(leaf)</script>',
+];
+const NAMES = ['plain', 'loud', 'module', 'returns', 'comment', 'cdata', 'caf\u00e9', 'nested', 'drawn', 'entities', 'section', 'mapped', 'file'];
+
+const PAGE = `<!doctype html><meta charset=utf-8><title>Strict</title><script>var ran = [], blocked = [];
+addEventListener('securitypolicyviolation', (event) => blocked.push(event.effectiveDirective));</script>
+${TRICKY.join('\n')}
+<script src="file.js"></script><button onclick="ran.push('handler')">x</button>
+<script>
+const brought = document.createElement('script');
+brought.textContent = 'ran.push("injected")';
+document.body.append(brought);
+document.querySelector('button').click();
+try { eval('ran.push("eval")'); } catch { ran.push('no eval'); }
+localStorage.kept = 'yes';
+const image = new Image();
+image.onerror = () => ran.push('no image');
+image.src = 'http://127.0.0.1:9/x.png';
+fetch('http://127.0.0.1:9/steal').catch(() => ran.push('no fetch'));
+fetch('leaf.js').then((answer) => ran.push(answer.ok && 'own fetch'));
+</script>`;
+
+test('hashed inline scripts run; injected ones, handlers, eval and other places do not', async () => {
+  const bytes = zip([
+    { name: 'index.html', bytes: PAGE },
+    { name: 'file.js', bytes: 'ran.push("file")' },
+    { name: 'leaf.js', bytes: 'export default "mapped"' },
+  ]);
+  const site = await publish(server, { name: 'strict.zip', bytes, key, fields: { csp_strict: 'true' } });
+  assert.ok(site.warnings.some((warning) => warning.includes('onclick')), `${site.warnings}`);
+  const page = await (await browser.newContext()).newPage();
+  const asked = [];
+  page.on('request', (sent) => asked.push(sent.url()));
+  await page.goto(site.url, { waitUntil: 'networkidle' });
+  await page.waitForFunction(() => ran.includes('no image') && ran.includes('no fetch') && ran.includes('own fetch'));
+  const { ran, blocked, kept } = await page.evaluate(() => ({ ran, blocked, kept: localStorage.kept }));
+  for (const name of NAMES) assert.ok(ran.includes(name), `${name} did not run: ${ran}; blocked: ${blocked}`);
+  for (const name of ['injected', 'handler', 'eval']) assert.ok(!ran.includes(name), `${name} ran`);
+  for (const name of ['script-src-elem', 'script-src-attr', 'img-src', 'connect-src']) assert.ok(blocked.includes(name), `${name}: ${blocked}`);
+  assert.ok(ran.includes('no eval'));
+  assert.equal(kept, 'yes', 'it has an origin of its own');
+  assert.ok(asked.every((url) => !url.includes(':9/')) || blocked.includes('connect-src'));
+});
