@@ -8,8 +8,6 @@ use askama::Template;
 use std::sync::LazyLock;
 
 static STYLE: LazyLock<Style> = style!("notice.css", "gate.css");
-/// The one script: a form forgets what is behind the `#`, and that is the key of an encrypted page.
-static KEEP_KEY: LazyLock<Style> = LazyLock::new(|| Style::new(include_str!("../../assets/keep-key.js")));
 
 /// What is asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,21 +23,15 @@ pub enum Step<'a> {
 #[derive(Debug, Clone, Copy)]
 pub struct Gate<'a> {
     pub step: Step<'a>,
-    /// Where the form goes: a path on this host.
-    pub action: &'a str,
+    /// Where the form goes: a path on this host. None: to the page's own address, which alone keeps what is behind
+    /// its `#`, the key of an encrypted page.
+    pub action: Option<&'a str>,
     /// Where the viewer wanted to go.
     pub to: &'a str,
     /// What was wrong with the last try.
     pub problem: Option<&'a str>,
     /// Where this page can be reported.
     pub report: Option<&'a str>,
-    /// Whether the address carries the key of an encrypted page; then the policy must allow [`keep_key_source`].
-    pub keeps_key: bool,
-}
-
-/// The CSP source of the script that carries the key through the forms.
-pub fn keep_key_source() -> &'static str {
-    &KEEP_KEY.source
 }
 
 #[derive(Template)]
@@ -49,11 +41,10 @@ struct Page<'a> {
     heading: &'static str,
     glyph: Glyph,
     step: Step<'a>,
-    action: &'a str,
+    action: Option<&'a str>,
     to: &'a str,
     problem: Option<&'a str>,
     report: Option<&'a str>,
-    script: Option<&'static str>,
 }
 
 pub fn gate(gate: &Gate<'_>) -> Rendered {
@@ -67,11 +58,10 @@ pub fn gate(gate: &Gate<'_>) -> Rendered {
         heading,
         glyph,
         step: gate.step,
-        action: safe_link(gate.action).unwrap_or_default(),
+        action: gate.action.and_then(safe_link),
         to: safe_link(gate.to).unwrap_or_default(),
         problem: gate.problem,
         report: gate.report.and_then(safe_link),
-        script: gate.keeps_key.then_some(KEEP_KEY.text),
     };
     // Rendering writes into a String and cannot fail.
     Rendered { html: page.render().unwrap_or_default(), style_source: &STYLE.source }
@@ -83,14 +73,7 @@ mod tests {
     use super::*;
 
     fn plain(step: Step<'_>) -> Gate<'_> {
-        Gate {
-            step,
-            action: "/p/t/_dropleaf/gate",
-            to: "/p/t/a?x=1",
-            problem: None,
-            report: None,
-            keeps_key: false,
-        }
+        Gate { step, action: Some("/p/t/_dropleaf/gate"), to: "/p/t/a?x=1", problem: None, report: None }
     }
 
     #[test]
@@ -120,25 +103,29 @@ mod tests {
     }
 
     #[test]
-    fn only_the_gate_of_an_encrypted_page_has_a_script_and_its_source_names_it() {
-        let html = gate(&Gate { keeps_key: true, ..plain(Step::Password) }).html;
-        assert_eq!(html.matches("<script").count(), 1);
-        let text = html.split_once("<script>").unwrap().1.split_once("</script>").unwrap().0;
-        assert_eq!(keep_key_source(), Style::new(text.to_owned().leak()).source);
+    fn the_gate_of_an_encrypted_page_stays_at_its_address() {
+        for step in [Step::Password, Step::Address, Step::Code { email: "ann@example.org" }] {
+            let page = gate(&Gate { action: None, ..plain(step) });
+            assert_sound(&page);
+            assert!(
+                page.html.contains("<form method=\"post\">") && !page.html.contains("<a "),
+                "{}",
+                page.html
+            );
+        }
     }
 
     #[test]
     fn hostile_text_stays_text() {
         let hostile = Gate {
             step: Step::Code { email: HOSTILE },
-            action: "/p/\"><script>",
+            action: Some("/p/\"><script>"),
             to: "/p/\"><script>",
             problem: Some(HOSTILE),
             report: Some("/r\"><script>"),
-            keeps_key: false,
         };
         assert_sound(&gate(&hostile));
-        let elsewhere = Gate { action: "https:evil", to: "javascript:x", ..plain(Step::Address) };
+        let elsewhere = Gate { action: Some("https:evil"), to: "javascript:x", ..plain(Step::Address) };
         let html = gate(&elsewhere).html;
         assert!(!html.contains("evil") && !html.contains("javascript"), "{html}");
     }

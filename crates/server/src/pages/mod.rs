@@ -13,7 +13,7 @@ mod viewer;
 mod words;
 
 pub use docs::docs;
-pub use gate::{Gate, Step, gate, keep_key_source};
+pub use gate::{Gate, Step, gate};
 pub use landing::{Landing, landing};
 pub use notice::{Notice, notice};
 pub use report::{ReportForm, report, report_thanks};

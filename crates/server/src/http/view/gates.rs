@@ -4,7 +4,7 @@
 use super::cookies::Cookie;
 use super::scene::Scene;
 use super::share::{self, Shared};
-use super::{OURS, email_gate, form, headers, redirect, wants, without_body};
+use super::{OURS, email_gate, form, redirect, wants, without_body};
 use crate::http::OutBody;
 use crate::http::error::{self, Wants};
 use crate::pages::{self, Step};
@@ -156,19 +156,16 @@ pub(super) fn question(
         Step::Password => "gate",
         Step::Address | Step::Code { .. } => email_gate::NAME,
     };
+    let action = format!("{root}{OURS}{name}");
     let page = pages::gate(&pages::Gate {
         step,
-        action: &format!("{root}{OURS}{name}"),
+        // The form of an encrypted page must not leave its address: `ours::at_root` takes it there.
+        action: Some(action.as_str()).filter(|_| !scene.page.site.e2e),
         to,
         problem,
         report: Some(&format!("{root}{OURS}report")),
-        keeps_key: scene.page.site.e2e,
     });
-    let mut response = error::designed(status, page);
-    if scene.page.site.e2e {
-        headers::allow_script(response.headers_mut(), pages::keep_key_source());
-    }
-    response
+    error::designed(status, page)
 }
 
 /// What a viewer reads beside the field.

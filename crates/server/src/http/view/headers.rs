@@ -193,12 +193,3 @@ pub(super) fn redirect(headers: &mut HeaderMap) {
     headers.insert(ROBOTS, NOINDEX);
     headers.insert(header::VARY, VARY_SHARED);
 }
-
-/// Adds a script to the policy of one of our own pages.
-pub(super) fn allow_script(headers: &mut HeaderMap, source: &str) {
-    let policy = headers.get(header::CONTENT_SECURITY_POLICY).and_then(|policy| policy.to_str().ok());
-    let wider = format!("{}; script-src {source}", policy.unwrap_or("default-src 'none'"));
-    if let Ok(value) = HeaderValue::from_str(&wider) {
-        headers.insert(header::CONTENT_SECURITY_POLICY, value);
-    }
-}
