@@ -69,14 +69,15 @@ impl Door {
             return (Surface::Other, Box::pin(health::answer(&self.app, path)).await);
         }
         let place = match self.resolved.hosts.face(authority) {
-            Face::Api { pages } => match shared_place(path, pages, self.resolved.hosts.isolated) {
-                Some(place) => Some(place),
-                // Boxed, so that the many page views do not carry the room its work needs.
-                None => {
+            Face::Api { pages } => {
+                let place = shared_place(path, pages, self.resolved.hosts.isolated);
+                if place.is_none() {
                     let request = Request::from_parts(head, body);
+                    // Boxed, so that the many page views do not carry the room its work needs.
                     return (Surface::Api, Box::pin(self.call_api(request, peer)).await);
                 }
-            },
+                place
+            }
             Face::Pages => shared_place(path, true, self.resolved.hosts.isolated),
             Face::Isolated(label) => path.strip_prefix("/p/").map(|rest| Place::Isolated { label, rest }),
             Face::Slug(slug) => Some(Place::Slug { slug, rest: path.strip_prefix('/').unwrap_or(path) }),

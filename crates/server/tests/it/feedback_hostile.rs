@@ -4,6 +4,7 @@ use crate::harness::{Form, Node, Setup, on_each_database, page, site_path};
 use serde_json::{Value, json};
 
 /// What was sent, and what is kept of it. None: it is refused.
+#[expect(clippy::too_many_lines, reason = "a list")]
 fn hostile() -> Vec<(String, Option<String>)> {
     let mut all: Vec<(String, Option<String>)> = Vec::new();
     let mut same = |text: String| all.push((text.clone(), Some(text)));

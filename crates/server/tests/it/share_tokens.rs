@@ -1,4 +1,4 @@
-//! Share links: made, listed, revoked, opened. Spec §2 ShareToken, §3 Share token, §4 Share tokens, security: `?t=`.
+//! Share links: made, listed, revoked, opened. Spec §2 `ShareToken`, §3 Share token, §4 Share tokens, security: `?t=`.
 
 use crate::harness::{Answer, DAY, Form, HOUR, NOW, Node, Setup, on_each_database, page, site_path};
 use serde_json::{Value, json};
@@ -157,12 +157,12 @@ async fn browser_is_sent_on_without_the_token_and_a_cookie_opens_the_page() {
         assert_eq!(sent.header("location"), format!("/{path}?b=%20x&a=1&t=5"));
         assert_eq!(sent.header("cache-control"), "no-store");
         assert_eq!(sent.header("referrer-policy"), "no-referrer");
-        let set = sent.header("set-cookie");
-        assert!(set.starts_with("__Host-s=share_"), "{set}");
+        let given = sent.header("set-cookie");
+        assert!(given.starts_with("__Host-s=share_"), "{given}");
         for part in ["; Path=/", "; Max-Age=43200", "; HttpOnly", "; SameSite=Lax", "; Secure"] {
-            assert!(set.contains(part), "{set}");
+            assert!(given.contains(part), "{given}");
         }
-        assert!(!set.contains(text(&made, "token")), "the cookie does not hold the token");
+        assert!(!given.contains(text(&made, "token")), "the cookie does not hold the token");
         let clean = own.split('?').next().unwrap();
         let with = |value: &str| node.get(clean).browser().header("cookie", value);
         assert!(opens(&with(&cookie(&sent)).send().await));
