@@ -17,11 +17,18 @@ const HARMLESS: [&str; 7] = ["http:", "https:", "//", "#", "data:", "mailto:", "
 pub(crate) fn title_of(page: &[u8]) -> Option<String> {
     let page = std::str::from_utf8(page).ok()?;
     let title = title::clean_html(raw_title(page)?)?;
-    let plain = ["<base", "<BASE", "<Base", "HREF", "Href", "SRC", "Src"];
-    let ordinary = plain.iter().all(|odd| memmem::find(page.as_bytes(), odd.as_bytes()).is_none());
-    let harmless =
-        |name: &str| memmem::find_iter(page.as_bytes(), name).all(|at| is_harmless(&page[at + name.len()..]));
-    (ordinary && harmless("href") && harmless("src")).then_some(title)
+    // Every value follows an equals sign, so one search finds all references, however their names are written.
+    let harmless = |at: usize| !is_reference(&page.as_bytes()[..at]) || is_harmless(&page[at + 1..]);
+    memchr_iter(b'=', page.as_bytes()).all(harmless).then_some(title)
+}
+
+/// Whether what stands before an equals sign ends in the name of an attribute that refers to something.
+fn is_reference(before: &[u8]) -> bool {
+    let before = before.trim_ascii_end();
+    let ends = |name: &[u8]| {
+        before.len() >= name.len() && before[before.len() - name.len()..].eq_ignore_ascii_case(name)
+    };
+    ends(b"href") || ends(b"src")
 }
 
 fn raw_title(page: &str) -> Option<&str> {
@@ -38,10 +45,9 @@ fn raw_title(page: &str) -> Option<&str> {
     (after.starts_with("</title>") && text.len() <= TITLE_BYTES).then_some(text)
 }
 
-/// What follows the name of an attribute: no value, or one that begins in a known way.
+/// Whether a value begins in a known way.
 fn is_harmless(after: &str) -> bool {
-    let Some(value) = after.trim_ascii_start().strip_prefix('=') else { return true };
-    let value = value.trim_ascii_start();
+    let value = after.trim_ascii_start();
     let value = value.strip_prefix(['"', '\'']).unwrap_or(value);
     HARMLESS.iter().any(|start| value.starts_with(start))
 }

@@ -18,6 +18,9 @@ const HELD_IDENTITY_BYTES: u64 = 24 << 20;
 const WORTH_COMPRESSING_BYTES: usize = 512;
 /// Quick rather than small: what viewers are sent is coded anew, once, at more leisure.
 const LEVEL: i32 = 1;
+/// A small page takes up one page of the database in any case, so there the quickest form will do.
+const SMALL_LEVEL: i32 = -1;
+const SMALL_BYTES: usize = 16 * 1024;
 /// A compressor remembers the largest thing it has packed; those that threads keep stay small.
 const SHARED_COMPRESSOR_BYTES: usize = 128 * 1024;
 
@@ -115,6 +118,7 @@ fn compress(kept: &mut Option<zstd::bulk::Compressor<'static>>, bytes: &[u8]) ->
         compressor.set_parameter(CParameter::ChecksumFlag(true))?;
         compressor
     };
+    compressor.set_compression_level(if bytes.len() <= SMALL_BYTES { SMALL_LEVEL } else { LEVEL })?;
     let mut packed = compressor.compress(bytes)?;
     packed.shrink_to_fit();
     *kept = Some(compressor);

@@ -220,7 +220,7 @@ fn writer_connection(path: &Path) -> Result<Connection, DbError> {
     let connection = connection(path)?;
     connection.execute_batch(
         "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA cache_size=-32768;
-         PRAGMA wal_autocheckpoint=4000; PRAGMA secure_delete=ON;",
+         PRAGMA wal_autocheckpoint=8000; PRAGMA secure_delete=ON;",
     )?;
     Ok(connection)
 }

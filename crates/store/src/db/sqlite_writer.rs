@@ -5,6 +5,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{Receiver, Sender, channel};
+use std::time::Duration;
 
 use bytes::Bytes;
 use rusqlite::types::{ToSqlOutput, ValueRef};
@@ -16,6 +17,10 @@ use super::{DbError, Expect, Outcome, OwnedRow, Stmt, Val};
 /// Enough to spread one sync over every waiting caller, few enough to keep the first of them from waiting long.
 const JOBS_PER_COMMIT: usize = 256;
 const BYTES_PER_COMMIT: usize = 16 << 20;
+/// When so many shared the last commit, the next one waits a moment for company: a sync and the pages at the end of
+/// every tree are then written once for more callers. A caller on its own never waits.
+const BUSY: usize = 4;
+const MOMENT: Duration = Duration::from_micros(1500);
 
 type Answer = Result<Vec<Outcome>, DbError>;
 type Alone = Box<dyn FnOnce(&mut Connection) + Send>;
@@ -93,14 +98,19 @@ fn gone() -> DbError {
 fn run(mut connection: Connection, inbox: &Receiver<Job>) {
     let mut closing = None;
     let mut held = None;
+    let mut shared_by = 1;
     while closing.is_none() {
         let Some(job) = held.take().or_else(|| inbox.recv().ok()) else { break };
         match job {
             Job::Close(reply) => closing = Some(reply),
             Job::Alone(work) => survive(&mut connection, |connection| work(connection)),
             Job::Batch(first) => {
+                if shared_by >= BUSY {
+                    std::thread::sleep(MOMENT);
+                }
                 let (group, next) = gather(first, inbox);
                 held = next;
+                shared_by = group.len();
                 survive(&mut connection, |connection| commit(connection, group));
             }
         }

@@ -108,7 +108,7 @@ pub(super) async fn create(
     let warnings = fields.warnings();
     let caller = Caller { account: Some(account), ip: None };
     let asked = secret::hash(&format!("api-keys\0{}", name.as_deref().unwrap_or_default()));
-    let once = once(&state, idempotency_key(&headers), &caller, asked);
+    let once = once(&state, idempotency_key(&headers), &caller, Some(asked));
     let done = state
         .app
         .create_key(caller.account()?, name.as_deref(), once.as_ref(), |new| {

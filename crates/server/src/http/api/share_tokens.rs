@@ -167,7 +167,7 @@ pub(super) async fn create(
     let warnings = fields.warnings();
     let caller = Caller { account: Some(account), ip: None };
     let asked = secret::hash(&format!("share-tokens\0{name}\0{wish:?}"));
-    let once = once(&state, idempotency_key(&headers), &caller, asked);
+    let once = once(&state, idempotency_key(&headers), &caller, Some(asked));
     let done = state
         .app
         .create_share_token(caller.account()?, &name, wish, once.as_ref(), |own| {

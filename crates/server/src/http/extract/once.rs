@@ -16,9 +16,9 @@ pub(in crate::http) fn once(
     state: &ApiState,
     key: Option<String>,
     caller: &Caller,
-    request_hash: [u8; 32],
+    request_hash: Option<[u8; 32]>,
 ) -> Option<Once> {
-    let key = key?;
+    let (key, request_hash) = key.zip(request_hash)?;
     let scope = match (&caller.account, caller.ip) {
         (Some(account), _) => account.id.clone(),
         (None, Some(ip)) => format!("ip:{}", state.app.hash_client(&network::client_network(ip))),

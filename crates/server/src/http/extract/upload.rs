@@ -28,8 +28,8 @@ const DRAIN_TIME: Duration = Duration::from_secs(30);
 pub(in crate::http) struct Form {
     pub upload: Upload,
     pub fields: Vec<(String, String)>,
-    /// Of everything the form says, whatever its boundary.
-    pub hash: [u8; 32],
+    /// Of everything the form says, whatever its boundary; for requests that may come again.
+    pub hash: Option<[u8; 32]>,
 }
 
 /// A body that has not been read yet.
@@ -63,6 +63,7 @@ impl Incoming<'_> {
             boundary.and_then(|boundary| self.check_length(self.limit() + FORM_BYTES).map(|()| boundary));
         let rate = self.state.resolved.config.limits.upload_bytes_per_second;
         let expects = self.headers.contains_key(header::EXPECT);
+        let may_come_again = self.headers.contains_key("idempotency-key");
         let (limit, state) = (self.limit(), self.state);
         let mut pieces = paced(self.body, rate);
         let outcome = match checked {
@@ -70,7 +71,7 @@ impl Incoming<'_> {
                 let constraints = multer::Constraints::new()
                     .size_limit(multer::SizeLimit::new().whole_stream(limit + FORM_BYTES));
                 let form = multer::Multipart::with_constraints(&mut pieces, boundary, constraints);
-                read_form(form, state, limit).await
+                read_form(form, state, limit, may_come_again).await
             }
             Err(error) => Err(error),
         };
@@ -136,8 +137,13 @@ fn too_large(limit: u64) -> Error {
     Error::new(Code::TooLarge, format!("The upload is over the limit of {limit} bytes."))
 }
 
-async fn read_form(mut form: multer::Multipart<'_>, state: &ApiState, limit: u64) -> Result<Form> {
-    let mut hasher = blake3::Hasher::new();
+async fn read_form(
+    mut form: multer::Multipart<'_>,
+    state: &ApiState,
+    limit: u64,
+    may_come_again: bool,
+) -> Result<Form> {
+    let mut hasher = may_come_again.then(blake3::Hasher::new);
     let mut fields = Vec::new();
     let mut upload = None;
     let mut parts = 0;
@@ -156,12 +162,14 @@ async fn read_form(mut form: multer::Multipart<'_>, state: &ApiState, limit: u64
             }
             let (filename, content_type) =
                 (field.file_name().map(str::to_owned), field.content_type().map(ToString::to_string));
-            let mut sink = Sink::new(state.app.settings().spool_dir.clone());
+            let mut sink = Sink::new(state.app.settings().spool_dir.clone(), may_come_again);
             while let Some(piece) = field.chunk().await.map_err(|error| form_error(error, limit))? {
                 sink.add(piece, limit).await?;
             }
             let (body, hash) = sink.finish().await?;
-            mix(&mut hasher, &[b"file", filename.as_deref().unwrap_or_default().as_bytes(), &hash]);
+            if let (Some(hasher), Some(hash)) = (&mut hasher, hash) {
+                mix(hasher, &[b"file", filename.as_deref().unwrap_or_default().as_bytes(), &hash]);
+            }
             upload = Some(Upload { filename, content_type, body });
         } else {
             let mut text = BytesMut::new();
@@ -176,12 +184,14 @@ async fn read_form(mut form: multer::Multipart<'_>, state: &ApiState, limit: u64
             }
             let text = String::from_utf8(text.to_vec())
                 .map_err(|_| Error::new(Code::InvalidField, "A form field is not valid UTF-8."))?;
-            mix(&mut hasher, &[b"field", name.as_bytes(), text.as_bytes()]);
+            if let Some(hasher) = &mut hasher {
+                mix(hasher, &[b"field", name.as_bytes(), text.as_bytes()]);
+            }
             fields.push((name, text));
         }
     }
     let upload = upload.ok_or_else(|| Error::plain(Code::MissingFile))?;
-    Ok(Form { upload, fields, hash: *hasher.finalize().as_bytes() })
+    Ok(Form { upload, fields, hash: hasher.map(|hasher| hasher.finalize().into()) })
 }
 
 /// Adds values with their lengths, so that no two different forms run together.
@@ -212,13 +222,14 @@ struct Sink {
     memory: BytesMut,
     file: Option<std::fs::File>,
     size: u64,
-    hasher: blake3::Hasher,
+    hasher: Option<blake3::Hasher>,
     dir: std::path::PathBuf,
 }
 
 impl Sink {
-    fn new(dir: std::path::PathBuf) -> Self {
-        Self { memory: BytesMut::new(), file: None, size: 0, hasher: blake3::Hasher::new(), dir }
+    fn new(dir: std::path::PathBuf, hashed: bool) -> Self {
+        let hasher = hashed.then(blake3::Hasher::new);
+        Self { memory: BytesMut::new(), file: None, size: 0, hasher, dir }
     }
 
     async fn add(&mut self, piece: Bytes, limit: u64) -> Result<()> {
@@ -226,7 +237,9 @@ impl Sink {
         if self.size > limit {
             return Err(too_large(limit));
         }
-        self.hasher.update(&piece);
+        if let Some(hasher) = &mut self.hasher {
+            hasher.update(&piece);
+        }
         self.memory.extend_from_slice(&piece);
         // Written in large pieces, each on a thread that may wait for the disk.
         if self.memory.len() > if self.file.is_some() { 4 * MEMORY_BYTES } else { MEMORY_BYTES } {
@@ -250,8 +263,8 @@ impl Sink {
         Ok(())
     }
 
-    async fn finish(mut self) -> Result<(UploadBody, [u8; 32])> {
-        let hash = *self.hasher.finalize().as_bytes();
+    async fn finish(mut self) -> Result<(UploadBody, Option<[u8; 32]>)> {
+        let hash = self.hasher.take().map(|hasher| hasher.finalize().into());
         if self.file.is_some() {
             self.spill().await?;
         }
