@@ -10,6 +10,7 @@ use dropleaf_core::burn::{self, Burn};
 use dropleaf_core::site::{Site, State, Visibility};
 use dropleaf_core::{Result, secret};
 use dropleaf_store::{DbError, burns, sites};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::Notify;
 
@@ -28,6 +29,8 @@ pub enum Claim {
 pub(crate) struct Embers {
     ids: Mutex<Vec<String>>,
     wake: Notify,
+    /// Whether bytes that were erased may still be in the database's log.
+    glow: AtomicBool,
 }
 
 /// Held while the only view is being sent; the page's bytes are erased when it is dropped.
@@ -99,10 +102,15 @@ impl App {
         ids.dedup();
         let mut count = 0;
         for id in ids {
-            count += usize::from(self.erase_one(&id).await?);
+            match self.erase_one(&id).await {
+                Ok(erased) => count += usize::from(erased),
+                // One that cannot be erased must not keep the others; the next round tries it again.
+                Err(error) => tracing::warn!(%error, site = id, "a burnt page could not be erased yet"),
+            }
         }
-        if count > 0 {
-            self.store.db.forget().await?;
+        if count > 0 || self.embers.glow.load(Ordering::Relaxed) {
+            let cold = self.store.db.forget().await?;
+            self.embers.glow.store(!cold, Ordering::Relaxed);
         }
         Ok(count)
     }
@@ -118,7 +126,6 @@ impl App {
             // The title was part of the page.
             next.title = String::new();
             stmts[0] = sites::update(&site, &next);
-            stmts.push(burns::delete(&site.id));
             match self.commit_site(stmts, Some(&site), &next).await {
                 Ok(()) => {
                     let bundles: Vec<_> = versions.iter().map(|version| version.bundle_id.clone()).collect();

@@ -44,12 +44,9 @@ impl App {
         match self.store.commit(stmts).await {
             Ok(_) => {
                 let (rate, key) = &rates[0];
-                let standing = if exempt {
-                    None
-                } else {
-                    Some(rate.standing(self.store.count_used(key, rate, now).await?, now))
-                };
-                Ok((item, standing))
+                // The comment is stored; not to know how many are left is no reason to say otherwise.
+                let used = if exempt { None } else { self.store.count_used(key, rate, now).await.ok() };
+                Ok((item, used.map(|used| rate.standing(used, now))))
             }
             Err(DbError::Guard(sites::CHANGED)) => Err(Error::not_found("page")),
             Err(DbError::Guard(rows::FULL)) => Err(Error::new(

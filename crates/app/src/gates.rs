@@ -59,11 +59,12 @@ impl App {
     pub async fn check_password(&self, site: &Site, password: &str, ip: Option<IpAddr>) -> Result<bool> {
         let Some(stored) = &site.password_hash else { return Ok(false) };
         let guess = self.take_guess("password", site, ip)?;
-        let right = self.passwords.verify(password, stored).await?;
-        if right {
+        let outcome = self.passwords.verify(password, stored).await;
+        // Only a wrong password counts: not a right one, nor one that was never looked at.
+        if !matches!(outcome, Ok(false)) {
             self.give_back(&guess);
         }
-        Ok(right)
+        outcome
     }
 
     /// The same for a program that sends the password with every request: once right, it is believed for a while

@@ -5,7 +5,8 @@
 (() => {
   'use strict';
   const script = document.currentScript;
-  if (!script || !script.src) return;
+  // In a frame of the page the page's own toolbar is enough.
+  if (!script || !script.src || window !== window.top) return;
   // Loaded twice: the first script does the work.
   for (const other of document.scripts) if (other.src === script.src) { if (other !== script) return; break; }
 

@@ -12,5 +12,6 @@ pub mod pulse;
 pub mod serve;
 pub mod startup;
 pub mod tasks;
+mod tended;
 pub mod tls;
 mod wire;

@@ -15,6 +15,8 @@ pub struct Pulse {
     /// Milliseconds from the start to the end of the last request; 0 before the first one ended.
     last: AtomicU64,
     http2: AtomicBool,
+    /// Rises with everything that is sent.
+    sent: AtomicU64,
 }
 
 /// A request under way; it ends when this is dropped, however that comes.
@@ -45,6 +47,7 @@ impl Pulse {
             under_way: AtomicU32::new(0),
             last: AtomicU64::new(0),
             http2: AtomicBool::new(false),
+            sent: AtomicU64::new(0),
         })
     }
 
@@ -54,6 +57,29 @@ impl Pulse {
             self.http2.store(true, Ordering::Relaxed);
         }
         Busy(Arc::clone(self))
+    }
+
+    /// Something went out.
+    pub fn sent(&self) {
+        self.sent.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Whether no whole request has come yet.
+    pub fn is_untouched(&self) -> bool {
+        self.under_way.load(Ordering::Acquire) == 0 && self.last.load(Ordering::Relaxed) == 0
+    }
+
+    /// Ends when nothing could be sent for this long, though no request is being worked on: whoever asked does not
+    /// read the answer.
+    pub async fn stalled(&self, patience: Duration) {
+        loop {
+            let before = self.sent.load(Ordering::Relaxed);
+            tokio::time::sleep(patience).await;
+            let idle = self.under_way.load(Ordering::Acquire) == 0;
+            if idle && self.sent.load(Ordering::Relaxed) == before {
+                return;
+            }
+        }
     }
 
     /// Ends when no request came in time: the first one and every next of HTTP/1.1 within `headers`, the next of
@@ -103,6 +129,20 @@ mod tests {
             drop(pulse.begin(version));
             assert_eq!(stops_after(&pulse).await, (end, Silence::Since));
         }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn one_that_takes_nothing_more_is_stalled_and_a_slow_one_is_not() {
+        let pulse = Pulse::new();
+        let slow = async {
+            for _ in 0..9 {
+                tokio::time::sleep(Duration::from_secs(20)).await;
+                pulse.sent();
+            }
+            std::future::pending::<()>().await;
+        };
+        tokio::select! { () = pulse.stalled(IDLE) => {}, () = slow => {} }
+        assert_eq!(pulse.start.elapsed().as_secs(), 210, "the last piece went out after 180");
     }
 
     #[tokio::test(start_paused = true)]

@@ -9,6 +9,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 const FLUSH_EVERY: Duration = Duration::from_secs(5);
+const FIRST_COLLECT: Duration = Duration::from_secs(60);
 const ERASE_EVERY: Duration = Duration::from_secs(10);
 
 /// How often the regular work is done.
@@ -66,6 +67,7 @@ impl Tasks {
         let (sweeper, counters) = (Arc::clone(app), Arc::clone(metrics));
         self.spawn_until_stop(async move {
             loop {
+                tokio::time::sleep(every.sweep).await;
                 match sweeper.sweep().await {
                     Ok(swept) if swept != Swept::default() => {
                         counters.swept_pages.inc_by((swept.expired + swept.purged) as u64);
@@ -74,11 +76,12 @@ impl Tasks {
                     Ok(_) => {}
                     Err(error) => tracing::warn!(%error, "the sweep stopped early"),
                 }
-                tokio::time::sleep(every.sweep).await;
             }
         });
         let (collector, counters) = (Arc::clone(app), Arc::clone(metrics));
         self.spawn_until_stop(async move {
+            // Soon after the start, so that a server that never runs for long collects too.
+            tokio::time::sleep(every.collect.min(FIRST_COLLECT)).await;
             loop {
                 match collector.collect().await {
                     Ok(0) => {}

@@ -5,6 +5,7 @@ use crate::config::Config;
 use crate::http::Door;
 use crate::pulse::{Pulse, Silence};
 use crate::tasks::Tasks;
+use crate::tended::Tended;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto;
@@ -125,6 +126,7 @@ impl Wire {
                 Ok::<_, Infallible>(response)
             }
         });
+        let stream = Tended::new(stream, Arc::clone(&pulse));
         let connection = builder.serve_connection(TokioIo::new(stream), service);
         tokio::pin!(connection);
         let mut end = Aside::new(async {
@@ -139,9 +141,14 @@ impl Wire {
             end = &mut end => match end {
                 // Nothing was asked, so nothing is owed an answer; hyper would wait for the rest of the headers.
                 End::Silent(Silence::FromTheStart) => return,
+                End::Stopping if pulse.is_untouched() => return,
                 End::Silent(Silence::Since) | End::Stopping => {
                     connection.as_mut().graceful_shutdown();
-                    connection.await
+                    // What is still being sent may take as long as it goes on; one that has stopped reading may not.
+                    tokio::select! {
+                        outcome = connection => outcome,
+                        () = pulse.stalled(self.idle) => return,
+                    }
                 }
             },
         };

@@ -92,6 +92,7 @@ CREATE TABLE sites (
 CREATE INDEX sites_by_account ON sites(account_id, state, updated_at, id);
 CREATE INDEX sites_by_expiry ON sites(expires_at) WHERE state = 'live' AND expires_at IS NOT NULL;
 CREATE INDEX sites_by_end ON sites(ended_at) WHERE ended_at IS NOT NULL AND purged_at IS NULL;
+CREATE INDEX sites_by_purge ON sites(purged_at) WHERE purged_at IS NOT NULL;
 
 CREATE TABLE site_versions (
   site_id     TEXT NOT NULL REFERENCES sites(id),

@@ -143,7 +143,8 @@ impl Store {
             .list(
                 select!(
                     "WHERE ended_at IS NOT NULL AND purged_at IS NULL \
-                     AND (ended_at <= $1 OR (account_id IS NULL AND ended_at <= $2)) ORDER BY ended_at LIMIT $3"
+                     AND (ended_at <= $1 OR (account_id IS NULL AND ended_at <= $2)) \
+                     AND NOT EXISTS (SELECT 1 FROM burns WHERE burns.site_id = sites.id) ORDER BY ended_at LIMIT $3"
                 ),
                 vec![owned_before.into(), unowned_before.into(), limit.into()],
                 row,

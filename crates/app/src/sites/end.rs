@@ -6,7 +6,7 @@ use crate::app::App;
 use dropleaf_core::account::Account;
 use dropleaf_core::site::{Site, State, Visibility};
 use dropleaf_core::{Code, Error, Result};
-use dropleaf_store::{DbError, Stmt, accounts, feedback, share_tokens, site_versions, sites, slugs};
+use dropleaf_store::{DbError, Stmt, accounts, burns, feedback, share_tokens, site_versions, sites, slugs};
 
 #[derive(Debug, Clone, Copy)]
 pub struct Deleted {
@@ -119,6 +119,7 @@ impl App {
             stmts.extend(site_versions::delete_up_to(&site.id, i64::MAX, now));
             stmts.push(share_tokens::delete_of(&site.id));
             stmts.push(feedback::delete_of(&site.id));
+            stmts.push(burns::delete(&site.id));
         }
         // The update comes first: its guard decides whether the rest may happen.
         stmts.insert(0, sites::update(site, &next));

@@ -71,8 +71,13 @@ impl Post {
 fn is_readable_by_all(url: &str) -> bool {
     let Some(rest) = url.strip_prefix("smtp://") else { return false };
     let Some((_, host)) = rest.rsplit_once('@') else { return false };
-    let here = ["localhost", "127.0.0.1", "[::1]"].iter().any(|name| host.starts_with(name));
-    !here && !host.contains("tls=")
+    let (host, query) = host.split_once('?').unwrap_or((host, ""));
+    let host = host.trim_end_matches('/');
+    let name = host.rsplit_once(':').filter(|(_, port)| port.bytes().all(|b| b.is_ascii_digit()));
+    let name = name.map_or(host, |(name, _)| name);
+    // "opportunistic" gives way to whoever cuts the offer of TLS out of the conversation.
+    let sealed = query.split('&').any(|option| option == "tls=required");
+    !sealed && !["localhost", "127.0.0.1", "[::1]"].contains(&name)
 }
 
 fn default_from(base: &Origin) -> Result<Sender> {

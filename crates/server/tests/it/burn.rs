@@ -353,6 +353,28 @@ async fn password_comes_before_the_reveal() {
     assert_eq!(node.get(url).send().await.expect(200).text(), page("Locked"), "nobody could burn it");
 }
 
+#[tokio::test]
+async fn gate_that_is_answered_twice_does_not_open_the_page() {
+    let node = Node::start().await;
+    let bytes = crate::harness::noise("sealed", 64);
+    let form = Form::file("x", &bytes).field("e2e", "true").field("burn_after_read", "true");
+    let site = node.publish(form.field("password", "correct horse")).await;
+    let own = own_host(&node, site["url"].as_str().unwrap()).await;
+    let send = |cookie: &str| {
+        let ask = node.post(&own).browser().header("sec-fetch-site", "same-origin").header("cookie", cookie);
+        ask.fields(&[("password", "correct horse")]).send()
+    };
+    let cookie = send("").await.expect(303).cookie();
+    for _ in 0..2 {
+        let again = send(&cookie).await.expect(303);
+        assert_eq!(again.header("location"), path_of(&own), "the gate was passed already");
+    }
+    is_reveal(&node.get(&own).browser().header("cookie", &cookie).send().await, "<<nothing>>");
+    let reveal = node.post(&own).browser().header("sec-fetch-site", "same-origin").header("cookie", &cookie);
+    reveal.send().await.expect(200);
+    node.get(&own).browser().header("cookie", &cookie).send().await.expect(410);
+}
+
 /// Whether any file below the data folder holds these bytes.
 fn on_disk(node: &Node, needle: &[u8]) -> bool {
     fn look(dir: &std::path::Path, needle: &[u8]) -> bool {

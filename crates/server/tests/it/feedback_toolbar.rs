@@ -153,23 +153,14 @@ async fn markdown_gets_it_and_two_byte_text_is_left_alone() {
 }
 
 #[tokio::test]
-async fn large_document_is_streamed_with_the_toolbar_at_its_end() {
+async fn very_large_document_is_left_as_it_is() {
     let node = Node::start().await;
     let source = format!("<!doctype html>{}", "<p>a large page</p>".repeat(300_000));
     let site = node.publish(Form::file("a.html", &source).field("agentation", "true")).await;
     let root = own_root(&node, &site).await;
-    let answer = node.get(&root).header("accept-encoding", "zstd, br, gzip").send().await.expect(200);
-    assert!(!answer.has("content-encoding"));
-    assert_eq!(answer.header("content-length"), answer.body.len().to_string());
-    assert_eq!(answer.header("accept-ranges"), "none");
-    let text = answer.text();
-    assert!(text.starts_with(&source) && text[source.len()..] == *tag_of(&text));
-    let head = node.head(&root).send().await.expect(200);
-    assert_eq!(head.header("content-length"), answer.header("content-length"));
-    assert_eq!(head.header("etag"), answer.header("etag"));
-    node.get(&root).header("if-none-match", answer.header("etag")).send().await.expect(304);
-    let part = node.get(&root).header("range", "bytes=5-9").send().await.expect(200);
-    assert_eq!(part.body.len(), answer.body.len());
+    let answer = node.get(&root).send().await.expect(200);
+    assert_eq!(answer.header("accept-ranges"), "bytes");
+    assert!(answer.text() == source, "no toolbar, and nothing else either");
 }
 
 #[tokio::test]

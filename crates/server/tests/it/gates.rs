@@ -434,6 +434,12 @@ async fn gate_works_where_sites_share_an_address_and_without_tls() {
     let cookie = open(&node, url(&site)).await;
     assert!(cookie.starts_with("__Host-g-"), "{cookie}");
     node.get(url(&site)).browser().cookie(&cookie).send().await.expect(200);
+    // Every name the server goes by is the page's own while it is the one that was asked.
+    let alias = url(&site).replace("localhost", "127.0.0.1");
+    let origin = alias.split("/p/").next().unwrap().to_owned();
+    let ask = || guess(&node, &alias, PASSWORD).header("sec-fetch-site", "same-origin");
+    ask().header("origin", &origin).send().await.expect(303);
+    ask().header("origin", "http://127.0.0.1:1").send().await.expect(403);
 
     let node = Setup::new().set("site_url", "http://pages.example.net:8080").start().await;
     let site = locked(&node, "Plain").await;

@@ -77,6 +77,20 @@ async fn scripts_of_every_page_of_an_archive_are_allowed() {
 }
 
 #[tokio::test]
+async fn workers_and_other_files_obey_the_policy_too() {
+    let node = Setup::new().start().await;
+    let files =
+        [("index.html", "<script src=w.js></script>"), ("w.js", "fetch('https://elsewhere.example')")];
+    let site = node.publish(Form::file("s.zip", zip(&files)).field("csp_strict", "true")).await;
+    let url = site["url"].as_str().unwrap();
+    let own = node.get(url).browser().send().await.expect(307).header("location").to_owned();
+    for (root, shared) in [(url, true), (own.as_str(), false)] {
+        let script = node.get(&format!("{root}w.js")).send().await.expect(200);
+        assert_eq!(script.header("content-security-policy"), policy(&[], shared));
+    }
+}
+
+#[tokio::test]
 async fn existing_page_becomes_strict_with_its_scripts_and_warnings() {
     on_each_database(Setup::new, async |node| {
         let html = "<title>L</title><script>late()</script><button onclick=go()>x</button><img src=https://x.example/a.png>";

@@ -116,11 +116,11 @@ impl Db {
 
     /// Sees to it that rows deleted before are in no file of the database any more. SQLite overwrites them in the main
     /// file (`secure_delete`), but its log keeps what was written until it is emptied. PostgreSQL reuses the room by
-    /// itself, when its vacuum comes by.
-    pub async fn forget(&self) -> Result<(), DbError> {
+    /// itself, when its vacuum comes by. False when it has to be asked again later.
+    pub async fn forget(&self) -> Result<bool, DbError> {
         match &self.0 {
             Engine::Sqlite(db) => db.empty_log().await,
-            Engine::Pg(_) => Ok(()),
+            Engine::Pg(_) => Ok(true),
         }
     }
 

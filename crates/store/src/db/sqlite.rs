@@ -23,6 +23,8 @@ use super::{DbError, Row, Stmt, Val};
 /// Longer reads at the same time; each has a connection and a page cache of its own.
 const LIST_READERS: usize = 4;
 const STATEMENTS_CACHED: usize = 512;
+const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
+const READER_TIMEOUT: Duration = Duration::from_millis(50);
 
 static NEXT_ID: AtomicU64 = AtomicU64::new(1);
 
@@ -121,11 +123,15 @@ impl SqliteDb {
         self.shared.writer.batch(stmts).await
     }
 
-    /// Moves the log into the database and empties it. A reader in the way leaves that to the next time.
-    pub(crate) async fn empty_log(&self) -> Result<(), DbError> {
+    /// Moves the log into the database and empties it. False when a reader was in the way: those who write must not
+    /// wait long for one that takes its time, such as a backup.
+    pub(crate) async fn empty_log(&self) -> Result<bool, DbError> {
         let work = |connection: &mut Connection| {
-            connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get::<_, i64>(0))?;
-            Ok(())
+            connection.busy_timeout(READER_TIMEOUT)?;
+            let tried =
+                connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get::<_, i64>(0));
+            connection.busy_timeout(BUSY_TIMEOUT)?;
+            Ok(tried? == 0)
         };
         self.shared.writer.alone(work).await
     }
@@ -198,13 +204,13 @@ fn create_private(path: &Path) -> Result<(), DbError> {
 fn connection(path: &Path) -> Result<Connection, DbError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags)?;
-    connection.busy_timeout(Duration::from_secs(5))?;
+    connection.busy_timeout(BUSY_TIMEOUT)?;
     connection.set_prepared_statement_cache_capacity(STATEMENTS_CACHED);
     // Plans are made once. Otherwise SQLite plans a kept statement anew for every value that is bound to it, which
     // costs more than most statements here do.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     connection
-        .execute_batch("PRAGMA foreign_keys=ON; PRAGMA mmap_size=67108864; PRAGMA temp_store=MEMORY;")?;
+        .execute_batch("PRAGMA foreign_keys=ON; PRAGMA mmap_size=1073741824; PRAGMA temp_store=MEMORY;")?;
     Ok(connection)
 }
 

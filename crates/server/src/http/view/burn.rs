@@ -4,7 +4,7 @@
 //! got lost is had again by pressing once more, and files beside the page find their way. The cookie that the reveal
 //! page set lets exactly this viewer in, for the length of the window. The table is in docs/security.md.
 
-use super::cookies::Cookie;
+use super::cookies::{self, Cookie};
 use super::scene::Scene;
 use super::{designed, form, headers, isolated_target, redirect, show, without_body};
 use crate::http::{OutBody, empty};
@@ -83,7 +83,11 @@ pub(super) async fn reveal(scene: &Scene<'_>, body: Incoming) -> Result<Response
         _ => return Err(Error::plain(Code::MethodNotAllowed)),
     }
     form::require_same_origin(scene)?;
-    form::read(body).await?;
+    let fields = form::fields(body).await?;
+    // At a page's root forms share an address: the answer to a gate, sent again, must not open the page.
+    if ["password", "email", "code"].iter().any(|name| form::field(&fields, name).is_some()) {
+        return redirect(StatusCode::SEE_OTHER, &scene.root());
+    }
     for _ in 0..TRIES {
         let page = reopen(scene).await?;
         let scene = Scene { page: &page, ..*scene };
@@ -166,8 +170,8 @@ fn ask_first(scene: &Scene<'_>) -> Response<OutBody> {
     });
     let mut response = designed::answer(page, StatusCode::OK);
     headers::unburnt(response.headers_mut());
-    // Kept if it is there: a second tab must not lock the first one out.
-    let known = Cookie::View.read(scene).is_some_and(burn::is_secret);
+    // Kept if it is there: a second tab must not lock the first one out. Not where a sibling page could have planted it.
+    let known = cookies::is_secure(scene) && Cookie::View.read(scene).is_some_and(burn::is_secret);
     if scene.visitor.navigation && scene.head.method == Method::GET && !known {
         let cookie = Cookie::View.set(scene, &scene.door.app.view_secret(), COOKIE_SECONDS);
         response.headers_mut().extend(cookie.map(|cookie| (header::SET_COOKIE, cookie)));

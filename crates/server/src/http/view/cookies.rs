@@ -55,7 +55,7 @@ impl Cookie {
 }
 
 /// Browsers take a `Secure` cookie over https and from loopback names.
-fn is_secure(scene: &Scene<'_>) -> bool {
+pub(super) fn is_secure(scene: &Scene<'_>) -> bool {
     let site = &scene.door.resolved.hosts.site;
     site.scheme == "https" || site.is_loopback()
 }

@@ -40,8 +40,6 @@ pub(super) fn require_same_origin(scene: &Scene<'_>) -> Result<(), Error> {
     let same = site.is_none_or(|site| site == "same-origin" || site == "none");
     // A form on a page with `no-referrer` hides its origin too; then the browser's own word must vouch for it.
     let hidden = |origin: &str| origin == "null" && site == Some("same-origin");
-    let origin = scene
-        .header("origin")
-        .is_none_or(|origin| origin.eq_ignore_ascii_case(&scene.origin()) || hidden(origin));
+    let origin = scene.header("origin").is_none_or(|origin| scene.is_own_origin(origin) || hidden(origin));
     if same && origin { Ok(()) } else { Err(Error::plain(Code::CrossSite)) }
 }

@@ -111,9 +111,10 @@ pub(super) fn page(headers: &mut HeaderMap, place: Place<'_>, page: &Page, file:
         headers.insert(CLUSTER, OWN_CLUSTER);
         headers.insert(COOP, OPENER);
         headers.insert(PERMISSIONS_POLICY, PERMISSIONS);
-        if page.site.csp_strict {
-            headers.insert(header::CONTENT_SECURITY_POLICY, strict(page, place));
-        }
+    }
+    // On its scripts too: a worker obeys the policy of its own file, not that of the page that started it.
+    if page.site.csp_strict && file.mime != "application/pdf" {
+        headers.insert(header::CONTENT_SECURITY_POLICY, strict(page, place));
     }
 }
 

@@ -1,11 +1,11 @@
 //! The addresses below `_dropleaf/` of a page: its gates, its reveal, feedback, reports. Decisions §1.4.
 
 use super::scene::Scene;
-use super::{burn, email_gate, feedback, gates, report};
+use super::{burn, email_gate, feedback, gates, redirect, report};
 use crate::http::OutBody;
 use dropleaf_core::site::Visibility;
 use dropleaf_core::{Code, Error};
-use http::{Method, Response};
+use http::{Method, Response, StatusCode};
 use hyper::body::Incoming;
 
 pub(super) async fn answer(
@@ -28,13 +28,17 @@ pub(super) async fn answer(
 /// answer to whatever stands before the page. OPTIONS is answered by a page that burns, as if it were HEAD.
 pub(super) async fn at_root(scene: &Scene<'_>, body: Incoming) -> Result<Response<OutBody>, Error> {
     let door = &scene.page.door;
+    let burns = door.visibility == Visibility::Burn;
     let stands = scene.require_inside().await.map_err(|refusal| refusal.code);
     match (&scene.head.method, stands) {
         (&Method::POST, Err(Code::PasswordRequired)) => gates::submit(scene, body).await,
         (&Method::POST, Err(Code::EmailRequired)) => email_gate::submit(scene, body).await,
-        (&Method::POST, _) if door.visibility == Visibility::Burn => burn::reveal(scene, body).await,
-        (&Method::OPTIONS, Ok(())) if door.visibility == Visibility::Burn => burn::meet(scene, "").await,
-        (&Method::OPTIONS, Err(code)) if door.visibility == Visibility::Burn => Err(Error::plain(code)),
+        (&Method::POST, _) if burns => burn::reveal(scene, body).await,
+        // A gate that was passed in another tab meanwhile.
+        (&Method::POST, Ok(())) if door.is_gated() => redirect(StatusCode::SEE_OTHER, &scene.root()),
+        (&Method::POST, Err(code)) if door.is_gated() => Err(Error::plain(code)),
+        (&Method::OPTIONS, Ok(())) if burns => burn::meet(scene, "").await,
+        (&Method::OPTIONS, Err(code)) if burns => Err(Error::plain(code)),
         _ => Err(Error::plain(Code::MethodNotAllowed)),
     }
 }

@@ -71,6 +71,19 @@ impl Scene<'_> {
         }
     }
 
+    /// Whether this is the origin the page is shown under. At the shared address every name that the server answers
+    /// by counts, if it is the one that was asked.
+    pub(super) fn is_own_origin(&self, origin: &str) -> bool {
+        if origin.eq_ignore_ascii_case(&self.origin()) {
+            return true;
+        }
+        let scheme = &self.door.resolved.hosts.site.scheme;
+        let asked =
+            self.head.uri.authority().map(http::uri::Authority::as_str).or_else(|| self.header("host"));
+        self.place.is_shared()
+            && asked.is_some_and(|host| origin.eq_ignore_ascii_case(&format!("{scheme}://{host}")))
+    }
+
     pub(super) fn client_ip(&self) -> Option<IpAddr> {
         let forwarded = self.head.headers.get_all("x-forwarded-for").iter();
         let forwarded = forwarded.filter_map(|value| value.to_str().ok());

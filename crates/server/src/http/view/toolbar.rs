@@ -4,12 +4,10 @@
 use super::file::{count_view, mark, ready};
 use super::scene::Scene;
 use super::{OutBody, feedback, headers, negotiate, without_body};
-use axum::body::Body;
 use bytes::Bytes;
 use dropleaf_app::{Annotated, Coding, LiveFile};
 use dropleaf_core::access::{self, Access, Passes};
 use dropleaf_core::{Code, Error};
-use futures_util::StreamExt;
 use http::{HeaderMap, HeaderValue, Method, Response, StatusCode, header};
 use sha2::{Digest, Sha256};
 use std::sync::LazyLock;
@@ -62,6 +60,8 @@ pub(super) fn script(scene: &Scene<'_>) -> Result<Response<OutBody>, Error> {
 pub(super) fn belongs(scene: &Scene<'_>, file: &LiveFile) -> bool {
     scene.page.site.agentation
         && !scene.place.is_shared()
+        // Of a larger one it is not known how its text is encoded.
+        && file.is_small()
         && file.mime.starts_with(b"text/html")
         && feedback::is_open(scene)
 }
@@ -75,8 +75,7 @@ pub(super) async fn send(
     let Scene { door, head, place, page, visitor, .. } = *scene;
     let tag = format!("<script src=\"{}_dropleaf/toolbar.js?v={}\" defer></script>", scene.root(), *VERSION);
     let annotated = Annotated::new(file, tag.into());
-    // A large document is put together on the way out, in its plain form.
-    let coding = if file.is_compressible && file.is_small() {
+    let coding = if file.is_compressible {
         negotiate::coding(scene.header("accept-encoding"))
     } else {
         Coding::Identity
@@ -95,16 +94,8 @@ pub(super) async fn send(
     }
     response.headers_mut().insert(header::CONTENT_TYPE, ready(&file.mime));
     *response.status_mut() = status;
-    if file.is_small() {
-        mark(response.headers_mut(), coding);
-        *response.body_mut() = door.app.annotated_body(&annotated, coding).await?.bytes.clone().into();
-    } else {
-        let part = door.app.stream(file, None).await?;
-        let length = part.bytes + annotated.suffix.len() as u64;
-        response.headers_mut().insert(header::CONTENT_LENGTH, length.into());
-        let end = futures_util::stream::iter([Ok(annotated.suffix.clone())]);
-        *response.body_mut() = OutBody::Boxed(Body::from_stream(part.stream.chain(end)));
-    }
+    mark(response.headers_mut(), coding);
+    *response.body_mut() = door.app.annotated_body(&annotated, coding).await?.bytes.clone().into();
     if head.method == Method::HEAD {
         without_body(&mut response);
     }
