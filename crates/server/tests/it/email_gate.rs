@@ -37,7 +37,7 @@ fn other(code: &str) -> String {
 
 #[tokio::test]
 async fn code_from_the_letter_opens_the_page() {
-    let mut mail = MailServer::start(Mood::Takes).await;
+    let mail = MailServer::start(Mood::Takes).await;
     on_each_database(
         || with_mail(&mail),
         async |node| {
@@ -73,7 +73,7 @@ async fn code_from_the_letter_opens_the_page() {
 
 #[tokio::test]
 async fn right_code_opens_once_and_for_one_of_many() {
-    let mut mail = MailServer::start(Mood::Takes).await;
+    let mail = MailServer::start(Mood::Takes).await;
     on_each_database(
         || with_mail(&mail),
         async |node| {
@@ -108,7 +108,7 @@ async fn right_code_opens_once_and_for_one_of_many() {
 
 #[tokio::test]
 async fn wrong_code_costs_a_try_and_the_sixth_is_too_late() {
-    let mut mail = MailServer::start(Mood::Takes).await;
+    let mail = MailServer::start(Mood::Takes).await;
     on_each_database(
         || with_mail(&mail),
         async |node| {
@@ -148,10 +148,10 @@ async fn wrong_code_costs_a_try_and_the_sixth_is_too_late() {
 
 #[tokio::test]
 async fn code_lives_ten_minutes_and_dies_with_its_gate() {
-    let mut mail = MailServer::start(Mood::Takes).await;
+    let mail = MailServer::start(Mood::Takes).await;
     let node = with_mail(&mail).start().await;
     let site = gated(&node, "Brief").await;
-    let mut fresh = async || {
+    let fresh = async || {
         ask(&node, url(&site), ANN).send().await.expect(200);
         mail.next_code().await.1
     };
@@ -174,7 +174,7 @@ async fn code_lives_ten_minutes_and_dies_with_its_gate() {
 
 #[tokio::test]
 async fn changed_domain_closes_open_doors() {
-    let mut mail = MailServer::start(Mood::Takes).await;
+    let mail = MailServer::start(Mood::Takes).await;
     let node = with_mail(&mail).start().await;
     let site = gated(&node, "Moved").await;
     ask(&node, url(&site), ANN).send().await.expect(200);
@@ -252,7 +252,7 @@ async fn answer_does_not_wait_for_the_mail_server() {
 
 #[tokio::test]
 async fn mail_server_that_refuses_shows_nowhere() {
-    let mut mail = MailServer::start(Mood::Refuses).await;
+    let mail = MailServer::start(Mood::Refuses).await;
     let node = with_mail(&mail).start().await;
     let site = gated(&node, "Refused").await;
     let answer = ask(&node, url(&site), ANN).send().await.expect(200);
@@ -318,7 +318,7 @@ async fn without_any_way_to_send_mail_the_page_stays_shut() {
 
 #[tokio::test]
 async fn codes_are_limited_by_address_by_page_and_by_client() {
-    let mut mail = MailServer::start(Mood::Takes).await;
+    let mail = MailServer::start(Mood::Takes).await;
     let setup = || {
         let setup = with_mail(&mail).with_rates().set("trusted_proxies", "127.0.0.1");
         setup.set("limits.key_per_minute", "1000")
@@ -373,7 +373,7 @@ async fn guessing_codes_is_throttled() {
 
 #[tokio::test]
 async fn both_gates_come_one_after_the_other() {
-    let mut mail = MailServer::start(Mood::Takes).await;
+    let mail = MailServer::start(Mood::Takes).await;
     let node = with_mail(&mail).start().await;
     let form = Form::file("page.html", page("Both")).field("password", "secret");
     let site = node.publish(form.field("allowed_email_domain", "example.org")).await;
