@@ -23,7 +23,7 @@ const escape = (text) => text.replace(/[&<>"']/g, (sign) => `&#${sign.charCodeAt
 export async function viewerPage({ payload, report = `${SITE}_dropleaf/report`, anonymous = false }) {
   const read = (file) => readFile(file, 'utf8');
   const fields = {
-    style: (await read(path.join(ASSETS, 'base.css'))) + (await read(path.join(ASSETS, 'viewer.css'))),
+    style: (await Promise.all(['base.css', 'notice.css', 'viewer.css'].map((name) => read(path.join(ASSETS, name))))).join(''),
     script: await read(path.join(ASSETS, 'viewer.js')),
     payload: Buffer.isBuffer(payload) ? payload.toString('base64') : payload,
   };

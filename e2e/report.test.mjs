@@ -6,6 +6,7 @@ import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { launch, openPage, OUTPUT } from './browser.mjs';
 import { publish } from './http.mjs';
+import { assertReadable, examine } from './readable.mjs';
 import * as samples from './samples.mjs';
 import { command, operatorKey, ROOT, startServer } from './server.mjs';
 
@@ -89,27 +90,7 @@ test('it is readable: contrast and width, light and dark', async () => {
   for (const width of [320, 390, 1280]) {
     for (const colorScheme of ['light', 'dark']) {
       const page = await form({ viewport: { width, height: 800 }, colorScheme });
-      const seen = await page.evaluate(() => {
-        const rgb = (text) => text.match(/[\d.]+/g).map(Number);
-        const luminance = ([r, g, b]) => {
-          const [x, y, z] = [r, g, b].map((v) => (v / 255 <= 0.03928 ? v / 255 / 12.92 : ((v / 255 + 0.055) / 1.055) ** 2.4));
-          return 0.2126 * x + 0.7152 * y + 0.0722 * z;
-        };
-        const background = (element) => {
-          for (let at = element; at; at = at.parentElement) {
-            const colour = rgb(getComputedStyle(at).backgroundColor);
-            if (colour.length === 3 || colour[3] > 0) return colour;
-          }
-          return [255, 255, 255];
-        };
-        const contrasts = [...document.querySelectorAll('h1, p, b, small, label, legend, button, input, textarea')].map((element) => {
-          const [light, dark] = [luminance(rgb(getComputedStyle(element).color)), luminance(background(element))].sort((x, y) => y - x);
-          return (light + 0.05) / (dark + 0.05);
-        });
-        return { overflow: document.documentElement.scrollWidth - innerWidth, contrast: Math.min(...contrasts) };
-      });
-      assert.ok(seen.overflow <= 0, `${width} ${colorScheme}: ${seen.overflow} px too wide`);
-      assert.ok(seen.contrast >= 4.5, `${width} ${colorScheme}: contrast ${seen.contrast.toFixed(2)}`);
+      assertReadable(await page.evaluate(examine), `${width} ${colorScheme}`);
       await page.context().close();
     }
   }

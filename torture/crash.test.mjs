@@ -11,7 +11,9 @@ import { request, siteHost, upload } from '../e2e/http.mjs';
 import { freePort, operatorKey, sleep, startServer, tempDir, until } from '../e2e/server.mjs';
 import { dice, hash, isWhole, LONG, provenPage, seed, UNLIMITED } from './fixture.mjs';
 
-const ROUNDS = Number(process.env.TORTURE_ROUNDS ?? (LONG ? 50 : 6));
+const rounds = (short) => Number(process.env.TORTURE_ROUNDS ?? (LONG ? 50 : short));
+const ON_SQLITE = rounds(6);
+const ON_POSTGRES = rounds(3);
 const WRITERS = 8;
 const ACTS = LONG ? 105 : 0; // acknowledged in a round before it may end: 5000 over the whole long form
 const LARGE = 200_000; // above the size that is kept in the database
@@ -107,7 +109,7 @@ async function checkListed(server, key) {
   }
 }
 
-async function torture(context, database) {
+async function torture(context, kills, database) {
   const roll = dice(seed);
   const dataDir = await tempDir('crash');
   const options = { dataDir, port: await freePort(), env: { ...UNLIMITED, ...database } };
@@ -117,7 +119,7 @@ async function torture(context, database) {
   let server = await startServer(options);
   const key = await operatorKey(server);
   try {
-    for (let round = 1; round <= ROUNDS; round += 1) {
+    for (let round = 1; round <= kills; round += 1) {
       const before = new Set(pages.keys());
       const writers = Array.from({ length: WRITERS }, (_, i) => write(server, key, pages, dice(seed + round * 100 + i), progress));
       await sleep(roll.between(300, 1200));
@@ -134,7 +136,7 @@ async function torture(context, database) {
     const listed = await checkListed(server, key);
     const deleted = [...pages.values()].filter((page) => page.deleted).length;
     context.diagnostic(
-      `seed ${seed}: ${ROUNDS} kills, ${progress.acts} acknowledged acts, ${pages.size} pages, ${deleted} deleted, ${listed} listed, ` +
+      `seed ${seed}: ${kills} kills, ${progress.acts} acknowledged acts, ${pages.size} pages, ${deleted} deleted, ${listed} listed, ` +
         `slowest restart ${Math.round(slowest)} ms`,
     );
   } finally {
@@ -143,12 +145,12 @@ async function torture(context, database) {
   }
 }
 
-test(`nothing acknowledged is lost over ${ROUNDS} kills on SQLite`, (context) => torture(context));
+test(`nothing acknowledged is lost over ${ON_SQLITE} kills on SQLite`, (context) => torture(context, ON_SQLITE));
 
-test(`nothing acknowledged is lost over ${ROUNDS} kills on PostgreSQL`, { skip: !LONG && 'long form only' }, async (context) => {
+test(`nothing acknowledged is lost over ${ON_POSTGRES} kills on PostgreSQL`, async (context) => {
   const admin = process.env.DROPLEAF_TEST_POSTGRES;
   assert.ok(admin, 'run it under scripts/with-services');
   const name = `crash_${process.pid}`;
   await promisify(execFile)('psql', ['-q', admin, '-c', `create database ${name} template template0 lc_collate 'C' lc_ctype 'C'`]);
-  await torture(context, { DROPLEAF_DATABASE_URL: admin.replace(/\/postgres$/, `/${name}`) });
+  await torture(context, ON_POSTGRES, { DROPLEAF_DATABASE_URL: admin.replace(/\/postgres$/, `/${name}`) });
 });

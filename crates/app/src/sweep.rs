@@ -4,6 +4,7 @@
 use crate::app::App;
 use dropleaf_core::Result;
 use dropleaf_core::site::Site;
+use dropleaf_store::blobs::Cut;
 use dropleaf_store::{
     DbError, blobs, counters, email_codes, feedback, idempotency, leases, reports, share_tokens, sites, slugs,
 };
@@ -36,9 +37,8 @@ impl App {
     pub async fn collect(&self) -> Result<u64> {
         self.alone("collect", COLLECT_SECONDS, async {
             let now = self.now();
-            let before = now - self.settings.retention.orphan;
-            let found =
-                blobs::collect_garbage(&self.store.db, &self.store.blobs, now, before, COLLECT_BATCH).await?;
+            let cut = Cut { now, older_than: now - self.settings.retention.orphan, limit: COLLECT_BATCH };
+            let found = blobs::collect_garbage(&self.store.db, &self.store.blobs, cut).await?;
             Ok(found.blobs + found.orphans)
         })
         .await

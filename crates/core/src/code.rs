@@ -63,7 +63,6 @@ codes! {
     WrongPassword = "wrong_password": "The password is not the page's.";
     EmailRequired = "email_required": "The page is open to addresses of one domain; ask for a code by e-mail and send it.";
     InvalidCode = "invalid_code": "The code is wrong, used, or too old; ask for a new one.";
-    RevealRequired = "reveal_required": "The page ends with its first view; a browser reveals it by POST, a plain client by GET.";
     CrossSite = "cross_site": "The request came from another site, and only the page itself may send it.";
     MailNotConfigured = "mail_not_configured": "The server has no way to send mail, so the page cannot check addresses; tell its operator.";
     ServiceWorkerRefused = "service_worker_refused": "Pages here may not install service workers.";

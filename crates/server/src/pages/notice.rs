@@ -32,7 +32,6 @@ pub(super) enum Glyph {
     Bar,
     Keyhole,
     Letter,
-    Cipher,
     Turn,
     Dots,
     Crack,
@@ -47,10 +46,9 @@ impl Glyph {
             "deleted" => Self::Cross,
             "burnt" => Self::Flame,
             "taken_down" => Self::Bar,
-            "auth required" | "invalid_credential" | "forbidden" | "cross_site" | "reveal_required"
-            | "password_required" | "wrong_password" => Self::Keyhole,
+            "auth required" | "invalid_credential" | "forbidden" | "cross_site" | "password_required"
+            | "wrong_password" => Self::Keyhole,
             "email_required" | "invalid_code" | "mail_not_configured" => Self::Letter,
-            "encrypted" => Self::Cipher,
             "misdirected_host" => Self::Turn,
             "rate_limited" | "overloaded" | "request_timeout" => Self::Dots,
             "internal" | "storage_unavailable" | "storage_full" => Self::Crack,
@@ -95,7 +93,7 @@ mod tests {
     use super::super::words;
     use super::*;
 
-    const CODES: [&str; 18] = [
+    const CODES: [&str; 16] = [
         "not_found",
         "expired",
         "deleted",
@@ -107,9 +105,7 @@ mod tests {
         "invalid_code",
         "mail_not_configured",
         "cross_site",
-        "reveal_required",
         "misdirected_host",
-        "encrypted",
         "rate_limited",
         "internal",
         "storage_unavailable",

@@ -8,7 +8,7 @@ use base64::engine::general_purpose::STANDARD;
 use sha2::{Digest as _, Sha256};
 use std::sync::LazyLock;
 
-static STYLE: LazyLock<Style> = style!("viewer.css");
+static STYLE: LazyLock<Style> = style!("notice.css", "viewer.css");
 const SCRIPT: &str = include_str!("../../assets/viewer.js");
 static SCRIPT_SOURCE: LazyLock<String> =
     LazyLock::new(|| format!("'sha256-{}'", STANDARD.encode(Sha256::digest(SCRIPT))));

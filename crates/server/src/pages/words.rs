@@ -56,16 +56,6 @@ pub fn words(code: &str) -> Option<(&'static str, &'static str)> {
             "Another site tried to send this form for you, and nothing was done. Open the link you were given and \
              start from there.",
         ),
-        "reveal_required" => (
-            "This page can be read once",
-            "It disappears with its first view, so it is shown only when you ask for it. Open the link in a browser, \
-             or fetch it with a plain GET.",
-        ),
-        "encrypted" => (
-            "This page is encrypted",
-            "It can only be read with its key, and this server cannot open it in the browser yet. Ask the person \
-             who sent you the link how to read it.",
-        ),
         "misdirected_host" => (
             "Nothing is served at this name",
             "The server you reached does not answer for the host name in your address bar. Check the link, or \

@@ -37,10 +37,9 @@ fn other(code: &str) -> String {
 
 #[tokio::test]
 async fn code_from_the_letter_opens_the_page() {
-    let mut mail = MailServer::start(Mood::Takes).await;
-    let url_of_mail = mail.url();
+    let mail = MailServer::start(Mood::Takes).await;
     on_each_database(
-        || Setup::new().set("mail.smtp_url", url_of_mail.clone()),
+        || with_mail(&mail),
         async |node| {
             let site = gated(node, "Members").await;
             assert_eq!(site["email_gate"], json!({"domain": "example.org", "required": true}));
@@ -74,16 +73,14 @@ async fn code_from_the_letter_opens_the_page() {
 
 #[tokio::test]
 async fn right_code_opens_once_and_for_one_of_many() {
-    let mut mail = MailServer::start(Mood::Takes).await;
-    let url_of_mail = mail.url();
-    let letters = tokio::sync::Mutex::new(&mut mail);
+    let mail = MailServer::start(Mood::Takes).await;
     on_each_database(
-        || Setup::new().set("mail.smtp_url", url_of_mail.clone()),
+        || with_mail(&mail),
         async |node| {
             let site = gated(node, "Once").await;
             let root = node.get(url(&site)).browser().send().await.expect(307).header("location").to_owned();
             ask(node, &root, ANN).send().await.expect(200);
-            let (to, code) = letters.lock().await.next_code().await;
+            let (to, code) = mail.next_code().await;
             assert_eq!(to, ANN);
             // As people copy it: with a space.
             let spaced = format!(" {} {} ", &code[..4], &code[4..]);
@@ -111,16 +108,14 @@ async fn right_code_opens_once_and_for_one_of_many() {
 
 #[tokio::test]
 async fn wrong_code_costs_a_try_and_the_sixth_is_too_late() {
-    let mut mail = MailServer::start(Mood::Takes).await;
-    let url_of_mail = mail.url();
-    let letters = tokio::sync::Mutex::new(&mut mail);
+    let mail = MailServer::start(Mood::Takes).await;
     on_each_database(
-        || Setup::new().set("mail.smtp_url", url_of_mail.clone()),
+        || with_mail(&mail),
         async |node| {
             let site = gated(node, "Tries").await;
             let root = url(&site);
             ask(node, root, ANN).send().await.expect(200);
-            let (_, code) = letters.lock().await.next_code().await;
+            let (_, code) = mail.next_code().await;
             // What cannot be a code is not worth a try; what was meant for another is no code here.
             for odd in ["1234567", "123456789", "abcdefgh", "１２３４５６７８"] {
                 enter(node, root, ANN, odd).send().await.refused(401, "invalid_code");
@@ -134,13 +129,13 @@ async fn wrong_code_costs_a_try_and_the_sixth_is_too_late() {
 
             // A new code replaces the old one, and has tries of its own.
             ask(node, root, ANN).send().await.expect(200);
-            let (_, second) = letters.lock().await.next_code().await;
+            let (_, second) = mail.next_code().await;
             for _ in 0..4 {
                 enter(node, root, ANN, &other(&second)).send().await.refused(401, "invalid_code");
             }
             if code != second {
                 ask(node, root, ANN).send().await.expect(200);
-                let (_, third) = letters.lock().await.next_code().await;
+                let (_, third) = mail.next_code().await;
                 if third != second {
                     enter(node, root, ANN, &second).send().await.refused(401, "invalid_code");
                 }
@@ -153,10 +148,10 @@ async fn wrong_code_costs_a_try_and_the_sixth_is_too_late() {
 
 #[tokio::test]
 async fn code_lives_ten_minutes_and_dies_with_its_gate() {
-    let mut mail = MailServer::start(Mood::Takes).await;
+    let mail = MailServer::start(Mood::Takes).await;
     let node = with_mail(&mail).start().await;
     let site = gated(&node, "Brief").await;
-    let mut fresh = async || {
+    let fresh = async || {
         ask(&node, url(&site), ANN).send().await.expect(200);
         mail.next_code().await.1
     };
@@ -179,7 +174,7 @@ async fn code_lives_ten_minutes_and_dies_with_its_gate() {
 
 #[tokio::test]
 async fn changed_domain_closes_open_doors() {
-    let mut mail = MailServer::start(Mood::Takes).await;
+    let mail = MailServer::start(Mood::Takes).await;
     let node = with_mail(&mail).start().await;
     let site = gated(&node, "Moved").await;
     ask(&node, url(&site), ANN).send().await.expect(200);
@@ -196,15 +191,8 @@ async fn changed_domain_closes_open_doors() {
 #[tokio::test]
 async fn nobody_learns_whether_an_address_may_pass() {
     let mut mail = MailServer::start(Mood::Takes).await;
-    let url_of_mail = mail.url();
-    let letters = tokio::sync::Mutex::new(&mut mail);
     on_each_database(
-        || {
-            Setup::new()
-                .with_rates()
-                .set("mail.smtp_url", url_of_mail.clone())
-                .set("trusted_proxies", "127.0.0.1")
-        },
+        || with_mail(&mail).with_rates().set("trusted_proxies", "127.0.0.1"),
         async |node| {
             let site = gated(node, "Secret").await;
             let root = node.get(url(&site)).browser().send().await.expect(307).header("location").to_owned();
@@ -240,7 +228,7 @@ async fn nobody_learns_whether_an_address_may_pass() {
             assert!(!traces.contains("example") && !traces.contains("203.0"), "{traces}");
             // Only one of them has got letters.
             for _ in 0..3 {
-                assert_eq!(letters.lock().await.next_code().await.0, ANN);
+                assert_eq!(mail.next_code().await.0, ANN);
             }
         },
     )
@@ -264,7 +252,7 @@ async fn answer_does_not_wait_for_the_mail_server() {
 
 #[tokio::test]
 async fn mail_server_that_refuses_shows_nowhere() {
-    let mut mail = MailServer::start(Mood::Refuses).await;
+    let mail = MailServer::start(Mood::Refuses).await;
     let node = with_mail(&mail).start().await;
     let site = gated(&node, "Refused").await;
     let answer = ask(&node, url(&site), ANN).send().await.expect(200);
@@ -330,11 +318,10 @@ async fn without_any_way_to_send_mail_the_page_stays_shut() {
 
 #[tokio::test]
 async fn codes_are_limited_by_address_by_page_and_by_client() {
-    let mut mail = MailServer::start(Mood::Takes).await;
-    let url_of_mail = mail.url();
+    let mail = MailServer::start(Mood::Takes).await;
     let setup = || {
-        let setup = Setup::new().with_rates().set("trusted_proxies", "127.0.0.1");
-        setup.set("mail.smtp_url", url_of_mail.clone()).set("limits.key_per_minute", "1000")
+        let setup = with_mail(&mail).with_rates().set("trusted_proxies", "127.0.0.1");
+        setup.set("limits.key_per_minute", "1000")
     };
     on_each_database(setup, async |node| {
         let (a, b) = (gated(node, "A").await, gated(node, "B").await);
@@ -386,7 +373,7 @@ async fn guessing_codes_is_throttled() {
 
 #[tokio::test]
 async fn both_gates_come_one_after_the_other() {
-    let mut mail = MailServer::start(Mood::Takes).await;
+    let mail = MailServer::start(Mood::Takes).await;
     let node = with_mail(&mail).start().await;
     let form = Form::file("page.html", page("Both")).field("password", "secret");
     let site = node.publish(form.field("allowed_email_domain", "example.org")).await;

@@ -9,7 +9,7 @@ use futures_util::TryStreamExt;
 use object_store::ObjectStoreExt;
 use object_store::path::Path;
 
-use super::{BlobError, Blobs, Collected};
+use super::{BlobError, Blobs, Collected, Cut};
 use crate::backup::LEASE;
 use crate::db::{Db, DbError, Row};
 use crate::leases;
@@ -17,14 +17,9 @@ use crate::leases;
 const SWEEPER: &str = "sweep";
 const LEASE_SECONDS: i64 = 120;
 
-/// Removes objects older than the cut-off that no row names, at most `limit`.
-pub async fn sweep_orphans(
-    db: &Db,
-    blobs: &Blobs,
-    now: i64,
-    older_than: i64,
-    limit: i64,
-) -> Result<Collected, BlobError> {
+/// Removes objects that no row names.
+pub async fn sweep_orphans(db: &Db, blobs: &Blobs, cut: Cut) -> Result<Collected, BlobError> {
+    let Cut { now, older_than, limit } = cut;
     let mut collected = Collected::default();
     let candidates = find_orphans(db, blobs, older_than, limit).await?;
     if !candidates.is_empty() {

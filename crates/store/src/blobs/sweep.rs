@@ -1,7 +1,7 @@
 //! Removes what nothing points at any more: bundles, bodies, and objects without a row.
 //!
 //! Every removal checks again, in the statement that removes, that the thing is still unused and was not touched since
-//! `older_than`. Nothing is removed while a backup or a restore holds its lease. Run one sweep at a time.
+//! `Cut::older_than`. Nothing is removed while a backup or a restore holds its lease. Run one sweep at a time.
 
 use futures_util::{StreamExt, TryStreamExt, stream};
 
@@ -26,6 +26,14 @@ const DELETE_BLOB: &str =
 const NO_BACKUP: &str = "INSERT INTO leases (name, holder, until) VALUES ($1, '', 0) \
      ON CONFLICT (name) DO UPDATE SET until = leases.until WHERE leases.until <= $2";
 
+/// What a sweep may remove: at most `limit` things of each kind, last touched before `older_than`.
+#[derive(Debug, Clone, Copy)]
+pub struct Cut {
+    pub now: i64,
+    pub older_than: i64,
+    pub limit: i64,
+}
+
 /// What a sweep removed.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub struct Collected {
@@ -37,17 +45,11 @@ pub struct Collected {
     pub held: bool,
 }
 
-/// Rows first, then objects without a row; at most `limit` of each kind.
-pub async fn collect_garbage(
-    db: &Db,
-    blobs: &Blobs,
-    now: i64,
-    older_than: i64,
-    limit: i64,
-) -> Result<Collected, BlobError> {
-    let mut collected = collect_rows(db, blobs, now, older_than, limit).await?;
+/// Rows first, then objects without a row.
+pub async fn collect_garbage(db: &Db, blobs: &Blobs, cut: Cut) -> Result<Collected, BlobError> {
+    let mut collected = collect_rows(db, blobs, cut).await?;
     if !collected.held {
-        let swept = sweep_orphans(db, blobs, now, older_than, limit).await?;
+        let swept = sweep_orphans(db, blobs, cut).await?;
         collected.orphans = swept.orphans;
         collected.held = swept.held;
     }
@@ -55,13 +57,8 @@ pub async fn collect_garbage(
 }
 
 /// Bundles that no version uses, then bodies that no bundle uses, each with its object.
-pub async fn collect_rows(
-    db: &Db,
-    blobs: &Blobs,
-    now: i64,
-    older_than: i64,
-    limit: i64,
-) -> Result<Collected, BlobError> {
+pub async fn collect_rows(db: &Db, blobs: &Blobs, cut: Cut) -> Result<Collected, BlobError> {
+    let Cut { now, older_than, limit } = cut;
     let mut collected = Collected::default();
     let window = || vec![older_than.into(), limit.into()];
     let bundles = db.list(UNUSED_BUNDLES, window(), |row| Ok(row.text(0)?.to_owned())).await?;

@@ -1,5 +1,7 @@
 //! Databases and body stores to test against: made for one test, gone after it.
 
+use std::ffi::OsStr;
+use std::process::Command;
 use std::sync::Once;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -13,6 +15,7 @@ pub(crate) const NOW: i64 = 1_800_000_000;
 /// After the last modification time of any file made today.
 pub(crate) const FAR: i64 = 4_000_000_000;
 pub(crate) const INLINE: usize = 64 << 10;
+const HANDED: &str = "DROPLEAF_TEST_HANDED";
 
 static NEXT: AtomicU64 = AtomicU64::new(1);
 
@@ -96,15 +99,32 @@ pub(crate) fn bucket(inline_limit: usize) -> Blobs {
     Blobs::open(&format!("{bucket}/{}?{options}", unique("store-test")), inline_limit).unwrap()
 }
 
+pub(crate) fn setting(name: &str) -> String {
+    let Some(value) = handed_over(name) else {
+        panic!("{name} is not set: run the tests with `scripts/with-services cargo nextest run`");
+    };
+    value
+}
+
+/// What a test that starts itself again as a second process hands to it; `None` in the first.
+pub(crate) fn from_first_process() -> Option<String> {
+    handed_over(HANDED)
+}
+
+/// Runs one test of this binary again, below `wrapper`, and gives it something for [`from_first_process`].
+pub(crate) fn second_process(wrapper: &[&str], test: &str, handed: impl AsRef<OsStr>) -> Command {
+    let mut command = Command::new("env");
+    command.args(wrapper).arg(std::env::current_exe().unwrap());
+    command.args(["--exact", test, "--nocapture"]).env(HANDED, handed);
+    command
+}
+
 #[expect(
     clippy::disallowed_methods,
     reason = "the services of a test run are handed over in the environment"
 )]
-pub(crate) fn setting(name: &str) -> String {
-    let Ok(value) = std::env::var(name) else {
-        panic!("{name} is not set: run the tests with `scripts/with-services cargo nextest run`");
-    };
-    value
+fn handed_over(name: &str) -> Option<String> {
+    std::env::var(name).ok()
 }
 
 fn install_crypto() {

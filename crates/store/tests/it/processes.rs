@@ -1,10 +1,10 @@
 //! Another process, the command line for one, writes to the same SQLite file.
 
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 use dropleaf_store::{Db, Stmt};
 
-use crate::harness::{Place, account, count_accounts, setting};
+use crate::harness::{Place, account, count_accounts, from_first_process, second_process};
 
 const EACH: i64 = 200;
 
@@ -26,26 +26,28 @@ fn count_up() -> Stmt {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn two_processes_write_one_file_and_nothing_is_lost() {
+    match from_first_process() {
+        None => first_process().await,
+        Some(url) => {
+            let db = Db::open(&url).await.unwrap();
+            db.migrate(0).await.unwrap();
+            write(&db, "there").await;
+            db.close().await;
+        }
+    }
+}
+
+async fn first_process() {
     let place = Place::sqlite();
     let db = place.open().await;
-    let mut other = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "processes::other_process", "--ignored"])
-        .env("DROPLEAF_TEST_OTHER", &place.url)
-        .stdout(Stdio::null())
-        .spawn()
-        .unwrap();
+    let mut other =
+        second_process(&[], "processes::two_processes_write_one_file_and_nothing_is_lost", &place.url)
+            .stdout(Stdio::null())
+            .spawn()
+            .unwrap();
     write(&db, "here").await;
     assert!(tokio::task::spawn_blocking(move || other.wait()).await.unwrap().unwrap().success());
     assert_eq!(count_accounts(&db).await, 2 * EACH);
     let used = db.get("SELECT used FROM counters", &[], |row| row.int(0)).await.unwrap();
     assert_eq!(used, Some(2 * EACH));
-}
-
-#[tokio::test(flavor = "multi_thread")]
-#[ignore = "the other half of two_processes_write_one_file_and_nothing_is_lost"]
-async fn other_process() {
-    let db = Db::open(&setting("DROPLEAF_TEST_OTHER")).await.unwrap();
-    db.migrate(0).await.unwrap();
-    write(&db, "there").await;
-    db.close().await;
 }

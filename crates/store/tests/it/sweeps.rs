@@ -1,12 +1,15 @@
 //! What nothing points at goes, and only that.
 
 use bytes::Bytes;
-use dropleaf_store::blobs::{self, Collected, collect_garbage};
+use dropleaf_store::blobs::{self, Collected, Cut, collect_garbage};
 use dropleaf_store::bundles::{self, Bundle, BundleFile};
 use dropleaf_store::site_versions::{self, SiteVersion};
 use dropleaf_store::{BlobError, Blobs, Db, DbError, Stmt, leases};
 
 use crate::harness::{FAR, INLINE, NOW, body_stores, for_each_place, noise, plain};
+
+/// Everything that nothing points at.
+const ALL: Cut = Cut { now: NOW, older_than: FAR, limit: 100 };
 
 /// Records a body as held by one bundle.
 async fn stage(db: &Db, blobs: &Blobs, bytes: &Bytes, nonce: &str, at: i64) -> [u8; 32] {
@@ -82,14 +85,15 @@ async fn unused_goes_and_used_or_fresh_stays() {
             ];
             db.batch(rows.concat()).await.unwrap();
 
-            let early = collect_garbage(&db, &blobs, NOW, NOW, 100).await.unwrap();
+            let early = collect_garbage(&db, &blobs, Cut { older_than: NOW, ..ALL }).await.unwrap();
             assert_eq!(early, Collected::default());
-            let collected = collect_garbage(&db, &blobs, NOW + 50, NOW + 50, 100).await.unwrap();
+            let later = Cut { now: NOW + 50, older_than: NOW + 50, ..ALL };
+            let collected = collect_garbage(&db, &blobs, later).await.unwrap();
             assert_eq!(collected, Collected { bundles: 1, blobs: 2, orphans: 0, held: false });
             assert!(matches!(blobs.read(&db, &dead_large).await, Err(BlobError::Missing)));
             assert_eq!(blobs.read(&db, &used_hash).await.unwrap(), used);
             assert_eq!(blobs.read(&db, &fresh_hash).await.unwrap(), fresh);
-            let again = collect_garbage(&db, &blobs, NOW + 50, NOW + 50, 100).await.unwrap();
+            let again = collect_garbage(&db, &blobs, later).await.unwrap();
             assert_eq!(again, Collected::default());
             db.exec(Stmt::new("DELETE FROM blobs WHERE hash = $1", [fresh_hash.into()])).await.unwrap();
         }
@@ -131,10 +135,10 @@ async fn uses_are_counted_however_they_come_and_go() {
         assert_eq!(refs().await, (vec![3, 3], vec![0, 0, 1]));
         let revived = db.exec(bundles::show_again("a1")).await;
         assert!(matches!(revived, Err(DbError::Guard(bundles::GONE))), "{revived:?}");
-        assert_eq!(collect_garbage(&db, &blobs, NOW, FAR, 100).await.unwrap().bundles, 2);
+        assert_eq!(collect_garbage(&db, &blobs, ALL).await.unwrap().bundles, 2);
         assert_eq!(refs().await, (vec![1, 1], vec![1]));
         db.batch(site_versions::delete_up_to("b", 1, NOW).into()).await.unwrap();
-        let last = collect_garbage(&db, &blobs, NOW, FAR, 100).await.unwrap();
+        let last = collect_garbage(&db, &blobs, ALL).await.unwrap();
         assert_eq!(last, Collected { bundles: 1, blobs: 2, ..Collected::default() });
     })
     .await;
@@ -148,8 +152,8 @@ async fn limit_bounds_one_sweep() {
         for n in 0..5 {
             stage_dead(&db, &blobs, &noise(&n.to_string(), 10), "n", NOW).await;
         }
-        assert_eq!(collect_garbage(&db, &blobs, NOW, FAR, 3).await.unwrap().blobs, 3);
-        assert_eq!(collect_garbage(&db, &blobs, NOW, FAR, 3).await.unwrap().blobs, 2);
+        assert_eq!(collect_garbage(&db, &blobs, Cut { limit: 3, ..ALL }).await.unwrap().blobs, 3);
+        assert_eq!(collect_garbage(&db, &blobs, Cut { limit: 3, ..ALL }).await.unwrap().blobs, 2);
     })
     .await;
 }
@@ -162,7 +166,7 @@ async fn staging_protects_a_body_from_the_sweep() {
         let bytes = noise("old", INLINE + 1);
         let hash = stage_dead(&db, &blobs, &bytes, "first", NOW).await;
         let row = blobs.stage(&db, plain(&bytes), "second", NOW + 100).await.unwrap();
-        collect_garbage(&db, &blobs, NOW + 100, NOW + 50, 100).await.unwrap();
+        collect_garbage(&db, &blobs, Cut { now: NOW + 100, older_than: NOW + 50, ..ALL }).await.unwrap();
         db.exec(row).await.unwrap();
         assert_eq!(blobs.read(&db, &hash).await.unwrap(), bytes);
     })
@@ -177,7 +181,7 @@ async fn body_swept_before_its_batch_fails_the_batch() {
         let bytes = noise("old", INLINE + 1);
         let hash = stage_dead(&db, &blobs, &bytes, "first", NOW).await;
         let row = blobs.stage(&db, plain(&bytes), "second", NOW).await.unwrap();
-        collect_garbage(&db, &blobs, NOW, FAR, 100).await.unwrap();
+        collect_garbage(&db, &blobs, ALL).await.unwrap();
         let refused = db.batch(vec![row, crate::harness::account("a")]).await;
         assert!(matches!(refused, Err(DbError::Guard(blobs::GONE))), "{refused:?}");
         // Staging again uploads again, under a key of its own.
@@ -199,7 +203,7 @@ async fn uploads_and_sweeps_at_once_lose_nothing_that_was_acknowledged() {
         // The worst sweep there is: nothing is ever fresh.
         let sweeping = async {
             for _ in 0..60 {
-                blobs::collect_rows(&db, &blobs, NOW, FAR, 100).await.unwrap();
+                blobs::collect_rows(&db, &blobs, ALL).await.unwrap();
             }
         };
         let publishing = async {
@@ -234,9 +238,12 @@ async fn orphans_of_a_crash_go_after_their_time() {
             // The process died between body and row.
             drop(blobs.stage(&db, plain(&lost), "n", NOW).await.unwrap());
             let hash = stage(&db, &blobs, &kept, "n", FAR).await;
-            assert_eq!(collect_garbage(&db, &blobs, NOW, NOW / 2, 100).await.unwrap().orphans, 0);
-            assert_eq!(collect_garbage(&db, &blobs, NOW, FAR, 100).await.unwrap().orphans, 1);
-            assert_eq!(collect_garbage(&db, &blobs, NOW, FAR, 100).await.unwrap().orphans, 0);
+            assert_eq!(
+                collect_garbage(&db, &blobs, Cut { older_than: NOW / 2, ..ALL }).await.unwrap().orphans,
+                0
+            );
+            assert_eq!(collect_garbage(&db, &blobs, ALL).await.unwrap().orphans, 1);
+            assert_eq!(collect_garbage(&db, &blobs, ALL).await.unwrap().orphans, 0);
             assert_eq!(blobs.read(&db, &hash).await.unwrap(), kept);
             assert_eq!(count(&db, "SELECT COUNT(*) FROM leases WHERE holder <> ''").await, 0);
         }
@@ -252,8 +259,8 @@ async fn half_written_and_foreign_files_are_told_apart() {
     std::fs::create_dir_all(&folder).unwrap();
     std::fs::write(folder.join(format!("{}.n#1", "ab".repeat(32))), "torn").unwrap();
     std::fs::write(folder.join("notes.txt"), "not ours").unwrap();
-    assert_eq!(collect_garbage(&db, &blobs, NOW, NOW / 2, 100).await.unwrap().orphans, 0);
-    assert_eq!(collect_garbage(&db, &blobs, NOW, FAR, 100).await.unwrap().orphans, 1);
+    assert_eq!(collect_garbage(&db, &blobs, Cut { older_than: NOW / 2, ..ALL }).await.unwrap().orphans, 0);
+    assert_eq!(collect_garbage(&db, &blobs, ALL).await.unwrap().orphans, 1);
     let left: Vec<_> = std::fs::read_dir(folder).unwrap().map(|file| file.unwrap().file_name()).collect();
     assert_eq!(left, ["notes.txt"]);
 }
@@ -266,11 +273,11 @@ async fn running_backup_holds_the_sweep_back() {
         let hash = stage_dead(&db, &blobs, &noise("dead", INLINE + 1), "n", NOW).await;
         drop(blobs.stage(&db, plain(&noise("orphan", INLINE + 1)), "n", NOW).await.unwrap());
         db.exec(leases::take("backup", "me", NOW + 60, NOW)).await.unwrap();
-        let held = collect_garbage(&db, &blobs, NOW, FAR, 100).await.unwrap();
+        let held = collect_garbage(&db, &blobs, ALL).await.unwrap();
         assert_eq!(held, Collected { held: true, ..Collected::default() });
         blobs.read(&db, &hash).await.unwrap();
         // A lease that has run out holds nothing back.
-        let collected = collect_garbage(&db, &blobs, NOW + 61, FAR, 100).await.unwrap();
+        let collected = collect_garbage(&db, &blobs, Cut { now: NOW + 61, ..ALL }).await.unwrap();
         assert_eq!(collected, Collected { blobs: 1, orphans: 1, ..Collected::default() });
     })
     .await;

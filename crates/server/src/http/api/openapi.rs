@@ -84,7 +84,6 @@ const FOR_VIEWERS: &[Code] = &[
     Code::EmailRequired,
     Code::InvalidCode,
     Code::MailNotConfigured,
-    Code::RevealRequired,
     Code::CrossSite,
 ];
 

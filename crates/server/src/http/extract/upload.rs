@@ -227,8 +227,8 @@ struct Sink {
 }
 
 impl Sink {
-    fn new(dir: std::path::PathBuf, hashed: bool) -> Self {
-        let hasher = hashed.then(blake3::Hasher::new);
+    fn new(dir: std::path::PathBuf, is_hashed: bool) -> Self {
+        let hasher = is_hashed.then(blake3::Hasher::new);
         Self { memory: BytesMut::new(), file: None, size: 0, hasher, dir }
     }
 

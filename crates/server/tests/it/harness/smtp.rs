@@ -27,7 +27,7 @@ pub(crate) enum Seen {
 #[derive(Debug)]
 pub(crate) struct MailServer {
     port: u16,
-    seen: UnboundedReceiver<Seen>,
+    seen: tokio::sync::Mutex<UnboundedReceiver<Seen>>,
     mood: Arc<Mutex<Mood>>,
     tasks: JoinSet<()>,
 }
@@ -48,7 +48,7 @@ impl MailServer {
                 open.spawn(talk(stream, mood, sender.clone()));
             }
         });
-        Self { port, seen, mood, tasks }
+        Self { port, seen: seen.into(), mood, tasks }
     }
 
     pub(crate) fn url(&self) -> String {
@@ -60,9 +60,9 @@ impl MailServer {
     }
 
     /// The next thing that happens, connections that come and go aside.
-    pub(crate) async fn next(&mut self) -> Seen {
+    pub(crate) async fn next(&self) -> Seen {
         loop {
-            match self.seen.recv().await.unwrap() {
+            match self.next_of_all().await {
                 Seen::Connected | Seen::Closed => {}
                 other => return other,
             }
@@ -70,17 +70,17 @@ impl MailServer {
     }
 
     /// The next thing that happens, whatever it is.
-    pub(crate) async fn next_of_all(&mut self) -> Seen {
-        self.seen.recv().await.unwrap()
+    pub(crate) async fn next_of_all(&self) -> Seen {
+        self.seen.lock().await.recv().await.unwrap()
     }
 
     /// What has happened and was not looked at yet.
     pub(crate) fn unread(&mut self) -> Option<Seen> {
-        self.seen.try_recv().ok()
+        self.seen.get_mut().try_recv().ok()
     }
 
     /// The next letter: to whom, and the code in it.
-    pub(crate) async fn next_code(&mut self) -> (String, String) {
+    pub(crate) async fn next_code(&self) -> (String, String) {
         let Seen::Letter { to, text } = self.next().await else { panic!("a letter") };
         (to, code_in(&text))
     }
