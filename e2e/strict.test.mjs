@@ -75,3 +75,25 @@ test('hashed inline scripts run; injected ones, handlers, eval and other places 
   assert.equal(kept, 'yes', 'it has an origin of its own');
   assert.ok(asked.every((url) => !url.includes(':9/')) || blocked.includes('connect-src'));
 });
+
+test('a worker starts, and obeys the policy of its page', async () => {
+  const work = `(async () => {
+    const own = await fetch('leaf.txt').then((answer) => answer.ok, () => false);
+    const outside = await fetch('http://127.0.0.1:9/steal', { mode: 'no-cors' }).then(() => 'sent', (error) => error.name);
+    const blocked = await new Promise((resolve) => {
+      addEventListener('securitypolicyviolation', (event) => resolve(event.effectiveDirective));
+      fetch('http://127.0.0.1:9/again', { mode: 'no-cors' }).catch(() => {});
+    });
+    postMessage({ own, outside, blocked });
+  })();`;
+  const bytes = zip([
+    { name: 'index.html', bytes: '<!doctype html><title>W</title><script>new Worker("w.js").onmessage = (event) => { window.told = event.data; };</script>' },
+    { name: 'w.js', bytes: work },
+    { name: 'leaf.txt', bytes: 'leaf' },
+  ]);
+  const site = await publish(server, { name: 'worker.zip', bytes, key, fields: { csp_strict: 'true' } });
+  const page = await (await browser.newContext()).newPage();
+  await page.goto(site.url);
+  const told = await page.waitForFunction(() => window.told);
+  assert.deepEqual(await told.jsonValue(), { own: true, outside: 'TypeError', blocked: 'connect-src' });
+});
