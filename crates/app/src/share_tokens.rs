@@ -89,13 +89,15 @@ impl App {
     pub async fn list_share_tokens(&self, account: &Account, name: &str) -> Result<Vec<OwnShareToken>> {
         let site = self.get_site(account, name).await?;
         let found = self.store.list_share_tokens(&site.id).await?;
-        found
+        Ok(found
             .into_iter()
-            .map(|(token, sealed)| {
-                let secret = self.unseal_share(&token, &sealed)?;
-                Ok(OwnShareToken { url: self.share_url(&site, &secret), token, secret })
+            .map(|(token, sealed)| match self.unseal_share(&token, &sealed) {
+                Ok(secret) => OwnShareToken { url: self.share_url(&site, &secret), token, secret },
+                // Sealed under another secret of the server: it still works for those who have it, and its id is
+                // enough to revoke it.
+                Err(_) => OwnShareToken { url: self.canonical_url(&site), secret: token.id.clone(), token },
             })
-            .collect()
+            .collect())
     }
 
     /// Revokes a token, named by its id or by itself: whoever came in with it is outside again.

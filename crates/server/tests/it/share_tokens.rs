@@ -437,3 +437,22 @@ async fn purged_page_leaves_no_token_behind() {
     })
     .await;
 }
+
+#[tokio::test]
+async fn tokens_outlive_the_secret_they_were_sealed_under() {
+    let secret = |digit: &str| Setup::new().set("secret_key", &digit.repeat(64));
+    let node = secret("1").start().await;
+    let site = locked(&node).await;
+    let made = share(&node, &site, json!({})).await;
+    let key = node.key.clone();
+    let dir = node.stop().await;
+    let node = secret("2").start_in(dir).await;
+    let list =
+        node.get(&format!("{}/share-tokens", site_path(&site))).key(&key).send().await.expect(200).json();
+    let id = text(&list["tokens"][0], "id").to_owned();
+    assert_eq!((text(&list["tokens"][0], "token"), id.as_str()), (id.as_str(), text(&made, "id")));
+    let path = format!("/p/{}/?t={}", text(&site, "unlisted_token"), text(&made, "token"));
+    node.get(&path).send().await.expect(200);
+    node.delete(&format!("/share-tokens/{id}")).key(&key).send().await.expect(200);
+    node.get(&path).send().await.expect(401);
+}
