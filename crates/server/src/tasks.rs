@@ -9,7 +9,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 const FLUSH_EVERY: Duration = Duration::from_secs(5);
-const FIRST_COLLECT: Duration = Duration::from_secs(60);
+const FIRST_COLLECT: Duration = Duration::from_mins(1);
 const ERASE_EVERY: Duration = Duration::from_secs(10);
 
 /// How often the regular work is done.
