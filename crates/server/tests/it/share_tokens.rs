@@ -440,7 +440,7 @@ async fn purged_page_leaves_no_token_behind() {
 
 #[tokio::test]
 async fn tokens_outlive_the_secret_they_were_sealed_under() {
-    let secret = |digit: &str| Setup::new().set("secret_key", &digit.repeat(64));
+    let secret = |digit: &str| Setup::new().set("secret_key", digit.repeat(64));
     let node = secret("1").start().await;
     let site = locked(&node).await;
     let made = share(&node, &site, json!({})).await;
