@@ -12,16 +12,18 @@ mod gates;
 mod headers;
 mod negotiate;
 mod ours;
+mod place;
 mod report;
 mod scene;
 mod share;
 mod toolbar;
 
 pub(super) use headers::HSTS;
+pub(super) use place::Place;
 
 use super::error::{self, Wants};
 use super::{Door, OutBody, empty};
-use dropleaf_app::{LiveBundle, LiveFile, PageKey};
+use dropleaf_app::{LiveBundle, LiveFile};
 use dropleaf_core::access::{self, Access};
 use dropleaf_core::site::Visibility;
 use dropleaf_core::visitor::{Signs, Visitor};
@@ -32,46 +34,6 @@ use hyper::body::Incoming;
 use scene::Scene;
 use std::net::SocketAddr;
 use std::sync::Arc;
-
-/// Where a page was asked for.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum Place<'a> {
-    /// `{site_url}/p/<token>/…`; `rest` begins with the token.
-    Shared { rest: &'a str },
-    /// `{site_url}/s/<slug>/…`, where sites cannot have hosts of their own.
-    SharedSlug { rest: &'a str },
-    /// `s-….<site_host>/p/<token>/…`
-    Isolated { label: &'a str, rest: &'a str },
-    /// `<slug>.<site_host>/…`; `rest` is the path below the root.
-    Slug { slug: &'a str, rest: &'a str },
-}
-
-impl Place<'_> {
-    /// Whether other sites live at the same address.
-    const fn is_shared(self) -> bool {
-        matches!(self, Self::Shared { .. } | Self::SharedSlug { .. })
-    }
-
-    /// The page that is meant, and the path below its root. No path at all when the closing slash is missing.
-    fn split(&self) -> Option<(PageKey, Option<&str>)> {
-        let below = |rest: &str| rest.find('/').map(|at| at + 1);
-        match self {
-            Self::Shared { rest } | Self::Isolated { rest, .. } => {
-                let token = rest.get(..22)?;
-                let tail = match rest.get(22..)? {
-                    "" => None,
-                    tail => Some(tail.strip_prefix('/')?),
-                };
-                Some((PageKey::token(token)?, tail))
-            }
-            Self::SharedSlug { rest } => match below(rest) {
-                Some(at) => Some((PageKey::slug(&rest[..at - 1])?, Some(&rest[at..]))),
-                None => Some((PageKey::slug(rest)?, None)),
-            },
-            Self::Slug { slug, rest } => Some((PageKey::slug(slug)?, Some(rest))),
-        }
-    }
-}
 
 /// Answers a request for a page. The body is read only by our own forms below `_dropleaf/`.
 pub(super) async fn answer(
