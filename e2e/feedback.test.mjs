@@ -5,30 +5,24 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { launch, openPage } from './browser.mjs';
 import { DEMO } from './demo.mjs';
-import { publish, request } from './http.mjs';
+import { api, publish } from './http.mjs';
 import { operatorKey, startServer } from './server.mjs';
 import { pierce } from './shadow.mjs';
 
 const PHONE = { viewport: { width: 390, height: 844 }, colorScheme: 'dark', hasTouch: true, isMobile: true };
 
-let server, browser, key;
+let server, browser, key, call;
 
 before(async () => {
   server = await startServer({ env: { DROPLEAF_LIMITS__EXEMPT: '127.0.0.0/8,::1/128' } });
   key = await operatorKey(server);
+  call = api(server, key);
   browser = await launch();
 });
 after(async () => {
   await browser?.close();
   await server?.stop();
 });
-
-async function call(method, path, body) {
-  const headers = body && { 'content-type': 'application/json' };
-  const answer = await request(server, { method, path, key, headers, body: body && JSON.stringify(body) });
-  assert.equal(answer.status, 200, `${method} ${path}: ${answer.text()}`);
-  return answer.json();
-}
 
 const annotated = (fields) => publish(server, { name: 'report.html', bytes: DEMO, fields: { agentation: 'true', ...fields }, key });
 const listed = async (site) => (await call('GET', `/sites/${site.id}/feedback`)).feedback;

@@ -67,3 +67,11 @@ export async function publish(server, options) {
 
 /** The Host of the shared page address. */
 export const siteHost = (server) => new URL(server.siteUrl).host;
+
+/** Calls the API with a key: `api(server, key)(method, path, body)` gives the JSON of an answer below 300. */
+export const api = (server, key) => async (method, path, body) => {
+  const headers = body && { 'content-type': 'application/json' };
+  const answer = await request(server, { method, path, key, headers, body: body && JSON.stringify(body) });
+  if (answer.status >= 300) throw new Error(`${method} ${path}: ${answer.status} ${answer.text()}`);
+  return answer.json();
+};

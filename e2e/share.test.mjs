@@ -4,28 +4,22 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { launch, openPage } from './browser.mjs';
-import { publish, request } from './http.mjs';
+import { api, publish } from './http.mjs';
 import * as samples from './samples.mjs';
 import { operatorKey, startServer } from './server.mjs';
 
-let server, browser, key;
+let server, browser, key, call;
 
 before(async () => {
   server = await startServer({ env: { DROPLEAF_LIMITS__EXEMPT: '127.0.0.0/8,::1/128' } });
   key = await operatorKey(server);
+  call = api(server, key);
   browser = await launch();
 });
 after(async () => {
   await browser?.close();
   await server?.stop();
 });
-
-async function call(method, path, body) {
-  const headers = body && { 'content-type': 'application/json' };
-  const answer = await request(server, { method, path, key, headers, body: body && JSON.stringify(body) });
-  assert.ok(answer.status < 300, `${method} ${path}: ${answer.status} ${answer.text()}`);
-  return answer.json();
-}
 
 const locked = (title, fields) =>
   publish(server, { name: 'page.html', bytes: samples.html(title), fields: { password: 'correct horse', ...fields }, key });

@@ -6,8 +6,8 @@
 
 use super::cookies::{self, Cookie};
 use super::scene::Scene;
-use super::{designed, form, headers, isolated_target, redirect, show, without_body};
-use crate::http::{OutBody, empty};
+use super::{form, headers, isolated_target, redirect, report, show, without_body};
+use crate::http::{OutBody, empty, error};
 use crate::pages::{self, Reveal};
 use dropleaf_app::{Claim, Page};
 use dropleaf_core::access::{self, Access, Passes};
@@ -166,9 +166,9 @@ fn ask_first(scene: &Scene<'_>) -> Response<OutBody> {
         // The key of an encrypted page is behind the `#`, which only the page's own address keeps.
         action: (!scene.page.site.e2e).then(|| format!("{root}_dropleaf/reveal")).as_deref(),
         window_seconds: burn::window_seconds(files),
-        report: Some(&format!("{root}_dropleaf/report")),
+        report: Some(&report::link(&root)),
     });
-    let mut response = designed::answer(page, StatusCode::OK);
+    let mut response = error::designed(StatusCode::OK, page);
     headers::unburnt(response.headers_mut());
     // Kept if it is there: a second tab must not lock the first one out. Not where a sibling page could have planted it.
     let known = cookies::is_secure(scene) && Cookie::View.read(scene).is_some_and(burn::is_secret);

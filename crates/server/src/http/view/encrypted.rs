@@ -1,8 +1,8 @@
 //! End-to-end encrypted pages in a browser: our viewer with the ciphertext inside, opened by the key in the fragment.
 //! One answer holds everything, so that it works behind gates, in a sandbox and when it can be had only once.
 
-use super::headers;
 use super::scene::Scene;
+use super::{headers, report};
 use crate::http::{OutBody, empty};
 use crate::pages::{self, Viewer};
 use axum::body::Body;
@@ -19,10 +19,8 @@ use std::io;
 
 pub(super) async fn viewer(scene: &Scene<'_>, file: &LiveFile) -> Result<Response<OutBody>, Error> {
     let site = &scene.page.site;
-    let page = pages::viewer(&Viewer {
-        report: &format!("{}_dropleaf/report", scene.root()),
-        anonymous: site.account_id.is_none(),
-    });
+    let page =
+        pages::viewer(&Viewer { report: &report::link(&scene.root()), anonymous: site.account_id.is_none() });
     let part = scene.door.app.stream(file, None).await?;
     let length = page.before.len() as u64 + part.bytes.div_ceil(3) * 4 + page.after.len() as u64;
     let mut response = empty(StatusCode::OK);

@@ -4,7 +4,7 @@
 use super::cookies::Cookie;
 use super::scene::Scene;
 use super::share::{self, Shared};
-use super::{OURS, email_gate, form, redirect, wants, without_body};
+use super::{OURS, email_gate, form, redirect, report, wants, without_body};
 use crate::http::OutBody;
 use crate::http::error::{self, Wants};
 use crate::pages::{self, Step};
@@ -163,7 +163,7 @@ pub(super) fn question(
         action: Some(action.as_str()).filter(|_| !scene.page.site.e2e),
         to,
         problem,
-        report: Some(&format!("{root}{OURS}report")),
+        report: Some(&report::link(&root)),
     });
     error::designed(status, page)
 }

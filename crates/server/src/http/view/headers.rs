@@ -43,26 +43,16 @@ pub(super) fn private_data(headers: &mut HeaderMap) {
     common(headers);
     headers.insert(header::CACHE_CONTROL, NO_STORE);
     headers.insert(ROBOTS, NOINDEX);
-    headers.insert("cross-origin-resource-policy", HeaderValue::from_static("same-origin"));
+    headers.insert(CORP, SAME_ORIGIN);
     let nothing = HeaderValue::from_static("default-src 'none'; frame-ancestors 'none'");
     headers.insert(header::CONTENT_SECURITY_POLICY, nothing);
-}
-
-/// A designed page with a form. Its origin is told to itself: without a referrer a browser calls it `null`.
-pub(super) fn form_page(headers: &mut HeaderMap) {
-    common(headers);
-    headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("same-origin"));
-    headers.insert(header::CACHE_CONTROL, NO_STORE);
-    headers.insert(ROBOTS, NOINDEX);
-    headers.insert(COOP, HeaderValue::from_static("same-origin"));
-    headers.insert(header::X_FRAME_OPTIONS, HeaderValue::from_static("DENY"));
 }
 
 /// A script of our own. One that was asked for by the name of its text never changes.
 pub(super) fn script(headers: &mut HeaderMap, named: bool) {
     common(headers);
     headers.insert(ROBOTS, NOINDEX);
-    headers.insert("cross-origin-resource-policy", HeaderValue::from_static("same-origin"));
+    headers.insert(CORP, SAME_ORIGIN);
     headers.insert(header::VARY, VARY_OWN);
     let kept = if named { "public, max-age=31536000, immutable" } else { "no-cache" };
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static(kept));

@@ -2,7 +2,6 @@
 
 mod burn;
 mod cookies;
-mod designed;
 mod email_gate;
 mod encrypted;
 mod feedback;

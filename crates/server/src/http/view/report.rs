@@ -2,13 +2,13 @@
 //! It shows nothing of the page, so it stands before the gates.
 
 use super::scene::Scene;
-use super::{OutBody, form, headers, redirect, wants, without_body};
-use crate::http::error::{Wants, designed_policy};
+use super::{OutBody, form, redirect, wants, without_body};
+use crate::http::error::{self, Wants};
 use crate::pages::{self, Rendered, ReportForm};
 use dropleaf_core::access::{self, Access, Passes};
 use dropleaf_core::report::{self, Said};
 use dropleaf_core::{Code, Error};
-use http::{HeaderValue, Method, Response, StatusCode, header};
+use http::{Method, Response, StatusCode};
 use hyper::body::Incoming;
 
 /// What the address carries after a report was stored.
@@ -62,13 +62,8 @@ async fn submit(scene: &Scene<'_>, body: Incoming) -> Result<Response<OutBody>, 
     if wants(&scene.head.headers) == Wants::Page {
         return redirect(StatusCode::SEE_OTHER, &format!("{action}?{SENT}"));
     }
-    let mut response = crate::http::empty(StatusCode::OK);
-    *response.body_mut() =
-        String::from("Thank you. The operator of this server will see your report.\n").into();
-    let headers = response.headers_mut();
-    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
-    headers::private_data(headers);
-    Ok(response)
+    let thanks = "Thank you. The operator of this server will see your report.\n";
+    Ok(error::bare(StatusCode::OK, "text/plain; charset=utf-8", thanks.into()))
 }
 
 /// The mistake in words for people; the code's own sentence names a field they do not see.
@@ -81,12 +76,7 @@ fn problem(error: &Error) -> &'static str {
 }
 
 fn designed(scene: &Scene<'_>, status: StatusCode, page: Rendered) -> Response<OutBody> {
-    let mut response = crate::http::empty(status);
-    *response.body_mut() = page.html.into();
-    let headers = response.headers_mut();
-    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8"));
-    headers.insert(header::CONTENT_SECURITY_POLICY, designed_policy(page.style_source));
-    headers::form_page(headers);
+    let mut response = error::designed(status, page);
     if scene.head.method == Method::HEAD {
         without_body(&mut response);
     }
