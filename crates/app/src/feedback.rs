@@ -22,6 +22,9 @@ impl App {
         ip: Option<IpAddr>,
         said: Said,
     ) -> Result<(Feedback, Option<Standing>)> {
+        if !site.takes_feedback() {
+            return Err(Error::not_found("page"));
+        }
         let now = self.now();
         let item = Feedback {
             id: self.minter.ordered_id("fb", now),

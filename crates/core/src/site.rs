@@ -105,6 +105,11 @@ impl Site {
         }
     }
 
+    /// Whether viewers may comment. A page that burns has no second viewer to read it.
+    pub fn takes_feedback(&self) -> bool {
+        self.agentation && self.visibility != Visibility::Burn
+    }
+
     /// The moment to write for a change made now: strictly later than the last one,
     /// so that `expected_updated_at` is a sound check.
     pub fn next_updated_at(&self, now: i64) -> i64 {

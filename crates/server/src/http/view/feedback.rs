@@ -8,7 +8,6 @@ use super::{OutBody, form, headers, without_body};
 use crate::http::error;
 use crate::http::extract::{Fields, json_object};
 use dropleaf_core::feedback::{self, Draft, Feedback, Intent, Severity};
-use dropleaf_core::site::Visibility;
 use dropleaf_core::site_change::Field;
 use dropleaf_core::{Code, Error};
 use http::{HeaderValue, Method, Response, StatusCode, header};
@@ -61,13 +60,8 @@ impl ShownJson {
     }
 }
 
-/// Whether viewers of this page may comment. A page that burns has no second viewer to read it.
-pub(super) fn is_open(scene: &Scene<'_>) -> bool {
-    scene.page.site.agentation && scene.page.site.visibility != Visibility::Burn
-}
-
 pub(super) async fn answer(scene: &Scene<'_>, body: Incoming) -> Result<Response<OutBody>, Error> {
-    if !is_open(scene) {
+    if !scene.page.site.takes_feedback() {
         return Err(super::ours::missing());
     }
     form::require_same_origin(scene)?;

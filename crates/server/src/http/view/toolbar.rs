@@ -3,7 +3,7 @@
 
 use super::file::{count_view, mark, ready};
 use super::scene::Scene;
-use super::{OutBody, feedback, headers, negotiate, without_body};
+use super::{OutBody, headers, negotiate, without_body};
 use bytes::Bytes;
 use dropleaf_app::{Annotated, Coding, LiveFile};
 use dropleaf_core::access::{self, Access, Passes};
@@ -28,7 +28,7 @@ pub(super) fn script(scene: &Scene<'_>) -> Result<Response<OutBody>, Error> {
     if let Access::Gone(code) = access::decide(&scene.page.door, Passes::ALL, scene.door.app.now()) {
         return Err(Error::plain(code));
     }
-    if !feedback::is_open(scene) {
+    if !scene.page.site.takes_feedback() {
         return Err(super::ours::missing());
     }
     if !matches!(scene.head.method, Method::GET | Method::HEAD) {
@@ -58,12 +58,11 @@ pub(super) fn script(scene: &Scene<'_>) -> Result<Response<OutBody>, Error> {
 
 /// Whether the toolbar belongs into this document. Not at the shared address: there it would have no origin to post from.
 pub(super) fn belongs(scene: &Scene<'_>, file: &LiveFile) -> bool {
-    scene.page.site.agentation
+    scene.page.site.takes_feedback()
         && !scene.place.is_shared()
         // Of a larger one it is not known how its text is encoded.
         && file.is_small()
         && file.mime.starts_with(b"text/html")
-        && feedback::is_open(scene)
 }
 
 /// Sends a document with the toolbar at its end: whole, never in parts.
