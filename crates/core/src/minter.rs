@@ -79,6 +79,11 @@ impl Minter {
         data_encoding::HEXLOWER.encode(&self.bytes::<8>())
     }
 
+    /// A bearer secret without a checksum: 256 bits in 43 characters.
+    pub fn token(&self) -> String {
+        crate::secret::text(&self.bytes::<32>())
+    }
+
     pub fn api_key(&self) -> String {
         checksummed(KEY_PREFIX, &self.bytes::<48>())
     }

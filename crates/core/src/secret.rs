@@ -56,6 +56,16 @@ pub fn digest(bytes: &[u8]) -> [u8; 32] {
     Sha256::digest(bytes).into()
 }
 
+/// Bytes as they stand in addresses, cookies and forms.
+pub fn text(bytes: &[u8]) -> String {
+    data_encoding::BASE64URL_NOPAD.encode(bytes)
+}
+
+/// What [`text`] wrote, if it is that.
+pub fn bytes(text: &str) -> Option<Vec<u8>> {
+    data_encoding::BASE64URL_NOPAD.decode(text.as_bytes()).ok()
+}
+
 /// The characters shown in lists.
 pub fn shown_prefix(secret: &str) -> &str {
     secret.get(..13).unwrap_or(secret)

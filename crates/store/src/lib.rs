@@ -17,6 +17,7 @@ pub mod feedback;
 pub mod idempotency;
 pub mod leases;
 pub mod reports;
+pub mod sessions;
 pub mod share_tokens;
 pub mod site_versions;
 pub mod sites;

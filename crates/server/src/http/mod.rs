@@ -3,19 +3,27 @@
 
 pub mod api;
 mod body;
+mod dashboard;
 pub mod error;
 pub mod error_reference;
 mod extract;
+mod guides;
 mod health;
 pub mod metrics_page;
+mod oauth;
+mod operator;
+mod sign_in;
 mod view;
+mod web;
 
 pub use body::OutBody;
 
 use crate::config::Resolved;
 use crate::metrics::{Metrics, Surface};
 use crate::tasks::Tasks;
-use axum::Router;
+use api::ApiState;
+use axum::routing::get;
+use axum::{Router, middleware};
 use dropleaf_app::App;
 use dropleaf_core::host::Face;
 use dropleaf_core::{Code, Error};
@@ -44,7 +52,22 @@ pub struct Door {
 
 impl Door {
     pub fn new(app: Arc<App>, resolved: Arc<Resolved>, metrics: Arc<Metrics>, tasks: Tasks) -> Self {
-        let api = api::router(Arc::clone(&app), Arc::clone(&resolved));
+        let state = ApiState {
+            app: Arc::clone(&app),
+            resolved: Arc::clone(&resolved),
+            metrics: Arc::clone(&metrics),
+            tasks: tasks.clone(),
+        };
+        let people = Router::new()
+            .merge(sign_in::routes())
+            .merge(oauth::pages())
+            .merge(dashboard::routes())
+            .merge(operator::routes())
+            .route("/", get(guides::home))
+            .route("/assets/{name}", get(web::asset))
+            .layer(middleware::from_fn_with_state(state.clone(), web::exchange))
+            .with_state(state.clone());
+        let api = api::router(state).merge(people);
         Self { app, resolved, metrics, tasks, api }
     }
 

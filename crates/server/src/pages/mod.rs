@@ -1,6 +1,8 @@
 //! The designed pages that dropleaf itself shows: notices, the front page, the API reference.
 //! Each is one HTML text with one inline style and no script; what is sent with it is decided in `http`.
 
+mod assets;
+pub mod dashboard;
 mod docs;
 mod gate;
 mod landing;
@@ -12,6 +14,7 @@ mod style;
 mod viewer;
 mod words;
 
+pub use assets::{Asset, asset};
 pub use docs::docs;
 pub use gate::{Gate, Step, gate};
 pub use landing::{Landing, landing};
@@ -30,6 +33,10 @@ pub struct Rendered {
     pub html: String,
     pub style_source: &'static str,
 }
+
+/// A page that loads its style and script from `/assets`.
+#[derive(Debug, Clone)]
+pub struct Html(pub String);
 
 /// An address that may stand in a link: anything else is left out of the page.
 fn safe_link(address: &str) -> Option<&str> {

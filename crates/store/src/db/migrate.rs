@@ -8,6 +8,7 @@ use super::DbError;
 pub(crate) const MIGRATIONS: &[(&str, &str)] = &[
     ("0001_publishing", include_str!("../../migrations/0001_publishing.sql")),
     ("0002_viewers", include_str!("../../migrations/0002_viewers.sql")),
+    ("0003_people", include_str!("../../migrations/0003_people.sql")),
 ];
 
 pub(super) const TABLE: &str = "CREATE TABLE IF NOT EXISTS schema_migrations (

@@ -41,10 +41,42 @@ impl Exchange {
     }
 }
 
-pub(super) async fn exchange(State(state): State<ApiState>, mut request: Request, next: Next) -> Response {
+/// An answer on its way out, with what the frame has yet to write on it.
+#[derive(Debug)]
+pub(in crate::http) struct Carried {
+    pub response: Response,
+    id: String,
+    exchange: Exchange,
+    head: bool,
+}
+
+impl Carried {
+    pub(in crate::http) fn finish(mut self) -> Response {
+        let headers = self.response.headers_mut();
+        if let Ok(id) = HeaderValue::from_str(&self.id) {
+            headers.insert("x-request-id", id);
+        }
+        if let Some(standing) = *self.exchange.0.lock().unwrap_or_else(PoisonError::into_inner) {
+            error::rate_headers(headers, standing);
+        }
+        if self.head {
+            *self.response.body_mut() = Body::empty();
+        }
+        self.response
+    }
+}
+
+pub(super) async fn exchange(State(state): State<ApiState>, request: Request, next: Next) -> Response {
     if request.method() == Method::OPTIONS {
         return preflight();
     }
+    let mut carried = carry(&state, request, next).await;
+    open_to_all(carried.response.headers_mut());
+    carried.finish()
+}
+
+/// Runs a handler under a request id, a time limit and a net for panics, and writes the log line.
+pub(in crate::http) async fn carry(state: &ApiState, mut request: Request, next: Next) -> Carried {
     let id = state.app.request_id();
     let exchange = Exchange::default();
     request.extensions_mut().insert(exchange.clone());
@@ -57,21 +89,17 @@ pub(super) async fn exchange(State(state): State<ApiState>, mut request: Request
     let limit = Duration::from_secs(state.resolved.config.limits.request_seconds.max(1));
     let work = AssertUnwindSafe(next.run(request)).catch_unwind();
     let work = async { if uploads { Ok(work.await) } else { tokio::time::timeout(limit, work).await } };
-    let mut response = match work.instrument(span.clone()).await {
+    let response = match work.instrument(span.clone()).await {
         Ok(Ok(response)) => response,
         Ok(Err(_)) => ApiError(Error::internal("a handler panicked")).into_response(),
         Err(_) => ApiError(Error::plain(Code::RequestTimeout)).into_response(),
     };
     let _entered = span.enter();
     tracing::info!(status = response.status().as_u16(), "answered");
-    finish(response.headers_mut(), &id, &exchange);
-    if head {
-        *response.body_mut() = Body::empty();
-    }
-    response
+    Carried { response, id, exchange, head }
 }
 
-fn finish(headers: &mut HeaderMap, id: &str, exchange: &Exchange) {
+fn open_to_all(headers: &mut HeaderMap) {
     let fixed = [
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
         (header::REFERRER_POLICY, "no-referrer"),
@@ -82,12 +110,6 @@ fn finish(headers: &mut HeaderMap, id: &str, exchange: &Exchange) {
     ];
     for (name, value) in fixed {
         headers.entry(name).or_insert(HeaderValue::from_static(value));
-    }
-    if let Ok(id) = HeaderValue::from_str(id) {
-        headers.insert("x-request-id", id);
-    }
-    if let Some(standing) = *exchange.0.lock().unwrap_or_else(PoisonError::into_inner) {
-        error::rate_headers(headers, standing);
     }
 }
 

@@ -12,9 +12,12 @@ mod site_json;
 mod site_life;
 mod sites;
 
-pub(super) use frame::{ApiError, Exchange};
+pub(super) use frame::{ApiError, Exchange, carry};
+pub(super) use home::designed;
 
 use crate::config::Resolved;
+use crate::metrics::Metrics;
+use crate::tasks::Tasks;
 use axum::Router;
 use axum::middleware;
 use axum::routing::get;
@@ -27,6 +30,9 @@ use utoipa_axum::routes;
 pub(super) struct ApiState {
     pub app: Arc<App>,
     pub resolved: Arc<Resolved>,
+    pub metrics: Arc<Metrics>,
+    /// For work that an answer does not wait for.
+    pub tasks: Tasks,
 }
 
 /// The operations of the interface, each with its documentation.
@@ -49,14 +55,13 @@ fn operations() -> OpenApiRouter<ApiState> {
         .routes(routes!(account::me))
 }
 
-pub(super) fn router(app: Arc<App>, resolved: Arc<Resolved>) -> Router {
-    let state = ApiState { app, resolved };
+pub(super) fn router(state: ApiState) -> Router {
     let (router, _) = operations().split_for_parts();
     router
-        .route("/", get(home::landing))
+        .merge(super::oauth::endpoints())
+        .merge(super::guides::texts())
         .route("/docs", get(home::docs))
         .route("/openapi.json", get(home::openapi))
-        .route("/claim/{id}", get(home::claim))
         .route("/favicon.svg", get(home::favicon))
         .route("/favicon.ico", get(home::favicon))
         .route("/robots.txt", get(home::robots))

@@ -1,0 +1,89 @@
+//! Sessions: begun after a sign-in, recognised on every page of the dashboard, listed and ended by their owner.
+
+use crate::app::App;
+use dropleaf_core::account::Account;
+use dropleaf_core::session::{IDLE_SECONDS, Method, NOTED_EVERY, Session};
+use dropleaf_core::{Error, Result, secret};
+use dropleaf_store::{DbError, Stmt, sessions};
+
+/// A session at the one moment its secret is known.
+#[derive(Debug)]
+pub struct NewSession {
+    pub session: Session,
+    pub secret: String,
+}
+
+impl App {
+    /// A new session and the statement that makes it, for the transaction of the sign-in that earned it.
+    pub(crate) fn begin_session(&self, account_id: &str, method: Method, device: &str) -> (NewSession, Stmt) {
+        let now = self.now();
+        let secret = self.minter.token();
+        let session = Session {
+            id: self.minter.id("sess"),
+            account_id: account_id.to_owned(),
+            device: device.to_owned(),
+            method,
+            proved_at: now,
+            created_at: now,
+            last_seen_at: now,
+            expires_at: now + IDLE_SECONDS,
+        };
+        let stmt = sessions::insert(&session, &secret::hash(&secret));
+        (NewSession { session, secret }, stmt)
+    }
+
+    /// Begins a session for somebody who has proved who they are.
+    pub async fn start_session(&self, account: &Account, method: Method, device: &str) -> Result<NewSession> {
+        let (new, stmt) = self.begin_session(&account.id, method, device);
+        self.store.commit(vec![stmt]).await?;
+        Ok(new)
+    }
+
+    /// The person behind a session's secret, if it is still open.
+    pub async fn find_session(&self, secret: &str) -> Result<Option<(Account, Session)>> {
+        let now = self.now();
+        let found = self.store.find_session(&secret::hash(secret), now).await?;
+        if let Some((_, session)) = &found
+            && session.last_seen_at <= now - NOTED_EVERY
+        {
+            let stmt = sessions::touch(&session.id, now, now + IDLE_SECONDS, now - NOTED_EVERY);
+            if let Err(error) = self.store.commit(vec![stmt]).await {
+                tracing::warn!(%error, session = session.id, "the use of a session could not be noted");
+            }
+        }
+        Ok(found)
+    }
+
+    pub async fn list_sessions(&self, account: &Account) -> Result<Vec<Session>> {
+        Ok(self.store.list_sessions(&account.id, self.now()).await?)
+    }
+
+    pub async fn end_session(&self, account: &Account, id: &str) -> Result<()> {
+        match self.store.commit(vec![sessions::delete(&account.id, id)]).await {
+            Ok(_) => Ok(()),
+            Err(DbError::Guard(sessions::UNKNOWN)) => Err(Error::not_found("session")),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    pub async fn end_other_sessions(&self, account: &Account, id: &str) -> Result<()> {
+        self.store.commit(vec![sessions::delete_others(&account.id, id)]).await?;
+        Ok(())
+    }
+
+    /// What a form must carry to show that it comes from a page we made for this browser. `who` is the id of the
+    /// session, or what the cookie of a visitor without one holds.
+    pub fn form_token(&self, who: &str) -> String {
+        secret::text(&self.keys.mac("form", who.as_bytes()))
+    }
+
+    /// Whether it is that, found out in the same time wherever they differ.
+    pub fn is_form_token(&self, who: &str, token: &str) -> bool {
+        secret::bytes(token).is_some_and(|mac| self.keys.verify("form", who.as_bytes(), &mac))
+    }
+
+    /// A name for a browser that has not signed in.
+    pub fn new_visit(&self) -> String {
+        self.minter.token()
+    }
+}

@@ -1,0 +1,98 @@
+//! Scopes: what a person allows a program. Spec §5.
+
+/// One permission.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Scope {
+    Read,
+    Write,
+}
+
+impl Scope {
+    pub const ALL: [Self; 2] = [Self::Read, Self::Write];
+
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Read => "sites:read",
+            Self::Write => "sites:write",
+        }
+    }
+
+    /// What it allows, as a person reads it before agreeing.
+    pub const fn meaning(self) -> &'static str {
+        match self {
+            Self::Read => "See your pages, their settings and their feedback",
+            Self::Write => "Publish, change and delete pages in your name",
+        }
+    }
+}
+
+/// A set of permissions, in one order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Scopes {
+    read: bool,
+    write: bool,
+}
+
+impl Scopes {
+    pub const ALL: Self = Self { read: true, write: true };
+
+    /// From words separated by spaces; none when one of them is unknown. No word at all is an empty set.
+    pub fn parse(text: &str) -> Option<Self> {
+        let mut scopes = Self::default();
+        for word in text.split(' ').filter(|word| !word.is_empty()) {
+            match Scope::ALL.into_iter().find(|scope| scope.as_str() == word)? {
+                Scope::Read => scopes.read = true,
+                Scope::Write => scopes.write = true,
+            }
+        }
+        Some(scopes)
+    }
+
+    pub const fn has(self, scope: Scope) -> bool {
+        match scope {
+            Scope::Read => self.read,
+            Scope::Write => self.write,
+        }
+    }
+
+    pub const fn is_empty(self) -> bool {
+        !self.read && !self.write
+    }
+
+    /// Whether everything in here is also in the other.
+    pub const fn is_within(self, other: Self) -> bool {
+        (!self.read || other.read) && (!self.write || other.write)
+    }
+
+    pub fn iter(self) -> impl Iterator<Item = Scope> {
+        Scope::ALL.into_iter().filter(move |scope| self.has(*scope))
+    }
+}
+
+impl std::fmt::Display for Scopes {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.iter().map(Scope::as_str).collect::<Vec<_>>().join(" "))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scopes_are_read_and_written_in_one_order() {
+        let all = Scopes::parse("sites:write  sites:read").unwrap();
+        assert_eq!((all, all.to_string().as_str()), (Scopes::ALL, "sites:read sites:write"));
+        assert!(Scopes::parse("").unwrap().is_empty());
+        for unknown in ["sites:admin", "sites:read,sites:write", "SITES:READ", "offline_access"] {
+            assert_eq!(Scopes::parse(unknown), None, "{unknown}");
+        }
+    }
+
+    #[test]
+    fn a_set_is_within_itself_and_within_more() {
+        let read = Scopes::parse("sites:read").unwrap();
+        assert!(read.is_within(Scopes::ALL) && read.is_within(read) && !Scopes::ALL.is_within(read));
+        assert!(read.has(Scope::Read) && !read.has(Scope::Write));
+    }
+}

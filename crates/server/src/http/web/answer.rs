@@ -1,0 +1,70 @@
+//! How pages with a cookie answer: a page under the dashboard's policy, a way onward, or an error worded for people.
+
+use crate::http::error::{self, Wants};
+use crate::pages::Html;
+use axum::body::Body;
+use axum::response::{IntoResponse, Response};
+use dropleaf_core::{Code, Error};
+use http::{HeaderValue, StatusCode, header};
+
+/// The policy of pages that load our own style and script and nothing else. Security reference §1.6.
+const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; \
+    font-src 'self'; base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; form-action 'self'";
+
+/// An error on its way to a person.
+#[derive(Debug)]
+pub(in crate::http) enum WebError {
+    Failed(Error),
+    /// Sign in, then come back to this path.
+    SignIn(String),
+}
+
+impl WebError {
+    pub(in crate::http) fn sign_in_first(back: &str) -> Self {
+        Self::SignIn(back.to_owned())
+    }
+}
+
+impl<E: Into<Error>> From<E> for WebError {
+    fn from(error: E) -> Self {
+        Self::Failed(error.into())
+    }
+}
+
+impl IntoResponse for WebError {
+    fn into_response(self) -> Response {
+        match self {
+            Self::SignIn(back) => {
+                let next: String = form_urlencoded::byte_serialize(back.as_bytes()).collect();
+                see_other(&format!("/login?next={next}"))
+            }
+            // The frame words it anew when the caller asked for JSON.
+            Self::Failed(error) => error::respond(&error, Wants::Page).map(Body::new),
+        }
+    }
+}
+
+/// A page of ours.
+pub(in crate::http) fn page(html: Html) -> Response {
+    door(StatusCode::OK, html, None)
+}
+
+/// The same with a status, and with an address that its forms may lead to: a browser checks where a form ends up,
+/// redirects included.
+pub(in crate::http) fn door(status: StatusCode, html: Html, form_target: Option<&str>) -> Response {
+    let policy = form_target.map_or_else(|| POLICY.to_owned(), |target| format!("{POLICY} {target}"));
+    let policy = HeaderValue::from_str(&policy).unwrap_or(HeaderValue::from_static(POLICY));
+    let headers = [
+        (header::CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8")),
+        (header::CONTENT_SECURITY_POLICY, policy),
+    ];
+    (status, headers, html.0).into_response()
+}
+
+/// Sends the browser on with a GET.
+pub(in crate::http) fn see_other(to: &str) -> Response {
+    match HeaderValue::from_str(to) {
+        Ok(to) => (StatusCode::SEE_OTHER, [(header::LOCATION, to)]).into_response(),
+        Err(_) => WebError::from(Error::plain(Code::InvalidRequest)).into_response(),
+    }
+}

@@ -1,0 +1,17 @@
+//! `/assets/…`: the style and the scripts of the dashboard, named with a mark of their content so that a browser may
+//! keep them for good.
+
+use axum::extract::Path;
+use axum::response::{IntoResponse, Response};
+use dropleaf_core::{Code, Error};
+use http::header;
+
+use super::WebError;
+use crate::pages::asset;
+
+pub(in crate::http) async fn serve(Path(name): Path<String>) -> Result<Response, WebError> {
+    let asset = asset(&name).ok_or_else(|| Error::plain(Code::NotFound))?;
+    let headers =
+        [(header::CONTENT_TYPE, asset.kind), (header::CACHE_CONTROL, "public, max-age=31536000, immutable")];
+    Ok((headers, asset.text).into_response())
+}

@@ -1,0 +1,112 @@
+//! Forms of ours: read within a limit, and only when a page of ours made for this browser sent them.
+
+use super::{Person, Visit, WebError};
+use crate::http::api::ApiState;
+use axum::extract::{FromRequest, FromRequestParts, Request};
+use dropleaf_core::{Code, Error};
+use http::HeaderMap;
+use http::header;
+use http::request::Parts;
+use http_body_util::{BodyExt, Limited};
+use std::time::Duration;
+
+/// No form of ours is larger.
+const LIMIT: usize = 64 * 1024;
+const PATIENCE: Duration = Duration::from_secs(10);
+/// The field, and for scripts the header, that carries the form token.
+const TOKEN_FIELD: &str = "form_token";
+const TOKEN_HEADER: &str = "x-form-token";
+
+/// What a form sent, in order.
+#[derive(Debug, Default)]
+pub(in crate::http) struct Fields(Vec<(String, String)>);
+
+impl Fields {
+    /// The first value of a field; empty when it is not there.
+    pub(in crate::http) fn text(&self, name: &str) -> &str {
+        self.find(name).unwrap_or_default()
+    }
+
+    pub(in crate::http) fn find(&self, name: &str) -> Option<&str> {
+        self.0.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
+    }
+
+    /// A checkbox.
+    pub(in crate::http) fn is_checked(&self, name: &str) -> bool {
+        self.find(name).is_some()
+    }
+}
+
+/// A form sent by a person who has signed in.
+#[derive(Debug)]
+pub(in crate::http) struct SignedForm {
+    pub person: Person,
+    pub fields: Fields,
+}
+
+/// A form sent by a browser that has not signed in, or need not have.
+#[derive(Debug)]
+pub(in crate::http) struct VisitForm {
+    pub visit: Visit,
+    pub fields: Fields,
+}
+
+impl FromRequest<ApiState> for SignedForm {
+    type Rejection = WebError;
+
+    async fn from_request(request: Request, state: &ApiState) -> Result<Self, WebError> {
+        let (mut parts, body) = request.into_parts();
+        require_own_origin(&parts, state)?;
+        let person = Person::from_request_parts(&mut parts, state).await?;
+        let fields = read(body).await?;
+        require_token(&parts.headers, &fields, state, &person.session.id)?;
+        Ok(Self { person, fields })
+    }
+}
+
+impl FromRequest<ApiState> for VisitForm {
+    type Rejection = WebError;
+
+    async fn from_request(request: Request, state: &ApiState) -> Result<Self, WebError> {
+        let (mut parts, body) = request.into_parts();
+        require_own_origin(&parts, state)?;
+        let visit = Visit::from_request_parts(&mut parts, state).await?;
+        let fields = read(body).await?;
+        require_token(&parts.headers, &fields, state, &visit.name)?;
+        Ok(Self { visit, fields })
+    }
+}
+
+async fn read(body: axum::body::Body) -> Result<Fields, Error> {
+    match tokio::time::timeout(PATIENCE, Limited::new(body, LIMIT).collect()).await {
+        Ok(Ok(whole)) => Ok(Fields(form_urlencoded::parse(&whole.to_bytes()).into_owned().collect())),
+        Ok(Err(error)) if error.is::<http_body_util::LengthLimitError>() => {
+            Err(Error::new(Code::TooLarge, format!("A form may be {LIMIT} bytes long.")))
+        }
+        Ok(Err(_)) => Err(Error::new(Code::InvalidRequest, "The request body ended early.")),
+        Err(_) => Err(Error::plain(Code::RequestTimeout)),
+    }
+}
+
+fn require_token(headers: &HeaderMap, fields: &Fields, state: &ApiState, who: &str) -> Result<(), Error> {
+    let sent = headers.get(TOKEN_HEADER).and_then(|value| value.to_str().ok());
+    let sent = sent.or_else(|| fields.find(TOKEN_FIELD)).unwrap_or_default();
+    if state.app.is_form_token(who, sent) { Ok(()) } else { Err(Error::plain(Code::CrossSite)) }
+}
+
+/// Refuses whatever does not come from a page of this very origin. Browsers name the origin of every form they send;
+/// what names none is no browser's form. Pages on sibling hosts share the site in a browser's eyes, so the origin
+/// itself must match.
+pub(in crate::http) fn require_own_origin(parts: &Parts, state: &ApiState) -> Result<(), Error> {
+    let header = |name: &str| parts.headers.get(name).and_then(|value| value.to_str().ok());
+    let base = &state.resolved.hosts.base;
+    let asked =
+        parts.uri.authority().map(http::uri::Authority::as_str).or_else(|| header(header::HOST.as_str()));
+    let own = |origin: &str| {
+        origin.eq_ignore_ascii_case(&base.url())
+            // A loopback server has several names; this one was asked for, and answered.
+            || asked.is_some_and(|host| origin.eq_ignore_ascii_case(&format!("{}://{host}", base.scheme)))
+    };
+    let vouched = header("sec-fetch-site").is_none_or(|site| site == "same-origin");
+    if vouched && header("origin").is_some_and(own) { Ok(()) } else { Err(Error::plain(Code::CrossSite)) }
+}

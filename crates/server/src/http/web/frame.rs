@@ -1,0 +1,31 @@
+//! What every exchange with a page of the dashboard goes through: the API's frame, but no other origin may read it,
+//! and no other page may frame it.
+
+use crate::http::api::{ApiState, carry};
+use axum::extract::{Request, State};
+use axum::middleware::Next;
+use axum::response::Response;
+use http::{HeaderValue, header};
+
+pub(in crate::http) async fn exchange(
+    State(state): State<ApiState>,
+    request: Request,
+    next: Next,
+) -> Response {
+    let mut carried = carry(&state, request, next).await;
+    let headers = carried.response.headers_mut();
+    let fixed = [
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (header::REFERRER_POLICY, "no-referrer"),
+        (header::CACHE_CONTROL, "no-store"),
+        (header::CONTENT_SECURITY_POLICY, "default-src 'none'; frame-ancestors 'none'"),
+        (header::X_FRAME_OPTIONS, "DENY"),
+        (header::HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
+        (header::HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
+        (header::HeaderName::from_static("x-robots-tag"), "noindex, nofollow, noarchive"),
+    ];
+    for (name, value) in fixed {
+        headers.entry(name).or_insert(HeaderValue::from_static(value));
+    }
+    carried.finish()
+}

@@ -1,0 +1,16 @@
+//! Pages that know a person by a cookie: what they share. They exist on the host of `base_url` alone, answer no
+//! other origin, and change nothing unless a form of ours was sent from a page of ours. Decisions §1.2.
+
+mod answer;
+mod assets;
+mod cookies;
+mod form;
+mod frame;
+mod person;
+
+pub(super) use answer::{WebError, door, page, see_other};
+pub(super) use assets::serve as asset;
+pub(super) use cookies::Cookie;
+pub(super) use form::{Fields, SignedForm, VisitForm, require_own_origin};
+pub(super) use frame::exchange;
+pub(super) use person::{MaybePerson, Operator, Person, Visit};

@@ -1,0 +1,101 @@
+//! Who looks at a page of the dashboard, as a type in the handler's signature.
+
+use super::{Cookie, WebError};
+use crate::http::api::ApiState;
+use axum::extract::FromRequestParts;
+use dropleaf_core::account::Account;
+use dropleaf_core::session::Session;
+use dropleaf_core::{Code, Error};
+use http::Method;
+use http::request::Parts;
+
+/// Somebody who has signed in. Whoever has not is sent to do so, and comes back.
+#[derive(Debug, Clone)]
+pub(in crate::http) struct Person {
+    pub account: Account,
+    pub session: Session,
+    /// What every form of theirs must carry.
+    pub form_token: String,
+}
+
+/// A person who runs this service; to anybody else the address does not exist.
+#[derive(Debug, Clone)]
+pub(in crate::http) struct Operator(pub Person);
+
+/// Somebody who may or may not have signed in.
+#[derive(Debug, Clone)]
+pub(in crate::http) struct MaybePerson(pub Option<Person>);
+
+/// A browser that has not signed in, named by a cookie. A new one must be told: see [`Visit::cookie`].
+#[derive(Debug, Clone)]
+pub(in crate::http) struct Visit {
+    pub name: String,
+    pub form_token: String,
+    is_new: bool,
+}
+
+/// How long a browser's visit is remembered.
+const VISIT_SECONDS: i64 = 86_400;
+
+impl Visit {
+    /// The header to send along, when the browser does not hold the cookie yet.
+    pub(in crate::http) fn cookie(&self, state: &ApiState) -> Option<http::HeaderValue> {
+        self.is_new.then(|| Cookie::Visit.set(state, &self.name, VISIT_SECONDS))
+    }
+
+    /// Whether the browser sent the cookie itself: only then can it be one that asked here before.
+    pub(in crate::http) const fn is_known(&self) -> bool {
+        !self.is_new
+    }
+}
+
+impl FromRequestParts<ApiState> for MaybePerson {
+    type Rejection = WebError;
+
+    async fn from_request_parts(parts: &mut Parts, state: &ApiState) -> Result<Self, WebError> {
+        let Some(secret) = Cookie::Session.read(parts, state) else { return Ok(Self(None)) };
+        let found = state.app.find_session(&secret).await?;
+        Ok(Self(found.map(|(account, session)| {
+            let form_token = state.app.form_token(&session.id);
+            Person { account, session, form_token }
+        })))
+    }
+}
+
+impl FromRequestParts<ApiState> for Person {
+    type Rejection = WebError;
+
+    async fn from_request_parts(parts: &mut Parts, state: &ApiState) -> Result<Self, WebError> {
+        let MaybePerson(person) = MaybePerson::from_request_parts(parts, state).await?;
+        person.ok_or_else(|| {
+            // A form cannot be sent again after signing in; its page can be looked at again.
+            let back = if parts.method == Method::GET {
+                parts.uri.path_and_query().map_or("/dashboard", http::uri::PathAndQuery::as_str)
+            } else {
+                "/dashboard"
+            };
+            WebError::sign_in_first(back)
+        })
+    }
+}
+
+impl FromRequestParts<ApiState> for Operator {
+    type Rejection = WebError;
+
+    async fn from_request_parts(parts: &mut Parts, state: &ApiState) -> Result<Self, WebError> {
+        let person = Person::from_request_parts(parts, state).await?;
+        if person.account.is_operator { Ok(Self(person)) } else { Err(Error::plain(Code::NotFound).into()) }
+    }
+}
+
+impl FromRequestParts<ApiState> for Visit {
+    type Rejection = WebError;
+
+    async fn from_request_parts(parts: &mut Parts, state: &ApiState) -> Result<Self, WebError> {
+        let sent = Cookie::Visit.read(parts, state);
+        let is_new = sent.is_none();
+        let name = sent.unwrap_or_else(|| state.app.new_visit());
+        let form_token = state.app.form_token(&name);
+        Ok(Self { name, form_token, is_new })
+    }
+}

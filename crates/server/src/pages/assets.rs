@@ -1,0 +1,59 @@
+//! Styles and scripts of the pages that may load them. The name carries a mark of the content: a changed file has
+//! another address.
+
+use sha2::{Digest as _, Sha256};
+use std::sync::LazyLock;
+
+#[derive(Debug)]
+pub struct Asset {
+    pub name: String,
+    pub kind: &'static str,
+    pub text: &'static str,
+}
+
+macro_rules! assets {
+    ($($name:ident = $stem:literal . $ending:literal : $($file:literal)+;)*) => {
+        $(pub static $name: LazyLock<Asset> = LazyLock::new(|| {
+            Asset::new($stem, $ending, concat!(
+                $(include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/assets/", $file))),+
+            ))
+        });)*
+
+        fn all() -> [&'static Asset; [$($stem),*].len()] { [$(&$name),*] }
+    };
+}
+
+assets! {
+    APP_CSS = "app"."css": "base.css" "app.css";
+    APP_JS = "app"."js": "app.js";
+}
+
+impl Asset {
+    fn new(stem: &str, ending: &str, text: &'static str) -> Self {
+        let mark: String = Sha256::digest(text).iter().take(6).map(|b| format!("{b:02x}")).collect();
+        let kind = if ending == "css" { "text/css; charset=utf-8" } else { "text/javascript; charset=utf-8" };
+        Self { name: format!("{stem}.{mark}.{ending}"), kind, text }
+    }
+
+    /// Where it is served.
+    pub fn path(&self) -> String {
+        format!("/assets/{}", self.name)
+    }
+}
+
+/// The asset of this name, if it is the current one.
+pub fn asset(name: &str) -> Option<&'static Asset> {
+    all().into_iter().find(|asset| asset.name == name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_asset_is_found_by_its_marked_name_alone() {
+        assert!(asset(&APP_CSS.name).is_some());
+        assert!(asset("app.css").is_none());
+        assert!(APP_JS.path().starts_with("/assets/app.") && APP_JS.path().ends_with(".js"));
+    }
+}

@@ -1,0 +1,84 @@
+//! The shell around every page of the dashboard: what its head loads, where one can go, what was just done.
+
+use crate::pages::assets::{APP_CSS, APP_JS};
+
+/// Where in the dashboard a page belongs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Section {
+    Pages,
+    Keys,
+    Apps,
+    Account,
+    Operator,
+    /// Nowhere: signing in, consent, a device's code.
+    Door,
+}
+
+/// What every page of the dashboard is rendered with.
+#[derive(Debug, Clone, Copy)]
+pub struct Shell<'a> {
+    pub section: Section,
+    /// The person's address; none while nobody has signed in.
+    pub email: Option<&'a str>,
+    pub is_operator: bool,
+    pub form_token: &'a str,
+    /// What was just done, after a form sent the browser here.
+    pub done: Option<Done>,
+}
+
+impl Shell<'_> {
+    pub fn style(&self) -> String {
+        APP_CSS.path()
+    }
+
+    pub fn script(&self) -> String {
+        APP_JS.path()
+    }
+
+    pub fn is(&self, section: Section) -> bool {
+        self.section == section
+    }
+}
+
+macro_rules! done {
+    ($($variant:ident = $word:literal : $said:literal;)*) => {
+        /// Something that was done. Its word travels in the address (`?done=…`); what is said is fixed, so that nobody
+        /// can put words into the dashboard with a link.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub enum Done { $($variant,)* }
+
+        impl Done {
+            pub const fn word(self) -> &'static str {
+                match self { $(Self::$variant => $word,)* }
+            }
+
+            pub const fn said(self) -> &'static str {
+                match self { $(Self::$variant => $said,)* }
+            }
+
+            pub fn parse(word: &str) -> Option<Self> {
+                match word { $($word => Some(Self::$variant),)* _ => None }
+            }
+        }
+    };
+}
+
+done! {
+    Saved = "saved": "Saved.";
+    Published = "published": "Published. Your page is online.";
+    Replaced = "replaced": "Replaced. The link shows the new version.";
+    RolledBack = "rolled-back": "The earlier version is back.";
+    Deleted = "deleted": "Deleted. You can bring it back for 30 days.";
+    Restored = "restored": "Restored. The link works again.";
+    Claimed = "claimed": "The page is yours now.";
+    LinkMade = "link-made": "The share link is ready.";
+    LinkRevoked = "link-revoked": "The share link no longer works.";
+    Resolved = "resolved": "Marked as resolved.";
+    KeyRevoked = "key-revoked": "The key no longer works.";
+    AppRevoked = "app-revoked": "The app no longer has access.";
+    SessionEnded = "session-ended": "That browser is signed out.";
+    PasskeyAdded = "passkey-added": "The passkey is ready for your next sign-in.";
+    PasskeyRemoved = "passkey-removed": "The passkey no longer works here.";
+    TakenDown = "taken-down": "The page is taken down.";
+    PlanSet = "plan-set": "The account is on its new plan.";
+}

@@ -1,0 +1,95 @@
+//! Rows of `sessions`: found by the hash of what the browser's cookie holds.
+
+use crate::accounts;
+use crate::db::{DbError, Row, Stmt};
+use crate::store::Store;
+use dropleaf_core::account::Account;
+use dropleaf_core::session::{Method, Session};
+
+pub const UNKNOWN: &str = "unknown_session";
+
+fn session_at(row: &Row<'_>, at: usize) -> Result<Session, DbError> {
+    let method = row.text(at + 3)?;
+    Ok(Session {
+        id: row.text(at)?.to_owned(),
+        account_id: row.text(at + 1)?.to_owned(),
+        device: row.text(at + 2)?.to_owned(),
+        method: Method::parse(method)
+            .ok_or_else(|| DbError::internal(format!("a session was begun by {method}")))?,
+        proved_at: row.int(at + 4)?,
+        created_at: row.int(at + 5)?,
+        last_seen_at: row.int(at + 6)?,
+        expires_at: row.int(at + 7)?,
+    })
+}
+
+impl Store {
+    /// The open session and its account in one read: this stands in front of every page of the dashboard.
+    pub async fn find_session(
+        &self,
+        secret_hash: &[u8; 32],
+        now: i64,
+    ) -> Result<Option<(Account, Session)>, DbError> {
+        self.db
+            .get(
+                "SELECT a.id, a.email, a.plan, a.is_operator, a.balance_minor, a.active_pages, a.created_at, \
+                 s.id, s.account_id, s.device, s.method, s.proved_at, s.created_at, s.last_seen_at, s.expires_at \
+                 FROM sessions s JOIN accounts a ON a.id = s.account_id WHERE s.secret_hash = $1 AND s.expires_at > $2",
+                &[(*secret_hash).into(), now.into()],
+                |row| Ok((accounts::row(row)?, session_at(row, 7)?)),
+            )
+            .await
+    }
+
+    /// An account's open sessions, the one used last first.
+    pub async fn list_sessions(&self, account_id: &str, now: i64) -> Result<Vec<Session>, DbError> {
+        self.db
+            .list(
+                "SELECT id, account_id, device, method, proved_at, created_at, last_seen_at, expires_at FROM sessions \
+                 WHERE account_id = $1 AND expires_at > $2 ORDER BY last_seen_at DESC, id LIMIT 1000",
+                vec![account_id.into(), now.into()],
+                |row| session_at(row, 0),
+            )
+            .await
+    }
+}
+
+pub fn insert(session: &Session, secret_hash: &[u8; 32]) -> Stmt {
+    Stmt::new(
+        "INSERT INTO sessions (id, account_id, secret_hash, device, method, proved_at, created_at, last_seen_at, expires_at) \
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)",
+        vec![
+            session.id.as_str().into(),
+            session.account_id.as_str().into(),
+            (*secret_hash).into(),
+            session.device.as_str().into(),
+            session.method.as_str().into(),
+            session.proved_at.into(),
+            session.created_at.into(),
+            session.last_seen_at.into(),
+            session.expires_at.into(),
+        ],
+    )
+}
+
+/// Notes a use and moves the end, unless one was noted since `not_since`.
+pub fn touch(id: &str, now: i64, expires_at: i64, not_since: i64) -> Stmt {
+    Stmt::new(
+        "UPDATE sessions SET last_seen_at = $1, expires_at = $2 WHERE id = $3 AND last_seen_at <= $4",
+        vec![now.into(), expires_at.into(), id.into(), not_since.into()],
+    )
+}
+
+pub fn delete(account_id: &str, id: &str) -> Stmt {
+    Stmt::new("DELETE FROM sessions WHERE account_id = $1 AND id = $2", vec![account_id.into(), id.into()])
+        .one(UNKNOWN)
+}
+
+/// Ends every session of an account but this one.
+pub fn delete_others(account_id: &str, id: &str) -> Stmt {
+    Stmt::new("DELETE FROM sessions WHERE account_id = $1 AND id <> $2", vec![account_id.into(), id.into()])
+}
+
+pub fn delete_expired(now: i64) -> Stmt {
+    Stmt::new("DELETE FROM sessions WHERE expires_at <= $1", vec![now.into()])
+}
