@@ -2,6 +2,7 @@
 
 use crate::app::App;
 use dropleaf_core::account::Account;
+use dropleaf_core::audit::Act;
 use dropleaf_core::plan::Plan;
 use dropleaf_core::{Code, Error, Result, email};
 use dropleaf_store::{DbError, accounts};
@@ -13,6 +14,16 @@ pub struct Me {
     pub plan: Plan,
     pub publishes_today: i64,
 }
+
+/// A page of the operator's list of accounts.
+#[derive(Debug, Clone)]
+pub struct AccountList {
+    pub accounts: Vec<Account>,
+    pub has_more: bool,
+}
+
+/// As many accounts as a page of that list holds.
+const LIST_MOST: i64 = 50;
 
 impl App {
     /// Makes the operator's account if there is no operator yet; its key is shown once.
@@ -63,9 +74,24 @@ impl App {
         Ok(self.store.list_accounts().await?)
     }
 
-    pub async fn set_plan(&self, account: &Account, plan: &str) -> Result<()> {
+    /// Accounts whose address holds this text, the newest first, older than `before` (when made, and id).
+    pub async fn search_accounts(&self, text: &str, before: Option<(i64, String)>) -> Result<AccountList> {
+        let text = text.trim().to_lowercase();
+        let mut accounts = self.store.search_accounts(&text, before, LIST_MOST + 1).await?;
+        let has_more = i64::try_from(accounts.len()).is_ok_and(|n| n > LIST_MOST);
+        accounts.truncate(usize::try_from(LIST_MOST).unwrap_or_default());
+        Ok(AccountList { accounts, has_more })
+    }
+
+    pub async fn set_plan(&self, actor: &str, id: &str, plan: &str) -> Result<()> {
         self.check_plan(plan)?;
-        self.commit_keys(vec![accounts::set_plan(&account.id, plan)]).await?;
+        let account = self.store.find_account(id).await?.ok_or_else(|| Error::not_found("account"))?;
+        let change = format!("{} to {plan}", account.plan);
+        let stmts = vec![
+            accounts::set_plan(&account.id, plan),
+            self.audited(actor, Act::SetPlan, &account.id, Some(change)),
+        ];
+        self.commit_keys(stmts).await?;
         Ok(())
     }
 

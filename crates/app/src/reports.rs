@@ -1,10 +1,11 @@
 //! Reports about pages: left by anybody within a rate, read by the operator. Decisions §6.3.
 
 use crate::app::App;
-use dropleaf_core::Result;
+use dropleaf_core::audit::Act;
 use dropleaf_core::report::{PER_NETWORK, Report, Said};
 use dropleaf_core::site::Site;
-use dropleaf_store::{counters, reports};
+use dropleaf_core::{Error, Result};
+use dropleaf_store::{DbError, counters, reports};
 use std::net::IpAddr;
 
 /// A report with the address of its page, for the operator.
@@ -15,6 +16,21 @@ pub struct ReportedPage {
     pub state: &'static str,
     pub account_id: Option<String>,
 }
+
+/// A page with what is said against it.
+#[derive(Debug, Clone)]
+pub struct Case {
+    pub site: Site,
+    pub url: String,
+    /// The owner's address.
+    pub owner: Option<String>,
+    /// Open ones, the newest first.
+    pub reports: Vec<Report>,
+}
+
+/// The newest open reports that are looked at, and the pages they are gathered under.
+const OPEN_MOST: i64 = 500;
+const CASES_MOST: usize = 50;
 
 impl App {
     pub async fn report_page(&self, site: &Site, ip: Option<IpAddr>, said: Said) -> Result<Report> {
@@ -47,5 +63,43 @@ impl App {
                 report: listed.report,
             })
             .collect())
+    }
+
+    /// Open reports gathered by page, the page with the newest first.
+    pub async fn list_cases(&self) -> Result<Vec<Case>> {
+        let mut gathered: Vec<(String, Vec<Report>)> = Vec::new();
+        for report in self.store.list_open_reports(OPEN_MOST).await? {
+            match gathered.iter_mut().find(|(site_id, _)| *site_id == report.site_id) {
+                Some((_, reports)) => reports.push(report),
+                None => gathered.push((report.site_id.clone(), vec![report])),
+            }
+        }
+        let mut cases = Vec::new();
+        for (site_id, reports) in gathered.into_iter().take(CASES_MOST) {
+            let Some(mut site) = self.store.find_site(&site_id).await? else { continue };
+            site.state = site.state_at(self.now());
+            self.add_pending_views(&mut site);
+            let owner = match &site.account_id {
+                Some(id) => self.store.find_account(id).await?.and_then(|account| account.email),
+                None => None,
+            };
+            cases.push(Case { url: self.canonical_url(&site), site, owner, reports });
+        }
+        Ok(cases)
+    }
+
+    /// Closes the open reports about a page that may stay.
+    pub async fn dismiss_reports(&self, actor: &str, site_id: &str) -> Result<()> {
+        let now = self.now();
+        let stmts = vec![
+            reports::close_first(site_id, now),
+            reports::close(site_id, now),
+            self.audited(actor, Act::DismissReports, site_id, None),
+        ];
+        match self.store.commit(stmts).await {
+            Ok(_) => Ok(()),
+            Err(DbError::Guard(reports::NONE_OPEN)) => Err(Error::not_found("open report")),
+            Err(error) => Err(error.into()),
+        }
     }
 }

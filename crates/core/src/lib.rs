@@ -4,6 +4,7 @@
 pub mod access;
 pub mod account;
 pub mod api_key;
+pub mod audit;
 pub mod burn;
 pub mod clock;
 pub mod code;
@@ -30,6 +31,7 @@ pub mod share_token;
 pub mod site;
 pub mod site_change;
 pub mod slug;
+pub mod takedown;
 pub mod visitor;
 
 pub use clock::{Clock, ManualClock, SystemClock};

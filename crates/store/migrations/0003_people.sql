@@ -156,3 +156,16 @@ CREATE TABLE audit (
   reason  TEXT
 );
 CREATE INDEX audit_by_time ON audit(at, id);
+
+-- Reports that an operator has dealt with stay, as long as their page does.
+ALTER TABLE reports ADD COLUMN closed_at BIGINT;
+CREATE INDEX reports_open ON reports(created_at, id) WHERE closed_at IS NULL;
+
+CREATE INDEX accounts_by_age ON accounts(created_at, id);
+
+-- What the service holds, counted now and then in small steps: nobody waits for a count of all pages.
+CREATE TABLE figures (
+  name  TEXT PRIMARY KEY,
+  value BIGINT NOT NULL,
+  at    BIGINT NOT NULL
+);

@@ -44,6 +44,28 @@ impl Store {
         self.db.get(select!("WHERE is_operator = 1 ORDER BY created_at, id LIMIT 1"), &[], row).await
     }
 
+    /// Accounts whose address holds this text, the newest first, older than `before`.
+    pub async fn search_accounts(
+        &self,
+        text: &str,
+        before: Option<(i64, String)>,
+        limit: i64,
+    ) -> Result<Vec<Account>, DbError> {
+        let (created_at, id) = before.unwrap_or((i64::MAX, String::new()));
+        let plain = text.replace('\\', "\\\\").replace('%', "\\%").replace('_', "\\_");
+        let pattern = format!("%{plain}%");
+        self.db
+            .list(
+                select!(
+                    "WHERE (created_at, id) < ($1, $2) AND (CAST($3 AS TEXT) = '%%' OR email LIKE $3 ESCAPE '\\') \
+                     ORDER BY created_at DESC, id DESC LIMIT $4"
+                ),
+                vec![created_at.into(), id.into(), pattern.into(), limit.into()],
+                row,
+            )
+            .await
+    }
+
     pub async fn list_accounts(&self) -> Result<Vec<Account>, DbError> {
         self.db.list(select!("ORDER BY created_at, id"), Vec::new(), row).await
     }

@@ -8,12 +8,14 @@ pub mod db;
 
 pub mod accounts;
 pub mod api_keys;
+pub mod audit;
 pub mod bundles;
 pub mod burns;
 pub mod counters;
 pub mod email_codes;
 mod failure;
 pub mod feedback;
+pub mod figures;
 pub mod idempotency;
 pub mod leases;
 pub mod reports;

@@ -4,7 +4,7 @@ use crate::config::{Config, Listen};
 use crate::{startup, tls};
 use anyhow::Result;
 use clap::Subcommand;
-use dropleaf_app::{App, Done};
+use dropleaf_app::{App, COMMAND_LINE, Done};
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
@@ -64,7 +64,7 @@ async fn act(app: &App, command: Command) -> Result<()> {
         }
         Command::Plan { email, plan } => {
             let account = app.get_account_by_email(&email).await?;
-            app.set_plan(&account, &plan).await?;
+            app.set_plan(COMMAND_LINE, &account.id, &plan).await?;
             eprintln!("{email} is on the plan {plan} now.");
         }
     }

@@ -5,6 +5,7 @@ mod backup;
 mod encrypt;
 mod reports;
 mod settings;
+mod takedown;
 pub mod welcome;
 
 use crate::config::{Layers, Sources};
@@ -66,6 +67,10 @@ enum Command {
     Account(account::Command),
     /// What viewers have reported about pages, newest first
     Reports(reports::Reports),
+    /// Take a page down for abuse: gone at once, for good
+    Takedown(takedown::Takedown),
+    /// What operators did, newest first
+    Audit(takedown::Audit),
     /// Write a complete copy of the service into DIR, while it runs or not
     Backup(backup::Backup),
     /// Bring back what `backup` wrote
@@ -103,6 +108,8 @@ impl Cli {
                 None | Some(Command::Serve) => serve::run(&layers, config).await,
                 Some(Command::Account(command)) => account::run(command, config).await,
                 Some(Command::Reports(reports)) => reports.run(config).await,
+                Some(Command::Takedown(takedown)) => takedown.run(config).await,
+                Some(Command::Audit(audit)) => audit.run(config).await,
                 Some(Command::Backup(backup)) => backup.run(config).await,
                 Some(Command::Restore(restore)) => restore.run(config).await,
                 Some(Command::Config(_) | Command::Encrypt(_) | Command::Openapi) => Ok(()),

@@ -25,6 +25,7 @@ macro_rules! assets {
 
 assets! {
     APP_CSS = "app"."css": "base.css" "app.css";
+    OPERATOR_CSS = "operator"."css": "operator.css";
     APP_JS = "app"."js": "app.js";
 }
 

@@ -1,8 +1,53 @@
-//! What the operator sees: figures, accounts, reports.
+//! What the operator sees: figures, accounts, reports. To anybody else the addresses do not exist.
+
+mod accounts;
+mod overview;
+mod reports;
 
 use super::api::ApiState;
+use super::web::{Fields, Operator, Person, SignedForm, WebError};
 use axum::Router;
+use axum::extract::{FromRequest, Request};
+use axum::routing::{get, post};
+use dropleaf_core::{Code, Error};
 
 pub(super) fn routes() -> Router<ApiState> {
     Router::new()
+        .route("/operator", get(overview::show))
+        .route("/operator/takedown", post(overview::take_down))
+        .route("/operator/accounts", get(accounts::list))
+        .route("/operator/accounts/{id}/plan", post(accounts::set_plan))
+        .route("/operator/reports", get(reports::list))
+        .route("/operator/reports/{id}/takedown", post(reports::take_down))
+        .route("/operator/reports/{id}/dismiss", post(reports::dismiss))
+}
+
+/// A form sent by an operator.
+#[derive(Debug)]
+struct OperatorForm {
+    person: Person,
+    fields: Fields,
+}
+
+impl FromRequest<ApiState> for OperatorForm {
+    type Rejection = WebError;
+
+    async fn from_request(request: Request, state: &ApiState) -> Result<Self, WebError> {
+        let SignedForm { person, fields } = SignedForm::from_request(request, state).await?;
+        if person.account.is_operator {
+            Ok(Self { person, fields })
+        } else {
+            Err(Error::plain(Code::NotFound).into())
+        }
+    }
+}
+
+/// How the audit list names an operator.
+fn actor(person: &Person) -> &str {
+    person.account.email.as_deref().unwrap_or(&person.account.id)
+}
+
+/// The operator of a page that is looked at.
+const fn seen_by(operator: &Operator) -> &Person {
+    &operator.0
 }

@@ -7,6 +7,7 @@ mod cookies;
 mod form;
 mod frame;
 mod person;
+mod shell;
 
 pub(super) use answer::{WebError, door, page, see_other};
 pub(super) use assets::serve as asset;

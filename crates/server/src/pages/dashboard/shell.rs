@@ -80,5 +80,6 @@ done! {
     PasskeyAdded = "passkey-added": "The passkey is ready for your next sign-in.";
     PasskeyRemoved = "passkey-removed": "The passkey no longer works here.";
     TakenDown = "taken-down": "The page is taken down.";
+    Dismissed = "dismissed": "The reports are closed. The page stays.";
     PlanSet = "plan-set": "The account is on its new plan.";
 }

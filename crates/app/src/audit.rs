@@ -1,0 +1,30 @@
+//! The operator's diary: a line is written in the transaction of the act it tells of.
+
+use crate::app::App;
+use dropleaf_core::Result;
+use dropleaf_core::audit::{Act, Entry};
+use dropleaf_store::{Stmt, audit};
+
+/// Who acts when a command does.
+pub const COMMAND_LINE: &str = "command line";
+
+impl App {
+    /// The statement that writes a line, for the batch of the act.
+    pub(crate) fn audited(&self, actor: &str, act: Act, subject: &str, reason: Option<String>) -> Stmt {
+        let at = self.now();
+        tracing::info!(actor, act = act.as_str(), subject, "an operator acts");
+        audit::insert(&Entry {
+            id: self.minter.ordered_id("aud", at),
+            at,
+            actor: actor.to_owned(),
+            act,
+            subject: subject.to_owned(),
+            reason,
+        })
+    }
+
+    /// The newest lines.
+    pub async fn list_audit(&self, limit: i64) -> Result<Vec<Entry>> {
+        Ok(self.store.list_audit(limit).await?)
+    }
+}

@@ -1,0 +1,143 @@
+//! What the service holds, for the operator. Counted in small steps beside the work and written down; a small service
+//! is counted while its operator looks.
+
+use crate::app::App;
+use dropleaf_core::Result;
+use dropleaf_store::figures;
+use std::time::Duration;
+
+/// Rows that one step reads.
+const STEP: i64 = 10_000;
+/// As many steps as an operator waits for.
+const WHILE_WAITING: usize = 5;
+/// What was counted is shown for so many seconds.
+const FRESH: i64 = 60;
+const REPORTS_MOST: i64 = 1000;
+const DAY: i64 = 86_400;
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Figures {
+    pub accounts: i64,
+    pub live_pages: i64,
+    /// Of the live pages, as they are served.
+    pub bytes: i64,
+    /// Of all pages that are not forgotten.
+    pub views: i64,
+    /// Made since midnight, UTC.
+    pub new_pages: i64,
+    pub open_feedback: i64,
+    pub counted_at: i64,
+}
+
+/// Open reports; counting stops at a thousand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OpenReports {
+    pub count: i64,
+    pub or_more: bool,
+}
+
+impl App {
+    /// What was counted last, or is counted now if that is quickly done. None: too much, and never counted yet.
+    pub async fn figures(&self) -> Result<Option<Figures>> {
+        let known = read(&self.store.list_figures().await?);
+        if known.is_some_and(|figures| figures.counted_at > self.now() - FRESH) {
+            return Ok(known);
+        }
+        Ok(self.count_figures(WHILE_WAITING).await?.or(known))
+    }
+
+    pub async fn count_reports(&self) -> Result<OpenReports> {
+        let count = self.store.count_open_reports(REPORTS_MOST).await?;
+        Ok(OpenReports { count, or_more: count == REPORTS_MOST })
+    }
+
+    /// How long this process has been running.
+    pub fn uptime(&self) -> Duration {
+        self.clock.monotonic()
+    }
+
+    /// Counts everything in at most so many steps for each table, and writes it down. None when that was not enough.
+    pub(crate) async fn count_figures(&self, steps: usize) -> Result<Option<Figures>> {
+        let now = self.now();
+        let day = now - now.rem_euclid(DAY);
+        let mut sites = Tally::new(steps);
+        while let Some(after) = sites.next_step() {
+            sites.add(self.store.count_sites(now, day, &after, STEP).await?);
+        }
+        let mut accounts = Tally::new(steps);
+        while let Some(after) = accounts.next_step() {
+            accounts.add(self.store.count_accounts(&after, STEP).await?);
+        }
+        let mut feedback = Tally::new(steps);
+        while let Some(after) = feedback.next_step() {
+            feedback.add(self.store.count_feedback(&after, STEP).await?);
+        }
+        let (Some([live_pages, bytes, views, new_pages]), Some([accounts]), Some([open_feedback])) =
+            (sites.total(), accounts.total(), feedback.total())
+        else {
+            return Ok(None);
+        };
+        let figures = Figures { accounts, live_pages, bytes, views, new_pages, open_feedback, counted_at: now };
+        self.store.commit(write(&figures)).await?;
+        Ok(Some(figures))
+    }
+}
+
+/// Adds up steps through a table, as many as there may be.
+struct Tally<const N: usize> {
+    sums: [i64; N],
+    /// Where the next step begins; none when the table has ended.
+    after: Option<String>,
+    steps_left: usize,
+}
+
+impl<const N: usize> Tally<N> {
+    fn new(steps: usize) -> Self {
+        Self { sums: [0; N], after: Some(String::new()), steps_left: steps }
+    }
+
+    fn next_step(&mut self) -> Option<String> {
+        self.steps_left = self.steps_left.checked_sub(1)?;
+        self.after.clone()
+    }
+
+    fn add(&mut self, step: figures::Step<N>) {
+        for (sum, more) in self.sums.iter_mut().zip(step.sums) {
+            *sum += more;
+        }
+        self.after = step.last;
+    }
+
+    /// The sums, if the table has ended.
+    fn total(&self) -> Option<[i64; N]> {
+        self.after.is_none().then_some(self.sums)
+    }
+}
+
+const NAMES: [&str; 6] = ["accounts", "live_pages", "bytes", "views", "new_pages", "open_feedback"];
+
+fn write(figures: &Figures) -> Vec<dropleaf_store::Stmt> {
+    let values = [
+        figures.accounts,
+        figures.live_pages,
+        figures.bytes,
+        figures.views,
+        figures.new_pages,
+        figures.open_feedback,
+    ];
+    NAMES.iter().zip(values).map(|(name, value)| figures::set(name, value, figures.counted_at)).collect()
+}
+
+fn read(rows: &[(String, i64, i64)]) -> Option<Figures> {
+    let value = |name: &str| rows.iter().find(|(found, ..)| found == name).map(|(_, value, _)| *value);
+    let [accounts, live_pages, bytes, views, new_pages, open_feedback] = NAMES.map(value);
+    Some(Figures {
+        accounts: accounts?,
+        live_pages: live_pages?,
+        bytes: bytes?,
+        views: views?,
+        new_pages: new_pages?,
+        open_feedback: open_feedback?,
+        counted_at: rows.iter().map(|(.., at)| *at).min()?,
+    })
+}

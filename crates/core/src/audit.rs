@@ -1,0 +1,60 @@
+//! What operators did: one line for each act, kept for good.
+
+/// An act that leaves a line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Act {
+    TakeDown,
+    DismissReports,
+    SetPlan,
+}
+
+impl Act {
+    pub const ALL: [Self; 3] = [Self::TakeDown, Self::DismissReports, Self::SetPlan];
+
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::TakeDown => "take_down",
+            Self::DismissReports => "dismiss_reports",
+            Self::SetPlan => "set_plan",
+        }
+    }
+
+    pub fn parse(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|act| act.as_str() == text)
+    }
+
+    /// What was done, for people to read.
+    pub const fn said(self) -> &'static str {
+        match self {
+            Self::TakeDown => "took down",
+            Self::DismissReports => "dismissed the reports about",
+            Self::SetPlan => "changed the plan of",
+        }
+    }
+}
+
+/// One line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entry {
+    pub id: String,
+    pub at: i64,
+    /// The operator's address, or how the act came in.
+    pub actor: String,
+    pub act: Act,
+    /// The id of the page or the account.
+    pub subject: String,
+    pub reason: Option<String>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_act_reads_back() {
+        for act in Act::ALL {
+            assert_eq!(Act::parse(act.as_str()), Some(act));
+        }
+        assert_eq!(Act::parse("other"), None);
+    }
+}

@@ -1,0 +1,79 @@
+//! Taking a page down: which page is meant, why, and whether its bytes may stay for a while. Decisions §6.3.
+
+use crate::host::{Face, Hosts};
+use crate::site::{Site, Visibility};
+use crate::{Error, Result, plain_text};
+
+pub const REASON_CHARACTERS: usize = 500;
+
+/// Why a page goes. It is kept for good, so there has to be one.
+pub fn reason(text: &str) -> Result<String> {
+    plain_text::optional("reason", Some(text.to_owned()), REASON_CHARACTERS)?
+        .ok_or_else(|| Error::field("reason", "must say why the page is taken down"))
+}
+
+/// The id, slug or token in what an operator pasted: one of those, or an address of the page.
+pub fn page_named(text: &str, hosts: &Hosts) -> Option<String> {
+    let text = text.trim();
+    let Some((_, rest)) = text.split_once("://") else { return Some(text.to_owned()) };
+    let rest = rest.split(['?', '#']).next().unwrap_or(rest);
+    let (authority, path) = rest.split_once('/').unwrap_or((rest, ""));
+    let under = |prefix: &str| {
+        let name = path.strip_prefix(prefix)?.split('/').next()?;
+        (!name.is_empty()).then(|| name.to_owned())
+    };
+    match hosts.face(authority) {
+        Face::Api { .. } | Face::Pages => under("p/").or_else(|| under("s/")),
+        Face::Isolated(_) => under("p/"),
+        Face::Slug(slug) => Some(slug.to_owned()),
+        Face::Unknown => None,
+    }
+}
+
+/// Whether the bytes are erased at once. Others are kept as long as deleted ones, for whoever has to look into it;
+/// a page that was to be read once is not kept against its sender's will.
+pub fn erases(site: &Site) -> bool {
+    site.visibility == Visibility::Burn
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::host::Origin;
+
+    fn hosts() -> Hosts {
+        let origin = |url: &str| Origin::parse(url).unwrap();
+        Hosts::new(
+            origin("https://api.leaf.example"),
+            origin("https://pages.example"),
+            "pages.example".into(),
+            true,
+        )
+    }
+
+    #[test]
+    fn a_page_is_found_in_every_way_it_is_written() {
+        let named = |text: &str| page_named(text, &hosts());
+        let token = "AAAAAAAAAAAAAAAAAAAAAA";
+        for (text, name) in [
+            ("site_abcdefghij0123456789", "site_abcdefghij0123456789"),
+            (" my-report\n", "my-report"),
+            ("https://pages.example/p/AAAAAAAAAAAAAAAAAAAAAA/deep/file.html?x#y", token),
+            ("https://s-abc.pages.example/p/AAAAAAAAAAAAAAAAAAAAAA/", token),
+            ("https://my-report.pages.example", "my-report"),
+            ("https://my-report.pages.example/a/b", "my-report"),
+            ("https://pages.example/s/my-report/", "my-report"),
+        ] {
+            assert_eq!(named(text).as_deref(), Some(name), "{text}");
+        }
+        for foreign in ["https://elsewhere.example/p/AAAAAAAAAAAAAAAAAAAAAA/", "https://pages.example/p/"] {
+            assert_eq!(named(foreign), None, "{foreign}");
+        }
+    }
+
+    #[test]
+    fn a_reason_is_needed() {
+        assert!(reason(" \n").is_err() && reason(&"x".repeat(501)).is_err());
+        assert_eq!(reason(" phishing ").unwrap(), "phishing");
+    }
+}

@@ -1,0 +1,91 @@
+//! `dropleaf takedown` and `dropleaf audit`: removing a page for abuse, and what operators did. Both work while the
+//! server runs.
+
+use crate::config::{Config, Listen};
+use crate::{startup, tls};
+use anyhow::Result;
+use clap::Args;
+use dropleaf_app::{App, COMMAND_LINE};
+use dropleaf_core::audit::Entry;
+use dropleaf_core::iso;
+use serde_json::json;
+
+#[derive(Debug, Args)]
+pub(super) struct Takedown {
+    /// The page: its id, slug, token or address
+    page: String,
+    /// Why; kept in the audit list
+    #[arg(long)]
+    reason: String,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct Audit {
+    /// As JSON
+    #[arg(long)]
+    json: bool,
+    /// How many to show
+    #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(i64).range(1..=10_000))]
+    limit: i64,
+}
+
+async fn open(config: Config) -> Result<App> {
+    tls::install_provider();
+    let port = Listen::parse(&config.listen)?.port;
+    startup::open_app(&config.resolve(port)?).await
+}
+
+impl Takedown {
+    pub(super) async fn run(self, config: Config) -> Result<()> {
+        let app = open(config).await?;
+        let outcome = app.take_down(COMMAND_LINE, &self.page, &self.reason).await;
+        app.close().await;
+        let down = outcome?;
+        let when = if down.already { "was taken down before" } else { "is taken down" };
+        println!("{} {when}.", down.site.id);
+        Ok(())
+    }
+}
+
+impl Audit {
+    pub(super) async fn run(self, config: Config) -> Result<()> {
+        let app = open(config).await?;
+        let found = app.list_audit(self.limit).await;
+        app.close().await;
+        let found = found?;
+        if self.json {
+            let lines: Vec<_> = found.iter().map(as_json).collect();
+            println!("{}", serde_json::to_string_pretty(&json!({"audit": lines}))?);
+        } else {
+            print!("{}", table(&found));
+        }
+        Ok(())
+    }
+}
+
+fn as_json(entry: &Entry) -> serde_json::Value {
+    json!({
+        "id": entry.id,
+        "at": entry.at,
+        "actor": entry.actor,
+        "act": entry.act.as_str(),
+        "subject": entry.subject,
+        "reason": entry.reason,
+    })
+}
+
+fn table(found: &[Entry]) -> String {
+    if found.is_empty() {
+        return "No operator has done anything yet.\n".to_owned();
+    }
+    let head = format!("{:<21}{:<28}{:<17}{:<27}reason", "when", "who", "act", "what");
+    let lines = found.iter().map(|entry| {
+        // A reason may repeat what strangers wrote: nothing in it moves the cursor.
+        let reason: String =
+            entry.reason.as_deref().unwrap_or_default().chars().flat_map(char::escape_debug).collect();
+        let (when, act) = (iso::format(entry.at), entry.act.as_str());
+        format!("{when:<21}{:<28}{act:<17}{:<27}{reason}", entry.actor, entry.subject)
+    });
+    let lines: Vec<String> = std::iter::once(head).chain(lines).collect();
+    lines.join("\n") + "\n"
+}

@@ -1,0 +1,105 @@
+//! `/dashboard/keys`: API keys are made, shown once, and revoked.
+
+use crate::http::api::ApiState;
+use crate::http::error;
+use crate::http::web::{Person, SignedForm, WebError, door, page, see_other};
+use crate::pages::Moment;
+use crate::pages::dashboard::{Done, KeyRow, Keys, MadeKey, Section, keys};
+use axum::Router;
+use axum::extract::{Path, Query, State};
+use axum::response::Response;
+use axum::routing::{get, post};
+use dropleaf_core::api_key::ApiKey;
+use dropleaf_core::{Code, Error};
+use std::collections::HashMap;
+
+const HERE: &str = "/dashboard/keys";
+
+pub(super) fn routes() -> Router<ApiState> {
+    Router::new().route(HERE, get(list).post(create)).route("/dashboard/keys/{id}/revoke", post(revoke))
+}
+
+async fn list(
+    State(state): State<ApiState>,
+    person: Person,
+    Query(query): Query<HashMap<String, String>>,
+) -> Result<Response, WebError> {
+    let done = query.get("done").and_then(|word| Done::parse(word));
+    let all = state.app.list_keys(&person.account).await?;
+    Ok(page(shown(&state, &person, &all, done, Made::Nothing)))
+}
+
+/// What the form led to.
+enum Made<'a> {
+    Nothing,
+    Key(MadeKey<'a>),
+    Problem { name: &'a str, problem: &'a str },
+}
+
+async fn create(State(state): State<ApiState>, form: SignedForm) -> Result<Response, WebError> {
+    let SignedForm { person, fields } = form;
+    if !person.session.is_recent(state.app.now()) {
+        return Ok(see_other("/login?again=1&next=/dashboard/keys"));
+    }
+    let name = fields.text("name");
+    let made = state.app.create_key(&person.account, Some(name), None, |_| Vec::new()).await;
+    let all = state.app.list_keys(&person.account).await?;
+    match made {
+        Ok(dropleaf_app::Done::Fresh(new)) => {
+            let made = MadeKey { name: &new.key.name, secret: &new.secret };
+            // The answer itself carries the key: no address holds it, and nothing keeps it.
+            Ok(page(shown(&state, &person, &all, None, Made::Key(made))))
+        }
+        Ok(dropleaf_app::Done::Again { .. }) => Err(Error::plain(Code::Internal).into()),
+        Err(error) if error.code == Code::InvalidField => {
+            let problem = "A name has at most 100 characters, all of them visible.";
+            let html = shown(&state, &person, &all, None, Made::Problem { name, problem });
+            Ok(door(error::status(error.code), html, None))
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+async fn revoke(
+    State(state): State<ApiState>,
+    Path(id): Path<String>,
+    form: SignedForm,
+) -> Result<Response, WebError> {
+    match state.app.revoke_key(&form.person.account, &id).await {
+        Ok(()) => Ok(see_other(&format!("{HERE}?done={}", Done::KeyRevoked.word()))),
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn shown(
+    state: &ApiState,
+    person: &Person,
+    all: &[ApiKey],
+    done: Option<Done>,
+    made: Made<'_>,
+) -> crate::pages::Html {
+    let (made, name, problem) = match made {
+        Made::Nothing => (None, "", None),
+        Made::Key(key) => (Some(key), "", None),
+        Made::Problem { name, problem } => (None, name, Some(problem)),
+    };
+    keys(&Keys {
+        shell: person.shell(Section::Keys, done),
+        base_url: &state.resolved.hosts.base.url(),
+        keys: all.iter().map(row).collect(),
+        made,
+        is_recent: person.session.is_recent(state.app.now()),
+        name,
+        problem,
+    })
+}
+
+fn row(key: &ApiKey) -> KeyRow<'_> {
+    KeyRow {
+        id: &key.id,
+        name: &key.name,
+        prefix: &key.prefix,
+        created: Moment(key.created_at),
+        last_used: key.last_used.map(Moment),
+    }
+}

@@ -1,0 +1,83 @@
+//! `/operator`: figures, the latest acts, and the form that takes any page down.
+
+use super::{OperatorForm, actor, seen_by};
+use crate::http::api::ApiState;
+use crate::http::error;
+use crate::http::web::{Operator, Person, WebError, door, page, see_other};
+use crate::pages::dashboard::{Done, Section};
+use crate::pages::operator::{Figure, Overview, Typed, overview};
+use crate::pages::{Count, Html, Moment, Size, Span};
+use axum::extract::{Query, State};
+use axum::response::Response;
+use dropleaf_app::{Figures, OpenReports};
+use dropleaf_core::Code;
+use std::collections::HashMap;
+
+/// Lines of the audit list that are shown.
+const LINES: i64 = 20;
+
+pub(super) async fn show(
+    State(state): State<ApiState>,
+    operator: Operator,
+    Query(query): Query<HashMap<String, String>>,
+) -> Result<Response, WebError> {
+    let done = query.get("done").and_then(|word| Done::parse(word));
+    Ok(page(shown(&state, seen_by(&operator), done, Typed::default()).await?))
+}
+
+pub(super) async fn take_down(
+    State(state): State<ApiState>,
+    form: OperatorForm,
+) -> Result<Response, WebError> {
+    let (name, reason) = (form.fields.text("page"), form.fields.text("reason"));
+    match state.app.take_down(actor(&form.person), name, reason).await {
+        Ok(_) => Ok(see_other(&format!("/operator?done={}", Done::TakenDown.word()))),
+        Err(refused) if matches!(refused.code, Code::NotFound | Code::InvalidField) => {
+            let problem = if refused.code == Code::NotFound {
+                "No page has this name or address."
+            } else {
+                "Say why, in at most 500 characters."
+            };
+            let typed = Typed { page: name, reason, problem: Some(problem) };
+            let html = shown(&state, &form.person, None, typed).await?;
+            Ok(door(error::status(refused.code), html, None))
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+async fn shown(
+    state: &ApiState,
+    person: &Person,
+    done: Option<Done>,
+    typed: Typed<'_>,
+) -> Result<Html, WebError> {
+    let figures = state.app.figures().await?;
+    let reports = state.app.count_reports().await?;
+    let lines = state.app.list_audit(LINES).await?;
+    Ok(overview(&Overview {
+        shell: person.shell(Section::Operator, done),
+        figures: worded(figures, reports),
+        counted: figures.map(|figures| Moment(figures.counted_at)),
+        version: env!("CARGO_PKG_VERSION"),
+        uptime: Span(state.app.uptime().as_secs()),
+        lines: &lines,
+        typed,
+    }))
+}
+
+fn worded(figures: Option<Figures>, reports: OpenReports) -> Vec<Figure> {
+    let more = if reports.or_more { " or more" } else { "" };
+    let waiting = Figure { value: format!("{}{more}", Count(reports.count)), label: "open reports" };
+    let Some(figures) = figures else { return vec![waiting] };
+    let count = |value, label| Figure { value: Count(value).to_string(), label };
+    vec![
+        count(figures.accounts, "accounts"),
+        count(figures.live_pages, "live pages"),
+        Figure { value: Size(figures.bytes).to_string(), label: "in live pages" },
+        count(figures.views, "views"),
+        count(figures.new_pages, "new pages today, UTC"),
+        waiting,
+        count(figures.open_feedback, "comments not resolved"),
+    ]
+}

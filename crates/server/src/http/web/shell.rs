@@ -1,0 +1,17 @@
+//! The shell of a page for somebody who has signed in.
+
+use super::Person;
+use crate::pages::dashboard::{Done, Section, Shell};
+
+impl Person {
+    pub(in crate::http) fn shell(&self, section: Section, done: Option<Done>) -> Shell<'_> {
+        Shell {
+            section,
+            // Accounts that a payment made have no address.
+            email: Some(self.account.email.as_deref().unwrap_or("no e-mail address")),
+            is_operator: self.account.is_operator,
+            form_token: &self.form_token,
+            done,
+        }
+    }
+}

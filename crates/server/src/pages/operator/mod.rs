@@ -1,0 +1,154 @@
+//! The operator's pages: figures, accounts, reports.
+
+use super::assets::OPERATOR_CSS;
+use super::dashboard::{Section, Shell};
+use super::{Html, Moment, Size};
+use askama::Template;
+use dropleaf_app::Case;
+use dropleaf_core::audit::Entry;
+use dropleaf_core::report::Report;
+use dropleaf_core::site::{State, Visibility};
+
+/// A number with what it counts.
+#[derive(Debug)]
+pub struct Figure {
+    pub value: String,
+    pub label: &'static str,
+}
+
+/// What was typed into the form that takes a page down.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Typed<'a> {
+    pub page: &'a str,
+    pub reason: &'a str,
+    pub problem: Option<&'a str>,
+}
+
+#[derive(Debug, Template)]
+#[template(path = "operator.html")]
+pub struct Overview<'a> {
+    pub shell: Shell<'a>,
+    pub figures: Vec<Figure>,
+    pub counted: Option<Moment>,
+    pub version: &'a str,
+    pub uptime: super::Span,
+    pub lines: &'a [Entry],
+    pub typed: Typed<'a>,
+}
+
+#[derive(Debug)]
+pub struct AccountRow<'a> {
+    pub id: &'a str,
+    pub email: Option<&'a str>,
+    pub plan: &'a str,
+    pub pages: i64,
+    pub created: Moment,
+    pub is_operator: bool,
+}
+
+#[derive(Debug, Template)]
+#[template(path = "operator_accounts.html")]
+pub struct Accounts<'a> {
+    pub shell: Shell<'a>,
+    pub search: &'a str,
+    pub accounts: Vec<AccountRow<'a>>,
+    pub plans: &'a [&'a str],
+    pub older: Option<&'a str>,
+}
+
+/// A take-down that was sent without a good reason.
+#[derive(Debug, Clone, Copy)]
+pub struct Refused<'a> {
+    pub site_id: &'a str,
+    pub reason: &'a str,
+}
+
+#[derive(Debug, Template)]
+#[template(path = "operator_reports.html")]
+pub struct Reports<'a> {
+    pub shell: Shell<'a>,
+    pub cases: &'a [Case],
+    /// Whether there are more than are shown.
+    pub is_cut: bool,
+    pub refused: Option<Refused<'a>>,
+}
+
+impl Overview<'_> {
+    fn sheet(&self) -> String {
+        OPERATOR_CSS.path()
+    }
+}
+
+impl Accounts<'_> {
+    fn sheet(&self) -> String {
+        OPERATOR_CSS.path()
+    }
+}
+
+impl Reports<'_> {
+    fn sheet(&self) -> String {
+        OPERATOR_CSS.path()
+    }
+
+    /// The reason that was refused for this page.
+    fn refused_at(&self, case: &Case) -> Option<&str> {
+        self.refused.filter(|refused| refused.site_id == case.site.id).map(|refused| refused.reason)
+    }
+}
+
+fn at(epoch: &i64) -> Moment {
+    Moment(*epoch)
+}
+
+fn title(case: &Case) -> &str {
+    if case.site.title.is_empty() { "Untitled page" } else { &case.site.title }
+}
+
+/// How a page is reached, in one word for its badge.
+fn reach(case: &Case) -> &'static str {
+    match case.site.visibility {
+        Visibility::Unlisted => "unlisted",
+        Visibility::Public => "public",
+        Visibility::Burn => "read once",
+    }
+}
+
+fn is_live(case: &Case) -> bool {
+    case.site.state == State::Live
+}
+
+fn is_burning(case: &Case) -> bool {
+    case.site.visibility == Visibility::Burn
+}
+
+fn size(case: &Case) -> Size {
+    Size(case.site.byte_size)
+}
+
+/// The reasons given, each once, the most frequent first.
+fn reasons(reports: &[Report]) -> Vec<(&'static str, usize)> {
+    let mut counted: Vec<(&'static str, usize)> = Vec::new();
+    for report in reports {
+        let word = report.said.reason.as_str();
+        match counted.iter_mut().find(|(found, _)| *found == word) {
+            Some((_, count)) => *count += 1,
+            None => counted.push((word, 1)),
+        }
+    }
+    counted.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    counted
+}
+
+// Rendering writes into a String and cannot fail.
+
+pub fn overview(page: &Overview<'_>) -> Html {
+    Html(page.render().unwrap_or_default())
+}
+
+pub fn accounts(page: &Accounts<'_>) -> Html {
+    Html(page.render().unwrap_or_default())
+}
+
+pub fn reports(page: &Reports<'_>) -> Html {
+    Html(page.render().unwrap_or_default())
+}

@@ -1,0 +1,95 @@
+//! Rows of `figures`, and the steps they are counted in: each reads a bounded number of rows, in the order of a table's
+//! own index, so that counting a million pages holds nobody up.
+
+use crate::db::{DbError, Row, Stmt};
+use crate::store::Store;
+
+/// What a step found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Step<const N: usize> {
+    pub sums: [i64; N],
+    /// Where the next step begins; none when the table has ended.
+    pub last: Option<String>,
+}
+
+fn step<const N: usize>(row: &Row<'_>) -> Result<Step<N>, DbError> {
+    let mut sums = [0; N];
+    for (at, sum) in sums.iter_mut().enumerate() {
+        *sum = row.int(at)?;
+    }
+    Ok(Step { sums, last: row.opt_text(N)?.map(str::to_owned) })
+}
+
+fn first<const N: usize>(found: Vec<Step<N>>) -> Step<N> {
+    found.into_iter().next().unwrap_or(Step { sums: [0; N], last: None })
+}
+
+impl Store {
+    /// Live pages, their bytes, the views of all, and how many were made since `day`.
+    pub async fn count_sites(
+        &self,
+        now: i64,
+        day: i64,
+        after: &str,
+        rows: i64,
+    ) -> Result<Step<4>, DbError> {
+        let found = self
+            .db
+            .list(
+                "SELECT CAST(COALESCE(SUM(live), 0) AS BIGINT), CAST(COALESCE(SUM(live * byte_size), 0) AS BIGINT), \
+                 CAST(COALESCE(SUM(view_count), 0) AS BIGINT), CAST(COALESCE(SUM(made), 0) AS BIGINT), MAX(id) \
+                 FROM (SELECT id, byte_size, view_count, \
+                 CASE WHEN state = 'live' AND (expires_at IS NULL OR expires_at > $1) THEN 1 ELSE 0 END AS live, \
+                 CASE WHEN created_at >= $2 THEN 1 ELSE 0 END AS made \
+                 FROM sites WHERE id > $3 ORDER BY id LIMIT $4) AS some",
+                vec![now.into(), day.into(), after.into(), rows.into()],
+                step,
+            )
+            .await?;
+        Ok(first(found))
+    }
+
+    pub async fn count_accounts(&self, after: &str, rows: i64) -> Result<Step<1>, DbError> {
+        let found = self
+            .db
+            .list(
+                "SELECT COUNT(*), MAX(id) FROM (SELECT id FROM accounts WHERE id > $1 ORDER BY id LIMIT $2) AS some",
+                vec![after.into(), rows.into()],
+                step,
+            )
+            .await?;
+        Ok(first(found))
+    }
+
+    /// Comments that no owner has resolved.
+    pub async fn count_feedback(&self, after: &str, rows: i64) -> Result<Step<1>, DbError> {
+        let found = self
+            .db
+            .list(
+                "SELECT CAST(COALESCE(SUM(waiting), 0) AS BIGINT), MAX(id) FROM \
+                 (SELECT id, CASE WHEN resolved_at IS NULL THEN 1 ELSE 0 END AS waiting FROM feedback \
+                 WHERE id > $1 ORDER BY id LIMIT $2) AS some",
+                vec![after.into(), rows.into()],
+                step,
+            )
+            .await?;
+        Ok(first(found))
+    }
+
+    /// What was counted last: names, values, moments.
+    pub async fn list_figures(&self) -> Result<Vec<(String, i64, i64)>, DbError> {
+        self.db
+            .list("SELECT name, value, at FROM figures ORDER BY name", Vec::new(), |row| {
+                Ok((row.text(0)?.to_owned(), row.int(1)?, row.int(2)?))
+            })
+            .await
+    }
+}
+
+pub fn set(name: &str, value: i64, now: i64) -> Stmt {
+    Stmt::new(
+        "INSERT INTO figures (name, value, at) VALUES ($1, $2, $3) \
+         ON CONFLICT (name) DO UPDATE SET value = excluded.value, at = excluded.at",
+        vec![name.into(), value.into(), now.into()],
+    )
+}
