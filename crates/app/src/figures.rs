@@ -77,7 +77,8 @@ impl App {
         else {
             return Ok(None);
         };
-        let figures = Figures { accounts, live_pages, bytes, views, new_pages, open_feedback, counted_at: now };
+        let figures =
+            Figures { accounts, live_pages, bytes, views, new_pages, open_feedback, counted_at: now };
         self.store.commit(write(&figures)).await?;
         Ok(Some(figures))
     }

@@ -30,6 +30,7 @@ use std::path::Path;
 
 pub use bundle::{Body, Bundle, Encoding, File, Kind};
 pub use input::Source;
+pub use markdown::typeset;
 pub use mime::{is_active, is_compressible, mime_of};
 pub use refusal::{Refusal, RefusalCode};
 pub use strict::{MOST_SCRIPTS, Strict};

@@ -26,13 +26,7 @@ fn first<const N: usize>(found: Vec<Step<N>>) -> Step<N> {
 
 impl Store {
     /// Live pages, their bytes, the views of all, and how many were made since `day`.
-    pub async fn count_sites(
-        &self,
-        now: i64,
-        day: i64,
-        after: &str,
-        rows: i64,
-    ) -> Result<Step<4>, DbError> {
+    pub async fn count_sites(&self, now: i64, day: i64, after: &str, rows: i64) -> Result<Step<4>, DbError> {
         let found = self
             .db
             .list(
@@ -41,7 +35,7 @@ impl Store {
                  FROM (SELECT id, byte_size, view_count, \
                  CASE WHEN state = 'live' AND (expires_at IS NULL OR expires_at > $1) THEN 1 ELSE 0 END AS live, \
                  CASE WHEN created_at >= $2 THEN 1 ELSE 0 END AS made \
-                 FROM sites WHERE id > $3 ORDER BY id LIMIT $4) AS some",
+                 FROM sites WHERE id > $3 ORDER BY id LIMIT $4) AS step_rows",
                 vec![now.into(), day.into(), after.into(), rows.into()],
                 step,
             )
@@ -53,7 +47,7 @@ impl Store {
         let found = self
             .db
             .list(
-                "SELECT COUNT(*), MAX(id) FROM (SELECT id FROM accounts WHERE id > $1 ORDER BY id LIMIT $2) AS some",
+                "SELECT COUNT(*), MAX(id) FROM (SELECT id FROM accounts WHERE id > $1 ORDER BY id LIMIT $2) AS step_rows",
                 vec![after.into(), rows.into()],
                 step,
             )
@@ -68,7 +62,7 @@ impl Store {
             .list(
                 "SELECT CAST(COALESCE(SUM(waiting), 0) AS BIGINT), MAX(id) FROM \
                  (SELECT id, CASE WHEN resolved_at IS NULL THEN 1 ELSE 0 END AS waiting FROM feedback \
-                 WHERE id > $1 ORDER BY id LIMIT $2) AS some",
+                 WHERE id > $1 ORDER BY id LIMIT $2) AS step_rows",
                 vec![after.into(), rows.into()],
                 step,
             )

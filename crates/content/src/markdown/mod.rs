@@ -30,6 +30,11 @@ const TYPESET_BYTES: u64 = 1 << 20;
 const AS_PLAIN_TEXT: &str = "The document is too large to be typeset: it is shown as plain text. \
                              Send it in parts, or as HTML.";
 
+/// The inside of a page made from Markdown that is our own: no document around it, no style. Raw HTML is shown as text.
+pub fn typeset(source: &str) -> String {
+    render::render(source).body.unwrap_or_else(|| plain(source))
+}
+
 pub(crate) fn prepare(
     input: &mut Input,
     filename: Option<&str>,

@@ -61,8 +61,9 @@ mod tests {
         assert_sound(&page);
         assert!(page.html.contains("curl -F file=@page.html https://api.leaf.example/sites"));
         assert!(page.html.contains("https://pages.leaf.example/p/"));
-        for link in ["href=\"/docs\"", "href=\"/openapi.json\""] {
-            assert!(page.html.contains(link), "{link}");
+        for link in ["/docs", "/openapi.json", "/login", "/auth.md", "/llms.txt", "/design-guide"] {
+            let link = format!("href=\"{link}\"");
+            assert!(page.html.contains(&link), "{link}");
         }
         assert!(page.html.contains("24 hours") && page.html.contains("25 MiB"));
     }

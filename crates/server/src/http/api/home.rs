@@ -43,7 +43,7 @@ pub(super) async fn favicon() -> Response {
 pub(super) async fn robots() -> Response {
     (
         [(header::CONTENT_TYPE, "text/plain; charset=utf-8")],
-        "User-agent: *\nAllow: /$\nAllow: /docs\nDisallow: /\n",
+        "User-agent: *\nAllow: /$\nAllow: /docs\nAllow: /auth.md\nAllow: /llms.txt\nAllow: /design-guide\nDisallow: /\n",
     )
         .into_response()
 }

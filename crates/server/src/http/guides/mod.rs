@@ -1,15 +1,50 @@
 //! What a newcomer reads: the front page for people, and the texts for agents.
 
 use super::api::{ApiState, designed};
+use super::error::Wants;
 use super::web::{MaybePerson, see_other};
-use crate::pages::{self, Landing};
+use crate::pages::{self, Facts, Landing};
 use axum::Router;
 use axum::extract::State;
-use axum::response::Response;
+use axum::response::{IntoResponse, Response};
+use axum::routing::get;
+use http::{HeaderMap, HeaderName, HeaderValue, header};
+
+const MARKDOWN: &str = "text/markdown; charset=utf-8";
+const DESIGN_GUIDE: &str = "/design-guide";
+const AUTH_MD: &str = "/auth.md";
 
 /// Texts for agents.
 pub(super) fn texts() -> Router<ApiState> {
     Router::new()
+        .route(DESIGN_GUIDE, get(design_guide))
+        .route(AUTH_MD, get(auth_md))
+        .route("/llms.txt", get(llms_txt))
+}
+
+async fn design_guide(State(state): State<ApiState>, headers: HeaderMap) -> Response {
+    let facts = Facts::of(&state.resolved);
+    worded(pages::design_guide(&facts), DESIGN_GUIDE, &facts, &headers)
+}
+
+async fn auth_md(State(state): State<ApiState>, headers: HeaderMap) -> Response {
+    let facts = Facts::of(&state.resolved);
+    worded(pages::auth_md(&facts), AUTH_MD, &facts, &headers)
+}
+
+async fn llms_txt(State(state): State<ApiState>) -> Response {
+    let text = pages::llms_txt(&Facts::of(&state.resolved));
+    ([(header::CONTENT_TYPE, "text/plain; charset=utf-8")], text).into_response()
+}
+
+/// Markdown for programs, the same typeset for browsers.
+fn worded(text: String, path: &str, facts: &Facts, headers: &HeaderMap) -> Response {
+    let mut response = match Wants::of(headers) {
+        Wants::Page => designed(pages::guide(&text, path, facts)),
+        Wants::Json | Wants::Text => ([(header::CONTENT_TYPE, MARKDOWN)], text).into_response(),
+    };
+    response.headers_mut().insert(header::VARY, HeaderValue::from_static("Accept"));
+    response
 }
 
 /// The front page; whoever has signed in goes on to their pages.
@@ -18,11 +53,14 @@ pub(super) async fn home(State(state): State<ApiState>, MaybePerson(person): May
         return see_other("/dashboard");
     }
     let hosts = &state.resolved.hosts;
-    designed(pages::landing(&Landing {
+    let mut response = designed(pages::landing(&Landing {
         base_url: &hosts.base.url(),
         site_url: &hosts.site.url(),
         version: env!("CARGO_PKG_VERSION"),
         anonymous_hours: dropleaf_core::expiry::ANONYMOUS_LIFE_SECONDS / 3600,
         max_upload_mib: state.resolved.config.limits.upload_bytes >> 20,
-    }))
+    }));
+    // The one page with a cookie's host that may be found.
+    response.headers_mut().insert(HeaderName::from_static("x-robots-tag"), HeaderValue::from_static("all"));
+    response
 }

@@ -4,6 +4,7 @@ mod ask;
 mod cli;
 mod database;
 mod node;
+mod person;
 mod samples;
 mod smtp;
 

@@ -1,0 +1,147 @@
+//! Taking a page down: gone at once, for good, with a line that stays. Decisions §2.8, §6.3.
+
+use crate::harness::{DAY, Dropleaf, Form, Node, Setup, on_each_database, page, site_path};
+use serde_json::Value;
+
+async fn take_down(node: &Node, name: &str) {
+    let operator = node.signed_in_operator().await;
+    let sent = operator.sends("/operator/takedown", &[("page", name), ("reason", "phishing")]).await;
+    assert_eq!(sent.expect(303).header("location"), "/operator?done=taken-down");
+}
+
+fn text<'a>(site: &'a Value, field: &str) -> &'a str {
+    site[field].as_str().unwrap()
+}
+
+#[tokio::test]
+async fn page_is_410_at_once_and_never_comes_back() {
+    on_each_database(Setup::new, async |node| {
+        let key = node.account("free").await;
+        let site = node.publish_as(&key, Form::file("a.html", page("Bad"))).await;
+        let url = text(&site, "url");
+        node.get(url).send().await.expect(200);
+        take_down(node, text(&site, "id")).await;
+        node.get(url).header("accept", "application/json").send().await.refused(410, "taken_down");
+        let browser = node.get(&format!("/p/{}/", text(&site, "unlisted_token"))).browser().send().await;
+        assert!(browser.expect(410).text().contains("This page was taken down"));
+        node.get(&site_path(&site)).key(&key).send().await.refused(404, "not_found");
+        node.post(&format!("{}/restore", site_path(&site)))
+            .key(&key)
+            .send()
+            .await
+            .refused(410, "not_restorable");
+        let put = node.put(&site_path(&site)).key(&key).form(Form::file("a.html", page("Again")));
+        put.send().await.refused(404, "not_found");
+        let patch = node.patch(&site_path(&site)).key(&key).json(&serde_json::json!({"expires_in_hours": 2}));
+        patch.send().await.refused(404, "not_found");
+        node.delete(&site_path(&site)).key(&key).send().await.refused(404, "not_found");
+        node.clock.advance(40 * DAY);
+        node.app().sweep().await.unwrap();
+        node.get(url).header("accept", "application/json").send().await.refused(410, "taken_down");
+        assert_eq!(node.count("SELECT COUNT(*) FROM sites WHERE purged_at IS NOT NULL").await, 1);
+        assert_eq!(node.count("SELECT COUNT(*) FROM audit").await, 1, "the line outlives the bytes");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn place_in_the_plan_is_given_back() {
+    on_each_database(Setup::new, async |node| {
+        let key = node.account("free").await;
+        let mut last = Value::Null;
+        for _ in 0..3 {
+            last = node.publish_as(&key, Form::file("a.html", page("x"))).await;
+        }
+        let again = || node.post("/sites").key(&key).form(Form::file("a.html", page("y")));
+        again().send().await.refused(402, "plan_page_limit");
+        take_down(node, text(&last, "id")).await;
+        again().send().await.expect(201);
+        take_down(node, text(&last, "id")).await;
+        again().send().await.refused(402, "plan_page_limit");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn page_is_named_by_id_slug_token_or_address() {
+    let node = Setup::new().start().await;
+    let mut taken = 0;
+    for name in ["id", "slug", "unlisted_token", "url", "own"] {
+        let site = node
+            .publish(Form::file("a.html", page("x")).field("slug", &format!("bad-{name}").replace('_', "-")));
+        let site = site.await;
+        let token = format!("{}/p/{}/deep/file.html?q=1#top", node.base_url(), text(&site, "unlisted_token"));
+        take_down(&node, if name == "own" { &token } else { text(&site, name) }).await;
+        taken += 1;
+        assert_eq!(
+            node.count("SELECT COUNT(*) FROM sites WHERE state = 'taken_down'").await,
+            taken,
+            "{name}"
+        );
+    }
+    let operator = node.signed_in_operator().await;
+    let typed = [("page", "https://elsewhere.example/p/x/"), ("reason", "because")];
+    let unknown = operator.sends("/operator/takedown", &typed).await.expect(404);
+    assert!(
+        unknown.text().contains("No page has this name") && unknown.text().contains("because</textarea>")
+    );
+    let silent =
+        operator.sends("/operator/takedown", &[("page", "bad-id"), ("reason", " ")]).await.expect(400);
+    assert!(silent.text().contains("Say why"));
+}
+
+#[tokio::test]
+async fn every_take_down_leaves_one_line_with_who_and_why() {
+    on_each_database(Setup::new, async |node| {
+        let site = node.publish_anonymously().await;
+        take_down(node, text(&site, "id")).await;
+        take_down(node, text(&site, "id")).await;
+        let lines = node.app().list_audit(10).await.unwrap();
+        assert_eq!(lines.len(), 1, "taking down twice changes nothing");
+        let line = &lines[0];
+        assert_eq!((line.actor.as_str(), line.act.as_str()), ("operator@localhost", "take_down"));
+        assert_eq!((line.subject.as_str(), line.reason.as_deref()), (text(&site, "id"), Some("phishing")));
+        let claim = node.post(&format!("{}/claim", site_path(&site))).key(&node.key);
+        let token = serde_json::json!({"claim_token": site["claim_token"]});
+        claim.json(&token).send().await.refused(404, "not_found");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn page_to_be_read_once_is_erased_and_not_kept() {
+    on_each_database(Setup::new, async |node| {
+        let burn = Form::file("a.html", page("Secret")).field("burn_after_read", "true");
+        let site = node.publish(burn).await;
+        take_down(node, text(&site, "id")).await;
+        let url = text(&site, "url");
+        node.get(url).header("accept", "application/json").send().await.refused(410, "taken_down");
+        assert_eq!(node.count("SELECT COUNT(*) FROM sites WHERE purged_at IS NULL").await, 0);
+        assert_eq!(node.count("SELECT COUNT(*) FROM bundles").await, 0);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn command_line_takes_down_and_lists_what_was_done() {
+    let node = Setup::new().start().await;
+    let site = node.publish_page("Bad").await;
+    let data = node.data_dir().display().to_string();
+    let dropleaf = Dropleaf::in_dir(node.dir.path())
+        .env("DROPLEAF_DATA_DIR", &data)
+        .env("DROPLEAF_BASE_URL", &node.base_url());
+    assert_eq!(dropleaf.prints(&["audit"]), "No operator has done anything yet.\n");
+    let said = dropleaf.prints(&["takedown", text(&site, "url"), "--reason", "mal\u{1b}ware\u{202e}"]);
+    assert_eq!(said, format!("{} is taken down.\n", text(&site, "id")));
+    node.clock.advance(2);
+    node.get(text(&site, "url")).header("accept", "application/json").send().await.refused(410, "taken_down");
+    let again = dropleaf.prints(&["takedown", text(&site, "id"), "--reason", "twice"]);
+    assert!(again.contains("was taken down before"));
+    let table = dropleaf.prints(&["audit"]);
+    assert!(table.contains("command line") && table.contains("malware\\u{202e}"), "{table}");
+    let all: Value = serde_json::from_str(&dropleaf.prints(&["audit", "--json"])).unwrap();
+    assert_eq!(all["audit"][0]["act"], "take_down");
+    assert_eq!(all["audit"].as_array().unwrap().len(), 1);
+    assert!(dropleaf.complains(&["takedown", "no-such-page", "--reason", "x"]).contains("no such page"));
+    dropleaf.complains(&["takedown", text(&site, "id")]);
+}
