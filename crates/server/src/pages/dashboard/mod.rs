@@ -2,5 +2,7 @@
 //! navigation, a word about what was just done.
 
 mod shell;
+mod sign_in;
 
 pub use shell::{Done, Section, Shell};
+pub use sign_in::{ConfirmLink, EnterCode, Login, confirm_link, enter_code, login};
