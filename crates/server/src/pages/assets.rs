@@ -26,6 +26,7 @@ macro_rules! assets {
 assets! {
     APP_CSS = "app"."css": "base.css" "app.css";
     APP_JS = "app"."js": "app.js";
+    PASSKEY_JS = "passkey"."js": "passkey.js";
 }
 
 impl Asset {

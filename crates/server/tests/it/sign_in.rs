@@ -125,9 +125,9 @@ async fn code_opens_for_one_of_many_and_two_browsers_make_one_account() {
                 let (_, code) = mail.next_code().await;
                 tabs.push((tab, code));
             }
-            let entering =
-                tabs.iter_mut().map(|(tab, code)| tab.submit("/login/code", &[("code", code.as_str())]));
-            let entering: Vec<_> = entering.collect();
+            let entering = tabs
+                .iter_mut()
+                .map(async |(tab, code)| tab.submit("/login/code", &[("code", code.as_str())]).await);
             for answer in futures_util::future::join_all(entering).await {
                 assert_eq!(answer.expect(303).header("location"), "/dashboard");
             }

@@ -12,6 +12,10 @@ pub struct Login<'a> {
     pub next: &'a str,
     /// They have signed in, and are to prove once more who they are.
     pub again: bool,
+    /// Whoever is new here gets an account.
+    pub is_open: bool,
+    /// Whether a passkey can be used here.
+    pub passkeys: bool,
     pub problem: Option<&'a str>,
 }
 
@@ -60,6 +64,12 @@ struct LinkPage<'a> {
     page: &'a ConfirmLink<'a>,
 }
 
+impl Login<'_> {
+    fn script(&self) -> String {
+        crate::pages::assets::PASSKEY_JS.path()
+    }
+}
+
 pub fn login(page: &Login<'_>, form_token: &str) -> Html {
     render(&LoginPage { shell: shell(form_token), page })
 }
@@ -92,7 +102,10 @@ mod tests {
     fn what_people_typed_is_shown_as_text() {
         let problem = Some(HOSTILE);
         let pages = [
-            login(&Login { email: HOSTILE, next: HOSTILE, again: false, problem }, HOSTILE),
+            login(
+                &Login { email: HOSTILE, next: HOSTILE, problem, passkeys: true, ..Login::default() },
+                HOSTILE,
+            ),
             enter_code(
                 &EnterCode { email: HOSTILE, next: HOSTILE, is_sent: true, is_open: true, problem },
                 HOSTILE,
