@@ -179,7 +179,7 @@ async fn passkeys_are_listed_and_removed_by_their_owner_alone() {
 
 #[tokio::test]
 async fn server_at_an_ip_address_offers_none() {
-    let node = Setup::new().set("base_url", "http://127.0.0.1").start().await;
+    let node = Setup::new().set("listen", "127.0.0.1:0").start().await;
     let mut tab = Tab::at(&node, "/login").await;
     let shown = tab.get("/login").await.expect(200).text();
     assert!(!shown.contains("passkey"), "{shown}");
