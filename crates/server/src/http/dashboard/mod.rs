@@ -1,5 +1,6 @@
 //! The dashboard: what an owner sees and governs. Every handler calls the same acts as the API.
 
+mod account;
 mod keys;
 
 use super::api::{ApiState, designed};
@@ -10,7 +11,7 @@ use axum::response::Response;
 use axum::routing::get;
 
 pub(super) fn routes() -> Router<ApiState> {
-    Router::new().merge(keys::routes()).route("/claim/{id}", get(claim))
+    Router::new().merge(account::routes()).merge(keys::routes()).route("/claim/{id}", get(claim))
 }
 
 /// Where a claim link leads. The token stays in the browser, behind the #.
