@@ -29,6 +29,7 @@ pub mod session;
 pub mod share_token;
 pub mod site;
 pub mod site_change;
+pub mod site_filter;
 pub mod slug;
 pub mod visitor;
 
