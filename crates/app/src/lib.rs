@@ -40,6 +40,6 @@ pub use reports::ReportedPage;
 pub use sessions::NewSession;
 pub use settings::{Rates, Retention, Settings};
 pub use share_tokens::{OwnShareToken, SharePass};
-pub use sites::{Content, Created, Deleted, ListQuery, PatchRequest, SiteList, Updated};
+pub use sites::{Content, Created, Deleted, ListQuery, PatchRequest, SiteList, SiteSearch, Updated};
 pub use staging::{Upload, UploadBody};
 pub use sweep::Swept;
