@@ -26,6 +26,9 @@ macro_rules! assets {
 assets! {
     APP_CSS = "app"."css": "base.css" "app.css";
     APP_JS = "app"."js": "app.js";
+    PAGES_CSS = "pages"."css": "pages.css";
+    UPLOAD_JS = "upload"."js": "upload.js";
+    CLAIM_JS = "claim"."js": "claim.js";
 }
 
 impl Asset {

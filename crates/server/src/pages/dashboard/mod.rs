@@ -1,6 +1,22 @@
 //! The pages of people who have signed in, and the small ones around signing in. All share a shell: the head, the
 //! navigation, a word about what was just done.
 
+mod badge;
+mod claim;
+mod figures;
+mod list;
+mod page;
+mod qr;
+mod refused;
 mod shell;
+mod upload;
 
+pub use claim::{Claim, claim};
+pub use list::{Card, List, list};
+pub use page::{LinkRow, PageView, VersionRow, page};
+pub use refused::{Attempt, Refused};
 pub use shell::{Done, Section, Shell};
+pub use upload::{UploadView, upload};
+
+#[cfg(test)]
+mod pages_tests;
