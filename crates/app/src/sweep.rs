@@ -6,7 +6,8 @@ use dropleaf_core::Result;
 use dropleaf_core::site::Site;
 use dropleaf_store::blobs::Cut;
 use dropleaf_store::{
-    DbError, blobs, counters, email_codes, feedback, idempotency, leases, reports, share_tokens, sites, slugs,
+    DbError, blobs, counters, email_codes, feedback, idempotency, leases, reports, sessions, share_tokens,
+    sign_ins, sites, slugs,
 };
 
 const BATCH: i64 = 500;
@@ -72,6 +73,8 @@ impl App {
         let old = vec![
             counters::delete_ended(now),
             email_codes::delete_expired(now),
+            sign_ins::delete_expired(now),
+            sessions::delete_expired(now),
             idempotency::delete_old(now - keep.idempotency),
             slugs::delete_free(now),
             share_tokens::delete_old(now - keep.tombstone),

@@ -27,6 +27,7 @@ pub mod scope;
 pub mod secret;
 pub mod session;
 pub mod share_token;
+pub mod sign_up;
 pub mod site;
 pub mod site_change;
 pub mod site_filter;

@@ -19,6 +19,7 @@ pub mod leases;
 pub mod reports;
 pub mod sessions;
 pub mod share_tokens;
+pub mod sign_ins;
 mod site_search;
 pub mod site_versions;
 pub mod sites;

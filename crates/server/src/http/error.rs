@@ -111,14 +111,19 @@ pub fn respond_with(error: &Error, wants: Wants, report: Option<&str>) -> Respon
 
 /// What an error says in headers, however it is worded.
 pub fn note(headers: &mut HeaderMap, error: &Error) {
+    note_wait(headers, error);
+    if status(error.code) == StatusCode::UNAUTHORIZED {
+        headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static(challenge(error.code)));
+    }
+}
+
+/// How long to wait before trying again.
+pub fn note_wait(headers: &mut HeaderMap, error: &Error) {
     if let Some(seconds) = error.retry_after {
         headers.insert(header::RETRY_AFTER, seconds.into());
     }
     if let Some(standing) = &error.standing {
         rate_headers(headers, **standing);
-    }
-    if status(error.code) == StatusCode::UNAUTHORIZED {
-        headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static(challenge(error.code)));
     }
 }
 

@@ -23,6 +23,7 @@ mod operations;
 mod plans;
 mod report;
 mod share_tokens;
+mod sign_in;
 mod site_claim;
 mod site_content;
 mod site_delete;

@@ -9,6 +9,7 @@ mod page;
 mod qr;
 mod refused;
 mod shell;
+mod sign_in;
 mod upload;
 
 pub use claim::{Claim, claim};
@@ -16,6 +17,7 @@ pub use list::{Card, List, list};
 pub use page::{LinkRow, PageView, VersionRow, page};
 pub use refused::{Attempt, Refused};
 pub use shell::{Done, Section, Shell};
+pub use sign_in::{ConfirmLink, EnterCode, Login, confirm_link, enter_code, login};
 pub use upload::{UploadView, upload};
 
 #[cfg(test)]
