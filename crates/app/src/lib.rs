@@ -50,7 +50,7 @@ pub use sessions::NewSession;
 pub use settings::{Rates, Retention, Settings};
 pub use share_tokens::{OwnShareToken, SharePass};
 pub use sign_in::{Browser, SignedIn};
-pub use sites::{Content, Created, Deleted, ListQuery, PatchRequest, SiteList, Updated};
+pub use sites::{Content, Created, Deleted, ListQuery, PatchRequest, SiteList, SiteSearch, Updated};
 pub use staging::{Upload, UploadBody};
 pub use sweep::Swept;
 pub use takedown::TakenDown;

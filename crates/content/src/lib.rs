@@ -16,6 +16,7 @@ mod markdown;
 mod mime;
 mod pack;
 mod pdf;
+pub mod preview;
 mod refs;
 mod refusal;
 mod scan;

@@ -21,9 +21,57 @@ pub fn format(epoch: i64) -> String {
     )
 }
 
+/// Reads what a browser's date field sends, as UTC: `2026-11-15T01:41`, with or without seconds and a `Z`.
+pub fn parse(text: &str) -> Option<i64> {
+    let text = text.trim();
+    let (date, time) = text.strip_suffix('Z').unwrap_or(text).split_once('T')?;
+    let numbers = |text: &str, mark: char| -> Option<Vec<i64>> {
+        let good = |part: &str| (1..=4).contains(&part.len()) && part.bytes().all(|b| b.is_ascii_digit());
+        text.split(mark).map(|part| if good(part) { part.parse().ok() } else { None }).collect()
+    };
+    let [year, month, day] = numbers(date, '-')?[..] else { return None };
+    let (hour, minute, second) = match numbers(time, ':')?[..] {
+        [hour, minute] => (hour, minute, 0),
+        [hour, minute, second] => (hour, minute, second),
+        _ => return None,
+    };
+    let clock = (0..24).contains(&hour) && (0..60).contains(&minute) && (0..60).contains(&second);
+    if !clock || !(1..=12).contains(&month) || !(1..=31).contains(&day) {
+        return None;
+    }
+    // The way back of `format`: years begin in March.
+    let shifted_year = year - i64::from(month <= 2);
+    let era = shifted_year.div_euclid(400);
+    let year_of_era = shifted_year.rem_euclid(400);
+    let day_of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
+    let day_of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
+    let epoch = (era * 146_097 + day_of_era - 719_468) * 86_400 + hour * 3600 + minute * 60 + second;
+    // A 31st of a month with thirty days is another day when it is written again.
+    format(epoch).starts_with(&format!("{year:04}-{month:02}-{day:02}T")).then_some(epoch)
+}
+
 #[cfg(test)]
 mod tests {
-    use super::format;
+    use super::{format, parse};
+
+    #[test]
+    fn a_date_is_read_back_as_it_was_written() {
+        for epoch in [0, 951_782_400, 951_868_799, 1_794_706_860, 4_102_444_800] {
+            assert_eq!(parse(&format(epoch)), Some(epoch));
+        }
+        assert_eq!(parse("2026-11-15T01:41"), Some(1_794_706_860));
+        for bad in [
+            "",
+            "2026-11-15",
+            "2026-02-30T00:00",
+            "2026-13-01T00:00",
+            "2026-01-01T24:00",
+            "x-y-zT1:2",
+            "2026-01-01T00",
+        ] {
+            assert_eq!(parse(bad), None, "{bad}");
+        }
+    }
 
     #[test]
     fn known_moments_are_written_right() {

@@ -32,6 +32,7 @@ pub mod share_token;
 pub mod sign_up;
 pub mod site;
 pub mod site_change;
+pub mod site_filter;
 pub mod slug;
 pub mod takedown;
 pub mod visitor;

@@ -18,7 +18,9 @@ macro_rules! select {
     };
 }
 
-fn row(row: &Row<'_>) -> Result<Site, DbError> {
+pub(crate) use select;
+
+pub(crate) fn row(row: &Row<'_>) -> Result<Site, DbError> {
     let broken = |what: &str| DbError::internal(format!("a site row has an unknown {what}"));
     Ok(Site {
         id: row.text(0)?.to_owned(),

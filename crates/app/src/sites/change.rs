@@ -22,11 +22,15 @@ pub struct PatchRequest {
     pub agentation: Option<bool>,
     pub csp_strict: Option<bool>,
     pub title: Option<String>,
+    /// Refuse unless the page is still as the caller saw it.
+    pub expected_updated_at: Option<i64>,
 }
 
 impl App {
     pub async fn change_site(&self, account: &Account, name: &str, request: PatchRequest) -> Result<Updated> {
         let mut site = self.get_changeable(account, name).await?;
+        let expected = request.expected_updated_at;
+        Self::check_expected(&site, expected)?;
         let change = self.hash_password(request).await?;
         if change.is_empty() {
             return Ok(Updated { site, warnings: Vec::new() });
@@ -53,7 +57,10 @@ impl App {
             stmts.extend(self.move_slug(&site, &next));
             match self.commit_site(stmts, Some(&site), &next).await {
                 Ok(()) => return Ok(Updated { site: next, warnings }),
-                Err(DbError::Guard(sites::CHANGED)) => site = self.get_changeable(account, name).await?,
+                Err(DbError::Guard(sites::CHANGED)) => {
+                    site = self.get_changeable(account, name).await?;
+                    Self::check_expected(&site, expected)?;
+                }
                 Err(error) => return Err(self.guard_error(error, Some(&plan))),
             }
         }

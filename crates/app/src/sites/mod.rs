@@ -4,6 +4,7 @@ mod change;
 mod claim;
 mod create;
 mod end;
+mod own;
 mod read;
 mod replace;
 mod versions;
@@ -11,6 +12,7 @@ mod versions;
 pub use change::PatchRequest;
 pub use create::Created;
 pub use end::Deleted;
+pub use own::SiteSearch;
 pub use read::{Content, ListQuery, SiteList};
 pub use replace::Updated;
 

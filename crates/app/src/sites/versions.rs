@@ -19,8 +19,20 @@ impl App {
 
     /// Makes an older version the newest again. History is never rewritten: this is a new version with the old content.
     pub async fn rollback_site(&self, account: &Account, name: &str, version: i64) -> Result<Updated> {
+        self.rollback_seen(account, name, version, None).await
+    }
+
+    /// The same, unless the page is no longer as the caller saw it.
+    pub async fn rollback_seen(
+        &self,
+        account: &Account,
+        name: &str,
+        version: i64,
+        expected: Option<i64>,
+    ) -> Result<Updated> {
         for _ in 0..TRIES {
             let site = self.get_own(account, name).await?;
+            Self::check_expected(&site, expected)?;
             match site.state_at(self.now()) {
                 State::Live => {}
                 State::Expired => return Err(Error::plain(Code::Expired)),

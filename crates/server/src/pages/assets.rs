@@ -28,6 +28,9 @@ assets! {
     OPERATOR_CSS = "operator"."css": "operator.css";
     APP_JS = "app"."js": "app.js";
     PASSKEY_JS = "passkey"."js": "passkey.js";
+    PAGES_CSS = "pages"."css": "pages.css";
+    UPLOAD_JS = "upload"."js": "upload.js";
+    CLAIM_JS = "claim"."js": "claim.js";
 }
 
 impl Asset {

@@ -326,6 +326,7 @@ fn patch_request(mut fields: Fields, now: i64) -> Result<(PatchRequest, Vec<Stri
         agentation,
         csp_strict,
         title,
+        expected_updated_at: None,
     };
     Ok((request, fields.warnings()))
 }

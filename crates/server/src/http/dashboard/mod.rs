@@ -3,33 +3,62 @@
 mod account;
 mod keys;
 
-use super::api::{ApiState, designed};
-use crate::pages::{self, Notice};
+mod claim;
+mod feedback;
+mod life;
+mod list;
+mod page;
+mod preview;
+mod problem;
+mod settings;
+mod share_links;
+mod upload;
+
+use super::api::ApiState;
+use super::web::Person;
+use crate::pages::dashboard::{Done, Section, Shell};
 use axum::Router;
-use axum::extract::{Path, State};
-use axum::response::Response;
-use axum::routing::get;
+use axum::routing::{get, post};
 
 pub(super) fn routes() -> Router<ApiState> {
-    Router::new().merge(account::routes()).merge(keys::routes()).route("/claim/{id}", get(claim))
+    Router::new()
+        .merge(account::routes())
+        .merge(keys::routes())
+        .route("/dashboard", get(list::read))
+        .route("/dashboard/claim", post(claim::by_link))
+        .route("/dashboard/upload", get(upload::read).post(upload::create))
+        .route("/dashboard/pages/{id}", get(page::read))
+        .route("/dashboard/pages/{id}/preview.svg", get(preview::read))
+        .route("/dashboard/pages/{id}/content", post(upload::replace))
+        .route("/dashboard/pages/{id}/title", post(settings::title))
+        .route("/dashboard/pages/{id}/visibility", post(settings::visibility))
+        .route("/dashboard/pages/{id}/password", post(settings::password))
+        .route("/dashboard/pages/{id}/email-gate", post(settings::email_gate))
+        .route("/dashboard/pages/{id}/expiry", post(settings::expiry))
+        .route("/dashboard/pages/{id}/options", post(settings::options))
+        .route("/dashboard/pages/{id}/rollback", post(life::rollback))
+        .route("/dashboard/pages/{id}/delete", post(life::delete))
+        .route("/dashboard/pages/{id}/restore", post(life::restore))
+        .route("/dashboard/pages/{id}/share-links", post(share_links::create))
+        .route("/dashboard/pages/{id}/share-links/{link}/revoke", post(share_links::revoke))
+        .route("/dashboard/pages/{id}/feedback/{item}/resolve", post(feedback::resolve))
+        .route("/dashboard/pages/{id}/feedback/{item}/delete", post(feedback::delete))
+        .route("/claim/{id}", get(claim::read).post(claim::create))
 }
 
-/// Where a claim link leads. The token stays in the browser, behind the #.
-async fn claim(State(state): State<ApiState>, Path(id): Path<String>) -> Response {
-    let base = state.resolved.hosts.base.url();
-    let id: String = id.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '_').take(40).collect();
-    let hint = format!(
-        "`curl -X POST -H 'Authorization: Bearer <your key>' -H 'Content-Type: application/json' \
-         -d '{{\"claim_token\": \"<the part of this address after #>\"}}' {base}/sites/{id}/claim`"
-    );
-    designed(pages::notice(&Notice {
-        status: 200,
-        code: "claim",
-        heading: "Keep this page",
-        message: "This page was published without an account and will disappear after a day. \
-                  Claim it with your key and it becomes yours, for good.",
-        hint: Some(&hint),
-        home: Some(&base),
-        report: None,
-    }))
+/// The shell of the pages about pages.
+fn shell<'a>(person: &'a Person, query: &str) -> Shell<'a> {
+    Shell {
+        section: Section::Pages,
+        email: Some(person.account.email.as_deref().unwrap_or_default()),
+        is_operator: person.account.is_operator,
+        form_token: &person.form_token,
+        done: in_query(query, "done").and_then(|word| Done::parse(&word)),
+    }
+}
+
+/// A parameter of the address.
+fn in_query(query: &str, name: &str) -> Option<String> {
+    let found = form_urlencoded::parse(query.as_bytes()).find(|(key, _)| key == name);
+    found.map(|(_, value)| value.into_owned())
 }

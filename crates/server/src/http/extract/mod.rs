@@ -10,4 +10,4 @@ mod upload;
 pub(super) use caller::{Owner, Publisher, Reader, SiteWriter, client_ip};
 pub(super) use fields::Fields;
 pub(super) use once::{key as idempotency_key, once};
-pub(super) use upload::{Incoming, check_size, json_object};
+pub(super) use upload::{Form, Incoming, check_size, json_object};

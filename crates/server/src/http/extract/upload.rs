@@ -56,6 +56,15 @@ impl Incoming<'_> {
 
     /// Reads a multipart form with a `file`.
     pub(in crate::http) async fn form(self) -> Result<Form> {
+        self.form_if(|_| Ok(())).await
+    }
+
+    /// The same, but asks first: `may` sees the fields that came before the file, and nothing of the file is read
+    /// unless it agrees.
+    pub(in crate::http) async fn form_if(
+        self,
+        may: impl Fn(&[(String, String)]) -> Result<()>,
+    ) -> Result<Form> {
         let kind =
             self.headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
         let boundary = multer::parse_boundary(kind).map_err(|_| Error::plain(Code::NotMultipart));
@@ -71,7 +80,7 @@ impl Incoming<'_> {
                 let constraints = multer::Constraints::new()
                     .size_limit(multer::SizeLimit::new().whole_stream(limit + FORM_BYTES));
                 let form = multer::Multipart::with_constraints(&mut pieces, boundary, constraints);
-                read_form(form, state, limit, may_come_again).await
+                read_form(form, state, limit, may_come_again, may).await
             }
             Err(error) => Err(error),
         };
@@ -142,6 +151,7 @@ async fn read_form(
     state: &ApiState,
     limit: u64,
     may_come_again: bool,
+    may: impl Fn(&[(String, String)]) -> Result<()>,
 ) -> Result<Form> {
     let mut hasher = may_come_again.then(blake3::Hasher::new);
     let mut fields = Vec::new();
@@ -157,6 +167,7 @@ async fn read_form(
         }
         let name = field.name().unwrap_or_default().to_owned();
         if name == "file" {
+            may(&fields)?;
             if upload.is_some() {
                 return Err(Error::field("file", "was sent twice; put several files into one .zip"));
             }

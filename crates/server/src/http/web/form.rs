@@ -15,7 +15,7 @@ use std::time::Duration;
 const LIMIT: usize = 64 * 1024;
 const PATIENCE: Duration = Duration::from_secs(10);
 /// The field, and for scripts the header, that carries the form token.
-const TOKEN_FIELD: &str = "form_token";
+pub(in crate::http) const TOKEN_FIELD: &str = "form_token";
 const TOKEN_HEADER: &str = "x-form-token";
 
 /// What a form sent, in order.
@@ -30,6 +30,11 @@ impl Fields {
 
     pub(in crate::http) fn find(&self, name: &str) -> Option<&str> {
         self.0.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
+    }
+
+    /// Everything, to be shown again.
+    pub(in crate::http) fn typed(&self) -> Vec<(String, String)> {
+        self.0.clone()
     }
 
     /// A checkbox.
@@ -75,6 +80,43 @@ impl FromRequest<ApiState> for VisitForm {
         let fields = read(body).await?;
         require_token(&parts.headers, &fields, state, &visit.name)?;
         Ok(Self { visit, fields })
+    }
+}
+
+/// A person who sends a file: everything about them is known before any of the body is read. Scripts send the form
+/// token as a header and are checked here; a plain form carries it as a field before its file, see [`Self::may_send`].
+#[derive(Debug)]
+pub(in crate::http) struct Sender {
+    pub person: Person,
+    is_vouched: bool,
+}
+
+impl FromRequestParts<ApiState> for Sender {
+    type Rejection = WebError;
+
+    async fn from_request_parts(parts: &mut Parts, state: &ApiState) -> Result<Self, WebError> {
+        require_own_origin(parts, state)?;
+        let person = Person::from_request_parts(parts, state).await?;
+        let is_vouched = parts.headers.contains_key(TOKEN_HEADER);
+        if is_vouched {
+            require_token(&parts.headers, &Fields::default(), state, &person.session.id)?;
+        }
+        Ok(Self { person, is_vouched })
+    }
+}
+
+impl Sender {
+    /// Whether the form is one of ours, by the fields before its file.
+    pub(in crate::http) fn may_send(
+        &self,
+        state: &ApiState,
+        fields: &[(String, String)],
+    ) -> Result<(), Error> {
+        let sent = fields.iter().find(|(name, _)| name == TOKEN_FIELD).map(|(_, value)| value.as_str());
+        if self.is_vouched || state.app.is_form_token(&self.person.session.id, sent.unwrap_or_default()) {
+            return Ok(());
+        }
+        Err(Error::plain(Code::CrossSite))
     }
 }
 

@@ -2,11 +2,27 @@
 //! navigation, a word about what was just done.
 
 mod account;
+mod badge;
+mod claim;
+mod figures;
 mod keys;
+mod list;
+mod page;
+mod qr;
+mod refused;
 mod shell;
 mod sign_in;
+mod upload;
 
 pub use account::{AccountPage, PasskeyRow, Passkeys, SessionRow, Usage, account};
+pub use claim::{Claim, claim};
 pub use keys::{KeyRow, Keys, MadeKey, keys};
+pub use list::{Card, List, list};
+pub use page::{LinkRow, PageView, VersionRow, page};
+pub use refused::{Attempt, Refused};
 pub use shell::{Done, Section, Shell};
 pub use sign_in::{ConfirmLink, EnterCode, Login, confirm_link, enter_code, login};
+pub use upload::{UploadView, upload};
+
+#[cfg(test)]
+mod pages_tests;

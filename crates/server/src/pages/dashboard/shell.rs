@@ -68,12 +68,13 @@ done! {
     Published = "published": "Published. Your page is online.";
     Replaced = "replaced": "Replaced. The link shows the new version.";
     RolledBack = "rolled-back": "The earlier version is back.";
-    Deleted = "deleted": "Deleted. You can bring it back for 30 days.";
+    Deleted = "deleted": "Deleted. You can still bring it back.";
     Restored = "restored": "Restored. The link works again.";
     Claimed = "claimed": "The page is yours now.";
     LinkMade = "link-made": "The share link is ready.";
     LinkRevoked = "link-revoked": "The share link no longer works.";
     Resolved = "resolved": "Marked as resolved.";
+    CommentDeleted = "comment-deleted": "The comment is deleted.";
     KeyRevoked = "key-revoked": "The key no longer works.";
     AppRevoked = "app-revoked": "The app no longer has access.";
     SessionEnded = "session-ended": "That browser is signed out.";

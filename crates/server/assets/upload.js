@@ -1,0 +1,140 @@
+// Uploads with progress: files dropped on a form or chosen in it are sent one after another. Without this script the
+// form sends one file by itself.
+'use strict';
+
+for (const form of document.querySelectorAll('form[data-upload]')) prepare(form);
+
+function prepare(form) {
+  const one = form.dataset.upload === 'one';
+  const input = form.querySelector('input[type=file]');
+  const zone = form.querySelector('.zone');
+  const list = form.querySelector('[data-list]');
+  const words = form.querySelector('[data-drop-words]');
+  const waiting = [];
+  let busy = false;
+
+  input.multiple = !one;
+  words.textContent = one ? 'Drop a new version here, or choose it' : 'Drop files here, or choose them';
+
+  let depth = 0;
+  const over = (on) => zone.classList.toggle('over', on);
+  form.addEventListener('dragenter', (event) => { event.preventDefault(); depth += 1; over(true); });
+  form.addEventListener('dragleave', () => { depth -= 1; if (depth <= 0) over(false); });
+  form.addEventListener('dragover', (event) => event.preventDefault());
+  form.addEventListener('drop', (event) => {
+    event.preventDefault();
+    depth = 0;
+    over(false);
+    add([...event.dataTransfer.files]);
+  });
+  form.addEventListener('submit', (event) => {
+    if (event.defaultPrevented) return;
+    event.preventDefault();
+    add([...input.files]);
+    input.value = '';
+  });
+
+  function add(files) {
+    for (const file of one ? files.slice(0, 1) : files) waiting.push({ file, row: row(file) });
+    list.hidden = false;
+    next();
+  }
+
+  async function next() {
+    if (busy || waiting.length === 0) return;
+    busy = true;
+    const { file, row } = waiting.shift();
+    if (!row.cancelled) await send(file, row);
+    busy = false;
+    next();
+  }
+
+  function row(file) {
+    const item = make('li');
+    const name = make('strong', file.name);
+    const state = make('span', 'Waiting', 'soft small');
+    const bar = make('progress');
+    bar.max = 1;
+    bar.value = 0;
+    bar.setAttribute('aria-label', `Progress of ${file.name}`);
+    const cancel = make('button', 'Cancel', 'quiet');
+    cancel.type = 'button';
+    const more = make('div', '', 'more');
+    item.append(name, state, cancel, bar, more);
+    list.append(item);
+    const row = { item, name, state, bar, cancel, more, cancelled: false };
+    cancel.addEventListener('click', () => {
+      row.cancelled = true;
+      row.request?.abort();
+      end(row, 'Cancelled', false);
+    });
+    return row;
+  }
+
+  function send(file, row) {
+    const body = new FormData();
+    for (const field of new FormData(form)) {
+      if (field[0] !== 'file' && field[0] !== 'form_token') body.append(field[0], field[1]);
+    }
+    body.append('file', file, file.name);
+    const request = new XMLHttpRequest();
+    row.request = request;
+    request.open('POST', form.action);
+    request.setRequestHeader('x-form-token', form.dataset.token);
+    request.setRequestHeader('accept', 'application/json');
+    request.responseType = 'json';
+    request.upload.addEventListener('progress', (event) => {
+      if (!event.lengthComputable) return;
+      row.bar.value = event.loaded / event.total;
+      const percent = Math.floor((100 * event.loaded) / event.total);
+      row.state.textContent = percent < 100 ? `${percent} %` : 'Being checked';
+    });
+    return new Promise((resolve) => {
+      request.addEventListener('load', () => { arrived(request, row); resolve(); });
+      request.addEventListener('error', () => {
+        end(row, 'The connection broke. Nothing was published; try again.', false);
+        resolve();
+      });
+      request.addEventListener('abort', resolve);
+      request.send(body);
+    });
+  }
+
+  function arrived(request, row) {
+    const answer = request.response;
+    if (request.status >= 300 || !answer?.page) {
+      end(row, answer?.error_description ?? `The server answered ${request.status}.`, false);
+      return;
+    }
+    if (one && answer.warnings.length === 0) {
+      location.assign(`${answer.page}?done=${answer.done}`);
+      return;
+    }
+    end(row, one ? 'Replaced' : 'Published', true);
+    row.name.textContent = answer.title;
+    const address = make('a', answer.url, 'mono');
+    address.href = answer.url;
+    address.id = `sent-${answer.id}`;
+    const copy = make('button', 'Copy link', 'plain');
+    copy.type = 'button';
+    copy.dataset.copy = address.id;
+    const settings = make('a', 'Settings', 'button plain');
+    settings.href = answer.page;
+    row.more.append(address, copy, settings);
+    for (const warning of answer.warnings) row.more.append(make('p', warning, 'soft small'));
+  }
+
+  function end(row, said, good) {
+    row.state.textContent = said;
+    row.item.classList.add(good ? 'good' : 'bad');
+    row.bar.remove();
+    row.cancel.remove();
+  }
+}
+
+function make(tag, text = '', classes = '') {
+  const element = document.createElement(tag);
+  element.textContent = text;
+  if (classes) element.className = classes;
+  return element;
+}

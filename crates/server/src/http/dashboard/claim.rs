@@ -1,0 +1,123 @@
+//! `/claim/{id}`: where a claim link leads, and the same by pasting the link into the dashboard.
+//! The page works for whoever has not signed in: it lets the tab keep the token while they do.
+
+use super::{list, shell};
+use crate::http::api::ApiState;
+use crate::http::error::status;
+use crate::http::web::{MaybePerson, Person, SignedForm, WebError, door};
+use crate::pages::dashboard::{self as pages, Attempt, Claim, Done, Refused, Section, Shell};
+use axum::extract::{Path, State};
+use axum::response::Response;
+use dropleaf_core::{Code, Error, Minter};
+use http::StatusCode;
+
+pub(super) async fn read(
+    MaybePerson(person): MaybePerson,
+    Path(id): Path<String>,
+) -> Result<Response, WebError> {
+    check_id(&id)?;
+    let Some(person) = person else {
+        let shell =
+            Shell { section: Section::Door, email: None, is_operator: false, form_token: "", done: None };
+        let next: String = form_urlencoded::byte_serialize(format!("/claim/{id}").as_bytes()).collect();
+        let sign_in = Some(format!("/login?next={next}"));
+        let html = pages::claim(&Claim { shell, id: &id, sign_in, attempt: Attempt::default() });
+        return Ok(door(StatusCode::OK, html, None));
+    };
+    Ok(form(&person, &id, StatusCode::OK, Attempt::default()))
+}
+
+fn form(person: &Person, id: &str, status: StatusCode, attempt: Attempt) -> Response {
+    let shell = Shell { section: Section::Door, ..shell(person, "") };
+    door(status, pages::claim(&Claim { shell, id, sign_in: None, attempt }), None)
+}
+
+pub(super) async fn create(
+    State(state): State<ApiState>,
+    Path(id): Path<String>,
+    SignedForm { person, fields }: SignedForm,
+) -> Result<Response, WebError> {
+    check_id(&id)?;
+    let sent = fields.text("claim_token").trim();
+    // People paste the whole link as well.
+    let token = sent.rsplit_once('#').map_or(sent, |(_, token)| token);
+    match state.app.claim_site(&person.account, &id, token).await {
+        Ok(site) => Ok(super::page::done(&site.id, Done::Claimed, "")),
+        Err(error) => {
+            let attempt = refused("claim_token", sent, error)?;
+            Ok(form(&person, &id, attempt.0, attempt.1))
+        }
+    }
+}
+
+/// The link pasted into the dashboard.
+pub(super) async fn by_link(
+    State(state): State<ApiState>,
+    SignedForm { person, fields }: SignedForm,
+) -> Result<Response, WebError> {
+    let link = fields.text("link").trim();
+    let outcome = match parts(link) {
+        Some((id, token)) => state.app.claim_site(&person.account, id, token).await,
+        None => Err(Error::new(
+            Code::InvalidField,
+            "This is no claim link: it has the page's id and, after a #, the token.",
+        )),
+    };
+    match outcome {
+        Ok(site) => Ok(super::page::done(&site.id, Done::Claimed, "")),
+        Err(error) => {
+            let (code, attempt) = refused("link", link, error)?;
+            list::render(&state, &person, "", code, attempt).await
+        }
+    }
+}
+
+/// The id and the token in `…/claim/<id>#<token>`.
+fn parts(link: &str) -> Option<(&str, &str)> {
+    let (address, token) = link.split_once('#')?;
+    let (_, id) = address.trim_end_matches('/').rsplit_once("/claim/")?;
+    (Minter::is_id("site", id) && !token.is_empty()).then_some((id, token))
+}
+
+fn check_id(id: &str) -> Result<(), Error> {
+    if Minter::is_id("site", id) { Ok(()) } else { Err(Error::not_found("page")) }
+}
+
+/// What went wrong, in words; a fault of the server goes its own way.
+fn refused(field: &'static str, sent: &str, error: Error) -> Result<(StatusCode, Attempt), Error> {
+    let code = status(error.code);
+    if code.is_server_error() {
+        return Err(error);
+    }
+    let message = match error.code {
+        Code::InvalidClaimToken => {
+            "This token does not belong to this page. Check that you have all of the link.".into()
+        }
+        Code::AlreadyClaimed => "Somebody else has claimed this page already. It is theirs now.".into(),
+        Code::Expired => "This page has expired, and its day to be claimed is over.".into(),
+        Code::NotFound => "There is no such page, or it is gone already.".into(),
+        _ => super::problem::words(&error),
+    };
+    let typed = vec![(field.to_owned(), sent.to_owned())];
+    Ok((code, Attempt(Some(Refused { form: "claim", field, message, typed }))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::parts;
+
+    #[test]
+    fn a_claim_link_is_taken_apart() {
+        let id = "site_abcdefghij0123456789";
+        assert_eq!(parts(&format!("https://x.example/claim/{id}#clm_a")), Some((id, "clm_a")));
+        for bad in [
+            "",
+            "clm_a",
+            "https://x/claim/site_1#clm",
+            &format!("https://x/claim/{id}"),
+            &format!("/claim/{id}#"),
+        ] {
+            assert_eq!(parts(bad), None, "{bad}");
+        }
+    }
+}

@@ -1,0 +1,37 @@
+//! The comments on a page: settled with a note, or deleted.
+
+use super::page::{Sent, done, refuse};
+use crate::http::api::ApiState;
+use crate::http::web::{SignedForm, WebError};
+use crate::pages::dashboard::Done;
+use axum::extract::{Path, State};
+use axum::response::Response;
+
+pub(super) async fn resolve(
+    State(state): State<ApiState>,
+    Path((id, item)): Path<(String, String)>,
+    SignedForm { person, fields }: SignedForm,
+) -> Result<Response, WebError> {
+    let note = fields.find("note").filter(|note| !note.trim().is_empty()).map(str::to_owned);
+    match state.app.resolve_feedback(&person.account, &item, note).await {
+        Ok(_) => Ok(done(&id, Done::Resolved, "#feedback")),
+        Err(error) => {
+            refuse(&state, &person, &id, Sent { form: "feedback", field: Some(""), fields: &fields }, &error)
+                .await
+        }
+    }
+}
+
+pub(super) async fn delete(
+    State(state): State<ApiState>,
+    Path((id, item)): Path<(String, String)>,
+    SignedForm { person, fields }: SignedForm,
+) -> Result<Response, WebError> {
+    match state.app.delete_feedback(&person.account, &item).await {
+        Ok(()) => Ok(done(&id, Done::CommentDeleted, "#feedback")),
+        Err(error) => {
+            refuse(&state, &person, &id, Sent { form: "feedback", field: Some(""), fields: &fields }, &error)
+                .await
+        }
+    }
+}

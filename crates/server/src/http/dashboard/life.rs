@@ -1,0 +1,48 @@
+//! How a page goes back, ends and returns: rollback, delete, restore.
+
+use super::page::{Sent, done, refuse, settle};
+use super::settings::seen;
+use crate::http::api::ApiState;
+use crate::http::web::{SignedForm, WebError};
+use crate::pages::dashboard::Done;
+use axum::extract::{Path, State};
+use axum::response::Response;
+use dropleaf_core::Error;
+
+pub(super) async fn rollback(
+    State(state): State<ApiState>,
+    Path(id): Path<String>,
+    SignedForm { person, fields }: SignedForm,
+) -> Result<Response, WebError> {
+    let version = fields.text("version").parse().map_err(|_| Error::field("version", "must be a number"));
+    let outcome = match version.and_then(|version| seen(&fields).map(|at| (version, at))) {
+        Ok((version, at)) => state.app.rollback_seen(&person.account, &id, version, at).await,
+        Err(error) => Err(error),
+    };
+    let sent = Sent { form: "rollback", field: Some(""), fields: &fields };
+    settle(&state, &person, &id, sent, outcome, Done::RolledBack).await
+}
+
+pub(super) async fn delete(
+    State(state): State<ApiState>,
+    Path(id): Path<String>,
+    SignedForm { person, fields }: SignedForm,
+) -> Result<Response, WebError> {
+    match state.app.delete_site(&person.account, &id, false).await {
+        Ok(_) => Ok(done(&id, Done::Deleted, "")),
+        Err(error) => {
+            refuse(&state, &person, &id, Sent { form: "delete", field: Some(""), fields: &fields }, &error)
+                .await
+        }
+    }
+}
+
+pub(super) async fn restore(
+    State(state): State<ApiState>,
+    Path(id): Path<String>,
+    SignedForm { person, fields }: SignedForm,
+) -> Result<Response, WebError> {
+    let outcome = state.app.restore_site(&person.account, &id).await;
+    let sent = Sent { form: "restore", field: Some(""), fields: &fields };
+    settle(&state, &person, &id, sent, outcome, Done::Restored).await
+}

@@ -1,0 +1,131 @@
+//! `/dashboard/pages/{id}`: one page with everything about it, and how its forms end.
+
+use super::problem::{refused, refused_at};
+use super::shell;
+use crate::http::api::ApiState;
+use crate::http::error::status;
+use crate::http::web::{Fields, Person, WebError, door, see_other};
+use crate::pages::dashboard::{self as pages, Attempt, Done, LinkRow, PageView, VersionRow};
+use axum::extract::{Path, RawQuery, State};
+use axum::response::Response;
+use dropleaf_app::Updated;
+use dropleaf_core::site::State as SiteState;
+use dropleaf_core::{Code, Error};
+use http::StatusCode;
+
+pub(super) async fn read(
+    State(state): State<ApiState>,
+    person: Person,
+    Path(id): Path<String>,
+    RawQuery(query): RawQuery,
+) -> Result<Response, WebError> {
+    let query = query.unwrap_or_default();
+    show(&state, &person, &id, &query, StatusCode::OK, Attempt::default(), Vec::new()).await
+}
+
+pub(super) async fn show(
+    state: &ApiState,
+    person: &Person,
+    id: &str,
+    query: &str,
+    status: StatusCode,
+    attempt: Attempt,
+    notes: Vec<String>,
+) -> Result<Response, WebError> {
+    let (app, account) = (&state.app, &person.account);
+    let site = app.get_own_site(account, id).await?;
+    let (mut versions, mut links, mut feedback) = (Vec::new(), Vec::new(), Vec::new());
+    if matches!(site.state, SiteState::Live | SiteState::Expired) {
+        versions = app.list_versions(account, id).await?.1;
+        links = app.list_share_tokens(account, id).await?;
+        feedback = app.list_feedback(account, id).await?;
+    }
+    // A name that cannot be anybody's, to cut the address around it.
+    let around = state.app.hosts.slug_url("\u{0}");
+    let html = pages::page(&PageView {
+        shell: shell(person, query),
+        url: &app.canonical_url(&site),
+        slug_around: around.split_once('\u{0}').unwrap_or_default(),
+        plan: &app.settings().plans.find(&account.plan),
+        restorable_until: app.restorable_until(&site),
+        restore_seconds: app.settings().retention.restore,
+        max_upload_bytes: state.resolved.config.limits.upload_bytes,
+        versions: versions
+            .into_iter()
+            .map(|row| VersionRow {
+                version: row.version,
+                title: row.title,
+                byte_size: row.byte_size,
+                file_count: row.file_count,
+                restored_from: row.restored_from,
+                created_at: row.created_at,
+            })
+            .collect(),
+        links: links.into_iter().map(|own| LinkRow { token: own.token, url: own.url }).collect(),
+        feedback,
+        notes,
+        attempt,
+        now: app.now(),
+        site: &site,
+    });
+    Ok(door(status, html, None))
+}
+
+/// Back to the page, where it is said what was done.
+pub(super) fn done(id: &str, done: Done, part: &str) -> Response {
+    see_other(&format!("/dashboard/pages/{id}?done={}{part}", done.word()))
+}
+
+/// A form of the page: which one, which field its refusals stand at when they name none, and what was sent.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Sent<'a> {
+    pub form: &'static str,
+    pub field: Option<&'static str>,
+    pub fields: &'a Fields,
+}
+
+/// How a form ends: on its page, with what was done or with what is wrong.
+pub(super) async fn settle(
+    state: &ApiState,
+    person: &Person,
+    id: &str,
+    sent: Sent<'_>,
+    outcome: Result<Updated, Error>,
+    word: Done,
+) -> Result<Response, WebError> {
+    match outcome {
+        Ok(updated) if updated.warnings.is_empty() => Ok(done(&updated.site.id, word, "")),
+        Ok(updated) => {
+            show(state, person, id, "", StatusCode::OK, Attempt::default(), updated.warnings).await
+        }
+        Err(error) => refuse(state, person, id, sent, &error).await,
+    }
+}
+
+/// Shows the page again with the problem. What is no fault of the form goes its own way.
+pub(super) async fn refuse(
+    state: &ApiState,
+    person: &Person,
+    id: &str,
+    sent: Sent<'_>,
+    error: &Error,
+) -> Result<Response, WebError> {
+    let code = status(error.code);
+    let attempt = match (error.code, sent.field) {
+        // What changed is shown as it is now, not as it was typed.
+        (Code::Conflict, _) => {
+            let mut attempt = refused("page", error, Vec::new());
+            if let Attempt(Some(refused)) = &mut attempt {
+                refused.field = "";
+            }
+            attempt
+        }
+        (Code::NotFound, _) => refused("page", error, Vec::new()),
+        (_, Some(field)) => refused_at(sent.form, field, error, sent.fields),
+        (_, None) => refused(sent.form, error, sent.fields.typed()),
+    };
+    if code.is_server_error() {
+        return Err(Error::new(error.code, error.detail.clone()).into());
+    }
+    show(state, person, id, "", code, attempt, Vec::new()).await
+}

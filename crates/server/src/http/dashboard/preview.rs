@@ -1,0 +1,25 @@
+//! `/dashboard/pages/{id}/preview.svg`: a drawing of a page's layout, for its owner alone.
+
+use crate::http::api::ApiState;
+use crate::http::web::{Person, WebError};
+use axum::extract::{Path, State};
+use axum::response::{IntoResponse, Response};
+use http::header;
+
+pub(super) async fn read(
+    State(state): State<ApiState>,
+    person: Person,
+    Path(id): Path<String>,
+) -> Result<Response, WebError> {
+    let svg = state.app.preview_site(&person.account, &id).await?;
+    let headers = [
+        (header::CONTENT_TYPE, "image/svg+xml"),
+        // Its address names the version, so the browser may keep it; nobody in between may.
+        (header::CACHE_CONTROL, "private, max-age=86400"),
+        (
+            header::CONTENT_SECURITY_POLICY,
+            "default-src 'none'; style-src 'unsafe-inline'; sandbox; frame-ancestors 'none'",
+        ),
+    ];
+    Ok((headers, svg).into_response())
+}

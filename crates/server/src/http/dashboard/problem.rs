@@ -1,0 +1,120 @@
+//! Refusals as people read them: beside which field, and in which words.
+
+use crate::http::web::{Fields, TOKEN_FIELD};
+use crate::pages::dashboard::{Attempt, Refused};
+use dropleaf_core::{Code, Error};
+
+/// The fields of the acts: how a person knows them, and where the forms show them.
+const NAMES: [(&str, &str, &str); 12] = [
+    ("title", "The title", "title"),
+    ("slug", "The public name", "slug"),
+    ("visibility", "The visibility", "visibility"),
+    ("burn_after_read", "A page that burns", "visibility"),
+    ("password", "The password", "password"),
+    ("email_gate_domain", "The e-mail domain", "domain"),
+    ("expires_at", "The expiry", "expires"),
+    ("expires_in_hours", "The expiry", "expires"),
+    ("expires_in", "The expiry", "expires"),
+    ("note", "The note", "note"),
+    ("max_uses", "The number of times", "max_uses"),
+    ("file", "The file", "file"),
+];
+
+/// The field a refusal is about; empty when it is about the whole.
+fn field(error: &Error) -> &'static str {
+    match error.code {
+        Code::InvalidSlug | Code::SlugRequired | Code::SlugTaken => "slug",
+        Code::PlanLifetimeLimit => "expires",
+        Code::InvalidField => named(error).map_or("", |(_, _, field)| field),
+        Code::InvalidClaimToken | Code::AlreadyClaimed => "claim_token",
+        Code::MissingFile
+        | Code::EmptyFile
+        | Code::UnsupportedType
+        | Code::NotText
+        | Code::InvalidPdf
+        | Code::InvalidArchive
+        | Code::MissingIndex
+        | Code::ForbiddenName
+        | Code::InvalidCiphertext
+        | Code::TooLarge
+        | Code::TooManyFiles
+        | Code::TooManyScripts => "file",
+        _ => "",
+    }
+}
+
+fn named(error: &Error) -> Option<(&'static str, &'static str, &'static str)> {
+    let name = error.detail.strip_prefix('`')?.split('`').next()?;
+    NAMES.into_iter().find(|(known, _, _)| *known == name)
+}
+
+pub(super) fn words(error: &Error) -> String {
+    match error.code {
+        Code::InvalidField => match named(error) {
+            Some((name, said, _)) => {
+                let rest = error.detail.get(name.len() + 2..).unwrap_or_default();
+                // Clients of the API are told how to write a moment; people have a date field.
+                let rest = rest.split("; it is epoch seconds").next().unwrap_or_default();
+                format!("{said}{}.", rest.trim_end_matches('.'))
+            }
+            None => error.detail.clone(),
+        },
+        Code::Conflict => {
+            "The page changed since you opened this form, in another window or by an agent. Nothing was \
+                           overwritten: this is how it is now. Look at it, then try again."
+                .into()
+        }
+        // The rest of the sentence is about buying more by API.
+        Code::PlanLifetimeLimit | Code::PlanPageLimit => {
+            let first = error.detail.split(". ").next().unwrap_or_default();
+            format!("{}.", first.trim_end_matches('.'))
+        }
+        Code::SlugRequired => "A public page needs a name.".into(),
+        Code::SlugTaken => "This name belongs to another page. Choose another.".into(),
+        Code::MissingFile => "Choose a file first.".into(),
+        Code::NotFound => "That is not there any more.".into(),
+        _ => error.detail.clone(),
+    }
+}
+
+/// The refusal of one form, with what had been typed. What is secret is typed anew.
+pub(super) fn refused(form: &'static str, error: &Error, typed: Vec<(String, String)>) -> Attempt {
+    let mut typed = typed;
+    typed.retain(|(name, _)| name != "password" && name != TOKEN_FIELD);
+    Attempt(Some(Refused { form, field: field(error), message: words(error), typed }))
+}
+
+/// The same, for a form with one field or with one place to say it.
+pub(super) fn refused_at(form: &'static str, field: &'static str, error: &Error, fields: &Fields) -> Attempt {
+    let mut attempt = refused(form, error, fields.typed());
+    if let Attempt(Some(refused)) = &mut attempt {
+        refused.field = field;
+    }
+    attempt
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fields_are_called_what_people_call_them() {
+        let error = Error::field("expires_at", "lies in the past; it is epoch seconds");
+        assert_eq!((field(&error), words(&error).as_str()), ("expires", "The expiry lies in the past."));
+        let error = Error::field("title", "must be 1 to 200 characters on one line");
+        assert_eq!(words(&error), "The title must be 1 to 200 characters on one line.");
+        let error = Error::field("unheard", "is odd");
+        assert_eq!((field(&error), words(&error).as_str()), ("", "`unheard` is odd."));
+    }
+
+    #[test]
+    fn secrets_are_not_shown_again() {
+        let typed = [("password", "pw"), ("form_token", "t"), ("slug", "a")];
+        let typed = typed.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec();
+        let Attempt(Some(refused)) = refused("upload", &Error::plain(Code::SlugTaken), typed) else {
+            panic!("a refusal")
+        };
+        assert_eq!(refused.typed, [("slug".to_owned(), "a".to_owned())]);
+        assert_eq!(refused.field, "slug");
+    }
+}

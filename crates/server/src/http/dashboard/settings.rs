@@ -1,0 +1,134 @@
+//! The settings of a page, one form each. A form carries the moment it saw: what changed since is not overwritten.
+
+use super::page::{Sent, settle};
+use crate::http::api::ApiState;
+use crate::http::web::{Fields, SignedForm, WebError};
+use crate::pages::dashboard::Done;
+use axum::extract::{Path, State};
+use axum::response::Response;
+use dropleaf_app::PatchRequest;
+use dropleaf_core::expiry::Lifetime;
+use dropleaf_core::site::Visibility;
+use dropleaf_core::site_change::{self, Field};
+use dropleaf_core::slug::Slug;
+use dropleaf_core::{Error, Result, email, iso, options as rules};
+
+/// The moment the form was made for. Without one it is no form of ours.
+pub(super) fn seen(fields: &Fields) -> Result<Option<i64>> {
+    let at = fields.text("updated_at").parse().map_err(|_| Error::field("updated_at", "is missing"))?;
+    Ok(Some(at))
+}
+
+async fn change(
+    state: &ApiState,
+    form: &SignedForm,
+    id: &str,
+    name: &'static str,
+    field: Option<&'static str>,
+    read: impl FnOnce(&Fields) -> Result<PatchRequest>,
+) -> Result<Response, WebError> {
+    let request = seen(&form.fields)
+        .and_then(|at| read(&form.fields).map(|request| PatchRequest { expected_updated_at: at, ..request }));
+    let outcome = match request {
+        Ok(request) => state.app.change_site(&form.person.account, id, request).await,
+        Err(error) => Err(error),
+    };
+    let sent = Sent { form: name, field, fields: &form.fields };
+    settle(state, &form.person, id, sent, outcome, Done::Saved).await
+}
+
+pub(super) async fn title(
+    State(state): State<ApiState>,
+    Path(id): Path<String>,
+    form: SignedForm,
+) -> Result<Response, WebError> {
+    let read = |fields: &Fields| {
+        let title = site_change::title(fields.text("title"))?;
+        Ok(PatchRequest { title: Some(title), ..PatchRequest::default() })
+    };
+    change(&state, &form, &id, "title", Some("title"), read).await
+}
+
+pub(super) async fn visibility(
+    State(state): State<ApiState>,
+    Path(id): Path<String>,
+    form: SignedForm,
+) -> Result<Response, WebError> {
+    let read = |fields: &Fields| {
+        let visibility = Visibility::parse(fields.text("visibility"))
+            .ok_or_else(|| Error::field("visibility", "must be unlisted, public or burn"))?;
+        let slug = match (fields.text("slug").trim(), visibility) {
+            ("", _) => Field::Null,
+            (text, Visibility::Public) => Field::Value(Slug::parse(text)?),
+            // The name stays with the page; it is only looked at while the page is public.
+            (_, Visibility::Unlisted | Visibility::Burn) => Field::Absent,
+        };
+        Ok(PatchRequest { visibility: Some(visibility), slug, ..PatchRequest::default() })
+    };
+    change(&state, &form, &id, "visibility", None, read).await
+}
+
+pub(super) async fn password(
+    State(state): State<ApiState>,
+    Path(id): Path<String>,
+    form: SignedForm,
+) -> Result<Response, WebError> {
+    let read = |fields: &Fields| {
+        let password = match fields.text("act") {
+            "clear" => Field::Null,
+            _ => Field::Value(rules::password(fields.text("password"))?.to_owned()),
+        };
+        Ok(PatchRequest { password, ..PatchRequest::default() })
+    };
+    change(&state, &form, &id, "password", Some("password"), read).await
+}
+
+pub(super) async fn email_gate(
+    State(state): State<ApiState>,
+    Path(id): Path<String>,
+    form: SignedForm,
+) -> Result<Response, WebError> {
+    let read = |fields: &Fields| {
+        let email_gate_domain = match fields.text("domain").trim() {
+            "" => Field::Null,
+            text => Field::Value(email::gate_domain(text)?),
+        };
+        Ok(PatchRequest { email_gate_domain, ..PatchRequest::default() })
+    };
+    change(&state, &form, &id, "email", Some("domain"), read).await
+}
+
+pub(super) async fn expiry(
+    State(state): State<ApiState>,
+    Path(id): Path<String>,
+    form: SignedForm,
+) -> Result<Response, WebError> {
+    let now = state.app.now();
+    let read = |fields: &Fields| {
+        let lifetime = match fields.text("expires") {
+            "date" => {
+                let at = iso::parse(fields.text("until"));
+                let at = at.ok_or_else(|| Error::field("expires_at", "needs a date and a time"))?;
+                Lifetime::from_epoch(at, now)?
+            }
+            hours => Lifetime::from_hours_text(hours)?,
+        };
+        Ok(PatchRequest { lifetime: Some(lifetime), ..PatchRequest::default() })
+    };
+    change(&state, &form, &id, "expiry", Some("expires"), read).await
+}
+
+pub(super) async fn options(
+    State(state): State<ApiState>,
+    Path(id): Path<String>,
+    form: SignedForm,
+) -> Result<Response, WebError> {
+    let read = |fields: &Fields| {
+        Ok(PatchRequest {
+            agentation: Some(fields.is_checked("agentation")),
+            csp_strict: Some(fields.is_checked("csp_strict")),
+            ..PatchRequest::default()
+        })
+    };
+    change(&state, &form, &id, "options", Some(""), read).await
+}

@@ -1,0 +1,152 @@
+//! Publishing and replacing by file. Who sends it, and that a page of ours does, is known before the file is read: a
+//! script names the form token in a header, a plain form in a field before the file. Never in the address: addresses
+//! are written to logs.
+
+use super::page::{Sent, done, refuse, settle};
+use super::problem::{refused, words};
+use super::shell;
+use crate::http::api::ApiState;
+use crate::http::error::{self, Wants, status};
+use crate::http::extract::{Form, Incoming};
+use crate::http::web::{Fields, Person, Sender, TOKEN_FIELD, WebError, door, see_other};
+use crate::pages::dashboard::{self as pages, Attempt, Done as Word, UploadView};
+use axum::Json;
+use axum::body::Body;
+use axum::extract::{Path, State};
+use axum::response::{IntoResponse, Response};
+use dropleaf_app::{Caller, Done, Updated, Writer};
+use dropleaf_core::options::UploadOptions;
+use dropleaf_core::site::Site;
+use dropleaf_core::{Code, Error, Result};
+use http::{HeaderMap, StatusCode};
+use serde_json::json;
+
+pub(super) async fn read(State(state): State<ApiState>, person: Person) -> Response {
+    form_page(&state, &person, StatusCode::OK, Attempt::default())
+}
+
+fn form_page(state: &ApiState, person: &Person, status: StatusCode, attempt: Attempt) -> Response {
+    let html = pages::upload(&UploadView {
+        shell: shell(person, ""),
+        plan: &state.app.settings().plans.find(&person.account.plan),
+        max_upload_bytes: state.resolved.config.limits.upload_bytes,
+        attempt,
+    });
+    door(status, html, None)
+}
+
+/// The form, with the token taken out of its fields.
+async fn receive(state: &ApiState, sender: &Sender, headers: &HeaderMap, body: Body) -> Result<Form> {
+    let incoming = Incoming { state, headers, body };
+    let mut form = incoming.form_if(|fields| sender.may_send(state, fields)).await?;
+    form.fields.retain(|(name, _)| name != TOKEN_FIELD);
+    Ok(form)
+}
+
+fn options(form: &Form) -> Result<UploadOptions> {
+    UploadOptions::parse(form.fields.iter().map(|(name, value)| (name.as_str(), value.as_str())))
+}
+
+pub(super) async fn create(
+    State(state): State<ApiState>,
+    sender: Sender,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response, WebError> {
+    let person = &sender.person;
+    let mut typed = Vec::new();
+    let outcome = async {
+        let form = receive(&state, &sender, &headers, body).await?;
+        typed.clone_from(&form.fields);
+        let caller = Caller { account: Some(person.account.clone()), ip: None };
+        let options = options(&form)?;
+        state.app.create_site(&caller, form.upload, options, None, |_| Vec::new()).await
+    };
+    let created = match outcome.await {
+        Ok(Done::Fresh(created)) => created,
+        Ok(Done::Again { .. }) => return Ok(see_other("/dashboard")),
+        Err(error) if wants_json(&headers) => return Ok(error_json(&error)),
+        Err(error) => {
+            let code = status(error.code);
+            if code.is_server_error() || error.code == Code::CrossSite {
+                return Err(error.into());
+            }
+            return Ok(form_page(&state, person, code, refused("upload", &error, typed)));
+        }
+    };
+    if wants_json(&headers) {
+        return Ok(sent_json(&state, StatusCode::CREATED, &created.site, created.warnings, Word::Published));
+    }
+    if created.warnings.is_empty() {
+        return Ok(done(&created.site.id, Word::Published, ""));
+    }
+    let id = &created.site.id;
+    super::page::show(
+        &state,
+        person,
+        id,
+        "done=published",
+        StatusCode::OK,
+        Attempt::default(),
+        created.warnings,
+    )
+    .await
+}
+
+pub(super) async fn replace(
+    State(state): State<ApiState>,
+    sender: Sender,
+    Path(id): Path<String>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response, WebError> {
+    let person = &sender.person;
+    let writer = Writer::Account(person.account.clone());
+    let outcome: Result<Updated> = async {
+        state.app.check_writer(&writer, &id, None).await?;
+        let form = receive(&state, &sender, &headers, body).await?;
+        let options = options(&form)?;
+        state.app.replace_site(&writer, &id, form.upload, options).await
+    }
+    .await;
+    let fields = Fields::default();
+    let sent = Sent { form: "content", field: Some("file"), fields: &fields };
+    match outcome {
+        Ok(updated) if wants_json(&headers) => {
+            Ok(sent_json(&state, StatusCode::OK, &updated.site, updated.warnings, Word::Replaced))
+        }
+        Err(error) if wants_json(&headers) => Ok(error_json(&error)),
+        Err(error) if error.code == Code::CrossSite => Err(error.into()),
+        Err(error) => refuse(&state, person, &id, sent, &error).await,
+        outcome @ Ok(_) => settle(&state, person, &id, sent, outcome, Word::Replaced).await,
+    }
+}
+
+fn wants_json(headers: &HeaderMap) -> bool {
+    Wants::of(headers) == Wants::Json
+}
+
+/// What a script shows of a page that has arrived.
+fn sent_json(
+    state: &ApiState,
+    status: StatusCode,
+    site: &Site,
+    warnings: Vec<String>,
+    word: Word,
+) -> Response {
+    let body = json!({
+        "id": site.id,
+        "title": site.title,
+        "url": state.app.canonical_url(site),
+        "page": format!("/dashboard/pages/{}", site.id),
+        "done": word.word(),
+        "warnings": warnings,
+    });
+    (status, Json(body)).into_response()
+}
+
+/// The refusal in the words of the pages.
+fn error_json(error: &Error) -> Response {
+    let worded = Error { detail: words(error), ..Error::plain(error.code) };
+    error::respond(&worded, Wants::Json).map(Body::new)
+}

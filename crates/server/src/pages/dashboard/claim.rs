@@ -1,0 +1,41 @@
+//! Where a claim link leads. The token is behind the `#`, so the browser keeps it: a script puts it into the form, and
+//! without one the person pastes it.
+
+use super::{Attempt, Section, Shell};
+use crate::pages::Html;
+use crate::pages::assets::{CLAIM_JS, PAGES_CSS};
+use askama::Template;
+
+#[derive(Debug)]
+pub struct Claim<'a> {
+    pub shell: Shell<'a>,
+    /// The page's id, already checked for its shape.
+    pub id: &'a str,
+    /// Where to sign in and come back from; none for whoever has.
+    pub sign_in: Option<String>,
+    pub attempt: Attempt,
+}
+
+#[derive(Template)]
+#[template(path = "dashboard/claim.html")]
+struct View<'a> {
+    shell: Shell<'a>,
+    id: &'a str,
+    sign_in: Option<&'a str>,
+    attempt: &'a Attempt,
+    pages_css: String,
+    claim_js: String,
+}
+
+pub fn claim(claim: &Claim<'_>) -> Html {
+    let view = View {
+        shell: claim.shell,
+        id: claim.id,
+        sign_in: claim.sign_in.as_deref(),
+        attempt: &claim.attempt,
+        pages_css: PAGES_CSS.path(),
+        claim_js: CLAIM_JS.path(),
+    };
+    // Rendering writes into a String and cannot fail.
+    Html(view.render().unwrap_or_default())
+}

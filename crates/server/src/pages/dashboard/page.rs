@@ -1,0 +1,123 @@
+//! One page of an owner: its link, its facts, and a form for everything that can be changed about it.
+
+use super::badge::{Badge, badges};
+use super::figures::{self, date_field, size, span};
+use super::qr::{Qr, qr};
+use super::{Attempt, Section, Shell};
+use crate::pages::Html;
+use crate::pages::assets::{PAGES_CSS, UPLOAD_JS};
+use askama::Template;
+use dropleaf_core::feedback::Feedback;
+use dropleaf_core::plan::Plan;
+use dropleaf_core::share_token::ShareToken;
+use dropleaf_core::site::{Site, State, Visibility};
+
+/// A version that can be brought back.
+#[derive(Debug)]
+pub struct VersionRow {
+    pub version: i64,
+    pub title: String,
+    pub byte_size: i64,
+    pub file_count: i64,
+    pub restored_from: Option<i64>,
+    pub created_at: i64,
+}
+
+/// A share link with its address.
+#[derive(Debug)]
+pub struct LinkRow {
+    pub token: ShareToken,
+    pub url: String,
+}
+
+#[derive(Debug)]
+pub struct PageView<'a> {
+    pub shell: Shell<'a>,
+    pub site: &'a Site,
+    pub url: &'a str,
+    /// What a public name stands in: the text before it and after it.
+    pub slug_around: (&'a str, &'a str),
+    pub plan: &'a Plan,
+    pub restorable_until: Option<i64>,
+    /// How many seconds a deleted page can be restored.
+    pub restore_seconds: i64,
+    pub max_upload_bytes: u64,
+    pub versions: Vec<VersionRow>,
+    pub links: Vec<LinkRow>,
+    pub feedback: Vec<Feedback>,
+    /// What an act wants to be known about what it did.
+    pub notes: Vec<String>,
+    pub attempt: Attempt,
+    pub now: i64,
+}
+
+#[derive(Template)]
+#[template(path = "dashboard/page.html")]
+struct View<'a> {
+    shell: Shell<'a>,
+    site: &'a Site,
+    page: &'a PageView<'a>,
+    attempt: &'a Attempt,
+    badges: Vec<Badge>,
+    qr: Option<Qr>,
+    open: Vec<&'a Feedback>,
+    settled: Vec<&'a Feedback>,
+    longest: Option<String>,
+    largest: String,
+    restore_for: String,
+    pages_css: String,
+    upload_js: String,
+}
+
+impl View<'_> {
+    fn is_live(&self) -> bool {
+        self.site.state == State::Live
+    }
+
+    /// Live or expired: the settings can be changed, and a new expiry brings an expired page back.
+    fn is_changeable(&self) -> bool {
+        matches!(self.site.state, State::Live | State::Expired) && self.site.purged_at.is_none()
+    }
+
+    fn slug(&self) -> &str {
+        self.site.slug.as_deref().unwrap_or_default()
+    }
+
+    fn domain(&self) -> &str {
+        self.site.email_gate_domain.as_deref().unwrap_or_default()
+    }
+
+    fn is_over(&self, token: &ShareToken) -> bool {
+        token.is_expired(self.page.now)
+    }
+
+    /// What the choice of expiries shows at first.
+    fn expiry_choice(&self) -> &'static str {
+        if self.site.expires_at.is_some() { "date" } else { "never" }
+    }
+
+    fn until(&self) -> String {
+        self.site.expires_at.map(date_field).unwrap_or_default()
+    }
+}
+
+pub fn page(page: &PageView<'_>) -> Html {
+    let (open, settled) = page.feedback.iter().partition(|item| item.resolved_at.is_none());
+    let view = View {
+        shell: page.shell,
+        site: page.site,
+        page,
+        attempt: &page.attempt,
+        badges: badges(page.site, page.now),
+        qr: (page.site.state == State::Live).then(|| qr(page.url)).flatten(),
+        open,
+        settled,
+        longest: page.plan.longest_life_seconds.map(span),
+        largest: size(i64::try_from(page.max_upload_bytes).unwrap_or(i64::MAX)),
+        restore_for: span(page.restore_seconds),
+        pages_css: PAGES_CSS.path(),
+        upload_js: UPLOAD_JS.path(),
+    };
+    // Rendering writes into a String and cannot fail.
+    Html(view.render().unwrap_or_default())
+}

@@ -1,0 +1,83 @@
+//! What an owner sees of their sites: searched by words, narrowed by a filter, newest change first.
+
+use crate::db::DbError;
+use crate::sites::{Before, row, select};
+use crate::store::Store;
+use dropleaf_core::site::Site;
+use dropleaf_core::site_filter::Filter;
+
+/// What may stand anywhere in a text; the signs that mean something to LIKE are looked for as they are.
+fn pattern(text: &str) -> String {
+    let mut pattern = String::with_capacity(text.len() + 2);
+    pattern.push('%');
+    for c in text.chars() {
+        if matches!(c, '%' | '_' | '!') {
+            pattern.push('!');
+        }
+        pattern.push(c);
+    }
+    pattern.push('%');
+    pattern
+}
+
+impl Store {
+    /// An account's sites that fit, newest change first: by words of the title or the slug, or by a whole id or token.
+    pub async fn search_sites(
+        &self,
+        account_id: &str,
+        filter: Filter,
+        text: &str,
+        now: i64,
+        before: Option<Before>,
+        limit: i64,
+    ) -> Result<Vec<Site>, DbError> {
+        let before = before.unwrap_or(Before { updated_at: i64::MAX, id: String::new() });
+        // The title is compared twice: SQLite lowers the letters of English only.
+        let sql = select!(
+            "WHERE account_id = $1 AND (updated_at, id) < ($2, $3) \
+             AND (lower(title) LIKE $4 ESCAPE '!' OR title LIKE $5 ESCAPE '!' OR slug LIKE $4 ESCAPE '!' \
+             OR id = $6 OR token = $6) \
+             AND (state = 'live' AND (expires_at IS NULL OR expires_at > $7)) = ($8 <> 'ended') \
+             AND ($8 = 'all' OR $8 = visibility \
+             OR ($8 = 'protected' AND (password_hash IS NOT NULL OR email_gate_domain IS NOT NULL)) \
+             OR ($8 = 'expiring' AND expires_at IS NOT NULL) \
+             OR ($8 = 'ended' AND (purged_at IS NULL OR state IN ('burnt', 'taken_down')))) \
+             ORDER BY updated_at DESC, id DESC LIMIT $9"
+        );
+        let args = vec![
+            account_id.into(),
+            before.updated_at.into(),
+            before.id.into(),
+            pattern(&text.to_lowercase()).into(),
+            pattern(text).into(),
+            text.into(),
+            now.into(),
+            filter.as_str().into(),
+            limit.into(),
+        ];
+        self.db.list(sql, args, row).await
+    }
+
+    /// How many comments wait for an answer, for each site of an account that has any.
+    pub async fn count_open_feedback(&self, account_id: &str) -> Result<Vec<(String, i64)>, DbError> {
+        self.db
+            .list(
+                "SELECT site_id, COUNT(*) FROM feedback WHERE resolved_at IS NULL \
+                 AND site_id IN (SELECT id FROM sites WHERE account_id = $1) GROUP BY site_id",
+                vec![account_id.into()],
+                |row| Ok((row.text(0)?.to_owned(), row.int(1)?)),
+            )
+            .await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::pattern;
+
+    #[test]
+    fn signs_of_a_pattern_are_looked_for_as_they_are() {
+        assert_eq!(pattern("50%_!"), "%50!%!_!!%");
+        assert_eq!(pattern(""), "%%");
+    }
+}
