@@ -66,8 +66,9 @@ test('a passkey is added, signs in without an address, is counted, and is remove
   await addPasskey(page, 'My laptop');
   await page.getByText('The passkey is ready').waitFor();
   const row = page.locator('#passkeys li');
+  await page.goto(`${server.url}/dashboard/account`);
   await page.setViewportSize({ width: 1280, height: 800 });
-  await page.screenshot({ path: path.join(OUTPUT, 'account.png') });
+  await page.screenshot({ path: path.join(OUTPUT, 'account.png'), fullPage: true });
   assert.match(await row.innerText(), /My laptop[^]*not used yet/);
   const [credential] = await device.credentials();
   assert.equal(credential.rpId, 'localhost');
