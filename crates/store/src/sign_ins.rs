@@ -126,9 +126,10 @@ pub fn make_account(named: Named<'_>, account: &Account) -> Stmt {
         ($column:literal) => {
             concat!(
                 "INSERT INTO accounts (id, email, plan, is_operator, balance_minor, active_pages, created_at) \
-                 SELECT $1, s.email, $2, 0, 0, 0, CAST($3 AS BIGINT) FROM sign_ins s WHERE s.",
+                 SELECT $1, s.email, $2, 0, 0, 0, CAST($3 AS BIGINT) FROM sign_ins s \
+                 WHERE s.tries_left = -1 AND $4 = s.",
                 $column,
-                " = $4 AND s.tries_left = -1 ON CONFLICT (email) DO NOTHING"
+                " ON CONFLICT (email) DO NOTHING"
             )
         };
     }
@@ -155,9 +156,8 @@ pub fn make_session(named: Named<'_>, session: &Session, secret_hash: &[u8; 32])
                 "INSERT INTO sessions (id, account_id, secret_hash, device, method, proved_at, created_at, \
                  last_seen_at, expires_at) SELECT $1, a.id, $2, $3, $4, CAST($5 AS BIGINT), CAST($6 AS BIGINT), \
                  CAST($7 AS BIGINT), CAST($8 AS BIGINT) FROM sign_ins s JOIN accounts a ON a.email = s.email \
-                 WHERE s.",
-                $column,
-                " = $9 AND s.tries_left = -1"
+                 WHERE s.tries_left = -1 AND $9 = s.",
+                $column
             )
         };
     }
