@@ -47,6 +47,17 @@ const VIEWER = {
   'notice 410 deleted': (made) => made.deleted.url,
   'notice 410 taken down': (made) => made.down.url,
 };
+// Pages that are built elsewhere: move each line up when its address is there.
+const NOT_MERGED_YET = {
+  OPERATOR: {
+    pages: '/dashboard',
+    upload: '/dashboard/upload',
+    'page detail': (made) => `/dashboard/pages/${made.locked.id}`,
+    apps: '/dashboard/apps',
+    device: '/device',
+    consent: '/oauth/authorize?…, with a client registered in `before`',
+  },
+};
 // Pages that show an error by design; every other address must answer 200.
 const STATUS = { 'password gate': 401, 'e-mail gate': 401, 'notice 404': 404, 'notice 410 deleted': 410, 'notice 410 taken down': 410 };
 
@@ -84,38 +95,29 @@ after(async () => {
 });
 
 async function judge(name, address, { signedIn, prepare } = {}) {
-  for (const view of VIEWS) {
-    const what = `${name} ${view.width} ${view.colorScheme}`;
-    const { width, height, colorScheme } = view;
-    const context = await browser.newContext({ viewport: { width, height }, colorScheme });
-    const page = await openPage(context);
-    if (signedIn) await takeCookie(page, cookie);
-    const target = typeof address === 'function' ? address(made) : address;
-    const answer = await page.goto(new URL(target, server.url).href);
-    assert.equal(answer.status(), STATUS[name] ?? 200, what);
-    await prepare?.(page);
+  const page = await openPage(await browser.newContext());
+  if (signedIn) await takeCookie(page, cookie);
+  const target = typeof address === 'function' ? address(made) : address;
+  const answer = await page.goto(new URL(target, server.url).href);
+  assert.equal(answer.status(), STATUS[name] ?? 200, name);
+  await prepare?.(page);
+  for (const { width, height, colorScheme } of VIEWS) {
+    const what = `${name} ${width} ${colorScheme}`;
+    await page.setViewportSize({ width, height });
+    await page.emulateMedia({ colorScheme });
     await assertAccessible(page, what);
     const seen = await page.evaluate(examine);
     assertReadable(seen, what);
     assert.equal(seen.headings, 1, what);
     assert.equal(seen.lang, 'en', what);
-    assert.deepEqual(page.complaints.filter((text) => /Content.Security.Policy/i.test(text)), [], what);
-    await context.close();
   }
+  assert.deepEqual(page.complaints.filter((text) => /Content.Security.Policy/i.test(text)), [], name);
+  await page.context().close();
 }
 
 describe('signed out', () => {
   for (const [name, address] of Object.entries(SIGNED_OUT)) test(name, () => judge(name, address));
-  test('code', async () => {
-    const { width, height } = VIEWS[2];
-    const page = await openPage(await browser.newContext({ viewport: { width, height } }));
-    await askForCode(page, server, 'operator@localhost');
-    for (const colorScheme of ['light', 'dark']) {
-      await page.emulateMedia({ colorScheme });
-      await assertAccessible(page, `code ${colorScheme}`);
-    }
-    await page.context().close();
-  });
+  test('code', () => judge('code', '/login', { prepare: (page) => askForCode(page, server, 'operator@localhost') }));
 });
 
 describe('signed in as the operator', () => {
@@ -129,6 +131,10 @@ describe('signed in as the operator', () => {
         await page.getByRole('heading', { name: /Your new key/ }).waitFor();
       },
     }));
+});
+
+test('every page is in the list', { todo: Object.keys(NOT_MERGED_YET.OPERATOR).length > 0 }, () => {
+  assert.deepEqual(Object.keys(NOT_MERGED_YET.OPERATOR), []);
 });
 
 describe('viewers', () => {
