@@ -30,6 +30,7 @@ async fn list(
 }
 
 /// What the form led to.
+#[derive(Clone, Copy)]
 enum Made<'a> {
     Nothing,
     Key(MadeKey<'a>),

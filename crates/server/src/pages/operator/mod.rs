@@ -73,29 +73,19 @@ pub struct Reports<'a> {
     pub refused: Option<Refused<'a>>,
 }
 
-impl Overview<'_> {
-    fn sheet(&self) -> String {
-        OPERATOR_CSS.path()
-    }
-}
-
-impl Accounts<'_> {
-    fn sheet(&self) -> String {
-        OPERATOR_CSS.path()
-    }
+/// Where their own style is served.
+fn sheet() -> String {
+    OPERATOR_CSS.path()
 }
 
 impl Reports<'_> {
-    fn sheet(&self) -> String {
-        OPERATOR_CSS.path()
-    }
-
     /// The reason that was refused for this page.
     fn refused_at(&self, case: &Case) -> Option<&str> {
         self.refused.filter(|refused| refused.site_id == case.site.id).map(|refused| refused.reason)
     }
 }
 
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "templates hand over references")]
 fn at(epoch: &i64) -> Moment {
     Moment(*epoch)
 }
