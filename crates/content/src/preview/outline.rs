@@ -105,9 +105,9 @@ pub(super) fn read(bytes: &[u8]) -> Vec<Block> {
         .with_adjust_charset_on_meta_tag(true);
     let mut rewriter = HtmlRewriter::new(settings, |_: &[u8]| {});
     // What stops the pass only ends the outline.
-    let whole = bytes.chunks(CHUNK).all(|chunk| {
-        found.borrow().blocks.len() < MOST_BLOCKS && rewriter.write(chunk).is_ok()
-    });
+    let whole = bytes
+        .chunks(CHUNK)
+        .all(|chunk| found.borrow().blocks.len() < MOST_BLOCKS && rewriter.write(chunk).is_ok());
     if whole {
         let _ = rewriter.end();
     }
@@ -165,7 +165,8 @@ mod tests {
 
     #[test]
     fn blocks_are_noted_in_order_and_empty_ones_are_not() {
-        let page = b"<head><title>no</title></head><script>no</script><h1>A <b>b</b></h1><p></p><p>one two</p>\
+        let page =
+            b"<head><title>no</title></head><script>no</script><h1>A <b>b</b></h1><p></p><p>one two</p>\
                      <ul><li>x</li></ul><table><tr><td>1</td><td>2</td></tr></table><img src=a><hr>tail";
         assert_eq!(
             read(page),

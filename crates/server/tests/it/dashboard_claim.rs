@@ -21,7 +21,10 @@ async fn claim_page_takes_the_token_or_the_whole_link() {
             assert!(shown.contains("name=\"claim_token\""));
             let sent = if whole { site["claim_url"].as_str().unwrap() } else { token(&site) };
             let answer = tab.submit(&path(&site), &[("claim_token", sent)]).await.expect(303);
-            assert_eq!(answer.header("location"), format!("/dashboard/pages/{}?done=claimed", site["id"].as_str().unwrap()));
+            assert_eq!(
+                answer.header("location"),
+                format!("/dashboard/pages/{}?done=claimed", site["id"].as_str().unwrap())
+            );
             assert_eq!(node.read_site(&site).await["expires_at"], Value::Null);
         }
     })
@@ -33,7 +36,8 @@ async fn link_pasted_into_the_dashboard_claims_the_page() {
     let node = Node::start().await;
     let site = node.publish_anonymously().await;
     let mut tab = operator(&node).await;
-    for (link, status) in [("https://example.org/", 400), (token(&site), 400), ("x/claim/site_1#clm_x", 400)] {
+    for (link, status) in [("https://example.org/", 400), (token(&site), 400), ("x/claim/site_1#clm_x", 400)]
+    {
         let text = tab.submit("/dashboard/claim", &[("link", link)]).await.expect(status).text();
         assert!(text.contains("This is no claim link") && text.contains("aria-invalid"), "{text}");
     }
@@ -47,7 +51,11 @@ async fn signed_out_viewer_is_told_to_sign_in_and_learns_nothing_of_the_page() {
     let node = Node::start().await;
     let site = node.publish_anonymously().await;
     let shown = node.get(&path(&site)).browser().send().await.expect(200);
-    assert!(shown.text().contains(&format!("/login?next=%2Fclaim%2F{}", site["id"].as_str().unwrap())), "{}", shown.text());
+    assert!(
+        shown.text().contains(&format!("/login?next=%2Fclaim%2F{}", site["id"].as_str().unwrap())),
+        "{}",
+        shown.text()
+    );
     assert!(!shown.text().contains("Anonymous") && !shown.text().contains("claim_token"));
     let unknown = node.get("/claim/site_aaaaaaaaaaaaaaaaaaaa").browser().send().await.expect(200);
     assert_eq!(

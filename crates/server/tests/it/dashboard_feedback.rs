@@ -55,5 +55,8 @@ async fn hostile_comments_stay_text() {
     let node = Node::start().await;
     let (site, _) = commented(&node, "\"'><script>alert(1)</script></p><img src=x onerror=alert(1)>").await;
     let shown = operator(&node).await.get(&at(&site, "")).await.expect(200).text();
-    assert!(!shown.contains("<script>alert") && !shown.contains("<img src=x") && !shown.contains("#order <i>"), "{shown}");
+    assert!(
+        !shown.contains("<script>alert") && !shown.contains("<img src=x") && !shown.contains("#order <i>"),
+        "{shown}"
+    );
 }

@@ -20,7 +20,9 @@ async fn page_shows_its_link_and_facts() {
     let site = node.publish_page("Orchard").await;
     let mut tab = operator(&node).await;
     let text = tab.get(&at(&site, "")).await.expect(200).text();
-    for part in [site["url"].as_str().unwrap(), "QR code", "Open the page", "Version 1", "Current", "Share links"] {
+    for part in
+        [site["url"].as_str().unwrap(), "QR code", "Open the page", "Version 1", "Current", "Share links"]
+    {
         assert!(text.contains(part), "{part}");
     }
 }
@@ -31,8 +33,26 @@ async fn pages_of_others_are_404_in_every_form() {
     let site = node.publish_page("Mine").await;
     let mut tab = stranger(&node, "solo").await;
     tab.get(&at(&site, "")).await.expect(404);
-    for form in ["/title", "/visibility", "/password", "/email-gate", "/expiry", "/options", "/rollback", "/delete", "/restore", "/share-links"] {
-        let fields = [("updated_at", "1"), ("title", "Theirs"), ("visibility", "burn"), ("act", "clear"), ("version", "1"), ("expires", "1")];
+    for form in [
+        "/title",
+        "/visibility",
+        "/password",
+        "/email-gate",
+        "/expiry",
+        "/options",
+        "/rollback",
+        "/delete",
+        "/restore",
+        "/share-links",
+    ] {
+        let fields = [
+            ("updated_at", "1"),
+            ("title", "Theirs"),
+            ("visibility", "burn"),
+            ("act", "clear"),
+            ("version", "1"),
+            ("expires", "1"),
+        ];
         tab.submit(&at(&site, form), &fields).await.expect(404);
     }
     let now = node.read_site(&site).await;
@@ -45,10 +65,20 @@ async fn settings_change_one_at_a_time() {
         let site = node.publish_page("Orchard").await;
         let mut tab = operator(node).await;
         assert_eq!(change(node, &mut tab, &site, "/title", &[("title", "Garden")]).await, 303);
-        assert_eq!(change(node, &mut tab, &site, "/visibility", &[("visibility", "public"), ("slug", "garden")]).await, 303);
-        assert_eq!(change(node, &mut tab, &site, "/password", &[("password", "pw"), ("act", "set")]).await, 303);
+        assert_eq!(
+            change(node, &mut tab, &site, "/visibility", &[("visibility", "public"), ("slug", "garden")])
+                .await,
+            303
+        );
+        assert_eq!(
+            change(node, &mut tab, &site, "/password", &[("password", "pw"), ("act", "set")]).await,
+            303
+        );
         assert_eq!(change(node, &mut tab, &site, "/email-gate", &[("domain", "Example.com")]).await, 303);
-        assert_eq!(change(node, &mut tab, &site, "/options", &[("agentation", "yes"), ("csp_strict", "yes")]).await, 303);
+        assert_eq!(
+            change(node, &mut tab, &site, "/options", &[("agentation", "yes"), ("csp_strict", "yes")]).await,
+            303
+        );
         assert_eq!(change(node, &mut tab, &site, "/expiry", &[("expires", "24")]).await, 303);
         let now = node.read_site(&site).await;
         assert_eq!(now["title"], json!("Garden"));
@@ -60,8 +90,15 @@ async fn settings_change_one_at_a_time() {
         assert_eq!(change(node, &mut tab, &site, "/password", &[("act", "clear")]).await, 303);
         assert_eq!(change(node, &mut tab, &site, "/email-gate", &[("domain", "")]).await, 303);
         assert_eq!(change(node, &mut tab, &site, "/options", &[]).await, 303);
-        assert_eq!(change(node, &mut tab, &site, "/expiry", &[("expires", "date"), ("until", "2030-01-02T03:04")]).await, 303);
-        assert_eq!(change(node, &mut tab, &site, "/visibility", &[("visibility", "unlisted"), ("slug", "")]).await, 303);
+        assert_eq!(
+            change(node, &mut tab, &site, "/expiry", &[("expires", "date"), ("until", "2030-01-02T03:04")])
+                .await,
+            303
+        );
+        assert_eq!(
+            change(node, &mut tab, &site, "/visibility", &[("visibility", "unlisted"), ("slug", "")]).await,
+            303
+        );
         let now = node.read_site(&site).await;
         assert_eq!((&now["password_protected"], &now["email_gate"]), (&json!(false), &Value::Null));
         assert_eq!((&now["agentation"], &now["expires_at"]), (&json!(false), &json!(1_893_553_440)));
@@ -85,7 +122,12 @@ async fn refusals_stand_beside_the_field_and_nothing_changes() {
         ("/visibility", &[("visibility", "public"), ("slug", "")], 400, "A public page needs a name."),
         ("/password", &[("password", ""), ("act", "set")], 400, "The password must be"),
         ("/email-gate", &[("domain", "<b>")], 400, "The e-mail domain"),
-        ("/expiry", &[("expires", "date"), ("until", "2020-01-01T00:00")], 400, "The expiry lies in the past."),
+        (
+            "/expiry",
+            &[("expires", "date"), ("until", "2020-01-01T00:00")],
+            400,
+            "The expiry lies in the past.",
+        ),
         ("/expiry", &[("expires", "date"), ("until", "soon")], 400, "The expiry needs a date"),
         ("/rollback", &[("version", "7")], 404, "not there any more"),
     ];
@@ -110,8 +152,13 @@ async fn lifetimes_beyond_the_plan_are_refused_and_explained() {
     let (_, rest) = text.split_once("name=\"updated_at\" value=\"").unwrap();
     let seen = rest.split('"').next().unwrap();
     assert!(text.contains("Pages of the free plan live"), "{text}");
-    let answer = tab.submit(&format!("{path}/expiry"), &[("expires", "never"), ("updated_at", seen)]).await.expect(402);
-    assert!(answer.text().contains("Pages of the free plan live at most") && !answer.text().contains("unlock"));
+    let answer = tab
+        .submit(&format!("{path}/expiry"), &[("expires", "never"), ("updated_at", seen)])
+        .await
+        .expect(402);
+    assert!(
+        answer.text().contains("Pages of the free plan live at most") && !answer.text().contains("unlock")
+    );
 }
 
 #[tokio::test]
@@ -129,7 +176,9 @@ async fn form_that_did_not_see_the_last_change_overwrites_nothing() {
         ] {
             let fields = [&fields[..], &[("updated_at", seen.as_str())]].concat();
             let text = tab.submit(&at(&site, form), &fields).await.expect(409).text();
-            assert!(text.contains("The page changed since you opened this form") && text.contains("By an agent"));
+            assert!(
+                text.contains("The page changed since you opened this form") && text.contains("By an agent")
+            );
         }
         let now = node.read_site(&site).await;
         assert_eq!((&now["title"], &now["password_protected"]), (&json!("By an agent"), &json!(false)));
@@ -142,8 +191,12 @@ async fn form_that_did_not_see_the_last_change_overwrites_nothing() {
 async fn earlier_versions_come_back() {
     on_each_database(Setup::new, async |node| {
         let site = node.publish_page("First").await;
-        node.put(&format!("/sites/{}", site["id"].as_str().unwrap())).key(&node.key)
-            .form(Form::file("p.html", page("Second"))).send().await.expect(200);
+        node.put(&format!("/sites/{}", site["id"].as_str().unwrap()))
+            .key(&node.key)
+            .form(Form::file("p.html", page("Second")))
+            .send()
+            .await
+            .expect(200);
         let mut tab = operator(node).await;
         assert!(tab.get(&at(&site, "")).await.text().contains("Bring back version 1"));
         assert_eq!(change(node, &mut tab, &site, "/rollback", &[("version", "1")]).await, 303);
@@ -203,9 +256,21 @@ async fn expired_and_burnt_pages_say_so() {
 async fn no_form_changes_anything_unless_a_page_of_ours_sends_it() {
     let node = Node::start().await;
     let site = node.publish(Form::file("p.html", page("Kept")).field("agentation", "true")).await;
-    let comment = node.post(&format!("{}_dropleaf/feedback", site["url"].as_str().unwrap()))
-        .json(&json!({"comment": "Hm"})).send().await.expect(201).json();
-    let link = node.post(&format!("/sites/{}/share-tokens", site["id"].as_str().unwrap())).key(&node.key).json(&json!({})).send().await.expect(201).json();
+    let comment = node
+        .post(&format!("{}_dropleaf/feedback", site["url"].as_str().unwrap()))
+        .json(&json!({"comment": "Hm"}))
+        .send()
+        .await
+        .expect(201)
+        .json();
+    let link = node
+        .post(&format!("/sites/{}/share-tokens", site["id"].as_str().unwrap()))
+        .key(&node.key)
+        .json(&json!({}))
+        .send()
+        .await
+        .expect(201)
+        .json();
     let unowned = node.publish_anonymously().await;
     let tab = operator(&node).await;
     let cookie = format!("__Host-session={}", tab.session().unwrap());
@@ -214,17 +279,42 @@ async fn no_form_changes_anything_unless_a_page_of_ours_sends_it() {
     let claim = unowned["claim_url"].as_str().unwrap();
     let claim_token = unowned["claim_token"].as_str().unwrap();
     let fields = [
-        ("updated_at", seen.as_str()), ("title", "Forged"), ("visibility", "burn"), ("password", "forged"), ("act", "set"),
-        ("domain", "evil.example"), ("expires", "1"), ("version", "1"), ("note", "forged"), ("link", claim), ("claim_token", claim_token),
+        ("updated_at", seen.as_str()),
+        ("title", "Forged"),
+        ("visibility", "burn"),
+        ("password", "forged"),
+        ("act", "set"),
+        ("domain", "evil.example"),
+        ("expires", "1"),
+        ("version", "1"),
+        ("note", "forged"),
+        ("link", claim),
+        ("claim_token", claim_token),
     ];
     let paths = [
-        at(&site, "/title"), at(&site, "/visibility"), at(&site, "/password"), at(&site, "/email-gate"), at(&site, "/expiry"),
-        at(&site, "/options"), at(&site, "/rollback"), at(&site, "/delete"), at(&site, "/restore"), at(&site, "/share-links"),
-        at(&site, &format!("/share-links/{link}/revoke")), at(&site, &format!("/feedback/{comment}/resolve")),
-        at(&site, &format!("/feedback/{comment}/delete")), "/dashboard/claim".to_owned(),
+        at(&site, "/title"),
+        at(&site, "/visibility"),
+        at(&site, "/password"),
+        at(&site, "/email-gate"),
+        at(&site, "/expiry"),
+        at(&site, "/options"),
+        at(&site, "/rollback"),
+        at(&site, "/delete"),
+        at(&site, "/restore"),
+        at(&site, "/share-links"),
+        at(&site, &format!("/share-links/{link}/revoke")),
+        at(&site, &format!("/feedback/{comment}/resolve")),
+        at(&site, &format!("/feedback/{comment}/delete")),
+        "/dashboard/claim".to_owned(),
         format!("/claim/{}", unowned["id"].as_str().unwrap()),
     ];
-    let page_host = site["url"].as_str().unwrap().split("/p/").next().unwrap().replace("localhost", "s-aaaaaaaaaaaaaaaaaaaaaaaaaa.localhost");
+    let page_host = site["url"]
+        .as_str()
+        .unwrap()
+        .split("/p/")
+        .next()
+        .unwrap()
+        .replace("localhost", "s-aaaaaaaaaaaaaaaaaaaaaaaaaa.localhost");
     for path in &paths {
         let good = [&fields[..], &[("form_token", tab.token.as_str())]].concat();
         let ask = || node.post(path).browser().cookie(&cookie);

@@ -11,7 +11,8 @@ async fn send(node: &Node, tab: &Tab<'_>, path: &str, form: Form) -> Answer {
 /// As the script sends it.
 async fn send_by_script(node: &Node, tab: &Tab<'_>, path: &str, form: Form) -> Answer {
     let cookie = format!("__Host-session={}", tab.session().unwrap());
-    let ask = node.post(path).cookie(&cookie).header("origin", &node.base_url()).header("x-form-token", &tab.token);
+    let ask =
+        node.post(path).cookie(&cookie).header("origin", &node.base_url()).header("x-form-token", &tab.token);
     ask.header("accept", "application/json").form(form).send().await
 }
 
@@ -63,8 +64,16 @@ async fn refused_form_says_what_is_wrong_and_keeps_what_was_typed() {
     let node = Node::start().await;
     let tab = operator(&node).await;
     for (form, status, said) in [
-        (with_token(&tab).field("slug", "a_b").field("visibility", "public").and_file("p.html", page("x")), 400, "a_b"),
-        (with_token(&tab).field("visibility", "public").and_file("p.html", page("x")), 400, "A public page needs a name."),
+        (
+            with_token(&tab).field("slug", "a_b").field("visibility", "public").and_file("p.html", page("x")),
+            400,
+            "a_b",
+        ),
+        (
+            with_token(&tab).field("visibility", "public").and_file("p.html", page("x")),
+            400,
+            "A public page needs a name.",
+        ),
         (with_token(&tab).and_file("p.html", ""), 400, "empty"),
         (with_token(&tab), 400, "Choose a file first."),
     ] {
@@ -101,7 +110,10 @@ async fn replaced_content_is_a_new_version_at_the_same_link() {
         let answer = send(node, &tab, &path, form()).await.expect(303);
         assert_eq!(answer.header("location"), format!("/dashboard/pages/{id}?done=replaced"));
         let now = node.read_site(&site).await;
-        assert_eq!((&now["title"], &now["version"], &now["url"]), (&json!("Second"), &json!(2), &site["url"]));
+        assert_eq!(
+            (&now["title"], &now["version"], &now["url"]),
+            (&json!("Second"), &json!(2), &site["url"])
+        );
         // The form was made for the first version.
         let text = send(node, &tab, &path, form()).await.expect(409).text();
         assert!(text.contains("Nothing was"), "{text}");
@@ -124,7 +136,9 @@ async fn file_is_not_read_unless_a_page_of_ours_sends_it() {
     let site = node.publish_page("Kept").await;
     let tab = operator(&node).await;
     let cookie = format!("__Host-session={}", tab.session().unwrap());
-    for path in ["/dashboard/upload".to_owned(), format!("/dashboard/pages/{}/content", site["id"].as_str().unwrap())] {
+    for path in
+        ["/dashboard/upload".to_owned(), format!("/dashboard/pages/{}/content", site["id"].as_str().unwrap())]
+    {
         let ask = || node.post(&path).browser().cookie(&cookie);
         let base = node.base_url();
         let file = |form: Form| form.and_file("p.html", page("Forged"));
@@ -132,11 +146,22 @@ async fn file_is_not_read_unless_a_page_of_ours_sends_it() {
         ask().header("origin", "https://evil.example").form(file(with_token(&tab))).send().await.expect(403);
         ask().header("origin", "null").form(file(with_token(&tab))).send().await.expect(403);
         ask().header("origin", &base).form(file(Form::new())).send().await.expect(403);
-        ask().header("origin", &base).form(file(Form::new().field("form_token", "AAAA"))).send().await.expect(403);
+        ask()
+            .header("origin", &base)
+            .form(file(Form::new().field("form_token", "AAAA")))
+            .send()
+            .await
+            .expect(403);
         // After the file it comes too late.
         let late = file(Form::new()).field("form_token", &tab.token);
         ask().header("origin", &base).form(late).send().await.expect(403);
-        ask().header("origin", &base).header("x-form-token", "AAAA").form(file(with_token(&tab))).send().await.expect(403);
+        ask()
+            .header("origin", &base)
+            .header("x-form-token", "AAAA")
+            .form(file(with_token(&tab)))
+            .send()
+            .await
+            .expect(403);
         let same_site = ask().header("origin", &base).header("sec-fetch-site", "same-site");
         same_site.form(file(with_token(&tab))).send().await.expect(403);
         let nobody = node.post(&path).browser().header("origin", &base).form(file(with_token(&tab)));

@@ -90,7 +90,9 @@ fn refused(field: &'static str, sent: &str, error: Error) -> Result<(StatusCode,
         return Err(error);
     }
     let message = match error.code {
-        Code::InvalidClaimToken => "This token does not belong to this page. Check that you have all of the link.".into(),
+        Code::InvalidClaimToken => {
+            "This token does not belong to this page. Check that you have all of the link.".into()
+        }
         Code::AlreadyClaimed => "Somebody else has claimed this page already. It is theirs now.".into(),
         Code::Expired => "This page has expired, and its day to be claimed is over.".into(),
         Code::NotFound => "There is no such page, or it is gone already.".into(),
@@ -108,7 +110,13 @@ mod tests {
     fn a_claim_link_is_taken_apart() {
         let id = "site_abcdefghij0123456789";
         assert_eq!(parts(&format!("https://x.example/claim/{id}#clm_a")), Some((id, "clm_a")));
-        for bad in ["", "clm_a", "https://x/claim/site_1#clm", &format!("https://x/claim/{id}"), &format!("/claim/{id}#")] {
+        for bad in [
+            "",
+            "clm_a",
+            "https://x/claim/site_1#clm",
+            &format!("https://x/claim/{id}"),
+            &format!("/claim/{id}#"),
+        ] {
             assert_eq!(parts(bad), None, "{bad}");
         }
     }

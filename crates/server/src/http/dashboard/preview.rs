@@ -16,7 +16,10 @@ pub(super) async fn read(
         (header::CONTENT_TYPE, "image/svg+xml"),
         // Its address names the version, so the browser may keep it; nobody in between may.
         (header::CACHE_CONTROL, "private, max-age=86400"),
-        (header::CONTENT_SECURITY_POLICY, "default-src 'none'; style-src 'unsafe-inline'; sandbox; frame-ancestors 'none'"),
+        (
+            header::CONTENT_SECURITY_POLICY,
+            "default-src 'none'; style-src 'unsafe-inline'; sandbox; frame-ancestors 'none'",
+        ),
     ];
     Ok((headers, svg).into_response())
 }

@@ -59,9 +59,11 @@ pub(super) fn words(error: &Error) -> String {
             }
             None => error.detail.clone(),
         },
-        Code::Conflict => "The page changed since you opened this form, in another window or by an agent. Nothing was \
+        Code::Conflict => {
+            "The page changed since you opened this form, in another window or by an agent. Nothing was \
                            overwritten: this is how it is now. Look at it, then try again."
-            .into(),
+                .into()
+        }
         // The rest of the sentence is about buying more by API.
         Code::PlanLifetimeLimit | Code::PlanPageLimit => {
             let first = error.detail.split(". ").next().unwrap_or_default();
@@ -83,12 +85,7 @@ pub(super) fn refused(form: &'static str, error: &Error, typed: Vec<(String, Str
 }
 
 /// The same, for a form with one field or with one place to say it.
-pub(super) fn refused_at(
-    form: &'static str,
-    field: &'static str,
-    error: &Error,
-    fields: &Fields,
-) -> Attempt {
+pub(super) fn refused_at(form: &'static str, field: &'static str, error: &Error, fields: &Fields) -> Attempt {
     let mut attempt = refused(form, error, fields.typed());
     if let Attempt(Some(refused)) = &mut attempt {
         refused.field = field;

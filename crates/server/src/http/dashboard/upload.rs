@@ -81,7 +81,16 @@ pub(super) async fn create(
         return Ok(done(&created.site.id, Word::Published, ""));
     }
     let id = &created.site.id;
-    super::page::show(&state, person, id, "done=published", StatusCode::OK, Attempt::default(), created.warnings).await
+    super::page::show(
+        &state,
+        person,
+        id,
+        "done=published",
+        StatusCode::OK,
+        Attempt::default(),
+        created.warnings,
+    )
+    .await
 }
 
 pub(super) async fn replace(
@@ -108,7 +117,7 @@ pub(super) async fn replace(
         }
         Err(error) if wants_json(&headers) => Ok(error_json(&error)),
         Err(error) if error.code == Code::CrossSite => Err(error.into()),
-        Err(error) => refuse(&state, person, &id, sent, &error).await,
+        Err(error) => refuse(&state, person, &id, sent, error).await,
         outcome @ Ok(_) => settle(&state, person, &id, sent, outcome, Word::Replaced).await,
     }
 }
@@ -118,7 +127,13 @@ fn wants_json(headers: &HeaderMap) -> bool {
 }
 
 /// What a script shows of a page that has arrived.
-fn sent_json(state: &ApiState, status: StatusCode, site: &Site, warnings: Vec<String>, word: Word) -> Response {
+fn sent_json(
+    state: &ApiState,
+    status: StatusCode,
+    site: &Site,
+    warnings: Vec<String>,
+    word: Word,
+) -> Response {
     let body = json!({
         "id": site.id,
         "title": site.title,

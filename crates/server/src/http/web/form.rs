@@ -106,7 +106,11 @@ impl FromRequestParts<ApiState> for Sender {
 
 impl Sender {
     /// Whether the form is one of ours, by the fields before its file.
-    pub(in crate::http) fn may_send(&self, state: &ApiState, fields: &[(String, String)]) -> Result<(), Error> {
+    pub(in crate::http) fn may_send(
+        &self,
+        state: &ApiState,
+        fields: &[(String, String)],
+    ) -> Result<(), Error> {
         let sent = fields.iter().find(|(name, _)| name == TOKEN_FIELD).map(|(_, value)| value.as_str());
         if self.is_vouched || state.app.is_form_token(&self.person.session.id, sent.unwrap_or_default()) {
             return Ok(());

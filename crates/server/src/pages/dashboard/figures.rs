@@ -73,9 +73,10 @@ mod tests {
 
     #[test]
     fn numbers_read_well() {
-        assert_eq!([0, 999, 1_000, 1_950, 14_200, 2_500_000, 104_857_600].map(size), [
-            "0 B", "999 B", "1 KB", "1.9 KB", "14 KB", "2.5 MB", "104 MB"
-        ]);
+        assert_eq!(
+            [0, 999, 1_000, 1_950, 14_200, 2_500_000, 104_857_600].map(size),
+            ["0 B", "999 B", "1 KB", "1.9 KB", "14 KB", "2.5 MB", "104 MB"]
+        );
         assert_eq!((count(0, "view"), count(1, "view")), ("0 views".into(), "1 view".into()));
         assert_eq!([30, 3600, 86_400, 30 * 86_400].map(span), ["1 minute", "1 hour", "1 day", "30 days"]);
         assert_eq!(moment(1_794_706_860).text, "2026-11-15 01:41 UTC");

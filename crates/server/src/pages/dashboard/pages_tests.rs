@@ -1,8 +1,8 @@
 //! The pages about pages: whatever stands in them stays text, and what cannot be done is not offered.
 
 use super::{
-    Attempt, Card, Claim, LinkRow, List, PageView, Refused, Section, Shell, UploadView, VersionRow, claim, list, page,
-    upload,
+    Attempt, Card, Claim, LinkRow, List, PageView, Refused, Section, Shell, UploadView, VersionRow, claim,
+    list, page, upload,
 };
 use crate::pages::tests::HOSTILE;
 use dropleaf_core::feedback::{Feedback, Intent, Said, Severity};
@@ -14,7 +14,13 @@ use dropleaf_core::site_filter::Filter;
 const NOW: i64 = 1_794_706_860;
 
 fn shell() -> Shell<'static> {
-    Shell { section: Section::Pages, email: Some(HOSTILE), is_operator: false, form_token: HOSTILE, done: None }
+    Shell {
+        section: Section::Pages,
+        email: Some(HOSTILE),
+        is_operator: false,
+        form_token: HOSTILE,
+        done: None,
+    }
 }
 
 fn site(state: State) -> Site {
@@ -50,7 +56,12 @@ fn site(state: State) -> Site {
 }
 
 fn plan() -> Plan {
-    Plan { name: HOSTILE.into(), active_pages: None, longest_life_seconds: Some(86_400), publishes_a_day: None }
+    Plan {
+        name: HOSTILE.into(),
+        active_pages: None,
+        longest_life_seconds: Some(86_400),
+        publishes_a_day: None,
+    }
 }
 
 fn attempt(form: &'static str, field: &'static str) -> Attempt {
@@ -143,8 +154,16 @@ fn hostile_text_stays_text_in_every_state_and_refusal() {
         assert_sound(&shown(state, Attempt::default()));
     }
     for (form, field) in [
-        ("title", "title"), ("visibility", "slug"), ("password", "password"), ("email", "domain"), ("expiry", "expires"),
-        ("share", "note"), ("share", "max_uses"), ("content", "file"), ("rollback", ""), ("page", ""),
+        ("title", "title"),
+        ("visibility", "slug"),
+        ("password", "password"),
+        ("email", "domain"),
+        ("expiry", "expires"),
+        ("share", "note"),
+        ("share", "max_uses"),
+        ("content", "file"),
+        ("rollback", ""),
+        ("page", ""),
     ] {
         let html = shown(State::Live, attempt(form, field));
         assert_sound(&html);
@@ -184,9 +203,11 @@ fn list_upload_and_claim_are_sound() {
     assert_sound(&list(&view(vec![card], attempt("claim", "link"))).0);
     assert_sound(&list(&view(Vec::new(), Attempt::default())).0);
     let plan = plan();
-    let form = UploadView { shell: shell(), plan: &plan, max_upload_bytes: 1, attempt: attempt("upload", "slug") };
+    let form =
+        UploadView { shell: shell(), plan: &plan, max_upload_bytes: 1, attempt: attempt("upload", "slug") };
     assert_sound(&upload(&form).0);
-    let asked = Claim { shell: shell(), id: HOSTILE, sign_in: None, attempt: attempt("claim", "claim_token") };
+    let asked =
+        Claim { shell: shell(), id: HOSTILE, sign_in: None, attempt: attempt("claim", "claim_token") };
     assert_sound(&claim(&asked).0);
     assert_sound(&claim(&Claim { sign_in: Some(HOSTILE.into()), attempt: Attempt::default(), ..asked }).0);
 }
