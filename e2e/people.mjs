@@ -48,3 +48,10 @@ export async function sessionCookie(page) {
   const found = (await page.context().cookies()).find((cookie) => cookie.name === '__Host-session');
   return found && `${found.name}=${found.value}`;
 }
+
+/** Gives the page's browser a session that was begun elsewhere; `cookie` is what `sessionCookie` gave. */
+export async function takeCookie(page, cookie) {
+  const [name, value] = cookie.split('=');
+  // Secure cookies are set for https and sent to http://localhost as well; ports do not count.
+  await page.context().addCookies([{ name, value, url: 'https://localhost', secure: true, httpOnly: true, sameSite: 'Lax' }]);
+}

@@ -6,8 +6,8 @@ use dropleaf_core::Result;
 use dropleaf_core::site::Site;
 use dropleaf_store::blobs::Cut;
 use dropleaf_store::{
-    DbError, blobs, counters, email_codes, feedback, idempotency, leases, reports, sessions, share_tokens,
-    sign_ins, sites, slugs,
+    DbError, blobs, counters, email_codes, feedback, idempotency, leases, passkeys, reports, sessions,
+    share_tokens, sign_ins, sites, slugs,
 };
 
 const BATCH: i64 = 500;
@@ -75,6 +75,7 @@ impl App {
             email_codes::delete_expired(now),
             sign_ins::delete_expired(now),
             sessions::delete_expired(now),
+            passkeys::delete_expired_ceremonies(now),
             idempotency::delete_old(now - keep.idempotency),
             slugs::delete_free(now),
             share_tokens::delete_old(now - keep.tombstone),

@@ -17,6 +17,7 @@ pub mod iso;
 pub mod minter;
 pub mod network;
 pub mod options;
+pub mod passkey;
 pub mod path;
 pub mod plain_text;
 pub mod plan;

@@ -16,6 +16,7 @@ mod failure;
 pub mod feedback;
 pub mod idempotency;
 pub mod leases;
+pub mod passkeys;
 pub mod reports;
 pub mod sessions;
 pub mod share_tokens;

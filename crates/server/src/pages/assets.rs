@@ -29,6 +29,7 @@ assets! {
     PAGES_CSS = "pages"."css": "pages.css";
     UPLOAD_JS = "upload"."js": "upload.js";
     CLAIM_JS = "claim"."js": "claim.js";
+    PASSKEY_JS = "passkey"."js": "passkey.js";
 }
 
 impl Asset {

@@ -1,5 +1,6 @@
 //! The dashboard: what an owner sees and governs. Every handler calls the same acts as the API.
 
+mod account;
 mod claim;
 mod feedback;
 mod life;
@@ -19,6 +20,7 @@ use axum::routing::{get, post};
 
 pub(super) fn routes() -> Router<ApiState> {
     Router::new()
+        .merge(account::routes())
         .route("/dashboard", get(list::read))
         .route("/dashboard/claim", post(claim::by_link))
         .route("/dashboard/upload", get(upload::read).post(upload::create))

@@ -86,7 +86,9 @@ fn try_again(state: &ApiState, visit: &Visit, fields: &Fields, error: Error) -> 
 }
 
 fn ask(state: &ApiState, visit: &Visit, status: StatusCode, page: &Login<'_>) -> Response {
-    let mut response = door(status, login(page, &visit.form_token), None);
+    let page =
+        Login { is_open: state.app.is_open_to_all(), passkeys: super::passkeys(state).is_ok(), ..*page };
+    let mut response = door(status, login(&page, &visit.form_token), None);
     if let Some(cookie) = visit.cookie(state) {
         response.headers_mut().append(SET_COOKIE, cookie);
     }

@@ -4,6 +4,9 @@
 mod code;
 mod link;
 mod login;
+mod passkey;
+
+pub(super) use passkey::passkeys;
 
 use super::api::ApiState;
 use super::extract::client_ip;
@@ -23,6 +26,8 @@ pub(super) fn routes() -> Router<ApiState> {
         .route("/login", get(login::show).post(login::submit))
         .route("/login/code", get(code::show).post(code::submit))
         .route("/login/link", get(link::show).post(link::submit))
+        .route("/login/passkey/begin", post(passkey::begin))
+        .route("/login/passkey/finish", post(passkey::finish))
         .route("/logout", post(sign_out))
 }
 

@@ -1,6 +1,7 @@
 //! The pages of people who have signed in, and the small ones around signing in. All share a shell: the head, the
 //! navigation, a word about what was just done.
 
+mod account;
 mod badge;
 mod claim;
 mod figures;
@@ -12,6 +13,7 @@ mod shell;
 mod sign_in;
 mod upload;
 
+pub use account::{AccountPage, PasskeyRow, Passkeys, SessionRow, Usage, account};
 pub use claim::{Claim, claim};
 pub use list::{Card, List, list};
 pub use page::{LinkRow, PageView, VersionRow, page};

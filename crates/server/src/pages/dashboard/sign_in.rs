@@ -2,6 +2,7 @@
 
 use super::{Section, Shell};
 use crate::pages::Html;
+use crate::pages::assets::PASSKEY_JS;
 use askama::Template;
 
 /// Asks for an address.
@@ -12,6 +13,10 @@ pub struct Login<'a> {
     pub next: &'a str,
     /// They have signed in, and are to prove once more who they are.
     pub again: bool,
+    /// Whoever is new here gets an account.
+    pub is_open: bool,
+    /// Whether a passkey can be used here.
+    pub passkeys: bool,
     pub problem: Option<&'a str>,
 }
 
@@ -42,6 +47,7 @@ pub struct ConfirmLink<'a> {
 struct LoginPage<'a> {
     shell: Shell<'a>,
     page: &'a Login<'a>,
+    script: String,
 }
 
 #[derive(Template)]
@@ -61,7 +67,7 @@ struct LinkPage<'a> {
 }
 
 pub fn login(page: &Login<'_>, form_token: &str) -> Html {
-    render(&LoginPage { shell: shell(form_token), page })
+    render(&LoginPage { shell: shell(form_token), page, script: PASSKEY_JS.path() })
 }
 
 pub fn enter_code(page: &EnterCode<'_>, form_token: &str) -> Html {
@@ -92,7 +98,10 @@ mod tests {
     fn what_people_typed_is_shown_as_text() {
         let problem = Some(HOSTILE);
         let pages = [
-            login(&Login { email: HOSTILE, next: HOSTILE, again: false, problem }, HOSTILE),
+            login(
+                &Login { email: HOSTILE, next: HOSTILE, problem, passkeys: true, ..Login::default() },
+                HOSTILE,
+            ),
             enter_code(
                 &EnterCode { email: HOSTILE, next: HOSTILE, is_sent: true, is_open: true, problem },
                 HOSTILE,

@@ -25,7 +25,7 @@ impl<'a> Tab<'a> {
     }
 
     pub(crate) async fn get(&mut self, path: &str) -> Answer {
-        let answer = self.dressed(self.node.get(path)).send().await;
+        let answer = self.dressed(self.node.get(path), true).send().await;
         self.keep(answer)
     }
 
@@ -38,7 +38,12 @@ impl<'a> Tab<'a> {
     /// The same form before it is sent, without the word of a browser where it comes from.
     pub(crate) fn form(&self, path: &str, fields: &[(&str, &str)]) -> Ask {
         let token = [("form_token", self.token.as_str())];
-        self.dressed(self.node.post(path)).fields(&[fields, &token].concat())
+        self.dressed(self.node.post(path), true).fields(&[fields, &token].concat())
+    }
+
+    /// A request that a script of the page makes, before it is filled and sent.
+    pub(crate) fn script(&self, path: &str) -> Ask {
+        self.dressed(self.node.post(path), false)
     }
 
     /// The value of its session's cookie, if it has one.
@@ -46,9 +51,9 @@ impl<'a> Tab<'a> {
         self.cookies.get("__Host-session").map(String::as_str)
     }
 
-    fn dressed(&self, ask: Ask) -> Ask {
+    fn dressed(&self, ask: Ask, navigates: bool) -> Ask {
         let pairs: Vec<String> = self.cookies.iter().map(|(name, value)| format!("{name}={value}")).collect();
-        let ask = ask.browser();
+        let ask = if navigates { ask.browser() } else { ask };
         if pairs.is_empty() { ask } else { ask.cookie(&pairs.join("; ")) }
     }
 
@@ -64,7 +69,7 @@ impl<'a> Tab<'a> {
         }
         let page = answer.text();
         if let Some((_, rest)) = page.split_once("name=\"form_token\" value=\"") {
-            self.token = rest.split('"').next().unwrap().to_owned();
+            rest.split('"').next().unwrap().clone_into(&mut self.token);
         }
         answer
     }
