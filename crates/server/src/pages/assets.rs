@@ -13,7 +13,7 @@ pub struct Asset {
 
 macro_rules! assets {
     ($($name:ident = $stem:literal . $ending:literal : $($file:literal)+;)*) => {
-        $(pub static $name: LazyLock<Asset> = LazyLock::new(|| {
+        $(pub(super) static $name: LazyLock<Asset> = LazyLock::new(|| {
             Asset::new($stem, $ending, concat!(
                 $(include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/assets/", $file))),+
             ))
