@@ -101,6 +101,10 @@ function prepare(form) {
   }
 
   function arrived(request, row) {
+    if (new URL(request.responseURL).pathname === '/login') {
+      end(row, 'You have been signed out. Sign in again, then send the file once more.', false);
+      return;
+    }
     const answer = request.response;
     if (request.status >= 300 || !answer?.page) {
       end(row, answer?.error_description ?? `The server answered ${request.status}.`, false);

@@ -75,7 +75,8 @@ impl App {
             return Ok(preview::of_kind(kind));
         }
         let body = self.body(entry, Coding::Identity).await?;
-        let draw = move || preview::of_html(&body.bytes[..body.bytes.len().min(PREVIEW_BYTES)]);
+        let files = bundle.file_count();
+        let draw = move || preview::of_html(&body.bytes[..body.bytes.len().min(PREVIEW_BYTES)], files);
         tokio::task::spawn_blocking(draw).await.map_err(Error::internal)
     }
 }

@@ -14,7 +14,7 @@ const MOST_LETTERS: usize = 40;
 
 /// The classes: sheet, ink, soft, faint and leaf.
 const STYLE: &str = ".p{fill:#fff}.i{fill:#24332b}.s{fill:#c3cdc5}.f{fill:#e6ece6}.l{fill:#2f7d55}\
-    text{font:600 15px system-ui,'Liberation Sans',sans-serif}\
+    text{font-family:system-ui,'Liberation Sans',sans-serif;font-weight:600}\
     @media(prefers-color-scheme:dark){.p{fill:#1a2520}.i{fill:#e2ebe4}.s{fill:#4c5c53}.f{fill:#2a3830}.l{fill:#83d3a5}}";
 
 struct Sheet {
@@ -56,7 +56,7 @@ impl Sheet {
         if level == 1 {
             let (x, y) = (LEFT, self.y + 12);
             let words = shown(words);
-            self.add(format_args!("<text class=\"i\" x=\"{x}\" y=\"{y}\">{words}</text>"));
+            self.add(format_args!("<text class=\"i\" x=\"{x}\" y=\"{y}\" font-size=\"15\">{words}</text>"));
             self.y += 26;
         } else {
             let (letter, height) = if level == 2 { (6, 8) } else { (5, 6) };
@@ -128,15 +128,27 @@ impl Sheet {
         }
     }
 
+    /// A small sign in the corner, over whatever is there.
+    fn sign(&mut self, words: &str) {
+        let width = 7 * words.chars().count() + 18;
+        let x = WIDTH - width - 10;
+        self.add(format_args!(
+            "<rect class=\"i\" x=\"{x}\" y=\"170\" width=\"{width}\" height=\"20\" rx=\"10\"/>\
+             <text class=\"p\" x=\"{}\" y=\"184\" text-anchor=\"middle\" font-size=\"12\">{}</text>",
+            x + width / 2,
+            shown(words)
+        ));
+    }
+
     fn word(&mut self, word: &str) {
         self.add(format_args!(
-            "<text class=\"i\" x=\"160\" y=\"164\" text-anchor=\"middle\">{}</text>",
+            "<text class=\"i\" x=\"160\" y=\"164\" text-anchor=\"middle\" font-size=\"15\">{}</text>",
             shown(word)
         ));
     }
 }
 
-pub(super) fn of_outline(blocks: &[Block]) -> String {
+pub(super) fn of_outline(blocks: &[Block], files: usize) -> String {
     let mut sheet = Sheet::new();
     for block in blocks {
         if sheet.is_full() {
@@ -146,6 +158,9 @@ pub(super) fn of_outline(blocks: &[Block]) -> String {
     }
     if blocks.is_empty() {
         sheet.lines('f', LEFT, LINE_CHARACTERS * MOST_LINES);
+    }
+    if files > 1 {
+        sheet.sign(&format!("{files} files"));
     }
     sheet.finish()
 }

@@ -6,9 +6,9 @@ mod outline;
 
 pub use draw::{blank, of_kind};
 
-/// The drawing of an HTML document; of the beginning of one, if it is long.
-pub fn of_html(bytes: &[u8]) -> String {
-    draw::of_outline(&outline::read(bytes))
+/// The drawing of an HTML document; of the beginning of one, if it is long. An archive says how many files it has.
+pub fn of_html(bytes: &[u8], files: usize) -> String {
+    draw::of_outline(&outline::read(bytes), files)
 }
 
 #[cfg(test)]
@@ -30,10 +30,13 @@ mod tests {
     fn a_page_is_drawn_by_its_outline() {
         let page = "<!doctype html><title>T</title><h1>Orchard &amp; report</h1><p>One two three four.</p>\
                     <ul><li>a<li>b</ul><img src=x.png><table><tr><td>1<td>2<tr><td>3</table><pre>code</pre>";
-        let svg = of_html(page.as_bytes());
+        let svg = of_html(page.as_bytes(), 1);
         assert_sound(&svg);
         assert!(svg.contains(">Orchard &amp; report</text>"), "{svg}");
-        assert_ne!(svg, of_html(b"<h1>Orchard &amp; report</h1>"));
+        assert_ne!(svg, of_html(b"<h1>Orchard &amp; report</h1>", 1));
+        let archive = of_html(page.as_bytes(), 12);
+        assert_sound(&archive);
+        assert!(archive.contains(">12 files</text>") && !svg.contains("files"), "{archive}");
     }
 
     #[test]
@@ -48,10 +51,10 @@ mod tests {
             &deep,
             &giant,
         ] {
-            assert_sound(&of_html(page.as_bytes()));
+            assert_sound(&of_html(page.as_bytes(), 1));
         }
-        assert_sound(&of_html(b"\xff\xfe<\0h\x001\0>\0"));
-        assert_sound(&of_html(b"<h1>caf\xe9</h1>"));
+        assert_sound(&of_html(b"\xff\xfe<\0h\x001\0>\0", 1));
+        assert_sound(&of_html(b"<h1>caf\xe9</h1>", 1));
     }
 
     #[test]

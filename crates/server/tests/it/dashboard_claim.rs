@@ -57,6 +57,9 @@ async fn signed_out_viewer_is_told_to_sign_in_and_learns_nothing_of_the_page() {
         shown.text()
     );
     assert!(!shown.text().contains("Anonymous") && !shown.text().contains("claim_token"));
+    let policy = shown.header("content-security-policy");
+    assert!(policy.contains("script-src 'self'; style-src 'self'") && policy.contains("frame-ancestors 'none'"));
+    assert_eq!((shown.header("x-frame-options"), shown.header("referrer-policy")), ("DENY", "no-referrer"));
     let unknown = node.get("/claim/site_aaaaaaaaaaaaaaaaaaaa").browser().send().await.expect(200);
     assert_eq!(
         unknown.text().replace("site_aaaaaaaaaaaaaaaaaaaa", site["id"].as_str().unwrap()),
@@ -71,7 +74,7 @@ async fn refusals_are_worded() {
     let node = Node::start().await;
     let (site, other) = (node.publish_anonymously().await, node.publish_anonymously().await);
     let mut tab = operator(&node).await;
-    let mut said = async |tab: &mut crate::harness::Tab<'_>, token: &str, status: u16| {
+    let said = async |tab: &mut crate::harness::Tab<'_>, token: &str, status: u16| {
         tab.submit(&path(&site), &[("claim_token", token)]).await.expect(status).text()
     };
     assert!(said(&mut tab, token(&other), 403).await.contains("does not belong to this page"));

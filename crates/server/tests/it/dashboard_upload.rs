@@ -54,7 +54,7 @@ async fn script_gets_the_link_and_the_words_of_the_server() {
     let sent = send_by_script(&node, &tab, "/dashboard/upload", form).await.expect(201).json();
     assert_eq!((&sent["title"], &sent["done"]), (&json!("Dropped"), &json!("published")));
     assert_eq!(sent["page"], json!(format!("/dashboard/pages/{}", sent["id"].as_str().unwrap())));
-    assert_eq!(sent["warnings"].as_array().unwrap().len(), 1);
+    assert!(sent["warnings"].to_string().contains("missing.png"), "{sent}");
     let refused = send_by_script(&node, &tab, "/dashboard/upload", Form::file("p.exe", [0; 20])).await;
     refused.refused(400, "unsupported_type");
 }

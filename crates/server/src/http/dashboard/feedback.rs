@@ -12,11 +12,12 @@ pub(super) async fn resolve(
     Path((id, item)): Path<(String, String)>,
     SignedForm { person, fields }: SignedForm,
 ) -> Result<Response, WebError> {
+    state.app.get_own_site(&person.account, &id).await?;
     let note = fields.find("note").filter(|note| !note.trim().is_empty()).map(str::to_owned);
     match state.app.resolve_feedback(&person.account, &item, note).await {
         Ok(_) => Ok(done(&id, Done::Resolved, "#feedback")),
         Err(error) => {
-            refuse(&state, &person, &id, Sent { form: "feedback", field: Some(""), fields: &fields }, &error)
+            refuse(&state, &person, &id, Sent { form: "feedback", field: Some(""), fields: &fields }, error)
                 .await
         }
     }
@@ -27,10 +28,11 @@ pub(super) async fn delete(
     Path((id, item)): Path<(String, String)>,
     SignedForm { person, fields }: SignedForm,
 ) -> Result<Response, WebError> {
+    state.app.get_own_site(&person.account, &id).await?;
     match state.app.delete_feedback(&person.account, &item).await {
         Ok(()) => Ok(done(&id, Done::CommentDeleted, "#feedback")),
         Err(error) => {
-            refuse(&state, &person, &id, Sent { form: "feedback", field: Some(""), fields: &fields }, &error)
+            refuse(&state, &person, &id, Sent { form: "feedback", field: Some(""), fields: &fields }, error)
                 .await
         }
     }

@@ -31,7 +31,7 @@ pub(super) async fn delete(
     match state.app.delete_site(&person.account, &id, false).await {
         Ok(_) => Ok(done(&id, Done::Deleted, "")),
         Err(error) => {
-            refuse(&state, &person, &id, Sent { form: "delete", field: Some(""), fields: &fields }, &error)
+            refuse(&state, &person, &id, Sent { form: "delete", field: Some(""), fields: &fields }, error)
                 .await
         }
     }

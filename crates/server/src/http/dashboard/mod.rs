@@ -2,7 +2,6 @@
 
 mod account;
 mod keys;
-
 mod claim;
 mod feedback;
 mod life;

@@ -98,7 +98,7 @@ pub(super) async fn settle(
         Ok(updated) => {
             show(state, person, id, "", StatusCode::OK, Attempt::default(), updated.warnings).await
         }
-        Err(error) => refuse(state, person, id, sent, &error).await,
+        Err(error) => refuse(state, person, id, sent, error).await,
     }
 }
 
@@ -108,9 +108,13 @@ pub(super) async fn refuse(
     person: &Person,
     id: &str,
     sent: Sent<'_>,
-    error: &Error,
+    error: Error,
 ) -> Result<Response, WebError> {
     let code = status(error.code);
+    if code.is_server_error() {
+        return Err(error.into());
+    }
+    let error = &error;
     let attempt = match (error.code, sent.field) {
         // What changed is shown as it is now, not as it was typed.
         (Code::Conflict, _) => {
@@ -124,8 +128,5 @@ pub(super) async fn refuse(
         (_, Some(field)) => refused_at(sent.form, field, error, sent.fields),
         (_, None) => refused(sent.form, error, sent.fields.typed()),
     };
-    if code.is_server_error() {
-        return Err(Error::new(error.code, error.detail.clone()).into());
-    }
     show(state, person, id, "", code, attempt, Vec::new()).await
 }

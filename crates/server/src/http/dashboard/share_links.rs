@@ -39,7 +39,7 @@ pub(super) async fn create(
     match outcome {
         Ok(_) => Ok(done(&id, Done::LinkMade, "#share-links")),
         Err(error) => {
-            refuse(&state, &person, &id, Sent { form: "share", field: None, fields: &fields }, &error).await
+            refuse(&state, &person, &id, Sent { form: "share", field: None, fields: &fields }, error).await
         }
     }
 }
@@ -49,10 +49,11 @@ pub(super) async fn revoke(
     Path((id, link)): Path<(String, String)>,
     SignedForm { person, fields }: SignedForm,
 ) -> Result<Response, WebError> {
+    state.app.get_own_site(&person.account, &id).await?;
     match state.app.revoke_share_token(&person.account, &link).await {
         Ok(()) => Ok(done(&id, Done::LinkRevoked, "#share-links")),
         Err(error) => {
-            refuse(&state, &person, &id, Sent { form: "share", field: Some(""), fields: &fields }, &error)
+            refuse(&state, &person, &id, Sent { form: "share", field: Some(""), fields: &fields }, error)
                 .await
         }
     }

@@ -117,7 +117,7 @@ pub(super) async fn replace(
         }
         Err(error) if wants_json(&headers) => Ok(error_json(&error)),
         Err(error) if error.code == Code::CrossSite => Err(error.into()),
-        Err(error) => refuse(&state, person, &id, sent, &error).await,
+        Err(error) => refuse(&state, person, &id, sent, error).await,
         outcome @ Ok(_) => settle(&state, person, &id, sent, outcome, Word::Replaced).await,
     }
 }

@@ -4,7 +4,7 @@ use super::figures::span;
 use dropleaf_core::site::{Site, State, Visibility};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Badge {
+pub(super) struct Badge {
     /// `good`, `bad` or nothing.
     pub tone: &'static str,
     pub text: String,
@@ -15,7 +15,7 @@ fn plain(text: impl Into<String>) -> Badge {
 }
 
 /// The state of a page that is no longer live, in one word.
-pub fn ended(state: State) -> Option<&'static str> {
+pub(super) fn ended(state: State) -> Option<&'static str> {
     match state {
         State::Live => None,
         State::Expired => Some("Expired"),
@@ -25,7 +25,7 @@ pub fn ended(state: State) -> Option<&'static str> {
     }
 }
 
-pub fn badges(site: &Site, now: i64) -> Vec<Badge> {
+pub(super) fn badges(site: &Site, now: i64) -> Vec<Badge> {
     let mut badges = Vec::new();
     if let Some(word) = ended(site.state_at(now)) {
         badges.push(Badge { tone: "bad", text: word.into() });

@@ -3,7 +3,7 @@
 use dropleaf_core::iso;
 
 /// A number, behind however many references a template puts it.
-pub trait Number {
+pub(super) trait Number {
     fn number(&self) -> i64;
 }
 
@@ -21,23 +21,23 @@ impl<T: Number> Number for &T {
 
 /// A moment: for the browser, which shows it in the reader's own time, and as it reads without a script.
 #[derive(Debug, Clone)]
-pub struct Moment {
+pub(super) struct Moment {
     pub iso: String,
     pub text: String,
 }
 
-pub fn moment(at: impl Number) -> Moment {
+pub(super) fn moment(at: impl Number) -> Moment {
     let iso = iso::format(at.number());
     let minute = iso.get(..16).unwrap_or(&iso).replace('T', " ");
     Moment { text: format!("{minute} UTC"), iso }
 }
 
 /// What a date field takes: UTC, to the minute.
-pub fn date_field(at: i64) -> String {
+pub(super) fn date_field(at: i64) -> String {
     iso::format(at).get(..16).unwrap_or_default().to_owned()
 }
 
-pub fn size(bytes: impl Number) -> String {
+pub(super) fn size(bytes: impl Number) -> String {
     let bytes = bytes.number();
     let (unit, name) = match bytes {
         ..1_000 => return format!("{bytes} B"),
@@ -53,13 +53,13 @@ pub fn size(bytes: impl Number) -> String {
 }
 
 /// `1 view`, `12 views`.
-pub fn count(n: impl Number, one: &str) -> String {
+pub(super) fn count(n: impl Number, one: &str) -> String {
     let n = n.number();
     if n == 1 { format!("1 {one}") } else { format!("{n} {one}s") }
 }
 
 /// A span of time in its largest whole unit.
-pub fn span(seconds: i64) -> String {
+pub(super) fn span(seconds: i64) -> String {
     match seconds {
         ..3600 => count((seconds / 60).max(1), "minute"),
         3600..86_400 => count(seconds / 3600, "hour"),

@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 const MARGIN: usize = 4;
 
 #[derive(Debug, Clone)]
-pub struct Qr {
+pub(super) struct Qr {
     /// The side of the drawing, margin included.
     pub side: usize,
     /// The dark squares.
@@ -15,7 +15,7 @@ pub struct Qr {
 }
 
 /// None when the link is too long for a code.
-pub fn qr(link: &str) -> Option<Qr> {
+pub(super) fn qr(link: &str) -> Option<Qr> {
     let code = QrCode::with_error_correction_level(link, EcLevel::M).ok()?;
     let width = code.width();
     let mut path = String::new();
