@@ -16,6 +16,7 @@ pub mod host;
 pub mod iso;
 pub mod minter;
 pub mod network;
+pub mod oauth;
 pub mod options;
 pub mod path;
 pub mod plain_text;
