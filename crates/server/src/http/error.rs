@@ -34,9 +34,11 @@ pub const fn status(code: Code) -> StatusCode {
         | Code::EmailRequired
         | Code::InvalidCode => StatusCode::UNAUTHORIZED,
         Code::PlanPageLimit | Code::PlanLifetimeLimit => StatusCode::PAYMENT_REQUIRED,
-        Code::InvalidClaimToken | Code::Forbidden | Code::CrossSite | Code::ServiceWorkerRefused => {
-            StatusCode::FORBIDDEN
-        }
+        Code::InvalidClaimToken
+        | Code::Forbidden
+        | Code::InsufficientScope
+        | Code::CrossSite
+        | Code::ServiceWorkerRefused => StatusCode::FORBIDDEN,
         Code::NotFound => StatusCode::NOT_FOUND,
         Code::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
         Code::RequestTimeout => StatusCode::REQUEST_TIMEOUT,
