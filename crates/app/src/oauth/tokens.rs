@@ -177,9 +177,10 @@ impl App {
         let with = |claim: Stmt| {
             [claim, oauth_grants::require_live(&grant.id, now)].into_iter().chain(issued.clone()).collect()
         };
-        let mut outcome =
-            self.store.commit(with(oauth_tokens::take_refresh(&hash, now))).await.map(|_| ());
-        if matches!(outcome, Err(DbError::Guard(oauth_tokens::REUSED))) && self.settings.tolerates_lost_refresh {
+        let mut outcome = self.store.commit(with(oauth_tokens::take_refresh(&hash, now))).await.map(|_| ());
+        if matches!(outcome, Err(DbError::Guard(oauth_tokens::REUSED)))
+            && self.settings.tolerates_lost_refresh
+        {
             outcome = self.commit_keys(with(oauth_tokens::take_back(&hash))).await;
         }
         match outcome {
