@@ -3,10 +3,12 @@
 
 use crate::app::App;
 use dropleaf_core::Result;
+use dropleaf_core::device_login::KEPT_SECONDS;
 use dropleaf_core::site::Site;
 use dropleaf_store::blobs::Cut;
 use dropleaf_store::{
-    DbError, blobs, counters, email_codes, feedback, idempotency, leases, reports, share_tokens, sites, slugs,
+    DbError, blobs, counters, device_logins, email_codes, feedback, idempotency, leases, reports,
+    share_tokens, sites, slugs,
 };
 
 const BATCH: i64 = 500;
@@ -72,6 +74,7 @@ impl App {
         let old = vec![
             counters::delete_ended(now),
             email_codes::delete_expired(now),
+            device_logins::delete_expired(now - KEPT_SECONDS),
             idempotency::delete_old(now - keep.idempotency),
             slugs::delete_free(now),
             share_tokens::delete_old(now - keep.tombstone),

@@ -7,6 +7,7 @@ pub mod api_key;
 pub mod burn;
 pub mod clock;
 pub mod code;
+pub mod device_login;
 pub mod email;
 pub mod error;
 pub mod expiry;

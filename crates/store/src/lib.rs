@@ -11,6 +11,7 @@ pub mod api_keys;
 pub mod bundles;
 pub mod burns;
 pub mod counters;
+pub mod device_logins;
 pub mod email_codes;
 mod failure;
 pub mod feedback;

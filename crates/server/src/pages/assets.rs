@@ -25,6 +25,7 @@ macro_rules! assets {
 
 assets! {
     APP_CSS = "app"."css": "base.css" "app.css";
+    DEVICE_CSS = "device"."css": "device.css";
     APP_JS = "app"."js": "app.js";
 }
 
