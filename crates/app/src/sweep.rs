@@ -7,8 +7,8 @@ use dropleaf_core::device_login::KEPT_SECONDS;
 use dropleaf_core::site::Site;
 use dropleaf_store::blobs::Cut;
 use dropleaf_store::{
-    DbError, blobs, counters, device_logins, email_codes, feedback, idempotency, leases, reports,
-    share_tokens, sites, slugs,
+    DbError, blobs, counters, device_logins, email_codes, feedback, idempotency, leases, passkeys, reports,
+    sessions, share_tokens, sign_ins, sites, slugs,
 };
 
 const BATCH: i64 = 500;
@@ -74,6 +74,9 @@ impl App {
         let old = vec![
             counters::delete_ended(now),
             email_codes::delete_expired(now),
+            sign_ins::delete_expired(now),
+            sessions::delete_expired(now),
+            passkeys::delete_expired_ceremonies(now),
             device_logins::delete_expired(now - KEPT_SECONDS),
             idempotency::delete_old(now - keep.idempotency),
             slugs::delete_free(now),

@@ -8,6 +8,7 @@ pub mod logging;
 pub mod mail;
 pub mod metrics;
 pub mod pages;
+pub mod passkey;
 pub mod pulse;
 pub mod serve;
 pub mod startup;

@@ -26,6 +26,7 @@ pub const fn status(code: Code) -> StatusCode {
         | Code::ForbiddenName
         | Code::InvalidCiphertext
         | Code::InvalidSlug
+        | Code::InvalidPasskey
         | Code::SlugRequired => StatusCode::BAD_REQUEST,
         Code::AuthRequired
         | Code::InvalidCredential
@@ -34,9 +35,11 @@ pub const fn status(code: Code) -> StatusCode {
         | Code::EmailRequired
         | Code::InvalidCode => StatusCode::UNAUTHORIZED,
         Code::PlanPageLimit | Code::PlanLifetimeLimit => StatusCode::PAYMENT_REQUIRED,
-        Code::InvalidClaimToken | Code::Forbidden | Code::CrossSite | Code::ServiceWorkerRefused => {
-            StatusCode::FORBIDDEN
-        }
+        Code::InvalidClaimToken
+        | Code::Forbidden
+        | Code::ProofNeeded
+        | Code::CrossSite
+        | Code::ServiceWorkerRefused => StatusCode::FORBIDDEN,
         Code::NotFound => StatusCode::NOT_FOUND,
         Code::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
         Code::RequestTimeout => StatusCode::REQUEST_TIMEOUT,
@@ -111,14 +114,19 @@ pub fn respond_with(error: &Error, wants: Wants, report: Option<&str>) -> Respon
 
 /// What an error says in headers, however it is worded.
 pub fn note(headers: &mut HeaderMap, error: &Error) {
+    note_wait(headers, error);
+    if status(error.code) == StatusCode::UNAUTHORIZED {
+        headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static(challenge(error.code)));
+    }
+}
+
+/// How long to wait before trying again.
+pub fn note_wait(headers: &mut HeaderMap, error: &Error) {
     if let Some(seconds) = error.retry_after {
         headers.insert(header::RETRY_AFTER, seconds.into());
     }
     if let Some(standing) = &error.standing {
         rate_headers(headers, **standing);
-    }
-    if status(error.code) == StatusCode::UNAUTHORIZED {
-        headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static(challenge(error.code)));
     }
 }
 

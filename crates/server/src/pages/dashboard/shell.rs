@@ -81,6 +81,7 @@ done! {
     KeyRevoked = "key-revoked": "The key no longer works.";
     AppRevoked = "app-revoked": "The app no longer has access.";
     SessionEnded = "session-ended": "That browser is signed out.";
+    SessionsEnded = "sessions-ended": "Every other browser is signed out.";
     PasskeyAdded = "passkey-added": "The passkey is ready for your next sign-in.";
     PasskeyRemoved = "passkey-removed": "The passkey no longer works here.";
     TakenDown = "taken-down": "The page is taken down.";
