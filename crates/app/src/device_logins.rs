@@ -3,6 +3,7 @@
 
 use crate::api_keys::NewKey;
 use crate::app::App;
+use crate::oauth::{GrantedClient, Tokens};
 use dropleaf_core::account::Account;
 use dropleaf_core::api_key::{self, ApiKey};
 use dropleaf_core::device_login::{
@@ -11,6 +12,7 @@ use dropleaf_core::device_login::{
 };
 use dropleaf_core::rate::Rate;
 use dropleaf_core::scope::Scopes;
+use dropleaf_core::session::Session;
 use dropleaf_core::{Code, Error, Result, secret};
 use dropleaf_store::{DbError, Stmt, api_keys, counters, device_logins};
 use std::net::IpAddr;
@@ -47,6 +49,7 @@ pub enum Polled {
     /// There is no such login, it is another program's, or it was given away already.
     Unknown,
     Key(Box<NewKey>),
+    Tokens(Box<Tokens>),
 }
 
 impl App {
@@ -112,15 +115,20 @@ impl App {
         vec![(by_account, ACCOUNT_GUESSES), (by_client, CLIENT_GUESSES)]
     }
 
-    /// A person's answer. None when there is nothing to answer any more: somebody was faster, or the time is over.
+    /// A person's answer. None when there is nothing to answer any more: somebody was faster, or the time is over. A key
+    /// is lasting access, and is allowed only by somebody who proved not long ago who they are.
     pub async fn answer_device(
         &self,
         account: &Account,
+        session: &Session,
         code: &str,
         allow: bool,
         ip: Option<IpAddr>,
     ) -> Result<Option<DeviceLogin>> {
         let Some(login) = self.find_device(account, code, ip).await? else { return Ok(None) };
+        if allow && !self.may_allow(session, &login) {
+            return Err(Error::plain(Code::ProofNeeded));
+        }
         let state = if allow { State::Allowed } else { State::Denied };
         let stmt = device_logins::answer(&login.user_code, &account.id, state, self.now());
         match self.store.commit(vec![stmt]).await {
@@ -136,6 +144,11 @@ impl App {
             Err(DbError::Guard(device_logins::ANSWERED)) => Ok(None),
             Err(error) => Err(error.into()),
         }
+    }
+
+    /// Whether this session may allow that login, or must prove again first.
+    pub fn may_allow(&self, session: &Session, login: &DeviceLogin) -> bool {
+        login.kind == Kind::Tokens || session.is_recent(self.now())
     }
 
     /// A program asks how its login stands. `client_id` is checked where programs must name themselves.
@@ -178,11 +191,17 @@ impl App {
                     prefix: secret::shown_prefix(&secret).to_owned(),
                     created_at: now,
                     last_used: None,
+                    grant_id: None,
                 };
                 stmts.push(api_keys::insert(&key, &secret::hash(&secret)));
                 Polled::Key(Box::new(NewKey { key, secret }))
             }
-            Kind::Tokens => return Err(Error::internal("tokens are not given yet")),
+            Kind::Tokens => {
+                let client = GrantedClient { id: &login.client_id, name: &login.client_name };
+                let (tokens, granted) = self.granting(client, &account_id, login.scopes, &login.resource);
+                stmts.extend(granted);
+                Polled::Tokens(Box::new(tokens))
+            }
         };
         match self.store.commit(stmts).await {
             Ok(_) => Ok(given),

@@ -17,6 +17,7 @@ pub mod host;
 pub mod iso;
 pub mod minter;
 pub mod network;
+pub mod oauth;
 pub mod options;
 pub mod passkey;
 pub mod path;

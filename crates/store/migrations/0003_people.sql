@@ -58,9 +58,14 @@ CREATE TABLE oauth_clients (
   -- Null for public clients.
   secret_hash   BYTEA,
   name          TEXT NOT NULL,
-  -- What it registered, as JSON.
-  metadata      TEXT NOT NULL,
+  uri           TEXT,
+  -- One on each line.
+  redirect_uris TEXT NOT NULL,
+  auth_method   TEXT NOT NULL,
+  scopes        TEXT NOT NULL,
+  device_codes  BIGINT NOT NULL,
   created_at    BIGINT NOT NULL,
+  -- When a person last let it in.
   last_used_at  BIGINT
 );
 CREATE INDEX oauth_clients_unused ON oauth_clients(created_at) WHERE last_used_at IS NULL;
@@ -107,6 +112,7 @@ CREATE TABLE oauth_codes (
   used_at      BIGINT
 );
 CREATE INDEX oauth_codes_by_grant ON oauth_codes(grant_id);
+CREATE INDEX oauth_codes_by_expiry ON oauth_codes(expires_at);
 
 CREATE TABLE oauth_tokens (
   token_hash BYTEA PRIMARY KEY,
@@ -116,9 +122,12 @@ CREATE TABLE oauth_tokens (
   scopes     TEXT NOT NULL,
   issued_at  BIGINT NOT NULL,
   expires_at BIGINT NOT NULL,
-  -- When a refresh token was traded in; seen again after that, it was stolen.
-  used_at    BIGINT
+  -- When a refresh token was traded in (seen again after that, it was stolen), or an access token first used.
+  used_at    BIGINT,
+  -- The refresh token it was traded for.
+  parent_hash BYTEA
 );
+CREATE INDEX oauth_tokens_by_parent ON oauth_tokens(parent_hash) WHERE parent_hash IS NOT NULL;
 CREATE INDEX oauth_tokens_by_grant ON oauth_tokens(grant_id);
 CREATE INDEX oauth_tokens_by_expiry ON oauth_tokens(expires_at);
 

@@ -7,6 +7,7 @@ use crate::http::web::{Person, SignedForm, WebError, door, page, see_other};
 use crate::pages::dashboard::{Ended, Section, Shell, device_ask, device_confirm, device_end};
 use axum::extract::{FromRequest, FromRequestParts, Query, Request, State};
 use axum::response::Response;
+use dropleaf_core::Code;
 use http::StatusCode;
 use serde::Deserialize;
 
@@ -32,6 +33,7 @@ pub(super) async fn show(
     };
     let found = state.app.find_device(&person.account, code, client_ip(&parts, &state)).await?;
     Ok(match found {
+        Some(login) if !state.app.may_allow(&person.session, &login) => prove_first(&login.spelled()),
         Some(login) => page(device_confirm(shell, &login)),
         None => unknown(shell, code),
     })
@@ -45,13 +47,25 @@ pub(super) async fn answer(State(state): State<ApiState>, request: Request) -> R
     let code = fields.text("user_code");
     // Anything but a clear yes is a no.
     let allow = fields.text("answer") == "allow";
-    Ok(match state.app.answer_device(&person.account, code, allow, ip).await? {
-        Some(_) => {
+    Ok(match state.app.answer_device(&person.account, &person.session, code, allow, ip).await {
+        Err(error) if error.code == Code::ProofNeeded => prove_first(code),
+        Err(error) => return Err(error.into()),
+        Ok(Some(_)) => {
             let ended = if allow { Ended::Allowed } else { Ended::Denied };
             see_other(&format!("/device?ended={}", ended.word()))
         }
-        None => unknown(shell(&person), code),
+        Ok(None) => unknown(shell(&person), code),
     })
+}
+
+/// Sends a person to sign in again, and back here.
+fn prove_first(code: &str) -> Response {
+    let back = format!("/device?user_code={}", encoded(code));
+    see_other(&format!("/login?again=1&next={}", encoded(&back)))
+}
+
+fn encoded(text: &str) -> String {
+    form_urlencoded::byte_serialize(text.as_bytes()).collect()
 }
 
 fn shell(person: &Person) -> Shell<'_> {

@@ -2,6 +2,8 @@
 //! navigation, a word about what was just done.
 
 mod account;
+pub mod apps;
+pub mod consent;
 mod device;
 mod shell;
 mod sign_in;
