@@ -6,6 +6,7 @@ mod backup_cli;
 mod burn;
 mod config_cli;
 mod device;
+mod device_oauth;
 mod email_gate;
 mod encrypted;
 mod errors;
