@@ -7,8 +7,9 @@ import { readFile, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { launch, openPage, OUTPUT } from './browser.mjs';
+import { publish } from './http.mjs';
 import { sessionCookie, signIn, takeCookie } from './people.mjs';
-import { BINARY, ROOT, startServer, tempDir, until } from './server.mjs';
+import { BINARY, operatorKey, ROOT, startServer, tempDir, until } from './server.mjs';
 
 const VIEWS = {
   'desktop-light': { viewport: { width: 1280, height: 900 }, colorScheme: 'light' },
@@ -85,14 +86,19 @@ test('a code that leads nowhere is said beside the field, and what was typed sta
 
 test('a page of another origin can neither frame the question nor answer it', async () => {
   const begun = await begin();
+  const question = `${server.url}/device?user_code=${begun.user_code}`;
+  const attack = `<!doctype html><title>Evil</title><iframe src="${question}"></iframe>
+    <form method="post" action="${server.url}/device" target="_top">
+    <input name="user_code" value="${begun.user_code}"><input name="answer" value="allow"><button>Win</button></form>`;
+  const site = await publish(server, { name: 'evil.html', bytes: attack, key: await operatorKey(server) });
   const page = await openPage(await browser.newContext());
   await takeCookie(page, cookie);
-  await page.goto(`${server.url.replace('localhost', '127.0.0.1')}/favicon.svg`);
-  const outcome = await page.evaluate(async ([url, code]) => {
-    const response = await fetch(`${url}/device`, { method: 'POST', mode: 'no-cors', credentials: 'include', body: new URLSearchParams({ user_code: code, answer: 'allow' }) }).catch(() => null);
-    return response?.type;
-  }, [server.url, begun.user_code]);
-  assert.ok(outcome === 'opaque' || outcome === undefined, outcome);
+  await page.goto(site.url);
+  assert.notEqual(new URL(page.url()).host, new URL(server.url).host);
+  await until('the frame to fail', () => page.frames().find((frame) => frame.url().startsWith('chrome-error:')));
+  await page.click('button');
+  await page.waitForURL(`${server.url}/device`);
+  assert.match(await page.innerText('body'), /That came from somewhere else/);
   const polled = await fetch(`${server.url}/device/token`, { method: 'POST', body: new URLSearchParams({ device_code: begun.device_code }) });
   assert.equal((await polled.json()).error, 'authorization_pending');
 });
@@ -118,7 +124,10 @@ test('it looks right in light and dark, on a desk and on a phone', async () => {
     await shot(`device-enter-${name}`);
     await page.goto(`${server.url}/device?user_code=${begun.user_code}`);
     await shot(`device-${name}`);
-    if (name === 'desktop-light' && process.env.UPDATE_IMAGES === '1') await shot('device', path.join(ROOT, 'docs/images'));
+    if (name === 'desktop-light' && process.env.UPDATE_IMAGES === '1') {
+      const clip = { x: 340, y: 60, width: 600, height: 840 };
+      await page.screenshot({ path: path.join(ROOT, 'docs/images/device.png'), clip });
+    }
     const wide = await page.evaluate(() => document.documentElement.scrollWidth > innerWidth);
     assert.ok(!wide, `${name} scrolls sideways`);
     await page.click('button[value="allow"]');
