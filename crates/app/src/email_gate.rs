@@ -2,19 +2,14 @@
 //! one that may not take the same way through here: the same statements, the same counters, the same answers.
 
 use crate::app::App;
+use crate::codes::{self, LIFE, TRIES};
 use crate::limits::refused;
 use crate::mailer::Letter;
 use dropleaf_core::rate::Rate;
 use dropleaf_core::site::Site;
-use dropleaf_core::{Code, Error, Result, email, network};
+use dropleaf_core::{Code, Error, Result, email};
 use dropleaf_store::{DbError, Stmt, counters, email_codes};
-use std::fmt::Write;
 use std::net::IpAddr;
-
-/// How long a code is good, and how often it may be tried.
-const LIFE: i64 = 600;
-const TRIES: i64 = 5;
-const DIGITS: usize = 8;
 
 impl App {
     /// Fails when no letter could leave: a gate that cannot ask stays shut.
@@ -51,23 +46,13 @@ impl App {
     pub async fn use_code(&self, site: &Site, address: &str, code: &str, ip: Option<IpAddr>) -> Result<bool> {
         let address = email::address(address)?;
         let guess = self.take_guess("code", site, ip)?;
-        // People copy codes with the spaces they see.
-        let code: String = code.chars().filter(|c| !c.is_whitespace() && *c != '-').collect();
-        if code.len() != DIGITS || !code.bytes().all(|b| b.is_ascii_digit()) {
-            return Ok(false);
-        }
+        let Some(code) = codes::typed(code) else { return Ok(false) };
         let (hash, mac) = (self.address_hash(site, &address), self.code_mac(site, &address, &code));
         let right = self.store.take_code(&site.id, &hash, &mac, self.now()).await?;
         if right {
             self.give_back(&guess);
         }
         Ok(right)
-    }
-
-    fn code(&self) -> String {
-        // The remainder of 64 random bits is even enough.
-        let number = u64::from_be_bytes(self.minter.bytes()) % 10_u64.pow(8);
-        format!("{number:0DIGITS$}")
     }
 
     /// The same address at two sites is two hashes: the table does not tell who reads what.
@@ -87,19 +72,11 @@ impl App {
             return Vec::new();
         }
         let rates = &self.settings.rates;
-        let mailbox = self.keys.mac("mailbox", address.as_bytes())[..12].iter().fold(
-            String::new(),
-            |mut text, byte| {
-                let _ = write!(text, "{byte:02x}");
-                text
-            },
-        );
-        let client = self.hash_client(&ip.map(network::client_network).unwrap_or_default());
-        let take = |rate: &Rate, who: &str| counters::take(&format!("{}:{who}", rate.name), rate, now);
+        let take = |rate: &Rate, key: &str| counters::take(key, rate, now);
         vec![
-            take(&rates.code_client_hour, &client),
-            take(&rates.code_address_hour, &mailbox),
-            take(&rates.code_site_hour, &site.id),
+            take(&rates.code_client_hour, &self.client_key(&rates.code_client_hour, ip)),
+            self.count_mailbox(&rates.code_address_hour, address, now),
+            take(&rates.code_site_hour, &format!("{}:{}", rates.code_site_hour.name, site.id)),
         ]
     }
 
@@ -117,17 +94,16 @@ impl App {
 
     /// A fixed text: nothing in it comes from whoever made the page or asked for the code.
     fn code_letter(&self, to: String, code: &str, now: i64) -> Letter {
-        let (first, last) = code.split_at(DIGITS / 2);
-        let minutes = LIFE / 60;
+        let (shown, minutes) = (codes::shown(code), LIFE / 60);
         let text = format!(
-            "Your code is {first} {last}\n\n\
+            "Your code is {shown}\n\n\
              Type it into the page that asked for your address. It works once, within {minutes} minutes.\n\n\
              If you did not ask for it, somebody has typed your address by mistake and you need not do anything. \
              Do not pass the code on.\n\n\
              -- \nSent by dropleaf at {}\n",
             self.hosts.base.host
         );
-        let subject = format!("{first} {last} is your code");
+        let subject = format!("{shown} is your code");
         Letter { id: self.minter.nonce(), written_at: now, to, subject, text }
     }
 }

@@ -41,7 +41,7 @@ impl Guesses {
 /// A guess that was counted.
 pub(crate) struct Guess {
     network: Option<String>,
-    site: String,
+    site: Option<String>,
 }
 
 impl App {
@@ -99,21 +99,32 @@ impl App {
     /// Counts a guess at one of a site's gates. A client whose address is not known counts as one with all such.
     pub(crate) fn take_guess(&self, what: &str, site: &Site, ip: Option<IpAddr>) -> Result<Guess> {
         let name = format!("{what}:{}", site.id);
-        if self.is_exempt(ip) {
-            return Ok(Guess { network: None, site: name });
+        let mut guess = self.take_guess_from(&name, ip)?;
+        if guess.network.is_some() {
+            let now = self.clock.monotonic();
+            self.guesses.sites.take(&name, now).map_err(|standing| refused(&standing))?;
+            guess.site = Some(name);
         }
-        let now = self.clock.monotonic();
-        let network = format!("{name}:{}", ip.map(network::client_network).unwrap_or_default());
-        self.guesses.networks.take(&network, now).map_err(too_many)?;
-        self.guesses.sites.take(&name, now).map_err(|standing| refused(&standing))?;
-        Ok(Guess { network: Some(network), site: name })
+        Ok(guess)
+    }
+
+    /// Counts a guess of one network alone.
+    pub(crate) fn take_guess_from(&self, what: &str, ip: Option<IpAddr>) -> Result<Guess> {
+        if self.is_exempt(ip) {
+            return Ok(Guess { network: None, site: None });
+        }
+        let network = format!("{what}:{}", ip.map(network::client_network).unwrap_or_default());
+        self.guesses.networks.take(&network, self.clock.monotonic()).map_err(too_many)?;
+        Ok(Guess { network: Some(network), site: None })
     }
 
     /// It was right, so it was no guess: many viewers of one office may open a page in one minute.
     pub(crate) fn give_back(&self, guess: &Guess) {
         if let Some(network) = &guess.network {
             self.guesses.networks.give_back(network);
-            self.guesses.sites.give_back(&guess.site);
+        }
+        if let Some(site) = &guess.site {
+            self.guesses.sites.give_back(site);
         }
     }
 }

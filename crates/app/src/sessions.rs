@@ -16,6 +16,12 @@ pub struct NewSession {
 impl App {
     /// A new session and the statement that makes it, for the transaction of the sign-in that earned it.
     pub(crate) fn begin_session(&self, account_id: &str, method: Method, device: &str) -> (NewSession, Stmt) {
+        let new = self.new_session(account_id, method, device);
+        let stmt = sessions::insert(&new.session, &secret::hash(&new.secret));
+        (new, stmt)
+    }
+
+    pub(crate) fn new_session(&self, account_id: &str, method: Method, device: &str) -> NewSession {
         let now = self.now();
         let secret = self.minter.token();
         let session = Session {
@@ -28,8 +34,7 @@ impl App {
             last_seen_at: now,
             expires_at: now + IDLE_SECONDS,
         };
-        let stmt = sessions::insert(&session, &secret::hash(&secret));
-        (NewSession { session, secret }, stmt)
+        NewSession { session, secret }
     }
 
     /// Begins a session for somebody who has proved who they are.

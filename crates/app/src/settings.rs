@@ -3,6 +3,7 @@
 use dropleaf_content::Limits;
 use dropleaf_core::plan::Plans;
 use dropleaf_core::rate::Rate;
+use dropleaf_core::sign_up::SignUp;
 use ipnet::IpNet;
 use std::path::PathBuf;
 
@@ -11,6 +12,8 @@ pub struct Settings {
     pub plans: Plans,
     /// The plan of accounts made without naming one.
     pub default_plan: String,
+    /// Who may make an account by signing in.
+    pub sign_up: SignUp,
     pub content: Limits,
     pub rates: Rates,
     pub retention: Retention,
@@ -40,6 +43,9 @@ pub struct Rates {
     pub code_address_hour: Rate,
     pub code_site_hour: Rate,
     pub code_client_hour: Rate,
+    /// Letters to sign in with: to one address, asked for by one client.
+    pub sign_in_address_hour: Rate,
+    pub sign_in_client_hour: Rate,
 }
 
 /// How long ended things are kept, in seconds.

@@ -2,12 +2,13 @@
 //! One node at a time; every statement checks again, so a sweep that is cut short or runs twice does no harm.
 
 use crate::app::App;
+use dropleaf_core::device_login::KEPT_SECONDS;
 use dropleaf_core::site::Site;
 use dropleaf_core::{Result, oauth};
 use dropleaf_store::blobs::Cut;
 use dropleaf_store::{
-    DbError, blobs, counters, email_codes, feedback, idempotency, leases, oauth_clients, oauth_grants,
-    oauth_requests, reports, share_tokens, sites, slugs,
+    DbError, blobs, counters, device_logins, email_codes, feedback, idempotency, leases, oauth_clients,
+    oauth_grants, oauth_requests, passkeys, reports, sessions, share_tokens, sign_ins, sites, slugs,
 };
 
 const BATCH: i64 = 500;
@@ -73,6 +74,10 @@ impl App {
         let mut old = vec![
             counters::delete_ended(now),
             email_codes::delete_expired(now),
+            sign_ins::delete_expired(now),
+            sessions::delete_expired(now),
+            passkeys::delete_expired_ceremonies(now),
+            device_logins::delete_expired(now - KEPT_SECONDS),
             idempotency::delete_old(now - keep.idempotency),
             slugs::delete_free(now),
             share_tokens::delete_old(now - keep.tombstone),

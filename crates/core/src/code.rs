@@ -64,6 +64,8 @@ codes! {
     WrongPassword = "wrong_password": "The password is not the page's.";
     EmailRequired = "email_required": "The page is open to addresses of one domain; ask for a code by e-mail and send it.";
     InvalidCode = "invalid_code": "The code is wrong, used, or too old; ask for a new one.";
+    ProofNeeded = "proof_needed": "This hands out lasting access, and the sign-in is too old for it; sign in again first.";
+    InvalidPasskey = "invalid_passkey": "The passkey is not known here, or the answer came too late; try again or sign in by e-mail.";
     CrossSite = "cross_site": "The request came from another site, and only the page itself may send it.";
     MailNotConfigured = "mail_not_configured": "The server has no way to send mail, so the page cannot check addresses; tell its operator.";
     ServiceWorkerRefused = "service_worker_refused": "Pages here may not install service workers.";

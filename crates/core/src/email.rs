@@ -24,6 +24,11 @@ pub fn gate_domain(text: &str) -> Result<String> {
         .ok_or_else(|| Error::field("email_gate_domain", "must be a domain such as example.com"))
 }
 
+/// A domain in the one spelling that is compared, if it is one.
+pub fn domain(text: &str) -> Option<String> {
+    ascii_host(text, 1)
+}
+
 /// Whether an address, as [`address`] spells it, is of exactly this domain. A subdomain is another domain.
 pub fn is_of_domain(address: &str, domain: &str) -> bool {
     address.split_once('@').is_some_and(|(_, host)| host == domain)

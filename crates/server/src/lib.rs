@@ -9,6 +9,7 @@ pub mod mail;
 pub mod metrics;
 mod outbound;
 pub mod pages;
+pub mod passkey;
 pub mod pulse;
 pub mod serve;
 pub mod startup;

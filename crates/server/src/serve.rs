@@ -25,6 +25,8 @@ pub struct Running {
     pub metrics: Arc<Metrics>,
     /// The operator's new key, when this was the first start.
     pub first_key: Option<String>,
+    /// A link that signs the operator in, then too.
+    pub first_link: Option<String>,
     tasks: Tasks,
 }
 
@@ -53,7 +55,10 @@ pub async fn start_with(
     app: Arc<App>,
     listeners: Vec<TcpListener>,
 ) -> Result<Running> {
-    let first_key = app.ensure_operator(&resolved.config.operator.email).await?.map(|(_, key)| key);
+    let (first_key, first_link) = match app.ensure_operator(&resolved.config.operator.email).await? {
+        Some((operator, key)) => (Some(key), Some(app.make_sign_in_link(&operator).await?)),
+        None => (None, None),
+    };
     let tls = match resolved.config.tls.cert_file.as_str() {
         "" => None,
         cert => Some(tls::acceptor(cert, &resolved.config.tls.key_file)?),
@@ -80,7 +85,7 @@ pub async fn start_with(
         collect: Duration::from_secs(resolved.config.sweep.collect_every_minutes.max(1) * 60),
     };
     tasks.start_all(&app, &metrics, every);
-    Ok(Running { app, resolved, metrics, first_key, tasks })
+    Ok(Running { app, resolved, metrics, first_key, first_link, tasks })
 }
 
 /// Runs until the process is told to stop.

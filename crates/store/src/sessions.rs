@@ -90,6 +90,14 @@ pub fn delete_others(account_id: &str, id: &str) -> Stmt {
     Stmt::new("DELETE FROM sessions WHERE account_id = $1 AND id <> $2", vec![account_id.into(), id.into()])
 }
 
+/// Ends the session that a browser held before it signed in anew, if the new one was made.
+pub fn delete_replaced(old_hash: &[u8; 32], new_id: &str) -> Stmt {
+    Stmt::new(
+        "DELETE FROM sessions WHERE secret_hash = $1 AND EXISTS (SELECT 1 FROM sessions n WHERE n.id = $2)",
+        vec![(*old_hash).into(), new_id.into()],
+    )
+}
+
 pub fn delete_expired(now: i64) -> Stmt {
     Stmt::new("DELETE FROM sessions WHERE expires_at <= $1", vec![now.into()])
 }

@@ -75,6 +75,7 @@ fn settings(dir: &TempDir) -> Settings {
             publishes_a_day: None,
         }]),
         default_plan: "small".into(),
+        sign_up: dropleaf_core::sign_up::SignUp::Open,
         content: Limits::default(),
         rates: Rates {
             anonymous_hour: plenty("anonymous_hour"),
@@ -84,6 +85,8 @@ fn settings(dir: &TempDir) -> Settings {
             gate_site_minute: plenty("gate_site_minute"),
             code_address_hour: plenty("code_address_hour"),
             code_site_hour: plenty("code_site_hour"),
+            sign_in_address_hour: plenty("sign_in_address_hour"),
+            sign_in_client_hour: plenty("sign_in_client_hour"),
             code_client_hour: plenty("code_client_hour"),
         },
         retention: Retention {

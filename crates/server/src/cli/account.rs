@@ -24,6 +24,8 @@ pub(super) enum Command {
         #[arg(long, default_value = "command line")]
         name: String,
     },
+    /// Make a link that signs an account in, once, within an hour; prints the link and nothing else
+    Link { email: String },
     /// List accounts
     List,
     /// Move an account to another plan
@@ -50,6 +52,10 @@ async fn act(app: &App, command: Command) -> Result<()> {
         Command::Key { email, name } => {
             let account = app.get_account_by_email(&email).await?;
             println!("{}", new_key(app, &account, &name).await?);
+        }
+        Command::Link { email } => {
+            let account = app.get_account_by_email(&email).await?;
+            println!("{}", app.make_sign_in_link(&account).await?);
         }
         Command::List => {
             println!("{:<26}{:<34}{:<10}{:>6}  operator", "id", "e-mail", "plan", "pages");

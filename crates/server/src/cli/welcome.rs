@@ -27,5 +27,12 @@ fn words(running: &Running) -> String {
              curl -H 'Authorization: Bearer {key}' -F file=@hello.html {base}/sites\n\n"
         );
     }
+    if let Some(link) = &running.first_link {
+        let _ = write!(
+            out,
+            "Or sign in to the dashboard with this link; it works once, within an hour:\n\n  {link}\n\n\
+             Later, `dropleaf account link EMAIL` makes another.\n\n"
+        );
+    }
     out
 }

@@ -45,7 +45,7 @@ section!(Tls { cert_file: String, key_file: String });
 section!(S3 { access_key_id: String, secret_access_key: String });
 section!(Operator { email: String });
 section!(Mail { mode: String, smtp_url: String, from: String });
-section!(Accounts { default_plan: String });
+section!(Accounts { default_plan: String, sign_up: String, allowed: Vec<String> });
 section!(OAuth { refresh_reuse: String, client_documents: bool, allow_loopback_documents: bool });
 section!(Views { count: bool });
 section!(Sweep { every_seconds: u64, collect_every_minutes: u64 });
@@ -76,6 +76,8 @@ section!(Limits {
     codes_per_address: i64,
     codes_per_site: i64,
     codes_per_client: i64,
+    sign_ins_per_address: i64,
+    sign_ins_per_client: i64,
     exempt: Vec<String>,
     connections: usize,
     header_seconds: u64,

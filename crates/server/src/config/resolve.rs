@@ -8,6 +8,7 @@ use dropleaf_content::Limits;
 use dropleaf_core::host::{Hosts, Origin};
 use dropleaf_core::plan::{Plan, Plans};
 use dropleaf_core::rate::Rate;
+use dropleaf_core::sign_up::{Entry, SignUp};
 use ipnet::IpNet;
 use std::path::PathBuf;
 
@@ -130,6 +131,23 @@ impl Config {
         Ok(Hosts::new(base, site, site_host, isolated))
     }
 
+    fn sign_up(&self) -> Result<SignUp> {
+        let accounts = &self.accounts;
+        Ok(match accounts.sign_up.as_str() {
+            "open" => SignUp::Open,
+            "closed" => SignUp::Closed,
+            "allow-list" => {
+                let entries = accounts.allowed.iter().map(|text| {
+                    Entry::parse(text).map_err(|_| {
+                        anyhow::anyhow!("`accounts.allowed`: `{text}` is no e-mail address and no domain")
+                    })
+                });
+                SignUp::AllowList(entries.collect::<Result<_>>()?)
+            }
+            _ => bail!("`accounts.sign_up` must be open, allow-list or closed"),
+        })
+    }
+
     fn settings(&self, data_dir: &std::path::Path) -> Result<Settings> {
         let limits = &self.limits;
         let plans = Plans::new(self.plans.iter().map(|(name, plan)| Plan {
@@ -144,6 +162,7 @@ impl Config {
         Ok(Settings {
             plans,
             default_plan: self.accounts.default_plan.clone(),
+            sign_up: self.sign_up()?,
             content: Limits {
                 unpacked_bytes: limits.unpacked_bytes,
                 files: limits.files,
@@ -160,6 +179,8 @@ impl Config {
                 code_address_hour: rate("code_address_hour", limits.codes_per_address, 3600),
                 code_site_hour: rate("code_site_hour", limits.codes_per_site, 3600),
                 code_client_hour: rate("code_client_hour", limits.codes_per_client, 3600),
+                sign_in_address_hour: rate("sign_in_address_hour", limits.sign_ins_per_address, 3600),
+                sign_in_client_hour: rate("sign_in_client_hour", limits.sign_ins_per_client, 3600),
             },
             retention: Retention {
                 restore: keep.restore_days * 86_400,

@@ -26,6 +26,7 @@ pub const fn status(code: Code) -> StatusCode {
         | Code::ForbiddenName
         | Code::InvalidCiphertext
         | Code::InvalidSlug
+        | Code::InvalidPasskey
         | Code::SlugRequired => StatusCode::BAD_REQUEST,
         Code::AuthRequired
         | Code::InvalidCredential
@@ -36,6 +37,7 @@ pub const fn status(code: Code) -> StatusCode {
         Code::PlanPageLimit | Code::PlanLifetimeLimit => StatusCode::PAYMENT_REQUIRED,
         Code::InvalidClaimToken
         | Code::Forbidden
+        | Code::ProofNeeded
         | Code::InsufficientScope
         | Code::CrossSite
         | Code::ServiceWorkerRefused => StatusCode::FORBIDDEN,
@@ -113,14 +115,19 @@ pub fn respond_with(error: &Error, wants: Wants, report: Option<&str>) -> Respon
 
 /// What an error says in headers, however it is worded.
 pub fn note(headers: &mut HeaderMap, error: &Error) {
+    note_wait(headers, error);
+    if status(error.code) == StatusCode::UNAUTHORIZED {
+        headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static(challenge(error.code)));
+    }
+}
+
+/// How long to wait before trying again.
+pub fn note_wait(headers: &mut HeaderMap, error: &Error) {
     if let Some(seconds) = error.retry_after {
         headers.insert(header::RETRY_AFTER, seconds.into());
     }
     if let Some(standing) = &error.standing {
         rate_headers(headers, **standing);
-    }
-    if status(error.code) == StatusCode::UNAUTHORIZED {
-        headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static(challenge(error.code)));
     }
 }
 

@@ -9,6 +9,7 @@ pub mod error_reference;
 mod extract;
 mod guides;
 mod health;
+mod mcp;
 pub mod metrics_page;
 mod oauth;
 mod operator;

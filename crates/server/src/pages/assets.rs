@@ -25,7 +25,9 @@ macro_rules! assets {
 
 assets! {
     APP_CSS = "app"."css": "base.css" "app.css";
+    DEVICE_CSS = "device"."css": "device.css";
     APP_JS = "app"."js": "app.js";
+    PASSKEY_JS = "passkey"."js": "passkey.js";
 }
 
 impl Asset {

@@ -51,6 +51,10 @@ pub fn words(code: &str) -> Option<(&'static str, &'static str)> {
             "It opens with a code by e-mail, and this server has no way to send one. Tell the person who sent you the \
              link, or whoever runs the server.",
         ),
+        "proof_needed" => (
+            "Show that it is you",
+            "What you were about to do gives lasting access to your account. Sign in again, then do it once more.",
+        ),
         "cross_site" => (
             "That came from somewhere else",
             "Another site tried to send this form for you, and nothing was done. Open the link you were given and \

@@ -111,6 +111,7 @@ fn values_that_make_no_sense_are_refused() {
         ("tls.cert_file=x.pem", "tls.key_file"),
         ("trusted_proxies=proxy", "trusted_proxies"),
         ("accounts.default_plan=gold", "accounts.default_plan"),
+        ("accounts.sign_up=maybe", "accounts.sign_up"),
         ("operator.email=nobody", "operator.email"),
         ("listen=8080", "listen"),
     ] {
@@ -136,6 +137,9 @@ fn accounts_are_made_listed_moved_and_given_keys() {
     assert_eq!(second.lines().count(), 1, "the key and nothing else");
     assert!(dropleaf_core::secret::is_well_formed("stk_live_", second.trim()));
     assert_ne!(first, second);
+    let link = dropleaf.prints(&["account", "link", "ann@example.org"]);
+    assert!(link.contains("/login/link?token=") && link.trim_end().lines().count() == 1, "{link}");
+    assert!(dropleaf.complains(&["account", "link", "bob@example.org"]).contains("no such account"));
     dropleaf.prints(&["account", "plan", "ann@example.org", "pro"]);
     let list = dropleaf.prints(&["account", "list"]);
     let row = list.lines().find(|line| line.contains("ann@example.org")).unwrap();

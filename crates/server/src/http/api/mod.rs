@@ -21,7 +21,7 @@ use crate::metrics::Metrics;
 use crate::tasks::Tasks;
 use axum::Router;
 use axum::middleware;
-use axum::routing::get;
+use axum::routing::{any, get};
 use dropleaf_app::App;
 use std::sync::Arc;
 use utoipa_axum::router::OpenApiRouter;
@@ -63,6 +63,7 @@ pub(super) fn router(state: ApiState) -> Router {
     router
         .merge(super::oauth::endpoints())
         .merge(super::guides::texts())
+        .route("/mcp", any(super::mcp::door))
         .route("/docs", get(home::docs))
         .route("/openapi.json", get(home::openapi))
         .route("/favicon.svg", get(home::favicon))

@@ -1,5 +1,7 @@
 //! The dashboard: what an owner sees and governs. Every handler calls the same acts as the API.
 
+mod account;
+
 use super::api::{ApiState, designed};
 use crate::pages::{self, Notice};
 use axum::Router;
@@ -8,7 +10,7 @@ use axum::response::Response;
 use axum::routing::get;
 
 pub(super) fn routes() -> Router<ApiState> {
-    Router::new().route("/claim/{id}", get(claim))
+    Router::new().merge(account::routes()).route("/claim/{id}", get(claim))
 }
 
 /// Where a claim link leads. The token stays in the browser, behind the #.

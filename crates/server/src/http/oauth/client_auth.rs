@@ -6,6 +6,7 @@ use crate::http::api::ApiState;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use dropleaf_core::Minter;
+use dropleaf_core::device_login::OWN_CLIENT;
 use dropleaf_core::oauth::{OAuthCode, OAuthError, Refusal};
 use http::{HeaderMap, header};
 
@@ -38,6 +39,10 @@ pub(in crate::http) async fn authenticate(
 async fn proved(state: &ApiState, id: &str, secret: Option<&str>) -> Result<String, Refusal> {
     if Minter::is_id("client", id) {
         return Ok(state.app.authenticate_client(id, secret).await?.id);
+    }
+    // Our own command line keeps no secret either, and nobody can be sent back to it: device login is all it can do.
+    if id == OWN_CLIENT && secret.is_none() {
+        return Ok(id.to_owned());
     }
     // A program that describes itself at an address keeps no secret; its codes and tokens are bound to the address.
     let documents = state.resolved.config.oauth.client_documents && id.contains("://");

@@ -6,7 +6,7 @@ use axum::Json;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use dropleaf_core::expiry::ANONYMOUS_LIFE_SECONDS;
-use dropleaf_core::oauth::client::{AuthMethod, CODE_GRANT, REFRESH_GRANT};
+use dropleaf_core::oauth::client::{AuthMethod, CODE_GRANT, DEVICE_GRANT, REFRESH_GRANT};
 use dropleaf_core::scope::Scope;
 use http::header;
 use serde_json::{Value, json};
@@ -22,10 +22,11 @@ pub(super) async fn server(State(state): State<ApiState>) -> Response {
         "token_endpoint": at("/oauth/token"),
         "registration_endpoint": at("/oauth/register"),
         "revocation_endpoint": at("/oauth/revoke"),
+        "device_authorization_endpoint": at("/oauth/device_authorization"),
         "scopes_supported": Scope::ALL.map(Scope::as_str),
         "response_types_supported": ["code"],
         "response_modes_supported": ["query"],
-        "grant_types_supported": [CODE_GRANT, REFRESH_GRANT],
+        "grant_types_supported": [CODE_GRANT, REFRESH_GRANT, DEVICE_GRANT],
         "token_endpoint_auth_methods_supported": methods,
         "revocation_endpoint_auth_methods_supported": methods,
         "code_challenge_methods_supported": ["S256"],

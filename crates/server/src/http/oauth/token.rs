@@ -1,15 +1,15 @@
-//! `POST /oauth/token`: tokens for a code, or for a refresh token.
+//! `POST /oauth/token`: tokens for a code, for a refresh token, or for the code of a device.
 
-use super::client_auth;
 use super::error::EndpointError;
 use super::params::{self, Params};
+use super::{client_auth, device};
 use crate::http::api::ApiState;
 use axum::Json;
 use axum::body::Body;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use dropleaf_app::{CodeTrade, Tokens};
-use dropleaf_core::oauth::client::{CODE_GRANT, REFRESH_GRANT};
+use dropleaf_core::oauth::client::{CODE_GRANT, DEVICE_GRANT, REFRESH_GRANT};
 use dropleaf_core::oauth::{OAuthCode, OAuthError};
 use http::HeaderMap;
 use serde_json::json;
@@ -24,8 +24,9 @@ pub(super) async fn token(
     let tokens = match params.required("grant_type")? {
         CODE_GRANT => for_code(&state, &client_id, &params).await?,
         REFRESH_GRANT => for_refresh_token(&state, &client_id, &params).await?,
+        DEVICE_GRANT => device::tokens(&state, &client_id, &params).await?,
         _ => {
-            let detail = format!("grant_type must be {CODE_GRANT} or {REFRESH_GRANT}.");
+            let detail = format!("grant_type must be {CODE_GRANT}, {REFRESH_GRANT} or {DEVICE_GRANT}.");
             return Err(OAuthError::new(OAuthCode::UnsupportedGrantType, detail).into());
         }
     };

@@ -3,6 +3,7 @@
 use super::{Person, Visit, WebError};
 use crate::http::api::ApiState;
 use axum::extract::{FromRequest, FromRequestParts, Request};
+use bytes::Bytes;
 use dropleaf_core::{Code, Error};
 use http::HeaderMap;
 use http::header;
@@ -78,8 +79,14 @@ impl FromRequest<ApiState> for VisitForm {
 }
 
 async fn read(body: axum::body::Body) -> Result<Fields, Error> {
+    let bytes = read_body(body).await?;
+    Ok(Fields(form_urlencoded::parse(&bytes).into_owned().collect()))
+}
+
+/// The whole body, within the limit and the time a form has.
+pub(super) async fn read_body(body: axum::body::Body) -> Result<Bytes, Error> {
     match tokio::time::timeout(PATIENCE, Limited::new(body, LIMIT).collect()).await {
-        Ok(Ok(whole)) => Ok(Fields(form_urlencoded::parse(&whole.to_bytes()).into_owned().collect())),
+        Ok(Ok(whole)) => Ok(whole.to_bytes()),
         Ok(Err(error)) if error.is::<http_body_util::LengthLimitError>() => {
             Err(Error::new(Code::TooLarge, format!("A form may be {LIMIT} bytes long.")))
         }
@@ -88,7 +95,12 @@ async fn read(body: axum::body::Body) -> Result<Fields, Error> {
     }
 }
 
-fn require_token(headers: &HeaderMap, fields: &Fields, state: &ApiState, who: &str) -> Result<(), Error> {
+pub(super) fn require_token(
+    headers: &HeaderMap,
+    fields: &Fields,
+    state: &ApiState,
+    who: &str,
+) -> Result<(), Error> {
     let sent = headers.get(TOKEN_HEADER).and_then(|value| value.to_str().ok());
     let sent = sent.or_else(|| fields.find(TOKEN_FIELD)).unwrap_or_default();
     if state.app.is_form_token(who, sent) { Ok(()) } else { Err(Error::plain(Code::CrossSite)) }

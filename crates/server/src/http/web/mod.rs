@@ -6,6 +6,7 @@ mod assets;
 mod cookies;
 mod form;
 mod frame;
+mod json;
 mod person;
 
 pub(super) use answer::{WebError, door, page, see_other};
@@ -13,4 +14,5 @@ pub(super) use assets::serve as asset;
 pub(super) use cookies::Cookie;
 pub(super) use form::{Fields, SignedForm, VisitForm, require_own_origin};
 pub(super) use frame::exchange;
+pub(super) use json::{SignedJson, VisitJson};
 pub(super) use person::{MaybePerson, Operator, Person, Visit};

@@ -1,6 +1,6 @@
 //! The shell around every page of the dashboard: what its head loads, where one can go, what was just done.
 
-use crate::pages::assets::{APP_CSS, APP_JS};
+use crate::pages::assets::{APP_CSS, APP_JS, DEVICE_CSS};
 
 /// Where in the dashboard a page belongs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,6 +33,10 @@ impl Shell<'_> {
 
     pub fn script(&self) -> String {
         APP_JS.path()
+    }
+
+    pub fn device_style(&self) -> String {
+        DEVICE_CSS.path()
     }
 
     pub fn is(&self, section: Section) -> bool {
@@ -77,6 +81,7 @@ done! {
     KeyRevoked = "key-revoked": "The key no longer works.";
     AppRevoked = "app-revoked": "The app no longer has access.";
     SessionEnded = "session-ended": "That browser is signed out.";
+    SessionsEnded = "sessions-ended": "Every other browser is signed out.";
     PasskeyAdded = "passkey-added": "The passkey is ready for your next sign-in.";
     PasskeyRemoved = "passkey-removed": "The passkey no longer works here.";
     TakenDown = "taken-down": "The page is taken down.";

@@ -7,6 +7,7 @@ mod node;
 pub(crate) mod oauth;
 mod samples;
 mod smtp;
+mod tab;
 
 pub(crate) use ask::{Answer, Ask, Form};
 pub(crate) use cli::Dropleaf;
@@ -14,6 +15,7 @@ pub(crate) use database::{Database, s3_url};
 pub(crate) use node::{NOW, Node, Setup, on_each_database, site_path};
 pub(crate) use samples::{noise, page, pdf, zip};
 pub(crate) use smtp::{MailServer, Mood, Seen, code_in};
+pub(crate) use tab::Tab;
 
 pub(crate) const HOUR: i64 = 3600;
 pub(crate) const DAY: i64 = 86_400;

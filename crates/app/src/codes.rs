@@ -1,0 +1,53 @@
+//! Codes by e-mail: eight digits, good for a few minutes and a few tries. What the e-mail gate and the sign-in share.
+
+use crate::app::App;
+use dropleaf_core::rate::Rate;
+use dropleaf_store::{Stmt, counters};
+
+/// How long a code is good, and how often it may be tried.
+pub(crate) const LIFE: i64 = 600;
+pub(crate) const TRIES: i64 = 5;
+const DIGITS: usize = 8;
+
+/// What a person typed as a code, if it can be one. People copy codes with the spaces they see.
+pub(crate) fn typed(text: &str) -> Option<String> {
+    let code: String = text.chars().filter(|c| !c.is_whitespace() && *c != '-').collect();
+    (code.len() == DIGITS && code.bytes().all(|b| b.is_ascii_digit())).then_some(code)
+}
+
+/// The code as a letter shows it.
+pub(crate) fn shown(code: &str) -> String {
+    let (first, last) = code.split_at(code.len() / 2);
+    format!("{first} {last}")
+}
+
+impl App {
+    pub(crate) fn code(&self) -> String {
+        // The remainder of 64 random bits is even enough.
+        let number = u64::from_be_bytes(self.minter.bytes()) % 10_u64.pow(8);
+        format!("{number:0DIGITS$}")
+    }
+
+    /// Counts one letter to an address, which is not stored, only its keyed hash.
+    pub(crate) fn count_mailbox(&self, rate: &Rate, address: &str, now: i64) -> Stmt {
+        let mailbox = &self.keys.mac("mailbox", address.as_bytes())[..12];
+        let mailbox = mailbox.iter().fold(String::new(), |text, b| format!("{text}{b:02x}"));
+        counters::take(&format!("{}:{mailbox}", rate.name), rate, now)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_are_read_as_people_type_them() {
+        for good in ["12345678", " 1234 5678\n", "1234-5678"] {
+            assert_eq!(typed(good).as_deref(), Some("12345678"));
+        }
+        for bad in ["", "1234567", "123456789", "1234567a", "１２３４５６７８"] {
+            assert_eq!(typed(bad), None, "{bad}");
+        }
+        assert_eq!(shown("12345678"), "1234 5678");
+    }
+}

@@ -1,0 +1,129 @@
+//! Passkeys: added by somebody who has just proved who they are, used instead of a letter. What the browser's answers
+//! mean is checked at the door; here they are kept, found, and turned into a session.
+
+use crate::app::App;
+use crate::sign_in::{Browser, SignedIn, replaced};
+use dropleaf_core::account::Account;
+use dropleaf_core::passkey::{self, CEREMONY_SECONDS, Passkey};
+use dropleaf_core::session::{Method, Session};
+use dropleaf_core::{Code, Error, Result, secret};
+use dropleaf_store::DbError;
+use dropleaf_store::passkeys::{self, Ceremony};
+
+/// The browser that a question is put to. Its answer counts only from there.
+#[derive(Debug, Clone, Copy)]
+pub enum Asked<'a> {
+    /// In this session, for a new passkey.
+    Session(&'a Session),
+    /// A visitor, who wants to sign in.
+    Visit(&'a str),
+}
+
+impl Asked<'_> {
+    fn hash(self) -> [u8; 32] {
+        match self {
+            Self::Session(session) => secret::hash(&format!("session\0{}", session.id)),
+            Self::Visit(visit) => secret::hash(&format!("visit\0{visit}")),
+        }
+    }
+}
+
+impl App {
+    /// The name that a device keeps for an account: it tells nothing, and stays the same.
+    pub fn passkey_user(&self, account: &Account) -> [u8; 16] {
+        let mac = self.keys.mac("passkey_user", account.id.as_bytes());
+        std::array::from_fn(|at| mac[at])
+    }
+
+    /// Keeps what must be remembered of a question until it is answered.
+    pub async fn keep_ceremony(&self, asked: Asked<'_>, state: String) -> Result<()> {
+        let account_id = match asked {
+            Asked::Session(session) => Some(session.account_id.clone()),
+            Asked::Visit(_) => None,
+        };
+        let ceremony = Ceremony { account_id, state };
+        let stmt = passkeys::put_ceremony(&asked.hash(), &ceremony, self.now() + CEREMONY_SECONDS);
+        self.store.commit(vec![stmt]).await?;
+        Ok(())
+    }
+
+    /// What was kept; it is gone then.
+    pub async fn take_ceremony(&self, asked: Asked<'_>) -> Result<String> {
+        let found = self.store.take_ceremony(&asked.hash(), self.now()).await?;
+        let of = match asked {
+            Asked::Session(session) => Some(session.account_id.as_str()),
+            Asked::Visit(_) => None,
+        };
+        match found {
+            Some(ceremony) if ceremony.account_id.as_deref() == of => Ok(ceremony.state),
+            _ => Err(Error::plain(Code::InvalidPasskey)),
+        }
+    }
+
+    pub async fn list_passkeys(&self, account: &Account) -> Result<Vec<Passkey>> {
+        Ok(self.store.list_passkeys(&account.id).await?)
+    }
+
+    /// Adds a passkey that was checked.
+    pub async fn add_passkey(
+        &self,
+        account: &Account,
+        credential_id: Vec<u8>,
+        credential: String,
+        name: String,
+    ) -> Result<()> {
+        let passkey = Passkey {
+            id: self.minter.id("pass"),
+            account_id: account.id.clone(),
+            credential_id,
+            credential,
+            name,
+            created_at: self.now(),
+            last_used_at: None,
+        };
+        match self.store.commit(vec![passkeys::insert(&passkey)]).await {
+            Ok(_) => Ok(()),
+            Err(DbError::Guard(passkeys::REFUSED)) => {
+                let most = passkey::MOST;
+                Err(Error::new(
+                    Code::TooMany,
+                    format!("An account has at most {most} passkeys; remove one first."),
+                ))
+            }
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// The passkey that a device named, whoever's it is.
+    pub async fn find_passkey(&self, credential_id: &[u8]) -> Result<Option<(Passkey, Account)>> {
+        let Some(passkey) = self.store.find_passkey(credential_id).await? else { return Ok(None) };
+        let account = self.store.find_account(&passkey.account_id).await?;
+        Ok(account.map(|account| (passkey, account)))
+    }
+
+    /// Signs in whoever has used this passkey. `credential` is what it is after the use.
+    pub async fn sign_in_by_passkey(
+        &self,
+        passkey: &Passkey,
+        credential: &str,
+        return_to: &str,
+        browser: &Browser,
+    ) -> Result<SignedIn> {
+        let (new, begun) = self.begin_session(&passkey.account_id, Method::Passkey, &browser.device);
+        let mut stmts = vec![passkeys::note_use(passkey, credential, self.now()), begun];
+        stmts.extend(replaced(browser, &new.session));
+        match self.store.commit(stmts).await {
+            Ok(_) => Ok(SignedIn { secret: new.secret, return_to: return_to.to_owned() }),
+            Err(DbError::Guard(passkeys::UNKNOWN)) => Err(Error::plain(Code::InvalidPasskey)),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    pub async fn remove_passkey(&self, account: &Account, id: &str) -> Result<()> {
+        match self.store.commit(vec![passkeys::delete(&account.id, id)]).await {
+            Ok(_) => Ok(()),
+            Err(DbError::Guard(passkeys::UNKNOWN)) => Err(Error::not_found("passkey")),
+            Err(error) => Err(error.into()),
+        }
+    }
+}

@@ -1,0 +1,225 @@
+//! Signing in by e-mail: a letter with a code and a link, and a session for either. Whatever is asked, an address with
+//! an account, one that may have one and one that may not take the same way through here: the same statements, the
+//! same counters, the same answers.
+
+use crate::app::App;
+use crate::codes::{self, LIFE, TRIES};
+use crate::limits::refused;
+use crate::mailer::Letter;
+use crate::sessions::NewSession;
+use dropleaf_core::account::Account;
+use dropleaf_core::session::{Method, Session};
+use dropleaf_core::sign_up::SignUp;
+use dropleaf_core::{Code, Error, Result, email, secret};
+use dropleaf_store::sign_ins::{self, Named, NewSignIn, SignIn};
+use dropleaf_store::{DbError, Stmt, counters, sessions};
+use std::net::IpAddr;
+
+/// How long a link made on the command line is good.
+const MADE_LINK_LIFE: i64 = 3600;
+
+/// The browser that signs in.
+#[derive(Debug, Clone, Default)]
+pub struct Browser {
+    pub ip: Option<IpAddr>,
+    /// What it calls itself, in a few words.
+    pub device: String,
+    /// The secret of the session it holds; the new one takes its place.
+    pub old_session: Option<String>,
+}
+
+/// Somebody who has just signed in.
+#[derive(Debug)]
+pub struct SignedIn {
+    pub secret: String,
+    /// A path on this host.
+    pub return_to: String,
+}
+
+impl App {
+    /// Whether anybody may make an account here.
+    pub fn is_open_to_all(&self) -> bool {
+        self.settings.sign_up == SignUp::Open
+    }
+
+    /// Whether a letter could leave.
+    pub fn has_mail(&self) -> bool {
+        self.require_mail().is_ok()
+    }
+
+    /// Opens a sign-in for this browser. The letter is there only when the address has or may have an account, and is
+    /// for a task in the background: the answer must not wait for it.
+    pub async fn request_sign_in(
+        &self,
+        visit: &str,
+        address: &str,
+        return_to: &str,
+        ip: Option<IpAddr>,
+    ) -> Result<Option<Letter>> {
+        self.require_mail()?;
+        let address = email::address(address)?;
+        let now = self.now();
+        let known = self.store.find_account_by_email(&address).await?.is_some();
+        let may_enter = self.settings.sign_up.admits(&address) || known;
+        let (code, token) = (self.code(), self.minter.token());
+        // For whoever may not enter, the row holds a proof that no code gives, and nobody learns the link.
+        let proofs = [self.minter.bytes::<32>(), self.sign_in_mac(visit, &address, &code)];
+        let mut stmts = self.count_sign_in(&address, ip, now);
+        stmts.push(sign_ins::put(&NewSignIn {
+            visit_hash: secret::hash(visit),
+            link_hash: secret::hash(&token),
+            email: &address,
+            code_mac: proofs[usize::from(may_enter)],
+            tries: TRIES,
+            return_to,
+            expires_at: now + LIFE,
+        }));
+        self.store.commit(stmts).await.map_err(|error| self.sign_in_refusal(error, now))?;
+        let letter = self.sign_in_letter(address, &code, &token, now);
+        Ok(may_enter.then_some(letter))
+    }
+
+    /// The sign-in this browser has open.
+    pub async fn find_sign_in(&self, visit: &str) -> Result<Option<SignIn>> {
+        Ok(self.store.find_sign_in(&secret::hash(visit), self.now()).await?)
+    }
+
+    /// The sign-in that a link leads to. Looking changes nothing: programs that read mail open links too.
+    pub async fn find_sign_in_by_link(&self, token: &str) -> Result<Option<SignIn>> {
+        Ok(self.store.find_sign_in_by_link(&secret::hash(token), self.now()).await?)
+    }
+
+    /// Signs in with the code that was sent for this browser. It works once; a wrong one costs a try.
+    pub async fn sign_in_by_code(&self, visit: &str, typed: &str, browser: &Browser) -> Result<SignedIn> {
+        let wrong = || Error::plain(Code::InvalidCode);
+        let guess = self.take_guess_from("sign_in", browser.ip)?;
+        let code = codes::typed(typed).ok_or_else(wrong)?;
+        let open = self.find_sign_in(visit).await?.ok_or_else(wrong)?;
+        let hash = secret::hash(visit);
+        let mac = self.sign_in_mac(visit, &open.email, &code);
+        let proof = sign_ins::try_code(&hash, &mac, self.now());
+        let signed_in =
+            self.prove(proof, Named::Visit(&hash), Method::Code, browser).await?.ok_or_else(wrong)?;
+        self.give_back(&guess);
+        Ok(signed_in)
+    }
+
+    /// Signs in with the link from the letter, in whichever browser it was opened. It works once.
+    pub async fn sign_in_by_link(&self, token: &str, browser: &Browser) -> Result<Option<SignedIn>> {
+        let hash = secret::hash(token);
+        let proof = sign_ins::use_link(&hash, self.now());
+        self.prove(proof, Named::Link(&hash), Method::Link, browser).await
+    }
+
+    /// A link that signs this account in, for whoever runs the server: it needs no letter.
+    pub async fn make_sign_in_link(&self, account: &Account) -> Result<String> {
+        let Some(email) = &account.email else { return Err(Error::not_found("address of this account")) };
+        let token = self.minter.token();
+        let stmt = sign_ins::put(&NewSignIn {
+            visit_hash: self.minter.bytes(),
+            link_hash: secret::hash(&token),
+            email,
+            code_mac: self.minter.bytes(),
+            tries: 0,
+            return_to: "/dashboard",
+            expires_at: self.now() + MADE_LINK_LIFE,
+        });
+        self.store.commit(vec![stmt]).await?;
+        Ok(self.sign_in_address(&token))
+    }
+
+    /// One transaction: the proof is used up, the account is there, the session begins, an older one ends.
+    async fn prove(
+        &self,
+        proof: Stmt,
+        named: Named<'_>,
+        method: Method,
+        browser: &Browser,
+    ) -> Result<Option<SignedIn>> {
+        let account = Account {
+            id: self.minter.id("acct"),
+            email: None,
+            plan: self.settings.default_plan.clone(),
+            is_operator: false,
+            balance_minor: 0,
+            active_pages: 0,
+            created_at: self.now(),
+        };
+        let NewSession { session, secret } = self.new_session(&account.id, method, &browser.device);
+        let mut stmts = vec![
+            proof,
+            sign_ins::make_account(named, &account),
+            sign_ins::make_session(named, &session, &secret::hash(&secret)),
+            sign_ins::finish(named),
+        ];
+        stmts.extend(replaced(browser, &session));
+        let outcomes = self.store.commit(stmts).await?;
+        let (Some(proof), Some(begun)) = (outcomes.first(), outcomes.get(2)) else {
+            return Err(Error::internal("a sign-in came back short"));
+        };
+        let Some(found) = sign_ins::proved(proof)? else { return Ok(None) };
+        if begun.affected != 1 {
+            return Err(Error::internal("a proved sign-in began no session"));
+        }
+        Ok(Some(SignedIn { secret, return_to: found.return_to }))
+    }
+
+    /// Bound to the browser that asked and to the address.
+    fn sign_in_mac(&self, visit: &str, address: &str, code: &str) -> [u8; 32] {
+        self.keys.mac("sign_in_code", format!("{visit}\0{address}\0{code}").as_bytes())
+    }
+
+    fn sign_in_address(&self, token: &str) -> String {
+        format!("{}/login/link?token={token}", self.hosts.base.url())
+    }
+
+    fn count_sign_in(&self, address: &str, ip: Option<IpAddr>, now: i64) -> Vec<Stmt> {
+        if self.is_exempt(ip) {
+            return Vec::new();
+        }
+        let rates = &self.settings.rates;
+        let client = &rates.sign_in_client_hour;
+        vec![
+            counters::take(&self.client_key(client, ip), client, now),
+            self.count_mailbox(&rates.sign_in_address_hour, address, now),
+        ]
+    }
+
+    fn sign_in_refusal(&self, error: DbError, now: i64) -> Error {
+        let DbError::Guard(label) = error else { return error.into() };
+        let rates = &self.settings.rates;
+        [rates.sign_in_client_hour, rates.sign_in_address_hour]
+            .into_iter()
+            .find(|rate| rate.name == label)
+            .map_or_else(
+                || Error::internal(format!("guard {label} failed")),
+                |rate| refused(&rate.standing(rate.limit, now)),
+            )
+    }
+
+    /// A fixed text: nothing in it comes from whoever asked.
+    fn sign_in_letter(&self, to: String, code: &str, token: &str, now: i64) -> Letter {
+        let (shown, minutes) = (codes::shown(code), LIFE / 60);
+        let (link, host) = (self.sign_in_address(token), &self.hosts.base.host);
+        let text = format!(
+            "Your code is {shown}\n\n\
+             Type it where you asked to sign in, or open this link:\n\n{link}\n\n\
+             Both work once, within {minutes} minutes.\n\n\
+             If you did not ask to sign in, somebody has typed your address by mistake and you need not do anything. \
+             Do not pass the code or the link on: they open your account.\n\n\
+             -- \nSent by dropleaf at {host}\n"
+        );
+        Letter {
+            id: self.minter.nonce(),
+            written_at: now,
+            to,
+            subject: format!("{shown} is your code"),
+            text,
+        }
+    }
+}
+
+/// Ends the session that the browser held before.
+pub(crate) fn replaced(browser: &Browser, new: &Session) -> Option<Stmt> {
+    browser.old_session.as_deref().map(|old| sessions::delete_replaced(&secret::hash(old), &new.id))
+}

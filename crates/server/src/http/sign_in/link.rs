@@ -1,0 +1,59 @@
+//! `/login/link`: the link from the letter. Opening it only asks; programs that look through mail open links too. It
+//! works in any browser, so the page says whose account it opens.
+
+use super::{Client, welcome};
+use crate::http::api::ApiState;
+use crate::http::web::{MaybePerson, Visit, VisitForm, WebError, door};
+use crate::pages::dashboard::{ConfirmLink, confirm_link};
+use axum::extract::{Query, State};
+use axum::response::Response;
+use http::StatusCode;
+use http::header::SET_COOKIE;
+use serde::Deserialize;
+
+#[derive(Debug, Deserialize)]
+pub(super) struct Opened {
+    #[serde(default)]
+    token: String,
+}
+
+/// `GET /login/link`.
+pub(super) async fn show(
+    State(state): State<ApiState>,
+    MaybePerson(person): MaybePerson,
+    visit: Visit,
+    Query(opened): Query<Opened>,
+) -> Result<Response, WebError> {
+    let Some(open) = state.app.find_sign_in_by_link(&opened.token).await? else {
+        return Ok(ended(&visit));
+    };
+    let other = person.as_ref().and_then(|person| person.account.email.as_deref());
+    let page = ConfirmLink {
+        email: Some(&open.email),
+        token: &opened.token,
+        instead_of: other.filter(|other| *other != open.email),
+    };
+    let mut response = door(StatusCode::OK, confirm_link(&page, &visit.form_token), None);
+    if let Some(cookie) = visit.cookie(&state) {
+        response.headers_mut().append(SET_COOKIE, cookie);
+    }
+    Ok(response)
+}
+
+/// `POST /login/link`.
+pub(super) async fn submit(
+    State(state): State<ApiState>,
+    Client(browser): Client,
+    form: VisitForm,
+) -> Result<Response, WebError> {
+    let VisitForm { visit, fields } = form;
+    match state.app.sign_in_by_link(fields.text("token"), &browser).await? {
+        Some(signed_in) => Ok(welcome(&state, &signed_in)),
+        None => Ok(ended(&visit)),
+    }
+}
+
+fn ended(visit: &Visit) -> Response {
+    let page = ConfirmLink { email: None, token: "", instead_of: None };
+    door(StatusCode::GONE, confirm_link(&page, &visit.form_token), None)
+}

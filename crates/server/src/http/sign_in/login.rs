@@ -1,0 +1,96 @@
+//! `/login`: an address, and a letter to it. Who has an account and who has none get the same answer in the same time.
+
+use super::Client;
+use crate::http::api::ApiState;
+use crate::http::error;
+use crate::http::web::{Fields, MaybePerson, Visit, VisitForm, WebError, door, see_other};
+use crate::pages::dashboard::{Login, login};
+use axum::extract::{Query, State};
+use axum::response::Response;
+use dropleaf_core::{Code, Error, return_to};
+use http::StatusCode;
+use http::header::SET_COOKIE;
+use serde::Deserialize;
+use std::sync::Arc;
+
+/// Where people go who were not on their way anywhere.
+const HOME: &str = "/dashboard";
+
+const NO_MAIL: &str = "This server has no way to send e-mail yet, so it cannot send you a code. Whoever runs it can set \
+                       up mail, or make you a link to sign in with: dropleaf account link, and your address.";
+
+#[derive(Debug, Deserialize)]
+pub(super) struct Asked {
+    next: Option<String>,
+    /// Somebody who has signed in is to prove who they are once more.
+    again: Option<String>,
+}
+
+/// `GET /login`.
+pub(super) async fn show(
+    State(state): State<ApiState>,
+    MaybePerson(person): MaybePerson,
+    visit: Visit,
+    Query(asked): Query<Asked>,
+) -> Response {
+    let next = asked.next.as_deref().and_then(return_to::local).unwrap_or(HOME);
+    if person.is_some() && asked.again.is_none() {
+        return see_other(next);
+    }
+    let email = person.as_ref().and_then(|person| person.account.email.as_deref()).unwrap_or_default();
+    let again = person.is_some();
+    let problem = (!state.app.has_mail()).then_some(NO_MAIL);
+    let status = if problem.is_some() { StatusCode::SERVICE_UNAVAILABLE } else { StatusCode::OK };
+    ask(&state, &visit, status, &Login { email, next, again, problem, ..Login::default() })
+}
+
+/// `POST /login`.
+pub(super) async fn submit(
+    State(state): State<ApiState>,
+    Client(browser): Client,
+    form: VisitForm,
+) -> Result<Response, WebError> {
+    let VisitForm { visit, fields } = form;
+    let (email, next) = (fields.text("email"), next(&fields));
+    let letter = match state.app.request_sign_in(&visit.name, email, next, browser.ip).await {
+        Ok(letter) => letter,
+        Err(error) => return try_again(&state, &visit, &fields, error),
+    };
+    // A task is started either way.
+    let app = Arc::clone(&state.app);
+    state.tasks.spawn(async move {
+        if let Some(letter) = letter {
+            app.deliver(letter).await;
+        }
+    });
+    Ok(see_other("/login/code"))
+}
+
+fn next(fields: &Fields) -> &str {
+    return_to::local(fields.text("next")).unwrap_or(HOME)
+}
+
+/// The form once more, with what was wrong and all that was typed.
+fn try_again(state: &ApiState, visit: &Visit, fields: &Fields, error: Error) -> Result<Response, WebError> {
+    let problem = match error.code {
+        Code::InvalidField => "That is not an e-mail address. Check it and try again.",
+        Code::RateLimited => "Too many codes were asked for. Wait a while, then try again.",
+        Code::MailNotConfigured => NO_MAIL,
+        _ => return Err(error.into()),
+    };
+    let page =
+        Login { email: fields.text("email"), next: next(fields), problem: Some(problem), ..Login::default() };
+    let mut response = ask(state, visit, error::status(error.code), &page);
+    error::note_wait(response.headers_mut(), &error);
+    Ok(response)
+}
+
+fn ask(state: &ApiState, visit: &Visit, status: StatusCode, page: &Login<'_>) -> Response {
+    let page =
+        Login { is_open: state.app.is_open_to_all(), passkeys: super::passkeys(state).is_ok(), ..*page };
+    let mut response = door(status, login(&page, &visit.form_token), None);
+    if let Some(cookie) = visit.cookie(state) {
+        response.headers_mut().append(SET_COOKIE, cookie);
+    }
+    response
+}

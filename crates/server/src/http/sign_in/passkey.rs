@@ -1,0 +1,72 @@
+//! `/login/passkey/…`: signing in with a passkey. Nobody says who they are before the device does, so there is nothing to
+//! find out about anybody. The page's script speaks JSON with these.
+
+use super::{Client, welcome};
+use crate::http::api::{ApiError, ApiState};
+use crate::http::web::{VisitJson, WebError};
+use crate::passkey::Passkeys;
+use axum::Json;
+use axum::extract::State;
+use axum::response::{IntoResponse, Response};
+use dropleaf_app::Asked;
+use dropleaf_core::{Code, Error, return_to};
+use http::StatusCode;
+use http::header::{LOCATION, SET_COOKIE};
+use serde_json::{Value, json};
+
+/// `POST /login/passkey/begin`: a question for the browser.
+pub(super) async fn begin(State(state): State<ApiState>, sent: VisitJson) -> Result<Json<Value>, WebError> {
+    let question = passkeys(&state)?.ask_any().map_err(Error::internal)?;
+    state.app.keep_ceremony(Asked::Visit(&sent.visit.name), question.state).await?;
+    Ok(Json(question.options))
+}
+
+/// `POST /login/passkey/finish`: the browser's answer, and the session for it.
+pub(super) async fn finish(
+    State(state): State<ApiState>,
+    Client(browser): Client,
+    sent: VisitJson,
+) -> Result<Response, WebError> {
+    let (passkeys, answer) = (passkeys(&state)?, &sent.body["credential"]);
+    let asked = match state.app.take_ceremony(Asked::Visit(&sent.visit.name)).await {
+        Ok(asked) => asked,
+        Err(error) => return Ok(refused(error)),
+    };
+    // Whatever is wrong with the answer, it is told in the same words.
+    let unknown = || Error::plain(Code::InvalidPasskey);
+    let Ok((credential_id, user)) = passkeys.named(answer) else { return Ok(refused(unknown())) };
+    let Some((passkey, account)) = state.app.find_passkey(&credential_id).await? else {
+        return Ok(refused(unknown()));
+    };
+    let checked = passkeys.check_use(&asked, answer, &passkey.credential);
+    let credential = match checked {
+        Ok(credential) if state.app.passkey_user(&account) == user => credential,
+        Ok(_) => return Ok(refused(unknown())),
+        Err(error) => {
+            tracing::info!(%error, passkey = passkey.id, "a passkey was refused");
+            return Ok(refused(unknown()));
+        }
+    };
+    let next = sent.body["next"].as_str().and_then(return_to::local).unwrap_or("/dashboard");
+    let signed_in = match state.app.sign_in_by_passkey(&passkey, &credential, next, &browser).await {
+        Ok(signed_in) => signed_in,
+        Err(error) => return Ok(refused(error)),
+    };
+    // The script goes there itself: what it asked for was an answer, not a page.
+    let sent_on = welcome(&state, &signed_in);
+    let to = sent_on.headers().get(LOCATION).and_then(|to| to.to_str().ok()).unwrap_or("/dashboard");
+    let mut response = (StatusCode::OK, Json(json!({"to": to}))).into_response();
+    if let Some(cookie) = sent_on.headers().get(SET_COOKIE) {
+        response.headers_mut().insert(SET_COOKIE, cookie.clone());
+    }
+    Ok(response)
+}
+
+fn refused(error: Error) -> Response {
+    ApiError(error).into_response()
+}
+
+/// The library for this server's address; where passkeys cannot work, the address does not exist.
+pub(in crate::http) fn passkeys(state: &ApiState) -> Result<Passkeys, Error> {
+    Passkeys::at(&state.resolved.hosts.base).ok_or_else(|| Error::plain(Code::NotFound))
+}

@@ -1,0 +1,51 @@
+//! What scripts of our own pages send: JSON, under the same rules as forms. The form token travels in a header.
+
+use super::form::{read_body, require_own_origin, require_token};
+use super::{Fields, Person, Visit, WebError};
+use crate::http::api::ApiState;
+use axum::extract::{FromRequest, FromRequestParts, Request};
+use dropleaf_core::{Code, Error};
+use serde_json::Value;
+
+/// JSON from the page of a person who has signed in.
+#[derive(Debug)]
+pub(in crate::http) struct SignedJson {
+    pub person: Person,
+    pub body: Value,
+}
+
+/// JSON from the page of a browser that has not signed in, or need not have.
+#[derive(Debug)]
+pub(in crate::http) struct VisitJson {
+    pub visit: Visit,
+    pub body: Value,
+}
+
+impl FromRequest<ApiState> for SignedJson {
+    type Rejection = WebError;
+
+    async fn from_request(request: Request, state: &ApiState) -> Result<Self, WebError> {
+        let (mut parts, body) = request.into_parts();
+        require_own_origin(&parts, state)?;
+        let person = Person::from_request_parts(&mut parts, state).await?;
+        require_token(&parts.headers, &Fields::default(), state, &person.session.id)?;
+        Ok(Self { person, body: parsed(body).await? })
+    }
+}
+
+impl FromRequest<ApiState> for VisitJson {
+    type Rejection = WebError;
+
+    async fn from_request(request: Request, state: &ApiState) -> Result<Self, WebError> {
+        let (mut parts, body) = request.into_parts();
+        require_own_origin(&parts, state)?;
+        let visit = Visit::from_request_parts(&mut parts, state).await?;
+        require_token(&parts.headers, &Fields::default(), state, &visit.name)?;
+        Ok(Self { visit, body: parsed(body).await? })
+    }
+}
+
+async fn parsed(body: axum::body::Body) -> Result<Value, Error> {
+    let bytes = read_body(body).await?;
+    serde_json::from_slice(&bytes).map_err(|_| Error::new(Code::InvalidRequest, "The body is not JSON."))
+}

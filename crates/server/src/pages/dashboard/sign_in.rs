@@ -1,0 +1,123 @@
+//! The doors of the dashboard: an address, a code, a link to confirm. One card on an empty page.
+
+use super::{Section, Shell};
+use crate::pages::Html;
+use askama::Template;
+
+/// Asks for an address.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Login<'a> {
+    pub email: &'a str,
+    /// Where the person is going.
+    pub next: &'a str,
+    /// They have signed in, and are to prove once more who they are.
+    pub again: bool,
+    /// Whoever is new here gets an account.
+    pub is_open: bool,
+    /// Whether a passkey can be used here.
+    pub passkeys: bool,
+    pub problem: Option<&'a str>,
+}
+
+/// Asks for the code that was sent.
+#[derive(Debug, Clone, Copy)]
+pub struct EnterCode<'a> {
+    pub email: &'a str,
+    pub next: &'a str,
+    /// Every address gets a letter here; otherwise the page must not tell whether this one does.
+    pub is_sent: bool,
+    /// Whether the code can still be tried.
+    pub is_open: bool,
+    pub problem: Option<&'a str>,
+}
+
+/// Asks whether to sign in with a link.
+#[derive(Debug, Clone, Copy)]
+pub struct ConfirmLink<'a> {
+    /// None when the link works no longer.
+    pub email: Option<&'a str>,
+    pub token: &'a str,
+    /// Who is signed in on this browser now, when that is somebody else.
+    pub instead_of: Option<&'a str>,
+}
+
+#[derive(Template)]
+#[template(path = "login.html")]
+struct LoginPage<'a> {
+    shell: Shell<'a>,
+    page: &'a Login<'a>,
+}
+
+#[derive(Template)]
+#[template(path = "login_code.html")]
+struct CodePage<'a> {
+    shell: Shell<'a>,
+    page: &'a EnterCode<'a>,
+    /// Where to ask for another code.
+    anew: String,
+}
+
+#[derive(Template)]
+#[template(path = "login_link.html")]
+struct LinkPage<'a> {
+    shell: Shell<'a>,
+    page: &'a ConfirmLink<'a>,
+}
+
+impl Login<'_> {
+    fn script(&self) -> String {
+        crate::pages::assets::PASSKEY_JS.path()
+    }
+}
+
+pub fn login(page: &Login<'_>, form_token: &str) -> Html {
+    render(&LoginPage { shell: shell(form_token), page })
+}
+
+pub fn enter_code(page: &EnterCode<'_>, form_token: &str) -> Html {
+    let next: String = form_urlencoded::byte_serialize(page.next.as_bytes()).collect();
+    render(&CodePage { shell: shell(form_token), page, anew: format!("/login?again=1&next={next}") })
+}
+
+pub fn confirm_link(page: &ConfirmLink<'_>, form_token: &str) -> Html {
+    render(&LinkPage { shell: shell(form_token), page })
+}
+
+fn shell(form_token: &str) -> Shell<'_> {
+    Shell { section: Section::Door, email: None, is_operator: false, form_token, done: None }
+}
+
+fn render(page: &impl Template) -> Html {
+    // Writing into memory does not fail.
+    Html(page.render().unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HOSTILE: &str = "\"'><script>alert(1)</script>";
+
+    #[test]
+    fn what_people_typed_is_shown_as_text() {
+        let problem = Some(HOSTILE);
+        let pages = [
+            login(
+                &Login { email: HOSTILE, next: HOSTILE, problem, passkeys: true, ..Login::default() },
+                HOSTILE,
+            ),
+            enter_code(
+                &EnterCode { email: HOSTILE, next: HOSTILE, is_sent: true, is_open: true, problem },
+                HOSTILE,
+            ),
+            confirm_link(
+                &ConfirmLink { email: Some(HOSTILE), token: HOSTILE, instead_of: Some(HOSTILE) },
+                HOSTILE,
+            ),
+        ];
+        for Html(text) in pages {
+            assert!(!text.contains("<script>"), "{text}");
+            assert!(!text.contains(" style=") && text.contains("<h1"), "{text}");
+        }
+    }
+}

@@ -1,0 +1,141 @@
+//! `/dashboard/account` and `/logout`: sessions that are seen, ended by their owner, and ended by time.
+
+use crate::harness::{Answer, DAY, Node, Setup, Tab, on_each_database};
+use dropleaf_core::account::Account;
+use dropleaf_core::session::Method;
+
+/// A tab of somebody who has signed in.
+async fn signed_in<'a>(node: &'a Node, account: &Account, device: &str) -> Tab<'a> {
+    let new = node.app().start_session(account, Method::Code, device).await.unwrap();
+    let mut tab = Tab::new(node);
+    tab.cookies.insert("__Host-session".into(), new.secret);
+    tab
+}
+
+async fn ann(node: &Node) -> Account {
+    node.app().create_account("ann@example.org", None, false).await.unwrap()
+}
+
+fn is_out(answer: &Answer) -> bool {
+    answer.status == 303 && answer.header("location").starts_with("/login?next=")
+}
+
+#[tokio::test]
+async fn signing_out_ends_the_session_here_and_on_the_server() {
+    let node = Node::start().await;
+    let ann = ann(&node).await;
+    let mut tab = signed_in(&node, &ann, "Firefox on Linux").await;
+    let copied = tab.session().unwrap().to_owned();
+    tab.get("/dashboard/account").await.expect(200);
+    let out = tab.submit("/logout", &[]).await.expect(303);
+    assert_eq!(out.header("location"), "/");
+    assert!(
+        out.header("set-cookie").starts_with("__Host-session=;")
+            && out.header("set-cookie").contains("Max-Age=0")
+    );
+    assert_eq!(tab.session(), None);
+    tab.cookies.insert("__Host-session".into(), copied);
+    assert!(is_out(&tab.get("/dashboard/account").await));
+}
+
+#[tokio::test]
+async fn session_ends_when_it_is_not_used() {
+    let node = Node::start().await;
+    let ann = ann(&node).await;
+    let mut tab = signed_in(&node, &ann, "Firefox on Linux").await;
+    for _ in 0..3 {
+        node.clock.advance(29 * DAY);
+        tab.get("/dashboard/account").await.expect(200);
+    }
+    node.clock.advance(30 * DAY);
+    assert!(is_out(&tab.get("/dashboard/account").await));
+    node.app().sweep().await.unwrap();
+    assert_eq!(node.count("SELECT COUNT(*) FROM sessions").await, 0);
+}
+
+#[tokio::test]
+async fn sessions_are_listed_and_ended_by_their_owner_alone() {
+    on_each_database(Setup::new, async |node| {
+        let ann = ann(node).await;
+        let bob = node.app().create_account("bob@example.org", None, false).await.unwrap();
+        let mut tab = signed_in(node, &ann, "Firefox on Linux").await;
+        let mut phone = signed_in(node, &ann, "Safari on iPhone").await;
+        let mut work = signed_in(node, &ann, "Chrome on <Windows>").await;
+        let mut stranger = signed_in(node, &bob, "Edge on Windows").await;
+        let shown = tab.get("/dashboard/account").await.expect(200).text();
+        for device in ["Firefox on Linux", "Safari on iPhone", "Chrome on &#60;Windows&#62;", "This browser"]
+        {
+            assert!(shown.contains(device), "{device}: {shown}");
+        }
+        assert!(!shown.contains("Edge on Windows"));
+        let sessions = node.app().list_sessions(&ann).await.unwrap();
+        let of_phone = sessions.iter().find(|session| session.device.starts_with("Safari")).unwrap();
+        let end = format!("/dashboard/account/sessions/{}/end", of_phone.id);
+        stranger.get("/dashboard/account").await.expect(200);
+        stranger.submit(&end, &[]).await.expect(404);
+        phone.get("/dashboard/account").await.expect(200);
+        let ended = tab.submit(&end, &[]).await.expect(303);
+        assert_eq!(ended.header("location"), "/dashboard/account?done=session-ended");
+        assert!(
+            tab.get("/dashboard/account?done=session-ended")
+                .await
+                .text()
+                .contains("That browser is signed out.")
+        );
+        // At once: there is no copy of it anywhere.
+        assert!(is_out(&phone.get("/dashboard/account").await));
+        let others = tab.submit("/dashboard/account/sessions/end-others", &[]).await.expect(303);
+        assert_eq!(others.header("location"), "/dashboard/account?done=sessions-ended");
+        assert!(is_out(&work.get("/dashboard/account").await));
+        tab.get("/dashboard/account").await.expect(200);
+        stranger.get("/dashboard/account").await.expect(200);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn forms_of_other_sites_end_nothing() {
+    let node = Node::start().await;
+    let ann = ann(&node).await;
+    let mut tab = signed_in(&node, &ann, "Firefox on Linux").await;
+    let mut other = signed_in(&node, &ann, "Safari on iPhone").await;
+    tab.get("/dashboard/account").await.expect(200);
+    other.get("/dashboard/account").await.expect(200);
+    let id = node.app().list_sessions(&ann).await.unwrap()[0].id.clone();
+    let end = format!("/dashboard/account/sessions/{id}/end");
+    for path in ["/logout", "/dashboard/account/sessions/end-others", &end] {
+        for foreign in ["https://evil.example", "null", "http://s-abc.localhost"] {
+            let answer = tab.form(path, &[]).header("origin", foreign).send().await.expect(403);
+            assert!(answer.text().contains("cross_site"));
+        }
+        tab.form(path, &[]).send().await.expect(403);
+        // The token of another session of the very same person is not this one's.
+        let mut mixed = Tab::new(&node);
+        mixed.cookies = tab.cookies.clone();
+        mixed.token = other.token.clone();
+        mixed.submit(path, &[]).await.expect(403);
+    }
+    assert_eq!(node.count("SELECT COUNT(*) FROM sessions").await, 2);
+}
+
+#[tokio::test]
+async fn account_page_tells_the_plan_and_what_is_used_of_it() {
+    let node = Node::start().await;
+    let account = node.app().create_account("ann@example.org", Some("free"), false).await.unwrap();
+    let mut tab = signed_in(&node, &account, "Firefox on Linux").await;
+    let shown = tab.get("/dashboard/account").await.expect(200);
+    let text = shown.text();
+    for words in [
+        "ann@example.org",
+        "free",
+        "0 of 3",
+        "0 of 1000",
+        "7 days",
+        "25 MiB",
+        "aria-current=\"page\">Account",
+    ] {
+        assert!(text.contains(words), "{words}: {text}");
+    }
+    assert_eq!(shown.header("cache-control"), "no-store");
+    assert!(shown.header("content-security-policy").contains("require-trusted-types-for 'script'"));
+}

@@ -1,0 +1,118 @@
+//! Rows of `passkeys`, and of `passkey_ceremonies`: questions that wait for a browser's answer.
+
+use crate::db::{DbError, Row, Stmt};
+use crate::store::Store;
+use dropleaf_core::passkey::{MOST, Passkey};
+
+/// The account has as many as it may, or somebody has this very credential.
+pub const REFUSED: &str = "passkey_refused";
+pub const UNKNOWN: &str = "unknown_passkey";
+
+/// A question that was asked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ceremony {
+    /// Whose passkey it is to become; none when it is to sign somebody in.
+    pub account_id: Option<String>,
+    pub state: String,
+}
+
+macro_rules! select {
+    ($tail:literal) => {
+        concat!(
+            "SELECT id, account_id, credential_id, credential, name, created_at, last_used_at FROM passkeys ",
+            $tail
+        )
+    };
+}
+
+fn row(row: &Row<'_>) -> Result<Passkey, DbError> {
+    Ok(Passkey {
+        id: row.text(0)?.to_owned(),
+        account_id: row.text(1)?.to_owned(),
+        credential_id: row.bytes(2)?.to_owned(),
+        credential: row.text(3)?.to_owned(),
+        name: row.text(4)?.to_owned(),
+        created_at: row.int(5)?,
+        last_used_at: row.opt_int(6)?,
+    })
+}
+
+impl Store {
+    pub async fn list_passkeys(&self, account_id: &str) -> Result<Vec<Passkey>, DbError> {
+        self.db
+            .list(select!("WHERE account_id = $1 ORDER BY created_at, id"), vec![account_id.into()], row)
+            .await
+    }
+
+    pub async fn find_passkey(&self, credential_id: &[u8]) -> Result<Option<Passkey>, DbError> {
+        self.db.get(select!("WHERE credential_id = $1"), &[credential_id.to_vec().into()], row).await
+    }
+
+    /// Takes a question back, so that it is answered once.
+    pub async fn take_ceremony(&self, hash: &[u8; 32], now: i64) -> Result<Option<Ceremony>, DbError> {
+        let stmt = Stmt::new(
+            "DELETE FROM passkey_ceremonies WHERE visit_hash = $1 RETURNING account_id, state, expires_at",
+            vec![(*hash).into()],
+        );
+        let outcome = self.db.exec(stmt).await?;
+        let Some(found) = outcome.rows.first() else { return Ok(None) };
+        let found = found.as_row();
+        let open = found.int(2)? > now;
+        let ceremony =
+            Ceremony { account_id: found.opt_text(0)?.map(str::to_owned), state: found.text(1)?.to_owned() };
+        Ok(open.then_some(ceremony))
+    }
+}
+
+/// Keeps a question until it is answered; an older one of the same browser is forgotten.
+pub fn put_ceremony(hash: &[u8; 32], ceremony: &Ceremony, expires_at: i64) -> Stmt {
+    Stmt::new(
+        "INSERT INTO passkey_ceremonies (visit_hash, account_id, state, expires_at) VALUES ($1, $2, $3, $4) \
+         ON CONFLICT (visit_hash) DO UPDATE SET account_id = excluded.account_id, state = excluded.state, \
+         expires_at = excluded.expires_at",
+        vec![
+            (*hash).into(),
+            ceremony.account_id.as_deref().into(),
+            ceremony.state.as_str().into(),
+            expires_at.into(),
+        ],
+    )
+}
+
+/// Adds a passkey, unless the account has as many as it may or the credential is somebody's already.
+pub fn insert(passkey: &Passkey) -> Stmt {
+    Stmt::new(
+        "INSERT INTO passkeys (id, account_id, credential_id, credential, name, created_at, last_used_at) \
+         SELECT $1, $2, $3, $4, $5, CAST($6 AS BIGINT), NULL \
+         WHERE (SELECT COUNT(*) FROM passkeys WHERE account_id = $2) < CAST($7 AS BIGINT) \
+         ON CONFLICT (credential_id) DO NOTHING",
+        vec![
+            passkey.id.as_str().into(),
+            passkey.account_id.as_str().into(),
+            passkey.credential_id.clone().into(),
+            passkey.credential.as_str().into(),
+            passkey.name.as_str().into(),
+            passkey.created_at.into(),
+            MOST.into(),
+        ],
+    )
+    .one(REFUSED)
+}
+
+/// Notes a use and what the counter says now, unless it was used or removed since it was read.
+pub fn note_use(passkey: &Passkey, credential: &str, now: i64) -> Stmt {
+    Stmt::new(
+        "UPDATE passkeys SET credential = $1, last_used_at = $2 WHERE id = $3 AND credential = $4",
+        vec![credential.into(), now.into(), passkey.id.as_str().into(), passkey.credential.as_str().into()],
+    )
+    .one(UNKNOWN)
+}
+
+pub fn delete(account_id: &str, id: &str) -> Stmt {
+    Stmt::new("DELETE FROM passkeys WHERE account_id = $1 AND id = $2", vec![account_id.into(), id.into()])
+        .one(UNKNOWN)
+}
+
+pub fn delete_expired_ceremonies(now: i64) -> Stmt {
+    Stmt::new("DELETE FROM passkey_ceremonies WHERE expires_at <= $1", vec![now.into()])
+}

@@ -1,0 +1,195 @@
+//! Rows of `sign_ins`: one open sign-in for each browser that asked. Rows are written alike for addresses that have an
+//! account, may have one, or may not. A row is marked as proved and goes in the same transaction, so that only the one
+//! request that proved it ever sees the mark.
+
+use crate::db::{DbError, Outcome, Row, Stmt};
+use crate::store::Store;
+use dropleaf_core::account::Account;
+use dropleaf_core::session::Session;
+
+/// An open sign-in as a page shows it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SignIn {
+    pub email: String,
+    pub return_to: String,
+    pub tries_left: i64,
+}
+
+/// A new sign-in.
+#[derive(Debug)]
+pub struct NewSignIn<'a> {
+    pub visit_hash: [u8; 32],
+    pub link_hash: [u8; 32],
+    pub email: &'a str,
+    pub code_mac: [u8; 32],
+    pub tries: i64,
+    pub return_to: &'a str,
+    pub expires_at: i64,
+}
+
+/// What `tries_left` says once a sign-in was proved.
+const PROVED: i64 = -1;
+
+fn row(row: &Row<'_>) -> Result<SignIn, DbError> {
+    Ok(SignIn { email: row.text(0)?.to_owned(), return_to: row.text(1)?.to_owned(), tries_left: row.int(2)? })
+}
+
+impl Store {
+    pub async fn find_sign_in(&self, visit_hash: &[u8; 32], now: i64) -> Result<Option<SignIn>, DbError> {
+        self.db
+            .get(
+                "SELECT email, return_to, tries_left FROM sign_ins WHERE visit_hash = $1 AND expires_at > $2",
+                &[(*visit_hash).into(), now.into()],
+                row,
+            )
+            .await
+    }
+
+    pub async fn find_sign_in_by_link(
+        &self,
+        link_hash: &[u8; 32],
+        now: i64,
+    ) -> Result<Option<SignIn>, DbError> {
+        self.db
+            .get(
+                "SELECT email, return_to, tries_left FROM sign_ins WHERE link_hash = $1 AND expires_at > $2",
+                &[(*link_hash).into(), now.into()],
+                row,
+            )
+            .await
+    }
+}
+
+/// Opens a sign-in; what the browser asked for before is worth nothing any more.
+pub fn put(new: &NewSignIn<'_>) -> Stmt {
+    Stmt::new(
+        "INSERT INTO sign_ins (visit_hash, link_hash, email, code_mac, tries_left, return_to, expires_at) \
+         VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (visit_hash) DO UPDATE SET link_hash = excluded.link_hash, \
+         email = excluded.email, code_mac = excluded.code_mac, tries_left = excluded.tries_left, \
+         return_to = excluded.return_to, expires_at = excluded.expires_at",
+        vec![
+            new.visit_hash.into(),
+            new.link_hash.into(),
+            new.email.into(),
+            new.code_mac.into(),
+            new.tries.into(),
+            new.return_to.into(),
+            new.expires_at.into(),
+        ],
+    )
+}
+
+/// Tries a code: a right one proves the sign-in, a wrong one costs a try. One statement, so that racers cannot try
+/// more often than that.
+pub fn try_code(visit_hash: &[u8; 32], code_mac: &[u8; 32], now: i64) -> Stmt {
+    Stmt::new(
+        "UPDATE sign_ins SET tries_left = CASE WHEN code_mac = $1 THEN -1 ELSE tries_left - 1 END \
+         WHERE visit_hash = $2 AND tries_left > 0 AND expires_at > $3 RETURNING email, return_to, tries_left",
+        vec![(*code_mac).into(), (*visit_hash).into(), now.into()],
+    )
+}
+
+/// Proves the sign-in by the link in its letter, whatever was typed elsewhere.
+pub fn use_link(link_hash: &[u8; 32], now: i64) -> Stmt {
+    Stmt::new(
+        "UPDATE sign_ins SET tries_left = -1 WHERE link_hash = $1 AND expires_at > $2 \
+         RETURNING email, return_to, tries_left",
+        vec![(*link_hash).into(), now.into()],
+    )
+}
+
+/// What a statement that tried to prove a sign-in came to: the row, if the proof was right.
+pub fn proved(outcome: &Outcome) -> Result<Option<SignIn>, DbError> {
+    let Some(found) = outcome.rows.first() else { return Ok(None) };
+    let found = row(&found.as_row())?;
+    Ok((found.tries_left == PROVED).then_some(found))
+}
+
+/// How a row is named in the statements of one sign-in.
+#[derive(Debug, Clone, Copy)]
+pub enum Named<'a> {
+    Visit(&'a [u8; 32]),
+    Link(&'a [u8; 32]),
+}
+
+impl Named<'_> {
+    const fn hash(self) -> [u8; 32] {
+        match self {
+            Self::Visit(hash) | Self::Link(hash) => *hash,
+        }
+    }
+}
+
+/// Makes the account of a proved sign-in, unless its address has one.
+pub fn make_account(named: Named<'_>, account: &Account) -> Stmt {
+    macro_rules! sql {
+        ($column:literal) => {
+            concat!(
+                "INSERT INTO accounts (id, email, plan, is_operator, balance_minor, active_pages, created_at) \
+                 SELECT $1, s.email, $2, 0, 0, 0, CAST($3 AS BIGINT) FROM sign_ins s WHERE s.",
+                $column,
+                " = $4 AND s.tries_left = -1 ON CONFLICT (email) DO NOTHING"
+            )
+        };
+    }
+    let sql = match named {
+        Named::Visit(_) => sql!("visit_hash"),
+        Named::Link(_) => sql!("link_hash"),
+    };
+    Stmt::new(
+        sql,
+        vec![
+            account.id.as_str().into(),
+            account.plan.as_str().into(),
+            account.created_at.into(),
+            named.hash().into(),
+        ],
+    )
+}
+
+/// Begins the session of a proved sign-in, for whichever account its address has.
+pub fn make_session(named: Named<'_>, session: &Session, secret_hash: &[u8; 32]) -> Stmt {
+    macro_rules! sql {
+        ($column:literal) => {
+            concat!(
+                "INSERT INTO sessions (id, account_id, secret_hash, device, method, proved_at, created_at, \
+                 last_seen_at, expires_at) SELECT $1, a.id, $2, $3, $4, CAST($5 AS BIGINT), CAST($6 AS BIGINT), \
+                 CAST($7 AS BIGINT), CAST($8 AS BIGINT) FROM sign_ins s JOIN accounts a ON a.email = s.email \
+                 WHERE s.",
+                $column,
+                " = $9 AND s.tries_left = -1"
+            )
+        };
+    }
+    let sql = match named {
+        Named::Visit(_) => sql!("visit_hash"),
+        Named::Link(_) => sql!("link_hash"),
+    };
+    Stmt::new(
+        sql,
+        vec![
+            session.id.as_str().into(),
+            (*secret_hash).into(),
+            session.device.as_str().into(),
+            session.method.as_str().into(),
+            session.proved_at.into(),
+            session.created_at.into(),
+            session.last_seen_at.into(),
+            session.expires_at.into(),
+            named.hash().into(),
+        ],
+    )
+}
+
+/// Forgets a sign-in that was proved.
+pub fn finish(named: Named<'_>) -> Stmt {
+    let sql = match named {
+        Named::Visit(_) => "DELETE FROM sign_ins WHERE visit_hash = $1 AND tries_left = -1",
+        Named::Link(_) => "DELETE FROM sign_ins WHERE link_hash = $1 AND tries_left = -1",
+    };
+    Stmt::new(sql, vec![named.hash().into()])
+}
+
+pub fn delete_expired(now: i64) -> Stmt {
+    Stmt::new("DELETE FROM sign_ins WHERE expires_at <= $1", vec![now.into()])
+}
