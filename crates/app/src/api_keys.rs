@@ -5,12 +5,13 @@ use crate::fresh::Fresh;
 use crate::idempotency::{Done, Entry, Once};
 use dropleaf_core::account::Account;
 use dropleaf_core::api_key::{self, ApiKey};
+use dropleaf_core::scope::Scopes;
 use dropleaf_core::{Code, Error, Result, secret};
-use dropleaf_store::{DbError, Stmt, api_keys, idempotency};
+use dropleaf_store::{DbError, Stmt, api_keys, idempotency, oauth_grants};
 use std::sync::Arc;
 
-/// Accounts by the hash of a key of theirs.
-pub(crate) type Keyring = Fresh<[u8; 32], (Account, ApiKey)>;
+/// Accounts by the hash of a key of theirs, and what the key allows.
+pub(crate) type Keyring = Fresh<[u8; 32], (Account, ApiKey, Scopes)>;
 
 /// A key at the one moment its secret is known.
 #[derive(Debug)]
@@ -22,7 +23,7 @@ pub struct NewKey {
 impl App {
     /// The account behind a bearer key, as it stood a moment ago: its plan and its name are right, its counts may be
     /// behind. A key with a wrong checksum is refused without asking the database.
-    pub async fn authenticate(&self, key: &str) -> Result<Arc<(Account, ApiKey)>> {
+    pub(crate) async fn authenticate(&self, key: &str) -> Result<Arc<(Account, ApiKey, Scopes)>> {
         if !secret::is_well_formed(secret::KEY_PREFIX, key) {
             return Err(Error::plain(Code::InvalidCredential));
         }
@@ -31,21 +32,26 @@ impl App {
             return Ok(known);
         }
         let before = self.keyring.before(now);
-        let found = self.store.find_key(&hash).await?;
-        let (account, key) = found.ok_or_else(|| Error::plain(Code::InvalidCredential))?;
+        let found = self.store.find_key(&hash, self.now()).await?;
+        let (account, key, scopes) = found.ok_or_else(|| Error::plain(Code::InvalidCredential))?;
         self.note_use(&key).await;
-        let known = Arc::new((account, key));
+        let known = Arc::new((account, key, scopes));
         self.keyring.keep(&hash, Arc::clone(&known), before);
         Ok(known)
     }
 
-    /// Commits a change after which a key opens something else, or nothing: seen at once on this node, and by the
-    /// others as soon as they hear of it.
+    /// Commits a change after which a key or a token opens something else, or nothing: seen at once on this node, and
+    /// by the others as soon as they hear of it.
     pub(crate) async fn commit_keys(&self, stmts: Vec<Stmt>) -> Result<(), DbError> {
         let outcome = self.store.commit_changed(stmts, vec![KEYS_CHANGED.to_owned()]).await;
         // Also after a failure: whether a lost connection committed is not known.
-        self.keyring.clear();
+        self.forget_credentials();
         outcome.map(|_| ())
+    }
+
+    pub(crate) fn forget_credentials(&self) {
+        self.keyring.clear();
+        self.token_ring.clear();
     }
 
     /// `last_used` is written at most once a minute, and never in the way of a request: a failure is only logged.
@@ -66,6 +72,18 @@ impl App {
         once: Option<&Once>,
         render: impl FnOnce(&NewKey) -> Vec<u8>,
     ) -> Result<Done<NewKey>> {
+        self.create_key_for(account, None, name, once, render).await
+    }
+
+    /// The same for a program: the key ends with the grant it was made under.
+    pub async fn create_key_for(
+        &self,
+        account: &Account,
+        grant_id: Option<&str>,
+        name: Option<&str>,
+        once: Option<&Once>,
+        render: impl FnOnce(&NewKey) -> Vec<u8>,
+    ) -> Result<Done<NewKey>> {
         let name = api_key::name(name)?;
         let _turn = match self.begin_once(once).await? {
             Entry::Again(status, body) => return Ok(Done::Again { status, body }),
@@ -79,8 +97,12 @@ impl App {
             prefix: secret::shown_prefix(&secret).to_owned(),
             created_at: self.now(),
             last_used: None,
+            grant_id: grant_id.map(str::to_owned),
         };
-        let mut stmts = vec![api_keys::insert(&key, &secret::hash(&secret))];
+        // A key is not made for a program that is being shown out.
+        let mut stmts: Vec<Stmt> =
+            grant_id.into_iter().map(|id| oauth_grants::require_live(id, key.created_at)).collect();
+        stmts.push(api_keys::insert(&key, &secret::hash(&secret)));
         let new = NewKey { key, secret };
         if let Some(once) = once {
             stmts.push(self.record_once(once, 201, &render(&new))?);
@@ -88,6 +110,7 @@ impl App {
         match (self.store.commit(stmts).await, once) {
             (Ok(_), _) => Ok(Done::Fresh(new)),
             (Err(DbError::Guard(idempotency::ANSWERED)), Some(once)) => self.answer_again(once).await,
+            (Err(DbError::Guard(oauth_grants::DEAD)), _) => Err(Error::plain(Code::InvalidCredential)),
             (Err(error), _) => Err(error.into()),
         }
     }

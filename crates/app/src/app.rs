@@ -5,6 +5,7 @@ use crate::burn::Embers;
 use crate::gates::Guesses;
 use crate::idempotency::InFlight;
 use crate::mailer::{Mailer, PostOffice};
+use crate::oauth::TokenRing;
 use crate::pages::Pages;
 use crate::passwords::Passwords;
 use crate::settings::Settings;
@@ -17,9 +18,9 @@ use dropleaf_store::Store;
 use std::sync::Arc;
 use tokio::sync::Semaphore;
 
-/// Keys whose rows are held in memory.
+/// Keys, and tokens of programs, whose rows are held in memory.
 const KEYS: usize = 10_000;
-/// What other nodes are told when a key or the plan of its account has changed.
+/// What other nodes are told when a key, a grant or the plan of an account has changed.
 pub(crate) const KEYS_CHANGED: &str = "k";
 
 /// Everything that comes in through the door at start-up.
@@ -44,6 +45,7 @@ pub struct App {
     pub(crate) settings: Settings,
     pub(crate) pages: Pages,
     pub(crate) keyring: Keyring,
+    pub(crate) token_ring: TokenRing,
     pub(crate) views: Views,
     pub(crate) embers: Embers,
     pub(crate) passwords: Passwords,
@@ -63,6 +65,7 @@ impl App {
         Self {
             pages: Pages::new(settings.cache_bytes),
             keyring: Keyring::new(KEYS),
+            token_ring: TokenRing::new(KEYS),
             views: Views::default(),
             embers: Embers::default(),
             passwords: Passwords::default(),
@@ -105,7 +108,7 @@ impl App {
         let app = Arc::clone(self);
         self.store.db.listen(move |changed| {
             if changed == KEYS_CHANGED {
-                app.keyring.clear();
+                app.forget_credentials();
             } else {
                 app.pages.evict_named(changed);
             }

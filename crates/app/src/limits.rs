@@ -3,7 +3,7 @@
 use crate::app::App;
 use crate::caller::Caller;
 use dropleaf_core::rate::{Rate, Standing};
-use dropleaf_core::{Code, Error, Result, feedback, network, report};
+use dropleaf_core::{Code, Error, Result, device_login, feedback, network, oauth, report};
 use dropleaf_store::{Stmt, counters};
 use std::net::IpAddr;
 
@@ -109,6 +109,10 @@ impl App {
             feedback::PER_NETWORK,
             feedback::PER_SITE,
             report::PER_NETWORK,
+            device_login::STARTS,
+            device_login::ACCOUNT_GUESSES,
+            device_login::CLIENT_GUESSES,
+            oauth::REGISTRATIONS,
         ];
         let rate = all.into_iter().find(|rate| rate.name == label)?;
         Some(refused(&rate.standing(rate.limit, self.now())))

@@ -24,6 +24,8 @@ pub struct Settings {
     pub versions_kept: i64,
     pub count_views: bool,
     pub cache_bytes: u64,
+    /// A refresh token may be traded in again while nothing of what it gave was used: the answer was lost.
+    pub tolerates_lost_refresh: bool,
     /// Uploads that are checked and packed at the same time.
     pub parallel_uploads: usize,
 }

@@ -2,12 +2,13 @@
 //! One node at a time; every statement checks again, so a sweep that is cut short or runs twice does no harm.
 
 use crate::app::App;
-use dropleaf_core::Result;
+use dropleaf_core::device_login::KEPT_SECONDS;
 use dropleaf_core::site::Site;
+use dropleaf_core::{Result, oauth};
 use dropleaf_store::blobs::Cut;
 use dropleaf_store::{
-    DbError, blobs, counters, email_codes, feedback, idempotency, leases, passkeys, reports, sessions,
-    share_tokens, sign_ins, sites, slugs,
+    DbError, blobs, counters, device_logins, email_codes, feedback, idempotency, leases, oauth_clients,
+    oauth_grants, oauth_requests, passkeys, reports, sessions, share_tokens, sign_ins, sites, slugs,
 };
 
 const BATCH: i64 = 500;
@@ -72,19 +73,23 @@ impl App {
         let expired = self.expire(self.store.list_expired(now, BATCH).await?).await?;
         let ended = self.store.list_purgeable(now - keep.restore, now - keep.unowned, BATCH).await?;
         let purged = self.purge(ended).await?;
-        let old = vec![
+        let mut old = vec![
             counters::delete_ended(now),
             email_codes::delete_expired(now),
             sign_ins::delete_expired(now),
             sessions::delete_expired(now),
             passkeys::delete_expired_ceremonies(now),
+            device_logins::delete_expired(now - KEPT_SECONDS),
             idempotency::delete_old(now - keep.idempotency),
             slugs::delete_free(now),
             share_tokens::delete_old(now - keep.tombstone),
             feedback::delete_old(now - keep.tombstone),
             reports::delete_old(now - keep.tombstone),
             sites::delete_tombstones(now - keep.tombstone),
+            oauth_requests::delete_expired(now),
         ];
+        old.extend(oauth_grants::delete_ended(now, now - oauth::UNUSED_SECONDS));
+        old.push(oauth_clients::delete_unused(now - oauth::UNUSED_SECONDS, now - oauth::GRANT_SECONDS));
         self.store.commit(old).await?;
         Ok(Swept { expired, purged })
     }

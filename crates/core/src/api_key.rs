@@ -10,6 +10,8 @@ pub struct ApiKey {
     pub prefix: String,
     pub created_at: i64,
     pub last_used: Option<i64>,
+    /// The grant of the program that made it; it ends with that.
+    pub grant_id: Option<String>,
 }
 
 /// A name for a key: what was asked for, or a default.

@@ -29,6 +29,7 @@ codes! {
     InvalidCredential = "invalid_credential": "The credential is malformed, unknown or revoked; make a new key.";
     InvalidClaimToken = "invalid_claim_token": "The claim token does not belong to this page, or the page is claimed already.";
     Forbidden = "forbidden": "The credential is good but does not allow this act.";
+    InsufficientScope = "insufficient_scope": "The access token does not allow this act; ask for the scope in `WWW-Authenticate`.";
     NotFound = "not_found": "Nothing with that name exists for this caller.";
     MethodNotAllowed = "method_not_allowed": "The address exists, but not with this method; `Allow` lists the ones it takes.";
     MisdirectedHost = "misdirected_host": "The server does not answer for this host name; the message names the setting to change.";

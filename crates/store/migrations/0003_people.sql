@@ -58,9 +58,14 @@ CREATE TABLE oauth_clients (
   -- Null for public clients.
   secret_hash   BYTEA,
   name          TEXT NOT NULL,
-  -- What it registered, as JSON.
-  metadata      TEXT NOT NULL,
+  uri           TEXT,
+  -- One on each line.
+  redirect_uris TEXT NOT NULL,
+  auth_method   TEXT NOT NULL,
+  scopes        TEXT NOT NULL,
+  device_codes  BIGINT NOT NULL,
   created_at    BIGINT NOT NULL,
+  -- When a person last let it in.
   last_used_at  BIGINT
 );
 CREATE INDEX oauth_clients_unused ON oauth_clients(created_at) WHERE last_used_at IS NULL;
@@ -97,6 +102,9 @@ CREATE TABLE oauth_grants (
 );
 CREATE INDEX oauth_grants_by_account ON oauth_grants(account_id, created_at);
 CREATE INDEX oauth_grants_by_end ON oauth_grants(ends_at);
+CREATE INDEX oauth_grants_by_client ON oauth_grants(client_id);
+CREATE INDEX oauth_grants_revoked ON oauth_grants(revoked_at) WHERE revoked_at IS NOT NULL;
+CREATE INDEX oauth_grants_unused ON oauth_grants(created_at) WHERE last_used_at IS NULL;
 
 CREATE TABLE oauth_codes (
   code_hash    BYTEA PRIMARY KEY,
@@ -107,18 +115,22 @@ CREATE TABLE oauth_codes (
   used_at      BIGINT
 );
 CREATE INDEX oauth_codes_by_grant ON oauth_codes(grant_id);
+CREATE INDEX oauth_codes_by_expiry ON oauth_codes(expires_at);
 
 CREATE TABLE oauth_tokens (
-  token_hash BYTEA PRIMARY KEY,
-  grant_id   TEXT NOT NULL REFERENCES oauth_grants(id),
+  token_hash  BYTEA PRIMARY KEY,
+  grant_id    TEXT NOT NULL REFERENCES oauth_grants(id),
   -- access or refresh
-  kind       TEXT NOT NULL,
-  scopes     TEXT NOT NULL,
-  issued_at  BIGINT NOT NULL,
-  expires_at BIGINT NOT NULL,
-  -- When a refresh token was traded in; seen again after that, it was stolen.
-  used_at    BIGINT
+  kind        TEXT NOT NULL,
+  scopes      TEXT NOT NULL,
+  issued_at   BIGINT NOT NULL,
+  expires_at  BIGINT NOT NULL,
+  -- When a refresh token was traded in (seen again after that, it was stolen), or an access token first used.
+  used_at     BIGINT,
+  -- The refresh token it was traded for.
+  parent_hash BYTEA
 );
+CREATE INDEX oauth_tokens_by_parent ON oauth_tokens(parent_hash) WHERE parent_hash IS NOT NULL;
 CREATE INDEX oauth_tokens_by_grant ON oauth_tokens(grant_id);
 CREATE INDEX oauth_tokens_by_expiry ON oauth_tokens(expires_at);
 

@@ -2,9 +2,11 @@
 
 use crate::accounts;
 use crate::db::{DbError, Row, Stmt};
+use crate::oauth_clients::scopes;
 use crate::store::Store;
 use dropleaf_core::account::Account;
 use dropleaf_core::api_key::ApiKey;
+use dropleaf_core::scope::Scopes;
 
 pub const UNKNOWN: &str = "unknown_key";
 
@@ -20,19 +22,29 @@ fn key_at(row: &Row<'_>, at: usize) -> Result<ApiKey, DbError> {
         prefix: row.text(at + 3)?.to_owned(),
         created_at: row.int(at + 4)?,
         last_used: row.opt_int(at + 5)?,
+        grant_id: row.opt_text(at + 6)?.map(str::to_owned),
     })
 }
 
 impl Store {
-    /// The key and its account in one read: this stands in front of every authenticated request.
-    pub async fn find_key(&self, hash: &[u8; 32]) -> Result<Option<(Account, ApiKey)>, DbError> {
+    /// The key, its account and what it allows in one read: this stands in front of every authenticated request. A key
+    /// that a program made allows what the program's grant does, while that stands.
+    pub async fn find_key(
+        &self,
+        hash: &[u8; 32],
+        now: i64,
+    ) -> Result<Option<(Account, ApiKey, Scopes)>, DbError> {
         self.db
             .get(
                 "SELECT a.id, a.email, a.plan, a.is_operator, a.balance_minor, a.active_pages, a.created_at, \
-                 k.id, k.account_id, k.name, k.prefix, k.created_at, k.last_used \
-                 FROM api_keys k JOIN accounts a ON a.id = k.account_id WHERE k.key_hash = $1",
-                &[(*hash).into()],
-                |row| Ok((accounts::row(row)?, key_at(row, 7)?)),
+                 k.id, k.account_id, k.name, k.prefix, k.created_at, k.last_used, k.grant_id, g.scopes \
+                 FROM api_keys k JOIN accounts a ON a.id = k.account_id LEFT JOIN oauth_grants g ON g.id = k.grant_id \
+                 WHERE k.key_hash = $1 AND (k.grant_id IS NULL OR (g.revoked_at IS NULL AND g.ends_at > $2))",
+                &[(*hash).into(), now.into()],
+                |row| {
+                    let scopes = if row.opt_text(14)?.is_some() { scopes(row, 14)? } else { Scopes::ALL };
+                    Ok((accounts::row(row)?, key_at(row, 7)?, scopes))
+                },
             )
             .await
     }
@@ -40,7 +52,7 @@ impl Store {
     pub async fn list_keys(&self, account_id: &str) -> Result<Vec<ApiKey>, DbError> {
         self.db
             .list(
-                "SELECT id, account_id, name, prefix, created_at, last_used FROM api_keys \
+                "SELECT id, account_id, name, prefix, created_at, last_used, grant_id FROM api_keys \
                  WHERE account_id = $1 ORDER BY created_at DESC, id DESC LIMIT 1000",
                 vec![account_id.into()],
                 row,
@@ -51,8 +63,8 @@ impl Store {
 
 pub fn insert(key: &ApiKey, hash: &[u8; 32]) -> Stmt {
     Stmt::new(
-        "INSERT INTO api_keys (id, account_id, name, prefix, key_hash, created_at, last_used) \
-         VALUES ($1, $2, $3, $4, $5, $6, NULL)",
+        "INSERT INTO api_keys (id, account_id, name, prefix, key_hash, created_at, last_used, grant_id) \
+         VALUES ($1, $2, $3, $4, $5, $6, NULL, $7)",
         vec![
             key.id.as_str().into(),
             key.account_id.as_str().into(),
@@ -60,8 +72,14 @@ pub fn insert(key: &ApiKey, hash: &[u8; 32]) -> Stmt {
             key.prefix.as_str().into(),
             (*hash).into(),
             key.created_at.into(),
+            key.grant_id.as_deref().into(),
         ],
     )
+}
+
+/// Takes away the keys that a program made for itself.
+pub fn delete_of_grant(grant_id: &str) -> Stmt {
+    Stmt::new("DELETE FROM api_keys WHERE grant_id = $1", vec![grant_id.into()])
 }
 
 pub fn delete(account_id: &str, id: &str) -> Stmt {

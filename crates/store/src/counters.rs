@@ -32,6 +32,14 @@ pub fn take(key: &str, rate: &Rate, now: i64) -> Stmt {
     .one(rate.name)
 }
 
+/// Takes one act back, if it was counted in this window.
+pub fn give_back(key: &str, rate: &Rate, now: i64) -> Stmt {
+    Stmt::new(
+        "UPDATE counters SET used = used - 1 WHERE key = $1 AND window_at = $2 AND used > 0",
+        vec![key.into(), rate.window_at(now).into()],
+    )
+}
+
 pub fn delete_ended(now: i64) -> Stmt {
     Stmt::new("DELETE FROM counters WHERE ends_at <= $1", vec![now.into()])
 }

@@ -102,6 +102,7 @@ fn settings(dir: &TempDir) -> Settings {
         versions_kept: i64::try_from(VERSIONS_KEPT).unwrap(),
         count_views: true,
         cache_bytes: 1 << 20,
+        tolerates_lost_refresh: false,
         parallel_uploads: 1,
     }
 }

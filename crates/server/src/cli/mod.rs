@@ -1,8 +1,10 @@
-//! The command line: `dropleaf` starts the server, the rest are the operator's commands.
+//! The command line: `dropleaf` starts the server, the rest are commands of the operator, and of
+//! people who publish.
 
 mod account;
 mod backup;
 mod encrypt;
+mod person;
 mod reports;
 mod settings;
 mod takedown;
@@ -77,6 +79,14 @@ enum Command {
     Restore(backup::Restore),
     /// Encrypt a page so that the server cannot read it; prints the end of the link that opens it
     Encrypt(encrypt::Encrypt),
+    /// Sign in to a server; keeps a key for the commands below
+    Login(person::Login),
+    /// Revoke the key that `login` kept, and forget it
+    Logout(person::Logout),
+    /// Say who is signed in, and where
+    Whoami(person::Whoami),
+    /// Publish files; prints their links
+    Publish(person::Publish),
     /// Print the OpenAPI document
     Openapi,
 }
@@ -90,6 +100,14 @@ impl Cli {
         }
         if let Some(Command::Encrypt(encrypt)) = self.command {
             return encrypt.run(&dropleaf_core::Minter::system());
+        }
+        let around = person::Surroundings::new(&env);
+        match self.command {
+            Some(Command::Login(login)) => return person::block_on(login.run(&around)),
+            Some(Command::Logout(logout)) => return person::block_on(logout.run(&around)),
+            Some(Command::Whoami(whoami)) => return person::block_on(whoami.run(&around)),
+            Some(Command::Publish(publish)) => return person::block_on(publish.run(&around)),
+            _ => {}
         }
         let sources = self.options.sources(env)?;
         let layers = Layers::load(&sources)?;
@@ -112,7 +130,7 @@ impl Cli {
                 Some(Command::Audit(audit)) => audit.run(config).await,
                 Some(Command::Backup(backup)) => backup.run(config).await,
                 Some(Command::Restore(restore)) => restore.run(config).await,
-                Some(Command::Config(_) | Command::Encrypt(_) | Command::Openapi) => Ok(()),
+                Some(_) => Ok(()),
             }
         })
     }

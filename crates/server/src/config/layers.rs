@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use toml::{Table, Value};
 
 /// Variables with our prefix that are no settings.
-const NOT_SETTINGS: [&str; 4] = ["CONFIG", "BIN", "API_KEY", "TEST_"];
+const NOT_SETTINGS: [&str; 5] = ["CONFIG", "BIN", "API_KEY", "URL", "TEST_"];
 /// Settings of features this version does not have yet; scripts may set them already.
 const RESERVED: [&str; 3] = ["agents_url", "payments.", "stripe."];
 const SECRET: [&str; 2] = ["secret_key", "s3.secret_access_key"];

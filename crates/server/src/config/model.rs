@@ -23,6 +23,7 @@ pub struct Config {
     pub accounts: Accounts,
     pub plans: BTreeMap<String, Plan>,
     pub limits: Limits,
+    pub oauth: OAuth,
     pub storage: Storage,
     pub retention: Retention,
     pub views: Views,
@@ -45,6 +46,7 @@ section!(S3 { access_key_id: String, secret_access_key: String });
 section!(Operator { email: String });
 section!(Mail { mode: String, smtp_url: String, from: String });
 section!(Accounts { default_plan: String, sign_up: String, allowed: Vec<String> });
+section!(OAuth { refresh_reuse: String, client_documents: bool, allow_loopback_documents: bool });
 section!(Views { count: bool });
 section!(Sweep { every_seconds: u64, collect_every_minutes: u64 });
 section!(Log { format: String, level: String });

@@ -74,6 +74,10 @@ impl Config {
             matches!(self.log.format.as_str(), "auto" | "text" | "json"),
             "`log.format` must be auto, text or json"
         );
+        ensure!(
+            matches!(self.oauth.refresh_reuse.as_str(), "strict" | "tolerate_lost"),
+            "`oauth.refresh_reuse` must be strict or tolerate_lost"
+        );
         ensure!(self.limits.upload_bytes > 0, "`limits.upload_bytes` must be more than 0");
         ensure!(self.storage.versions_kept > 0, "`storage.versions_kept` must be more than 0");
         if !self.metrics.listen.is_empty() {
@@ -191,6 +195,7 @@ impl Config {
             versions_kept: self.storage.versions_kept,
             count_views: self.views.count,
             cache_bytes: self.storage.cache_bytes,
+            tolerates_lost_refresh: self.oauth.refresh_reuse == "tolerate_lost",
             parallel_uploads: limits.parallel_uploads,
         })
     }

@@ -38,6 +38,7 @@ pub const fn status(code: Code) -> StatusCode {
         Code::InvalidClaimToken
         | Code::Forbidden
         | Code::ProofNeeded
+        | Code::InsufficientScope
         | Code::CrossSite
         | Code::ServiceWorkerRefused => StatusCode::FORBIDDEN,
         Code::NotFound => StatusCode::NOT_FOUND,

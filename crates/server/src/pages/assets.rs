@@ -26,6 +26,7 @@ macro_rules! assets {
 assets! {
     APP_CSS = "app"."css": "base.css" "app.css";
     OPERATOR_CSS = "operator"."css": "operator.css";
+    DEVICE_CSS = "device"."css": "device.css";
     APP_JS = "app"."js": "app.js";
     PASSKEY_JS = "passkey"."js": "passkey.js";
     PAGES_CSS = "pages"."css": "pages.css";

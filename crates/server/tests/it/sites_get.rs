@@ -11,7 +11,9 @@ fn ids(list: &Value) -> Vec<&str> {
 async fn without_a_credential_it_is_401() {
     let node = Node::start().await;
     let answer = node.get("/sites").send().await.refused(401, "auth required");
-    assert_eq!(answer.header("www-authenticate"), "Bearer realm=\"dropleaf\"");
+    let metadata = format!("{}/.well-known/oauth-protected-resource", node.base_url());
+    let asks = format!("Bearer resource_metadata=\"{metadata}\", scope=\"sites:read sites:write\"");
+    assert_eq!(answer.header("www-authenticate"), asks);
 }
 
 #[tokio::test]

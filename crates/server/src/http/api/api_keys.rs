@@ -2,7 +2,7 @@
 
 use super::sites::raw_json;
 use super::{ApiError, ApiState};
-use crate::http::extract::{Fields, Incoming, Owner, Reader, idempotency_key, once};
+use crate::http::extract::{Fields, Incoming, KeyMaker, Owner, Reader, idempotency_key, once};
 use axum::Json;
 use axum::body::Body;
 use axum::extract::{Path, State};
@@ -98,7 +98,7 @@ pub(super) async fn list(
 )]
 pub(super) async fn create(
     State(state): State<ApiState>,
-    Owner(account): Owner,
+    KeyMaker { account, grant_id }: KeyMaker,
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, ApiError> {
@@ -111,7 +111,7 @@ pub(super) async fn create(
     let once = once(&state, idempotency_key(&headers), &caller, Some(asked));
     let done = state
         .app
-        .create_key(caller.account()?, name.as_deref(), once.as_ref(), |new| {
+        .create_key_for(caller.account()?, grant_id.as_deref(), name.as_deref(), once.as_ref(), |new| {
             ApiKeyJson::created(new, warnings.clone())
         })
         .await?;

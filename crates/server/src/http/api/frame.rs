@@ -2,6 +2,7 @@
 
 use super::ApiState;
 use crate::http::error::{self, Wants};
+use crate::http::oauth::{Challenge, write_challenge};
 use axum::body::Body;
 use axum::extract::{MatchedPath, Request, State};
 use axum::middleware::Next;
@@ -27,7 +28,11 @@ impl<E: Into<Error>> From<E> for ApiError {
 
 impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
-        error::respond(&self.0, Wants::Json).map(Body::new)
+        let mut response = error::respond(&self.0, Wants::Json).map(Body::new);
+        if let Some(challenge) = Challenge::of(&self.0) {
+            response.extensions_mut().insert(challenge);
+        }
+        response
     }
 }
 
@@ -71,6 +76,10 @@ pub(super) async fn exchange(State(state): State<ApiState>, request: Request, ne
         return preflight();
     }
     let mut carried = carry(&state, request, next).await;
+    if let Some(challenge) = carried.response.extensions_mut().remove::<Challenge>() {
+        let base = state.resolved.hosts.base.url();
+        write_challenge(carried.response.headers_mut(), &challenge, &base);
+    }
     open_to_all(carried.response.headers_mut());
     carried.finish()
 }
@@ -106,7 +115,10 @@ fn open_to_all(headers: &mut HeaderMap) {
         (header::CACHE_CONTROL, "no-store"),
         (header::CONTENT_SECURITY_POLICY, "default-src 'none'; frame-ancestors 'none'"),
         (header::ACCESS_CONTROL_ALLOW_ORIGIN, "*"),
-        (header::ACCESS_CONTROL_EXPOSE_HEADERS, "X-Request-Id, RateLimit, RateLimit-Policy, Retry-After"),
+        (
+            header::ACCESS_CONTROL_EXPOSE_HEADERS,
+            "X-Request-Id, RateLimit, RateLimit-Policy, Retry-After, WWW-Authenticate, Mcp-Session-Id",
+        ),
     ];
     for (name, value) in fixed {
         headers.entry(name).or_insert(HeaderValue::from_static(value));
@@ -118,7 +130,10 @@ fn preflight() -> Response {
     let headers = [
         (header::ACCESS_CONTROL_ALLOW_ORIGIN, "*"),
         (header::ACCESS_CONTROL_ALLOW_METHODS, "GET, POST, PUT, PATCH, DELETE"),
-        (header::ACCESS_CONTROL_ALLOW_HEADERS, "Authorization, Content-Type, Idempotency-Key"),
+        (
+            header::ACCESS_CONTROL_ALLOW_HEADERS,
+            "Authorization, Content-Type, Idempotency-Key, MCP-Protocol-Version, Mcp-Method, Mcp-Name, Mcp-Session-Id, Last-Event-ID",
+        ),
         (header::ACCESS_CONTROL_MAX_AGE, "86400"),
     ];
     (StatusCode::NO_CONTENT, headers).into_response()

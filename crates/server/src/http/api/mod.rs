@@ -15,12 +15,13 @@ mod sites;
 pub(super) use frame::{ApiError, Exchange, carry};
 pub(super) use home::designed;
 
+use super::oauth::Documents;
 use crate::config::Resolved;
 use crate::metrics::Metrics;
 use crate::tasks::Tasks;
 use axum::Router;
 use axum::middleware;
-use axum::routing::get;
+use axum::routing::{any, get};
 use dropleaf_app::App;
 use std::sync::Arc;
 use utoipa_axum::router::OpenApiRouter;
@@ -33,6 +34,8 @@ pub(super) struct ApiState {
     pub metrics: Arc<Metrics>,
     /// For work that an answer does not wait for.
     pub tasks: Tasks,
+    /// Programs that describe themselves at an address.
+    pub documents: Arc<Documents>,
 }
 
 /// The operations of the interface, each with its documentation.
@@ -60,6 +63,7 @@ pub(super) fn router(state: ApiState) -> Router {
     router
         .merge(super::oauth::endpoints())
         .merge(super::guides::texts())
+        .route("/mcp", any(super::mcp::door))
         .route("/docs", get(home::docs))
         .route("/openapi.json", get(home::openapi))
         .route("/favicon.svg", get(home::favicon))

@@ -1,9 +1,9 @@
 //! The dashboard: what an owner sees and governs. Every handler calls the same acts as the API.
 
 mod account;
-mod keys;
 mod claim;
 mod feedback;
+mod keys;
 mod life;
 mod list;
 mod page;

@@ -3,8 +3,10 @@
 use crate::http::Peer;
 use crate::http::api::{ApiError, ApiState, Exchange};
 use axum::extract::FromRequestParts;
-use dropleaf_app::{Caller, Writer};
+use dropleaf_app::{Caller, Identity, Writer};
 use dropleaf_core::account::Account;
+use dropleaf_core::error::Fact;
+use dropleaf_core::scope::Scope;
 use dropleaf_core::{Code, Error, network};
 use http::header::AUTHORIZATION;
 use http::request::Parts;
@@ -17,6 +19,13 @@ pub(in crate::http) struct Reader(pub Account);
 /// An account that may change things.
 #[derive(Debug)]
 pub(in crate::http) struct Owner(pub Account);
+
+/// An account that may make keys. A key that a program makes ends with the program's grant.
+#[derive(Debug)]
+pub(in crate::http) struct KeyMaker {
+    pub account: Account,
+    pub grant_id: Option<String>,
+}
 
 /// Whoever may publish: an account, or nobody in particular with a known address.
 #[derive(Debug)]
@@ -56,26 +65,34 @@ fn credential(parts: &Parts) -> Result<Credential<'_>, Error> {
     }
 }
 
-async fn account(parts: &Parts, state: &ApiState) -> Result<Option<Account>, ApiError> {
+/// Who sent the request, if anybody did, and may do what needs this scope.
+async fn identity(parts: &Parts, state: &ApiState, needs: Scope) -> Result<Option<Identity>, ApiError> {
     match credential(parts)? {
         Credential::None => Ok(None),
         Credential::Claim(_) => {
             Err(Error::new(Code::InvalidCredential, "A claim token works only on PUT /sites/{id}.").into())
         }
-        Credential::Bearer(key) => {
-            let known = state.app.authenticate(key).await?;
-            let (account, key) = &*known;
-            let standing = state.app.take_key_request(&key.id, client_ip(parts, state))?;
+        Credential::Bearer(bearer) => {
+            let identity = state.app.identify(bearer).await?;
+            let standing = state.app.take_key_request(&identity.counted_as, client_ip(parts, state))?;
             if let (Some(standing), Some(exchange)) = (standing, parts.extensions.get::<Exchange>()) {
                 exchange.note_standing(standing);
             }
-            Ok(Some(account.clone()))
+            if !identity.scopes.has(needs) {
+                return Err(insufficient(needs).into());
+            }
+            Ok(Some(identity))
         }
     }
 }
 
-async fn required(parts: &Parts, state: &ApiState) -> Result<Account, ApiError> {
-    account(parts, state).await?.ok_or_else(|| Error::plain(Code::AuthRequired).into())
+async fn required(parts: &Parts, state: &ApiState, needs: Scope) -> Result<Identity, ApiError> {
+    identity(parts, state, needs).await?.ok_or_else(|| Error::plain(Code::AuthRequired).into())
+}
+
+fn insufficient(needs: Scope) -> Error {
+    let detail = format!("The credential does not carry the scope {}.", needs.as_str());
+    Error::new(Code::InsufficientScope, detail).with_fact("scope", Fact::Text(needs.as_str().into()))
 }
 
 /// The client's own address; see `core::network`.
@@ -89,7 +106,16 @@ impl FromRequestParts<ApiState> for Reader {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, state: &ApiState) -> Result<Self, ApiError> {
-        required(parts, state).await.map(Self)
+        required(parts, state, Scope::Read).await.map(|known| Self(known.account))
+    }
+}
+
+impl FromRequestParts<ApiState> for KeyMaker {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, state: &ApiState) -> Result<Self, ApiError> {
+        let Identity { account, grant_id, .. } = required(parts, state, Scope::Write).await?;
+        Ok(Self { account, grant_id })
     }
 }
 
@@ -97,7 +123,7 @@ impl FromRequestParts<ApiState> for Owner {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, state: &ApiState) -> Result<Self, ApiError> {
-        required(parts, state).await.map(Self)
+        required(parts, state, Scope::Write).await.map(|known| Self(known.account))
     }
 }
 
@@ -105,7 +131,8 @@ impl FromRequestParts<ApiState> for Publisher {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, state: &ApiState) -> Result<Self, ApiError> {
-        let caller = Caller { account: account(parts, state).await?, ip: client_ip(parts, state) };
+        let identity = identity(parts, state, Scope::Write).await?;
+        let caller = Caller { account: identity.map(|known| known.account), ip: client_ip(parts, state) };
         if caller.account.is_none()
             && let Some(standing) =
                 state.app.check_anonymous(&caller, parts.headers.contains_key("idempotency-key")).await?
@@ -124,7 +151,9 @@ impl FromRequestParts<ApiState> for SiteWriter {
         let ip = client_ip(parts, state);
         let writer = match credential(parts)? {
             Credential::Claim(token) => Writer::Claim(token.to_owned()),
-            Credential::None | Credential::Bearer(_) => Writer::Account(required(parts, state).await?),
+            Credential::None | Credential::Bearer(_) => {
+                Writer::Account(required(parts, state, Scope::Write).await?.account)
+            }
         };
         Ok(Self { writer, ip })
     }

@@ -2,8 +2,11 @@
 //! navigation, a word about what was just done.
 
 mod account;
+pub mod apps;
 mod badge;
 mod claim;
+pub mod consent;
+mod device;
 mod figures;
 mod keys;
 mod list;
@@ -16,6 +19,7 @@ mod upload;
 
 pub use account::{AccountPage, PasskeyRow, Passkeys, SessionRow, Usage, account};
 pub use claim::{Claim, claim};
+pub use device::{Ended, device_ask, device_confirm, device_end};
 pub use keys::{KeyRow, Keys, MadeKey, keys};
 pub use list::{Card, List, list};
 pub use page::{LinkRow, PageView, VersionRow, page};

@@ -1,6 +1,6 @@
 //! The shell around every page of the dashboard: what its head loads, where one can go, what was just done.
 
-use crate::pages::assets::{APP_CSS, APP_JS};
+use crate::pages::assets::{APP_CSS, APP_JS, DEVICE_CSS};
 
 /// Where in the dashboard a page belongs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,6 +33,10 @@ impl Shell<'_> {
 
     pub fn script(&self) -> String {
         APP_JS.path()
+    }
+
+    pub fn device_style(&self) -> String {
+        DEVICE_CSS.path()
     }
 
     pub fn is(&self, section: Section) -> bool {

@@ -4,6 +4,7 @@ mod ask;
 mod cli;
 mod database;
 mod node;
+pub(crate) mod oauth;
 mod owner;
 mod person;
 mod samples;

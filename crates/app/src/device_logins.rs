@@ -1,0 +1,212 @@
+//! Device login: begun by a program, answered by a person, asked about until it is answered. What the program gets is
+//! made in the transaction that ends the login, so that it is given once.
+
+use crate::api_keys::NewKey;
+use crate::app::App;
+use crate::oauth::{GrantedClient, Tokens};
+use dropleaf_core::account::Account;
+use dropleaf_core::api_key::{self, ApiKey};
+use dropleaf_core::device_login::{
+    ACCOUNT_GUESSES, CLIENT_GUESSES, DeviceLogin, EARLY_SECONDS, Kind, LIFE_SECONDS, STARTS, State, new_code,
+    typed,
+};
+use dropleaf_core::rate::Rate;
+use dropleaf_core::scope::Scopes;
+use dropleaf_core::session::Session;
+use dropleaf_core::{Code, Error, Result, secret};
+use dropleaf_store::{DbError, Stmt, api_keys, counters, device_logins};
+use std::net::IpAddr;
+
+/// How often a code that is in use is drawn again.
+const DRAWS: usize = 5;
+
+/// What a program asks for.
+#[derive(Debug, Clone)]
+pub struct DeviceRequest {
+    pub client_id: String,
+    pub client_name: String,
+    pub kind: Kind,
+    pub scopes: Scopes,
+    pub resource: String,
+}
+
+/// A login at the one moment the program's secret is known.
+#[derive(Debug)]
+pub struct NewDevice {
+    pub device_code: String,
+    pub login: DeviceLogin,
+}
+
+/// How a login stands when its program asks.
+#[derive(Debug)]
+pub enum Polled {
+    /// Nobody has answered.
+    Pending,
+    /// Nobody has answered, and the program asks too often.
+    TooSoon,
+    Denied,
+    Expired,
+    /// There is no such login, it is another program's, or it was given away already.
+    Unknown,
+    Key(Box<NewKey>),
+    Tokens(Box<Tokens>),
+}
+
+impl App {
+    pub async fn begin_device(&self, asked: DeviceRequest, ip: Option<IpAddr>) -> Result<NewDevice> {
+        let now = self.now();
+        let device_code = self.minter.token();
+        let DeviceRequest { client_id, client_name, kind, scopes, resource } = asked;
+        let mut login = DeviceLogin {
+            user_code: String::new(),
+            client_id,
+            client_name,
+            kind,
+            scopes,
+            resource,
+            state: State::Pending,
+            account_id: None,
+            created_at: now,
+            expires_at: now + LIFE_SECONDS,
+        };
+        for _ in 0..DRAWS {
+            login.user_code = new_code(&self.minter);
+            let mut stmts = Vec::new();
+            if !self.is_exempt(ip) {
+                stmts.push(counters::take(&self.client_key(&STARTS, ip), &STARTS, now));
+            }
+            stmts.push(device_logins::insert(&login, &secret::hash(&device_code)));
+            match self.store.commit(stmts).await {
+                Ok(_) => return Ok(NewDevice { device_code, login }),
+                Err(DbError::Guard(device_logins::CODE_TAKEN)) => {}
+                Err(error) => return Err(self.guard_error(error, None)),
+            }
+        }
+        Err(Error::plain(Code::Overloaded).retry_after(1))
+    }
+
+    /// The login that waits under the code a person typed. A code that leads nowhere is a guess, and guesses are
+    /// counted before they are looked at.
+    pub async fn find_device(
+        &self,
+        account: &Account,
+        code: &str,
+        ip: Option<IpAddr>,
+    ) -> Result<Option<DeviceLogin>> {
+        let Some(code) = typed(code) else { return Ok(None) };
+        let now = self.now();
+        let counted = if self.is_exempt(ip) { Vec::new() } else { self.guess_counters(account, ip) };
+        let take = |(key, rate): &(String, Rate)| counters::take(key, rate, now);
+        if !counted.is_empty() {
+            let stmts: Vec<Stmt> = counted.iter().map(take).collect();
+            self.store.commit(stmts).await.map_err(|error| self.guard_error(error, None))?;
+        }
+        let found = self.store.find_device_by_code(&code, now).await?;
+        if found.is_some() && !counted.is_empty() {
+            let back = counted.iter().map(|(key, rate)| counters::give_back(key, rate, now));
+            self.store.commit(back.collect()).await?;
+        }
+        Ok(found)
+    }
+
+    fn guess_counters(&self, account: &Account, ip: Option<IpAddr>) -> Vec<(String, Rate)> {
+        let by_account = format!("{}:{}", ACCOUNT_GUESSES.name, account.id);
+        let by_client = self.client_key(&CLIENT_GUESSES, ip);
+        vec![(by_account, ACCOUNT_GUESSES), (by_client, CLIENT_GUESSES)]
+    }
+
+    /// A person's answer. None when there is nothing to answer any more: somebody was faster, or the time is over. A key
+    /// is lasting access, and is allowed only by somebody who proved not long ago who they are.
+    pub async fn answer_device(
+        &self,
+        account: &Account,
+        session: &Session,
+        code: &str,
+        allow: bool,
+        ip: Option<IpAddr>,
+    ) -> Result<Option<DeviceLogin>> {
+        let Some(login) = self.find_device(account, code, ip).await? else { return Ok(None) };
+        if allow && !self.may_allow(session, &login) {
+            return Err(Error::plain(Code::ProofNeeded));
+        }
+        let state = if allow { State::Allowed } else { State::Denied };
+        let stmt = device_logins::answer(&login.user_code, &account.id, state, self.now());
+        match self.store.commit(vec![stmt]).await {
+            Ok(_) => {
+                tracing::info!(
+                    account = account.id,
+                    client = login.client_id,
+                    answer = state.as_str(),
+                    "a device login was answered"
+                );
+                Ok(Some(login))
+            }
+            Err(DbError::Guard(device_logins::ANSWERED)) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Whether this session may allow that login, or must prove again first.
+    pub fn may_allow(&self, session: &Session, login: &DeviceLogin) -> bool {
+        login.kind == Kind::Tokens || session.is_recent(self.now())
+    }
+
+    /// A program asks how its login stands. `client_id` is checked where programs must name themselves.
+    pub async fn poll_device(
+        &self,
+        device_code: &str,
+        kind: Kind,
+        client_id: Option<&str>,
+    ) -> Result<Polled> {
+        let hash = secret::hash(device_code);
+        let Some(login) = self.store.find_device(&hash).await? else { return Ok(Polled::Unknown) };
+        if login.kind != kind || client_id.is_some_and(|id| id != login.client_id) {
+            return Ok(Polled::Unknown);
+        }
+        let now = self.now();
+        match login.state {
+            State::Done => Ok(Polled::Unknown),
+            State::Denied => Ok(Polled::Denied),
+            State::Pending | State::Allowed if login.expires_at <= now => Ok(Polled::Expired),
+            State::Pending => {
+                let in_time = self.store.poll_device(&hash, now, EARLY_SECONDS).await?;
+                Ok(if in_time { Polled::Pending } else { Polled::TooSoon })
+            }
+            State::Allowed => self.redeem_device(&hash, login, now).await,
+        }
+    }
+
+    async fn redeem_device(&self, hash: &[u8; 32], login: DeviceLogin, now: i64) -> Result<Polled> {
+        let Some(account_id) = login.account_id else {
+            return Err(Error::internal("a device login was allowed by nobody"));
+        };
+        let mut stmts = vec![device_logins::take(hash, now)];
+        let given = match login.kind {
+            Kind::Key => {
+                let secret = self.minter.api_key();
+                let key = ApiKey {
+                    id: self.minter.id("key"),
+                    account_id,
+                    name: api_key::name(Some(&login.client_name))?,
+                    prefix: secret::shown_prefix(&secret).to_owned(),
+                    created_at: now,
+                    last_used: None,
+                    grant_id: None,
+                };
+                stmts.push(api_keys::insert(&key, &secret::hash(&secret)));
+                Polled::Key(Box::new(NewKey { key, secret }))
+            }
+            Kind::Tokens => {
+                let client = GrantedClient { id: &login.client_id, name: &login.client_name };
+                let (tokens, granted) = self.granting(client, &account_id, login.scopes, &login.resource);
+                stmts.extend(granted);
+                Polled::Tokens(Box::new(tokens))
+            }
+        };
+        match self.store.commit(stmts).await {
+            Ok(_) => Ok(given),
+            Err(DbError::Guard(device_logins::TAKEN)) => Ok(Polled::Unknown),
+            Err(error) => Err(error.into()),
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! Who stands behind a bearer credential: an API key, or the access token of a program.
+
+use crate::app::App;
+use crate::fresh::Fresh;
+use dropleaf_core::account::Account;
+use dropleaf_core::oauth::resource;
+use dropleaf_core::oauth::token::{ACCESS_PREFIX, Kind};
+use dropleaf_core::scope::Scopes;
+use dropleaf_core::{Code, Error, Result, secret};
+use dropleaf_store::oauth_grants;
+use dropleaf_store::oauth_tokens::{self, AccessRow};
+use std::sync::Arc;
+
+/// Access tokens by their hash.
+pub(crate) type TokenRing = Fresh<[u8; 32], AccessRow>;
+
+/// Somebody who has shown a good credential.
+#[derive(Debug, Clone)]
+pub struct Identity {
+    pub account: Account,
+    pub scopes: Scopes,
+    /// What requests are counted by: the key, or the grant of the program.
+    pub counted_as: String,
+    /// The program's grant, if a program asks.
+    pub grant_id: Option<String>,
+}
+
+impl App {
+    /// The account behind a key or a token, as it stood a moment ago, and what the credential allows.
+    pub async fn identify(&self, bearer: &str) -> Result<Identity> {
+        if bearer.starts_with(ACCESS_PREFIX) {
+            let access = self.authenticate_token(bearer).await?;
+            return Ok(Identity {
+                account: access.account.clone(),
+                scopes: access.scopes,
+                counted_as: access.grant.id.clone(),
+                grant_id: Some(access.grant.id.clone()),
+            });
+        }
+        let known = self.authenticate(bearer).await?;
+        let (account, key, scopes) = &*known;
+        Ok(Identity {
+            account: account.clone(),
+            scopes: *scopes,
+            counted_as: key.id.clone(),
+            grant_id: key.grant_id.clone(),
+        })
+    }
+
+    async fn authenticate_token(&self, token: &str) -> Result<Arc<AccessRow>> {
+        let bad = || {
+            let detail =
+                "The access token is unknown, revoked or too old; refresh it or ask for access again.";
+            Error::new(Code::InvalidCredential, detail)
+        };
+        if !Kind::Access.fits(token) {
+            return Err(bad());
+        }
+        let (hash, now) = (secret::hash(token), self.clock.monotonic());
+        if let Some(known) = self.token_ring.find(&hash, now)
+            && known.expires_at > self.now()
+        {
+            return Ok(known);
+        }
+        let before = self.token_ring.before(now);
+        let access = self.store.find_access(&hash, self.now()).await?.ok_or_else(bad)?;
+        // A token for another address of ours, or for one we had, is not for us.
+        if !resource::is_ours(&self.hosts.base.url(), &access.grant.resource) {
+            return Err(bad());
+        }
+        self.note_access(&hash, &access).await?;
+        let known = Arc::new(access);
+        self.token_ring.keep(&hash, Arc::clone(&known), before);
+        Ok(known)
+    }
+
+    /// The first use of a token decides whether its refresh token may be traded in again, so it is written before the
+    /// request goes on; that a grant is in use, at most once a minute.
+    async fn note_access(&self, hash: &[u8; 32], access: &AccessRow) -> Result<()> {
+        let now = self.now();
+        let mut stmts = Vec::new();
+        if access.used_at.is_none() {
+            stmts.push(oauth_tokens::note_use(hash, now));
+        }
+        if access.grant.last_used_at.is_none_or(|at| at <= now - 60) {
+            stmts.push(oauth_grants::touch(&access.grant.id, now, now - 60));
+        }
+        if !stmts.is_empty() {
+            self.store.commit(stmts).await?;
+        }
+        Ok(())
+    }
+}

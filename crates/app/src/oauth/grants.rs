@@ -1,0 +1,48 @@
+//! Grants: listed and revoked by whoever gave them, or ended by the program itself. With a grant end its tokens and
+//! the keys its program made, at once and on every node.
+
+use crate::app::App;
+use dropleaf_core::account::Account;
+use dropleaf_core::oauth::token::Kind;
+use dropleaf_core::{Error, Result, secret};
+use dropleaf_store::oauth_grants::{self, GrantRow};
+use dropleaf_store::{DbError, api_keys, oauth_tokens};
+
+impl App {
+    /// What programs can do in this account's name.
+    pub async fn list_grants(&self, account: &Account) -> Result<Vec<GrantRow>> {
+        Ok(self.store.list_grants(&account.id, self.now()).await?)
+    }
+
+    pub async fn revoke_grant(&self, account: &Account, id: &str) -> Result<()> {
+        let stmts = vec![oauth_grants::revoke_of(&account.id, id, self.now()), api_keys::delete_of_grant(id)];
+        match self.commit_keys(stmts).await {
+            Ok(()) => Ok(()),
+            Err(DbError::Guard(oauth_grants::UNKNOWN)) => Err(Error::not_found("app")),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Ends a grant from which something was stolen, or which its program gives back.
+    pub(crate) async fn end_grant(&self, id: &str) -> Result<()> {
+        tracing::info!(grant = id, "a grant has ended");
+        let stmts = vec![oauth_grants::revoke(id, self.now()), api_keys::delete_of_grant(id)];
+        Ok(self.commit_keys(stmts).await?)
+    }
+
+    /// Gives a token back (RFC 7009): a refresh token with its whole grant, an access token alone. A token that is
+    /// unknown or another program's is nobody's business.
+    pub async fn revoke_token(&self, client_id: &str, token: &str) -> Result<()> {
+        if !Kind::Access.fits(token) && !Kind::Refresh.fits(token) {
+            return Ok(());
+        }
+        let hash = secret::hash(token);
+        match self.store.find_token(&hash).await? {
+            Some((row, grant)) if grant.client_id == client_id => match row.kind {
+                Kind::Refresh => self.end_grant(&grant.id).await,
+                Kind::Access => Ok(self.commit_keys(vec![oauth_tokens::delete(&hash)]).await?),
+            },
+            _ => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,29 @@
+//! The account behind a key, and the key itself.
+
+use crate::client::Client;
+use crate::error::ClientError;
+use reqwest::Method;
+use serde::{Deserialize, Serialize};
+
+/// What `GET /me` tells.
+#[derive(Debug, Clone, Deserialize, Serialize)]
+pub struct Me {
+    pub id: String,
+    pub email: Option<String>,
+    pub plan: String,
+    /// Counts, limits and whatever else the server tells.
+    #[serde(flatten)]
+    pub more: serde_json::Map<String, serde_json::Value>,
+}
+
+impl Client {
+    pub async fn me(&self) -> Result<Me, ClientError> {
+        self.typed(Method::GET, "/me", None).await
+    }
+
+    /// Revokes a key of the account by its id.
+    pub async fn revoke_key(&self, id: &str) -> Result<(), ClientError> {
+        let id: String = form_urlencoded::byte_serialize(id.as_bytes()).collect();
+        self.call(Method::DELETE, &format!("/api-keys/{id}"), None).await.map(|_| ())
+    }
+}

@@ -1,0 +1,140 @@
+//! The file that remembers keys: one entry for each server, readable by its owner alone, never half written.
+
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::{self, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+/// A server somebody signed in to.
+#[derive(Clone, Serialize, Deserialize, PartialEq, Eq)]
+pub struct Login {
+    pub key: String,
+    /// What the key is revoked by.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub key_id: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub email: Option<String>,
+}
+
+impl std::fmt::Debug for Login {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Login")
+            .field("key_id", &self.key_id)
+            .field("email", &self.email)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Everything the file holds.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+struct Held {
+    /// The server signed in to last.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    current: Option<String>,
+    #[serde(default)]
+    servers: BTreeMap<String, Login>,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum CredentialsError {
+    #[error("cannot read {path}: {source}")]
+    Read { path: PathBuf, source: io::Error },
+    #[error("cannot write {path}: {source}")]
+    Write { path: PathBuf, source: io::Error },
+    #[error("{path} is damaged: {why}")]
+    Damaged { path: PathBuf, why: String },
+}
+
+/// The file and what it holds.
+#[derive(Debug)]
+pub struct Credentials {
+    path: PathBuf,
+    held: Held,
+}
+
+impl Credentials {
+    /// Where the file is: below `XDG_CONFIG_HOME`, or `.config` in the home folder.
+    pub fn path_in(xdg_config_home: Option<&str>, home: Option<&str>) -> Option<PathBuf> {
+        // The XDG specification: a path that is not absolute is to be ignored.
+        let config = xdg_config_home.map(PathBuf::from).filter(|path| path.is_absolute());
+        let config = config
+            .or_else(|| home.filter(|home| !home.is_empty()).map(|home| Path::new(home).join(".config")));
+        Some(config?.join("dropleaf").join("credentials.toml"))
+    }
+
+    /// What the file holds; one that is not there holds nothing.
+    pub fn load(path: PathBuf) -> Result<Self, CredentialsError> {
+        let text = match fs::read_to_string(&path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
+            Err(source) => return Err(CredentialsError::Read { path, source }),
+        };
+        match toml::from_str(&text) {
+            Ok(held) => Ok(Self { path, held }),
+            // Not the error itself: it quotes the line, and the line may hold a key.
+            Err(error) => {
+                let line = error.span().map_or(1, |span| text[..span.start].matches('\n').count() + 1);
+                Err(CredentialsError::Damaged { path, why: format!("line {line} is not understood") })
+            }
+        }
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The server signed in to last.
+    pub fn current(&self) -> Option<&str> {
+        self.held.current.as_deref()
+    }
+
+    pub fn find(&self, server: &str) -> Option<&Login> {
+        self.held.servers.get(server)
+    }
+
+    pub fn keep(&mut self, server: &str, login: Login) -> Result<(), CredentialsError> {
+        self.held.servers.insert(server.to_owned(), login);
+        self.held.current = Some(server.to_owned());
+        self.write()
+    }
+
+    pub fn forget(&mut self, server: &str) -> Result<(), CredentialsError> {
+        self.held.servers.remove(server);
+        if self.held.current.as_deref() == Some(server) {
+            self.held.current = self.held.servers.keys().next().cloned();
+        }
+        self.write()
+    }
+
+    /// Written aside and renamed: whoever reads sees the old file or the new one.
+    fn write(&self) -> Result<(), CredentialsError> {
+        let failed = |source| CredentialsError::Write { path: self.path.clone(), source };
+        let text = toml::to_string(&self.held).map_err(|error| failed(io::Error::other(error)))?;
+        self.replace(&text).map_err(failed)
+    }
+
+    fn replace(&self, text: &str) -> io::Result<()> {
+        let dir = self.path.parent().ok_or_else(|| io::Error::other("the path has no folder"))?;
+        fs::DirBuilder::new().recursive(true).mode(0o700).create(dir)?;
+        // It may have been there before, open to others.
+        fs::set_permissions(dir, fs::Permissions::from_mode(0o700))?;
+        let fresh = dir.join(format!(".credentials.toml.{}", std::process::id()));
+        let outcome = self.write_to(&fresh, text).and_then(|()| fs::rename(&fresh, &self.path));
+        if outcome.is_err() {
+            let _ = fs::remove_file(&fresh);
+        }
+        outcome?;
+        fs::File::open(dir)?.sync_all()
+    }
+
+    fn write_to(&self, fresh: &Path, text: &str) -> io::Result<()> {
+        let _ = fs::remove_file(fresh);
+        // New, so that nobody else's file or link is written through; the mode holds from the first byte.
+        let mut file = fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(fresh)?;
+        file.write_all(b"# Keys of `dropleaf login`. Whoever reads this file can publish in your name.\n")?;
+        file.write_all(text.as_bytes())?;
+        file.sync_all()
+    }
+}

@@ -1,0 +1,196 @@
+//! Device login: a program without a browser shows a short code, and a person types it where they are signed in.
+//! RFC 8628. Says what a code looks like and which states there are; who may allow is decided by the pages.
+
+use crate::minter::Minter;
+use crate::plain_text;
+use crate::rate::Rate;
+use crate::scope::Scopes;
+use crate::{Error, Result};
+
+/// How long a person has.
+pub const LIFE_SECONDS: i64 = 600;
+/// How long a program waits between two questions, and how much longer after one that came too soon.
+pub const POLL_SECONDS: i64 = 5;
+pub const SLOWER_SECONDS: i64 = 5;
+/// Clocks count whole seconds: a question may come this much early.
+pub const EARLY_SECONDS: i64 = 1;
+/// An ended login is remembered so long, so that its program hears how it ended.
+pub const KEPT_SECONDS: i64 = 3600;
+
+/// Logins that one network may start.
+pub const STARTS: Rate = Rate { name: "device_start", limit: 60, window_seconds: 3600 };
+/// Wrong codes that one account may type, and one network.
+pub const ACCOUNT_GUESSES: Rate = Rate { name: "device_guess", limit: 10, window_seconds: 3600 };
+pub const CLIENT_GUESSES: Rate = Rate { name: "device_guess_client", limit: 30, window_seconds: 3600 };
+
+/// The client id of our own command line: known without registration, for device login alone.
+pub const OWN_CLIENT: &str = "dropleaf-cli";
+pub const OWN_CLIENT_NAME: &str = "dropleaf command line";
+
+/// No vowels, so that no code is a word; no letter that looks like another.
+const ALPHABET: &[u8; 20] = b"BCDFGHJKLMNPQRSTVWXZ";
+const LETTERS: usize = 8;
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DeviceLogin {
+    /// As it is stored: eight letters.
+    pub user_code: String,
+    pub client_id: String,
+    /// What the program calls itself. Anybody can call themselves anything.
+    pub client_name: String,
+    pub kind: Kind,
+    pub scopes: Scopes,
+    pub resource: String,
+    pub state: State,
+    /// Who answered.
+    pub account_id: Option<String>,
+    pub created_at: i64,
+    pub expires_at: i64,
+}
+
+impl DeviceLogin {
+    /// As people read it.
+    pub fn spelled(&self) -> String {
+        spelled(&self.user_code)
+    }
+}
+
+/// What the program gets in the end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// An access token and a refresh token.
+    Tokens,
+    /// An API key of its own.
+    Key,
+}
+
+impl Kind {
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Tokens => "tokens",
+            Self::Key => "key",
+        }
+    }
+
+    pub fn parse(text: &str) -> Option<Self> {
+        [Self::Tokens, Self::Key].into_iter().find(|kind| kind.as_str() == text)
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum State {
+    Pending,
+    Allowed,
+    Denied,
+    /// The program has what it came for.
+    Done,
+}
+
+impl State {
+    const ALL: [Self; 4] = [Self::Pending, Self::Allowed, Self::Denied, Self::Done];
+
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Pending => "pending",
+            Self::Allowed => "allowed",
+            Self::Denied => "denied",
+            Self::Done => "done",
+        }
+    }
+
+    pub fn parse(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|state| state.as_str() == text)
+    }
+}
+
+/// A new code: eight letters, each equally likely.
+pub fn new_code(minter: &Minter) -> String {
+    let mut code = String::with_capacity(LETTERS);
+    while code.len() < LETTERS {
+        // Bytes of 240 and more are passed over: 240 is twelve times twenty.
+        let more = minter.bytes::<16>();
+        let letters = more.iter().filter(|b| **b < 240).map(|b| char::from(ALPHABET[usize::from(*b % 20)]));
+        code.extend(letters.take(LETTERS - code.len()));
+    }
+    code
+}
+
+/// A code as people read it: `BCDF-GHJK`.
+pub fn spelled(code: &str) -> String {
+    match code.split_at_checked(LETTERS / 2) {
+        Some((front, back)) => format!("{front}-{back}"),
+        None => code.to_owned(),
+    }
+}
+
+/// What a person typed, as it is stored; none when it cannot be a code. Case, dashes and spaces do not count.
+pub fn typed(text: &str) -> Option<String> {
+    let letters = text.chars().filter(|c| !c.is_whitespace() && !matches!(c, '-' | '–' | '—' | '_'));
+    let code: String = letters.map(|c| c.to_ascii_uppercase()).take(LETTERS + 1).collect();
+    let whole = code.len() == LETTERS && code.bytes().all(|b| ALPHABET.contains(&b));
+    whole.then_some(code)
+}
+
+/// What a program calls itself, in one line.
+pub fn client_name(sent: Option<String>) -> Result<String> {
+    let name = plain_text::optional("client_name", sent, 100)?;
+    match name {
+        Some(name) if name.contains(['\n', '\t']) => Err(Error::field("client_name", "must be one line")),
+        Some(name) => Ok(name),
+        None => Ok("A program without a name".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_code_is_found_again_however_it_is_typed() {
+        let code = new_code(&Minter::seeded(3));
+        assert_eq!(typed(&spelled(&code)), Some(code.clone()));
+        let (front, back) = code.split_at(4);
+        for text in [
+            code.to_lowercase(),
+            format!(" {front} {back}\n"),
+            format!("{front}–{back}"),
+            format!("{}-{back}", front.to_lowercase()),
+        ] {
+            assert_eq!(typed(&text), Some(code.clone()), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_a_code_is_none() {
+        for text in ["", "BCDF", "BCDFGHJKL", "BCDFGHJA", "BCDF-GHJ1", "BCDFGHJÖ", "ſſſſſſſſ"] {
+            assert_eq!(typed(text), None, "{text:?}");
+        }
+        assert_eq!(typed(&"B".repeat(1_000_000)), None);
+    }
+
+    #[test]
+    fn codes_use_every_letter() {
+        let minter = Minter::seeded(1);
+        let all: String = (0..100).map(|_| new_code(&minter)).collect();
+        assert!(ALPHABET.iter().all(|letter| all.contains(char::from(*letter))));
+        assert!(all.bytes().all(|b| ALPHABET.contains(&b)));
+    }
+
+    #[test]
+    fn states_and_kinds_are_read_as_they_are_written() {
+        for state in State::ALL {
+            assert_eq!(State::parse(state.as_str()), Some(state));
+        }
+        for kind in [Kind::Tokens, Kind::Key] {
+            assert_eq!(Kind::parse(kind.as_str()), Some(kind));
+        }
+    }
+
+    #[test]
+    fn a_name_is_one_line_and_never_empty() {
+        assert_eq!(client_name(Some("  my\u{0} laptop ".into())).unwrap(), "my laptop");
+        assert_eq!(client_name(Some(" ".into())).unwrap(), "A program without a name");
+        assert!(client_name(Some("a\nb".into())).is_err());
+        assert!(client_name(Some("x".repeat(101))).is_err());
+    }
+}

@@ -1,0 +1,57 @@
+//! The tokens of programs: opaque, 256 random bits behind a prefix that says what they are.
+
+use crate::Minter;
+
+pub const ACCESS_PREFIX: &str = "oat_";
+pub const REFRESH_PREFIX: &str = "ort_";
+
+/// The two kinds of token.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    Access,
+    Refresh,
+}
+
+impl Kind {
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Access => "access",
+            Self::Refresh => "refresh",
+        }
+    }
+
+    const fn prefix(self) -> &'static str {
+        match self {
+            Self::Access => ACCESS_PREFIX,
+            Self::Refresh => REFRESH_PREFIX,
+        }
+    }
+
+    pub fn mint(self, minter: &Minter) -> String {
+        format!("{}{}", self.prefix(), minter.token())
+    }
+
+    /// Whether the text has the shape of such a token; what has not need not be looked for.
+    pub fn fits(self, text: &str) -> bool {
+        text.strip_prefix(self.prefix()).is_some_and(|rest| {
+            rest.len() == 43 && rest.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_')
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn minted_tokens_fit_their_kind_and_no_other() {
+        let minter = Minter::seeded(3);
+        let (access, refresh) = (Kind::Access.mint(&minter), Kind::Refresh.mint(&minter));
+        assert!(Kind::Access.fits(&access) && Kind::Refresh.fits(&refresh));
+        assert!(!Kind::Access.fits(&refresh) && !Kind::Refresh.fits(&access));
+        assert_eq!((access.len(), &access[..4]), (47, "oat_"));
+        for bad in ["", "oat_", "oat_short", &format!("{access}x"), &access.replace("oat_", "OAT_")] {
+            assert!(!Kind::Access.fits(bad), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! `dropleaf login`: shows a code, waits until its owner has allowed it in a browser, and keeps the key.
+
+use super::{DEFAULT_SERVER, Surroundings, visible};
+use anyhow::{Result, bail};
+use clap::Args;
+use dropleaf_client::{Client, DeviceCode, Key, Login as Kept, Polled, server_name, wait_for_answer};
+use std::io::{IsTerminal, Write};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+use tokio::time::{Instant, MissedTickBehavior, interval};
+
+#[derive(Debug, Args)]
+pub(crate) struct Login {
+    /// The server (default: `DROPLEAF_URL`, or <http://localhost:8080>)
+    url: Option<String>,
+    /// What the key will be called in the list of keys
+    #[arg(long, value_name = "NAME")]
+    name: Option<String>,
+    /// Only show the address; do not open a browser
+    #[arg(long)]
+    no_browser: bool,
+}
+
+impl Login {
+    pub(crate) async fn run(self, around: &Surroundings) -> Result<()> {
+        let server = server_name(self.url.as_deref().or(around.url.as_deref()).unwrap_or(DEFAULT_SERVER))?;
+        let mut credentials = around.load()?;
+        let client = Client::new(&server, None)?;
+        if server.starts_with("http://") && !is_loopback(&server) {
+            eprintln!("Careful: {server} is not encrypted. Whoever listens on the way can read the key.");
+        }
+        let code = client.start_device(&self.name.unwrap_or_else(own_name)).await?;
+        let address = visible(&code.verification_uri);
+        eprintln!("Open  {address}\nand enter  {}\n", visible(&code.user_code));
+        let on_terminal = std::io::stderr().is_terminal();
+        if on_terminal && around.has_desktop && !self.no_browser {
+            open_browser(code.verification_uri_complete.as_deref().unwrap_or(&code.verification_uri));
+        }
+        let answer = tokio::select! {
+            answer = wait(&client, &code, on_terminal) => answer?,
+            _ = tokio::signal::ctrl_c() => {
+                end_line(on_terminal);
+                bail!("stopped; nothing was stored");
+            }
+        };
+        end_line(on_terminal);
+        let key = match answer {
+            Polled::Ready(key) => key,
+            Polled::Denied => bail!("you said no; nothing was stored"),
+            _ => bail!("the code has expired; run `dropleaf login` again"),
+        };
+        let client = client.with_key(Some(key.access_token.clone()));
+        // Kept before anything else can fail: it exists on the server now.
+        let mut kept = Kept { key: key.access_token, key_id: key.key_id, email: None };
+        credentials.keep(&server, kept.clone())?;
+        let me = client.me().await?;
+        kept.email = me.email.as_deref().map(visible);
+        credentials.keep(&server, kept)?;
+        let who = me.email.as_deref().unwrap_or(&me.id);
+        eprintln!(
+            "Signed in to {server} as {}. The key is in {}.",
+            visible(who),
+            credentials.path().display()
+        );
+        Ok(())
+    }
+}
+
+/// Waits for the answer, with the time that is left on a line that renews itself.
+async fn wait(client: &Client, code: &DeviceCode, on_terminal: bool) -> Result<Polled<Key>> {
+    let answer = wait_for_answer(code, async || client.poll_device(&code.device_code).await);
+    if !on_terminal {
+        eprintln!("Waiting for your answer there …");
+        return Ok(answer.await?);
+    }
+    let mut answer = std::pin::pin!(answer);
+    let ends = Instant::now() + Duration::from_secs(code.expires_in);
+    let mut tick = interval(Duration::from_secs(1));
+    tick.set_missed_tick_behavior(MissedTickBehavior::Skip);
+    loop {
+        tokio::select! {
+            answer = &mut answer => return Ok(answer?),
+            _ = tick.tick() => {
+                let left = ends.saturating_duration_since(Instant::now()).as_secs();
+                eprint!("\rWaiting for your answer there … {}:{:02} left\x1b[K", left / 60, left % 60);
+                let _ = std::io::stderr().flush();
+            }
+        }
+    }
+}
+
+fn end_line(on_terminal: bool) {
+    if on_terminal {
+        eprint!("\r\x1b[K");
+    }
+}
+
+/// `dropleaf on <machine>`, so that the list of keys says where each one lives.
+fn own_name() -> String {
+    let machine = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    let machine: String = machine.trim().chars().filter(|c| !c.is_control()).take(60).collect();
+    if machine.is_empty() { "dropleaf command line".to_owned() } else { format!("dropleaf on {machine}") }
+}
+
+/// Tries to; whoever has no browser here has read the address.
+fn open_browser(address: &str) {
+    let is_web = address.starts_with("https://") || address.starts_with("http://");
+    if !is_web || !address.bytes().all(|b| b.is_ascii_graphic()) {
+        return;
+    }
+    let opener = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
+    let quiet = || Stdio::null();
+    let _ = Command::new(opener).arg(address).stdin(quiet()).stdout(quiet()).stderr(quiet()).spawn();
+}
+
+fn is_loopback(server: &str) -> bool {
+    let host = server.trim_start_matches("http://");
+    ["localhost", "127.0.0.1", "[::1]"]
+        .iter()
+        .any(|name| host.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with(':')))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_loopback_names_go_without_a_warning() {
+        for (server, expected) in [
+            ("http://localhost:8080", true),
+            ("http://[::1]:8080", true),
+            ("http://127.0.0.1", true),
+            ("http://localhost.example.org", false),
+            ("http://192.168.0.2:8080", false),
+        ] {
+            assert_eq!(is_loopback(server), expected, "{server}");
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! The commands of a person who uses a server somewhere: `login`, `logout`, `whoami`, `publish`. They need no settings
+//! of a server and touch none of its data.
+
+mod login;
+mod publish;
+mod sign;
+
+pub(super) use login::Login;
+pub(super) use publish::Publish;
+pub(super) use sign::{Logout, Whoami};
+
+use anyhow::{Context, Result};
+use dropleaf_client::{Client, Credentials, server_name};
+
+const DEFAULT_SERVER: &str = "http://localhost:8080";
+
+/// What the environment says about servers and keys.
+#[derive(Debug)]
+pub(super) struct Surroundings {
+    url: Option<String>,
+    api_key: Option<String>,
+    credentials: Option<std::path::PathBuf>,
+    /// Whether there is a desktop that could show a browser.
+    has_desktop: bool,
+}
+
+impl Surroundings {
+    pub(super) fn new(env: &[(String, String)]) -> Self {
+        let find = |name: &str| {
+            env.iter().find(|(key, value)| key == name && !value.is_empty()).map(|(_, value)| value.as_str())
+        };
+        Self {
+            url: find("DROPLEAF_URL").map(str::to_owned),
+            api_key: find("DROPLEAF_API_KEY").map(str::to_owned),
+            credentials: Credentials::path_in(find("XDG_CONFIG_HOME"), find("HOME")),
+            has_desktop: cfg!(target_os = "macos")
+                || find("DISPLAY").is_some()
+                || find("WAYLAND_DISPLAY").is_some(),
+        }
+    }
+
+    fn load(&self) -> Result<Credentials> {
+        let path =
+            self.credentials.clone().context("neither HOME nor XDG_CONFIG_HOME says where keys are kept")?;
+        Ok(Credentials::load(path)?)
+    }
+
+    /// The server that is meant: as named, as in `DROPLEAF_URL`, the one signed in to last, or the one next door.
+    fn server(&self, named: Option<&str>) -> Result<String> {
+        if let Some(text) = named.or(self.url.as_deref()) {
+            return Ok(server_name(text)?);
+        }
+        let stored =
+            if self.credentials.is_some() { self.load()?.current().map(str::to_owned) } else { None };
+        Ok(stored.unwrap_or_else(|| DEFAULT_SERVER.to_owned()))
+    }
+
+    /// A client of that server with the key for it, if there is one.
+    fn client(&self, named: Option<&str>) -> Result<Client> {
+        let server = self.server(named)?;
+        let key = match &self.api_key {
+            Some(key) => Some(key.clone()),
+            None if self.credentials.is_some() => self.load()?.find(&server).map(|login| login.key.clone()),
+            None => None,
+        };
+        Ok(Client::new(&server, key)?)
+    }
+}
+
+/// What a server says, without what could move the cursor.
+fn visible(text: &str) -> String {
+    text.chars().filter(|c| !c.is_control()).collect()
+}
+
+/// Runs one of these commands.
+pub(super) fn block_on(work: impl Future<Output = Result<()>>) -> Result<()> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    runtime.context("the runtime cannot start")?.block_on(work)
+}

@@ -1,0 +1,125 @@
+//! `dropleaf publish FILE…`: prints one link for each file, and nothing else on standard output.
+
+use super::sign::explained;
+use super::{Surroundings, visible};
+use anyhow::{Context, Result, bail, ensure};
+use clap::Args;
+use dropleaf_client::{Client, File, PageOptions, Site};
+use std::path::{Path, PathBuf};
+
+#[derive(Debug, Args)]
+pub(crate) struct Publish {
+    /// .html, .htm, .md, .pdf or .zip; each becomes a page
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<PathBuf>,
+    /// The server (default: `DROPLEAF_URL`, or the one signed in to last)
+    #[arg(long, value_name = "URL")]
+    server: Option<String>,
+    /// Replace this page of yours instead: its id, slug or token; the link stays
+    #[arg(long, value_name = "ID")]
+    update: Option<String>,
+    /// The name of a public page
+    #[arg(long, value_name = "NAME")]
+    slug: Option<String>,
+    /// Show it to everybody, at an address with the slug
+    #[arg(long, conflicts_with = "burn")]
+    public: bool,
+    /// Delete it after its first view
+    #[arg(long)]
+    burn: bool,
+    /// Ask viewers for a password, typed in now
+    #[arg(long)]
+    password: bool,
+    /// How long it lives; `never` where the plan allows it
+    #[arg(long, value_name = "HOURS")]
+    expires_in_hours: Option<String>,
+    #[arg(long)]
+    title: Option<String>,
+    /// What the server answers, as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl Publish {
+    pub(crate) async fn run(self, around: &Surroundings) -> Result<()> {
+        let alone = self.update.is_some() || self.slug.is_some();
+        ensure!(!alone || self.files.len() == 1, "--update and --slug take one file");
+        let files = self.files.iter().map(|path| read(path)).collect::<Result<Vec<_>>>()?;
+        let client = around.client(self.server.as_deref())?;
+        if self.update.is_some() && !client.has_key() {
+            bail!("replacing a page needs a key; run `dropleaf login {}`", client.server());
+        }
+        let options = self.options()?;
+        let mut sites = Vec::new();
+        for file in &files {
+            let sent = match &self.update {
+                Some(name) => client.update(name, file, &options).await,
+                None => client.publish(file, &options).await,
+            };
+            let site = sent
+                .map_err(|error| explained(error, client.server()))
+                .with_context(|| format!("{} was not published", file.name))?;
+            if !self.json {
+                report(&client, &site);
+            }
+            sites.push(site);
+        }
+        if self.json {
+            let text = match sites.as_slice() {
+                [one] => serde_json::to_string_pretty(one)?,
+                many => serde_json::to_string_pretty(many)?,
+            };
+            println!("{text}");
+        }
+        Ok(())
+    }
+
+    fn options(&self) -> Result<PageOptions> {
+        let password = if self.password {
+            let first = rpassword::prompt_password("Password for viewers: ")
+                .context("there is no terminal to ask for the password on")?;
+            ensure!(!first.is_empty(), "the password is empty");
+            ensure!(rpassword::prompt_password("Again: ")? == first, "the two differ");
+            Some(first)
+        } else {
+            None
+        };
+        Ok(PageOptions {
+            slug: self.slug.clone(),
+            password,
+            expires_in_hours: self.expires_in_hours.clone(),
+            visibility: self.public.then(|| "public".to_owned()),
+            burn: self.burn,
+            title: self.title.clone(),
+        })
+    }
+}
+
+fn read(path: &Path) -> Result<File> {
+    ensure!(
+        !path.is_dir(),
+        "{} is a folder; pack it into a .zip with index.html at its root",
+        path.display()
+    );
+    let bytes = std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
+    let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
+    Ok(File { name: name.unwrap_or_default(), bytes })
+}
+
+/// The link for scripts, the rest for people.
+fn report(client: &Client, site: &Site) {
+    println!("{}", visible(&site.url));
+    for warning in &site.warnings {
+        eprintln!("note: {}", visible(warning));
+    }
+    if let Some(claim) = &site.claim_url {
+        let until =
+            site.expires_at_iso.as_deref().map_or_else(String::new, |at| format!(" until {}", visible(at)));
+        eprintln!(
+            "Published without an account: the page lives{until}. To keep it, sign in and open\n  {}\n\
+             or run `dropleaf login {}` before you publish.",
+            visible(claim),
+            client.server()
+        );
+    }
+}

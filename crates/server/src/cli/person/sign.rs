@@ -1,0 +1,82 @@
+//! `dropleaf whoami` and `dropleaf logout`.
+
+use super::{Surroundings, visible};
+use anyhow::{Context, Result, bail};
+use clap::Args;
+use dropleaf_client::Client;
+
+#[derive(Debug, Args)]
+pub(crate) struct Whoami {
+    /// The server (default: `DROPLEAF_URL`, or the one signed in to last)
+    #[arg(long, value_name = "URL")]
+    server: Option<String>,
+    /// Everything the server tells, as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Logout {
+    /// The server (default: `DROPLEAF_URL`, or the one signed in to last)
+    url: Option<String>,
+    /// Only forget the key here, without asking the server to revoke it
+    #[arg(long)]
+    local: bool,
+}
+
+impl Whoami {
+    pub(crate) async fn run(self, around: &Surroundings) -> Result<()> {
+        let client = around.client(self.server.as_deref())?;
+        let server = client.server();
+        if !client.has_key() {
+            bail!("not signed in to {server}; run `dropleaf login {server}`");
+        }
+        let me = client.me().await.map_err(|error| super::sign::explained(error, server))?;
+        if self.json {
+            println!("{}", serde_json::to_string_pretty(&me)?);
+        } else {
+            let who = me.email.as_deref().unwrap_or(&me.id);
+            println!("{} at {server} (plan {})", visible(who), visible(&me.plan));
+        }
+        Ok(())
+    }
+}
+
+impl Logout {
+    pub(crate) async fn run(self, around: &Surroundings) -> Result<()> {
+        let server = around.server(self.url.as_deref())?;
+        let mut credentials = around.load()?;
+        let Some(login) = credentials.find(&server).cloned() else {
+            bail!("not signed in to {server}");
+        };
+        if !self.local {
+            let client = Client::new(&server, Some(login.key))?;
+            let id = login.key_id.context("the entry does not say which key it is; use --local")?;
+            match client.revoke_key(&id).await {
+                Ok(()) => {}
+                // It works no longer, or is gone: what was wanted.
+                Err(error) if matches!(error.status(), Some(401 | 404)) && error.code().is_some() => {}
+                Err(error) => {
+                    return Err(error)
+                        .context("the key was not revoked; --local forgets it here all the same");
+                }
+            }
+        }
+        credentials.forget(&server)?;
+        let revoked =
+            if self.local { "The key still works until it is revoked." } else { "The key is revoked." };
+        eprintln!("Signed out of {server}. {revoked}");
+        Ok(())
+    }
+}
+
+/// A key that works no longer is something to do about.
+pub(super) fn explained(error: dropleaf_client::ClientError, server: &str) -> anyhow::Error {
+    let is_old = error.code() == Some("invalid_credential");
+    let error = anyhow::Error::from(error);
+    if is_old {
+        error.context(format!("the key for {server} does not work any more; run `dropleaf login {server}`"))
+    } else {
+        error
+    }
+}

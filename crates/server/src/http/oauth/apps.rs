@@ -1,0 +1,34 @@
+//! `/dashboard/apps`: the programs a person has let in, and the way out for each.
+
+use crate::http::api::ApiState;
+use crate::http::web::{Person, SignedForm, WebError, page, see_other};
+use crate::pages::dashboard::{Done, Section, Shell, apps};
+use axum::extract::{Path, Query, State};
+use axum::response::Response;
+use std::collections::HashMap;
+
+pub(super) async fn list(
+    State(state): State<ApiState>,
+    person: Person,
+    Query(query): Query<HashMap<String, String>>,
+) -> Result<Response, WebError> {
+    let grants = state.app.list_grants(&person.account).await?;
+    let shell = Shell {
+        section: Section::Apps,
+        email: person.account.email.as_deref(),
+        is_operator: person.account.is_operator,
+        form_token: &person.form_token,
+        done: query.get("done").and_then(|word| Done::parse(word)),
+    };
+    let base_url = state.resolved.hosts.base.url();
+    Ok(page(apps::apps(shell, &grants, &base_url)))
+}
+
+pub(super) async fn revoke(
+    State(state): State<ApiState>,
+    Path(id): Path<String>,
+    form: SignedForm,
+) -> Result<Response, WebError> {
+    state.app.revoke_grant(&form.person.account, &id).await?;
+    Ok(see_other(&format!("/dashboard/apps?done={}", Done::AppRevoked.word())))
+}

@@ -1,0 +1,161 @@
+//! `GET /oauth/authorize`: a program sends a person here to ask for access. Until it is certain that the answer goes to
+//! the program itself, nothing is sent anywhere: the person reads what is wrong.
+
+use super::clients;
+use super::params::Params;
+use crate::http::api::ApiState;
+use crate::http::error;
+use crate::http::extract::client_ip;
+use crate::http::web::{MaybePerson, Person, WebError, door, see_other};
+use crate::pages::dashboard::{Section, Shell, consent};
+use crate::pages::{self, Notice};
+use axum::body::Body;
+use axum::extract::{Request, State};
+use axum::response::Response;
+use dropleaf_core::oauth::client::Client;
+use dropleaf_core::oauth::{OAuthCode, OAuthError, pkce, redirect, resource};
+use dropleaf_core::scope::Scopes;
+use dropleaf_store::oauth_requests::RequestRow;
+use http::StatusCode;
+
+/// The longest request; a person who has to sign in first carries it along.
+const LONGEST: usize = 4000;
+const STATE_CHARACTERS: usize = 2000;
+
+pub(super) async fn authorize(
+    State(state): State<ApiState>,
+    MaybePerson(person): MaybePerson,
+    request: Request,
+) -> Result<Response, WebError> {
+    let (parts, _) = request.into_parts();
+    let query = parts.uri.query().unwrap_or_default();
+    if query.len() > LONGEST {
+        return Ok(stop("The app sent a request that is too long.", ""));
+    }
+    let params = Params::parse(query.as_bytes());
+    let client = match params.find("client_id") {
+        Ok(Some(id)) => clients::find(&state, id, client_ip(&parts, &state)).await?,
+        Ok(None) | Err(_) => Err("The app did not say who it is.".to_owned()),
+    };
+    let client = match client {
+        Ok(client) => client,
+        Err(why) => return Ok(stop(&why, "")),
+    };
+    let redirect_uri = match params.find("redirect_uri") {
+        Ok(Some(uri)) if client.redirects_to(uri) => uri,
+        Ok(Some(_)) => {
+            return Ok(stop("The app wants the answer sent to an address that it has not registered.", ""));
+        }
+        Ok(None) | Err(_) => return Ok(stop("The app did not say where the answer should go.", "")),
+    };
+    let issuer = state.resolved.hosts.base.url();
+    match check(&client, redirect_uri, &params, &issuer, person.as_ref()) {
+        Err(error) => Ok(refuse(redirect_uri, params.all("state").next(), &issuer, &error)),
+        Ok(request) => match person {
+            Some(person) => show(&state, &client, &person, request).await,
+            None => {
+                let back = parts.uri.path_and_query().map_or("/", http::uri::PathAndQuery::as_str);
+                Err(WebError::sign_in_first(back))
+            }
+        },
+    }
+}
+
+/// What is asked for, once it is certain who hears the answer.
+fn check(
+    client: &Client,
+    redirect_uri: &str,
+    params: &Params,
+    issuer: &str,
+    person: Option<&Person>,
+) -> Result<RequestRow, OAuthError> {
+    let bad = |code, detail: &str| Err(OAuthError::new(code, detail));
+    let state = params.find("state")?;
+    if state.is_some_and(|state| state.len() > STATE_CHARACTERS || state.chars().any(char::is_control)) {
+        return bad(OAuthCode::InvalidRequest, "state is too long or holds control characters.");
+    }
+    if params.required("response_type")? != "code" {
+        return bad(OAuthCode::UnsupportedResponseType, "response_type must be code.");
+    }
+    let challenge = params.required("code_challenge")?;
+    if params.find("code_challenge_method")? != Some("S256") {
+        return bad(OAuthCode::InvalidRequest, "code_challenge_method must be S256.");
+    }
+    if !pkce::is_challenge(challenge) {
+        return bad(OAuthCode::InvalidRequest, "code_challenge must be a SHA-256 hash in base64url.");
+    }
+    let Some(scopes) = Scopes::parse(params.find("scope")?.unwrap_or_default()) else {
+        return bad(OAuthCode::InvalidScope, "The scopes are sites:read and sites:write.");
+    };
+    let resource = resource::resolve(issuer, params.all("resource"))?;
+    if params.find("prompt")?.is_some_and(|prompt| prompt.split(' ').any(|word| word == "none")) {
+        // Nobody is let in without being looked at, so there is always something to ask.
+        return match person {
+            None => bad(OAuthCode::LoginRequired, "Nobody has signed in."),
+            Some(_) => bad(OAuthCode::ConsentRequired, "The person has to agree."),
+        };
+    }
+    Ok(RequestRow {
+        client_id: client.id.clone(),
+        client_name: client.name.clone(),
+        redirect_uri: redirect_uri.to_owned(),
+        scopes: if scopes.is_empty() { client.scopes } else { scopes },
+        resource,
+        challenge: challenge.to_owned(),
+        state: state.map(str::to_owned),
+    })
+}
+
+async fn show(
+    state: &ApiState,
+    client: &Client,
+    person: &Person,
+    request: RequestRow,
+) -> Result<Response, WebError> {
+    let id = state.app.ask_consent(&person.session, &request).await?;
+    let host = redirect::shown(&request.redirect_uri);
+    let page = consent::Consent {
+        shell: Shell {
+            section: Section::Door,
+            email: None,
+            is_operator: false,
+            form_token: &person.form_token,
+            done: None,
+        },
+        request: &id,
+        name: &client.name,
+        account: person.account.email.as_deref().unwrap_or("an account without an address"),
+        scopes: request.scopes,
+        host: &host,
+        is_local: redirect::is_local(&request.redirect_uri),
+        document_host: client.document_host(),
+    };
+    let target = redirect::form_source(&request.redirect_uri);
+    Ok(door(StatusCode::OK, consent::consent(&page), target.as_deref()))
+}
+
+/// Tells the program, at an address that is certainly its own.
+pub(super) fn refuse(uri: &str, state: Option<&str>, issuer: &str, error: &OAuthError) -> Response {
+    let pairs = [
+        ("error", Some(error.code.as_str())),
+        ("error_description", Some(error.detail.as_str())),
+        ("state", state),
+        ("iss", Some(issuer)),
+    ];
+    let pairs = pairs.into_iter().filter_map(|(name, value)| Some((name, value?)));
+    see_other(&redirect::with_query(uri, pairs))
+}
+
+/// Tells the person, and sends nothing anywhere.
+pub(super) fn stop(why: &str, hint: &str) -> Response {
+    let notice = Notice {
+        status: 400,
+        code: "invalid_request",
+        heading: "This app cannot be connected",
+        message: why,
+        hint: (!hint.is_empty()).then_some(hint),
+        home: None,
+        report: None,
+    };
+    error::designed(StatusCode::BAD_REQUEST, pages::notice(&notice)).map(Body::new)
+}

@@ -1,0 +1,177 @@
+//! Device login as programs meet it: RFC 8628 with tokens at the end, and the older paths with an API key at the end.
+
+use super::error::EndpointError;
+use super::params::{self, Params};
+use super::{client_auth, clients};
+use crate::http::api::ApiState;
+use crate::http::extract::{client_ip, json_object};
+use axum::Json;
+use axum::extract::{Request, State};
+use axum::response::{IntoResponse, Response};
+use dropleaf_app::{DeviceRequest, NewDevice, Polled, Tokens};
+use dropleaf_core::device_login::{self, Kind, LIFE_SECONDS, OWN_CLIENT, OWN_CLIENT_NAME, POLL_SECONDS};
+use dropleaf_core::oauth::{OAuthCode, OAuthError, resource};
+use dropleaf_core::scope::Scopes;
+use dropleaf_core::{Code, Error};
+use http::header;
+use serde_json::{Map, Value, json};
+use std::net::IpAddr;
+
+const ID_CHARACTERS: usize = 500;
+
+/// `POST /oauth/device_authorization`: begins a login that ends in tokens.
+pub(super) async fn authorize(
+    State(state): State<ApiState>,
+    request: Request,
+) -> Result<Response, EndpointError> {
+    let (parts, body) = request.into_parts();
+    let ip = client_ip(&parts, &state);
+    let params = params::read(&parts.headers, body).await?;
+    let client_id = client_auth::authenticate(&state, &parts.headers, &params).await?;
+    let (client_name, usual) = named(&state, &client_id, ip).await?;
+    let Some(scopes) = Scopes::parse(params.find("scope")?.unwrap_or_default()) else {
+        let detail = "The scopes are sites:read and sites:write.";
+        return Err(OAuthError::new(OAuthCode::InvalidScope, detail).into());
+    };
+    let asked = DeviceRequest {
+        client_id,
+        client_name,
+        kind: Kind::Tokens,
+        scopes: if scopes.is_empty() { usual } else { scopes },
+        resource: resource::resolve(&state.resolved.hosts.base.url(), params.all("resource"))?,
+    };
+    Ok(begun(&state, &state.app.begin_device(asked, ip).await?))
+}
+
+/// The grant of RFC 8628 §3.4 at the token endpoint.
+pub(super) async fn tokens(
+    state: &ApiState,
+    client_id: &str,
+    params: &Params,
+) -> Result<Tokens, EndpointError> {
+    let code = params.required("device_code")?;
+    match state.app.poll_device(code, Kind::Tokens, Some(client_id)).await? {
+        Polled::Tokens(tokens) => Ok(*tokens),
+        other => Err(refusal(&other).into()),
+    }
+}
+
+/// What the program is called, and what it is given when it asks for nothing in particular. Our own command line needs
+/// no registration; others must have said that they use device codes.
+async fn named(
+    state: &ApiState,
+    client_id: &str,
+    ip: Option<IpAddr>,
+) -> Result<(String, Scopes), EndpointError> {
+    if client_id == OWN_CLIENT {
+        return Ok((OWN_CLIENT_NAME.to_owned(), Scopes::ALL));
+    }
+    let found = clients::find(state, client_id, ip).await?;
+    let client = found.map_err(|_| OAuthError::new(OAuthCode::InvalidClient, "The client is unknown."))?;
+    if !client.uses_device_codes {
+        let detail = "The client has not registered for the device code grant.";
+        return Err(OAuthError::new(OAuthCode::UnauthorizedClient, detail).into());
+    }
+    Ok((client.name, client.scopes))
+}
+
+/// `POST /device/code`: begins a login that ends in an API key.
+pub(super) async fn key_code(
+    State(state): State<ApiState>,
+    request: Request,
+) -> Result<Response, EndpointError> {
+    let (ip, mut sent) = read(&state, request).await?;
+    let client_id = sent.take("client_id")?.unwrap_or_else(|| OWN_CLIENT.to_owned());
+    if client_id.chars().count() > ID_CHARACTERS || client_id.chars().any(char::is_control) {
+        let why = format!("must be at most {ID_CHARACTERS} characters, without control characters");
+        return Err(Error::field("client_id", why).into());
+    }
+    let asked = DeviceRequest {
+        client_id,
+        client_name: device_login::client_name(sent.take("client_name")?)?,
+        kind: Kind::Key,
+        scopes: Scopes::ALL,
+        resource: state.resolved.hosts.base.url(),
+    };
+    Ok(begun(&state, &state.app.begin_device(asked, ip).await?))
+}
+
+/// `POST /device/token`: asks for the key.
+pub(super) async fn key_token(
+    State(state): State<ApiState>,
+    request: Request,
+) -> Result<Response, EndpointError> {
+    let (_, mut sent) = read(&state, request).await?;
+    let Some(code) = sent.take("device_code")? else {
+        return Err(OAuthError::new(OAuthCode::InvalidRequest, "device_code is missing.").into());
+    };
+    match state.app.poll_device(&code, Kind::Key, None).await? {
+        Polled::Key(new) => Ok(Json(json!({
+            "access_token": new.secret, "token_type": "Bearer", "scope": Scopes::ALL.to_string(),
+            "key_id": new.key.id, "name": new.key.name,
+        }))
+        .into_response()),
+        other => Err(refusal(&other).into()),
+    }
+}
+
+/// What a program shows its person, and what it keeps to itself.
+fn begun(state: &ApiState, new: &NewDevice) -> Response {
+    let page = format!("{}/device", state.resolved.hosts.base.url());
+    let code = new.login.spelled();
+    Json(json!({
+        "device_code": new.device_code, "user_code": code, "verification_uri": page,
+        "verification_uri_complete": format!("{page}?user_code={code}"),
+        "expires_in": LIFE_SECONDS, "interval": POLL_SECONDS,
+    }))
+    .into_response()
+}
+
+/// The names of RFC 8628 §3.5 for a login that gives nothing, or nothing yet.
+fn refusal(polled: &Polled) -> OAuthError {
+    let (code, detail) = match polled {
+        Polled::Pending => {
+            (OAuthCode::AuthorizationPending, "Nobody has answered yet; ask again after the interval.")
+        }
+        Polled::TooSoon => {
+            (OAuthCode::SlowDown, "That was too soon; wait five seconds longer between questions.")
+        }
+        Polled::Denied => (OAuthCode::AccessDenied, "The person said no."),
+        Polled::Expired => (OAuthCode::ExpiredToken, "The code has expired; start again."),
+        Polled::Unknown | Polled::Key(_) | Polled::Tokens(_) => {
+            (OAuthCode::InvalidGrant, "The device code is unknown or was used already; start again.")
+        }
+    };
+    OAuthError::new(code, detail)
+}
+
+/// What was sent, as JSON or as a form: some clients of the older paths use the one, some the other.
+struct Sent(Map<String, Value>);
+
+impl Sent {
+    fn take(&mut self, name: &str) -> Result<Option<String>, Error> {
+        match self.0.remove(name) {
+            None | Some(Value::Null) => Ok(None),
+            Some(Value::String(text)) => Ok(Some(text)),
+            Some(_) => Err(Error::field(name, "must be a string")),
+        }
+    }
+}
+
+async fn read(state: &ApiState, request: Request) -> Result<(Option<IpAddr>, Sent), Error> {
+    let (parts, body) = request.into_parts();
+    let ip = client_ip(&parts, state);
+    let bytes = params::whole(body).await?;
+    let kind = parts.headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
+    let is_form = kind.is_some_and(|kind| kind.starts_with("application/x-www-form-urlencoded"));
+    if !is_form {
+        return Ok((ip, Sent(json_object(&bytes)?)));
+    }
+    let mut map = Map::new();
+    for (name, value) in form_urlencoded::parse(&bytes) {
+        if map.insert(name.clone().into_owned(), value.into_owned().into()).is_some() {
+            return Err(Error::new(Code::InvalidRequest, format!("`{name}` was sent twice.")));
+        }
+    }
+    Ok((ip, Sent(map)))
+}

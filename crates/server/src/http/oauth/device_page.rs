@@ -1,0 +1,84 @@
+//! `/device`: where a person types the code that a program shows them, looks at who asks, and answers.
+//! Nothing is allowed by a link alone: the answer is a form of its own.
+
+use crate::http::api::ApiState;
+use crate::http::extract::client_ip;
+use crate::http::web::{Person, SignedForm, WebError, door, page, see_other};
+use crate::pages::dashboard::{Ended, Section, Shell, device_ask, device_confirm, device_end};
+use axum::extract::{FromRequest, FromRequestParts, Query, Request, State};
+use axum::response::Response;
+use dropleaf_core::Code;
+use http::StatusCode;
+use serde::Deserialize;
+
+#[derive(Debug, Default, Deserialize)]
+pub(super) struct Asked {
+    user_code: Option<String>,
+    ended: Option<String>,
+}
+
+pub(super) async fn show(
+    State(state): State<ApiState>,
+    Query(asked): Query<Asked>,
+    request: Request,
+) -> Result<Response, WebError> {
+    let (mut parts, _) = request.into_parts();
+    let person = Person::from_request_parts(&mut parts, &state).await?;
+    let shell = shell(&person);
+    if let Some(ended) = asked.ended.as_deref().and_then(Ended::parse) {
+        return Ok(page(device_end(shell, ended)));
+    }
+    let Some(code) = asked.user_code.as_deref().map(str::trim).filter(|code| !code.is_empty()) else {
+        return Ok(page(device_ask(shell, "", false)));
+    };
+    let found = state.app.find_device(&person.account, code, client_ip(&parts, &state)).await?;
+    Ok(match found {
+        Some(login) if !state.app.may_allow(&person.session, &login) => prove_first(&login.spelled()),
+        Some(login) => page(device_confirm(shell, &login)),
+        None => unknown(shell, code),
+    })
+}
+
+pub(super) async fn answer(State(state): State<ApiState>, request: Request) -> Result<Response, WebError> {
+    let (parts, body) = request.into_parts();
+    let ip = client_ip(&parts, &state);
+    let SignedForm { person, fields } =
+        SignedForm::from_request(Request::from_parts(parts, body), &state).await?;
+    let code = fields.text("user_code");
+    // Anything but a clear yes is a no.
+    let allow = fields.text("answer") == "allow";
+    Ok(match state.app.answer_device(&person.account, &person.session, code, allow, ip).await {
+        Err(error) if error.code == Code::ProofNeeded => prove_first(code),
+        Err(error) => return Err(error.into()),
+        Ok(Some(_)) => {
+            let ended = if allow { Ended::Allowed } else { Ended::Denied };
+            see_other(&format!("/device?ended={}", ended.word()))
+        }
+        Ok(None) => unknown(shell(&person), code),
+    })
+}
+
+/// Sends a person to sign in again, and back here.
+fn prove_first(code: &str) -> Response {
+    let back = format!("/device?user_code={}", encoded(code));
+    see_other(&format!("/login?again=1&next={}", encoded(&back)))
+}
+
+fn encoded(text: &str) -> String {
+    form_urlencoded::byte_serialize(text.as_bytes()).collect()
+}
+
+fn shell(person: &Person) -> Shell<'_> {
+    Shell {
+        section: Section::Door,
+        email: person.account.email.as_deref(),
+        is_operator: person.account.is_operator,
+        form_token: &person.form_token,
+        done: None,
+    }
+}
+
+fn unknown(shell: Shell<'_>, code: &str) -> Response {
+    let shown: String = code.chars().take(20).collect();
+    door(StatusCode::BAD_REQUEST, device_ask(shell, &shown, true), None)
+}

@@ -1,0 +1,59 @@
+//! How the endpoints that programs call refuse: by the name the RFC gives it. What is not the program's fault answers
+//! like the rest of the API.
+
+use crate::http::api::ApiError;
+use axum::Json;
+use axum::response::{IntoResponse, Response};
+use dropleaf_core::Error;
+use dropleaf_core::oauth::{OAuthCode, OAuthError, Refusal};
+use http::{HeaderValue, StatusCode, header};
+use serde_json::json;
+
+#[derive(Debug)]
+pub(in crate::http) struct EndpointError {
+    refusal: Refusal,
+    /// The program sent its secret in a header, and is told so in one (RFC 6749 §5.2).
+    by_header: bool,
+}
+
+impl EndpointError {
+    pub(super) fn by_header(refusal: Refusal) -> Self {
+        Self { refusal, by_header: true }
+    }
+}
+
+impl From<Refusal> for EndpointError {
+    fn from(refusal: Refusal) -> Self {
+        Self { refusal, by_header: false }
+    }
+}
+
+impl From<OAuthError> for EndpointError {
+    fn from(error: OAuthError) -> Self {
+        Refusal::from(error).into()
+    }
+}
+
+impl From<Error> for EndpointError {
+    fn from(error: Error) -> Self {
+        Refusal::from(error).into()
+    }
+}
+
+impl IntoResponse for EndpointError {
+    fn into_response(self) -> Response {
+        let error = match self.refusal {
+            Refusal::OAuth(error) => error,
+            Refusal::Failed(error) => return ApiError(error).into_response(),
+        };
+        let unknown = error.code == OAuthCode::InvalidClient;
+        let status = if unknown { StatusCode::UNAUTHORIZED } else { StatusCode::BAD_REQUEST };
+        let body = json!({"error": error.code.as_str(), "error_description": error.detail});
+        let mut response = (status, Json(body)).into_response();
+        if unknown && self.by_header {
+            let asks = HeaderValue::from_static("Basic realm=\"dropleaf\"");
+            response.headers_mut().insert(header::WWW_AUTHENTICATE, asks);
+        }
+        response
+    }
+}

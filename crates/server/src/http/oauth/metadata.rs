@@ -1,0 +1,85 @@
+//! What programs read before they ask: where things are (RFC 8414) and who guards them (RFC 9728). Nothing is listed
+//! that does not work.
+
+use crate::http::api::ApiState;
+use axum::Json;
+use axum::extract::State;
+use axum::response::{IntoResponse, Response};
+use dropleaf_core::expiry::ANONYMOUS_LIFE_SECONDS;
+use dropleaf_core::oauth::client::{AuthMethod, CODE_GRANT, DEVICE_GRANT, REFRESH_GRANT};
+use dropleaf_core::scope::Scope;
+use http::header;
+use serde_json::{Value, json};
+
+/// The authorization server.
+pub(super) async fn server(State(state): State<ApiState>) -> Response {
+    let base = state.resolved.hosts.base.url();
+    let at = |path: &str| format!("{base}{path}");
+    let methods = AuthMethod::ALL.map(AuthMethod::as_str);
+    document(json!({
+        "issuer": base,
+        "authorization_endpoint": at("/oauth/authorize"),
+        "token_endpoint": at("/oauth/token"),
+        "registration_endpoint": at("/oauth/register"),
+        "revocation_endpoint": at("/oauth/revoke"),
+        "device_authorization_endpoint": at("/oauth/device_authorization"),
+        "scopes_supported": Scope::ALL.map(Scope::as_str),
+        "response_types_supported": ["code"],
+        "response_modes_supported": ["query"],
+        "grant_types_supported": [CODE_GRANT, REFRESH_GRANT, DEVICE_GRANT],
+        "token_endpoint_auth_methods_supported": methods,
+        "revocation_endpoint_auth_methods_supported": methods,
+        "code_challenge_methods_supported": ["S256"],
+        "authorization_response_iss_parameter_supported": true,
+        "client_id_metadata_document_supported": state.resolved.config.oauth.client_documents,
+        "service_documentation": at("/auth.md"),
+        "agent_auth": agent_auth(&base),
+    }))
+}
+
+/// How an agent gets in, beside OAuth. There is no registration of agents, so no type of identity is listed: whoever
+/// has no account publishes without one, and a person claims the page.
+fn agent_auth(base: &str) -> Value {
+    json!({
+        "skill": format!("{base}/auth.md"),
+        "identity_types_supported": [],
+        "credential_types_supported": ["access_token", "api_key"],
+        "anonymous_publishing": {
+            "endpoint": format!("{base}/sites"),
+            "method": "POST",
+            "lifetime_seconds": ANONYMOUS_LIFE_SECONDS,
+            "claim_endpoint": format!("{base}/sites/{{id}}/claim"),
+        },
+        "api_key": {
+            "header": "Authorization: Bearer stk_live_…",
+            "management_endpoint": format!("{base}/api-keys"),
+        },
+    })
+}
+
+/// The API as a protected resource.
+pub(super) async fn service(State(state): State<ApiState>) -> Response {
+    let base = state.resolved.hosts.base.url();
+    resource(&base, &base)
+}
+
+/// Its MCP endpoint as one.
+pub(super) async fn mcp(State(state): State<ApiState>) -> Response {
+    let base = state.resolved.hosts.base.url();
+    resource(&base, &format!("{base}/mcp"))
+}
+
+fn resource(base: &str, resource: &str) -> Response {
+    document(json!({
+        "resource": resource,
+        "resource_name": "dropleaf",
+        "authorization_servers": [base],
+        "scopes_supported": Scope::ALL.map(Scope::as_str),
+        "bearer_methods_supported": ["header"],
+        "resource_documentation": format!("{base}/auth.md"),
+    }))
+}
+
+fn document(value: Value) -> Response {
+    ([(header::CACHE_CONTROL, "public, max-age=300")], Json(value)).into_response()
+}

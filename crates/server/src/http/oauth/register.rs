@@ -1,0 +1,101 @@
+//! `POST /oauth/register`: a program says what it is and gets an id (RFC 7591).
+
+use super::error::EndpointError;
+use super::params;
+use crate::http::api::ApiState;
+use crate::http::extract::client_ip;
+use axum::Json;
+use axum::extract::{Request, State};
+use axum::response::{IntoResponse, Response};
+use dropleaf_app::NewClient;
+use dropleaf_core::oauth::client::Description;
+use dropleaf_core::oauth::{OAuthCode, OAuthError};
+use http::StatusCode;
+use serde_json::{Map, Value, json};
+
+pub(super) async fn register(
+    State(state): State<ApiState>,
+    request: Request,
+) -> Result<Response, EndpointError> {
+    let (parts, body) = request.into_parts();
+    let bytes = params::whole(body).await?;
+    let description = describe(&bytes)?;
+    let application_type = text_of(&bytes, "application_type");
+    let new = state.app.register_client(description, client_ip(&parts, &state)).await?;
+    Ok((StatusCode::CREATED, Json(answer(&new, application_type))).into_response())
+}
+
+/// What the program says, in the types it must have. Members that nobody knows are passed over.
+pub(super) fn describe(bytes: &[u8]) -> Result<Description, OAuthError> {
+    let bad = |why: &str| OAuthError::new(OAuthCode::InvalidClientMetadata, why);
+    let Ok(Value::Object(map)) = serde_json::from_slice(bytes) else {
+        return Err(bad("The body must be a JSON object."));
+    };
+    Ok(Description {
+        name: text(&map, "client_name")?,
+        uri: text(&map, "client_uri")?,
+        redirect_uris: list(&map, "redirect_uris")?.unwrap_or_default(),
+        grant_types: list(&map, "grant_types")?,
+        response_types: list(&map, "response_types")?,
+        auth_method: text(&map, "token_endpoint_auth_method")?,
+        scope: text(&map, "scope")?,
+    })
+}
+
+fn text(map: &Map<String, Value>, name: &str) -> Result<Option<String>, OAuthError> {
+    match map.get(name) {
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::String(text)) => Ok(Some(text.clone())),
+        Some(_) => {
+            Err(OAuthError::new(OAuthCode::InvalidClientMetadata, format!("{name} must be a string.")))
+        }
+    }
+}
+
+fn list(map: &Map<String, Value>, name: &str) -> Result<Option<Vec<String>>, OAuthError> {
+    let code = if name == "redirect_uris" {
+        OAuthCode::InvalidRedirectUri
+    } else {
+        OAuthCode::InvalidClientMetadata
+    };
+    let bad = || OAuthError::new(code, format!("{name} must be a list of strings."));
+    match map.get(name) {
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::Array(items)) => {
+            let texts = items.iter().map(|item| item.as_str().map(str::to_owned).ok_or_else(bad));
+            texts.collect::<Result<Vec<_>, _>>().map(Some)
+        }
+        Some(_) => Err(bad()),
+    }
+}
+
+/// A member that is only repeated in the answer.
+fn text_of(bytes: &[u8], name: &str) -> Option<String> {
+    let value: Value = serde_json::from_slice(bytes).ok()?;
+    value[name].as_str().filter(|text| matches!(*text, "native" | "web")).map(str::to_owned)
+}
+
+fn answer(new: &NewClient, application_type: Option<String>) -> Value {
+    let NewClient { client, secret } = new;
+    let mut map = Map::new();
+    let mut set = |name: &str, value: Value| map.insert(name.to_owned(), value);
+    set("client_id", client.id.as_str().into());
+    set("client_id_issued_at", client.created_at.into());
+    set("client_name", client.name.as_str().into());
+    if let Some(uri) = &client.uri {
+        set("client_uri", uri.as_str().into());
+    }
+    set("redirect_uris", json!(client.redirect_uris));
+    set("grant_types", json!(client.grant_types()));
+    set("response_types", if client.uses_codes() { json!(["code"]) } else { json!([]) });
+    set("token_endpoint_auth_method", client.auth_method.as_str().into());
+    set("scope", client.scopes.to_string().into());
+    if let Some(kind) = application_type {
+        set("application_type", kind.into());
+    }
+    if let Some(secret) = secret {
+        set("client_secret", secret.as_str().into());
+        set("client_secret_expires_at", 0.into());
+    }
+    Value::Object(map)
+}

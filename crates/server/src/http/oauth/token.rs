@@ -1,0 +1,67 @@
+//! `POST /oauth/token`: tokens for a code, for a refresh token, or for the code of a device.
+
+use super::error::EndpointError;
+use super::params::{self, Params};
+use super::{client_auth, device};
+use crate::http::api::ApiState;
+use axum::Json;
+use axum::body::Body;
+use axum::extract::State;
+use axum::response::{IntoResponse, Response};
+use dropleaf_app::{CodeTrade, Tokens};
+use dropleaf_core::oauth::client::{CODE_GRANT, DEVICE_GRANT, REFRESH_GRANT};
+use dropleaf_core::oauth::{OAuthCode, OAuthError};
+use http::HeaderMap;
+use serde_json::json;
+
+pub(super) async fn token(
+    State(state): State<ApiState>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response, EndpointError> {
+    let params = params::read(&headers, body).await?;
+    let client_id = client_auth::authenticate(&state, &headers, &params).await?;
+    let tokens = match params.required("grant_type")? {
+        CODE_GRANT => for_code(&state, &client_id, &params).await?,
+        REFRESH_GRANT => for_refresh_token(&state, &client_id, &params).await?,
+        DEVICE_GRANT => device::tokens(&state, &client_id, &params).await?,
+        _ => {
+            let detail = format!("grant_type must be {CODE_GRANT}, {REFRESH_GRANT} or {DEVICE_GRANT}.");
+            return Err(OAuthError::new(OAuthCode::UnsupportedGrantType, detail).into());
+        }
+    };
+    Ok(answer(&tokens))
+}
+
+async fn for_code(state: &ApiState, client_id: &str, params: &Params) -> Result<Tokens, EndpointError> {
+    let resources: Vec<&str> = params.all("resource").collect();
+    let trade = CodeTrade {
+        code: params.required("code")?,
+        verifier: params.required("code_verifier")?,
+        redirect_uri: params.find("redirect_uri")?,
+        resources: &resources,
+    };
+    Ok(state.app.trade_code(client_id, trade).await?)
+}
+
+async fn for_refresh_token(
+    state: &ApiState,
+    client_id: &str,
+    params: &Params,
+) -> Result<Tokens, EndpointError> {
+    let resources: Vec<&str> = params.all("resource").collect();
+    let (token, scope) = (params.required("refresh_token")?, params.find("scope")?);
+    Ok(state.app.refresh_tokens(client_id, token, scope, &resources).await?)
+}
+
+/// Tokens as RFC 6749 §5.1 writes them. That nobody keeps the answer is said by the frame.
+pub(super) fn answer(tokens: &Tokens) -> Response {
+    Json(json!({
+        "access_token": tokens.access_token,
+        "token_type": "Bearer",
+        "expires_in": tokens.expires_in,
+        "refresh_token": tokens.refresh_token,
+        "scope": tokens.scopes.to_string(),
+    }))
+    .into_response()
+}

@@ -1,0 +1,342 @@
+//! Device login: `POST /device/code`, `POST /device/token`, and the page where a person answers. RFC 8628, decisions §4.
+
+use crate::harness::{Answer, Node, Setup, on_each_database};
+use dropleaf_core::session::Method;
+use serde_json::{Value, json};
+
+/// A person who has signed in, in a browser.
+struct Browser {
+    cookie: String,
+    form_token: String,
+}
+
+async fn sign_in(node: &Node, email: &str) -> Browser {
+    let account = match node.app().get_account_by_email(email).await {
+        Ok(account) => account,
+        Err(_) => node.app().create_account(email, None, false).await.unwrap(),
+    };
+    let new = node.app().start_session(&account, Method::Code, "a browser").await.unwrap();
+    Browser {
+        cookie: format!("__Host-session={}", new.secret),
+        form_token: node.app().form_token(&new.session.id),
+    }
+}
+
+async fn begin(node: &Node) -> Value {
+    let body = json!({"client_name": "my laptop"});
+    node.post("/device/code").json(&body).send().await.expect(200).json()
+}
+
+async fn poll(node: &Node, begun: &Value) -> Answer {
+    node.post("/device/token").json(&json!({"device_code": begun["device_code"]})).send().await
+}
+
+fn code(begun: &Value) -> &str {
+    begun["user_code"].as_str().unwrap()
+}
+
+async fn look(node: &Node, browser: &Browser, code: &str) -> Answer {
+    node.get(&format!("/device?user_code={code}")).browser().cookie(&browser.cookie).send().await
+}
+
+async fn answer(node: &Node, browser: &Browser, code: &str, word: &str) -> Answer {
+    let fields = [("form_token", browser.form_token.as_str()), ("user_code", code), ("answer", word)];
+    let ask = node.post("/device").browser().cookie(&browser.cookie).header("origin", &node.base_url());
+    ask.fields(&fields).send().await
+}
+
+#[tokio::test]
+async fn allowed_device_gets_a_key_once() {
+    on_each_database(Setup::new, async |node| {
+        let ann = sign_in(node, "ann@example.org").await;
+        let begun = begin(node).await;
+        assert_eq!((begun["expires_in"].as_i64(), begun["interval"].as_i64()), (Some(600), Some(5)));
+        assert_eq!(begun["verification_uri"], format!("{}/device", node.base_url()));
+        assert_eq!(
+            begun["verification_uri_complete"],
+            format!("{}/device?user_code={}", node.base_url(), code(&begun))
+        );
+        poll(node, &begun).await.refused(400, "authorization_pending");
+
+        let page = look(node, &ann, code(&begun)).await.expect(200).text();
+        for part in [code(&begun), "my laptop", "ann@example.org", "an API key", "value=\"allow\""] {
+            assert!(page.contains(part), "{part}\n{page}");
+        }
+        // Looking allows nothing.
+        node.clock.advance(5);
+        poll(node, &begun).await.refused(400, "authorization_pending");
+
+        let done = answer(node, &ann, code(&begun), "allow").await.expect(303);
+        assert_eq!(done.header("location"), "/device?ended=allowed");
+        let page = node.get("/device?ended=allowed").browser().cookie(&ann.cookie).send().await.expect(200);
+        assert!(page.text().contains("You can close this page"));
+
+        let given = poll(node, &begun).await.expect(200);
+        assert_eq!(
+            (given.header("cache-control"), given.header("access-control-allow-origin")),
+            ("no-store", "*")
+        );
+        let given = given.json();
+        let key = given["access_token"].as_str().unwrap();
+        assert!(key.starts_with("stk_live_") && given["token_type"] == "Bearer");
+        let me = node.get("/me").key(key).send().await.expect(200).json();
+        assert_eq!(me["email"], "ann@example.org");
+        let keys = node.get("/api-keys").key(key).send().await.expect(200).json();
+        assert_eq!(
+            (&keys["keys"][0]["id"], &keys["keys"][0]["name"]),
+            (&given["key_id"], &json!("my laptop"))
+        );
+
+        poll(node, &begun).await.refused(400, "invalid_grant");
+        assert_eq!(node.count("SELECT count(*) FROM api_keys WHERE name = 'my laptop'").await, 1);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn of_many_questions_at_once_one_gets_the_key() {
+    on_each_database(Setup::new, async |node| {
+        let ann = sign_in(node, "ann@example.org").await;
+        let begun = begin(node).await;
+        answer(node, &ann, code(&begun), "allow").await.expect(303);
+        let answers = futures_util::future::join_all((0..8).map(|_| poll(node, &begun))).await;
+        let (given, refused): (Vec<_>, Vec<_>) = answers.into_iter().partition(|answer| answer.status == 200);
+        assert_eq!((given.len(), refused.len()), (1, 7));
+        for answer in refused {
+            answer.refused(400, "invalid_grant");
+        }
+        assert_eq!(node.count("SELECT count(*) FROM api_keys WHERE name = 'my laptop'").await, 1);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn first_answer_counts_and_the_second_finds_nothing() {
+    on_each_database(Setup::new, async |node| {
+        let (ann, eve) = (sign_in(node, "ann@example.org").await, sign_in(node, "eve@example.org").await);
+        let begun = begin(node).await;
+        let both = futures_util::future::join(
+            answer(node, &ann, code(&begun), "allow"),
+            answer(node, &eve, code(&begun), "allow"),
+        );
+        let (first, second) = both.await;
+        let mut statuses = [first.status, second.status];
+        statuses.sort_unstable();
+        assert_eq!(statuses, [303, 400]);
+        answer(node, &ann, code(&begun), "deny").await.expect(400);
+        let winner = if first.status == 303 { "ann@example.org" } else { "eve@example.org" };
+        let key = poll(node, &begun).await.expect(200).json()["access_token"].as_str().unwrap().to_owned();
+        assert_eq!(node.get("/me").key(&key).send().await.json()["email"], winner);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn denied_device_is_told_so_and_gets_nothing() {
+    on_each_database(Setup::new, async |node| {
+        let ann = sign_in(node, "ann@example.org").await;
+        for word in ["deny", "", "Allow"] {
+            let begun = begin(node).await;
+            let done = answer(node, &ann, code(&begun), word).await.expect(303);
+            assert_eq!(done.header("location"), "/device?ended=denied");
+            poll(node, &begun).await.refused(400, "access_denied");
+            answer(node, &ann, code(&begun), "allow").await.expect(400);
+            poll(node, &begun).await.refused(400, "access_denied");
+        }
+        assert_eq!(node.count("SELECT count(*) FROM api_keys WHERE name = 'my laptop'").await, 0);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn code_expires_after_ten_minutes_whatever_was_answered() {
+    on_each_database(Setup::new, async |node| {
+        let ann = sign_in(node, "ann@example.org").await;
+        let (open, allowed) = (begin(node).await, begin(node).await);
+        answer(node, &ann, code(&allowed), "allow").await.expect(303);
+        node.clock.advance(600);
+        poll(node, &open).await.refused(400, "expired_token");
+        poll(node, &allowed).await.refused(400, "expired_token");
+        look(node, &ann, code(&open)).await.expect(400);
+        answer(node, &ann, code(&open), "allow").await.expect(400);
+        // An hour later nobody asks any more.
+        node.app().sweep().await.unwrap();
+        assert_eq!(node.count("SELECT count(*) FROM device_logins").await, 2);
+        node.clock.advance(3600);
+        node.app().sweep().await.unwrap();
+        assert_eq!(node.count("SELECT count(*) FROM device_logins").await, 0);
+        poll(node, &open).await.refused(400, "invalid_grant");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn question_that_comes_too_soon_lengthens_the_wait() {
+    on_each_database(Setup::new, async |node| {
+        let begun = begin(node).await;
+        poll(node, &begun).await.refused(400, "authorization_pending");
+        node.clock.advance(2);
+        poll(node, &begun).await.refused(400, "slow_down");
+        node.clock.advance(8);
+        poll(node, &begun).await.refused(400, "slow_down");
+        node.clock.advance(15);
+        poll(node, &begun).await.refused(400, "authorization_pending");
+        // Of two at once, one came in time.
+        node.clock.advance(15);
+        let (a, b) = futures_util::future::join(poll(node, &begun), poll(node, &begun)).await;
+        let mut said = [a, b].map(|answer| answer.json()["error"].as_str().unwrap().to_owned());
+        said.sort();
+        assert_eq!(said, ["authorization_pending", "slow_down"]);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn case_dash_and_spaces_of_a_code_do_not_count() {
+    let node = Node::start().await;
+    let ann = sign_in(&node, "ann@example.org").await;
+    let begun = begin(&node).await;
+    let plain = code(&begun).replace('-', "");
+    for typed in [plain.to_lowercase(), format!("+{plain}+"), format!("{}%20{}", &plain[..4], &plain[4..])] {
+        let page = look(&node, &ann, &typed).await.expect(200).text();
+        assert!(page.contains("my laptop"), "{typed}");
+    }
+    answer(&node, &ann, &plain.to_lowercase(), "allow").await.expect(303);
+    poll(&node, &begun).await.expect(200);
+}
+
+#[tokio::test]
+async fn wrong_codes_are_limited_for_each_account_and_network() {
+    on_each_database(
+        || Setup::new().with_rates(),
+        async |node| {
+            let ann = sign_in(node, "ann@example.org").await;
+            let begun = begin(node).await;
+            // Right ones cost nothing.
+            for _ in 0..20 {
+                look(node, &ann, code(&begun)).await.expect(200);
+            }
+            for n in 0..10 {
+                let page = if n % 2 == 0 {
+                    look(node, &ann, "BBBB-BBBB").await
+                } else {
+                    answer(node, &ann, "BBBB-BBBB", "allow").await
+                };
+                assert!(page.expect(400).text().contains("No device waits under this code"));
+            }
+            look(node, &ann, "BBBB-BBBB").await.expect(429);
+            answer(node, &ann, code(&begun), "allow").await.expect(429);
+            // What cannot be a code is no guess.
+            look(node, &ann, "ABC").await.expect(400);
+            // The network goes on to thirty, whoever asks.
+            for n in 1..=3 {
+                let other = sign_in(node, &format!("p{n}@example.org")).await;
+                for _ in 0..10 {
+                    look(node, &other, "BBBB-BBBB").await;
+                }
+            }
+            let fresh = sign_in(node, "fresh@example.org").await;
+            look(node, &fresh, code(&begun)).await.expect(429);
+            node.clock.advance(3600);
+            let later = begin(node).await;
+            answer(node, &ann, code(&later), "allow").await.expect(303);
+        },
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn sixty_first_login_of_a_network_in_an_hour_is_429() {
+    let node = Setup::new().with_rates().start().await;
+    for _ in 0..60 {
+        begin(&node).await;
+    }
+    node.post("/device/code").send().await.refused(429, "rate_limited");
+}
+
+#[tokio::test]
+async fn stranger_signs_in_first_and_comes_back() {
+    let node = Node::start().await;
+    let begun = begin(&node).await;
+    let sent = node.get(&format!("/device?user_code={}", code(&begun))).browser().send().await.expect(303);
+    assert_eq!(sent.header("location"), format!("/login?next=%2Fdevice%3Fuser_code%3D{}", code(&begun)));
+}
+
+#[tokio::test]
+async fn answer_needs_our_own_form() {
+    let node = Node::start().await;
+    let (ann, eve) = (sign_in(&node, "ann@example.org").await, sign_in(&node, "eve@example.org").await);
+    let begun = begin(&node).await;
+    let post = || node.post("/device").browser().cookie(&ann.cookie);
+    let yes = [("user_code", code(&begun)), ("answer", "allow")];
+    let with = |token| [("form_token", token), yes[0], yes[1]];
+    let own = node.base_url();
+    post().header("origin", &own).fields(&yes).send().await.expect(403);
+    post().header("origin", &own).fields(&with(eve.form_token.as_str())).send().await.expect(403);
+    post()
+        .header("origin", "https://evil.example")
+        .fields(&with(ann.form_token.as_str()))
+        .send()
+        .await
+        .expect(403);
+    post().fields(&with(ann.form_token.as_str())).send().await.expect(403);
+    poll(&node, &begun).await.refused(400, "authorization_pending");
+}
+
+#[tokio::test]
+async fn no_page_can_frame_the_question() {
+    let node = Node::start().await;
+    let ann = sign_in(&node, "ann@example.org").await;
+    let begun = begin(&node).await;
+    let pages =
+        [look(&node, &ann, code(&begun)).await.expect(200), look(&node, &ann, "BBBB-BBBB").await.expect(400)];
+    for page in pages {
+        assert_eq!(page.header("x-frame-options"), "DENY");
+        assert!(page.header("content-security-policy").contains("frame-ancestors 'none'"));
+        assert_eq!(page.header("cross-origin-opener-policy"), "same-origin");
+        assert_eq!(page.header("cache-control"), "no-store");
+        assert_eq!(page.header("referrer-policy"), "no-referrer");
+        assert!(!page.has("access-control-allow-origin"));
+    }
+}
+
+#[tokio::test]
+async fn older_paths_take_json_and_forms_and_say_what_is_wrong() {
+    let node = Node::start().await;
+    let ann = sign_in(&node, "ann@example.org").await;
+    let begun =
+        node.post("/device/code").fields(&[("client_name", "a form")]).send().await.expect(200).json();
+    answer(&node, &ann, code(&begun), "allow").await.expect(303);
+    let fields = [("device_code", begun["device_code"].as_str().unwrap()), ("grant_type", "whatever")];
+    let given = node.post("/device/token").fields(&fields).send().await.expect(200).json();
+    assert_eq!(given["name"], "a form");
+
+    node.post("/device/code").send().await.expect(200);
+    node.post("/device/token").send().await.refused(400, "invalid_request");
+    node.post("/device/token").json(&json!({"device_code": "x"})).send().await.refused(400, "invalid_grant");
+    node.post("/device/token").json(&json!({"device_code": 7})).send().await.refused(400, "invalid_field");
+    node.post("/device/code")
+        .json(&json!({"client_name": "x".repeat(101)}))
+        .send()
+        .await
+        .refused(400, "invalid_field");
+    let twice = [("client_name", "a"), ("client_name", "b")];
+    node.post("/device/code").fields(&twice).send().await.refused(400, "invalid_request");
+    node.post("/device/code")
+        .body("application/json", vec![b' '; 20_000])
+        .send()
+        .await
+        .refused(413, "too_large");
+    node.get("/device/code").send().await.refused(405, "method_not_allowed");
+}
+
+#[tokio::test]
+async fn what_a_program_calls_itself_cannot_dress_up_the_page() {
+    let node = Node::start().await;
+    let ann = sign_in(&node, "ann@example.org").await;
+    let body = json!({"client_name": "<b>dropleaf</b>\u{0}"});
+    let begun = node.post("/device/code").json(&body).send().await.expect(200).json();
+    let page = look(&node, &ann, code(&begun)).await.expect(200).text();
+    assert!(page.contains("&#60;b&#62;dropleaf") || page.contains("&lt;b&gt;dropleaf"), "{page}");
+    assert!(page.contains("Programs choose their own names"));
+}

@@ -1,0 +1,127 @@
+//! Rows of `device_logins`: found by the hash of what the program holds, and by the code a person types.
+
+use crate::db::{DbError, Row, Stmt};
+use crate::store::Store;
+use dropleaf_core::device_login::{DeviceLogin, Kind, POLL_SECONDS, SLOWER_SECONDS, State};
+use dropleaf_core::scope::Scopes;
+
+/// The code is in use; another one will not be.
+pub const CODE_TAKEN: &str = "device_code_taken";
+/// Somebody has answered already, or the time is over.
+pub const ANSWERED: &str = "device_answered";
+/// Another question was faster, or nobody has allowed it.
+pub const TAKEN: &str = "device_taken";
+
+fn row(row: &Row<'_>) -> Result<DeviceLogin, DbError> {
+    let strange = |what: &str| DbError::internal(format!("a device login has the {what}"));
+    Ok(DeviceLogin {
+        user_code: row.text(0)?.to_owned(),
+        client_id: row.text(1)?.to_owned(),
+        client_name: row.text(2)?.to_owned(),
+        kind: Kind::parse(row.text(3)?).ok_or_else(|| strange("unknown kind"))?,
+        scopes: Scopes::parse(row.text(4)?).ok_or_else(|| strange("unknown scope"))?,
+        resource: row.text(5)?.to_owned(),
+        state: State::parse(row.text(6)?).ok_or_else(|| strange("unknown state"))?,
+        account_id: row.opt_text(7)?.map(str::to_owned),
+        created_at: row.int(8)?,
+        expires_at: row.int(9)?,
+    })
+}
+
+impl Store {
+    pub async fn find_device(&self, device_hash: &[u8; 32]) -> Result<Option<DeviceLogin>, DbError> {
+        self.db
+            .get(
+                "SELECT user_code, client_id, client_name, kind, scopes, resource, state, account_id, created_at, \
+                 expires_at FROM device_logins WHERE device_hash = $1",
+                &[(*device_hash).into()],
+                row,
+            )
+            .await
+    }
+
+    /// The login that waits for an answer under this code.
+    pub async fn find_device_by_code(
+        &self,
+        user_code: &str,
+        now: i64,
+    ) -> Result<Option<DeviceLogin>, DbError> {
+        self.db
+            .get(
+                "SELECT user_code, client_id, client_name, kind, scopes, resource, state, account_id, created_at, \
+                 expires_at FROM device_logins WHERE user_code = $1 AND state = 'pending' AND expires_at > $2",
+                &[user_code.into(), now.into()],
+                row,
+            )
+            .await
+    }
+
+    /// Notes a question about a login that waits. Whether it came in time: of two that come at once, one does. One
+    /// that comes too soon makes the wait longer.
+    pub async fn poll_device(
+        &self,
+        device_hash: &[u8; 32],
+        now: i64,
+        early_seconds: i64,
+    ) -> Result<bool, DbError> {
+        let in_time = Stmt::new(
+            "UPDATE device_logins SET polled_at = $1 WHERE device_hash = $2 \
+             AND (polled_at IS NULL OR polled_at + poll_seconds <= $3)",
+            vec![now.into(), (*device_hash).into(), (now + early_seconds).into()],
+        );
+        if self.db.exec(in_time).await?.affected == 1 {
+            return Ok(true);
+        }
+        let too_soon = Stmt::new(
+            "UPDATE device_logins SET polled_at = $1, poll_seconds = poll_seconds + $2 WHERE device_hash = $3",
+            vec![now.into(), SLOWER_SECONDS.into(), (*device_hash).into()],
+        );
+        self.db.exec(too_soon).await?;
+        Ok(false)
+    }
+}
+
+pub fn insert(login: &DeviceLogin, device_hash: &[u8; 32]) -> Stmt {
+    Stmt::new(
+        "INSERT INTO device_logins (device_hash, user_code, client_id, client_name, kind, scopes, resource, state, \
+         account_id, poll_seconds, polled_at, created_at, expires_at) \
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, NULL, $9, NULL, $10, $11) ON CONFLICT (user_code) DO NOTHING",
+        vec![
+            (*device_hash).into(),
+            login.user_code.as_str().into(),
+            login.client_id.as_str().into(),
+            login.client_name.as_str().into(),
+            login.kind.as_str().into(),
+            login.scopes.to_string().into(),
+            login.resource.as_str().into(),
+            login.state.as_str().into(),
+            POLL_SECONDS.into(),
+            login.created_at.into(),
+            login.expires_at.into(),
+        ],
+    )
+    .one(CODE_TAKEN)
+}
+
+/// A person's answer. The first one counts.
+pub fn answer(user_code: &str, account_id: &str, state: State, now: i64) -> Stmt {
+    Stmt::new(
+        "UPDATE device_logins SET state = $1, account_id = $2 \
+         WHERE user_code = $3 AND state = 'pending' AND expires_at > $4",
+        vec![state.as_str().into(), account_id.into(), user_code.into(), now.into()],
+    )
+    .one(ANSWERED)
+}
+
+/// Stands beside what the program gets: of any number of questions, one gets it.
+pub fn take(device_hash: &[u8; 32], now: i64) -> Stmt {
+    Stmt::new(
+        "UPDATE device_logins SET state = 'done' WHERE device_hash = $1 AND state = 'allowed' AND expires_at > $2",
+        vec![(*device_hash).into(), now.into()],
+    )
+    .one(TAKEN)
+}
+
+pub fn delete_expired(before: i64) -> Stmt {
+    Stmt::new("DELETE FROM device_logins WHERE expires_at <= $1", vec![before.into()])
+}

@@ -1,0 +1,74 @@
+//! Rows of `oauth_clients`: programs that registered themselves. Those that live at an address have no row.
+
+use crate::db::{DbError, Row, Stmt};
+use crate::store::Store;
+use dropleaf_core::oauth::client::{AuthMethod, Client};
+use dropleaf_core::scope::Scopes;
+
+fn row(row: &Row<'_>) -> Result<(Client, Option<[u8; 32]>), DbError> {
+    let method = row.text(4)?;
+    let client = Client {
+        id: row.text(0)?.to_owned(),
+        name: row.text(1)?.to_owned(),
+        uri: row.opt_text(2)?.map(str::to_owned),
+        redirect_uris: row.text(3)?.lines().map(str::to_owned).collect(),
+        auth_method: AuthMethod::parse(method)
+            .ok_or_else(|| DbError::internal(format!("a client proves itself by {method}")))?,
+        scopes: scopes(row, 5)?,
+        uses_device_codes: row.flag(6)?,
+        created_at: row.int(7)?,
+    };
+    Ok((client, row.opt_hash(8)?))
+}
+
+/// A column of scopes.
+pub(crate) fn scopes(row: &Row<'_>, at: usize) -> Result<Scopes, DbError> {
+    Scopes::parse(row.text(at)?)
+        .ok_or_else(|| DbError::internal(format!("column {at} holds an unknown scope")))
+}
+
+impl Store {
+    /// A program and the hash of its secret, if it has one.
+    pub async fn find_client(&self, id: &str) -> Result<Option<(Client, Option<[u8; 32]>)>, DbError> {
+        self.db
+            .get(
+                "SELECT id, name, uri, redirect_uris, auth_method, scopes, device_codes, created_at, secret_hash \
+                 FROM oauth_clients WHERE id = $1",
+                &[id.into()],
+                row,
+            )
+            .await
+    }
+}
+
+pub fn insert(client: &Client, secret_hash: Option<&[u8; 32]>) -> Stmt {
+    Stmt::new(
+        "INSERT INTO oauth_clients (id, secret_hash, name, uri, redirect_uris, auth_method, scopes, device_codes, \
+         created_at, last_used_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, NULL)",
+        vec![
+            client.id.as_str().into(),
+            secret_hash.into(),
+            client.name.as_str().into(),
+            client.uri.as_deref().into(),
+            client.redirect_uris.join("\n").into(),
+            client.auth_method.as_str().into(),
+            client.scopes.to_string().into(),
+            client.uses_device_codes.into(),
+            client.created_at.into(),
+        ],
+    )
+}
+
+/// Notes that a person let it in. A program without a row is none the worse.
+pub fn touch(id: &str, now: i64) -> Stmt {
+    Stmt::new("UPDATE oauth_clients SET last_used_at = $1 WHERE id = $2", vec![now.into(), id.into()])
+}
+
+/// Forgets programs that nobody let in, and those that have had no access for long.
+pub fn delete_unused(made_before: i64, used_before: i64) -> Stmt {
+    Stmt::new(
+        "DELETE FROM oauth_clients WHERE (last_used_at IS NULL AND created_at <= $1) \
+         OR (last_used_at <= $2 AND NOT EXISTS (SELECT 1 FROM oauth_grants g WHERE g.client_id = oauth_clients.id))",
+        vec![made_before.into(), used_before.into()],
+    )
+}

@@ -1,0 +1,64 @@
+//! Rows of `oauth_codes`: found by the hash of the code, good once.
+
+use crate::db::{DbError, Stmt};
+use crate::oauth_grants::{GrantRow, grant_at, grant_columns};
+use crate::store::Store;
+
+/// Somebody else has traded it in, or its time is over.
+pub const USED: &str = "oauth_code_used";
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CodeRow {
+    pub redirect_uri: String,
+    pub challenge: String,
+    pub expires_at: i64,
+    pub used_at: Option<i64>,
+}
+
+impl Store {
+    /// A code, also one that was used, and the grant it stands for.
+    pub async fn find_code(&self, hash: &[u8; 32]) -> Result<Option<(CodeRow, GrantRow)>, DbError> {
+        self.db
+            .get(
+                concat!(
+                    "SELECT c.redirect_uri, c.challenge, c.expires_at, c.used_at, ",
+                    grant_columns!(),
+                    " FROM oauth_codes c JOIN oauth_grants g ON g.id = c.grant_id WHERE c.code_hash = $1"
+                ),
+                &[hash.into()],
+                |row| {
+                    let code = CodeRow {
+                        redirect_uri: row.text(0)?.to_owned(),
+                        challenge: row.text(1)?.to_owned(),
+                        expires_at: row.int(2)?,
+                        used_at: row.opt_int(3)?,
+                    };
+                    Ok((code, grant_at(row, 4)?))
+                },
+            )
+            .await
+    }
+}
+
+pub fn insert(hash: &[u8; 32], grant_id: &str, code: &CodeRow) -> Stmt {
+    Stmt::new(
+        "INSERT INTO oauth_codes (code_hash, grant_id, redirect_uri, challenge, expires_at, used_at) \
+         VALUES ($1, $2, $3, $4, $5, NULL)",
+        vec![
+            hash.into(),
+            grant_id.into(),
+            code.redirect_uri.as_str().into(),
+            code.challenge.as_str().into(),
+            code.expires_at.into(),
+        ],
+    )
+}
+
+/// Trades it in: of any number that try, one does.
+pub fn take(hash: &[u8; 32], now: i64) -> Stmt {
+    Stmt::new(
+        "UPDATE oauth_codes SET used_at = $1 WHERE code_hash = $2 AND used_at IS NULL AND expires_at > $1",
+        vec![now.into(), hash.into()],
+    )
+    .one(USED)
+}

@@ -1,0 +1,158 @@
+//! Rows of `oauth_grants`: what a person allowed a program. A grant that is revoked stays for a day, so that what was
+//! issued from it is known to be dead rather than unknown.
+
+use crate::db::{DbError, Row, Stmt};
+use crate::oauth_clients::scopes;
+use crate::store::Store;
+use dropleaf_core::scope::Scopes;
+
+pub const UNKNOWN: &str = "unknown_grant";
+/// It was revoked, or its time is over.
+pub const DEAD: &str = "dead_grant";
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GrantRow {
+    pub id: String,
+    pub client_id: String,
+    pub client_name: String,
+    pub account_id: String,
+    pub scopes: Scopes,
+    pub resource: String,
+    pub created_at: i64,
+    pub last_used_at: Option<i64>,
+    /// No refresh reaches beyond this.
+    pub ends_at: i64,
+    pub revoked_at: Option<i64>,
+}
+
+impl GrantRow {
+    pub fn is_live(&self, now: i64) -> bool {
+        self.revoked_at.is_none() && self.ends_at > now
+    }
+}
+
+/// The columns of a grant, in the order [`grant_at`] reads them.
+macro_rules! grant_columns {
+    () => {
+        "g.id, g.client_id, g.client_name, g.account_id, g.scopes, g.resource, g.created_at, g.last_used_at, \
+         g.ends_at, g.revoked_at"
+    };
+}
+pub(crate) use grant_columns;
+
+pub(crate) fn grant_at(row: &Row<'_>, at: usize) -> Result<GrantRow, DbError> {
+    Ok(GrantRow {
+        id: row.text(at)?.to_owned(),
+        client_id: row.text(at + 1)?.to_owned(),
+        client_name: row.text(at + 2)?.to_owned(),
+        account_id: row.text(at + 3)?.to_owned(),
+        scopes: scopes(row, at + 4)?,
+        resource: row.text(at + 5)?.to_owned(),
+        created_at: row.int(at + 6)?,
+        last_used_at: row.opt_int(at + 7)?,
+        ends_at: row.int(at + 8)?,
+        revoked_at: row.opt_int(at + 9)?,
+    })
+}
+
+impl Store {
+    /// What programs can still do in an account's name, the newest first: grants with a token or a key that works.
+    pub async fn list_grants(&self, account_id: &str, now: i64) -> Result<Vec<GrantRow>, DbError> {
+        self.db
+            .list(
+                concat!(
+                    "SELECT ",
+                    grant_columns!(),
+                    " FROM oauth_grants g WHERE g.account_id = $1 AND g.revoked_at IS NULL AND g.ends_at > $2 AND ( \
+                     EXISTS (SELECT 1 FROM oauth_tokens t WHERE t.grant_id = g.id AND t.expires_at > $2 \
+                     AND (t.kind = 'access' OR t.used_at IS NULL)) \
+                     OR EXISTS (SELECT 1 FROM api_keys k WHERE k.grant_id = g.id)) \
+                     ORDER BY g.created_at DESC, g.id DESC LIMIT 1000"
+                ),
+                vec![account_id.into(), now.into()],
+                |row| grant_at(row, 0),
+            )
+            .await
+    }
+}
+
+pub fn insert(grant: &GrantRow) -> Stmt {
+    Stmt::new(
+        "INSERT INTO oauth_grants (id, client_id, client_name, account_id, scopes, resource, created_at, last_used_at, \
+         ends_at, revoked_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, NULL)",
+        vec![
+            grant.id.as_str().into(),
+            grant.client_id.as_str().into(),
+            grant.client_name.as_str().into(),
+            grant.account_id.as_str().into(),
+            grant.scopes.to_string().into(),
+            grant.resource.as_str().into(),
+            grant.created_at.into(),
+            grant.last_used_at.into(),
+            grant.ends_at.into(),
+        ],
+    )
+}
+
+/// Uses the grant, if it still stands: whatever is issued in the same transaction is issued from a grant that is alive.
+pub fn require_live(id: &str, now: i64) -> Stmt {
+    Stmt::new(
+        "UPDATE oauth_grants SET last_used_at = $1 WHERE id = $2 AND revoked_at IS NULL AND ends_at > $1",
+        vec![now.into(), id.into()],
+    )
+    .one(DEAD)
+}
+
+/// Notes a use, unless one was noted since `not_since`.
+pub fn touch(id: &str, now: i64, not_since: i64) -> Stmt {
+    Stmt::new(
+        "UPDATE oauth_grants SET last_used_at = $1 WHERE id = $2 AND (last_used_at IS NULL OR last_used_at <= $3)",
+        vec![now.into(), id.into(), not_since.into()],
+    )
+}
+
+/// Ends a grant whatever its state.
+pub fn revoke(id: &str, now: i64) -> Stmt {
+    Stmt::new(
+        "UPDATE oauth_grants SET revoked_at = $1 WHERE id = $2 AND revoked_at IS NULL",
+        vec![now.into(), id.into()],
+    )
+}
+
+/// Ends an account's grant.
+pub fn revoke_of(account_id: &str, id: &str, now: i64) -> Stmt {
+    Stmt::new(
+        "UPDATE oauth_grants SET revoked_at = $1 WHERE account_id = $2 AND id = $3 AND revoked_at IS NULL",
+        vec![now.into(), account_id.into(), id.into()],
+    )
+    .one(UNKNOWN)
+}
+
+/// Grants that nothing can come of any more: their time is over, they were revoked, or their code was never traded in.
+macro_rules! ended {
+    () => {
+        "SELECT g.id FROM oauth_grants g WHERE g.ends_at <= $1 OR g.revoked_at <= $2 OR (g.last_used_at IS NULL \
+         AND g.created_at <= $2 AND NOT EXISTS (SELECT 1 FROM oauth_tokens t WHERE t.grant_id = g.id) \
+         AND NOT EXISTS (SELECT 1 FROM api_keys k WHERE k.grant_id = g.id))"
+    };
+}
+
+/// Clears away what has ended: tokens, codes, keys, then the grants themselves. `day_ago` is how long what was revoked
+/// or never used is kept.
+pub fn delete_ended(now: i64, day_ago: i64) -> Vec<Stmt> {
+    let both = || vec![now.into(), day_ago.into()];
+    vec![
+        Stmt::new("DELETE FROM oauth_tokens WHERE expires_at <= $1", vec![now.into()]),
+        Stmt::new("DELETE FROM oauth_codes WHERE expires_at <= $1", vec![day_ago.into()]),
+        Stmt::new(concat!("DELETE FROM oauth_codes WHERE grant_id IN (", ended!(), ")"), both()),
+        Stmt::new(
+            "DELETE FROM oauth_tokens WHERE grant_id IN (SELECT id FROM oauth_grants WHERE ends_at <= $1 OR revoked_at <= $2)",
+            both(),
+        ),
+        Stmt::new(
+            "DELETE FROM api_keys WHERE grant_id IN (SELECT id FROM oauth_grants WHERE ends_at <= $1 OR revoked_at <= $2)",
+            both(),
+        ),
+        Stmt::new(concat!("DELETE FROM oauth_grants WHERE id IN (", ended!(), ")"), both()),
+    ]
+}

@@ -1,0 +1,84 @@
+//! Rows of `oauth_requests`: consent pages that wait for an answer, each in the session it was shown to.
+
+use crate::db::{DbError, Row, Stmt};
+use crate::oauth_clients::scopes;
+use crate::store::Store;
+use dropleaf_core::scope::Scopes;
+
+/// It was answered already, belongs to another session, or has waited too long.
+pub const ENDED: &str = "oauth_request_ended";
+
+/// What a program asked for, checked and waiting.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RequestRow {
+    pub client_id: String,
+    pub client_name: String,
+    pub redirect_uri: String,
+    pub scopes: Scopes,
+    pub resource: String,
+    pub challenge: String,
+    pub state: Option<String>,
+}
+
+fn row(row: &Row<'_>) -> Result<RequestRow, DbError> {
+    Ok(RequestRow {
+        client_id: row.text(0)?.to_owned(),
+        client_name: row.text(1)?.to_owned(),
+        redirect_uri: row.text(2)?.to_owned(),
+        scopes: scopes(row, 3)?,
+        resource: row.text(4)?.to_owned(),
+        challenge: row.text(5)?.to_owned(),
+        state: row.opt_text(6)?.map(str::to_owned),
+    })
+}
+
+impl Store {
+    /// The request of this session that waits under this id.
+    pub async fn find_request(
+        &self,
+        id_hash: &[u8; 32],
+        session_id: &str,
+        now: i64,
+    ) -> Result<Option<RequestRow>, DbError> {
+        self.db
+            .get(
+                "SELECT client_id, client_name, redirect_uri, scopes, resource, challenge, state FROM oauth_requests \
+                 WHERE id_hash = $1 AND session_id = $2 AND expires_at > $3",
+                &[id_hash.into(), session_id.into(), now.into()],
+                row,
+            )
+            .await
+    }
+}
+
+pub fn insert(id_hash: &[u8; 32], session_id: &str, request: &RequestRow, expires_at: i64) -> Stmt {
+    Stmt::new(
+        "INSERT INTO oauth_requests (id_hash, session_id, client_id, client_name, redirect_uri, scopes, resource, \
+         challenge, state, expires_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)",
+        vec![
+            id_hash.into(),
+            session_id.into(),
+            request.client_id.as_str().into(),
+            request.client_name.as_str().into(),
+            request.redirect_uri.as_str().into(),
+            request.scopes.to_string().into(),
+            request.resource.as_str().into(),
+            request.challenge.as_str().into(),
+            request.state.as_deref().into(),
+            expires_at.into(),
+        ],
+    )
+}
+
+/// Answers it: of any number of answers one is heard.
+pub fn take(id_hash: &[u8; 32], session_id: &str, now: i64) -> Stmt {
+    Stmt::new(
+        "DELETE FROM oauth_requests WHERE id_hash = $1 AND session_id = $2 AND expires_at > $3",
+        vec![id_hash.into(), session_id.into(), now.into()],
+    )
+    .one(ENDED)
+}
+
+pub fn delete_expired(now: i64) -> Stmt {
+    Stmt::new("DELETE FROM oauth_requests WHERE expires_at <= $1", vec![now.into()])
+}

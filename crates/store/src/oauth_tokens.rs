@@ -1,0 +1,134 @@
+//! Rows of `oauth_tokens`: found by the hash of the token, which itself is never stored.
+
+use crate::accounts;
+use crate::db::{DbError, Stmt};
+use crate::oauth_clients::scopes;
+use crate::oauth_grants::{GrantRow, grant_at, grant_columns};
+use crate::store::Store;
+use dropleaf_core::account::Account;
+use dropleaf_core::oauth::token::Kind;
+use dropleaf_core::scope::Scopes;
+
+/// A refresh token was traded in before.
+pub const REUSED: &str = "oauth_token_reused";
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TokenRow {
+    pub kind: Kind,
+    pub scopes: Scopes,
+    pub issued_at: i64,
+    pub expires_at: i64,
+    pub used_at: Option<i64>,
+}
+
+/// An access token that works, and on whose account.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AccessRow {
+    pub account: Account,
+    pub grant: GrantRow,
+    pub scopes: Scopes,
+    pub expires_at: i64,
+    pub used_at: Option<i64>,
+}
+
+impl Store {
+    /// The access token, its grant and its account in one read, if all of them stand.
+    pub async fn find_access(&self, hash: &[u8; 32], now: i64) -> Result<Option<AccessRow>, DbError> {
+        self.db
+            .get(
+                concat!(
+                    "SELECT a.id, a.email, a.plan, a.is_operator, a.balance_minor, a.active_pages, a.created_at, \
+                     t.scopes, t.expires_at, t.used_at, ",
+                    grant_columns!(),
+                    " FROM oauth_tokens t JOIN oauth_grants g ON g.id = t.grant_id \
+                     JOIN accounts a ON a.id = g.account_id WHERE t.token_hash = $1 AND t.kind = 'access' \
+                     AND t.expires_at > $2 AND g.revoked_at IS NULL AND g.ends_at > $2"
+                ),
+                &[hash.into(), now.into()],
+                |row| {
+                    Ok(AccessRow {
+                        account: accounts::row(row)?,
+                        scopes: scopes(row, 7)?,
+                        expires_at: row.int(8)?,
+                        used_at: row.opt_int(9)?,
+                        grant: grant_at(row, 10)?,
+                    })
+                },
+            )
+            .await
+    }
+
+    /// A token of either kind with its grant, whatever their state.
+    pub async fn find_token(&self, hash: &[u8; 32]) -> Result<Option<(TokenRow, GrantRow)>, DbError> {
+        self.db
+            .get(
+                concat!(
+                    "SELECT t.kind, t.scopes, t.issued_at, t.expires_at, t.used_at, ",
+                    grant_columns!(),
+                    " FROM oauth_tokens t JOIN oauth_grants g ON g.id = t.grant_id WHERE t.token_hash = $1"
+                ),
+                &[hash.into()],
+                |row| {
+                    let token = TokenRow {
+                        kind: if row.text(0)? == Kind::Access.as_str() {
+                            Kind::Access
+                        } else {
+                            Kind::Refresh
+                        },
+                        scopes: scopes(row, 1)?,
+                        issued_at: row.int(2)?,
+                        expires_at: row.int(3)?,
+                        used_at: row.opt_int(4)?,
+                    };
+                    Ok((token, grant_at(row, 5)?))
+                },
+            )
+            .await
+    }
+}
+
+/// A new token of a grant; `parent` is the refresh token it was traded for.
+pub fn insert(hash: &[u8; 32], grant_id: &str, token: &TokenRow, parent: Option<&[u8; 32]>) -> Stmt {
+    Stmt::new(
+        "INSERT INTO oauth_tokens (token_hash, grant_id, kind, scopes, issued_at, expires_at, used_at, parent_hash) \
+         VALUES ($1, $2, $3, $4, $5, $6, NULL, $7)",
+        vec![
+            hash.into(),
+            grant_id.into(),
+            token.kind.as_str().into(),
+            token.scopes.to_string().into(),
+            token.issued_at.into(),
+            token.expires_at.into(),
+            parent.into(),
+        ],
+    )
+}
+
+/// Trades a refresh token in: of any number that try, one does.
+pub fn take_refresh(hash: &[u8; 32], now: i64) -> Stmt {
+    Stmt::new(
+        "UPDATE oauth_tokens SET used_at = $1 WHERE token_hash = $2 AND kind = 'refresh' AND used_at IS NULL \
+         AND expires_at > $1",
+        vec![now.into(), hash.into()],
+    )
+    .one(REUSED)
+}
+
+/// Takes back the two tokens that this refresh token was traded for, if nobody has used either: then the answer that
+/// carried them was lost.
+pub fn take_back(parent: &[u8; 32]) -> Stmt {
+    Stmt::new("DELETE FROM oauth_tokens WHERE parent_hash = $1 AND used_at IS NULL", vec![parent.into()])
+        .rows(2, REUSED)
+}
+
+/// Notes the first use of an access token.
+pub fn note_use(hash: &[u8; 32], now: i64) -> Stmt {
+    Stmt::new(
+        "UPDATE oauth_tokens SET used_at = $1 WHERE token_hash = $2 AND used_at IS NULL",
+        vec![now.into(), hash.into()],
+    )
+}
+
+pub fn delete(hash: &[u8; 32]) -> Stmt {
+    Stmt::new("DELETE FROM oauth_tokens WHERE token_hash = $1", vec![hash.into()])
+}
