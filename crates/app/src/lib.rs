@@ -38,6 +38,6 @@ pub use pages::{Annotated, Body, Coding, LiveBundle, LiveFile, Page, PageKey, Pa
 pub use reports::ReportedPage;
 pub use settings::{Rates, Retention, Settings};
 pub use share_tokens::{OwnShareToken, SharePass};
-pub use sites::{Content, Created, Deleted, ListQuery, PatchRequest, SiteList, Updated};
+pub use sites::{Content, Created, Deleted, ListQuery, PatchRequest, SiteList, Updated, Writable};
 pub use staging::{Upload, UploadBody};
 pub use sweep::Swept;

@@ -12,7 +12,7 @@ pub use change::PatchRequest;
 pub use create::Created;
 pub use end::Deleted;
 pub use read::{Content, ListQuery, SiteList};
-pub use replace::Updated;
+pub use replace::{Updated, Writable};
 
 use crate::app::App;
 use dropleaf_core::account::Account;
