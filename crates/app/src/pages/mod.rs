@@ -105,7 +105,7 @@ impl Drop for Changing<'_> {
     }
 }
 
-impl<'a> Changing<'a> {
+impl Changing<'_> {
     pub(crate) fn done(self, names: &[String]) {
         for name in names {
             self.0.evict_named(name);
