@@ -59,7 +59,7 @@ async fn writes_of_others_are_told_from_our_own() {
     let ask = async || here.others_version().await.unwrap().unwrap();
     let before = ask().await;
     write(&here, "here").await;
-    assert!(here.batch(vec![account("here-0-0")]).await.is_err());
+    assert!(here.batch(vec![account("here-0-0").one("new")]).await.is_err());
     assert_eq!(ask().await, before);
     there.batch(vec![account("there")]).await.unwrap();
     // Even if something of our own comes between.
