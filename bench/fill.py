@@ -1,8 +1,8 @@
-"""Fills a dropleaf SQLite store with copies of its sites: fill.py DATABASE TOTAL TOKENS IDS
+"""Fills a dropleaf SQLite store with copies of its sites: fill.py DATABASE TOTAL TOKENS IDS ALL
 
 Every site already there serves as a model; a copy gets an id, a token, a host label and times of its own and points at
 its model's bundle, so that it can be viewed, updated and listed. As many blobs and bundles that no site shows are added,
-so that those tables are large as well. A sample of tokens (as paths) and ids is written to the two files.
+so that those tables are large as well. A sample of tokens (as paths) and ids is written to two files, every token to a third.
 """
 
 import random
@@ -40,7 +40,7 @@ def like(model, rng):
     return "".join(c if c in "-_" else rng.choice(alphabet) for c in model)
 
 
-def main(database, total, token_file, id_file):
+def main(database, total, token_file, id_file, all_file):
     db = sqlite3.connect(database, isolation_level=None)
     for pragma in ("journal_mode=WAL", "synchronous=OFF", "cache_size=-1000000", "foreign_keys=OFF", "temp_store=MEMORY"):
         db.execute(f"PRAGMA {pragma}")
@@ -87,7 +87,9 @@ def main(database, total, token_file, id_file):
         out.writelines(f"/p/{token}/\n" for token, _ in sample)
     with open(id_file, "w", encoding="ascii") as out:
         out.writelines(f"{site_id}\n" for _, site_id in sample)
+    with open(all_file, "w", encoding="ascii") as out:
+        out.writelines(f"/p/{token}/\n" for (token,) in db.execute("SELECT token FROM sites WHERE state = 'live'"))
     db.close()
 
 
-main(sys.argv[1], int(sys.argv[2]), sys.argv[3], sys.argv[4])
+main(sys.argv[1], int(sys.argv[2]), *sys.argv[3:])

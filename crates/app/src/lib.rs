@@ -55,6 +55,7 @@ pub use settings::{Rates, Retention, Settings};
 pub use share_tokens::{OwnShareToken, SharePass};
 pub use sign_in::{Browser, SignedIn};
 pub use sites::{Content, Created, Deleted, ListQuery, PatchRequest, SiteList, SiteSearch, Updated};
+pub use sites::{Content, Created, Deleted, ListQuery, PatchRequest, SiteList, Updated, Writable};
 pub use staging::{Upload, UploadBody};
 pub use sweep::Swept;
 pub use takedown::TakenDown;

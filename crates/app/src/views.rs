@@ -1,4 +1,4 @@
-//! View counts without tracking: numbers only, gathered in memory and written every few seconds.
+//! View counts without tracking: numbers only, gathered in memory and written now and then.
 //! A crash may lose the last few; a count is a statistic, not a promise.
 
 use crate::app::App;
@@ -8,8 +8,11 @@ use dropleaf_store::sites;
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use tokio::sync::Notify;
 
 const SHARDS: usize = 16;
+/// When so many pages of a shard wait to be written, it is time.
+const MANY: usize = 4096;
 const BATCH: usize = 500;
 
 #[derive(Debug, Clone, Copy, Default)]
@@ -22,6 +25,7 @@ struct Pending {
 pub(crate) struct Views {
     shards: [Mutex<HashMap<String, Pending>>; SHARDS],
     hasher: RandomState,
+    many: Notify,
 }
 
 impl Views {
@@ -39,6 +43,9 @@ impl Views {
         };
         pending.views += views;
         pending.last_at = pending.last_at.max(at);
+        if shard.len() >= MANY {
+            self.many.notify_one();
+        }
     }
 
     fn take_all(&self) -> Vec<(String, Pending)> {
@@ -65,9 +72,16 @@ impl App {
         }
     }
 
+    /// Waits until the views of so many pages are gathered that they should be written soon.
+    pub async fn many_views_wait(&self) {
+        self.views.many.notified().await;
+    }
+
     /// Writes the gathered counts. What could not be written is kept for the next time.
     pub async fn flush_views(&self) -> Result<()> {
         let mut pending = self.views.take_all();
+        // In the order of the index that finds them, so that neighbours are found and written together.
+        pending.sort_unstable_by(|(one, _), (other, _)| other.cmp(one));
         while !pending.is_empty() {
             let batch = pending.split_off(pending.len().saturating_sub(BATCH));
             let stmts = batch.iter().map(|(id, p)| sites::add_views(id, p.views, p.last_at)).collect();

@@ -5,10 +5,14 @@ use dropleaf_app::{App, Swept};
 use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+/// Views are written this often; more rarely when many pages are viewed, so that writing takes a fiftieth of the time.
 const FLUSH_EVERY: Duration = Duration::from_secs(5);
+const FLUSH_LATER: Duration = Duration::from_secs(55);
+const FLUSH_SHARE: u32 = 50;
 const FIRST_COLLECT: Duration = Duration::from_mins(1);
 const ERASE_EVERY: Duration = Duration::from_secs(10);
 
@@ -45,13 +49,19 @@ impl Tasks {
         if let Some(follow) = app.follow_changes() {
             self.spawn_until_stop(follow);
         }
+        let rows = Arc::clone(app);
+        self.spawn_until_stop(async move { rows.confirm_rows().await });
         let views = Arc::clone(app);
         self.spawn_until_stop(async move {
+            let mut later = Duration::ZERO;
             loop {
                 tokio::time::sleep(FLUSH_EVERY).await;
+                let _ = tokio::time::timeout(later, views.many_views_wait()).await;
+                let start = Instant::now();
                 if let Err(error) = views.flush_views().await {
                     tracing::warn!(%error, "page views could not be written; they are kept for the next time");
                 }
+                later = (start.elapsed() * FLUSH_SHARE).min(FLUSH_LATER);
             }
         });
         let eraser = Arc::clone(app);

@@ -76,6 +76,10 @@ impl Pages {
         }
     }
 
+    pub(crate) const fn changing(&self) -> Changing<'_> {
+        Changing(self)
+    }
+
     /// Forgets a row by the name other nodes call it: `t:` and a token, `s:` and a slug, `*` for all.
     pub(crate) fn evict_named(&self, name: &str) {
         let key = match name.split_at_checked(2) {
@@ -87,6 +91,26 @@ impl Pages {
             Some(key) => self.rows.evict(&key),
             None => self.rows.clear(),
         }
+    }
+}
+
+/// Held while a change is on its way to the database. When its caller goes away in between, nobody is left to throw out
+/// the rows that it changed.
+#[derive(Debug)]
+pub(crate) struct Changing<'a>(&'a Pages);
+
+impl Drop for Changing<'_> {
+    fn drop(&mut self) {
+        self.0.rows.doubt();
+    }
+}
+
+impl Changing<'_> {
+    pub(crate) fn done(self, names: &[String]) {
+        for name in names {
+            self.0.evict_named(name);
+        }
+        std::mem::forget(self);
     }
 }
 
@@ -104,9 +128,36 @@ pub(crate) fn names_of<'a>(sites: impl Iterator<Item = &'a Site>) -> Vec<String>
 }
 
 impl App {
+    /// Keeps rows in force for as long as no other process writes to the database; ends at once where that cannot be told,
+    /// and rows then live for less than a second.
+    pub async fn confirm_rows(&self) {
+        let rows = &self.pages.rows;
+        let mut known = None;
+        loop {
+            let at = self.clock.monotonic();
+            // Before the question: a change whose caller went away was handed in before it, and is written before it.
+            let doubted = rows.take_doubt();
+            match self.store.db.others_version().await {
+                Ok(Some(version)) => {
+                    if doubted || known.replace(version) != Some(version) {
+                        rows.clear();
+                    }
+                    rows.confirm(at);
+                }
+                Ok(None) => return,
+                Err(error) => {
+                    rows.doubt();
+                    tracing::debug!(%error, "rows in memory could not be confirmed");
+                }
+            }
+            rows.asked().await;
+        }
+    }
+
     /// The page of that name, with the row as it stands. None when there never was one.
     pub async fn open_page(&self, key: &PageKey) -> Result<Option<Arc<Page>>> {
         let now = self.clock.monotonic();
+        self.pages.rows.ask(now);
         if let Some(page) = self.pages.rows.find(key, now) {
             return Ok(Some(page));
         }

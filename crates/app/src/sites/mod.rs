@@ -14,7 +14,7 @@ pub use create::Created;
 pub use end::Deleted;
 pub use own::SiteSearch;
 pub use read::{Content, ListQuery, SiteList};
-pub use replace::Updated;
+pub use replace::{Updated, Writable};
 
 use crate::app::App;
 use dropleaf_core::account::Account;
@@ -75,11 +75,10 @@ impl App {
         after: &Site,
     ) -> Result<(), DbError> {
         let changed = crate::pages::names_of(before.into_iter().chain([after]));
+        let changing = self.pages.changing();
         let outcome = self.store.commit_changed(stmts, changed.clone()).await;
         // Also after a failure: whether a lost connection committed is not known.
-        for name in &changed {
-            self.pages.evict_named(name);
-        }
+        changing.done(&changed);
         outcome.map(|_| ())
     }
 

@@ -12,6 +12,17 @@ use dropleaf_core::{Code, Error, Result, secret};
 use dropleaf_store::site_versions::{self, SiteVersion};
 use dropleaf_store::{DbError, Stmt, sites};
 use std::net::IpAddr;
+use std::time::Duration;
+
+/// A body that arrived within this time finds the site as it was when it was let in; the commit checks that anyway.
+const JUST_NOW: Duration = Duration::from_millis(100);
+
+/// A site that may be written to, as it stood a moment ago.
+#[derive(Debug)]
+pub struct Writable {
+    site: Site,
+    at: Duration,
+}
 
 #[derive(Debug)]
 pub struct Updated {
@@ -24,10 +35,15 @@ impl App {
         &self,
         writer: &Writer,
         name: &str,
+        seen: Writable,
         upload: Upload,
         mut options: UploadOptions,
     ) -> Result<Updated> {
-        let mut site = self.get_writable(writer, name).await?;
+        let mut site = if self.clock.monotonic().saturating_sub(seen.at) < JUST_NOW {
+            seen.site
+        } else {
+            self.get_writable(writer, name).await?
+        };
         Self::check_expected(&site, options.expected_updated_at)?;
         if matches!(writer, Writer::Claim(_)) && options.changes_settings() {
             let why = "A claim token replaces the content only; claim the page into an account to change its settings.";
@@ -77,11 +93,12 @@ impl App {
     }
 
     /// Refuses early, before a body is read for nothing. Strangers with a claim token are counted by their address.
-    pub async fn check_writer(&self, writer: &Writer, name: &str, ip: Option<IpAddr>) -> Result<()> {
+    pub async fn check_writer(&self, writer: &Writer, name: &str, ip: Option<IpAddr>) -> Result<Writable> {
         if matches!(writer, Writer::Claim(_)) {
             self.take_attempt(ip)?;
         }
-        self.get_writable(writer, name).await.map(|_| ())
+        let at = self.clock.monotonic();
+        Ok(Writable { site: self.get_writable(writer, name).await?, at })
     }
 
     /// The live site that this credential may write to. Spec §5.

@@ -23,7 +23,7 @@ pub(crate) struct Fixture {
     pub(crate) app: App,
     pub(crate) clock: Arc<ManualClock>,
     pub(crate) accounts: [Account; 2],
-    url: String,
+    pub(crate) url: String,
     _dir: TempDir,
 }
 

@@ -106,8 +106,9 @@ async fn act_for_real(fixture: &Fixture, named: &mut Named, act: &Act) -> Result
         }
         Act::Replace { page, who, body } => {
             let writer = Writer::Account(fixture.accounts[who].clone());
-            let done =
-                app.replace_site(&writer, &named.ids[page], upload(body), UploadOptions::default()).await;
+            let name = &named.ids[page];
+            let seen = code(app.check_writer(&writer, name, None).await)?;
+            let done = app.replace_site(&writer, name, seen, upload(body), UploadOptions::default()).await;
             code(done).map(|_| ())
         }
         Act::Change { page, who, visibility, slug: name, expiry } => {

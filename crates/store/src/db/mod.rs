@@ -124,6 +124,15 @@ impl Db {
         }
     }
 
+    /// A number that changes when another process has written; what was handed in here before is written when it
+    /// answers. `None` on PostgreSQL, where others tell of their changes themselves ([`Db::listen`]).
+    pub async fn others_version(&self) -> Result<Option<i64>, DbError> {
+        match &self.0 {
+            Engine::Sqlite(db) => db.others_version().await.map(Some),
+            Engine::Pg(_) => Ok(None),
+        }
+    }
+
     /// Finishes every write handed in so far and lets go of the database.
     pub async fn close(&self) {
         match &self.0 {

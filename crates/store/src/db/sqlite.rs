@@ -136,6 +136,15 @@ impl SqliteDb {
         self.shared.writer.alone(work).await
     }
 
+    /// Changes when another connection than the writer's has committed: none of this process does.
+    pub(crate) async fn others_version(&self) -> Result<i64, DbError> {
+        let work = |connection: &mut Connection| {
+            let mut statement = connection.prepare_cached("PRAGMA data_version")?;
+            Ok(statement.query_row([], |row| row.get(0))?)
+        };
+        self.shared.writer.alone(work).await
+    }
+
     /// Waits for the writer to finish what it was given, moves the log into the database and lets go of the file.
     pub(crate) async fn close(&self) {
         self.shared.writer.close().await;

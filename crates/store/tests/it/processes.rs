@@ -51,3 +51,24 @@ async fn first_process() {
     let used = db.get("SELECT used FROM counters", &[], |row| row.int(0)).await.unwrap();
     assert_eq!(used, Some(2 * EACH));
 }
+
+#[tokio::test]
+async fn writes_of_others_are_told_from_our_own() {
+    let place = Place::sqlite();
+    let (here, there) = (place.open().await, place.open().await);
+    let ask = async || here.others_version().await.unwrap().unwrap();
+    let before = ask().await;
+    write(&here, "here").await;
+    assert!(here.batch(vec![account("here-0-0").one("new")]).await.is_err());
+    assert_eq!(ask().await, before);
+    there.batch(vec![account("there")]).await.unwrap();
+    // Even if something of our own comes between.
+    here.batch(vec![account("after")]).await.unwrap();
+    let after = ask().await;
+    assert_ne!(after, before);
+    assert!(here.forget().await.unwrap());
+    here.batch(vec![account("last")]).await.unwrap();
+    assert_eq!(ask().await, after);
+    there.close().await;
+    here.close().await;
+}

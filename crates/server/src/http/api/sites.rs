@@ -232,7 +232,7 @@ pub(super) async fn replace(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Json<SiteJson>, ApiError> {
-    state.app.check_writer(&writer, &name, ip).await?;
+    let seen = state.app.check_writer(&writer, &name, ip).await?;
     let json = headers
         .get(header::CONTENT_TYPE)
         .and_then(|v| v.to_str().ok())
@@ -259,7 +259,7 @@ pub(super) async fn replace(
             UploadOptions::parse(form.fields.iter().map(|(name, value)| (name.as_str(), value.as_str())))?;
         (form.upload, options)
     };
-    let updated = state.app.replace_site(&writer, &name, upload, options).await?;
+    let updated = state.app.replace_site(&writer, &name, seen, upload, options).await?;
     Ok(Json(SiteJson::updated(&state.app, updated)))
 }
 
