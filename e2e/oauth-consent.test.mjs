@@ -61,7 +61,7 @@ async function post(pathname, body, json = false) {
 }
 
 /** A program that has registered: where it sends its person, and how it trades in the code. */
-async function program(name = 'Claude Desktop') {
+async function program(name = 'Report Writer') {
   const { json } = await post(
     '/oauth/register',
     // Registered without a port: it takes any that is free.
@@ -96,7 +96,7 @@ test('a person signs in on the way, agrees, and the program gets in', async () =
   assert.equal(new URL(page.url()).pathname, '/login', 'whoever has not signed in does so first');
   const next = new URL(page.url()).searchParams.get('next');
   await signIn(page, server, EMAIL, next);
-  assert.equal(await page.textContent('h1'), 'Let Claude Desktop in?');
+  assert.equal(await page.textContent('h1'), 'Let Report Writer in?');
   for (const text of [EMAIL, new URL(callback.uri).host, 'Unverified app', 'Publish, change and delete pages in your name']) {
     assert.ok(await page.getByText(text).first().isVisible(), text);
   }
@@ -114,10 +114,10 @@ test('a person signs in on the way, agrees, and the program gets in', async () =
   assert.equal(callback.arrived.at(-1).method, 'GET');
 
   await page.goto(`${server.url}/dashboard/apps`);
-  assert.ok(await page.getByRole('heading', { name: 'Claude Desktop' }).isVisible());
+  assert.ok(await page.getByRole('heading', { name: 'Report Writer' }).isVisible());
   await page.screenshot({ path: path.join(IMAGES, 'apps.png'), fullPage: true });
   page.once('dialog', (dialog) => dialog.accept());
-  await page.getByRole('button', { name: 'Revoke Claude Desktop' }).click();
+  await page.getByRole('button', { name: 'Revoke Report Writer' }).click();
   await page.waitForURL(/done=app-revoked$/);
   assert.ok(await page.getByText('No app is connected.').isVisible());
   assert.equal((await me(json.access_token)).status, 401, 'at once');

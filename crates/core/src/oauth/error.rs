@@ -4,7 +4,7 @@ use crate::Error;
 
 macro_rules! codes {
     ($($variant:ident = $text:literal;)*) => {
-        /// The name of a refusal, as RFC 6749, 7009, 7591, 8628, 8707 and OpenID Connect write it.
+        /// The name of a refusal, as RFC 6749, 7009, 7591, 8628, 8707 and `OpenID` Connect write it.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         pub enum OAuthCode { $($variant,)* }
 

@@ -1,7 +1,7 @@
 //! `GET /oauth/authorize` and the consent page: who is asked, who hears the answer, and what never happens. Spec §4.
 
 use crate::harness::oauth::{
-    CALLBACK, Person, assert_nothing_granted, authorize_path, challenge, register, request_of, sent_to,
+    CALLBACK, Person, assert_nothing_granted, authorize_path, register, request_of, sent_to,
 };
 use crate::harness::{Node, Setup, on_each_database};
 use serde_json::json;
@@ -310,5 +310,4 @@ async fn scopes_and_resource_are_those_asked_for() {
         );
         assert!(rows.await.contains(&(scopes.to_owned(), resource)));
     }
-    let _ = challenge();
 }

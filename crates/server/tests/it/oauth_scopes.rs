@@ -42,9 +42,9 @@ async fn every_operation_takes_a_token_with_its_scope_and_refuses_one_without() 
             other => panic!("{method} {path} asks for {other}"),
         };
         if scope == "sites:read" {
-            reads += 1
+            reads += 1;
         } else {
-            writes += 1
+            writes += 1;
         }
         let ask = |program: &LetIn| node.ask(method.parse().unwrap(), &path).key(&program.access);
         let refused = ask(bad).send().await.refused(403, "insufficient_scope");
@@ -70,8 +70,8 @@ async fn refusals_say_how_to_get_in() {
     let program = let_in(&node, &person, "").await;
     let metadata = format!("resource_metadata=\"{}/.well-known/oauth-protected-resource\"", node.base_url());
     let scope = "scope=\"sites:read sites:write\"";
-    let none = node.get("/sites").send().await.refused(401, "auth required");
-    assert_eq!(none.header("www-authenticate"), format!("Bearer {metadata}, {scope}"));
+    let bare = node.get("/sites").send().await.refused(401, "auth required");
+    assert_eq!(bare.header("www-authenticate"), format!("Bearer {metadata}, {scope}"));
     let unknown = format!("oat_{}", "a".repeat(43));
     for bad in [
         "oat_",

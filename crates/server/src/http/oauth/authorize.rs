@@ -49,16 +49,15 @@ pub(super) async fn authorize(
         Ok(None) | Err(_) => return Ok(stop("The app did not say where the answer should go.", "")),
     };
     let issuer = state.resolved.hosts.base.url();
-    match check(&client, redirect_uri, &params, &issuer, person.as_ref()) {
-        Err(error) => Ok(refuse(redirect_uri, params.all("state").next(), &issuer, &error)),
-        Ok(request) => match person {
-            Some(person) => show(&state, &client, &person, request).await,
-            None => {
-                let back = parts.uri.path_and_query().map_or("/", http::uri::PathAndQuery::as_str);
-                Err(WebError::sign_in_first(back))
-            }
-        },
-    }
+    let request = match check(&client, redirect_uri, &params, &issuer, person.as_ref()) {
+        Ok(request) => request,
+        Err(error) => return Ok(refuse(redirect_uri, params.all("state").next(), &issuer, &error)),
+    };
+    let Some(person) = person else {
+        let back = parts.uri.path_and_query().map_or("/", http::uri::PathAndQuery::as_str);
+        return Err(WebError::sign_in_first(back));
+    };
+    show(&state, &client, &person, request).await
 }
 
 /// What is asked for, once it is certain who hears the answer.

@@ -54,6 +54,10 @@ fn agent_auth(base: &str) -> Value {
             "header": "Authorization: Bearer stk_live_…",
             "management_endpoint": format!("{base}/api-keys"),
         },
+        "device_login": {
+            "code_endpoint": format!("{base}/device/code"),
+            "token_endpoint": format!("{base}/device/token"),
+        },
     })
 }
 
