@@ -19,8 +19,7 @@ pub(super) async fn door(State(state): State<ApiState>, request: Request) -> Res
     };
     let mut response = error::respond(&error, Wants::Json).map(Body::new);
     // Its own document, not the API's: clients compare the resource in it with the address they asked.
-    let metadata =
-        format!("{}/.well-known/oauth-protected-resource/mcp", state.resolved.hosts.base.url());
+    let metadata = format!("{}/.well-known/oauth-protected-resource/mcp", state.resolved.hosts.base.url());
     let challenge = Challenge::of(&error).map(|challenge| challenge.value(&metadata));
     if let Some(value) = challenge.and_then(|value| HeaderValue::from_str(&value).ok()) {
         response.headers_mut().insert(header::WWW_AUTHENTICATE, value);
