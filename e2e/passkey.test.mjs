@@ -1,12 +1,14 @@
 // Passkeys with Chromium's own virtual authenticator: added, used to sign in, counted, removed.
 
 import assert from 'node:assert/strict';
+import path from 'node:path';
 import { after, before, test } from 'node:test';
-import { launch, openPage } from './browser.mjs';
+import { OUTPUT, launch, openPage } from './browser.mjs';
 import { sessionCookie, signIn } from './people.mjs';
 import { startServer } from './server.mjs';
 
 const EMAIL = 'ann@example.org';
+const IPHONE = 'Mozilla/5.0 (iPhone; CPU iPhone OS 19_0 like Mac OS X) Version/19.0 Mobile/15E148 Safari/604.1';
 
 let server, browser;
 
@@ -57,10 +59,16 @@ async function signOut(page) {
 
 test('a passkey is added, signs in without an address, is counted, and is removed', async () => {
   const { page, device } = await withDevice();
+  for (const view of [{ userAgent: IPHONE }, {}]) {
+    await signIn(await openPage(await browser.newContext(view)), server, EMAIL);
+  }
   await signIn(page, server, EMAIL, '/dashboard/account');
   await addPasskey(page, 'My laptop');
   await page.getByText('The passkey is ready').waitFor();
   const row = page.locator('#passkeys li');
+  await page.goto(`${server.url}/dashboard/account`);
+  await page.setViewportSize({ width: 1280, height: 800 });
+  await page.screenshot({ path: path.join(OUTPUT, 'account.png'), fullPage: true });
   assert.match(await row.innerText(), /My laptop[^]*not used yet/);
   const [credential] = await device.credentials();
   assert.equal(credential.rpId, 'localhost');

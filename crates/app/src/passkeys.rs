@@ -9,6 +9,7 @@ use dropleaf_core::session::{Method, Session};
 use dropleaf_core::{Code, Error, Result, secret};
 use dropleaf_store::DbError;
 use dropleaf_store::passkeys::{self, Ceremony};
+use std::net::IpAddr;
 
 /// The browser that a question is put to. Its answer counts only from there.
 #[derive(Debug, Clone, Copy)]
@@ -33,6 +34,11 @@ impl App {
     pub fn passkey_user(&self, account: &Account) -> [u8; 16] {
         let mac = self.keys.mac("passkey_user", account.id.as_bytes());
         std::array::from_fn(|at| mac[at])
+    }
+
+    /// Counts a question to a visitor: each is a row, and anybody may ask.
+    pub fn count_ceremony(&self, ip: Option<IpAddr>) -> Result<()> {
+        self.take_attempt(ip)
     }
 
     /// Keeps what must be remembered of a question until it is answered.

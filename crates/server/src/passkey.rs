@@ -44,7 +44,6 @@ impl Passkeys {
 
     /// Asks for a new passkey of this person, on a device that has none of theirs yet.
     pub fn ask_new(&self, user: [u8; 16], name: &str, known: Vec<Vec<u8>>) -> Result<Question> {
-        let known = known.into_iter().map(Into::into).collect();
         let (options, state) =
             self.0.start_passkey_registration(Uuid::from_bytes(user), name, name, Some(known))?;
         let mut options = serde_json::to_value(options)?;
@@ -59,10 +58,7 @@ impl Passkeys {
         let state: PasskeyRegistration = serde_json::from_str(state)?;
         let answer: RegisterPublicKeyCredential = serde_json::from_value(answer.clone())?;
         let passkey = self.0.finish_passkey_registration(&answer, &state)?;
-        Ok(Checked {
-            credential_id: passkey.cred_id().to_vec(),
-            credential: serde_json::to_string(&passkey)?,
-        })
+        Ok(Checked { credential_id: passkey.cred_id().clone(), credential: serde_json::to_string(&passkey)? })
     }
 
     /// Asks for any passkey of this site; the question is the same for everybody.

@@ -185,3 +185,15 @@ async fn server_at_an_ip_address_offers_none() {
     assert!(!shown.contains("passkey"), "{shown}");
     json(&tab, USE[0], &json!({})).header("origin", &node.base_url()).send().await.expect(404);
 }
+
+#[tokio::test]
+async fn questions_to_visitors_are_counted() {
+    let node = Setup::new().with_rates().set("limits.anonymous_attempts_per_minute", "3").start().await;
+    let tab = Tab::at(&node, "/login").await;
+    let origin = node.base_url();
+    for _ in 0..3 {
+        json(&tab, USE[0], &json!({})).header("origin", &origin).send().await.expect(200);
+    }
+    let full = json(&tab, USE[0], &json!({})).header("origin", &origin).send().await;
+    assert!(full.refused(429, "rate_limited").has("retry-after"));
+}

@@ -12,13 +12,20 @@ use dropleaf_app::Asked;
 use dropleaf_core::{Code, Error, return_to};
 use http::StatusCode;
 use http::header::{LOCATION, SET_COOKIE};
-use serde_json::{Value, json};
+use serde_json::json;
 
 /// `POST /login/passkey/begin`: a question for the browser.
-pub(super) async fn begin(State(state): State<ApiState>, sent: VisitJson) -> Result<Json<Value>, WebError> {
+pub(super) async fn begin(
+    State(state): State<ApiState>,
+    Client(browser): Client,
+    sent: VisitJson,
+) -> Result<Response, WebError> {
+    if let Err(error) = state.app.count_ceremony(browser.ip) {
+        return Ok(refused(error));
+    }
     let question = passkeys(&state)?.ask_any().map_err(Error::internal)?;
     state.app.keep_ceremony(Asked::Visit(&sent.visit.name), question.state).await?;
-    Ok(Json(question.options))
+    Ok(Json(question.options).into_response())
 }
 
 /// `POST /login/passkey/finish`: the browser's answer, and the session for it.

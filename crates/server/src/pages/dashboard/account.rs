@@ -2,6 +2,7 @@
 
 use super::{Section, Shell};
 use crate::pages::Html;
+use crate::pages::assets::PASSKEY_JS;
 use askama::Template;
 
 /// What the page shows.
@@ -53,22 +54,19 @@ pub struct PasskeyRow {
 
 #[derive(Template)]
 #[template(path = "account.html")]
-struct Page<'a> {
+struct View<'a> {
     shell: Shell<'a>,
     page: &'a AccountPage<'a>,
+    script: String,
 }
 
 pub fn account(shell: Shell<'_>, page: &AccountPage<'_>) -> Html {
     // Writing into memory does not fail.
-    Html(Page { shell, page }.render().unwrap_or_default())
+    Html(View { shell, page, script: PASSKEY_JS.path() }.render().unwrap_or_default())
 }
 
 impl AccountPage<'_> {
     fn has_others(&self) -> bool {
         self.sessions.len() > 1
-    }
-
-    fn script(&self) -> String {
-        crate::pages::assets::PASSKEY_JS.path()
     }
 }

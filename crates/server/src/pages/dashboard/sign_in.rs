@@ -2,6 +2,7 @@
 
 use super::{Section, Shell};
 use crate::pages::Html;
+use crate::pages::assets::PASSKEY_JS;
 use askama::Template;
 
 /// Asks for an address.
@@ -46,6 +47,7 @@ pub struct ConfirmLink<'a> {
 struct LoginPage<'a> {
     shell: Shell<'a>,
     page: &'a Login<'a>,
+    script: String,
 }
 
 #[derive(Template)]
@@ -64,14 +66,8 @@ struct LinkPage<'a> {
     page: &'a ConfirmLink<'a>,
 }
 
-impl Login<'_> {
-    fn script(&self) -> String {
-        crate::pages::assets::PASSKEY_JS.path()
-    }
-}
-
 pub fn login(page: &Login<'_>, form_token: &str) -> Html {
-    render(&LoginPage { shell: shell(form_token), page })
+    render(&LoginPage { shell: shell(form_token), page, script: PASSKEY_JS.path() })
 }
 
 pub fn enter_code(page: &EnterCode<'_>, form_token: &str) -> Html {

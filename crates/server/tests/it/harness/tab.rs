@@ -69,7 +69,7 @@ impl<'a> Tab<'a> {
         }
         let page = answer.text();
         if let Some((_, rest)) = page.split_once("name=\"form_token\" value=\"") {
-            self.token = rest.split('"').next().unwrap().to_owned();
+            rest.split('"').next().unwrap().clone_into(&mut self.token);
         }
         answer
     }
