@@ -7,6 +7,7 @@ pub mod http;
 pub mod logging;
 pub mod mail;
 pub mod metrics;
+mod outbound;
 pub mod pages;
 pub mod passkey;
 pub mod pulse;

@@ -102,6 +102,9 @@ CREATE TABLE oauth_grants (
 );
 CREATE INDEX oauth_grants_by_account ON oauth_grants(account_id, created_at);
 CREATE INDEX oauth_grants_by_end ON oauth_grants(ends_at);
+CREATE INDEX oauth_grants_by_client ON oauth_grants(client_id);
+CREATE INDEX oauth_grants_revoked ON oauth_grants(revoked_at) WHERE revoked_at IS NOT NULL;
+CREATE INDEX oauth_grants_unused ON oauth_grants(created_at) WHERE last_used_at IS NULL;
 
 CREATE TABLE oauth_codes (
   code_hash    BYTEA PRIMARY KEY,
@@ -115,15 +118,15 @@ CREATE INDEX oauth_codes_by_grant ON oauth_codes(grant_id);
 CREATE INDEX oauth_codes_by_expiry ON oauth_codes(expires_at);
 
 CREATE TABLE oauth_tokens (
-  token_hash BYTEA PRIMARY KEY,
-  grant_id   TEXT NOT NULL REFERENCES oauth_grants(id),
+  token_hash  BYTEA PRIMARY KEY,
+  grant_id    TEXT NOT NULL REFERENCES oauth_grants(id),
   -- access or refresh
-  kind       TEXT NOT NULL,
-  scopes     TEXT NOT NULL,
-  issued_at  BIGINT NOT NULL,
-  expires_at BIGINT NOT NULL,
+  kind        TEXT NOT NULL,
+  scopes      TEXT NOT NULL,
+  issued_at   BIGINT NOT NULL,
+  expires_at  BIGINT NOT NULL,
   -- When a refresh token was traded in (seen again after that, it was stolen), or an access token first used.
-  used_at    BIGINT,
+  used_at     BIGINT,
   -- The refresh token it was traded for.
   parent_hash BYTEA
 );

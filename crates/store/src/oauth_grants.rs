@@ -131,8 +131,8 @@ pub fn revoke_of(account_id: &str, id: &str, now: i64) -> Stmt {
 /// Grants that nothing can come of any more: their time is over, they were revoked, or their code was never traded in.
 macro_rules! ended {
     () => {
-        "SELECT g.id FROM oauth_grants g WHERE g.ends_at <= $1 OR g.revoked_at <= $2 OR (g.created_at <= $2 \
-         AND NOT EXISTS (SELECT 1 FROM oauth_tokens t WHERE t.grant_id = g.id) \
+        "SELECT g.id FROM oauth_grants g WHERE g.ends_at <= $1 OR g.revoked_at <= $2 OR (g.last_used_at IS NULL \
+         AND g.created_at <= $2 AND NOT EXISTS (SELECT 1 FROM oauth_tokens t WHERE t.grant_id = g.id) \
          AND NOT EXISTS (SELECT 1 FROM api_keys k WHERE k.grant_id = g.id))"
     };
 }

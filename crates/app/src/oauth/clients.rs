@@ -41,6 +41,11 @@ impl App {
         }
     }
 
+    /// Counts a description that has to be fetched for somebody.
+    pub fn take_document(&self, ip: Option<IpAddr>) -> Result<()> {
+        self.take_attempt(ip)
+    }
+
     pub async fn find_client(&self, id: &str) -> Result<Option<Client>> {
         Ok(self.store.find_client(id).await?.map(|(client, _)| client))
     }

@@ -1,6 +1,7 @@
 //! The rules of OAuth 2.1 as this service keeps them: who may ask, where answers may go, for what they are good.
 
 pub mod client;
+pub mod document;
 mod error;
 pub mod pkce;
 pub mod redirect;

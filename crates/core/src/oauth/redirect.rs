@@ -1,6 +1,7 @@
 //! Where an answer may be sent: addresses that only their owner can listen on, compared letter by letter.
 
 use super::{OAuthCode, OAuthError};
+use std::fmt::Write;
 
 const LONGEST: usize = 2000;
 /// Editors that registered a scheme without a dot.
@@ -58,7 +59,6 @@ pub fn is_local(uri: &str) -> bool {
 /// Where the answer goes, as a person reads it: a host, or the scheme of an app.
 pub fn shown(uri: &str) -> String {
     match split(uri) {
-        Some(Parts { host: "", scheme, .. }) => format!("{scheme}:"),
         Some(Parts { scheme: "https" | "http", host, port, .. }) => format!("{host}{port}"),
         Some(Parts { scheme, .. }) => format!("{scheme}:"),
         None => String::new(),
@@ -88,7 +88,7 @@ pub fn with_query<'a>(uri: &str, pairs: impl Iterator<Item = (&'a str, &'a str)>
             if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
                 out.push(char::from(byte));
             } else {
-                out.push_str(&format!("%{byte:02X}"));
+                let _ = write!(out, "%{byte:02X}");
             }
         }
     }

@@ -58,6 +58,7 @@ impl Door {
             resolved: Arc::clone(&resolved),
             metrics: Arc::clone(&metrics),
             tasks: tasks.clone(),
+            documents: Arc::new(oauth::Documents::new(resolved.config.oauth.allow_loopback_documents)),
         };
         let people = Router::new()
             .merge(sign_in::routes())

@@ -15,6 +15,7 @@ mod sites;
 pub(super) use frame::{ApiError, Exchange, carry};
 pub(super) use home::designed;
 
+use super::oauth::Documents;
 use crate::config::Resolved;
 use crate::metrics::Metrics;
 use crate::tasks::Tasks;
@@ -33,6 +34,8 @@ pub(super) struct ApiState {
     pub metrics: Arc<Metrics>,
     /// For work that an answer does not wait for.
     pub tasks: Tasks,
+    /// Programs that describe themselves at an address.
+    pub documents: Arc<Documents>,
 }
 
 /// The operations of the interface, each with its documentation.

@@ -2,6 +2,7 @@
 
 use super::operations;
 use dropleaf_core::Code;
+use dropleaf_core::scope::Scope;
 use serde_json::{Value, json};
 use std::sync::LazyLock;
 use utoipa::OpenApi;
@@ -25,9 +26,9 @@ use utoipa::OpenApi;
 struct Head;
 
 /// The error statuses any operation may answer with; docs/errors.md has the codes.
-const COMMON: &[u16] = &[400, 401, 404, 405, 408, 421, 429, 500, 503];
+const COMMON: &[u16] = &[400, 401, 403, 404, 405, 408, 421, 429, 500, 503];
 /// Those that only a change can meet.
-const CHANGING: &[u16] = &[402, 403, 409, 410, 413, 422, 507];
+const CHANGING: &[u16] = &[402, 409, 410, 413, 422, 507];
 
 static DOCUMENT: LazyLock<Value> = LazyLock::new(|| {
     let mut router = operations();
@@ -47,6 +48,7 @@ pub fn text() -> String {
 pub(super) fn served(base_url: &str) -> Value {
     let mut document = DOCUMENT.clone();
     document["servers"] = json!([{"url": base_url}]);
+    document["components"]["securitySchemes"]["oauth2"] = oauth2(base_url);
     document
 }
 
@@ -57,6 +59,7 @@ fn complete(document: &mut Value) {
             "type": "apiKey", "in": "header", "name": "Authorization",
             "description": "`Authorization: Claim clm_…`, for a page without an owner"
         },
+        "oauth2": oauth2(""),
     });
     document["components"]["schemas"]["Error"] = json!({
         "type": "object",
@@ -69,12 +72,35 @@ fn complete(document: &mut Value) {
     });
     let Some(paths) = document["paths"].as_object_mut() else { return };
     for (method, operation) in paths.values_mut().filter_map(Value::as_object_mut).flatten() {
+        if let Some(ways) = operation["security"].as_array_mut()
+            && let Some(at) = ways.iter().position(|way| way.get("api_key").is_some())
+        {
+            // The extractors ask for these; a test holds both together.
+            let scope = if method == "get" { Scope::Read } else { Scope::Write };
+            ways.insert(at + 1, json!({"oauth2": [scope.as_str()]}));
+        }
         let Some(responses) = operation["responses"].as_object_mut() else { continue };
         let changing = if method == "get" { &[] } else { CHANGING };
         for status in COMMON.iter().chain(changing) {
             responses.entry(status.to_string()).or_insert_with(|| failure(*status));
         }
     }
+}
+
+/// Access that a person gave to a program.
+fn oauth2(base_url: &str) -> Value {
+    let scopes: serde_json::Map<_, _> =
+        Scope::ALL.into_iter().map(|scope| (scope.as_str().to_owned(), scope.meaning().into())).collect();
+    json!({
+        "type": "oauth2",
+        "description": "`Authorization: Bearer oat_…`, from a person who let the program in",
+        "flows": {"authorizationCode": {
+            "authorizationUrl": format!("{base_url}/oauth/authorize"),
+            "tokenUrl": format!("{base_url}/oauth/token"),
+            "refreshUrl": format!("{base_url}/oauth/token"),
+            "scopes": scopes,
+        }},
+    })
 }
 
 /// Codes that viewers of pages meet, and callers of the API never.

@@ -131,7 +131,7 @@ async fn show(
         document_host: client.document_host(),
     };
     let target = redirect::form_source(&request.redirect_uri);
-    Ok(door(StatusCode::OK, consent::consent(page), target.as_deref()))
+    Ok(door(StatusCode::OK, consent::consent(&page), target.as_deref()))
 }
 
 /// Tells the program, at an address that is certainly its own.

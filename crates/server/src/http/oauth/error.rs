@@ -20,13 +20,6 @@ impl EndpointError {
     pub(super) fn by_header(refusal: Refusal) -> Self {
         Self { refusal, by_header: true }
     }
-
-    pub(super) fn code(&self) -> Option<OAuthCode> {
-        match &self.refusal {
-            Refusal::OAuth(error) => Some(error.code),
-            Refusal::Failed(_) => None,
-        }
-    }
 }
 
 impl From<Refusal> for EndpointError {

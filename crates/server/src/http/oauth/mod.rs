@@ -16,6 +16,7 @@ mod revoke;
 mod token;
 
 pub(super) use challenge::{Challenge, write as write_challenge};
+pub(super) use clients::Documents;
 
 use super::api::ApiState;
 use axum::Router;

@@ -23,6 +23,6 @@ pub struct Consent<'a> {
     pub document_host: Option<String>,
 }
 
-pub fn consent(page: Consent<'_>) -> Html {
+pub fn consent(page: &Consent<'_>) -> Html {
     Html(page.render().unwrap_or_default())
 }

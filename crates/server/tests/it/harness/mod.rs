@@ -4,6 +4,7 @@ mod ask;
 mod cli;
 mod database;
 mod node;
+pub(crate) mod oauth;
 mod samples;
 mod smtp;
 mod tab;

@@ -1,0 +1,5 @@
+//! Adapters to the outside: what the server itself asks others for.
+
+mod document;
+
+pub(crate) use document::Fetcher;

@@ -1,0 +1,162 @@
+//! A person with a browser, and a program that asks them for access.
+
+use super::{Answer, Ask, Node};
+use dropleaf_core::account::Account;
+use dropleaf_core::secret;
+use dropleaf_core::session::{Method, Session};
+use serde_json::{Value, json};
+
+pub(crate) const CALLBACK: &str = "http://127.0.0.1:7777/callback";
+pub(crate) const VERIFIER: &str = "a-verifier-that-is-long-enough-to-be-one-0123456789";
+
+pub(crate) fn challenge() -> String {
+    secret::text(&secret::hash(VERIFIER))
+}
+
+/// Somebody who has signed in.
+#[derive(Debug)]
+pub(crate) struct Person {
+    pub(crate) account: Account,
+    pub(crate) session: Session,
+    secret: String,
+}
+
+impl Person {
+    /// A new account on the plan `solo`, signed in.
+    pub(crate) async fn new(node: &Node, email: &str) -> Self {
+        let account = node.app().create_account(email, Some("solo"), false).await.unwrap();
+        Self::signed_in(node, account).await
+    }
+
+    pub(crate) async fn signed_in(node: &Node, account: Account) -> Self {
+        let new = node.app().start_session(&account, Method::Code, "a browser").await.unwrap();
+        Self { account, session: new.session, secret: new.secret }
+    }
+
+    pub(crate) fn cookie(&self) -> String {
+        format!("__Host-session={}", self.secret)
+    }
+
+    pub(crate) fn look(&self, node: &Node, path: &str) -> Ask {
+        node.get(path).cookie(&self.cookie())
+    }
+
+    /// Sends a form as a page of ours does.
+    pub(crate) async fn send(&self, node: &Node, path: &str, fields: &[(&str, &str)]) -> Answer {
+        let token = node.app().form_token(&self.session.id);
+        let fields = [fields, &[("form_token", token.as_str())]].concat();
+        node.post(path).cookie(&self.cookie()).header("origin", &node.base_url()).fields(&fields).send().await
+    }
+
+    /// Answers a consent page.
+    pub(crate) async fn consent(&self, node: &Node, page: &Answer, answer: &str) -> Answer {
+        let request = request_of(page);
+        self.send(node, "/oauth/consent", &[("request", &request), ("answer", answer)]).await
+    }
+}
+
+/// What a consent page must send back.
+#[track_caller]
+pub(crate) fn request_of(page: &Answer) -> String {
+    let text = page.text();
+    let (_, rest) = text.split_once("name=\"request\" value=\"").expect("a consent page");
+    rest.split('"').next().unwrap().to_owned()
+}
+
+/// Registers a public client that answers at [`CALLBACK`]; its id.
+pub(crate) async fn register(node: &Node, name: &str) -> String {
+    let body = json!({
+        "client_name": name, "redirect_uris": [CALLBACK], "token_endpoint_auth_method": "none",
+        "grant_types": ["authorization_code", "refresh_token"], "response_types": ["code"],
+    });
+    let made = node.post("/oauth/register").json(&body).send().await.expect(201).json();
+    made["client_id"].as_str().unwrap().to_owned()
+}
+
+/// Where a program sends a person. A change with an empty value leaves the parameter out.
+pub(crate) fn authorize_path(client_id: &str, changes: &[(&str, &str)]) -> String {
+    let challenge = challenge();
+    let mut pairs = vec![
+        ("response_type", "code"),
+        ("client_id", client_id),
+        ("redirect_uri", CALLBACK),
+        ("code_challenge", challenge.as_str()),
+        ("code_challenge_method", "S256"),
+        ("state", "st at&e"),
+    ];
+    for (name, value) in changes {
+        pairs.retain(|(known, _)| known != name);
+        if !value.is_empty() {
+            pairs.push((name, value));
+        }
+    }
+    let query = form_urlencoded::Serializer::new(String::new()).extend_pairs(pairs).finish();
+    format!("/oauth/authorize?{query}")
+}
+
+/// The parameters of the address an answer sends the browser to.
+#[track_caller]
+pub(crate) fn sent_to(answer: &Answer, uri: &str) -> Value {
+    assert_eq!(answer.status, 303, "{}", answer.text());
+    let location = answer.header("location");
+    let rest = location.strip_prefix(uri).unwrap_or_else(|| panic!("{location} is not {uri}"));
+    let pairs = form_urlencoded::parse(rest.trim_start_matches(['?', '&']).as_bytes());
+    Value::Object(pairs.map(|(name, value)| (name.into_owned(), Value::from(value.into_owned()))).collect())
+}
+
+/// A code that the person gave to the program.
+pub(crate) async fn code(node: &Node, person: &Person, client_id: &str, changes: &[(&str, &str)]) -> String {
+    let page = person.look(node, &authorize_path(client_id, changes)).send().await.expect(200);
+    let answer = person.consent(node, &page, "allow").await;
+    sent_to(&answer, CALLBACK)["code"].as_str().unwrap().to_owned()
+}
+
+/// Asks for tokens. A change with an empty value leaves the parameter out.
+pub(crate) async fn trade(node: &Node, client_id: &str, code: &str, changes: &[(&str, &str)]) -> Answer {
+    let mut pairs = vec![
+        ("grant_type", "authorization_code"),
+        ("client_id", client_id),
+        ("code", code),
+        ("code_verifier", VERIFIER),
+        ("redirect_uri", CALLBACK),
+    ];
+    for (name, value) in changes {
+        pairs.retain(|(known, _)| known != name);
+        if !value.is_empty() {
+            pairs.push((name, value));
+        }
+    }
+    node.post("/oauth/token").fields(&pairs).send().await
+}
+
+pub(crate) async fn refresh(node: &Node, client_id: &str, token: &str, more: &[(&str, &str)]) -> Answer {
+    let pairs = [("grant_type", "refresh_token"), ("client_id", client_id), ("refresh_token", token)];
+    node.post("/oauth/token").fields(&[&pairs, more].concat()).send().await
+}
+
+/// A program that has been let in: its id, its access token, its refresh token.
+#[derive(Debug, Clone)]
+pub(crate) struct LetIn {
+    pub(crate) client_id: String,
+    pub(crate) access: String,
+    pub(crate) refresh: String,
+}
+
+pub(crate) async fn let_in(node: &Node, person: &Person, scope: &str) -> LetIn {
+    let client_id = register(node, "A program").await;
+    let code = code(node, person, &client_id, &[("scope", scope)]).await;
+    let tokens = trade(node, &client_id, &code, &[]).await.expect(200).json();
+    let text = |name: &str| tokens[name].as_str().unwrap().to_owned();
+    LetIn { client_id, access: text("access_token"), refresh: text("refresh_token") }
+}
+
+/// Nothing came of it: no grant, no code, no token.
+pub(crate) async fn assert_nothing_granted(node: &Node) {
+    for sql in [
+        "SELECT COUNT(*) FROM oauth_grants",
+        "SELECT COUNT(*) FROM oauth_codes",
+        "SELECT COUNT(*) FROM oauth_tokens",
+    ] {
+        assert_eq!(node.count(sql).await, 0, "{sql}");
+    }
+}
