@@ -91,9 +91,11 @@ async fn published_file_travels_with_its_options_and_the_key() {
     }
 }
 
+type IsIt = fn(&Polled<Key>) -> bool;
+
 #[tokio::test]
 async fn answers_to_a_poll_are_told_apart() {
-    let expected: [(&str, fn(&Polled<Key>) -> bool); 4] = [
+    let expected: [(&str, IsIt); 4] = [
         ("authorization_pending", |polled| matches!(polled, Polled::Pending)),
         ("slow_down", |polled| matches!(polled, Polled::SlowDown)),
         ("access_denied", |polled| matches!(polled, Polled::Denied)),
