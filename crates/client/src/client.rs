@@ -19,7 +19,7 @@ pub struct Client {
 
 impl std::fmt::Debug for Client {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Client").field("base", &self.base).field("has_key", &self.key.is_some()).finish()
+        f.debug_struct("Client").field("base", &self.base).finish_non_exhaustive()
     }
 }
 

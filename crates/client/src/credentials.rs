@@ -121,20 +121,20 @@ impl Credentials {
         // It may have been there before, open to others.
         fs::set_permissions(dir, fs::Permissions::from_mode(0o700))?;
         let fresh = dir.join(format!(".credentials.toml.{}", std::process::id()));
-        let outcome = self.write_to(&fresh, text).and_then(|()| fs::rename(&fresh, &self.path));
+        let outcome = write_new(&fresh, text).and_then(|()| fs::rename(&fresh, &self.path));
         if outcome.is_err() {
             let _ = fs::remove_file(&fresh);
         }
         outcome?;
         fs::File::open(dir)?.sync_all()
     }
+}
 
-    fn write_to(&self, fresh: &Path, text: &str) -> io::Result<()> {
-        let _ = fs::remove_file(fresh);
-        // New, so that nobody else's file or link is written through; the mode holds from the first byte.
-        let mut file = fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(fresh)?;
-        file.write_all(b"# Keys of `dropleaf login`. Whoever reads this file can publish in your name.\n")?;
-        file.write_all(text.as_bytes())?;
-        file.sync_all()
-    }
+fn write_new(fresh: &Path, text: &str) -> io::Result<()> {
+    let _ = fs::remove_file(fresh);
+    // New, so that nobody else's file or link is written through; the mode holds from the first byte.
+    let mut file = fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(fresh)?;
+    file.write_all(b"# Keys of `dropleaf login`. Whoever reads this file can publish in your name.\n")?;
+    file.write_all(text.as_bytes())?;
+    file.sync_all()
 }

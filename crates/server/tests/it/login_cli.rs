@@ -4,7 +4,7 @@ use crate::harness::{Dropleaf, Node, page};
 use dropleaf_core::session::Method;
 use std::io::{BufRead, BufReader};
 use std::os::unix::fs::PermissionsExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use tempfile::TempDir;
 
@@ -32,6 +32,11 @@ impl Machine {
         std::fs::write(&path, text).unwrap();
         path.display().to_string()
     }
+}
+
+fn stored_key(file: &Path) -> String {
+    let text = std::fs::read_to_string(file).unwrap();
+    text.split('"').find(|part| part.starts_with("stk_live_")).unwrap().to_owned()
 }
 
 /// Answers the code as a person does, in the page.
@@ -83,7 +88,7 @@ async fn login_whoami_publish_and_logout() {
     assert!(success && said.contains("Signed in to") && said.contains("ann@example.org"), "{said}");
     assert!(said.contains(&format!("{}/device", node.base_url())) && !said.contains("stk_live_"), "{said}");
     let file = machine.credentials();
-    let mode = |path: &std::path::Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
     assert_eq!((mode(&file), mode(file.parent().unwrap())), (0o600, 0o700));
 
     assert!(machine.dropleaf.prints(&["whoami"]).starts_with("ann@example.org at http://localhost:"));
@@ -110,12 +115,13 @@ async fn login_whoami_publish_and_logout() {
     let same = machine.dropleaf.prints(&["publish", &second, "--update", id]);
     assert_eq!(same.trim(), site["url"]);
 
-    let key = std::fs::read_to_string(&file)
-        .unwrap()
-        .split('"')
-        .find(|part| part.starts_with("stk_live_"))
-        .unwrap()
-        .to_owned();
+    let key = stored_key(&file);
+    node.get("/me").key(&key).send().await.expect(200);
+    // A second login takes the place of the first.
+    let (success, said) = login(&node, &machine, "allow").await;
+    assert!(success, "{said}");
+    node.get("/me").key(&key).send().await.refused(401, "invalid_credential");
+    let key = stored_key(&file);
     node.get("/me").key(&key).send().await.expect(200);
     machine.dropleaf.prints(&["logout"]);
     node.get("/me").key(&key).send().await.refused(401, "invalid_credential");

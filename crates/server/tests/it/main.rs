@@ -29,6 +29,7 @@ mod hosts;
 mod idempotency;
 mod limits;
 mod login_cli;
+mod mcp_door;
 mod oauth_apps;
 mod oauth_authorize;
 mod oauth_documents;

@@ -49,6 +49,7 @@ impl Login {
             Polled::Denied => bail!("you said no; nothing was stored"),
             _ => bail!("the code has expired; run `dropleaf login` again"),
         };
+        let before = credentials.find(&server).cloned();
         let client = client.with_key(Some(key.access_token.clone()));
         // Kept before anything else can fail: it exists on the server now.
         let mut kept = Kept { key: key.access_token, key_id: key.key_id, email: None };
@@ -56,6 +57,9 @@ impl Login {
         let me = client.me().await?;
         kept.email = me.email.as_deref().map(visible);
         credentials.keep(&server, kept)?;
+        if let Some(before) = before {
+            retire(&server, before).await;
+        }
         let who = me.email.as_deref().unwrap_or(&me.id);
         eprintln!(
             "Signed in to {server} as {}. The key is in {}.",
@@ -63,6 +67,13 @@ impl Login {
             credentials.path().display()
         );
         Ok(())
+    }
+}
+
+/// The key of an earlier login is not needed any more. Nothing is lost when it stays: it is listed under Keys.
+async fn retire(server: &str, before: Kept) {
+    if let (Some(id), Ok(client)) = (before.key_id, Client::new(server, Some(before.key))) {
+        let _ = client.revoke_key(&id).await;
     }
 }
 
