@@ -58,7 +58,9 @@ async fn signed_out_viewer_is_told_to_sign_in_and_learns_nothing_of_the_page() {
     );
     assert!(!shown.text().contains("Anonymous") && !shown.text().contains("claim_token"));
     let policy = shown.header("content-security-policy");
-    assert!(policy.contains("script-src 'self'; style-src 'self'") && policy.contains("frame-ancestors 'none'"));
+    assert!(
+        policy.contains("script-src 'self'; style-src 'self'") && policy.contains("frame-ancestors 'none'")
+    );
     assert_eq!((shown.header("x-frame-options"), shown.header("referrer-policy")), ("DENY", "no-referrer"));
     let unknown = node.get("/claim/site_aaaaaaaaaaaaaaaaaaaa").browser().send().await.expect(200);
     assert_eq!(
