@@ -89,7 +89,7 @@ impl Found {
     }
 }
 
-const HIDING: &str = "script, style, title, template, noscript, head > *";
+const HIDING: &str = "script, style, title, template, noscript, head > *, [hidden], [aria-hidden=true]";
 const BLOCKS: &str = "h1, h2, h3, h4, h5, h6, p, div, section, article, header, footer, main, nav, aside, li, dd, dt, \
                       pre, blockquote, img, picture, video, canvas, svg, figure, iframe, object, tr, td, th, button, \
                       input, select, textarea, hr";

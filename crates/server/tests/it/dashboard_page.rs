@@ -108,6 +108,9 @@ async fn settings_change_one_at_a_time() {
     .await;
 }
 
+/// A form, what is sent with it, the status, and what is said.
+type Refusal<'a> = (&'a str, &'a [(&'a str, &'a str)], u16, &'a str);
+
 #[tokio::test]
 async fn refusals_stand_beside_the_field_and_nothing_changes() {
     let node = Node::start().await;
@@ -115,7 +118,7 @@ async fn refusals_stand_beside_the_field_and_nothing_changes() {
     let site = node.publish_page("Orchard").await;
     let mut tab = operator(&node).await;
     let seen = site["updated_at"].to_string();
-    let table: [(&str, &[(&str, &str)], u16, &str); 9] = [
+    let table: [Refusal<'_>; 9] = [
         ("/title", &[("title", " ")], 400, "The title must be 1 to 200"),
         ("/visibility", &[("visibility", "public"), ("slug", "taken-name")], 409, "belongs to another page"),
         ("/visibility", &[("visibility", "public"), ("slug", "no_good")], 400, "value=\"no_good\""),

@@ -75,7 +75,7 @@ pub(super) async fn create(
         }
     };
     if wants_json(&headers) {
-        return Ok(sent_json(&state, StatusCode::CREATED, &created.site, created.warnings, Word::Published));
+        return Ok(sent_json(&state, StatusCode::CREATED, &created.site, &created.warnings, Word::Published));
     }
     if created.warnings.is_empty() {
         return Ok(done(&created.site.id, Word::Published, ""));
@@ -113,7 +113,7 @@ pub(super) async fn replace(
     let sent = Sent { form: "content", field: Some("file"), fields: &fields };
     match outcome {
         Ok(updated) if wants_json(&headers) => {
-            Ok(sent_json(&state, StatusCode::OK, &updated.site, updated.warnings, Word::Replaced))
+            Ok(sent_json(&state, StatusCode::OK, &updated.site, &updated.warnings, Word::Replaced))
         }
         Err(error) if wants_json(&headers) => Ok(error_json(&error)),
         Err(error) if error.code == Code::CrossSite => Err(error.into()),
@@ -127,13 +127,7 @@ fn wants_json(headers: &HeaderMap) -> bool {
 }
 
 /// What a script shows of a page that has arrived.
-fn sent_json(
-    state: &ApiState,
-    status: StatusCode,
-    site: &Site,
-    warnings: Vec<String>,
-    word: Word,
-) -> Response {
+fn sent_json(state: &ApiState, status: StatusCode, site: &Site, warnings: &[String], word: Word) -> Response {
     let body = json!({
         "id": site.id,
         "title": site.title,
@@ -147,6 +141,9 @@ fn sent_json(
 
 /// The refusal in the words of the pages.
 fn error_json(error: &Error) -> Response {
+    if status(error.code).is_server_error() {
+        return error::respond(error, Wants::Json).map(Body::new);
+    }
     let worded = Error { detail: words(error), ..Error::plain(error.code) };
     error::respond(&worded, Wants::Json).map(Body::new)
 }

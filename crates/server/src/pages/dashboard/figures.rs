@@ -58,12 +58,13 @@ pub(super) fn count(n: impl Number, one: &str) -> String {
     if n == 1 { format!("1 {one}") } else { format!("{n} {one}s") }
 }
 
-/// A span of time in its largest whole unit.
+/// A span of time in its largest unit, rounded: what was set to a week says so a moment later.
 pub(super) fn span(seconds: i64) -> String {
-    match seconds {
-        ..3600 => count((seconds / 60).max(1), "minute"),
-        3600..86_400 => count(seconds / 3600, "hour"),
-        _ => count(seconds / 86_400, "day"),
+    let [minutes, hours, days] = [60, 3600, 86_400].map(|unit| (seconds + unit / 2) / unit);
+    match (minutes, hours) {
+        (..60, _) => count(minutes.max(1), "minute"),
+        (_, ..24) => count(hours, "hour"),
+        _ => count(days, "day"),
     }
 }
 
@@ -78,7 +79,7 @@ mod tests {
             ["0 B", "999 B", "1 KB", "1.9 KB", "14 KB", "2.5 MB", "104 MB"]
         );
         assert_eq!((count(0, "view"), count(1, "view")), ("0 views".into(), "1 view".into()));
-        assert_eq!([30, 3600, 86_400, 30 * 86_400].map(span), ["1 minute", "1 hour", "1 day", "30 days"]);
+        assert_eq!([30, 3600, 86_400, 30 * 86_400 - 9].map(span), ["1 minute", "1 hour", "1 day", "30 days"]);
         assert_eq!(moment(1_794_706_860).text, "2026-11-15 01:41 UTC");
         assert_eq!(date_field(1_794_706_860), "2026-11-15T01:41");
     }

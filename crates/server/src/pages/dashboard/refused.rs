@@ -31,7 +31,7 @@ impl Attempt {
         self.0.as_ref().is_some_and(|refused| refused.form == form)
     }
 
-    /// What is wrong with this field; or with the form as a whole, for the field ``.
+    /// What is wrong with this field; or with the form as a whole, for a field without a name.
     pub fn problem(&self, form: &str, field: &str) -> Option<&str> {
         let refused = self.0.as_ref().filter(|refused| refused.form == form && refused.field == field);
         refused.map(|refused| refused.message.as_str())
