@@ -54,7 +54,9 @@ pub use sessions::NewSession;
 pub use settings::{Rates, Retention, Settings};
 pub use share_tokens::{OwnShareToken, SharePass};
 pub use sign_in::{Browser, SignedIn};
-pub use sites::{Content, Created, Deleted, ListQuery, PatchRequest, SiteList, SiteSearch, Updated, Writable};
+pub use sites::{
+    Content, Created, Deleted, ListQuery, PatchRequest, SiteList, SiteSearch, Updated, Writable,
+};
 pub use staging::{Upload, UploadBody};
 pub use sweep::Swept;
 pub use takedown::TakenDown;

@@ -56,7 +56,6 @@ impl Door {
         let state = ApiState {
             app: Arc::clone(&app),
             resolved: Arc::clone(&resolved),
-            metrics: Arc::clone(&metrics),
             tasks: tasks.clone(),
             documents: Arc::new(oauth::Documents::new(resolved.config.oauth.allow_loopback_documents)),
         };

@@ -83,14 +83,14 @@ async fn llms_txt_has_the_shape_that_readers_expect() {
     assert_eq!(lines[0], "# dropleaf");
     assert!(lines[1].starts_with("> "));
     let lists = text.split("\n## ").skip(1);
-    let mut links = 0;
+    let mut count = 0;
     for section in lists {
         for line in section.lines().skip(1).filter(|line| !line.is_empty()) {
             assert!(line.starts_with("- [") && line.contains(&format!("]({}/", node.base_url())), "{line}");
-            links += 1;
+            count += 1;
         }
     }
-    assert!(links >= 6);
+    assert!(count >= 6);
 }
 
 #[tokio::test]

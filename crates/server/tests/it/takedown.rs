@@ -70,8 +70,9 @@ async fn page_is_named_by_id_slug_token_or_address() {
         let site = node
             .publish(Form::file("a.html", page("x")).field("slug", &format!("bad-{name}").replace('_', "-")));
         let site = site.await;
-        let token = format!("{}/p/{}/deep/file.html?q=1#top", node.base_url(), text(&site, "unlisted_token"));
-        take_down(&node, if name == "own" { &token } else { text(&site, name) }).await;
+        let address =
+            format!("{}/p/{}/deep/file.html?q=1#top", node.base_url(), text(&site, "unlisted_token"));
+        take_down(&node, if name == "own" { &address } else { text(&site, name) }).await;
         taken += 1;
         assert_eq!(
             node.count("SELECT COUNT(*) FROM sites WHERE state = 'taken_down'").await,

@@ -17,7 +17,6 @@ pub(super) use home::designed;
 
 use super::oauth::Documents;
 use crate::config::Resolved;
-use crate::metrics::Metrics;
 use crate::tasks::Tasks;
 use axum::Router;
 use axum::middleware;
@@ -31,7 +30,6 @@ use utoipa_axum::routes;
 pub(super) struct ApiState {
     pub app: Arc<App>,
     pub resolved: Arc<Resolved>,
-    pub metrics: Arc<Metrics>,
     /// For work that an answer does not wait for.
     pub tasks: Tasks,
     /// Programs that describe themselves at an address.

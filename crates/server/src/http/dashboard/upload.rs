@@ -103,10 +103,10 @@ pub(super) async fn replace(
     let person = &sender.person;
     let writer = Writer::Account(person.account.clone());
     let outcome: Result<Updated> = async {
-        state.app.check_writer(&writer, &id, None).await?;
+        let seen = state.app.check_writer(&writer, &id, None).await?;
         let form = receive(&state, &sender, &headers, body).await?;
         let options = options(&form)?;
-        state.app.replace_site(&writer, &id, form.upload, options).await
+        state.app.replace_site(&writer, &id, seen, form.upload, options).await
     }
     .await;
     let fields = Fields::default();

@@ -6,10 +6,15 @@ use axum::body::Body;
 use axum::response::{IntoResponse, Response};
 use dropleaf_core::{Code, Error};
 use http::{HeaderValue, StatusCode, header};
+use std::sync::Arc;
 
 /// The policy of pages that load our own style and script and nothing else. Security reference §1.6.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; \
     font-src 'self'; base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; form-action 'self'";
+
+/// What went wrong, left on an answer so that the frame can word it anew for a script.
+#[derive(Debug, Clone)]
+pub(super) struct Failure(pub(super) Arc<Error>);
 
 /// An error on its way to a person.
 #[derive(Debug)]
@@ -38,8 +43,11 @@ impl IntoResponse for WebError {
                 let next: String = form_urlencoded::byte_serialize(back.as_bytes()).collect();
                 see_other(&format!("/login?next={next}"))
             }
-            // The frame words it anew when the caller asked for JSON.
-            Self::Failed(error) => error::respond(&error, Wants::Page).map(Body::new),
+            Self::Failed(error) => {
+                let mut response = error::respond(&error, Wants::Page).map(Body::new);
+                response.extensions_mut().insert(Failure(Arc::new(error)));
+                response
+            }
         }
     }
 }

@@ -151,7 +151,7 @@ pub(super) fn require_token(
 /// Refuses whatever does not come from a page of this very origin. Browsers name the origin of every form they send;
 /// what names none is no browser's form. Pages on sibling hosts share the site in a browser's eyes, so the origin
 /// itself must match.
-pub(in crate::http) fn require_own_origin(parts: &Parts, state: &ApiState) -> Result<(), Error> {
+pub(super) fn require_own_origin(parts: &Parts, state: &ApiState) -> Result<(), Error> {
     let header = |name: &str| parts.headers.get(name).and_then(|value| value.to_str().ok());
     let base = &state.resolved.hosts.base;
     let asked =

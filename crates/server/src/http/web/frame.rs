@@ -1,7 +1,10 @@
 //! What every exchange with a page of the dashboard goes through: the API's frame, but no other origin may read it,
 //! and no other page may frame it.
 
+use super::answer::Failure;
 use crate::http::api::{ApiState, carry};
+use crate::http::error::{self, Wants};
+use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::middleware::Next;
 use axum::response::Response;
@@ -12,7 +15,14 @@ pub(in crate::http) async fn exchange(
     request: Request,
     next: Next,
 ) -> Response {
+    let wants = Wants::of(request.headers());
     let mut carried = carry(&state, request, next).await;
+    // Scripts of our pages ask for JSON.
+    if wants == Wants::Json
+        && let Some(Failure(error)) = carried.response.extensions_mut().remove::<Failure>()
+    {
+        carried.response = error::respond(&error, Wants::Json).map(Body::new);
+    }
     let headers = carried.response.headers_mut();
     let fixed = [
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),

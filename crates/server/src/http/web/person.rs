@@ -42,11 +42,6 @@ impl Visit {
     pub(in crate::http) fn cookie(&self, state: &ApiState) -> Option<http::HeaderValue> {
         self.is_new.then(|| Cookie::Visit.set(state, &self.name, VISIT_SECONDS))
     }
-
-    /// Whether the browser sent the cookie itself: only then can it be one that asked here before.
-    pub(in crate::http) const fn is_known(&self) -> bool {
-        !self.is_new
-    }
 }
 
 impl FromRequestParts<ApiState> for MaybePerson {
