@@ -24,7 +24,7 @@ fn link_in(letter: &str) -> &str {
 }
 
 /// Asks for a code in this tab.
-async fn ask(tab: &mut Tab<'_>, email: &str, next: &str) {
+async fn ask(tab: &Tab<'_>, email: &str, next: &str) {
     tab.get("/login").await.expect(200);
     let asked = tab.submit("/login", &[("email", email), ("next", next)]).await.expect(303);
     assert_eq!(asked.header("location"), "/login/code");
@@ -36,8 +36,8 @@ async fn letter(mail: &MailServer) -> (String, String) {
 }
 
 async fn sign_in<'a>(node: &'a Node, mail: &MailServer, email: &str) -> Tab<'a> {
-    let mut tab = Tab::new(node);
-    ask(&mut tab, email, "/dashboard").await;
+    let tab = Tab::new(node);
+    ask(&tab, email, "/dashboard").await;
     let (_, code) = mail.next_code().await;
     tab.submit("/login/code", &[("code", &code)]).await.expect(303);
     tab
@@ -54,7 +54,7 @@ async fn code_from_the_letter_makes_the_account_and_the_session() {
     on_each_database(
         || with_mail(&mail),
         async |node| {
-            let mut tab = Tab::new(node);
+            let tab = Tab::new(node);
             let shown = tab.get("/login?next=/dashboard/keys").await.expect(200);
             assert!(shown.text().contains("value=\"/dashboard/keys\""), "{}", shown.text());
             assert!(shown.header("content-security-policy").contains("frame-ancestors 'none'"));
@@ -88,7 +88,7 @@ async fn code_from_the_letter_makes_the_account_and_the_session() {
             assert_eq!(plan.await, ["solo"]);
 
             // It worked once; the next time it is the same account, and the old session of the browser is gone.
-            let old = tab.session().unwrap().to_owned();
+            let old = tab.session().unwrap();
             let again = tab.submit("/login/code", &[("code", &code)]).await.expect(303);
             assert_eq!(again.header("location"), "/login");
             tab.get("/login?again=1").await.expect(200);
@@ -111,8 +111,8 @@ async fn code_opens_for_one_of_many_and_two_browsers_make_one_account() {
     on_each_database(
         || with_mail(&mail),
         async |node| {
-            let mut tab = Tab::new(node);
-            ask(&mut tab, ANN, "/dashboard").await;
+            let tab = Tab::new(node);
+            ask(&tab, ANN, "/dashboard").await;
             let (_, code) = mail.next_code().await;
             let origin = node.base_url();
             let racers =
@@ -124,8 +124,8 @@ async fn code_opens_for_one_of_many_and_two_browsers_make_one_account() {
 
             let mut tabs = Vec::new();
             for _ in 0..6 {
-                let mut tab = Tab::new(node);
-                ask(&mut tab, "new@example.org", "/dashboard").await;
+                let tab = Tab::new(node);
+                ask(&tab, "new@example.org", "/dashboard").await;
                 let (_, code) = mail.next_code().await;
                 tabs.push((tab, code));
             }
@@ -148,8 +148,8 @@ async fn wrong_code_costs_a_try_and_the_sixth_is_too_late() {
     on_each_database(
         || with_mail(&mail),
         async |node| {
-            let mut tab = Tab::new(node);
-            ask(&mut tab, ANN, "/dashboard").await;
+            let tab = Tab::new(node);
+            ask(&tab, ANN, "/dashboard").await;
             let (_, code) = mail.next_code().await;
             for odd in ["1234567", "123456789", "abcdefgh", ""] {
                 let answer = tab.submit("/login/code", &[("code", odd)]).await.expect(400);
@@ -166,7 +166,7 @@ async fn wrong_code_costs_a_try_and_the_sixth_is_too_late() {
             let late = tab.submit("/login/code", &[("code", &code)]).await.expect(400);
             assert!(late.text().contains("tried too often") && !late.has("set-cookie"));
 
-            ask(&mut tab, ANN, "/dashboard").await;
+            ask(&tab, ANN, "/dashboard").await;
             let (_, code) = mail.next_code().await;
             for _ in 0..4 {
                 tab.submit("/login/code", &[("code", &other(&code))]).await.expect(400);
@@ -182,14 +182,14 @@ async fn wrong_code_costs_a_try_and_the_sixth_is_too_late() {
 async fn code_is_bound_to_the_browser_and_to_its_time() {
     let mail = MailServer::start(Mood::Takes).await;
     let node = with_mail(&mail).start().await;
-    let mut tab = Tab::new(&node);
-    ask(&mut tab, ANN, "/dashboard").await;
+    let tab = Tab::new(&node);
+    ask(&tab, ANN, "/dashboard").await;
     let (_, code) = mail.next_code().await;
     // Somebody else learns the code: in their browser it opens nothing, whether they asked for one or not.
-    let mut thief = Tab::at(&node, "/login").await;
+    let thief = Tab::at(&node, "/login").await;
     let answer = thief.submit("/login/code", &[("code", &code)]).await.expect(303);
     assert_eq!(answer.header("location"), "/login");
-    ask(&mut thief, ANN, "/dashboard").await;
+    ask(&thief, ANN, "/dashboard").await;
     let (_, second) = mail.next_code().await;
     if code != second {
         thief.submit("/login/code", &[("code", &code)]).await.expect(400);
@@ -211,8 +211,8 @@ async fn link_asks_first_and_works_once_in_any_browser() {
     on_each_database(
         || with_mail(&mail),
         async |node| {
-            let mut tab = Tab::new(node);
-            ask(&mut tab, ANN, "/dashboard/keys").await;
+            let tab = Tab::new(node);
+            ask(&tab, ANN, "/dashboard/keys").await;
             let (_, text) = letter(&mail).await;
             let path = format!("/login/link{}", link_in(&text));
             let token = path.split_once("token=").unwrap().1;
@@ -223,7 +223,7 @@ async fn link_asks_first_and_works_once_in_any_browser() {
                 assert_eq!(shown.header("referrer-policy"), "no-referrer");
             }
             assert_eq!(node.count("SELECT COUNT(*) FROM sessions").await, 0);
-            let mut phone = Tab::at(node, &path).await;
+            let phone = Tab::at(node, &path).await;
             let origin = node.base_url();
             let racers = (0..6)
                 .map(|_| phone.form("/login/link", &[("token", token)]).header("origin", &origin).send());
@@ -260,13 +260,13 @@ async fn nothing_tells_whether_an_address_has_an_account() {
         node.app().create_account(ANN, None, false).await.unwrap();
         let mut all = Vec::new();
         for email in [ANN, STRANGER, LISTED] {
-            let mut tab = Tab::at(&node, "/login").await;
+            let tab = Tab::at(&node, "/login").await;
             let asked = tab.submit("/login", &[("email", email)]).await;
             let shown = tab.get("/login/code").await;
             let wrong = tab.submit("/login/code", &[("code", "00000000")]).await;
             all.push([asked, shown, wrong].map(|answer| {
                 let (status, text, headers) = seen(&answer);
-                (status, text.replace(email, "(address)").replace(&tab.token, "(token)"), headers)
+                (status, text.replace(email, "(address)").replace(&tab.token(), "(token)"), headers)
             }));
         }
         assert_eq!(all[0], all[1], "{policy}");
@@ -312,8 +312,8 @@ async fn forms_of_other_sites_sign_nobody_in() {
     let mail = MailServer::start(Mood::Takes).await;
     let node = with_mail(&mail).start().await;
     let origin = node.base_url();
-    let mut tab = Tab::new(&node);
-    ask(&mut tab, ANN, "/dashboard").await;
+    let tab = Tab::new(&node);
+    ask(&tab, ANN, "/dashboard").await;
     let (_, text) = letter(&mail).await;
     let (code, link) = (code_in(&text), link_in(&text).split_once("token=").unwrap().1.to_owned());
     let stranger = Tab::at(&node, "/login").await;
@@ -332,11 +332,9 @@ async fn forms_of_other_sites_sign_nobody_in() {
         }
         let lied = tab.form(path, &fields).header("origin", &origin).header("sec-fetch-site", "same-site");
         refused("a sibling host", lied).await;
-        let bare = node.post(path).fields(&[(field, value), ("form_token", &tab.token)]).browser();
+        let bare = node.post(path).fields(&[(field, value), ("form_token", &tab.token())]).browser();
         refused("no visit cookie", bare.header("origin", &origin)).await;
-        let mut mixed = Tab::new(&node);
-        mixed.cookies = tab.cookies.clone();
-        mixed.token = stranger.token.clone();
+        let mixed = tab.with_token_of(&stranger);
         refused("another visitor's token", mixed.form(path, &fields).header("origin", &origin)).await;
     }
     assert_eq!(node.count("SELECT COUNT(*) FROM sessions").await, 0);
@@ -352,7 +350,7 @@ async fn nobody_is_led_away_after_signing_in() {
         ["//evil.example", "https://evil.example/", "/\\evil.example", "javascript:alert(1)", "\\\\evil", ""]
     {
         let quoted: String = form_urlencoded::byte_serialize(evil.as_bytes()).collect();
-        let mut tab = Tab::new(&node);
+        let tab = Tab::new(&node);
         let shown = tab.get(&format!("/login?next={quoted}")).await.expect(200);
         assert!(shown.text().contains("name=\"next\" value=\"/dashboard\""), "{evil}");
         tab.submit("/login", &[("email", ANN), ("next", evil)]).await.expect(303);
@@ -372,7 +370,7 @@ async fn letters_are_counted_by_address_and_by_client() {
         setup.set("limits.sign_ins_per_client", "4")
     };
     on_each_database(setup, async |node| {
-        let mut tab = Tab::at(node, "/login").await;
+        let tab = Tab::at(node, "/login").await;
         for email in [ANN, ANN] {
             tab.submit("/login", &[("email", email)]).await.expect(303);
         }
@@ -397,7 +395,7 @@ async fn letters_are_counted_by_address_and_by_client() {
 #[tokio::test]
 async fn address_that_is_none_is_said_so_beside_the_field() {
     let node = Node::start().await;
-    let mut tab = Tab::at(&node, "/login").await;
+    let tab = Tab::at(&node, "/login").await;
     let wrong =
         tab.submit("/login", &[("email", "ann at home"), ("next", "/dashboard/keys")]).await.expect(400);
     let text = wrong.text();
@@ -408,7 +406,7 @@ async fn address_that_is_none_is_said_so_beside_the_field() {
 #[tokio::test]
 async fn server_without_mail_says_so() {
     let node = Setup::new().set("mail.mode", "off").start().await;
-    let mut tab = Tab::new(&node);
+    let tab = Tab::new(&node);
     let shown = tab.get("/login").await.expect(503);
     assert!(shown.text().contains("no way to send e-mail"));
     tab.submit("/login", &[("email", ANN)]).await.expect(503);
