@@ -1,8 +1,6 @@
-//! Burn after read: the table of docs/security.md, row by row. Spec §1.3, §3.
+//! Burn after read: who sees the page, and that nobody sees it twice. The table of docs/security.md. Spec §1.3, §3.
 
-use crate::harness::{
-    Answer, Ask, Database, Form, Node, Setup, noise, on_each_database, page, site_path, zip,
-};
+use crate::harness::{Answer, Ask, Database, Form, Node, Setup, on_each_database, page, site_path};
 use futures_util::future::join_all;
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -16,18 +14,18 @@ const AGENTS: [&str; 6] = [
     "SomeScanner/1.0",
 ];
 
-fn burning(title: &str) -> Form {
+pub(crate) fn burning(title: &str) -> Form {
     Form::file("page.html", page(title)).field("burn_after_read", "true")
 }
 
-async fn published(node: &Node, title: &str) -> (Value, String) {
+pub(crate) async fn published(node: &Node, title: &str) -> (Value, String) {
     let site = node.publish(burning(title)).await;
     let url = site["url"].as_str().unwrap().to_owned();
     (site, url)
 }
 
 #[track_caller]
-fn is_reveal(answer: &Answer, title: &str) {
+pub(crate) fn is_reveal(answer: &Answer, title: &str) {
     assert_eq!(answer.status, 200, "{}", answer.text());
     assert_eq!(answer.header("cache-control"), "no-store");
     assert_eq!(answer.header("accept-ranges"), "none");
@@ -38,12 +36,12 @@ fn is_reveal(answer: &Answer, title: &str) {
 }
 
 /// The page's own host, as a browser finds it.
-async fn own_host(node: &Node, url: &str) -> String {
+pub(crate) async fn own_host(node: &Node, url: &str) -> String {
     node.get(url).browser().send().await.expect(307).header("location").to_owned()
 }
 
 /// Opens the reveal page; its cookie.
-async fn asked(node: &Node, own: &str) -> String {
+pub(crate) async fn asked(node: &Node, own: &str) -> String {
     let answer = node.get(own).browser().send().await;
     is_reveal(&answer, "<<nothing>>");
     let cookie = answer.header("set-cookie");
@@ -53,7 +51,7 @@ async fn asked(node: &Node, own: &str) -> String {
 }
 
 /// Presses the button as the reveal page would.
-fn press(node: &Node, own: &str, cookie: &str) -> Ask {
+pub(crate) fn press(node: &Node, own: &str, cookie: &str) -> Ask {
     let origin = own.split("/p/").next().unwrap();
     node.post(&format!("{own}_dropleaf/reveal"))
         .browser()
@@ -134,73 +132,6 @@ async fn plain_client_sees_it_once_and_then_it_is_410_and_404() {
 }
 
 #[tokio::test]
-async fn browser_reveals_by_post_and_may_come_back_for_a_minute() {
-    on_each_database(Setup::new, async |node| {
-        let (_, url) = published(node, "Minute").await;
-        let own = own_host(node, &url).await;
-        let cookie = asked(node, &own).await;
-        let again = node.get(&own).browser().header("cookie", &cookie).send().await;
-        assert!(!again.has("set-cookie"), "a second tab keeps the secret of the first");
-        let answer = press(node, &own, &cookie).send().await.expect(303);
-        assert!(own.ends_with(answer.header("location")), "{}", answer.header("location"));
-        assert_eq!(answer.header("cache-control"), "no-store");
-
-        let look = |cookie: &str| node.get(&own).browser().header("cookie", cookie).send();
-        let seen = look(&cookie).await.expect(200);
-        assert_eq!(seen.text(), page("Minute"));
-        for (name, value) in [
-            ("cache-control", "no-store"),
-            ("accept-ranges", "none"),
-            ("cross-origin-resource-policy", "same-origin"),
-            ("content-security-policy", "frame-ancestors 'self'"),
-        ] {
-            assert_eq!(seen.header(name), value);
-        }
-        press(node, &own, &cookie).send().await.expect(303);
-        node.get(&url).browser().send().await.expect(307);
-        look("__Host-v=AAAAAAAAAAAAAAAAAAAAAA").await.expect(410);
-        look("other=1").await.expect(410);
-        press(node, &own, "__Host-v=AAAAAAAAAAAAAAAAAAAAAA").send().await.expect(410);
-        node.get(&url).send().await.expect(410);
-
-        node.clock.advance(59);
-        assert_eq!(look(&cookie).await.expect(200).text(), page("Minute"));
-        node.clock.advance(1);
-        look(&cookie).await.expect(410);
-        press(node, &own, &cookie).send().await.expect(410);
-    })
-    .await;
-}
-
-#[tokio::test]
-async fn archive_is_open_to_its_viewer_for_ten_minutes_file_by_file() {
-    on_each_database(Setup::new, async |node| {
-        let archive =
-            zip(&[("index.html", &page("Archive")), ("a.js", "run()"), ("docs/index.html", "docs")]);
-        let site = node.publish(Form::file("s.zip", archive).field("burn_after_read", "true")).await;
-        let url = site["url"].as_str().unwrap();
-        let own = own_host(node, url).await;
-        let cookie = asked(node, &own).await;
-        let file = |name: &str| node.get(&format!("{own}{name}")).header("cookie", &cookie).send();
-        for name in ["a.js", "docs/", "index.html"] {
-            file(name).await.expect(404);
-            node.get(&format!("{url}{name}")).send().await.expect(404);
-        }
-        press(node, &own, &cookie).send().await.expect(303);
-        node.clock.advance(599);
-        assert_eq!(file("").await.expect(200).text(), page("Archive"));
-        assert_eq!(file("a.js").await.expect(200).text(), "run()");
-        assert_eq!(file("docs/").await.expect(200).text(), "docs");
-        file("docs").await.expect(308);
-        file("nothing").await.expect(404);
-        node.get(&format!("{own}a.js")).send().await.expect(410);
-        node.clock.advance(1);
-        file("a.js").await.expect(410);
-    })
-    .await;
-}
-
-#[tokio::test]
 async fn of_racing_clients_exactly_one_sees_the_page() {
     on_each_database(Setup::new, async |node| {
         for round in 0..5 {
@@ -253,54 +184,8 @@ async fn two_nodes_have_one_winner_between_them() {
     database.remove().await;
 }
 
-#[tokio::test]
-async fn strangers_cannot_press_the_button() {
-    let node = Node::start().await;
-    let (_, url) = published(&node, "Mine").await;
-    let own = own_host(&node, &url).await;
-    let cookie = asked(&node, &own).await;
-    let button = format!("{own}_dropleaf/reveal");
-    for (name, value) in [
-        ("sec-fetch-site", "cross-site"),
-        ("sec-fetch-site", "same-site"),
-        ("origin", "https://evil.example"),
-        ("origin", "null"),
-    ] {
-        let ask = node.post(&button).header(name, value).header("cookie", &cookie);
-        ask.header("accept", "application/json").send().await.refused(403, "cross_site");
-    }
-    assert_eq!(node.get(&button).browser().send().await.expect(303).header("location"), path_of(&own));
-    node.put(&button).send().await.expect(405);
-    press(&node, &own, &cookie).send().await.expect(303);
-}
-
-fn path_of(url: &str) -> &str {
+pub(crate) fn path_of(url: &str) -> &str {
     &url[url.find("/p/").unwrap()..]
-}
-
-#[tokio::test]
-async fn who_keeps_no_cookie_gets_the_page_at_once() {
-    let node = Node::start().await;
-    let (_, url) = published(&node, "Direct").await;
-    let seen = node.post(&format!("{url}_dropleaf/reveal")).send().await.expect(200);
-    assert_eq!(seen.text(), page("Direct"));
-    assert!(seen.header("content-security-policy").starts_with("sandbox"));
-    node.get(&url).send().await.expect(410);
-}
-
-#[tokio::test]
-async fn button_without_an_address_works_at_the_root_too() {
-    let node = Node::start().await;
-    let (_, url) = published(&node, "Root").await;
-    let own = own_host(&node, &url).await;
-    let cookie = asked(&node, &own).await;
-    let ask = node.post(&own).browser().header("sec-fetch-site", "same-origin").header("cookie", &cookie);
-    ask.send().await.expect(303);
-    let seen = node.get(&own).browser().header("cookie", &cookie).send().await.expect(200);
-    assert_eq!(seen.text(), page("Root"));
-    let other = node.publish_page("Ordinary").await;
-    node.post(other["url"].as_str().unwrap()).send().await.expect(405);
-    node.ask(Method::OPTIONS, other["url"].as_str().unwrap()).send().await.expect(405);
 }
 
 #[tokio::test]
@@ -337,141 +222,4 @@ async fn anonymous_page_burns_and_an_expired_one_cannot() {
         button.send().await.refused(410, "expired");
     })
     .await;
-}
-
-#[tokio::test]
-async fn password_comes_before_the_reveal() {
-    let node = Node::start().await;
-    let site = node.publish(burning("Locked").field("password", "correct horse")).await;
-    let url = site["url"].as_str().unwrap();
-    for _ in 0..3 {
-        let refused = node.get(url).send().await;
-        assert!(refused.status == 401 && !refused.text().contains("Locked"), "{}", refused.status);
-        node.post(&format!("{url}_dropleaf/reveal")).send().await.expect(401);
-    }
-    node.patch_site(&site, json!({"password": null})).await.expect(200);
-    assert_eq!(node.get(url).send().await.expect(200).text(), page("Locked"), "nobody could burn it");
-}
-
-#[tokio::test]
-async fn gate_that_is_answered_twice_does_not_open_the_page() {
-    let node = Node::start().await;
-    let bytes = crate::harness::noise("sealed", 64);
-    let form = Form::file("x", &bytes).field("e2e", "true").field("burn_after_read", "true");
-    let site = node.publish(form.field("password", "correct horse")).await;
-    let own = own_host(&node, site["url"].as_str().unwrap()).await;
-    let send = |cookie: &str| {
-        let ask = node.post(&own).browser().header("sec-fetch-site", "same-origin").header("cookie", cookie);
-        ask.fields(&[("password", "correct horse")]).send()
-    };
-    let cookie = send("").await.expect(303).cookie();
-    for _ in 0..2 {
-        let again = send(&cookie).await.expect(303);
-        assert_eq!(again.header("location"), path_of(&own), "the gate was passed already");
-    }
-    is_reveal(&node.get(&own).browser().header("cookie", &cookie).send().await, "<<nothing>>");
-    let reveal = node.post(&own).browser().header("sec-fetch-site", "same-origin").header("cookie", &cookie);
-    reveal.send().await.expect(200);
-    node.get(&own).browser().header("cookie", &cookie).send().await.expect(410);
-}
-
-/// Whether any file below the data folder holds these bytes.
-fn on_disk(node: &Node, needle: &[u8]) -> bool {
-    fn look(dir: &std::path::Path, needle: &[u8]) -> bool {
-        std::fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path()).any(|path| {
-            if path.is_dir() {
-                return look(&path, needle);
-            }
-            std::fs::read(&path).unwrap().windows(needle.len()).any(|part| part == needle)
-        })
-    }
-    look(node.data_dir(), needle)
-}
-
-const LEFT: [&str; 4] = [
-    "SELECT COUNT(*) FROM blobs",
-    "SELECT COUNT(*) FROM bundles",
-    "SELECT COUNT(*) FROM site_versions",
-    "SELECT COUNT(*) FROM burns",
-];
-
-#[tokio::test]
-async fn bytes_are_erased_when_the_window_is_over() {
-    on_each_database(Setup::new, async |node| {
-        let text = "<title>tell-tale title</title>the very words to be forgotten";
-        let site = node.publish(Form::file("a.html", text).field("burn_after_read", "true")).await;
-        let large = noise("burnt", 40_000);
-        let put = node.put(&site_path(&site)).key(&node.key);
-        put.form(Form::file("x", &large).field("e2e", "true")).send().await.expect(200);
-        let own = own_host(node, site["url"].as_str().unwrap()).await;
-        let cookie = asked(node, &own).await;
-        press(node, &own, &cookie).send().await.expect(303);
-        node.clock.advance(59);
-        node.app().sweep().await.unwrap();
-        let bytes = node.get(&own).header("cookie", &cookie).send().await.expect(200).body;
-        assert_eq!(bytes, large);
-        node.clock.advance(1);
-        node.app().sweep().await.unwrap();
-        for sql in LEFT {
-            assert_eq!(node.count(sql).await, 0, "{sql}");
-        }
-        let title = node.rows("SELECT title FROM sites", Vec::new(), |row| Ok(row.text(0)?.to_owned())).await;
-        assert_eq!(title, [""]);
-        for words in [b"tell-tale title".as_slice(), b"the very words to be forgotten", &large[..64]] {
-            assert!(!on_disk(node, words), "neither in the database, nor in its log, nor in a folder");
-        }
-        node.get(&own).header("cookie", &cookie).send().await.expect(410);
-        node.clock.advance(366 * 86_400);
-        node.app().sweep().await.unwrap();
-        assert_eq!(node.count("SELECT COUNT(*) FROM sites").await, 0);
-    })
-    .await;
-}
-
-#[tokio::test]
-async fn bytes_are_erased_once_a_plain_client_has_them() {
-    on_each_database(
-        || Setup::new().real_time(),
-        async |node| {
-            let large = noise("plain", 9_000_000);
-            let site =
-                node.publish(Form::file("x", &large).field("e2e", "true").field("burn_after_read", "true"));
-            let url = site.await["url"].as_str().unwrap().to_owned();
-            assert_eq!(node.get(&url).send().await.expect(200).body, large);
-            // The server's own loop may have been faster; either way nothing is left.
-            let start = std::time::Instant::now();
-            while node.count("SELECT COUNT(*) FROM blobs").await > 0 {
-                assert!(start.elapsed() < std::time::Duration::from_secs(20), "the bytes are still there");
-                tokio::task::yield_now().await;
-            }
-            assert!(!on_disk(node, &large[..64]));
-        },
-    )
-    .await;
-}
-
-#[tokio::test]
-async fn start_erases_what_a_crash_left() {
-    let node = Node::start().await;
-    let (_, url) = published(&node, "Interrupted").await;
-    let own = own_host(&node, &url).await;
-    let cookie = asked(&node, &own).await;
-    press(&node, &own, &cookie).send().await.expect(303);
-    let dir = node.stop().await;
-    let node = Setup::new().start_in(dir).await;
-    assert_eq!(node.get(path_of(&url)).send().await.status, 410);
-    node.clock.advance(60);
-    node.app().sweep().await.unwrap();
-    assert_eq!(node.count("SELECT COUNT(*) FROM blobs").await, 0);
-}
-
-#[tokio::test]
-async fn bytes_that_another_page_shares_stay() {
-    let node = Node::start().await;
-    let (_, url) = published(&node, "Twin").await;
-    let twin = node.publish_page("Twin").await;
-    node.get(&url).send().await.expect(200);
-    node.clock.advance(60);
-    node.app().sweep().await.unwrap();
-    assert_eq!(node.get(twin["url"].as_str().unwrap()).send().await.expect(200).text(), page("Twin"));
 }

@@ -1,6 +1,6 @@
 //! `/claim/{id}` and `POST /dashboard/claim`: a page without an owner finds one in a browser.
 
-use crate::harness::{DAY, Node, Setup, on_each_database, operator, stranger};
+use crate::harness::{DAY, Node, Setup, on_each_database};
 use serde_json::Value;
 
 fn path(site: &Value) -> String {
@@ -16,7 +16,7 @@ async fn claim_page_takes_the_token_or_the_whole_link() {
     on_each_database(Setup::new, async |node| {
         for whole in [false, true] {
             let site = node.publish_anonymously().await;
-            let mut tab = operator(node).await;
+            let tab = node.operator().await;
             let shown = tab.get(&path(&site)).await.expect(200).text();
             assert!(shown.contains("name=\"claim_token\""));
             let sent = if whole { site["claim_url"].as_str().unwrap() } else { token(&site) };
@@ -35,7 +35,7 @@ async fn claim_page_takes_the_token_or_the_whole_link() {
 async fn link_pasted_into_the_dashboard_claims_the_page() {
     let node = Node::start().await;
     let site = node.publish_anonymously().await;
-    let mut tab = operator(&node).await;
+    let tab = node.operator().await;
     for (link, status) in [("https://example.org/", 400), (token(&site), 400), ("x/claim/site_1#clm_x", 400)]
     {
         let text = tab.submit("/dashboard/claim", &[("link", link)]).await.expect(status).text();
@@ -75,17 +75,17 @@ async fn signed_out_viewer_is_told_to_sign_in_and_learns_nothing_of_the_page() {
 async fn refusals_are_worded() {
     let node = Node::start().await;
     let (site, other) = (node.publish_anonymously().await, node.publish_anonymously().await);
-    let mut tab = operator(&node).await;
-    let said = async |tab: &mut crate::harness::Tab<'_>, token: &str, status: u16| {
+    let tab = node.operator().await;
+    let said = async |tab: &crate::harness::Tab<'_>, token: &str, status: u16| {
         tab.submit(&path(&site), &[("claim_token", token)]).await.expect(status).text()
     };
-    assert!(said(&mut tab, token(&other), 403).await.contains("does not belong to this page"));
-    assert!(said(&mut tab, "\"><script>", 403).await.contains("role=\"alert\""));
+    assert!(said(&tab, token(&other), 403).await.contains("does not belong to this page"));
+    assert!(said(&tab, "\"><script>", 403).await.contains("role=\"alert\""));
     tab.submit(&path(&other), &[("claim_token", token(&other))]).await.expect(303);
-    let mut rival = stranger(&node, "solo").await;
+    let rival = node.newcomer_on("solo").await;
     let text = rival.submit(&path(&other), &[("claim_token", token(&other))]).await.expect(409).text();
     assert!(text.contains("Somebody else has claimed this page"));
     node.clock.advance(DAY);
-    assert!(said(&mut tab, token(&site), 410).await.contains("has expired"));
+    assert!(said(&tab, token(&site), 410).await.contains("has expired"));
     assert_eq!(node.count("SELECT COUNT(*) FROM sites WHERE account_id IS NOT NULL").await, 1);
 }

@@ -1,6 +1,6 @@
 //! `GET /dashboard`: an owner's pages, searched and narrowed; and their drawings.
 
-use crate::harness::{Form, HOUR, Node, Setup, on_each_database, operator, page, pdf, stranger, zip};
+use crate::harness::{Form, HOUR, Node, Setup, on_each_database, page, pdf, zip};
 use serde_json::json;
 
 #[tokio::test]
@@ -8,14 +8,14 @@ async fn owner_sees_their_own_pages_only() {
     let node = Node::start().await;
     let site = node.publish_page("Orchard report").await;
     node.publish_anonymously().await;
-    let mut tab = operator(&node).await;
+    let tab = node.operator().await;
     let shown = tab.get("/dashboard").await.expect(200);
     let text = shown.text();
     assert!(text.contains("Orchard report") && text.contains(site["url"].as_str().unwrap()), "{text}");
     assert!(!text.contains("Anonymous"));
     assert_eq!(shown.header("cache-control"), "no-store");
     assert!(shown.header("content-security-policy").contains("frame-ancestors 'none'"));
-    let other = stranger(&node, "solo").await.get("/dashboard").await.expect(200).text();
+    let other = node.newcomer_on("solo").await.get("/dashboard").await.expect(200).text();
     assert!(!other.contains("Orchard report"));
     assert!(other.contains("curl -F file=@page.html"), "nothing yet: it says how to begin");
 }
@@ -33,8 +33,8 @@ async fn search_finds_titles_names_and_ids_and_takes_signs_as_they_are() {
         let percent = node.publish_page("Sales up 50% in May_June").await;
         let other = node.publish_page("Sales up 500 in MayXJune").await;
         let named = node.publish(Form::file("p.html", page("Ümlaut")).field("slug", "weekly-harvest")).await;
-        let mut tab = operator(node).await;
-        let mut found = async |words: &str| {
+        let tab = node.operator().await;
+        let found = async |words: &str| {
             let query = form_urlencoded::Serializer::new(String::new()).append_pair("q", words).finish();
             let text = tab.get(&format!("/dashboard?{query}")).await.expect(200).text();
             [&percent, &other, &named]
@@ -73,8 +73,8 @@ async fn filters_narrow_the_list() {
             .await
             .expect(200);
         let all = [&plain, &public, &locked, &burn, &brief, &gone];
-        let mut tab = operator(node).await;
-        let mut shown = async |filter: &str| {
+        let tab = node.operator().await;
+        let shown = async |filter: &str| {
             let text = tab.get(&format!("/dashboard?show={filter}")).await.expect(200).text();
             all.map(|site| {
                 u8::from(text.contains(&format!("/dashboard/pages/{}\"", site["id"].as_str().unwrap())))
@@ -101,7 +101,7 @@ async fn long_lists_go_on_and_keep_the_search() {
         for n in 0..30 {
             node.publish_page(&format!("Harvest {n:02}")).await;
         }
-        let mut tab = operator(node).await;
+        let tab = node.operator().await;
         let first = tab.get("/dashboard?q=harvest").await.expect(200).text();
         assert_eq!(first.matches("class=\"thumb\"").count(), 24);
         let (_, rest) = first.split_once("class=\"more\"><a class=\"button plain\" href=\"").unwrap();
@@ -119,7 +119,7 @@ async fn hostile_titles_and_words_stay_text() {
     let node = Node::start().await;
     let title = "\"'><script>alert(1)</script>";
     let site = node.publish(Form::file("p.html", page("x")).field("title", title)).await;
-    let mut tab = operator(&node).await;
+    let tab = node.operator().await;
     for path in [
         "/dashboard".to_owned(),
         "/dashboard?q=%22%3E%3Cscript%3Ealert(1)".to_owned(),
@@ -138,7 +138,7 @@ async fn drawings_are_for_the_owner_count_no_view_and_run_nothing() {
     let html = node.publish(Form::file("p.html", hostile)).await;
     let paper = node.publish(Form::file("p.pdf", pdf())).await;
     let archive = node.publish(Form::file("a.zip", zip(&[("index.html", "<h1>In a zip</h1>")]))).await;
-    let mut tab = operator(&node).await;
+    let tab = node.operator().await;
     let mut drawings = Vec::new();
     for site in [&html, &paper, &archive] {
         let path = format!("/dashboard/pages/{}/preview.svg", site["id"].as_str().unwrap());
@@ -148,7 +148,7 @@ async fn drawings_are_for_the_owner_count_no_view_and_run_nothing() {
         assert!(answer.header("content-security-policy").starts_with("default-src 'none'"));
         assert!(!answer.text().contains("alert"), "{}", answer.text());
         drawings.push(answer.text());
-        stranger(&node, "solo").await.get(&path).await.expect(404);
+        node.newcomer_on("solo").await.get(&path).await.expect(404);
         node.get(&path).browser().send().await.expect(303);
     }
     assert!(drawings[0].contains("Title") && drawings[1].contains("PDF") && drawings[2].contains("In a zip"));

@@ -1,6 +1,6 @@
 //! `/dashboard/pages/{id}`: everything about one page, its settings, its versions, its end and return.
 
-use crate::harness::{DAY, Form, HOUR, Node, Setup, Tab, on_each_database, operator, page, stranger};
+use crate::harness::{DAY, Form, HOUR, Node, Setup, Tab, on_each_database, page};
 use serde_json::{Value, json};
 
 fn at(site: &Value, rest: &str) -> String {
@@ -8,7 +8,7 @@ fn at(site: &Value, rest: &str) -> String {
 }
 
 /// Sends a form of the page as it stands.
-async fn change(node: &Node, tab: &mut Tab<'_>, site: &Value, form: &str, fields: &[(&str, &str)]) -> u16 {
+async fn change(node: &Node, tab: &Tab<'_>, site: &Value, form: &str, fields: &[(&str, &str)]) -> u16 {
     let seen = node.read_site(site).await["updated_at"].to_string();
     let fields = [fields, &[("updated_at", seen.as_str())]].concat();
     tab.submit(&at(site, form), &fields).await.status
@@ -18,7 +18,7 @@ async fn change(node: &Node, tab: &mut Tab<'_>, site: &Value, form: &str, fields
 async fn page_shows_its_link_and_facts() {
     let node = Node::start().await;
     let site = node.publish_page("Orchard").await;
-    let mut tab = operator(&node).await;
+    let tab = node.operator().await;
     let text = tab.get(&at(&site, "")).await.expect(200).text();
     for part in
         [site["url"].as_str().unwrap(), "QR code", "Open the page", "Version 1", "Current", "Share links"]
@@ -31,7 +31,7 @@ async fn page_shows_its_link_and_facts() {
 async fn pages_of_others_are_404_in_every_form() {
     let node = Node::start().await;
     let site = node.publish_page("Mine").await;
-    let mut tab = stranger(&node, "solo").await;
+    let tab = node.newcomer_on("solo").await;
     tab.get(&at(&site, "")).await.expect(404);
     for form in [
         "/title",
@@ -63,23 +63,19 @@ async fn pages_of_others_are_404_in_every_form() {
 async fn settings_change_one_at_a_time() {
     on_each_database(Setup::new, async |node| {
         let site = node.publish_page("Orchard").await;
-        let mut tab = operator(node).await;
-        assert_eq!(change(node, &mut tab, &site, "/title", &[("title", "Garden")]).await, 303);
+        let tab = node.operator().await;
+        assert_eq!(change(node, &tab, &site, "/title", &[("title", "Garden")]).await, 303);
         assert_eq!(
-            change(node, &mut tab, &site, "/visibility", &[("visibility", "public"), ("slug", "garden")])
-                .await,
+            change(node, &tab, &site, "/visibility", &[("visibility", "public"), ("slug", "garden")]).await,
             303
         );
+        assert_eq!(change(node, &tab, &site, "/password", &[("password", "pw"), ("act", "set")]).await, 303);
+        assert_eq!(change(node, &tab, &site, "/email-gate", &[("domain", "Example.com")]).await, 303);
         assert_eq!(
-            change(node, &mut tab, &site, "/password", &[("password", "pw"), ("act", "set")]).await,
+            change(node, &tab, &site, "/options", &[("agentation", "yes"), ("csp_strict", "yes")]).await,
             303
         );
-        assert_eq!(change(node, &mut tab, &site, "/email-gate", &[("domain", "Example.com")]).await, 303);
-        assert_eq!(
-            change(node, &mut tab, &site, "/options", &[("agentation", "yes"), ("csp_strict", "yes")]).await,
-            303
-        );
-        assert_eq!(change(node, &mut tab, &site, "/expiry", &[("expires", "24")]).await, 303);
+        assert_eq!(change(node, &tab, &site, "/expiry", &[("expires", "24")]).await, 303);
         let now = node.read_site(&site).await;
         assert_eq!(now["title"], json!("Garden"));
         assert_eq!((&now["visibility"], &now["slug"]), (&json!("public"), &json!("garden")));
@@ -87,22 +83,21 @@ async fn settings_change_one_at_a_time() {
         assert_eq!(now["email_gate"]["domain"], json!("example.com"));
         assert_eq!((&now["agentation"], &now["csp_strict"]), (&json!(true), &json!(true)));
         assert_eq!(now["expires_at"].as_i64().unwrap(), now["created_at"].as_i64().unwrap() + DAY);
-        assert_eq!(change(node, &mut tab, &site, "/password", &[("act", "clear")]).await, 303);
-        assert_eq!(change(node, &mut tab, &site, "/email-gate", &[("domain", "")]).await, 303);
-        assert_eq!(change(node, &mut tab, &site, "/options", &[]).await, 303);
+        assert_eq!(change(node, &tab, &site, "/password", &[("act", "clear")]).await, 303);
+        assert_eq!(change(node, &tab, &site, "/email-gate", &[("domain", "")]).await, 303);
+        assert_eq!(change(node, &tab, &site, "/options", &[]).await, 303);
         assert_eq!(
-            change(node, &mut tab, &site, "/expiry", &[("expires", "date"), ("until", "2030-01-02T03:04")])
-                .await,
+            change(node, &tab, &site, "/expiry", &[("expires", "date"), ("until", "2030-01-02T03:04")]).await,
             303
         );
         assert_eq!(
-            change(node, &mut tab, &site, "/visibility", &[("visibility", "unlisted"), ("slug", "")]).await,
+            change(node, &tab, &site, "/visibility", &[("visibility", "unlisted"), ("slug", "")]).await,
             303
         );
         let now = node.read_site(&site).await;
         assert_eq!((&now["password_protected"], &now["email_gate"]), (&json!(false), &Value::Null));
         assert_eq!((&now["agentation"], &now["expires_at"]), (&json!(false), &json!(1_893_553_440)));
-        assert_eq!(change(node, &mut tab, &site, "/expiry", &[("expires", "never")]).await, 303);
+        assert_eq!(change(node, &tab, &site, "/expiry", &[("expires", "never")]).await, 303);
         assert_eq!(node.read_site(&site).await["expires_at"], Value::Null);
     })
     .await;
@@ -116,7 +111,7 @@ async fn refusals_stand_beside_the_field_and_nothing_changes() {
     let node = Node::start().await;
     node.publish(Form::file("p.html", page("Other")).field("slug", "taken-name")).await;
     let site = node.publish_page("Orchard").await;
-    let mut tab = operator(&node).await;
+    let tab = node.operator().await;
     let seen = site["updated_at"].to_string();
     let table: [Refusal<'_>; 9] = [
         ("/title", &[("title", " ")], 400, "The title must be 1 to 200"),
@@ -145,9 +140,9 @@ async fn refusals_stand_beside_the_field_and_nothing_changes() {
 #[tokio::test]
 async fn lifetimes_beyond_the_plan_are_refused_and_explained() {
     let node = Node::start().await;
-    let mut tab = stranger(&node, "free").await;
-    let form = Form::new().field("form_token", &tab.token).and_file("p.html", page("Free"));
-    let cookie = format!("__Host-session={}", tab.session().unwrap());
+    let tab = node.newcomer_on("free").await;
+    let form = Form::new().field("form_token", &tab.token()).and_file("p.html", page("Free"));
+    let cookie = tab.cookie();
     let made = node.post("/dashboard/upload").browser().cookie(&cookie).header("origin", &node.base_url());
     let place = made.form(form).send().await.expect(303).header("location").to_owned();
     let path = place.split('?').next().unwrap();
@@ -168,7 +163,7 @@ async fn lifetimes_beyond_the_plan_are_refused_and_explained() {
 async fn form_that_did_not_see_the_last_change_overwrites_nothing() {
     on_each_database(Setup::new, async |node| {
         let site = node.publish_page("First").await;
-        let mut tab = operator(node).await;
+        let tab = node.operator().await;
         let seen = site["updated_at"].to_string();
         node.patch_site(&site, json!({"title": "By an agent"})).await.expect(200);
         for (form, fields) in [
@@ -200,9 +195,9 @@ async fn earlier_versions_come_back() {
             .send()
             .await
             .expect(200);
-        let mut tab = operator(node).await;
+        let tab = node.operator().await;
         assert!(tab.get(&at(&site, "")).await.text().contains("Bring back version 1"));
-        assert_eq!(change(node, &mut tab, &site, "/rollback", &[("version", "1")]).await, 303);
+        assert_eq!(change(node, &tab, &site, "/rollback", &[("version", "1")]).await, 303);
         let now = node.read_site(&site).await;
         assert_eq!((&now["title"], &now["version"]), (&json!("First"), &json!(3)));
         let text = tab.get(&at(&site, "?done=rolled-back")).await.text();
@@ -215,7 +210,7 @@ async fn earlier_versions_come_back() {
 async fn deleted_page_is_shown_as_such_and_restored() {
     on_each_database(Setup::new, async |node| {
         let site = node.publish_page("Orchard").await;
-        let mut tab = operator(node).await;
+        let tab = node.operator().await;
         let answer = tab.submit(&at(&site, "/delete"), &[]).await.expect(303);
         assert_eq!(answer.header("location"), at(&site, "?done=deleted"));
         node.get(site["url"].as_str().unwrap()).send().await.expect(410);
@@ -236,7 +231,7 @@ async fn deleted_page_is_shown_as_such_and_restored() {
 
 /// The page in a new session: the old one has ended by then.
 async fn tab_again(node: &Node, site: &Value) -> String {
-    operator(node).await.get(&at(site, "")).await.expect(200).text()
+    node.operator().await.get(&at(site, "")).await.expect(200).text()
 }
 
 #[tokio::test]
@@ -246,10 +241,10 @@ async fn expired_and_burnt_pages_say_so() {
     let once = node.publish(Form::file("p.html", page("Once")).field("burn_after_read", "true")).await;
     node.get(once["url"].as_str().unwrap()).send().await.expect(200);
     node.clock.advance(HOUR);
-    let mut tab = operator(&node).await;
+    let tab = node.operator().await;
     let text = tab.get(&at(&brief, "")).await.expect(200).text();
     assert!(text.contains("This page has expired") && text.contains("Expiry"));
-    assert_eq!(change(&node, &mut tab, &brief, "/expiry", &[("expires", "24")]).await, 303);
+    assert_eq!(change(&node, &tab, &brief, "/expiry", &[("expires", "24")]).await, 303);
     node.get(brief["url"].as_str().unwrap()).send().await.expect(200);
     let text = tab.get(&at(&once, "")).await.expect(200).text();
     assert!(text.contains("This page was read and is gone") && !text.contains("Settings"), "{text}");
@@ -275,8 +270,7 @@ async fn no_form_changes_anything_unless_a_page_of_ours_sends_it() {
         .expect(201)
         .json();
     let unowned = node.publish_anonymously().await;
-    let tab = operator(&node).await;
-    let cookie = format!("__Host-session={}", tab.session().unwrap());
+    let tab = node.operator().await;
     let (comment, link) = (comment["id"].as_str().unwrap(), link["id"].as_str().unwrap());
     let seen = site["updated_at"].to_string();
     let claim = unowned["claim_url"].as_str().unwrap();
@@ -311,25 +305,8 @@ async fn no_form_changes_anything_unless_a_page_of_ours_sends_it() {
         "/dashboard/claim".to_owned(),
         format!("/claim/{}", unowned["id"].as_str().unwrap()),
     ];
-    let page_host = site["url"]
-        .as_str()
-        .unwrap()
-        .split("/p/")
-        .next()
-        .unwrap()
-        .replace("localhost", "s-aaaaaaaaaaaaaaaaaaaaaaaaaa.localhost");
     for path in &paths {
-        let good = [&fields[..], &[("form_token", tab.token.as_str())]].concat();
-        let ask = || node.post(path).browser().cookie(&cookie);
-        ask().fields(&good).send().await.expect(403);
-        for origin in ["https://evil.example", "null", &page_host] {
-            ask().header("origin", origin).fields(&good).send().await.expect(403);
-        }
-        ask().header("origin", &node.base_url()).fields(&fields).send().await.expect(403);
-        let wrong = [&fields[..], &[("form_token", "AAAA")]].concat();
-        ask().header("origin", &node.base_url()).fields(&wrong).send().await.expect(403);
-        let cross = ask().header("origin", &node.base_url()).header("sec-fetch-site", "cross-site");
-        cross.fields(&good).send().await.expect(403);
+        tab.cannot_be_imitated(path, &fields).await;
     }
     let now = node.read_site(&site).await;
     assert_eq!((&now["title"], &now["updated_at"]), (&json!("Kept"), &site["updated_at"]));

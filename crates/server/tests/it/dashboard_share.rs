@@ -1,6 +1,6 @@
 //! The share links on a page of the dashboard.
 
-use crate::harness::{Form, Node, Setup, on_each_database, operator, page, stranger};
+use crate::harness::{Form, Node, Setup, on_each_database, page};
 use serde_json::{Value, json};
 
 fn at(site: &Value, rest: &str) -> String {
@@ -16,7 +16,7 @@ async fn tokens(node: &Node, site: &Value) -> Vec<Value> {
 async fn link_is_made_shown_opens_the_page_and_is_revoked() {
     on_each_database(Setup::new, async |node| {
         let site = node.publish(Form::file("p.html", page("Locked")).field("password", "pw")).await;
-        let mut tab = operator(node).await;
+        let tab = node.operator().await;
         let wish = [("note", "For <b>the board</b>"), ("expires_in_hours", "24"), ("max_uses", "5")];
         let answer = tab.submit(&at(&site, ""), &wish).await.expect(303);
         assert!(answer.header("location").ends_with("?done=link-made#share-links"));
@@ -26,7 +26,7 @@ async fn link_is_made_shown_opens_the_page_and_is_revoked() {
         assert!(shown.contains(made["url"].as_str().unwrap()) && !shown.contains("<b>the board"), "{shown}");
         node.get(made["url"].as_str().unwrap()).send().await.expect(200);
         let id = made["id"].as_str().unwrap();
-        stranger(node, "solo").await.submit(&at(&site, &format!("/{id}/revoke")), &[]).await.expect(404);
+        node.newcomer_on("solo").await.submit(&at(&site, &format!("/{id}/revoke")), &[]).await.expect(404);
         assert_eq!(tokens(node, &site).await.len(), 1);
         tab.submit(&at(&site, &format!("/{id}/revoke")), &[]).await.expect(303);
         assert_eq!(tokens(node, &site).await.len(), 0);
@@ -40,7 +40,7 @@ async fn link_is_made_shown_opens_the_page_and_is_revoked() {
 async fn wish_that_makes_no_sense_is_refused_beside_its_field() {
     let node = Node::start().await;
     let site = node.publish_page("Locked").await;
-    let mut tab = operator(&node).await;
+    let tab = node.operator().await;
     for (name, value, said) in [
         ("max_uses", "many", "The number of times must be a whole number."),
         ("max_uses", "0", "The number of times must be at least 1."),

@@ -1,23 +1,20 @@
 //! `POST /dashboard/upload` and `POST /dashboard/pages/{id}/content`: publishing and replacing by file.
 
-use crate::harness::{Answer, Form, Node, Setup, Tab, on_each_database, operator, page, site_path, stranger};
+use crate::harness::{Answer, Form, Node, Person, Setup, on_each_database, page, site_path};
 use serde_json::{Value, json};
 
-async fn send(node: &Node, tab: &Tab<'_>, path: &str, form: Form) -> Answer {
-    let cookie = format!("__Host-session={}", tab.session().unwrap());
-    node.post(path).browser().cookie(&cookie).header("origin", &node.base_url()).form(form).send().await
+async fn send(node: &Node, tab: &Person<'_>, path: &str, form: Form) -> Answer {
+    tab.bare(path).header("origin", &node.base_url()).form(form).send().await
 }
 
 /// As the script sends it.
-async fn send_by_script(node: &Node, tab: &Tab<'_>, path: &str, form: Form) -> Answer {
-    let cookie = format!("__Host-session={}", tab.session().unwrap());
-    let ask =
-        node.post(path).cookie(&cookie).header("origin", &node.base_url()).header("x-form-token", &tab.token);
+async fn send_by_script(node: &Node, tab: &Person<'_>, path: &str, form: Form) -> Answer {
+    let ask = tab.script(path).header("origin", &node.base_url()).header("x-form-token", &tab.token());
     ask.header("accept", "application/json").form(form).send().await
 }
 
-fn with_token(tab: &Tab<'_>) -> Form {
-    Form::new().field("form_token", &tab.token)
+fn with_token(tab: &Person<'_>) -> Form {
+    Form::new().field("form_token", &tab.token())
 }
 
 async fn sites(node: &Node) -> Vec<Value> {
@@ -27,7 +24,7 @@ async fn sites(node: &Node) -> Vec<Value> {
 #[tokio::test]
 async fn plain_form_publishes_with_its_options() {
     on_each_database(Setup::new, async |node| {
-        let mut tab = operator(node).await;
+        let tab = node.operator().await;
         let form = with_token(&tab)
             .field("visibility", "public")
             .field("slug", "weekly-report")
@@ -49,7 +46,7 @@ async fn plain_form_publishes_with_its_options() {
 #[tokio::test]
 async fn script_gets_the_link_and_the_words_of_the_server() {
     let node = Node::start().await;
-    let tab = operator(&node).await;
+    let tab = node.operator().await;
     let form = Form::file("p.html", "<title>Dropped</title><img src=missing.png>");
     let sent = send_by_script(&node, &tab, "/dashboard/upload", form).await.expect(201).json();
     assert_eq!((&sent["title"], &sent["done"]), (&json!("Dropped"), &json!("published")));
@@ -62,7 +59,7 @@ async fn script_gets_the_link_and_the_words_of_the_server() {
 #[tokio::test]
 async fn refused_form_says_what_is_wrong_and_keeps_what_was_typed() {
     let node = Node::start().await;
-    let tab = operator(&node).await;
+    let tab = node.operator().await;
     for (form, status, said) in [
         (
             with_token(&tab).field("slug", "a_b").field("visibility", "public").and_file("p.html", page("x")),
@@ -86,15 +83,8 @@ async fn refused_form_says_what_is_wrong_and_keeps_what_was_typed() {
 #[tokio::test]
 async fn plan_limits_are_said() {
     let node = Node::start().await;
-    let tab = stranger(&node, "solo").await;
-    let shown = node
-        .get("/dashboard/upload")
-        .cookie(&format!("__Host-session={}", tab.session().unwrap()))
-        .browser()
-        .send()
-        .await
-        .expect(200)
-        .text();
+    let tab = node.newcomer_on("solo").await;
+    let shown = tab.get("/dashboard/upload").await.expect(200).text();
     assert!(shown.contains("Publish a file"));
 }
 
@@ -104,7 +94,7 @@ async fn replaced_content_is_a_new_version_at_the_same_link() {
         let site = node.publish_page("First").await;
         let id = site["id"].as_str().unwrap();
         let path = format!("/dashboard/pages/{id}/content");
-        let tab = operator(node).await;
+        let tab = node.operator().await;
         let seen = site["updated_at"].to_string();
         let form = || with_token(&tab).field("expected_updated_at", &seen).and_file("p.html", page("Second"));
         let answer = send(node, &tab, &path, form()).await.expect(303);
@@ -122,7 +112,7 @@ async fn replaced_content_is_a_new_version_at_the_same_link() {
         let by_script = by_script.and_file("p.html", page("Third"));
         send_by_script(node, &tab, &path, by_script).await.expect(200);
         assert_eq!(node.read_site(&site).await["title"], json!("Third"));
-        let other = stranger(node, "solo").await;
+        let other = node.newcomer_on("solo").await;
         let foreign = with_token(&other).and_file("p.html", page("Theirs"));
         send(node, &other, &path, foreign).await.expect(404);
         assert_eq!(node.read_site(&site).await["title"], json!("Third"));
@@ -134,12 +124,11 @@ async fn replaced_content_is_a_new_version_at_the_same_link() {
 async fn file_is_not_read_unless_a_page_of_ours_sends_it() {
     let node = Node::start().await;
     let site = node.publish_page("Kept").await;
-    let tab = operator(&node).await;
-    let cookie = format!("__Host-session={}", tab.session().unwrap());
+    let tab = node.operator().await;
     for path in
         ["/dashboard/upload".to_owned(), format!("/dashboard/pages/{}/content", site["id"].as_str().unwrap())]
     {
-        let ask = || node.post(&path).browser().cookie(&cookie);
+        let ask = || tab.bare(&path);
         let base = node.base_url();
         let file = |form: Form| form.and_file("p.html", page("Forged"));
         ask().form(file(with_token(&tab))).send().await.expect(403);
@@ -153,7 +142,7 @@ async fn file_is_not_read_unless_a_page_of_ours_sends_it() {
             .await
             .expect(403);
         // After the file it comes too late.
-        let late = file(Form::new()).field("form_token", &tab.token);
+        let late = file(Form::new()).field("form_token", &tab.token());
         ask().header("origin", &base).form(late).send().await.expect(403);
         ask()
             .header("origin", &base)
@@ -166,7 +155,7 @@ async fn file_is_not_read_unless_a_page_of_ours_sends_it() {
         same_site.form(file(with_token(&tab))).send().await.expect(403);
         let nobody = node.post(&path).browser().header("origin", &base).form(file(with_token(&tab)));
         assert_eq!(nobody.send().await.expect(303).header("location"), "/login?next=%2Fdashboard");
-        let in_address = node.post(&format!("{path}?form_token={}", tab.token)).browser().cookie(&cookie);
+        let in_address = tab.bare(&format!("{path}?form_token={}", tab.token()));
         in_address.header("origin", &base).form(file(Form::new())).send().await.expect(403);
     }
     assert_eq!(sites(&node).await.len(), 1);

@@ -1,26 +1,7 @@
 //! Device login: `POST /device/code`, `POST /device/token`, and the page where a person answers. RFC 8628, decisions §4.
 
-use crate::harness::{Answer, Node, Setup, on_each_database};
-use dropleaf_core::session::Method;
+use crate::harness::{Answer, Node, Person, Setup, on_each_database};
 use serde_json::{Value, json};
-
-/// A person who has signed in, in a browser.
-struct Browser {
-    cookie: String,
-    form_token: String,
-}
-
-async fn sign_in(node: &Node, email: &str) -> Browser {
-    let account = match node.app().get_account_by_email(email).await {
-        Ok(account) => account,
-        Err(_) => node.app().create_account(email, None, false).await.unwrap(),
-    };
-    let new = node.app().start_session(&account, Method::Code, "a browser").await.unwrap();
-    Browser {
-        cookie: format!("__Host-session={}", new.secret),
-        form_token: node.app().form_token(&new.session.id),
-    }
-}
 
 async fn begin(node: &Node) -> Value {
     let body = json!({"client_name": "my laptop"});
@@ -35,20 +16,18 @@ fn code(begun: &Value) -> &str {
     begun["user_code"].as_str().unwrap()
 }
 
-async fn look(node: &Node, browser: &Browser, code: &str) -> Answer {
-    node.get(&format!("/device?user_code={code}")).browser().cookie(&browser.cookie).send().await
+async fn look(person: &Person<'_>, code: &str) -> Answer {
+    person.get(&format!("/device?user_code={code}")).await
 }
 
-async fn answer(node: &Node, browser: &Browser, code: &str, word: &str) -> Answer {
-    let fields = [("form_token", browser.form_token.as_str()), ("user_code", code), ("answer", word)];
-    let ask = node.post("/device").browser().cookie(&browser.cookie).header("origin", &node.base_url());
-    ask.fields(&fields).send().await
+async fn answer(person: &Person<'_>, code: &str, word: &str) -> Answer {
+    person.submit("/device", &[("user_code", code), ("answer", word)]).await
 }
 
 #[tokio::test]
 async fn allowed_device_gets_a_key_once() {
     on_each_database(Setup::new, async |node| {
-        let ann = sign_in(node, "ann@example.org").await;
+        let ann = node.newcomer("ann@example.org").await;
         let begun = begin(node).await;
         assert_eq!((begun["expires_in"].as_i64(), begun["interval"].as_i64()), (Some(600), Some(5)));
         assert_eq!(begun["verification_uri"], format!("{}/device", node.base_url()));
@@ -58,7 +37,7 @@ async fn allowed_device_gets_a_key_once() {
         );
         poll(node, &begun).await.refused(400, "authorization_pending");
 
-        let page = look(node, &ann, code(&begun)).await.expect(200).text();
+        let page = look(&ann, code(&begun)).await.expect(200).text();
         for part in [code(&begun), "my laptop", "ann@example.org", "an API key", "value=\"allow\""] {
             assert!(page.contains(part), "{part}\n{page}");
         }
@@ -66,9 +45,9 @@ async fn allowed_device_gets_a_key_once() {
         node.clock.advance(5);
         poll(node, &begun).await.refused(400, "authorization_pending");
 
-        let done = answer(node, &ann, code(&begun), "allow").await.expect(303);
+        let done = answer(&ann, code(&begun), "allow").await.expect(303);
         assert_eq!(done.header("location"), "/device?ended=allowed");
-        let page = node.get("/device?ended=allowed").browser().cookie(&ann.cookie).send().await.expect(200);
+        let page = ann.get("/device?ended=allowed").await.expect(200);
         assert!(page.text().contains("You can close this page"));
 
         let given = poll(node, &begun).await.expect(200);
@@ -96,9 +75,9 @@ async fn allowed_device_gets_a_key_once() {
 #[tokio::test]
 async fn of_many_questions_at_once_one_gets_the_key() {
     on_each_database(Setup::new, async |node| {
-        let ann = sign_in(node, "ann@example.org").await;
+        let ann = node.newcomer("ann@example.org").await;
         let begun = begin(node).await;
-        answer(node, &ann, code(&begun), "allow").await.expect(303);
+        answer(&ann, code(&begun), "allow").await.expect(303);
         let answers = futures_util::future::join_all((0..8).map(|_| poll(node, &begun))).await;
         let (given, refused): (Vec<_>, Vec<_>) = answers.into_iter().partition(|answer| answer.status == 200);
         assert_eq!((given.len(), refused.len()), (1, 7));
@@ -113,17 +92,17 @@ async fn of_many_questions_at_once_one_gets_the_key() {
 #[tokio::test]
 async fn first_answer_counts_and_the_second_finds_nothing() {
     on_each_database(Setup::new, async |node| {
-        let (ann, eve) = (sign_in(node, "ann@example.org").await, sign_in(node, "eve@example.org").await);
+        let (ann, eve) = (node.newcomer("ann@example.org").await, node.newcomer("eve@example.org").await);
         let begun = begin(node).await;
         let both = futures_util::future::join(
-            answer(node, &ann, code(&begun), "allow"),
-            answer(node, &eve, code(&begun), "allow"),
+            answer(&ann, code(&begun), "allow"),
+            answer(&eve, code(&begun), "allow"),
         );
         let (first, second) = both.await;
         let mut statuses = [first.status, second.status];
         statuses.sort_unstable();
         assert_eq!(statuses, [303, 400]);
-        answer(node, &ann, code(&begun), "deny").await.expect(400);
+        answer(&ann, code(&begun), "deny").await.expect(400);
         let winner = if first.status == 303 { "ann@example.org" } else { "eve@example.org" };
         let key = poll(node, &begun).await.expect(200).json()["access_token"].as_str().unwrap().to_owned();
         assert_eq!(node.get("/me").key(&key).send().await.json()["email"], winner);
@@ -134,13 +113,13 @@ async fn first_answer_counts_and_the_second_finds_nothing() {
 #[tokio::test]
 async fn denied_device_is_told_so_and_gets_nothing() {
     on_each_database(Setup::new, async |node| {
-        let ann = sign_in(node, "ann@example.org").await;
+        let ann = node.newcomer("ann@example.org").await;
         for word in ["deny", "", "Allow"] {
             let begun = begin(node).await;
-            let done = answer(node, &ann, code(&begun), word).await.expect(303);
+            let done = answer(&ann, code(&begun), word).await.expect(303);
             assert_eq!(done.header("location"), "/device?ended=denied");
             poll(node, &begun).await.refused(400, "access_denied");
-            answer(node, &ann, code(&begun), "allow").await.expect(400);
+            answer(&ann, code(&begun), "allow").await.expect(400);
             poll(node, &begun).await.refused(400, "access_denied");
         }
         assert_eq!(node.count("SELECT count(*) FROM api_keys WHERE name = 'my laptop'").await, 0);
@@ -151,14 +130,14 @@ async fn denied_device_is_told_so_and_gets_nothing() {
 #[tokio::test]
 async fn code_expires_after_ten_minutes_whatever_was_answered() {
     on_each_database(Setup::new, async |node| {
-        let ann = sign_in(node, "ann@example.org").await;
+        let ann = node.newcomer("ann@example.org").await;
         let (open, allowed) = (begin(node).await, begin(node).await);
-        answer(node, &ann, code(&allowed), "allow").await.expect(303);
+        answer(&ann, code(&allowed), "allow").await.expect(303);
         node.clock.advance(600);
         poll(node, &open).await.refused(400, "expired_token");
         poll(node, &allowed).await.refused(400, "expired_token");
-        look(node, &ann, code(&open)).await.expect(400);
-        answer(node, &ann, code(&open), "allow").await.expect(400);
+        look(&ann, code(&open)).await.expect(400);
+        answer(&ann, code(&open), "allow").await.expect(400);
         // An hour later nobody asks any more.
         node.app().sweep().await.unwrap();
         assert_eq!(node.count("SELECT count(*) FROM device_logins").await, 2);
@@ -194,14 +173,14 @@ async fn question_that_comes_too_soon_lengthens_the_wait() {
 #[tokio::test]
 async fn case_dash_and_spaces_of_a_code_do_not_count() {
     let node = Node::start().await;
-    let ann = sign_in(&node, "ann@example.org").await;
+    let ann = node.newcomer("ann@example.org").await;
     let begun = begin(&node).await;
     let plain = code(&begun).replace('-', "");
     for typed in [plain.to_lowercase(), format!("+{plain}+"), format!("{}%20{}", &plain[..4], &plain[4..])] {
-        let page = look(&node, &ann, &typed).await.expect(200).text();
+        let page = look(&ann, &typed).await.expect(200).text();
         assert!(page.contains("my laptop"), "{typed}");
     }
-    answer(&node, &ann, &plain.to_lowercase(), "allow").await.expect(303);
+    answer(&ann, &plain.to_lowercase(), "allow").await.expect(303);
     poll(&node, &begun).await.expect(200);
 }
 
@@ -210,36 +189,36 @@ async fn wrong_codes_are_limited_for_each_account_and_network() {
     on_each_database(
         || Setup::new().with_rates(),
         async |node| {
-            let ann = sign_in(node, "ann@example.org").await;
+            let ann = node.newcomer("ann@example.org").await;
             let begun = begin(node).await;
             // Right ones cost nothing.
             for _ in 0..20 {
-                look(node, &ann, code(&begun)).await.expect(200);
+                look(&ann, code(&begun)).await.expect(200);
             }
             for n in 0..10 {
                 let page = if n % 2 == 0 {
-                    look(node, &ann, "BBBB-BBBB").await
+                    look(&ann, "BBBB-BBBB").await
                 } else {
-                    answer(node, &ann, "BBBB-BBBB", "allow").await
+                    answer(&ann, "BBBB-BBBB", "allow").await
                 };
                 assert!(page.expect(400).text().contains("No device waits under this code"));
             }
-            look(node, &ann, "BBBB-BBBB").await.expect(429);
-            answer(node, &ann, code(&begun), "allow").await.expect(429);
+            look(&ann, "BBBB-BBBB").await.expect(429);
+            answer(&ann, code(&begun), "allow").await.expect(429);
             // What cannot be a code is no guess.
-            look(node, &ann, "ABC").await.expect(400);
+            look(&ann, "ABC").await.expect(400);
             // The network goes on to thirty, whoever asks.
             for n in 1..=3 {
-                let other = sign_in(node, &format!("p{n}@example.org")).await;
+                let other = node.newcomer(&format!("p{n}@example.org")).await;
                 for _ in 0..10 {
-                    look(node, &other, "BBBB-BBBB").await;
+                    look(&other, "BBBB-BBBB").await;
                 }
             }
-            let fresh = sign_in(node, "fresh@example.org").await;
-            look(node, &fresh, code(&begun)).await.expect(429);
+            let fresh = node.newcomer("fresh@example.org").await;
+            look(&fresh, code(&begun)).await.expect(429);
             node.clock.advance(3600);
             let later = begin(node).await;
-            answer(node, &ann, code(&later), "allow").await.expect(303);
+            answer(&ann, code(&later), "allow").await.expect(303);
         },
     )
     .await;
@@ -265,31 +244,21 @@ async fn stranger_signs_in_first_and_comes_back() {
 #[tokio::test]
 async fn answer_needs_our_own_form() {
     let node = Node::start().await;
-    let (ann, eve) = (sign_in(&node, "ann@example.org").await, sign_in(&node, "eve@example.org").await);
+    let (ann, eve) = (node.newcomer("ann@example.org").await, node.newcomer("eve@example.org").await);
     let begun = begin(&node).await;
-    let post = || node.post("/device").browser().cookie(&ann.cookie);
     let yes = [("user_code", code(&begun)), ("answer", "allow")];
-    let with = |token| [("form_token", token), yes[0], yes[1]];
-    let own = node.base_url();
-    post().header("origin", &own).fields(&yes).send().await.expect(403);
-    post().header("origin", &own).fields(&with(eve.form_token.as_str())).send().await.expect(403);
-    post()
-        .header("origin", "https://evil.example")
-        .fields(&with(ann.form_token.as_str()))
-        .send()
-        .await
-        .expect(403);
-    post().fields(&with(ann.form_token.as_str())).send().await.expect(403);
+    ann.cannot_be_imitated("/device", &yes).await;
+    let mixed = ann.with_token_of(&eve);
+    mixed.submit("/device", &yes).await.expect(403);
     poll(&node, &begun).await.refused(400, "authorization_pending");
 }
 
 #[tokio::test]
 async fn no_page_can_frame_the_question() {
     let node = Node::start().await;
-    let ann = sign_in(&node, "ann@example.org").await;
+    let ann = node.newcomer("ann@example.org").await;
     let begun = begin(&node).await;
-    let pages =
-        [look(&node, &ann, code(&begun)).await.expect(200), look(&node, &ann, "BBBB-BBBB").await.expect(400)];
+    let pages = [look(&ann, code(&begun)).await.expect(200), look(&ann, "BBBB-BBBB").await.expect(400)];
     for page in pages {
         assert_eq!(page.header("x-frame-options"), "DENY");
         assert!(page.header("content-security-policy").contains("frame-ancestors 'none'"));
@@ -303,10 +272,10 @@ async fn no_page_can_frame_the_question() {
 #[tokio::test]
 async fn older_paths_take_json_and_forms_and_say_what_is_wrong() {
     let node = Node::start().await;
-    let ann = sign_in(&node, "ann@example.org").await;
+    let ann = node.newcomer("ann@example.org").await;
     let begun =
         node.post("/device/code").fields(&[("client_name", "a form")]).send().await.expect(200).json();
-    answer(&node, &ann, code(&begun), "allow").await.expect(303);
+    answer(&ann, code(&begun), "allow").await.expect(303);
     let fields = [("device_code", begun["device_code"].as_str().unwrap()), ("grant_type", "whatever")];
     let given = node.post("/device/token").fields(&fields).send().await.expect(200).json();
     assert_eq!(given["name"], "a form");
@@ -333,10 +302,10 @@ async fn older_paths_take_json_and_forms_and_say_what_is_wrong() {
 #[tokio::test]
 async fn what_a_program_calls_itself_cannot_dress_up_the_page() {
     let node = Node::start().await;
-    let ann = sign_in(&node, "ann@example.org").await;
+    let ann = node.newcomer("ann@example.org").await;
     let body = json!({"client_name": "<b>dropleaf</b>\u{0}"});
     let begun = node.post("/device/code").json(&body).send().await.expect(200).json();
-    let page = look(&node, &ann, code(&begun)).await.expect(200).text();
+    let page = look(&ann, code(&begun)).await.expect(200).text();
     assert!(page.contains("&#60;b&#62;dropleaf") || page.contains("&lt;b&gt;dropleaf"), "{page}");
     assert!(page.contains("Programs choose their own names"));
 }

@@ -1,7 +1,7 @@
 //! `POST /oauth/device_authorization` and the device code at `POST /oauth/token`. RFC 8628.
 
 use crate::harness::{Answer, Node, Setup, on_each_database};
-use dropleaf_core::session::{Method, RECENT_SECONDS};
+use dropleaf_core::session::RECENT_SECONDS;
 use serde_json::{Value, json};
 
 const GRANT: &str = "urn:ietf:params:oauth:grant-type:device_code";
@@ -28,14 +28,10 @@ async fn trade(node: &Node, client: &str, begun: &Value) -> Answer {
 
 /// Answers in the page as somebody who signed in some time ago; what the page answered.
 async fn answer(node: &Node, begun: &Value, word: &str, ago: i64) -> Answer {
-    let account = node.app().get_account_by_email("operator@localhost").await.unwrap();
-    let new = node.app().start_session(&account, Method::Code, "a browser").await.unwrap();
+    let operator = node.operator().await;
     node.clock.advance(ago);
-    let token = node.app().form_token(&new.session.id);
     let code = begun["user_code"].as_str().unwrap();
-    let fields = [("form_token", token.as_str()), ("user_code", code), ("answer", word)];
-    let ask = node.post("/device").cookie(&format!("__Host-session={}", new.secret));
-    ask.header("origin", &node.base_url()).fields(&fields).send().await
+    operator.submit("/device", &[("user_code", code), ("answer", word)]).await
 }
 
 #[tokio::test]
@@ -132,22 +128,17 @@ async fn key_is_allowed_only_after_a_recent_sign_in() {
     let tokens = begin(&node, &[("client_id", OWN)]).await.expect(200).json();
     let done = answer(&node, &tokens, "allow", RECENT_SECONDS).await;
     assert_eq!(done.status, 400, "the code has expired meanwhile");
-    let account = node.app().get_account_by_email("operator@localhost").await.unwrap();
-    let new = node.app().start_session(&account, Method::Code, "a browser").await.unwrap();
+    let operator = node.operator().await;
     node.clock.advance(RECENT_SECONDS);
     let key = node.post("/device/code").send().await.expect(200).json();
     let tokens = begin(&node, &[("client_id", OWN)]).await.expect(200).json();
-    let cookie = format!("__Host-session={}", new.secret);
-    let form_token = node.app().form_token(&new.session.id);
     for (begun, location) in [(&key, "/login?again=1&next=%2Fdevice"), (&tokens, "/device?ended=allowed")] {
         let code = begun["user_code"].as_str().unwrap();
-        let fields = [("form_token", form_token.as_str()), ("user_code", code), ("answer", "allow")];
-        let ask = node.post("/device").cookie(&cookie).header("origin", &node.base_url());
-        let sent = ask.fields(&fields).send().await.expect(303);
+        let sent = operator.submit("/device", &[("user_code", code), ("answer", "allow")]).await.expect(303);
         assert!(sent.header("location").starts_with(location), "{}", sent.header("location"));
     }
     let code = key["user_code"].as_str().unwrap();
-    let looked = node.get(&format!("/device?user_code={code}")).cookie(&cookie).send().await.expect(303);
+    let looked = operator.get(&format!("/device?user_code={code}")).await.expect(303);
     assert!(looked.header("location").starts_with("/login?again=1&"));
     let body = json!({"device_code": key["device_code"]});
     node.post("/device/token").json(&body).send().await.refused(400, "authorization_pending");

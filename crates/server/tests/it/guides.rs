@@ -106,8 +106,8 @@ async fn front_page_tells_people_and_agents_where_to_go() {
     }
     assert!(text.contains(&format!("curl -F file=@page.html {}/sites", node.base_url())));
     assert!(text.contains("dropleaf publish page.html"));
-    let operator = node.signed_in_operator().await;
-    assert_eq!(operator.sees("/").await.expect(303).header("location"), "/dashboard");
+    let operator = node.operator().await;
+    assert_eq!(operator.get("/").await.expect(303).header("location"), "/dashboard");
 }
 
 #[tokio::test]

@@ -1,7 +1,6 @@
 //! `dropleaf login`, `whoami`, `publish` and `logout`: the real binary against a running server.
 
 use crate::harness::{Dropleaf, Node, page};
-use dropleaf_core::session::Method;
 use std::io::{BufRead, BufReader};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -42,11 +41,8 @@ fn stored_key(file: &Path) -> String {
 /// Answers the code as a person does, in the page.
 async fn answer(node: &Node, email: &str, code: &str, word: &str) {
     let account = node.app().get_account_by_email(email).await.unwrap();
-    let new = node.app().start_session(&account, Method::Code, "a browser").await.unwrap();
-    let token = node.app().form_token(&new.session.id);
-    let ask = node.post("/device").cookie(&format!("__Host-session={}", new.secret));
-    let fields = [("form_token", token.as_str()), ("user_code", code), ("answer", word)];
-    ask.header("origin", &node.base_url()).fields(&fields).send().await.expect(303);
+    let person = node.signed_in(&account).await;
+    person.submit("/device", &[("user_code", code), ("answer", word)]).await.expect(303);
 }
 
 /// Runs `dropleaf login` and answers it; whether it succeeded, and what it said.

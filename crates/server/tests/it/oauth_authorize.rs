@@ -1,7 +1,7 @@
 //! `GET /oauth/authorize` and the consent page: who is asked, who hears the answer, and what never happens. Spec §4.
 
 use crate::harness::oauth::{
-    CALLBACK, Person, assert_nothing_granted, authorize_path, register, request_of, sent_to,
+    CALLBACK, assert_nothing_granted, authorize_path, register, request_of, sent_to,
 };
 use crate::harness::{Node, Setup, on_each_database};
 use serde_json::json;
@@ -18,9 +18,9 @@ fn stopped(answer: &crate::harness::Answer) {
 #[tokio::test]
 async fn person_agrees_and_the_program_gets_a_code_with_state_and_issuer() {
     on_each_database(Setup::new, async |node| {
-        let person = Person::new(node, "ada@example.org").await;
+        let person = node.newcomer("ada@example.org").await;
         let client = register(node, "A program").await;
-        let page = person.look(node, &authorize_path(&client, &[])).send().await.expect(200);
+        let page = person.get(&authorize_path(&client, &[])).await.expect(200);
         let text = page.text();
         for shown in [
             "A program",
@@ -33,7 +33,7 @@ async fn person_agrees_and_the_program_gets_a_code_with_state_and_issuer() {
             assert!(text.contains(shown), "{shown} is missing: {text}");
         }
         assert_nothing_granted(node).await;
-        let answer = person.consent(node, &page, "allow").await;
+        let answer = person.consent(&page, "allow").await;
         let sent = sent_to(&answer, CALLBACK);
         assert_eq!(sent["code"].as_str().unwrap().len(), 43);
         assert_eq!((&sent["state"], &sent["iss"]), (&json!("st at&e"), &json!(node.base_url())));
@@ -47,11 +47,11 @@ async fn person_agrees_and_the_program_gets_a_code_with_state_and_issuer() {
 #[tokio::test]
 async fn person_refuses_and_nothing_is_granted() {
     on_each_database(Setup::new, async |node| {
-        let person = Person::new(node, "ada@example.org").await;
+        let person = node.newcomer("ada@example.org").await;
         let client = register(node, "A program").await;
         for word in ["deny", "", "ALLOW"] {
-            let page = person.look(node, &authorize_path(&client, &[])).send().await.expect(200);
-            let sent = sent_to(&person.consent(node, &page, word).await, CALLBACK);
+            let page = person.get(&authorize_path(&client, &[])).await.expect(200);
+            let sent = sent_to(&person.consent(&page, word).await, CALLBACK);
             assert_eq!(sent["error"], "access_denied");
             assert_eq!((&sent["state"], &sent["iss"]), (&json!("st at&e"), &json!(node.base_url())));
             assert!(sent.get("code").is_none());
@@ -75,7 +75,7 @@ async fn whoever_has_not_signed_in_does_so_first_and_comes_back_to_the_whole_req
 #[tokio::test]
 async fn unknown_client_or_address_is_a_page_and_never_a_redirect() {
     let node = Node::start().await;
-    let person = Person::new(&node, "ada@example.org").await;
+    let person = node.newcomer("ada@example.org").await;
     let client = register(&node, "A program").await;
     let other = "client_aaaaaaaaaaaaaaaaaaaa";
     for changes in [
@@ -95,19 +95,16 @@ async fn unknown_client_or_address_is_a_page_and_never_a_redirect() {
         vec![("redirect_uri", "https://evil.example"), ("response_type", "token")],
         vec![("redirect_uri", "https://evil.example"), ("prompt", "none")],
     ] {
-        for ask in [
-            person.look(&node, &authorize_path(&client, &changes)),
-            node.get(&authorize_path(&client, &changes)),
-        ] {
-            stopped(&ask.send().await);
-        }
+        let path = authorize_path(&client, &changes);
+        stopped(&person.get(&path).await);
+        stopped(&node.get(&path).send().await);
     }
     let twice = format!("{}&redirect_uri=https%3A%2F%2Fevil.example", authorize_path(&client, &[]));
-    stopped(&person.look(&node, &twice).send().await);
+    stopped(&person.get(&twice).await);
     let twice = format!("{}&client_id={other}", authorize_path(&client, &[]));
-    stopped(&person.look(&node, &twice).send().await);
+    stopped(&person.get(&twice).await);
     let long = authorize_path(&client, &[("state", &"x".repeat(4000))]);
-    stopped(&person.look(&node, &long).send().await);
+    stopped(&person.get(&long).await);
     assert_nothing_granted(&node).await;
     assert_eq!(node.count("SELECT COUNT(*) FROM oauth_requests").await, 0);
 }
@@ -115,20 +112,20 @@ async fn unknown_client_or_address_is_a_page_and_never_a_redirect() {
 #[tokio::test]
 async fn loopback_port_may_differ_and_nothing_else() {
     let node = Node::start().await;
-    let person = Person::new(&node, "ada@example.org").await;
+    let person = node.newcomer("ada@example.org").await;
     let client = register(&node, "A program").await;
     let other_port = "http://127.0.0.1:50123/callback";
     let path = authorize_path(&client, &[("redirect_uri", other_port)]);
-    let page = person.look(&node, &path).send().await.expect(200);
+    let page = person.get(&path).await.expect(200);
     assert!(page.header("content-security-policy").ends_with("form-action 'self' http://127.0.0.1:50123"));
-    let sent = sent_to(&person.consent(&node, &page, "allow").await, other_port);
+    let sent = sent_to(&person.consent(&page, "allow").await, other_port);
     assert!(sent["code"].is_string());
 }
 
 #[tokio::test]
 async fn every_other_mistake_is_told_to_the_program_with_state_and_issuer() {
     let node = Node::start().await;
-    let person = Person::new(&node, "ada@example.org").await;
+    let person = node.newcomer("ada@example.org").await;
     let client = register(&node, "A program").await;
     let foreign = format!("{}.evil.example/mcp", node.base_url());
     for (changes, error) in [
@@ -146,7 +143,7 @@ async fn every_other_mistake_is_told_to_the_program_with_state_and_issuer() {
         (vec![("resource", &foreign)], "invalid_target"),
         (vec![("prompt", "none")], "consent_required"),
     ] {
-        let answer = person.look(&node, &authorize_path(&client, &changes)).send().await;
+        let answer = person.get(&authorize_path(&client, &changes)).await;
         let sent = sent_to(&answer, CALLBACK);
         assert_eq!(sent["error"], error, "{changes:?}");
         assert_eq!(
@@ -159,9 +156,9 @@ async fn every_other_mistake_is_told_to_the_program_with_state_and_issuer() {
     let nobody = node.get(&authorize_path(&client, &[("prompt", "none")])).send().await;
     assert_eq!(sent_to(&nobody, CALLBACK)["error"], "login_required");
     let twice = format!("{}&scope=sites%3Aread&scope=sites%3Awrite", authorize_path(&client, &[]));
-    assert_eq!(sent_to(&person.look(&node, &twice).send().await, CALLBACK)["error"], "invalid_request");
+    assert_eq!(sent_to(&person.get(&twice).await, CALLBACK)["error"], "invalid_request");
     let odd = authorize_path(&client, &[("state", "a\u{0}b")]);
-    assert_eq!(sent_to(&person.look(&node, &odd).send().await, CALLBACK)["error"], "invalid_request");
+    assert_eq!(sent_to(&person.get(&odd).await, CALLBACK)["error"], "invalid_request");
     assert_nothing_granted(&node).await;
     assert_eq!(node.count("SELECT COUNT(*) FROM oauth_requests").await, 0);
 }
@@ -169,7 +166,7 @@ async fn every_other_mistake_is_told_to_the_program_with_state_and_issuer() {
 #[tokio::test]
 async fn page_cannot_be_framed_and_its_form_leads_to_the_program_alone() {
     let node = Node::start().await;
-    let person = Person::new(&node, "ada@example.org").await;
+    let person = node.newcomer("ada@example.org").await;
     let body = json!({
         "client_name": "<img src=x onerror=alert(1)>\"'&",
         "redirect_uris": ["https://app.example:8443/cb?a=b", "cursor://a.b/cb", "http://[::1]:9/cb"],
@@ -183,7 +180,7 @@ async fn page_cannot_be_framed_and_its_form_leads_to_the_program_alone() {
         ("http://[::1]:9/cb", "http:"),
     ] {
         let path = authorize_path(client, &[("redirect_uri", uri)]);
-        let page = person.look(&node, &path).send().await.expect(200);
+        let page = person.get(&path).await.expect(200);
         let policy = page.header("content-security-policy");
         assert!(
             policy.contains("default-src 'none'") && policy.contains("frame-ancestors 'none'"),
@@ -201,7 +198,7 @@ async fn page_cannot_be_framed_and_its_form_leads_to_the_program_alone() {
         }
         assert!(!page.has("access-control-allow-origin"), "no other origin reads it");
         assert!(!page.text().contains("<img"), "a name is text");
-        let sent = person.consent(&node, &page, "allow").await;
+        let sent = person.consent(&page, "allow").await;
         assert!(sent_to(&sent, uri)["code"].is_string());
     }
 }
@@ -209,23 +206,23 @@ async fn page_cannot_be_framed_and_its_form_leads_to_the_program_alone() {
 #[tokio::test]
 async fn consent_counts_once_in_its_own_session_and_in_time() {
     on_each_database(Setup::new, async |node| {
-        let person = Person::new(node, "ada@example.org").await;
+        let person = node.newcomer("ada@example.org").await;
         let client = register(node, "A program").await;
         let path = authorize_path(&client, &[]);
-        let page = person.look(node, &path).send().await.expect(200);
-        let eve = Person::new(node, "eve@example.org").await;
-        stopped(&eve.consent(node, &page, "allow").await);
-        let elsewhere = Person::signed_in(node, person.account.clone()).await;
-        stopped(&elsewhere.consent(node, &page, "allow").await);
+        let page = person.get(&path).await.expect(200);
+        let eve = node.newcomer("eve@example.org").await;
+        stopped(&eve.consent(&page, "allow").await);
+        let elsewhere = node.signed_in(&person.account).await;
+        stopped(&elsewhere.consent(&page, "allow").await);
         assert_nothing_granted(node).await;
-        sent_to(&person.consent(node, &page, "allow").await, CALLBACK);
-        stopped(&person.consent(node, &page, "allow").await);
-        stopped(&person.consent(node, &page, "deny").await);
+        sent_to(&person.consent(&page, "allow").await, CALLBACK);
+        stopped(&person.consent(&page, "allow").await);
+        stopped(&person.consent(&page, "deny").await);
         assert_eq!(node.count("SELECT COUNT(*) FROM oauth_grants").await, 1);
-        let late = person.look(node, &path).send().await.expect(200);
+        let late = person.get(&path).await.expect(200);
         node.clock.advance(901);
-        stopped(&person.consent(node, &late, "allow").await);
-        stopped(&person.send(node, "/oauth/consent", &[("request", "made up"), ("answer", "allow")]).await);
+        stopped(&person.consent(&late, "allow").await);
+        stopped(&person.submit("/oauth/consent", &[("request", "made up"), ("answer", "allow")]).await);
         assert_eq!(node.count("SELECT COUNT(*) FROM oauth_codes").await, 1);
         node.app().sweep().await.unwrap();
         assert_eq!(node.count("SELECT COUNT(*) FROM oauth_requests").await, 0);
@@ -236,10 +233,10 @@ async fn consent_counts_once_in_its_own_session_and_in_time() {
 #[tokio::test]
 async fn of_racing_answers_one_is_heard() {
     on_each_database(Setup::new, async |node| {
-        let person = Person::new(node, "ada@example.org").await;
+        let person = node.newcomer("ada@example.org").await;
         let client = register(node, "A program").await;
-        let page = person.look(node, &authorize_path(&client, &[])).send().await.expect(200);
-        let answers = (0..8).map(|_| person.consent(node, &page, "allow"));
+        let page = person.get(&authorize_path(&client, &[])).await.expect(200);
+        let answers = (0..8).map(|_| person.consent(&page, "allow"));
         let answers = futures_util::future::join_all(answers).await;
         assert_eq!(answers.iter().filter(|answer| answer.status == 303).count(), 1);
         assert_eq!(answers.iter().filter(|answer| answer.status == 400).count(), 7);
@@ -251,48 +248,24 @@ async fn of_racing_answers_one_is_heard() {
 #[tokio::test]
 async fn consent_needs_our_own_page_and_its_token() {
     let node = Node::start().await;
-    let person = Person::new(&node, "ada@example.org").await;
+    let person = node.newcomer("ada@example.org").await;
     let client = register(&node, "A program").await;
-    let page = person.look(&node, &authorize_path(&client, &[])).send().await.expect(200);
+    let page = person.get(&authorize_path(&client, &[])).await.expect(200);
     let (request, base) = (request_of(&page), node.base_url());
-    let token = node.app().form_token(&person.session.id);
-    let eves = node.app().form_token("another session");
-    let ask = |origin: Option<&str>, token: &str| {
-        let fields = [("request", request.as_str()), ("answer", "allow"), ("form_token", token)];
-        let ask = node.post("/oauth/consent").cookie(&person.cookie()).fields(&fields);
-        match origin {
-            Some(origin) => ask.header("origin", origin),
-            None => ask,
-        }
-    };
-    for (origin, token) in [
-        (Some(base.as_str()), ""),
-        (Some(base.as_str()), eves.as_str()),
-        (Some(base.as_str()), "made-up"),
-        (None, token.as_str()),
-        (Some("null"), token.as_str()),
-        (Some("https://evil.example"), token.as_str()),
-        (Some("http://s-abcdefghijklmnopqrstuvwxyz.localhost"), token.as_str()),
-    ] {
-        let answer = ask(origin, token).send().await;
-        assert_eq!(answer.status, 403, "{origin:?} {token}");
-        assert!(!answer.has("location"));
-    }
-    let framed = ask(Some(&base), &token).header("sec-fetch-site", "cross-site").send().await;
-    assert_eq!(framed.status, 403);
+    let fields = [("request", request.as_str()), ("answer", "allow")];
+    person.cannot_be_imitated("/oauth/consent", &fields).await;
     let stranger = node.post("/oauth/consent").header("origin", &base);
-    let stranger =
-        stranger.fields(&[("request", &request), ("answer", "allow"), ("form_token", &token)]).send().await;
+    let stranger = stranger.fields(&[&fields[..], &[("form_token", &person.token())]].concat()).send().await;
     assert_eq!((stranger.status, stranger.header("location")), (303, "/login?next=%2Fdashboard"));
     assert_nothing_granted(&node).await;
-    node.get("/oauth/consent").cookie(&person.cookie()).send().await.expect(405);
-    sent_to(&ask(Some(&base), &token).send().await, CALLBACK);
+    person.get("/oauth/consent").await.expect(405);
+    sent_to(&person.consent(&page, "allow").await, CALLBACK);
 }
 
 #[tokio::test]
 async fn scopes_and_resource_are_those_asked_for() {
     let node = Node::start().await;
-    let person = Person::new(&node, "ada@example.org").await;
+    let person = node.newcomer("ada@example.org").await;
     let client = register(&node, "A program").await;
     let base = node.base_url();
     for (changes, scopes, resource) in [
@@ -300,9 +273,9 @@ async fn scopes_and_resource_are_those_asked_for() {
         (vec![("scope", "sites:read")], "sites:read", format!("{base}/mcp")),
         (vec![("resource", base.as_str())], "sites:read sites:write", base.clone()),
     ] {
-        let page = person.look(&node, &authorize_path(&client, &changes)).send().await.expect(200);
+        let page = person.get(&authorize_path(&client, &changes)).await.expect(200);
         assert_eq!(page.text().contains("Publish, change"), scopes.contains("write"));
-        sent_to(&person.consent(&node, &page, "allow").await, CALLBACK);
+        sent_to(&person.consent(&page, "allow").await, CALLBACK);
         let rows = node.rows(
             "SELECT scopes, resource FROM oauth_grants ORDER BY created_at DESC, id",
             vec![],

@@ -1,7 +1,7 @@
 //! Programs that describe themselves at an address: fetched with care, believed for a while, refused by the page.
 
 use crate::harness::oauth::{
-    CALLBACK, Person, assert_nothing_granted, authorize_path, code, refresh, sent_to, trade,
+    CALLBACK, assert_nothing_granted, authorize_path, code, refresh, sent_to, trade,
 };
 use crate::harness::{Node, Setup};
 use serde_json::{Value, json};
@@ -65,12 +65,12 @@ async fn node() -> Node {
 #[tokio::test]
 async fn program_is_let_in_by_its_address_and_refreshes() {
     let (node, host) = (node().await, Host::start().await);
-    let person = Person::new(&node, "ada@example.org").await;
-    let page = person.look(&node, &authorize_path(&host.id, &[])).send().await.expect(200).text();
+    let person = node.newcomer("ada@example.org").await;
+    let page = person.get(&authorize_path(&host.id, &[])).await.expect(200).text();
     let shown = host.id.trim_start_matches("http://").split('/').next().unwrap().to_owned();
     assert!(page.contains("Described") && page.contains(&shown), "{page}");
     assert!(page.contains("Any program on this device could claim to be this app."));
-    let given = code(&node, &person, &host.id, &[]).await;
+    let given = code(&person, &host.id, &[]).await;
     trade(&node, "https://evil.example/client.json", &given, &[]).await.refused(400, "invalid_grant");
     trade(&node, &host.id, &given, &[("client_secret", "x")]).await.refused(401, "invalid_client");
     let tokens = trade(&node, &host.id, &given, &[]).await.expect(200).json();
@@ -78,7 +78,7 @@ async fn program_is_let_in_by_its_address_and_refreshes() {
     let token = tokens["refresh_token"].as_str().unwrap();
     refresh(&node, "https://evil.example/client.json", token, &[]).await.refused(400, "invalid_grant");
     refresh(&node, &host.id, token, &[]).await.expect(200);
-    let apps = person.look(&node, "/dashboard/apps").send().await.expect(200).text();
+    let apps = person.get("/dashboard/apps").await.expect(200).text();
     assert!(apps.contains(&shown));
 }
 
@@ -113,7 +113,7 @@ async fn document_is_kept_for_its_time_and_a_failure_is_not() {
 #[tokio::test]
 async fn document_that_cannot_be_believed_is_a_page() {
     let (node, host) = (node().await, Host::start().await);
-    let person = Person::new(&node, "ada@example.org").await;
+    let person = node.newcomer("ada@example.org").await;
     let with = |name: &str, value: Value| {
         let mut document = host.document();
         document[name] = value;
@@ -133,19 +133,19 @@ async fn document_that_cannot_be_believed_is_a_page() {
         ("200 OK", with("padding", json!("x".repeat(70_000)))),
     ] {
         host.says(head, &body);
-        let answer = person.look(&node, &authorize_path(&host.id, &[])).send().await.expect(400);
+        let answer = person.get(&authorize_path(&host.id, &[])).await.expect(400);
         assert!(!answer.has("location"), "{head}");
     }
     host.says("200 OK", &host.document());
     let elsewhere = authorize_path(&host.id, &[("redirect_uri", "https://evil.example/")]);
-    person.look(&node, &elsewhere).send().await.expect(400);
+    person.get(&elsewhere).await.expect(400);
     assert_nothing_granted(&node).await;
 }
 
 #[tokio::test]
 async fn addresses_of_neighbours_are_never_asked() {
     let (node, host) = (Node::start().await, Host::start().await);
-    let person = Person::new(&node, "ada@example.org").await;
+    let person = node.newcomer("ada@example.org").await;
     let port = host.id.split(':').nth(2).unwrap().split('/').next().unwrap().to_owned();
     for id in [
         host.id.clone(),
@@ -158,7 +158,7 @@ async fn addresses_of_neighbours_are_never_asked() {
         "https://a.example".into(),
         "file:///etc/passwd".into(),
     ] {
-        let answer = person.look(&node, &authorize_path(&id, &[])).send().await.expect(400);
+        let answer = person.get(&authorize_path(&id, &[])).await.expect(400);
         assert!(!answer.has("location"), "{id}");
     }
     assert_eq!(host.asked(), 0);
@@ -188,9 +188,9 @@ async fn strangers_cannot_make_the_server_ask_without_end() {
         node.get(&path).send().await.expect(status);
     }
     assert_eq!(host.asked(), 2);
-    let person = Person::new(&node, "ada@example.org").await;
+    let person = node.newcomer("ada@example.org").await;
     host.says("200 OK", &host.document());
     node.clock.advance(60);
-    let page = person.look(&node, &path).send().await.expect(200);
-    sent_to(&person.consent(&node, &page, "deny").await, CALLBACK);
+    let page = person.get(&path).await.expect(200);
+    sent_to(&person.consent(&page, "deny").await, CALLBACK);
 }

@@ -1,6 +1,6 @@
 //! `POST /oauth/register`: RFC 7591, open to anybody and therefore narrow. Spec §4.
 
-use crate::harness::oauth::{CALLBACK, Person, let_in};
+use crate::harness::oauth::{CALLBACK, let_in};
 use crate::harness::{DAY, NOW, Node, Setup, on_each_database};
 use serde_json::{Value, json};
 
@@ -107,8 +107,8 @@ async fn network_may_register_20_a_day() {
 async fn client_nobody_let_in_is_forgotten_after_a_day() {
     on_each_database(Setup::new, async |node| {
         register(node, json!({"redirect_uris": [CALLBACK]})).await.expect(201);
-        let person = Person::new(node, "ada@example.org").await;
-        let program = let_in(node, &person, "").await;
+        let person = node.newcomer("ada@example.org").await;
+        let program = let_in(&person, "").await;
         node.clock.advance(DAY - 1);
         node.app().sweep().await.unwrap();
         assert_eq!(node.count("SELECT COUNT(*) FROM oauth_clients").await, 2);

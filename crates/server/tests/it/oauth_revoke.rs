@@ -1,6 +1,6 @@
 //! `POST /oauth/revoke`: a program gives back what it holds. Spec §4, RFC 7009.
 
-use crate::harness::oauth::{LetIn, Person, let_in, refresh};
+use crate::harness::oauth::{LetIn, let_in, refresh};
 use crate::harness::{Answer, Database, Node, Setup, on_each_database};
 use serde_json::json;
 
@@ -16,8 +16,8 @@ async fn status(node: &Node, access: &str) -> u16 {
 #[tokio::test]
 async fn access_token_goes_alone_and_refresh_token_with_its_grant() {
     on_each_database(Setup::new, async |node| {
-        let person = Person::new(node, "ada@example.org").await;
-        let program = let_in(node, &person, "").await;
+        let person = node.newcomer("ada@example.org").await;
+        let program = let_in(&person, "").await;
         assert_eq!(status(node, &program.access).await, 200);
         let answer = revoke(node, &program.client_id, &program.access, "refresh_token").await.expect(200);
         assert!(answer.body.is_empty());
@@ -36,8 +36,8 @@ async fn access_token_goes_alone_and_refresh_token_with_its_grant() {
 #[tokio::test]
 async fn unknown_tokens_and_those_of_others_are_200_and_nothing_happens() {
     let node = Node::start().await;
-    let person = Person::new(&node, "ada@example.org").await;
-    let (mine, other) = (let_in(&node, &person, "").await, let_in(&node, &person, "").await);
+    let person = node.newcomer("ada@example.org").await;
+    let (mine, other) = (let_in(&person, "").await, let_in(&person, "").await);
     for token in [&other.access, &other.refresh, "oat_unknown", "made up", &node.key] {
         revoke(&node, &mine.client_id, token, "").await.expect(200);
     }
@@ -49,8 +49,8 @@ async fn unknown_tokens_and_those_of_others_are_200_and_nothing_happens() {
 #[tokio::test]
 async fn request_without_token_or_client_is_refused() {
     let node = Node::start().await;
-    let person = Person::new(&node, "ada@example.org").await;
-    let LetIn { client_id, access, .. } = let_in(&node, &person, "").await;
+    let person = node.newcomer("ada@example.org").await;
+    let LetIn { client_id, access, .. } = let_in(&person, "").await;
     let ask = async |fields: &[(&str, &str)]| node.post("/oauth/revoke").fields(fields).send().await;
     ask(&[("client_id", &client_id)]).await.refused(400, "invalid_request");
     ask(&[("token", &access)]).await.refused(401, "invalid_client");
@@ -64,8 +64,8 @@ async fn request_without_token_or_client_is_refused() {
 #[tokio::test]
 async fn key_that_a_program_made_ends_with_its_grant() {
     on_each_database(Setup::new, async |node| {
-        let person = Person::new(node, "ada@example.org").await;
-        let program = let_in(node, &person, "sites:write").await;
+        let person = node.newcomer("ada@example.org").await;
+        let program = let_in(&person, "sites:write").await;
         let made = node.post("/api-keys").key(&program.access).json(&json!({"name": "mine"})).send().await;
         let key = made.expect(201).json()["key"].as_str().unwrap().to_owned();
         // It allows no more than its maker may.
@@ -92,7 +92,7 @@ async fn other_nodes_hear_of_it() {
             .set("base_url", "http://localhost:9")
     };
     let (one, two) = (setup().start().await, setup().start().await);
-    let person = Person::new(&one, "ada@example.org").await;
+    let person = one.newcomer("ada@example.org").await;
     let granted = one
         .app()
         .grant_access(

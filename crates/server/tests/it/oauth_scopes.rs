@@ -1,6 +1,6 @@
 //! Bearer tokens on the API: every operation asks for its scope, and refusals say how to get in. Spec §5 rules 1 and 2.
 
-use crate::harness::oauth::{LetIn, Person, let_in};
+use crate::harness::oauth::{LetIn, let_in};
 use crate::harness::{Form, Node, Setup, on_each_database, page};
 use dropleaf_app::GrantedClient;
 use dropleaf_core::scope::Scopes;
@@ -27,9 +27,9 @@ fn operations(document: &Value) -> Vec<(String, String, Vec<String>)> {
 #[tokio::test]
 async fn every_operation_takes_a_token_with_its_scope_and_refuses_one_without() {
     let node = Node::start().await;
-    let person = Person::new(&node, "ada@example.org").await;
-    let read = let_in(&node, &person, "sites:read").await;
-    let write = let_in(&node, &person, "sites:write").await;
+    let person = node.newcomer("ada@example.org").await;
+    let read = let_in(&person, "sites:read").await;
+    let write = let_in(&person, "sites:write").await;
     let document = node.get("/openapi.json").send().await.expect(200).json();
     let metadata = format!("{}/.well-known/oauth-protected-resource", node.base_url());
     let (mut reads, mut writes) = (0, 0);
@@ -66,8 +66,8 @@ async fn every_operation_takes_a_token_with_its_scope_and_refuses_one_without() 
 #[tokio::test]
 async fn refusals_say_how_to_get_in() {
     let node = Node::start().await;
-    let person = Person::new(&node, "ada@example.org").await;
-    let program = let_in(&node, &person, "").await;
+    let person = node.newcomer("ada@example.org").await;
+    let program = let_in(&person, "").await;
     let metadata = format!("resource_metadata=\"{}/.well-known/oauth-protected-resource\"", node.base_url());
     let scope = "scope=\"sites:read sites:write\"";
     let bare = node.get("/sites").send().await.refused(401, "auth required");
@@ -101,8 +101,8 @@ async fn refusals_say_how_to_get_in() {
 #[tokio::test]
 async fn program_publishes_reads_and_changes_in_the_persons_name() {
     on_each_database(Setup::new, async |node| {
-        let person = Person::new(node, "ada@example.org").await;
-        let program = let_in(node, &person, "").await;
+        let person = node.newcomer("ada@example.org").await;
+        let program = let_in(&person, "").await;
         let site = node.publish_as(&program.access, Form::file("a.html", page("By a program"))).await;
         let list = node.get("/sites").key(&program.access).send().await.expect(200).json();
         assert_eq!(list["sites"][0]["id"], site["id"]);
@@ -115,7 +115,7 @@ async fn program_publishes_reads_and_changes_in_the_persons_name() {
 #[tokio::test]
 async fn token_for_another_service_is_refused() {
     let node = Node::start().await;
-    let person = Person::new(&node, "ada@example.org").await;
+    let person = node.newcomer("ada@example.org").await;
     let client = GrantedClient { id: "client_x", name: "A program" };
     for (resource, status) in [
         (node.base_url(), 200),
@@ -133,8 +133,8 @@ async fn token_for_another_service_is_refused() {
 async fn tokens_of_one_grant_are_counted_together() {
     let setup = Setup::new().with_rates().set("limits.key_per_minute", "3");
     let node = setup.start().await;
-    let person = Person::new(&node, "ada@example.org").await;
-    let program = let_in(&node, &person, "").await;
+    let person = node.newcomer("ada@example.org").await;
+    let program = let_in(&person, "").await;
     let next =
         crate::harness::oauth::refresh(&node, &program.client_id, &program.refresh, &[]).await.expect(200);
     let next = next.json()["access_token"].as_str().unwrap().to_owned();
@@ -143,6 +143,6 @@ async fn tokens_of_one_grant_are_counted_together() {
     }
     let answer = node.get("/me").key(&next).send().await.refused(429, "rate_limited");
     assert!(answer.has("retry-after"));
-    let other = let_in(&node, &person, "").await;
+    let other = let_in(&person, "").await;
     node.get("/me").key(&other.access).send().await.expect(200);
 }

@@ -1,6 +1,6 @@
 //! `POST /oauth/token`: a code or a refresh token is worth tokens once, to the program it was given to. Spec §4.
 
-use crate::harness::oauth::{CALLBACK, LetIn, Person, VERIFIER, code, let_in, refresh, register, trade};
+use crate::harness::oauth::{CALLBACK, LetIn, VERIFIER, code, let_in, refresh, register, trade};
 use crate::harness::{Answer, DAY, Node, Setup, on_each_database};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -17,9 +17,9 @@ fn text(value: &Value, name: &str) -> String {
 #[tokio::test]
 async fn code_is_traded_for_tokens_that_open_the_api() {
     on_each_database(Setup::new, async |node| {
-        let person = Person::new(node, "ada@example.org").await;
+        let person = node.newcomer("ada@example.org").await;
         let client = register(node, "A program").await;
-        let code = code(node, &person, &client, &[]).await;
+        let code = code(&person, &client, &[]).await;
         let answer = trade(node, &client, &code, &[]).await.expect(200);
         assert_eq!(answer.header("cache-control"), "no-store");
         assert_eq!(answer.header("content-type"), "application/json");
@@ -52,11 +52,11 @@ async fn code_is_traded_for_tokens_that_open_the_api() {
 #[tokio::test]
 async fn code_that_does_not_fit_is_invalid_grant_and_gives_nothing() {
     let node = Node::start().await;
-    let person = Person::new(&node, "ada@example.org").await;
+    let person = node.newcomer("ada@example.org").await;
     let client = register(&node, "A program").await;
     let stranger = register(&node, "Another").await;
     let base = node.base_url();
-    let code = code(&node, &person, &client, &[]).await;
+    let code = code(&person, &client, &[]).await;
     let wrong = VERIFIER.replace('a', "b");
     for (changes, error) in [
         (vec![("code_verifier", wrong.as_str())], "invalid_grant"),
@@ -86,11 +86,11 @@ async fn code_that_does_not_fit_is_invalid_grant_and_gives_nothing() {
 #[tokio::test]
 async fn code_lives_60_seconds() {
     let node = Node::start().await;
-    let person = Person::new(&node, "ada@example.org").await;
+    let person = node.newcomer("ada@example.org").await;
     let client = register(&node, "A program").await;
-    let late = code(&node, &person, &client, &[]).await;
+    let late = code(&person, &client, &[]).await;
     node.clock.advance(59);
-    let soon = code(&node, &person, &client, &[]).await;
+    let soon = code(&person, &client, &[]).await;
     node.clock.advance(1);
     trade(&node, &client, &late, &[]).await.refused(400, "invalid_grant");
     trade(&node, &client, &soon, &[]).await.expect(200);
@@ -99,9 +99,9 @@ async fn code_lives_60_seconds() {
 #[tokio::test]
 async fn replayed_code_is_invalid_grant_and_ends_what_it_gave() {
     on_each_database(Setup::new, async |node| {
-        let person = Person::new(node, "ada@example.org").await;
+        let person = node.newcomer("ada@example.org").await;
         let client = register(node, "A program").await;
-        let code = code(node, &person, &client, &[]).await;
+        let code = code(&person, &client, &[]).await;
         let tokens = trade(node, &client, &code, &[]).await.expect(200).json();
         let (access, token) = (text(&tokens, "access_token"), text(&tokens, "refresh_token"));
         assert!(works(node, &access).await);
@@ -115,9 +115,9 @@ async fn replayed_code_is_invalid_grant_and_ends_what_it_gave() {
 #[tokio::test]
 async fn of_racing_trades_of_a_code_one_wins_and_then_the_grant_ends() {
     on_each_database(Setup::new, async |node| {
-        let person = Person::new(node, "ada@example.org").await;
+        let person = node.newcomer("ada@example.org").await;
         let client = register(node, "A program").await;
-        let code = code(node, &person, &client, &[]).await;
+        let code = code(&person, &client, &[]).await;
         let answers = (0..8).map(|_| trade(node, &client, &code, &[]));
         let answers = futures_util::future::join_all(answers).await;
         let (won, lost): (Vec<&Answer>, Vec<_>) = answers.iter().partition(|answer| answer.status == 200);
@@ -134,8 +134,8 @@ async fn of_racing_trades_of_a_code_one_wins_and_then_the_grant_ends() {
 #[tokio::test]
 async fn refresh_token_rotates_and_the_old_one_is_worth_nothing() {
     on_each_database(Setup::new, async |node| {
-        let person = Person::new(node, "ada@example.org").await;
-        let first = let_in(node, &person, "").await;
+        let person = node.newcomer("ada@example.org").await;
+        let first = let_in(&person, "").await;
         let next = refresh(node, &first.client_id, &first.refresh, &[]).await.expect(200).json();
         let (access, token) = (text(&next, "access_token"), text(&next, "refresh_token"));
         assert!(access != first.access && token != first.refresh);
@@ -155,8 +155,8 @@ async fn refresh_token_rotates_and_the_old_one_is_worth_nothing() {
 #[tokio::test]
 async fn of_racing_refreshes_one_wins_and_then_the_grant_ends() {
     on_each_database(Setup::new, async |node| {
-        let person = Person::new(node, "ada@example.org").await;
-        let LetIn { client_id, refresh: token, access } = let_in(node, &person, "").await;
+        let person = node.newcomer("ada@example.org").await;
+        let LetIn { client_id, refresh: token, access } = let_in(&person, "").await;
         let answers = (0..8).map(|_| refresh(node, &client_id, &token, &[]));
         let answers = futures_util::future::join_all(answers).await;
         let (won, lost): (Vec<&Answer>, Vec<_>) = answers.iter().partition(|answer| answer.status == 200);
@@ -172,8 +172,8 @@ async fn of_racing_refreshes_one_wins_and_then_the_grant_ends() {
 async fn lost_answer_is_given_again_where_the_setting_says_so() {
     let setup = || Setup::new().set("oauth.refresh_reuse", "tolerate_lost");
     on_each_database(setup, async |node| {
-        let person = Person::new(node, "ada@example.org").await;
-        let first = let_in(node, &person, "").await;
+        let person = node.newcomer("ada@example.org").await;
+        let first = let_in(&person, "").await;
         let lost = refresh(node, &first.client_id, &first.refresh, &[]).await.expect(200).json();
         let again = refresh(node, &first.client_id, &first.refresh, &[]).await.expect(200).json();
         assert!(!works(node, &text(&lost, "access_token")).await, "the lost ones are taken back");
@@ -191,8 +191,8 @@ async fn lost_answer_is_given_again_where_the_setting_says_so() {
 #[tokio::test]
 async fn refresh_may_narrow_and_never_widen() {
     let node = Node::start().await;
-    let person = Person::new(&node, "ada@example.org").await;
-    let all = let_in(&node, &person, "").await;
+    let person = node.newcomer("ada@example.org").await;
+    let all = let_in(&person, "").await;
     let less =
         refresh(&node, &all.client_id, &all.refresh, &[("scope", "sites:read")]).await.expect(200).json();
     assert_eq!(less["scope"], "sites:read");
@@ -201,7 +201,7 @@ async fn refresh_may_narrow_and_never_widen() {
     let token = text(&less, "refresh_token");
     let back = refresh(&node, &all.client_id, &token, &[]).await.expect(200).json();
     assert_eq!(back["scope"], "sites:read sites:write", "narrowing does not shrink the grant");
-    let read = let_in(&node, &person, "sites:read").await;
+    let read = let_in(&person, "sites:read").await;
     for scope in ["sites:write", "sites:read sites:write", "openid"] {
         refresh(&node, &read.client_id, &read.refresh, &[("scope", scope)])
             .await
@@ -217,8 +217,8 @@ async fn refresh_may_narrow_and_never_widen() {
 #[tokio::test]
 async fn access_lives_an_hour_refresh_30_days_and_the_grant_180() {
     on_each_database(Setup::new, async |node| {
-        let person = Person::new(node, "ada@example.org").await;
-        let mut program = let_in(node, &person, "").await;
+        let person = node.newcomer("ada@example.org").await;
+        let mut program = let_in(&person, "").await;
         node.clock.advance(3599);
         assert!(works(node, &program.access).await);
         node.clock.advance(1);
@@ -240,8 +240,8 @@ async fn access_lives_an_hour_refresh_30_days_and_the_grant_180() {
             .refused(400, "invalid_grant");
         node.app().sweep().await.unwrap();
         assert_eq!(node.count("SELECT COUNT(*) FROM oauth_grants").await, 0);
-        let person = Person::signed_in(node, person.account).await;
-        let idle = let_in(node, &person, "").await;
+        let person = node.signed_in(&person.account).await;
+        let idle = let_in(&person, "").await;
         node.clock.advance(30 * DAY);
         refresh(node, &idle.client_id, &idle.refresh, &[]).await.refused(400, "invalid_grant");
     })
@@ -251,7 +251,7 @@ async fn access_lives_an_hour_refresh_30_days_and_the_grant_180() {
 #[tokio::test]
 async fn client_with_a_secret_must_show_it_in_the_header_or_the_body() {
     let node = Node::start().await;
-    let person = Person::new(&node, "ada@example.org").await;
+    let person = node.newcomer("ada@example.org").await;
     let made = node.post("/oauth/register").json(&json!({"redirect_uris": [CALLBACK]})).send().await.json();
     let (client, secret) = (text(&made, "client_id"), text(&made, "client_secret"));
     let basic = |secret: &str| format!("Basic {}", STANDARD.encode(format!("{client}:{secret}")));
@@ -263,7 +263,7 @@ async fn client_with_a_secret_must_show_it_in_the_header_or_the_body() {
             None => ask.send().await,
         }
     };
-    let given = code(&node, &person, &client, &[]).await;
+    let given = code(&person, &client, &[]).await;
     for bad in [basic("wrong"), basic(""), "Basic !".into(), "Bearer x".into(), "Basic".into()] {
         let answer = ask(&given, Some(bad), &[]).await.refused(401, "invalid_client");
         assert_eq!(answer.header("www-authenticate"), "Basic realm=\"dropleaf\"");
@@ -280,10 +280,10 @@ async fn client_with_a_secret_must_show_it_in_the_header_or_the_body() {
     ask(&given, Some(basic(&secret)), &both).await.refused(400, "invalid_request");
     let percent = secret.replace('_', "%5F");
     ask(&given, Some(basic(&percent)), &[]).await.expect(200);
-    let given = code(&node, &person, &client, &[]).await;
+    let given = code(&person, &client, &[]).await;
     ask(&given, None, &[("client_id", &client), ("client_secret", &secret)]).await.expect(200);
     let public = register(&node, "A program").await;
-    let given = code(&node, &person, &public, &[]).await;
+    let given = code(&person, &public, &[]).await;
     ask(&given, None, &[("client_id", &public), ("client_secret", "invented")])
         .await
         .refused(401, "invalid_client");

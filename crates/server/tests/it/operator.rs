@@ -16,19 +16,19 @@ async fn pages_exist_for_operators_alone() {
     let site = node.publish_page("x").await;
     let id = site["id"].as_str().unwrap();
     let eve = node.newcomer("eve@example.org").await;
-    let operator = node.signed_in_operator().await;
+    let operator = node.operator().await;
     for path in PAGES {
-        assert!(operator.sees(path).await.expect(200).text().contains("aria-label=\"Operator\""));
-        let hidden = eve.sees(path).await.expect(404);
+        assert!(operator.get(path).await.expect(200).text().contains("aria-label=\"Operator\""));
+        let hidden = eve.get(path).await.expect(404);
         assert!(hidden.text().contains("There is no page here"));
         let out = node.get(path).browser().send().await.expect(303);
         assert!(out.header("location").starts_with("/login?next=%2Foperator"));
     }
-    assert!(eve.sees("/dashboard/keys").await.text().contains(">Keys<"));
-    assert!(!eve.sees("/dashboard/keys").await.text().contains("href=\"/operator\""));
+    assert!(eve.get("/dashboard/keys").await.text().contains(">Keys<"));
+    assert!(!eve.get("/dashboard/keys").await.text().contains("href=\"/operator\""));
     for path in forms(id, &eve.account.id) {
         operator.cannot_be_imitated(&path, &[("reason", "x"), ("page", id), ("plan", "pro")]).await;
-        eve.sends(&path, &[("reason", "x"), ("page", id), ("plan", "pro")]).await.expect(404);
+        eve.submit(&path, &[("reason", "x"), ("page", id), ("plan", "pro")]).await.expect(404);
     }
     node.get(site["url"].as_str().unwrap()).send().await.expect(200);
     assert_eq!(node.count("SELECT COUNT(*) FROM audit").await, 0);
@@ -52,12 +52,12 @@ fn figure(html: &str, label: &str) -> String {
 #[tokio::test]
 async fn figures_are_counted_and_kept_for_a_minute() {
     on_each_database(Setup::new, async |node| {
-        let operator = node.signed_in_operator().await;
+        let operator = node.operator().await;
         let site = node.publish_page("One").await;
         node.publish_anonymously().await;
         node.get(site["url"].as_str().unwrap()).send().await.expect(200);
         node.app().flush_views().await.unwrap();
-        let html = operator.sees("/operator").await.expect(200).text();
+        let html = operator.get("/operator").await.expect(200).text();
         for (label, value) in [
             ("accounts", "1"),
             ("live pages", "2"),
@@ -70,14 +70,14 @@ async fn figures_are_counted_and_kept_for_a_minute() {
         assert!(figure(&html, "in live pages").ends_with("bytes"));
         node.publish_page("Two").await;
         assert_eq!(
-            figure(&operator.sees("/operator").await.text(), "live pages"),
+            figure(&operator.get("/operator").await.text(), "live pages"),
             "2",
             "not counted again yet"
         );
         node.clock.advance(61);
-        assert_eq!(figure(&operator.sees("/operator").await.text(), "live pages"), "3");
+        assert_eq!(figure(&operator.get("/operator").await.text(), "live pages"), "3");
         node.clock.advance(86_400);
-        let html = operator.sees("/operator").await.text();
+        let html = operator.get("/operator").await.text();
         assert_eq!(figure(&html, "new pages today, UTC"), "0");
         assert_eq!(figure(&html, "live pages"), "2", "the page without an owner has expired");
     })
@@ -87,21 +87,21 @@ async fn figures_are_counted_and_kept_for_a_minute() {
 #[tokio::test]
 async fn accounts_are_found_by_address_and_paged() {
     on_each_database(Setup::new, async |node| {
-        let operator = node.signed_in_operator().await;
+        let operator = node.operator().await;
         for n in 0..55 {
             node.clock.advance(1);
             node.app().create_account(&format!("p_{n:02}@example.org"), None, false).await.unwrap();
         }
-        let first = operator.sees("/operator/accounts").await.expect(200).text();
+        let first = operator.get("/operator/accounts").await.expect(200).text();
         assert!(first.contains("p_54@") && first.contains("p_05@") && !first.contains("p_04@"));
         let (_, rest) = first.split_once("href=\"/operator/accounts?before=").unwrap();
         let older = format!("/operator/accounts?before={}", rest.split('"').next().unwrap());
-        let second = operator.sees(&older.replace("&#38;", "&")).await.expect(200).text();
+        let second = operator.get(&older.replace("&#38;", "&")).await.expect(200).text();
         assert!(second.contains("p_04@") && second.contains("<b class=\"anywhere\">operator@localhost"));
         assert!(!second.contains("p_05@"));
-        let found = operator.sees("/operator/accounts?q=P_3").await.expect(200).text();
+        let found = operator.get("/operator/accounts?q=P_3").await.expect(200).text();
         assert!(found.contains("p_30@") && !found.contains("p_29@"));
-        let wild = operator.sees("/operator/accounts?q=%25").await.expect(200).text();
+        let wild = operator.get("/operator/accounts?q=%25").await.expect(200).text();
         assert!(wild.contains("No address holds"), "a percent sign is a percent sign");
     })
     .await;
@@ -110,16 +110,16 @@ async fn accounts_are_found_by_address_and_paged() {
 #[tokio::test]
 async fn plan_is_set_at_once_and_noted() {
     on_each_database(Setup::new, async |node| {
-        let operator = node.signed_in_operator().await;
+        let operator = node.operator().await;
         let key = node.account("free").await;
         let me = node.get("/me").key(&key).send().await.expect(200).json();
         let path = format!("/operator/accounts/{}/plan", me["id"].as_str().unwrap());
-        let sent = operator.sends(&path, &[("plan", "pro"), ("q", "a b")]).await.expect(303);
+        let sent = operator.submit(&path, &[("plan", "pro"), ("q", "a b")]).await.expect(303);
         assert_eq!(sent.header("location"), "/operator/accounts?q=a+b&done=plan-set");
         assert_eq!(node.get("/me").key(&key).send().await.json()["plan"], "pro");
-        operator.sends(&path, &[("plan", "gold")]).await.expect(400);
-        operator.sends("/operator/accounts/acct_x/plan", &[("plan", "pro")]).await.expect(404);
-        let html = operator.sees("/operator").await.text();
+        operator.submit(&path, &[("plan", "gold")]).await.expect(400);
+        operator.submit("/operator/accounts/acct_x/plan", &[("plan", "pro")]).await.expect(404);
+        let html = operator.get("/operator").await.text();
         assert!(html.contains("changed the plan of") && html.contains("free to pro"), "{html}");
         assert_eq!(node.count("SELECT COUNT(*) FROM audit").await, 1);
     })
@@ -129,7 +129,7 @@ async fn plan_is_set_at_once_and_noted() {
 #[tokio::test]
 async fn reports_are_gathered_by_page_and_settled() {
     on_each_database(Setup::new, async |node| {
-        let operator = node.signed_in_operator().await;
+        let operator = node.operator().await;
         let (bad, fine) = (node.publish_page("Bad <b>bank</b>").await, node.publish_page("Fine").await);
         report(node, &fine, &[("reason", "other")]).await;
         node.clock.advance(1);
@@ -137,7 +137,7 @@ async fn reports_are_gathered_by_page_and_settled() {
             let said = [("reason", "phishing"), ("comment", "It asks <i>me</i>"), ("contact", contact)];
             report(node, &bad, &said).await;
         }
-        let html = operator.sees("/operator/reports").await.expect(200).text();
+        let html = operator.get("/operator/reports").await.expect(200).text();
         assert!(html.find("Bad").unwrap() < html.find("Fine").unwrap(), "the newest first");
         assert!(html.contains("phishing × 2") && html.contains("It asks &#60;i&#62;me&#60;/i&#62;"));
         assert!(!html.contains("<script>alert"));
@@ -146,27 +146,27 @@ async fn reports_are_gathered_by_page_and_settled() {
             bad["url"].as_str().unwrap()
         );
         assert!(html.contains(&link));
-        assert_eq!(figure(&operator.sees("/operator").await.text(), "open reports"), "3");
+        assert_eq!(figure(&operator.get("/operator").await.text(), "open reports"), "3");
 
         let take = format!("/operator/reports/{}/takedown", bad["id"].as_str().unwrap());
-        let silent = operator.sends(&take, &[("reason", "")]).await.expect(400);
+        let silent = operator.submit(&take, &[("reason", "")]).await.expect(400);
         assert!(silent.text().contains("Say why"));
-        let sent = operator.sends(&take, &[("reason", "false bank")]).await.expect(303);
+        let sent = operator.submit(&take, &[("reason", "false bank")]).await.expect(303);
         assert_eq!(sent.header("location"), "/operator/reports?done=taken-down");
         node.get(bad["url"].as_str().unwrap()).send().await.expect(410);
 
         let dismiss = format!("/operator/reports/{}/dismiss", fine["id"].as_str().unwrap());
-        operator.sends(&dismiss, &[]).await.expect(303);
-        operator.sends(&dismiss, &[]).await.expect(404);
+        operator.submit(&dismiss, &[]).await.expect(303);
+        operator.submit(&dismiss, &[]).await.expect(404);
         node.get(fine["url"].as_str().unwrap()).send().await.expect(200);
-        assert!(operator.sees("/operator/reports").await.text().contains("No open reports"));
+        assert!(operator.get("/operator/reports").await.text().contains("No open reports"));
         let acts: Vec<_> =
             node.app().list_audit(9).await.unwrap().into_iter().map(|line| line.act.as_str()).collect();
         assert_eq!(acts.len(), 2);
         assert!(acts.contains(&"dismiss_reports") && acts.contains(&"take_down"));
         report(node, &fine, &[("reason", "other")]).await;
         assert!(
-            operator.sees("/operator/reports").await.text().contains("1 report"),
+            operator.get("/operator/reports").await.text().contains("1 report"),
             "a new one opens it again"
         );
     })

@@ -2,19 +2,10 @@
 
 use crate::harness::{Ask, DAY, HOUR, Node, Setup, Tab, on_each_database};
 use dropleaf_core::account::Account;
-use dropleaf_core::session::Method;
 use serde_json::{Value, json};
 
 const USE: [&str; 2] = ["/login/passkey/begin", "/login/passkey/finish"];
 const ADD: [&str; 2] = ["/dashboard/account/passkeys/begin", "/dashboard/account/passkeys/finish"];
-
-async fn signed_in<'a>(node: &'a Node, account: &Account) -> Tab<'a> {
-    let new = node.app().start_session(account, Method::Code, "Firefox on Linux").await.unwrap();
-    let mut tab = Tab::new(node);
-    tab.cookies.insert("__Host-session".into(), new.secret);
-    tab.get("/dashboard/account").await.expect(200);
-    tab
-}
 
 async fn account(node: &Node, email: &str) -> Account {
     node.app().create_account(email, None, false).await.unwrap()
@@ -22,7 +13,7 @@ async fn account(node: &Node, email: &str) -> Account {
 
 /// As the script of the page sends it, but for the word of the browser where it comes from.
 fn json(tab: &Tab<'_>, path: &str, body: &Value) -> Ask {
-    tab.script(path).header("x-form-token", &tab.token).header("accept", "application/json").json(body)
+    tab.script(path).header("x-form-token", &tab.token()).header("accept", "application/json").json(body)
 }
 
 /// What a device that nobody knows might answer.
@@ -100,8 +91,8 @@ async fn scripts_of_other_sites_are_refused() {
     let node = Node::start().await;
     let ann = account(&node, "ann@example.org").await;
     let origin = node.base_url();
-    let (mut visitor, mut person) = (Tab::at(&node, "/login").await, signed_in(&node, &ann).await);
-    for (tab, paths) in [(&mut visitor, USE), (&mut person, ADD)] {
+    let (visitor, person) = (Tab::at(&node, "/login").await, node.signed_in(&ann).await);
+    for (tab, paths) in [(&visitor, USE), (&*person, ADD)] {
         for path in paths {
             for foreign in ["https://evil.example", "null", "http://s-abc.localhost"] {
                 let answer = json(tab, path, &json!({})).header("origin", foreign).send().await.expect(403);
@@ -113,7 +104,7 @@ async fn scripts_of_other_sites_are_refused() {
             // The token in the body is no token: a form of another site could send it.
             let lied = tab.form(path, &[]).header("origin", &origin);
             lied.send().await.expect(403);
-            let odd = tab.script(path).header("origin", &origin).header("x-form-token", &tab.token);
+            let odd = tab.script(path).header("origin", &origin).header("x-form-token", &tab.token());
             odd.body("application/json", "{").send().await.expect(400);
         }
     }
@@ -125,7 +116,7 @@ async fn adding_asks_for_a_recent_proof() {
     let node = Node::start().await;
     let ann = account(&node, "ann@example.org").await;
     let origin = node.base_url();
-    let mut tab = signed_in(&node, &ann).await;
+    let tab = node.signed_in(&ann).await;
     let asked = json(&tab, ADD[0], &json!({})).header("origin", &origin).send().await.expect(200).json();
     assert_eq!(asked["publicKey"]["user"]["name"], "ann@example.org");
     assert_eq!(asked["publicKey"]["authenticatorSelection"]["residentKey"], "required");
@@ -157,11 +148,11 @@ async fn passkeys_are_listed_and_removed_by_their_owner_alone() {
         assert_eq!(taken.code.as_str(), "too_many");
         let id = node.app().list_passkeys(&ann).await.unwrap()[0].id.clone();
         let remove = format!("/dashboard/account/passkeys/{id}/remove");
-        let mut thief = signed_in(node, &bob).await;
+        let thief = node.signed_in(&bob).await;
         assert!(!thief.get("/dashboard/account").await.expect(200).text().contains(&id));
         thief.submit(&remove, &[]).await.expect(404);
         node.clock.advance(DAY);
-        let mut tab = signed_in(node, &ann).await;
+        let tab = node.signed_in(&ann).await;
         let shown = tab.get("/dashboard/account").await.expect(200).text();
         assert!(shown.contains("Ann&#39;s &#60;laptop&#62;") && shown.contains("not used yet"), "{shown}");
         let gone = tab.submit(&remove, &[]).await.expect(303);
@@ -180,7 +171,7 @@ async fn passkeys_are_listed_and_removed_by_their_owner_alone() {
 #[tokio::test]
 async fn server_at_an_ip_address_offers_none() {
     let node = Setup::new().set("listen", "127.0.0.1:0").start().await;
-    let mut tab = Tab::at(&node, "/login").await;
+    let tab = Tab::at(&node, "/login").await;
     let shown = tab.get("/login").await.expect(200).text();
     assert!(!shown.contains("passkey"), "{shown}");
     json(&tab, USE[0], &json!({})).header("origin", &node.base_url()).send().await.expect(404);

@@ -1,16 +1,7 @@
 //! `/dashboard/account` and `/logout`: sessions that are seen, ended by their owner, and ended by time.
 
-use crate::harness::{Answer, DAY, Node, Setup, Tab, on_each_database};
+use crate::harness::{Answer, DAY, Node, Setup, on_each_database};
 use dropleaf_core::account::Account;
-use dropleaf_core::session::Method;
-
-/// A tab of somebody who has signed in.
-async fn signed_in<'a>(node: &'a Node, account: &Account, device: &str) -> Tab<'a> {
-    let new = node.app().start_session(account, Method::Code, device).await.unwrap();
-    let mut tab = Tab::new(node);
-    tab.cookies.insert("__Host-session".into(), new.secret);
-    tab
-}
 
 async fn ann(node: &Node) -> Account {
     node.app().create_account("ann@example.org", None, false).await.unwrap()
@@ -24,8 +15,8 @@ fn is_out(answer: &Answer) -> bool {
 async fn signing_out_ends_the_session_here_and_on_the_server() {
     let node = Node::start().await;
     let ann = ann(&node).await;
-    let mut tab = signed_in(&node, &ann, "Firefox on Linux").await;
-    let copied = tab.session().unwrap().to_owned();
+    let tab = node.signed_in(&ann).await;
+    let copied = tab.session().unwrap();
     tab.get("/dashboard/account").await.expect(200);
     let out = tab.submit("/logout", &[]).await.expect(303);
     assert_eq!(out.header("location"), "/");
@@ -34,15 +25,15 @@ async fn signing_out_ends_the_session_here_and_on_the_server() {
             && out.header("set-cookie").contains("Max-Age=0")
     );
     assert_eq!(tab.session(), None);
-    tab.cookies.insert("__Host-session".into(), copied);
-    assert!(is_out(&tab.get("/dashboard/account").await));
+    let cookie = format!("__Host-session={copied}");
+    assert!(is_out(&node.get("/dashboard/account").browser().cookie(&cookie).send().await));
 }
 
 #[tokio::test]
 async fn session_ends_when_it_is_not_used() {
     let node = Node::start().await;
     let ann = ann(&node).await;
-    let mut tab = signed_in(&node, &ann, "Firefox on Linux").await;
+    let tab = node.signed_in(&ann).await;
     for _ in 0..3 {
         node.clock.advance(29 * DAY);
         tab.get("/dashboard/account").await.expect(200);
@@ -58,10 +49,10 @@ async fn sessions_are_listed_and_ended_by_their_owner_alone() {
     on_each_database(Setup::new, async |node| {
         let ann = ann(node).await;
         let bob = node.app().create_account("bob@example.org", None, false).await.unwrap();
-        let mut tab = signed_in(node, &ann, "Firefox on Linux").await;
-        let mut phone = signed_in(node, &ann, "Safari on iPhone").await;
-        let mut work = signed_in(node, &ann, "Chrome on <Windows>").await;
-        let mut stranger = signed_in(node, &bob, "Edge on Windows").await;
+        let tab = node.signed_in(&ann).await;
+        let phone = node.signed_in_with(&ann, "Safari on iPhone").await;
+        let work = node.signed_in_with(&ann, "Chrome on <Windows>").await;
+        let stranger = node.signed_in_with(&bob, "Edge on Windows").await;
         let shown = tab.get("/dashboard/account").await.expect(200).text();
         for device in ["Firefox on Linux", "Safari on iPhone", "Chrome on &#60;Windows&#62;", "This browser"]
         {
@@ -97,8 +88,8 @@ async fn sessions_are_listed_and_ended_by_their_owner_alone() {
 async fn forms_of_other_sites_end_nothing() {
     let node = Node::start().await;
     let ann = ann(&node).await;
-    let mut tab = signed_in(&node, &ann, "Firefox on Linux").await;
-    let mut other = signed_in(&node, &ann, "Safari on iPhone").await;
+    let tab = node.signed_in(&ann).await;
+    let other = node.signed_in_with(&ann, "Safari on iPhone").await;
     tab.get("/dashboard/account").await.expect(200);
     other.get("/dashboard/account").await.expect(200);
     let id = node.app().list_sessions(&ann).await.unwrap()[0].id.clone();
@@ -110,10 +101,7 @@ async fn forms_of_other_sites_end_nothing() {
         }
         tab.form(path, &[]).send().await.expect(403);
         // The token of another session of the very same person is not this one's.
-        let mut mixed = Tab::new(&node);
-        mixed.cookies = tab.cookies.clone();
-        mixed.token = other.token.clone();
-        mixed.submit(path, &[]).await.expect(403);
+        tab.with_token_of(&other).submit(path, &[]).await.expect(403);
     }
     assert_eq!(node.count("SELECT COUNT(*) FROM sessions").await, 2);
 }
@@ -122,7 +110,7 @@ async fn forms_of_other_sites_end_nothing() {
 async fn account_page_tells_the_plan_and_what_is_used_of_it() {
     let node = Node::start().await;
     let account = node.app().create_account("ann@example.org", Some("free"), false).await.unwrap();
-    let mut tab = signed_in(&node, &account, "Firefox on Linux").await;
+    let tab = node.signed_in(&account).await;
     let shown = tab.get("/dashboard/account").await.expect(200);
     let text = shown.text();
     for words in [

@@ -4,8 +4,8 @@ use crate::harness::{DAY, Dropleaf, Form, Node, Setup, on_each_database, page, s
 use serde_json::Value;
 
 async fn take_down(node: &Node, name: &str) {
-    let operator = node.signed_in_operator().await;
-    let sent = operator.sends("/operator/takedown", &[("page", name), ("reason", "phishing")]).await;
+    let operator = node.operator().await;
+    let sent = operator.submit("/operator/takedown", &[("page", name), ("reason", "phishing")]).await;
     assert_eq!(sent.expect(303).header("location"), "/operator?done=taken-down");
 }
 
@@ -80,14 +80,14 @@ async fn page_is_named_by_id_slug_token_or_address() {
             "{name}"
         );
     }
-    let operator = node.signed_in_operator().await;
+    let operator = node.operator().await;
     let typed = [("page", "https://elsewhere.example/p/x/"), ("reason", "because")];
-    let unknown = operator.sends("/operator/takedown", &typed).await.expect(404);
+    let unknown = operator.submit("/operator/takedown", &typed).await.expect(404);
     assert!(
         unknown.text().contains("No page has this name") && unknown.text().contains("because</textarea>")
     );
     let silent =
-        operator.sends("/operator/takedown", &[("page", "bad-id"), ("reason", " ")]).await.expect(400);
+        operator.submit("/operator/takedown", &[("page", "bad-id"), ("reason", " ")]).await.expect(400);
     assert!(silent.text().contains("Say why"));
 }
 

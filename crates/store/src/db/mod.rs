@@ -12,6 +12,8 @@ mod pg_tls;
 mod pg_types;
 mod row;
 pub(crate) mod sqlite;
+mod sqlite_commit;
+mod sqlite_types;
 mod sqlite_writer;
 mod stmt;
 mod value;

@@ -16,8 +16,9 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 use tokio::sync::Semaphore;
 
-pub(crate) use super::sqlite_writer::own_row;
-use super::sqlite_writer::{Writer, bind};
+use super::sqlite_types::bind;
+pub(crate) use super::sqlite_types::own_row;
+use super::sqlite_writer::Writer;
 use super::{DbError, Row, Stmt, Val};
 
 /// Longer reads at the same time; each has a connection and a page cache of its own.

@@ -1,4 +1,4 @@
-//! The one thread that writes to SQLite, and how it groups what callers hand it into single commits.
+//! The one thread that writes to SQLite: it groups what callers hand it into single commits.
 //!
 //! A caller is answered only after the commit that holds its batch has returned. Callers may go away at any time;
 //! the writer neither notices nor minds.
@@ -7,12 +7,11 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 
-use bytes::Bytes;
-use rusqlite::types::{ToSqlOutput, ValueRef};
-use rusqlite::{Connection, Statement, ToSql};
+use rusqlite::Connection;
 use tokio::sync::oneshot;
 
-use super::{DbError, Expect, Outcome, OwnedRow, Stmt, Val};
+use super::sqlite_commit::{Answer, Batch, commit};
+use super::{DbError, Stmt};
 
 /// Enough to spread one sync over every waiting caller, few enough to keep the first of them from waiting long.
 const JOBS_PER_COMMIT: usize = 256;
@@ -22,7 +21,6 @@ const BYTES_PER_COMMIT: usize = 16 << 20;
 const BUSY: usize = 4;
 const MOMENT: Duration = Duration::from_micros(1500);
 
-type Answer = Result<Vec<Outcome>, DbError>;
 type Alone = Box<dyn FnOnce(&mut Connection) + Send>;
 
 enum Job {
@@ -30,17 +28,6 @@ enum Job {
     /// Work that needs the write connection to itself, outside any transaction.
     Alone(Alone),
     Close(oneshot::Sender<()>),
-}
-
-struct Batch {
-    stmts: Vec<Stmt>,
-    reply: oneshot::Sender<Answer>,
-}
-
-impl Batch {
-    fn weight(&self) -> usize {
-        self.stmts.iter().flat_map(|stmt| &stmt.args).map(Val::weight).sum()
-    }
 }
 
 #[derive(Debug)]
@@ -148,135 +135,5 @@ fn survive(connection: &mut Connection, work: impl FnOnce(&mut Connection)) {
     }
     if !connection.is_autocommit() {
         let _ = connection.execute_batch("ROLLBACK");
-    }
-}
-
-fn commit(connection: &mut Connection, group: Vec<Batch>) {
-    match try_commit(connection, &group) {
-        Ok(answers) => {
-            for (batch, answer) in group.into_iter().zip(answers) {
-                let _ = batch.reply.send(answer);
-            }
-        }
-        Err(error) => {
-            for batch in group {
-                let _ = batch.reply.send(Err(error.clone()));
-            }
-        }
-    }
-}
-
-/// One transaction for the group. An error means that nothing of it happened.
-///
-/// Nearly every batch succeeds, so the group is tried without savepoints first: each of them copies every page it
-/// touches. Only when a batch fails is the group undone and done again with a savepoint around each.
-fn try_commit(connection: &Connection, group: &[Batch]) -> Result<Vec<Answer>, DbError> {
-    control(connection, "BEGIN IMMEDIATE")?;
-    let mut answers = Vec::with_capacity(group.len());
-    for batch in group {
-        match run_batch(connection, &batch.stmts) {
-            Ok(outcomes) => answers.push(Ok(outcomes)),
-            // A full disk and some I/O errors have undone the transaction already.
-            Err(error) if connection.is_autocommit() => return Err(error),
-            Err(error) => {
-                control(connection, "ROLLBACK")?;
-                if let [_] = group {
-                    return Ok(vec![Err(error)]);
-                }
-                return commit_apart(connection, group);
-            }
-        }
-    }
-    control(connection, "COMMIT")?;
-    Ok(answers)
-}
-
-/// One transaction, one savepoint per batch: those that fail are undone alone.
-fn commit_apart(connection: &Connection, group: &[Batch]) -> Result<Vec<Answer>, DbError> {
-    control(connection, "BEGIN IMMEDIATE")?;
-    let mut answers = Vec::with_capacity(group.len());
-    for batch in group {
-        control(connection, "SAVEPOINT act")?;
-        let answer = run_batch(connection, &batch.stmts);
-        if let Err(error) = &answer {
-            if connection.is_autocommit() {
-                return Err(error.clone());
-            }
-            control(connection, "ROLLBACK TO act")?;
-        }
-        control(connection, "RELEASE act")?;
-        answers.push(answer);
-    }
-    control(connection, "COMMIT")?;
-    Ok(answers)
-}
-
-fn control(connection: &Connection, sql: &str) -> Result<(), DbError> {
-    connection.prepare_cached(sql)?.raw_execute()?;
-    Ok(())
-}
-
-fn run_batch(connection: &Connection, stmts: &[Stmt]) -> Answer {
-    stmts.iter().map(|stmt| run_one(connection, stmt)).collect()
-}
-
-fn run_one(connection: &Connection, stmt: &Stmt) -> Result<Outcome, DbError> {
-    let mut statement = connection.prepare_cached(stmt.sql)?;
-    bind(&mut statement, &stmt.args)?;
-    let columns = statement.column_count();
-    let outcome = if columns == 0 {
-        Outcome { affected: statement.raw_execute()? as u64, rows: Vec::new() }
-    } else {
-        let mut rows = statement.raw_query();
-        let mut found = Vec::new();
-        while let Some(row) = rows.next()? {
-            found.push(OwnedRow(own_row(row, columns)?));
-        }
-        Outcome { affected: found.len() as u64, rows: found }
-    };
-    match stmt.expect {
-        Expect::Rows(n, label) if n != outcome.affected => Err(DbError::Guard(label)),
-        _ => Ok(outcome),
-    }
-}
-
-/// By position: SQLite numbers `$1…` in order of first appearance, as every statement here is written.
-pub(super) fn bind(statement: &mut Statement<'_>, args: &[Val]) -> Result<(), DbError> {
-    if statement.parameter_count() != args.len() {
-        let wanted = statement.parameter_count();
-        return Err(DbError::internal(format!("{} arguments for {wanted} placeholders", args.len())));
-    }
-    for (i, arg) in args.iter().enumerate() {
-        debug_assert_eq!(statement.parameter_name(i + 1), Some(format!("${}", i + 1).as_str()));
-        statement.raw_bind_parameter(i + 1, arg)?;
-    }
-    Ok(())
-}
-
-impl ToSql for Val {
-    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
-        Ok(ToSqlOutput::Borrowed(match self {
-            Val::Null => ValueRef::Null,
-            Val::Int(value) => ValueRef::Integer(*value),
-            Val::Text(value) => ValueRef::Text(value.as_bytes()),
-            Val::Bytes(value) => ValueRef::Blob(value),
-        }))
-    }
-}
-
-pub(crate) fn own_row(row: &rusqlite::Row<'_>, columns: usize) -> Result<Vec<Val>, DbError> {
-    (0..columns).map(|i| own(row.get_ref(i)?)).collect()
-}
-
-fn own(value: ValueRef<'_>) -> Result<Val, DbError> {
-    match value {
-        ValueRef::Null => Ok(Val::Null),
-        ValueRef::Integer(value) => Ok(Val::Int(value)),
-        ValueRef::Text(value) => match std::str::from_utf8(value) {
-            Ok(text) => Ok(Val::Text(text.to_owned())),
-            Err(_) => Err(DbError::internal("stored text is not UTF-8")),
-        },
-        ValueRef::Blob(value) => Ok(Val::Bytes(Bytes::copy_from_slice(value))),
-        ValueRef::Real(_) => Err(DbError::internal("the schema has no fractions")),
     }
 }

@@ -7,6 +7,7 @@ mod frame;
 mod home;
 pub mod openapi;
 mod share_tokens;
+mod site_change;
 mod site_content;
 mod site_json;
 mod site_life;
@@ -40,7 +41,7 @@ pub(super) struct ApiState {
 fn operations() -> OpenApiRouter<ApiState> {
     OpenApiRouter::new()
         .routes(routes!(sites::list, sites::create))
-        .routes(routes!(sites::read, sites::replace, sites::change, site_life::delete))
+        .routes(routes!(sites::read, sites::replace, site_change::change, site_life::delete))
         .routes(routes!(site_content::read))
         .routes(routes!(site_life::claim))
         .routes(routes!(site_life::restore))

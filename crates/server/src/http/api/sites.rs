@@ -1,21 +1,19 @@
-//! `/sites` and `/sites/{idOrSlug}`: publish, list, read, replace, change. Spec §4 Sites.
+//! `/sites` and `/sites/{idOrSlug}`: publish, list, read, replace. Spec §4 Sites.
 
 use super::site_json::SiteJson;
 use super::{ApiError, ApiState};
 use crate::http::extract::{
-    Fields, Incoming, Owner, Publisher, Reader, SiteWriter, check_size, idempotency_key, once,
+    Fields, Incoming, Publisher, Reader, SiteWriter, check_size, idempotency_key, once,
 };
 use axum::Json;
 use axum::body::Body;
 use axum::extract::{Path, RawQuery, State};
 use axum::response::{IntoResponse, Response};
-use dropleaf_app::{Done, ListQuery, PatchRequest, Upload};
-use dropleaf_core::expiry::Lifetime;
-use dropleaf_core::options::{self, UploadOptions};
-use dropleaf_core::site::{State as SiteState, Visibility};
-use dropleaf_core::site_change::{self, Field};
-use dropleaf_core::slug::Slug;
-use dropleaf_core::{Error, email};
+use dropleaf_app::{Done, ListQuery, Upload};
+use dropleaf_core::Error;
+use dropleaf_core::options::UploadOptions;
+use dropleaf_core::site::State as SiteState;
+use dropleaf_core::site_change::Field;
 use http::{HeaderMap, StatusCode, header};
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -65,39 +63,6 @@ pub(super) struct ReplaceBody {
     expected_updated_at: Option<i64>,
 }
 
-/// Settings to change; what is not sent stays as it is.
-#[derive(Debug, ToSchema)]
-#[schema(example = json!({"visibility": "public", "slug": "weekly-report", "expires_at": null}))]
-#[expect(dead_code, reason = "describes the body; it is read field by field")]
-pub(super) struct PatchBody {
-    slug: Option<String>,
-    #[schema(nullable = false)]
-    visibility: Option<VisibilityName>,
-    /// Null clears it.
-    password: Option<String>,
-    /// Epoch seconds; null removes the expiry.
-    expires_at: Option<i64>,
-    /// A number of hours from now; null (or the text `never`) removes the expiry.
-    expires_in_hours: Option<f64>,
-    /// Null clears it.
-    email_gate_domain: Option<String>,
-    #[schema(nullable = false)]
-    agentation: Option<bool>,
-    #[schema(nullable = false)]
-    csp_strict: Option<bool>,
-    #[schema(nullable = false)]
-    title: Option<String>,
-}
-
-#[derive(Debug, ToSchema)]
-#[schema(rename_all = "lowercase")]
-#[expect(dead_code, reason = "names the values")]
-pub(super) enum VisibilityName {
-    Unlisted,
-    Public,
-    Burn,
-}
-
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct SiteListJson {
     sites: Vec<SiteJson>,
@@ -107,14 +72,6 @@ pub(super) struct SiteListJson {
     next_before: Option<i64>,
     /// Send as `before_id` to get them.
     next_before_id: Option<String>,
-}
-
-#[derive(Debug, Serialize, ToSchema)]
-#[schema(example = json!({"ok": true, "updated_at": 1_794_706_861, "warnings": []}))]
-pub(super) struct ChangedJson {
-    ok: bool,
-    updated_at: i64,
-    warnings: Vec<String>,
 }
 
 /// List your sites, newest change first
@@ -261,72 +218,4 @@ pub(super) async fn replace(
     };
     let updated = state.app.replace_site(&writer, &name, seen, upload, options).await?;
     Ok(Json(SiteJson::updated(&state.app, updated)))
-}
-
-/// Change a page's settings
-///
-/// Only sent fields change. Unknown fields are ignored with a warning.
-#[utoipa::path(
-    patch, path = "/sites/{idOrSlug}", tag = "Sites", operation_id = "changeSite",
-    params(("idOrSlug" = String, Path, description = "The id, the slug or the token.")),
-    request_body(content = PatchBody, content_type = "application/json"),
-    responses((status = 200, description = "Changed", body = ChangedJson)),
-    security(("api_key" = [])),
-)]
-pub(super) async fn change(
-    State(state): State<ApiState>,
-    Owner(account): Owner,
-    Path(name): Path<String>,
-    headers: HeaderMap,
-    body: Body,
-) -> Result<Json<ChangedJson>, ApiError> {
-    let fields = Fields::new(Incoming { state: &state, headers: &headers, body }.object(64 * 1024).await?);
-    let (request, mut warnings) = patch_request(fields, state.app.now())?;
-    let updated = state.app.change_site(&account, &name, request).await?;
-    warnings.extend(updated.warnings);
-    Ok(Json(ChangedJson { ok: true, updated_at: updated.site.updated_at, warnings }))
-}
-
-fn patch_request(mut fields: Fields, now: i64) -> Result<(PatchRequest, Vec<String>), Error> {
-    let slug = match fields.text_of(&["slug", "public_slug"])? {
-        Field::Value(text) => Field::Value(Slug::parse(&text)?),
-        Field::Null => Field::Null,
-        Field::Absent => Field::Absent,
-    };
-    let visibility = match fields.optional_text("visibility")? {
-        Some(text) => Some(
-            Visibility::parse(&text)
-                .ok_or_else(|| Error::field("visibility", "must be unlisted, public or burn"))?,
-        ),
-        None => None,
-    };
-    let password = match fields.text("password")? {
-        Field::Value(text) => Field::Value(options::password(&text)?.to_owned()),
-        other => other,
-    };
-    let lifetime = match (fields.int("expires_at")?, fields.hours("expires_in_hours")?) {
-        (Field::Value(at), _) => Some(Lifetime::from_epoch(at, now)?),
-        (Field::Null, _) | (Field::Absent, Field::Null) => Some(Lifetime::Never),
-        (Field::Absent, Field::Value(lifetime)) => Some(lifetime),
-        (Field::Absent, Field::Absent) => None,
-    };
-    let email_gate_domain = match fields.text_of(&["email_gate_domain", "allowed_email_domain"])? {
-        Field::Value(text) if text.trim().is_empty() => Field::Null,
-        Field::Value(text) => Field::Value(email::gate_domain(&text)?),
-        other => other,
-    };
-    let title = fields.optional_text("title")?.map(|text| site_change::title(&text)).transpose()?;
-    let (agentation, csp_strict) = (fields.flag("agentation")?, fields.flag("csp_strict")?);
-    let request = PatchRequest {
-        slug,
-        visibility,
-        password,
-        lifetime,
-        email_gate_domain,
-        agentation,
-        csp_strict,
-        title,
-        expected_updated_at: None,
-    };
-    Ok((request, fields.warnings()))
 }

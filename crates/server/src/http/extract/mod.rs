@@ -3,11 +3,14 @@
 
 mod caller;
 mod fields;
+mod form;
 mod once;
 mod pace;
+mod spool;
 mod upload;
 
 pub(super) use caller::{KeyMaker, Owner, Publisher, Reader, SiteWriter, client_ip};
 pub(super) use fields::Fields;
+pub(super) use form::Form;
 pub(super) use once::{key as idempotency_key, once};
-pub(super) use upload::{Form, Incoming, check_size, json_object};
+pub(super) use upload::{Incoming, check_size, json_object};

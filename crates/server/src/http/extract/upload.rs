@@ -1,36 +1,22 @@
-//! Bodies with bounded memory: a multipart form whose file is spooled to disk when large, or a JSON object.
+//! A request's body, taken in with bounded memory.
 
+use super::form::{Form, read_form};
 use super::pace::paced;
 use crate::http::api::ApiState;
 use axum::body::Body;
 use bytes::{Bytes, BytesMut};
-use dropleaf_app::{Upload, UploadBody};
 use dropleaf_core::{Code, Error, Result};
 use futures_util::StreamExt;
 use futures_util::stream::BoxStream;
 use http::{HeaderMap, header};
 use serde_json::{Map, Value};
-use std::io::{Seek, Write};
 use std::time::Duration;
 
-/// Files up to this size stay in memory.
-const MEMORY_BYTES: usize = 64 * 1024;
-const MOST_PARTS: usize = 32;
-const FIELD_BYTES: usize = 64 * 1024;
 /// What the form itself may add to the file.
 const FORM_BYTES: u64 = 1 << 20;
 /// How much of a refused body is still read, so that a client busy sending it gets to see the answer.
 const DRAIN_BYTES: u64 = 64 << 20;
 const DRAIN_TIME: Duration = Duration::from_secs(30);
-
-/// A form as it arrived.
-#[derive(Debug)]
-pub(in crate::http) struct Form {
-    pub upload: Upload,
-    pub fields: Vec<(String, String)>,
-    /// Of everything the form says, whatever its boundary; for requests that may come again.
-    pub hash: Option<[u8; 32]>,
-}
 
 /// A body that has not been read yet.
 #[derive(Debug)]
@@ -142,156 +128,6 @@ pub(in crate::http) fn check_size(size: u64, limit: u64) -> Result<()> {
     if size > limit { Err(too_large(limit)) } else { Ok(()) }
 }
 
-fn too_large(limit: u64) -> Error {
+pub(super) fn too_large(limit: u64) -> Error {
     Error::new(Code::TooLarge, format!("The upload is over the limit of {limit} bytes."))
-}
-
-async fn read_form(
-    mut form: multer::Multipart<'_>,
-    state: &ApiState,
-    limit: u64,
-    may_come_again: bool,
-    may: impl Fn(&[(String, String)]) -> Result<()>,
-) -> Result<Form> {
-    let mut hasher = may_come_again.then(blake3::Hasher::new);
-    let mut fields = Vec::new();
-    let mut upload = None;
-    let mut parts = 0;
-    while let Some(mut field) = form.next_field().await.map_err(|error| form_error(error, limit))? {
-        parts += 1;
-        if parts > MOST_PARTS {
-            return Err(Error::new(
-                Code::InvalidRequest,
-                format!("A form may have at most {MOST_PARTS} parts."),
-            ));
-        }
-        let name = field.name().unwrap_or_default().to_owned();
-        if name == "file" {
-            may(&fields)?;
-            if upload.is_some() {
-                return Err(Error::field("file", "was sent twice; put several files into one .zip"));
-            }
-            let (filename, content_type) =
-                (field.file_name().map(str::to_owned), field.content_type().map(ToString::to_string));
-            let mut sink = Sink::new(state.app.settings().spool_dir.clone(), may_come_again);
-            while let Some(piece) = field.chunk().await.map_err(|error| form_error(error, limit))? {
-                sink.add(piece, limit).await?;
-            }
-            let (body, hash) = sink.finish().await?;
-            if let (Some(hasher), Some(hash)) = (&mut hasher, hash) {
-                mix(hasher, &[b"file", filename.as_deref().unwrap_or_default().as_bytes(), &hash]);
-            }
-            upload = Some(Upload { filename, content_type, body });
-        } else {
-            let mut text = BytesMut::new();
-            while let Some(piece) = field.chunk().await.map_err(|error| form_error(error, limit))? {
-                text.extend_from_slice(&piece);
-                if text.len() > FIELD_BYTES {
-                    return Err(Error::new(
-                        Code::InvalidField,
-                        format!("A form field is over {FIELD_BYTES} bytes."),
-                    ));
-                }
-            }
-            let text = String::from_utf8(text.to_vec())
-                .map_err(|_| Error::new(Code::InvalidField, "A form field is not valid UTF-8."))?;
-            if let Some(hasher) = &mut hasher {
-                mix(hasher, &[b"field", name.as_bytes(), text.as_bytes()]);
-            }
-            fields.push((name, text));
-        }
-    }
-    let upload = upload.ok_or_else(|| Error::plain(Code::MissingFile))?;
-    Ok(Form { upload, fields, hash: hasher.map(|hasher| hasher.finalize().into()) })
-}
-
-/// Adds values with their lengths, so that no two different forms run together.
-fn mix(hasher: &mut blake3::Hasher, values: &[&[u8]]) {
-    for value in values {
-        hasher.update(&(value.len() as u64).to_le_bytes());
-        hasher.update(value);
-    }
-}
-
-fn form_error(error: multer::Error, limit: u64) -> Error {
-    match error {
-        multer::Error::StreamSizeExceeded { .. } | multer::Error::FieldSizeExceeded { .. } => {
-            too_large(limit)
-        }
-        multer::Error::StreamReadFailed(inner) => match inner.downcast::<Error>() {
-            Ok(ours) => *ours,
-            Err(other) => {
-                Error::new(Code::InvalidRequest, "The request body ended early.").with_source(other)
-            }
-        },
-        other => Error::new(Code::InvalidRequest, format!("The form is malformed: {other}.")),
-    }
-}
-
-/// Holds a small file in memory and moves a large one to an unlinked file.
-struct Sink {
-    memory: BytesMut,
-    file: Option<std::fs::File>,
-    size: u64,
-    hasher: Option<blake3::Hasher>,
-    dir: std::path::PathBuf,
-}
-
-impl Sink {
-    fn new(dir: std::path::PathBuf, is_hashed: bool) -> Self {
-        let hasher = is_hashed.then(blake3::Hasher::new);
-        Self { memory: BytesMut::new(), file: None, size: 0, hasher, dir }
-    }
-
-    async fn add(&mut self, piece: Bytes, limit: u64) -> Result<()> {
-        self.size += piece.len() as u64;
-        if self.size > limit {
-            return Err(too_large(limit));
-        }
-        if let Some(hasher) = &mut self.hasher {
-            hasher.update(&piece);
-        }
-        self.memory.extend_from_slice(&piece);
-        // Written in large pieces, each on a thread that may wait for the disk.
-        if self.memory.len() > if self.file.is_some() { 4 * MEMORY_BYTES } else { MEMORY_BYTES } {
-            self.spill().await?;
-        }
-        Ok(())
-    }
-
-    async fn spill(&mut self) -> Result<()> {
-        let (data, file, dir) = (self.memory.split().freeze(), self.file.take(), self.dir.clone());
-        let write = move || -> std::io::Result<std::fs::File> {
-            let mut file = match file {
-                Some(file) => file,
-                None => tempfile::tempfile_in(dir)?,
-            };
-            file.write_all(&data)?;
-            Ok(file)
-        };
-        let file = tokio::task::spawn_blocking(write).await.map_err(Error::internal)?.map_err(disk_error)?;
-        self.file = Some(file);
-        Ok(())
-    }
-
-    async fn finish(mut self) -> Result<(UploadBody, Option<[u8; 32]>)> {
-        let hash = self.hasher.take().map(|hasher| hasher.finalize().into());
-        if self.file.is_some() {
-            self.spill().await?;
-        }
-        match self.file {
-            None => Ok((UploadBody::Memory(self.memory.freeze()), hash)),
-            Some(mut file) => {
-                file.rewind().map_err(disk_error)?;
-                Ok((UploadBody::File(file), hash))
-            }
-        }
-    }
-}
-
-fn disk_error(error: std::io::Error) -> Error {
-    if error.kind() == std::io::ErrorKind::StorageFull {
-        return Error::plain(Code::StorageFull).with_source(error);
-    }
-    Error::internal(error)
 }

@@ -1,9 +1,7 @@
-//! A person with a browser, and a program that asks them for access.
+//! A program that asks people for access.
 
-use super::{Answer, Ask, Node};
-use dropleaf_core::account::Account;
+use super::{Answer, Node, Person};
 use dropleaf_core::secret;
-use dropleaf_core::session::{Method, Session};
 use serde_json::{Value, json};
 
 pub(crate) const CALLBACK: &str = "http://127.0.0.1:7777/callback";
@@ -13,45 +11,11 @@ pub(crate) fn challenge() -> String {
     secret::text(&secret::hash(VERIFIER))
 }
 
-/// Somebody who has signed in.
-#[derive(Debug)]
-pub(crate) struct Person {
-    pub(crate) account: Account,
-    pub(crate) session: Session,
-    secret: String,
-}
-
-impl Person {
-    /// A new account on the plan `solo`, signed in.
-    pub(crate) async fn new(node: &Node, email: &str) -> Self {
-        let account = node.app().create_account(email, Some("solo"), false).await.unwrap();
-        Self::signed_in(node, account).await
-    }
-
-    pub(crate) async fn signed_in(node: &Node, account: Account) -> Self {
-        let new = node.app().start_session(&account, Method::Code, "a browser").await.unwrap();
-        Self { account, session: new.session, secret: new.secret }
-    }
-
-    pub(crate) fn cookie(&self) -> String {
-        format!("__Host-session={}", self.secret)
-    }
-
-    pub(crate) fn look(&self, node: &Node, path: &str) -> Ask {
-        node.get(path).cookie(&self.cookie())
-    }
-
-    /// Sends a form as a page of ours does.
-    pub(crate) async fn send(&self, node: &Node, path: &str, fields: &[(&str, &str)]) -> Answer {
-        let token = node.app().form_token(&self.session.id);
-        let fields = [fields, &[("form_token", token.as_str())]].concat();
-        node.post(path).cookie(&self.cookie()).header("origin", &node.base_url()).fields(&fields).send().await
-    }
-
+impl Person<'_> {
     /// Answers a consent page.
-    pub(crate) async fn consent(&self, node: &Node, page: &Answer, answer: &str) -> Answer {
+    pub(crate) async fn consent(&self, page: &Answer, answer: &str) -> Answer {
         let request = request_of(page);
-        self.send(node, "/oauth/consent", &[("request", &request), ("answer", answer)]).await
+        self.submit("/oauth/consent", &[("request", &request), ("answer", answer)]).await
     }
 }
 
@@ -105,9 +69,9 @@ pub(crate) fn sent_to(answer: &Answer, uri: &str) -> Value {
 }
 
 /// A code that the person gave to the program.
-pub(crate) async fn code(node: &Node, person: &Person, client_id: &str, changes: &[(&str, &str)]) -> String {
-    let page = person.look(node, &authorize_path(client_id, changes)).send().await.expect(200);
-    let answer = person.consent(node, &page, "allow").await;
+pub(crate) async fn code(person: &Person<'_>, client_id: &str, changes: &[(&str, &str)]) -> String {
+    let page = person.get(&authorize_path(client_id, changes)).await.expect(200);
+    let answer = person.consent(&page, "allow").await;
     sent_to(&answer, CALLBACK)["code"].as_str().unwrap().to_owned()
 }
 
@@ -142,10 +106,10 @@ pub(crate) struct LetIn {
     pub(crate) refresh: String,
 }
 
-pub(crate) async fn let_in(node: &Node, person: &Person, scope: &str) -> LetIn {
-    let client_id = register(node, "A program").await;
-    let code = code(node, person, &client_id, &[("scope", scope)]).await;
-    let tokens = trade(node, &client_id, &code, &[]).await.expect(200).json();
+pub(crate) async fn let_in(person: &Person<'_>, scope: &str) -> LetIn {
+    let client_id = register(person.node, "A program").await;
+    let code = code(person, &client_id, &[("scope", scope)]).await;
+    let tokens = trade(person.node, &client_id, &code, &[]).await.expect(200).json();
     let text = |name: &str| tokens[name].as_str().unwrap().to_owned();
     LetIn { client_id, access: text("access_token"), refresh: text("refresh_token") }
 }

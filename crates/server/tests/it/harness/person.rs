@@ -1,81 +1,83 @@
-//! Somebody who has signed in, and the forms they send.
+//! Somebody who has signed in: an account and a tab.
 
-use super::{Answer, Ask, Node};
+use super::{Node, Tab};
+use dropleaf_core::Minter;
 use dropleaf_core::account::Account;
 use dropleaf_core::session::Method;
+use std::ops::Deref;
 
 #[derive(Debug)]
-pub(crate) struct Someone<'a> {
-    node: &'a Node,
+pub(crate) struct Person<'a> {
     pub(crate) account: Account,
-    pub(crate) cookie: String,
-    pub(crate) form_token: String,
+    tab: Tab<'a>,
 }
 
 impl Node {
-    /// Signs in whoever has this address.
-    pub(crate) async fn signed_in(&self, address: &str) -> Someone<'_> {
-        let account = self.app().get_account_by_email(address).await.unwrap();
-        let new = self.app().start_session(&account, Method::Code, "Tests").await.unwrap();
-        Someone {
-            node: self,
-            account,
-            cookie: format!("__Host-session={}", new.secret),
-            form_token: self.app().form_token(&new.session.id),
-        }
+    /// Whoever `node.key` belongs to.
+    pub(crate) async fn operator(&self) -> Person<'_> {
+        let account = self.app().get_account_by_email("operator@localhost").await.unwrap();
+        self.signed_in(&account).await
     }
 
-    pub(crate) async fn signed_in_operator(&self) -> Someone<'_> {
-        self.signed_in("operator@localhost").await
+    /// A new account with this address.
+    pub(crate) async fn newcomer(&self, address: &str) -> Person<'_> {
+        let account = self.app().create_account(address, None, false).await.unwrap();
+        self.signed_in(&account).await
     }
 
-    /// A new account, signed in.
-    pub(crate) async fn newcomer(&self, address: &str) -> Someone<'_> {
-        self.app().create_account(address, None, false).await.unwrap();
-        self.signed_in(address).await
+    /// A new account on this plan.
+    pub(crate) async fn newcomer_on(&self, plan: &str) -> Person<'_> {
+        let address = format!("{}@example.org", Minter::system().nonce());
+        let account = self.app().create_account(&address, Some(plan), false).await.unwrap();
+        self.signed_in(&account).await
+    }
+
+    /// One more session of an account.
+    pub(crate) async fn signed_in(&self, account: &Account) -> Person<'_> {
+        self.signed_in_with(account, "Firefox on Linux").await
+    }
+
+    pub(crate) async fn signed_in_with(&self, account: &Account, device: &str) -> Person<'_> {
+        let new = self.app().start_session(account, Method::Code, device).await.unwrap();
+        let token = self.app().form_token(&new.session.id);
+        Person { account: account.clone(), tab: Tab::of_session(self, &new.secret, token) }
     }
 }
 
-impl Someone<'_> {
-    pub(crate) async fn sees(&self, path: &str) -> Answer {
-        self.node.get(path).browser().cookie(&self.cookie).send().await
-    }
+impl<'a> Deref for Person<'a> {
+    type Target = Tab<'a>;
 
-    /// A form of a page of ours.
-    pub(crate) fn form(&self, path: &str, fields: &[(&str, &str)]) -> Ask {
-        let mut all = vec![("form_token", self.form_token.as_str())];
-        all.extend_from_slice(fields);
-        self.ask(path).header("origin", &self.node.base_url()).fields(&all)
+    fn deref(&self) -> &Tab<'a> {
+        &self.tab
     }
+}
 
-    pub(crate) async fn sends(&self, path: &str, fields: &[(&str, &str)]) -> Answer {
-        self.form(path, fields).send().await
-    }
-
-    /// What a form must not get by with: no origin, another one, no token, another's token.
+impl Person<'_> {
+    /// What a form must not get by with: no origin or another one, no token or another one, the word of the browser that
+    /// another site sent it.
     pub(crate) async fn cannot_be_imitated(&self, path: &str, fields: &[(&str, &str)]) {
-        let base = self.node.base_url();
-        let token = ("form_token", self.form_token.as_str());
-        let wrong = ("form_token", "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA");
-        for (origin, token) in [
-            (None, Some(token)),
-            (Some("https://evil.example"), Some(token)),
-            (Some("null"), Some(token)),
-            (Some(base.as_str()), None),
-            (Some(base.as_str()), Some(wrong)),
+        let own = self.node.base_url();
+        let page = own.replace("://", "://s-aaaaaaaaaaaaaaaaaaaaaaaaaa.");
+        let (right, other) = (self.token(), self.node.app().form_token("another session"));
+        for (origin, token, site) in [
+            (None, Some(right.as_str()), None),
+            (Some("https://evil.example"), Some(&right), None),
+            (Some("null"), Some(&right), None),
+            (Some(&page), Some(&right), None),
+            (Some(&own), None, None),
+            (Some(&own), Some(""), None),
+            (Some(&own), Some("made-up"), None),
+            (Some(&own), Some(&other), None),
+            (Some(&own), Some(&right), Some("cross-site")),
         ] {
-            let sent: Vec<_> = token.into_iter().chain(fields.iter().copied()).collect();
-            let ask = self.ask(path).fields(&sent);
-            let ask = match origin {
-                Some(origin) => ask.header("origin", origin),
-                None => ask,
-            };
-            let answer = ask.send().await;
-            assert_eq!(answer.status, 403, "{path} {origin:?} {token:?}: {}", answer.text());
+            let sent: Vec<_> =
+                token.map(|token| ("form_token", token)).into_iter().chain(fields.iter().copied()).collect();
+            let headers = [("origin", origin), ("sec-fetch-site", site)];
+            let given = headers.into_iter().filter_map(|(name, value)| Some((name, value?)));
+            let ask = given.fold(self.bare(path), |ask, (name, value)| ask.header(name, value));
+            let answer = ask.fields(&sent).send().await;
+            assert_eq!(answer.status, 403, "{path} {origin:?} {token:?} {site:?}: {}", answer.text());
+            assert!(!answer.has("location"));
         }
-    }
-
-    fn ask(&self, path: &str) -> Ask {
-        self.node.post(path).browser().cookie(&self.cookie)
     }
 }

@@ -2,43 +2,61 @@
 //! sends forms as a browser does.
 
 use super::{Answer, Ask, Node};
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 
 #[derive(Debug)]
 pub(crate) struct Tab<'a> {
-    node: &'a Node,
-    pub(crate) cookies: BTreeMap<String, String>,
+    pub(super) node: &'a Node,
+    cookies: RefCell<BTreeMap<String, String>>,
     /// The token of the last page that had a form.
-    pub(crate) token: String,
+    token: RefCell<String>,
 }
 
 impl<'a> Tab<'a> {
     pub(crate) fn new(node: &'a Node) -> Self {
-        Self { node, cookies: BTreeMap::new(), token: String::new() }
+        Self { node, cookies: RefCell::default(), token: RefCell::default() }
     }
 
     /// One that shows this page.
     pub(crate) async fn at(node: &'a Node, path: &str) -> Self {
-        let mut tab = Self::new(node);
+        let tab = Self::new(node);
         tab.get(path).await;
         tab
     }
 
-    pub(crate) async fn get(&mut self, path: &str) -> Answer {
+    /// One of a session that exists.
+    pub(crate) fn of_session(node: &'a Node, secret: &str, token: String) -> Self {
+        let tab = Self { token: token.into(), ..Self::new(node) };
+        tab.cookies.borrow_mut().insert("__Host-session".into(), secret.to_owned());
+        tab
+    }
+
+    /// The same cookies with the form token of another tab.
+    pub(crate) fn with_token_of(&self, other: &Tab<'_>) -> Self {
+        Self { node: self.node, cookies: self.cookies.clone(), token: other.token.clone() }
+    }
+
+    pub(crate) async fn get(&self, path: &str) -> Answer {
         let answer = self.dressed(self.node.get(path), true).send().await;
         self.keep(answer)
     }
 
     /// Sends a form of the page it shows.
-    pub(crate) async fn submit(&mut self, path: &str, fields: &[(&str, &str)]) -> Answer {
+    pub(crate) async fn submit(&self, path: &str, fields: &[(&str, &str)]) -> Answer {
         let answer = self.form(path, fields).header("origin", &self.node.base_url()).send().await;
         self.keep(answer)
     }
 
     /// The same form before it is sent, without the word of a browser where it comes from.
     pub(crate) fn form(&self, path: &str, fields: &[(&str, &str)]) -> Ask {
-        let token = [("form_token", self.token.as_str())];
-        self.dressed(self.node.post(path), true).fields(&[fields, &token].concat())
+        let token = self.token();
+        self.bare(path).fields(&[fields, &[("form_token", token.as_str())]].concat())
+    }
+
+    /// A form that is still empty: no field, no token, no origin.
+    pub(crate) fn bare(&self, path: &str) -> Ask {
+        self.dressed(self.node.post(path), true)
     }
 
     /// A request that a script of the page makes, before it is filled and sent.
@@ -46,30 +64,41 @@ impl<'a> Tab<'a> {
         self.dressed(self.node.post(path), false)
     }
 
+    pub(crate) fn token(&self) -> String {
+        self.token.borrow().clone()
+    }
+
     /// The value of its session's cookie, if it has one.
-    pub(crate) fn session(&self) -> Option<&str> {
-        self.cookies.get("__Host-session").map(String::as_str)
+    pub(crate) fn session(&self) -> Option<String> {
+        self.cookies.borrow().get("__Host-session").cloned()
+    }
+
+    /// What it sends as `Cookie`.
+    pub(crate) fn cookie(&self) -> String {
+        let cookies = self.cookies.borrow();
+        let pairs: Vec<String> = cookies.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        pairs.join("; ")
     }
 
     fn dressed(&self, ask: Ask, navigates: bool) -> Ask {
-        let pairs: Vec<String> = self.cookies.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        let cookie = self.cookie();
         let ask = if navigates { ask.browser() } else { ask };
-        if pairs.is_empty() { ask } else { ask.cookie(&pairs.join("; ")) }
+        if cookie.is_empty() { ask } else { ask.cookie(&cookie) }
     }
 
-    fn keep(&mut self, answer: Answer) -> Answer {
+    fn keep(&self, answer: Answer) -> Answer {
         for line in answer.headers.get_all("set-cookie") {
             let line = line.to_str().unwrap();
             let (name, value) = line.split(';').next().unwrap().split_once('=').unwrap();
             if line.contains("Max-Age=0") {
-                self.cookies.remove(name);
+                self.cookies.borrow_mut().remove(name);
             } else {
-                self.cookies.insert(name.to_owned(), value.to_owned());
+                self.cookies.borrow_mut().insert(name.to_owned(), value.to_owned());
             }
         }
         let page = answer.text();
         if let Some((_, rest)) = page.split_once("name=\"form_token\" value=\"") {
-            rest.split('"').next().unwrap().clone_into(&mut self.token);
+            self.token.replace(rest.split('"').next().unwrap().to_owned());
         }
         answer
     }

@@ -1,0 +1,103 @@
+//! A multipart form, read part by part as it arrives.
+
+use super::spool::Spool;
+use super::upload::too_large;
+use crate::http::api::ApiState;
+use bytes::BytesMut;
+use dropleaf_app::Upload;
+use dropleaf_core::{Code, Error, Result};
+
+const MOST_PARTS: usize = 32;
+const FIELD_BYTES: usize = 64 * 1024;
+
+/// A form as it arrived.
+#[derive(Debug)]
+pub(in crate::http) struct Form {
+    pub upload: Upload,
+    pub fields: Vec<(String, String)>,
+    /// Of everything the form says, whatever its boundary; for requests that may come again.
+    pub hash: Option<[u8; 32]>,
+}
+
+/// Reads a form with a `file`; `may` sees the fields before it, and nothing of it is read unless it agrees.
+pub(super) async fn read_form(
+    mut form: multer::Multipart<'_>,
+    state: &ApiState,
+    limit: u64,
+    may_come_again: bool,
+    may: impl Fn(&[(String, String)]) -> Result<()>,
+) -> Result<Form> {
+    let mut hasher = may_come_again.then(blake3::Hasher::new);
+    let mut fields = Vec::new();
+    let mut upload = None;
+    let mut parts = 0;
+    while let Some(mut field) = form.next_field().await.map_err(|error| form_error(error, limit))? {
+        parts += 1;
+        if parts > MOST_PARTS {
+            return Err(Error::new(
+                Code::InvalidRequest,
+                format!("A form may have at most {MOST_PARTS} parts."),
+            ));
+        }
+        let name = field.name().unwrap_or_default().to_owned();
+        if name == "file" {
+            may(&fields)?;
+            if upload.is_some() {
+                return Err(Error::field("file", "was sent twice; put several files into one .zip"));
+            }
+            let (filename, content_type) =
+                (field.file_name().map(str::to_owned), field.content_type().map(ToString::to_string));
+            let mut spool = Spool::new(state.app.settings().spool_dir.clone(), may_come_again);
+            while let Some(piece) = field.chunk().await.map_err(|error| form_error(error, limit))? {
+                spool.add(piece, limit).await?;
+            }
+            let (body, hash) = spool.finish().await?;
+            if let (Some(hasher), Some(hash)) = (&mut hasher, hash) {
+                mix(hasher, &[b"file", filename.as_deref().unwrap_or_default().as_bytes(), &hash]);
+            }
+            upload = Some(Upload { filename, content_type, body });
+        } else {
+            let mut text = BytesMut::new();
+            while let Some(piece) = field.chunk().await.map_err(|error| form_error(error, limit))? {
+                text.extend_from_slice(&piece);
+                if text.len() > FIELD_BYTES {
+                    return Err(Error::new(
+                        Code::InvalidField,
+                        format!("A form field is over {FIELD_BYTES} bytes."),
+                    ));
+                }
+            }
+            let text = String::from_utf8(text.to_vec())
+                .map_err(|_| Error::new(Code::InvalidField, "A form field is not valid UTF-8."))?;
+            if let Some(hasher) = &mut hasher {
+                mix(hasher, &[b"field", name.as_bytes(), text.as_bytes()]);
+            }
+            fields.push((name, text));
+        }
+    }
+    let upload = upload.ok_or_else(|| Error::plain(Code::MissingFile))?;
+    Ok(Form { upload, fields, hash: hasher.map(|hasher| hasher.finalize().into()) })
+}
+
+/// Adds values with their lengths, so that no two different forms run together.
+fn mix(hasher: &mut blake3::Hasher, values: &[&[u8]]) {
+    for value in values {
+        hasher.update(&(value.len() as u64).to_le_bytes());
+        hasher.update(value);
+    }
+}
+
+fn form_error(error: multer::Error, limit: u64) -> Error {
+    match error {
+        multer::Error::StreamSizeExceeded { .. } | multer::Error::FieldSizeExceeded { .. } => {
+            too_large(limit)
+        }
+        multer::Error::StreamReadFailed(inner) => match inner.downcast::<Error>() {
+            Ok(ours) => *ours,
+            Err(other) => {
+                Error::new(Code::InvalidRequest, "The request body ended early.").with_source(other)
+            }
+        },
+        other => Error::new(Code::InvalidRequest, format!("The form is malformed: {other}.")),
+    }
+}

@@ -1,0 +1,111 @@
+//! A group of batches as one transaction of SQLite.
+
+use rusqlite::Connection;
+use tokio::sync::oneshot;
+
+use super::sqlite_types::{bind, own_row};
+use super::{DbError, Expect, Outcome, OwnedRow, Stmt, Val};
+
+pub(super) type Answer = Result<Vec<Outcome>, DbError>;
+
+#[derive(Debug)]
+pub(super) struct Batch {
+    pub(super) stmts: Vec<Stmt>,
+    pub(super) reply: oneshot::Sender<Answer>,
+}
+
+impl Batch {
+    pub(super) fn weight(&self) -> usize {
+        self.stmts.iter().flat_map(|stmt| &stmt.args).map(Val::weight).sum()
+    }
+}
+
+/// Commits the group, then answers everybody in it.
+pub(super) fn commit(connection: &mut Connection, group: Vec<Batch>) {
+    match try_commit(connection, &group) {
+        Ok(answers) => {
+            for (batch, answer) in group.into_iter().zip(answers) {
+                let _ = batch.reply.send(answer);
+            }
+        }
+        Err(error) => {
+            for batch in group {
+                let _ = batch.reply.send(Err(error.clone()));
+            }
+        }
+    }
+}
+
+/// One transaction for the group. An error means that nothing of it happened.
+///
+/// Nearly every batch succeeds, so the group is tried without savepoints first: each of them copies every page it
+/// touches. Only when a batch fails is the group undone and done again with a savepoint around each.
+fn try_commit(connection: &Connection, group: &[Batch]) -> Result<Vec<Answer>, DbError> {
+    control(connection, "BEGIN IMMEDIATE")?;
+    let mut answers = Vec::with_capacity(group.len());
+    for batch in group {
+        match run_batch(connection, &batch.stmts) {
+            Ok(outcomes) => answers.push(Ok(outcomes)),
+            // A full disk and some I/O errors have undone the transaction already.
+            Err(error) if connection.is_autocommit() => return Err(error),
+            Err(error) => {
+                control(connection, "ROLLBACK")?;
+                if let [_] = group {
+                    return Ok(vec![Err(error)]);
+                }
+                return commit_apart(connection, group);
+            }
+        }
+    }
+    control(connection, "COMMIT")?;
+    Ok(answers)
+}
+
+/// One transaction, one savepoint per batch: those that fail are undone alone.
+fn commit_apart(connection: &Connection, group: &[Batch]) -> Result<Vec<Answer>, DbError> {
+    control(connection, "BEGIN IMMEDIATE")?;
+    let mut answers = Vec::with_capacity(group.len());
+    for batch in group {
+        control(connection, "SAVEPOINT act")?;
+        let answer = run_batch(connection, &batch.stmts);
+        if let Err(error) = &answer {
+            if connection.is_autocommit() {
+                return Err(error.clone());
+            }
+            control(connection, "ROLLBACK TO act")?;
+        }
+        control(connection, "RELEASE act")?;
+        answers.push(answer);
+    }
+    control(connection, "COMMIT")?;
+    Ok(answers)
+}
+
+fn control(connection: &Connection, sql: &str) -> Result<(), DbError> {
+    connection.prepare_cached(sql)?.raw_execute()?;
+    Ok(())
+}
+
+fn run_batch(connection: &Connection, stmts: &[Stmt]) -> Answer {
+    stmts.iter().map(|stmt| run_one(connection, stmt)).collect()
+}
+
+fn run_one(connection: &Connection, stmt: &Stmt) -> Result<Outcome, DbError> {
+    let mut statement = connection.prepare_cached(stmt.sql)?;
+    bind(&mut statement, &stmt.args)?;
+    let columns = statement.column_count();
+    let outcome = if columns == 0 {
+        Outcome { affected: statement.raw_execute()? as u64, rows: Vec::new() }
+    } else {
+        let mut rows = statement.raw_query();
+        let mut found = Vec::new();
+        while let Some(row) = rows.next()? {
+            found.push(OwnedRow(own_row(row, columns)?));
+        }
+        Outcome { affected: found.len() as u64, rows: found }
+    };
+    match stmt.expect {
+        Expect::Rows(n, label) if n != outcome.affected => Err(DbError::Guard(label)),
+        _ => Ok(outcome),
+    }
+}
