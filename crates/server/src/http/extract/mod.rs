@@ -7,7 +7,7 @@ mod once;
 mod pace;
 mod upload;
 
-pub(super) use caller::{KeyMaker, Owner, Publisher, Reader, SiteWriter, client_ip};
+pub(super) use caller::{KeyReader, Maker, Owner, Publisher, Reader, SiteWriter, client_ip};
 pub(super) use fields::Fields;
 pub(super) use once::{key as idempotency_key, once};
 pub(super) use upload::{Form, Incoming, check_size, json_object};
