@@ -20,6 +20,13 @@ pub struct NewKey {
     pub secret: String,
 }
 
+/// Who makes a key: the account itself, or a program, whose key can do what its token can and ends with its grant.
+#[derive(Debug, Clone, Copy)]
+pub struct KeyMaker<'a> {
+    pub grant_id: Option<&'a str>,
+    pub scopes: Scopes,
+}
+
 impl App {
     /// The account behind a bearer key, as it stood a moment ago: its plan and its name are right, its counts may be
     /// behind. A key with a wrong checksum is refused without asking the database.
@@ -72,14 +79,15 @@ impl App {
         once: Option<&Once>,
         render: impl FnOnce(&NewKey) -> Vec<u8>,
     ) -> Result<Done<NewKey>> {
-        self.create_key_for(account, None, name, once, render).await
+        let owner = KeyMaker { grant_id: None, scopes: Scopes::ALL };
+        self.create_key_for(account, owner, name, once, render).await
     }
 
-    /// The same for a program: the key ends with the grant it was made under.
+    /// The same for whoever asks in the account's name.
     pub async fn create_key_for(
         &self,
         account: &Account,
-        grant_id: Option<&str>,
+        maker: KeyMaker<'_>,
         name: Option<&str>,
         once: Option<&Once>,
         render: impl FnOnce(&NewKey) -> Vec<u8>,
@@ -97,11 +105,12 @@ impl App {
             prefix: secret::shown_prefix(&secret).to_owned(),
             created_at: self.now(),
             last_used: None,
-            grant_id: grant_id.map(str::to_owned),
+            grant_id: maker.grant_id.map(str::to_owned),
+            scopes: maker.scopes,
         };
         // A key is not made for a program that is being shown out.
         let mut stmts: Vec<Stmt> =
-            grant_id.into_iter().map(|id| oauth_grants::require_live(id, key.created_at)).collect();
+            maker.grant_id.into_iter().map(|id| oauth_grants::require_live(id, key.created_at)).collect();
         stmts.push(api_keys::insert(&key, &secret::hash(&secret)));
         let new = NewKey { key, secret };
         if let Some(once) = once {
@@ -122,12 +131,14 @@ impl App {
         Ok(Done::Again { status, body })
     }
 
-    pub async fn list_keys(&self, account: &Account) -> Result<Vec<ApiKey>> {
-        Ok(self.store.list_keys(&account.id).await?)
+    /// The account's keys, or those that one program made for itself.
+    pub async fn list_keys(&self, account: &Account, grant_id: Option<&str>) -> Result<Vec<ApiKey>> {
+        Ok(self.store.list_keys(&account.id, grant_id).await?)
     }
 
-    pub async fn revoke_key(&self, account: &Account, id: &str) -> Result<()> {
-        match self.commit_keys(vec![api_keys::delete(&account.id, id)]).await {
+    /// Revokes a key of the account; to a program, only those that it made itself exist.
+    pub async fn revoke_key(&self, account: &Account, grant_id: Option<&str>, id: &str) -> Result<()> {
+        match self.commit_keys(vec![api_keys::delete(&account.id, grant_id, id)]).await {
             Ok(()) => Ok(()),
             Err(DbError::Guard(api_keys::UNKNOWN)) => Err(Error::not_found("API key")),
             Err(error) => Err(error.into()),

@@ -8,6 +8,8 @@ use std::net::IpAddr;
 #[derive(Debug, Clone)]
 pub struct Caller {
     pub account: Option<Account>,
+    /// The grant of the program that asks in the account's name, if one does.
+    pub grant_id: Option<String>,
     /// The client's own address, when it is known.
     pub ip: Option<IpAddr>,
 }

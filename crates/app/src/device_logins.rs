@@ -192,6 +192,7 @@ impl App {
                     created_at: now,
                     last_used: None,
                     grant_id: None,
+                    scopes: login.scopes,
                 };
                 stmts.push(api_keys::insert(&key, &secret::hash(&secret)));
                 Polled::Key(Box::new(NewKey { key, secret }))

@@ -37,7 +37,7 @@ mod throttle;
 mod views;
 
 pub use accounts::{AccountList, Me};
-pub use api_keys::NewKey;
+pub use api_keys::{KeyMaker, NewKey};
 pub use app::{App, Parts};
 pub use audit::COMMAND_LINE;
 pub use burn::{Claim, Erasing};

@@ -41,8 +41,15 @@ impl App {
 
     /// Counts an attempt of a client without an account, successful or not.
     pub(crate) fn take_attempt(&self, ip: Option<IpAddr>) -> Result<()> {
-        let Some(ip) = ip.filter(|ip| !self.is_exempt(Some(*ip))) else { return Ok(()) };
-        let who = network::client_network(ip);
+        if ip.is_none() { Ok(()) } else { self.take_attempt_of_anybody(ip) }
+    }
+
+    /// The same, and those whose address is not known are counted as one.
+    pub(crate) fn take_attempt_of_anybody(&self, ip: Option<IpAddr>) -> Result<()> {
+        if self.is_exempt(ip) {
+            return Ok(());
+        }
+        let who = ip.map(network::client_network).unwrap_or_default();
         self.attempt_throttle
             .take(&who, self.clock.monotonic())
             .map(|_| ())

@@ -76,19 +76,38 @@ impl App {
         Ok(())
     }
 
-    /// What a form must carry to show that it comes from a page we made for this browser. `who` is the id of the
-    /// session, or what the cookie of a visitor without one holds.
-    pub fn form_token(&self, who: &str) -> String {
-        secret::text(&self.keys.mac("form", who.as_bytes()))
+    /// What a form must carry to show that it comes from a page we made for this session.
+    pub fn form_token(&self, session_id: &str) -> String {
+        secret::text(&self.keys.mac("form", of_session(session_id).as_bytes()))
     }
 
     /// Whether it is that, found out in the same time wherever they differ.
-    pub fn is_form_token(&self, who: &str, token: &str) -> bool {
-        secret::bytes(token).is_some_and(|mac| self.keys.verify("form", who.as_bytes(), &mac))
+    pub fn is_form_token(&self, session_id: &str, token: &str) -> bool {
+        let is = |mac: Vec<u8>| self.keys.verify("form", of_session(session_id).as_bytes(), &mac);
+        secret::bytes(token).is_some_and(is)
+    }
+
+    /// The same for a browser that has not signed in, by what its cookie holds. A browser chooses that itself, so it
+    /// never counts as a session.
+    pub fn visit_token(&self, visit: &str) -> String {
+        secret::text(&self.keys.mac("form", of_visit(visit).as_bytes()))
+    }
+
+    pub fn is_visit_token(&self, visit: &str, token: &str) -> bool {
+        let is = |mac: Vec<u8>| self.keys.verify("form", of_visit(visit).as_bytes(), &mac);
+        secret::bytes(token).is_some_and(is)
     }
 
     /// A name for a browser that has not signed in.
     pub fn new_visit(&self) -> String {
         self.minter.token()
     }
+}
+
+fn of_session(id: &str) -> String {
+    format!("session\0{id}")
+}
+
+fn of_visit(name: &str) -> String {
+    format!("visit\0{name}")
 }

@@ -1,5 +1,6 @@
 //! An API key as its owner sees it: never the secret itself.
 
+use crate::scope::Scopes;
 use crate::{Error, Result};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -12,6 +13,8 @@ pub struct ApiKey {
     pub last_used: Option<i64>,
     /// The grant of the program that made it; it ends with that.
     pub grant_id: Option<String>,
+    /// What it allows at most: what the credential did that it was made with.
+    pub scopes: Scopes,
 }
 
 /// A name for a key: what was asked for, or a default.

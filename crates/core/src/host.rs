@@ -155,6 +155,16 @@ impl Hosts {
         }
     }
 
+    /// Whether a host is one of ours, whatever listens on its other ports. A loopback host belongs to its whole machine:
+    /// there, only our own port is ours.
+    pub fn is_ours(&self, host: &str, port: u16) -> bool {
+        let at = |origin: &Origin| !origin.is_loopback() || port == origin.port;
+        let is = |names: &[String], origin| at(origin) && names.iter().any(|name| is_same_host(name, host));
+        let start = host.len().checked_sub(self.below.len()).and_then(|at| host.get(at..));
+        let is_below = self.isolated && start.is_some_and(|rest| rest.eq_ignore_ascii_case(&self.below));
+        is(&self.api, &self.base) || is(&self.pages, &self.site) || (is_below && at(&self.site))
+    }
+
     pub fn page_url(&self, token: &str) -> String {
         format!("{}/p/{token}/", self.site.url())
     }
@@ -172,6 +182,12 @@ impl Hosts {
     pub fn isolated_origin(&self, label: &str) -> String {
         self.site.url_of(&format!("{label}.{}", self.site_host))
     }
+}
+
+/// Whether two names mean one host: letter by letter, but for case and the spelling of an address.
+fn is_same_host(a: &str, b: &str) -> bool {
+    let ip = |name: &str| name.trim_matches(['[', ']']).parse::<IpAddr>().ok();
+    a.eq_ignore_ascii_case(b) || ip(a).is_some_and(|a| ip(b) == Some(a))
 }
 
 /// The names that mean this origin: on a loopback name, the other loopback names too.

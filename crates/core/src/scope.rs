@@ -21,7 +21,7 @@ impl Scope {
     pub const fn meaning(self) -> &'static str {
         match self {
             Self::Read => "See your pages, their settings and their feedback",
-            Self::Write => "Publish, change and delete pages in your name",
+            Self::Write => "Publish, change and delete pages in your name, and make API keys for itself",
         }
     }
 }
@@ -64,6 +64,12 @@ impl Scopes {
         (!self.read || other.read) && (!self.write || other.write)
     }
 
+    /// What is in both.
+    #[must_use]
+    pub const fn and(self, other: Self) -> Self {
+        Self { read: self.read && other.read, write: self.write && other.write }
+    }
+
     pub fn iter(self) -> impl Iterator<Item = Scope> {
         Scope::ALL.into_iter().filter(move |scope| self.has(*scope))
     }
@@ -94,5 +100,6 @@ mod tests {
         let read = Scopes::parse("sites:read").unwrap();
         assert!(read.is_within(Scopes::ALL) && read.is_within(read) && !Scopes::ALL.is_within(read));
         assert!(read.has(Scope::Read) && !read.has(Scope::Write));
+        assert!(read.and(Scopes::ALL) == read && read.and(Scopes::parse("sites:write").unwrap()).is_empty());
     }
 }

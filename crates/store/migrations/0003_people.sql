@@ -84,6 +84,7 @@ CREATE TABLE oauth_requests (
   expires_at   BIGINT NOT NULL
 );
 CREATE INDEX oauth_requests_by_expiry ON oauth_requests(expires_at);
+CREATE INDEX oauth_requests_by_session ON oauth_requests(session_id, expires_at);
 
 -- What a person allowed a program. Everything issued from it dies with it.
 CREATE TABLE oauth_grants (
@@ -128,7 +129,9 @@ CREATE TABLE oauth_tokens (
   -- When a refresh token was traded in (seen again after that, it was stolen), or an access token first used.
   used_at     BIGINT,
   -- The refresh token it was traded for.
-  parent_hash BYTEA
+  parent_hash BYTEA,
+  -- When it was given up for lost and others were given instead. Shown after that, it was stolen.
+  replaced_at BIGINT
 );
 CREATE INDEX oauth_tokens_by_parent ON oauth_tokens(parent_hash) WHERE parent_hash IS NOT NULL;
 CREATE INDEX oauth_tokens_by_grant ON oauth_tokens(grant_id);
@@ -136,6 +139,8 @@ CREATE INDEX oauth_tokens_by_expiry ON oauth_tokens(expires_at);
 
 -- A key that a program made for itself goes when its grant goes.
 ALTER TABLE api_keys ADD COLUMN grant_id TEXT;
+-- What the token allowed with which the key was made; null: everything.
+ALTER TABLE api_keys ADD COLUMN scopes TEXT;
 CREATE INDEX api_keys_by_grant ON api_keys(grant_id) WHERE grant_id IS NOT NULL;
 
 -- A device that waits for a person to type its code elsewhere.

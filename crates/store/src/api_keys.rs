@@ -23,12 +23,18 @@ fn key_at(row: &Row<'_>, at: usize) -> Result<ApiKey, DbError> {
         created_at: row.int(at + 4)?,
         last_used: row.opt_int(at + 5)?,
         grant_id: row.opt_text(at + 6)?.map(str::to_owned),
+        scopes: opt_scopes(row, at + 7)?,
     })
+}
+
+/// A column of scopes that is null for all of them.
+fn opt_scopes(row: &Row<'_>, at: usize) -> Result<Scopes, DbError> {
+    if row.opt_text(at)?.is_some() { scopes(row, at) } else { Ok(Scopes::ALL) }
 }
 
 impl Store {
     /// The key, its account and what it allows in one read: this stands in front of every authenticated request. A key
-    /// that a program made allows what the program's grant does, while that stands.
+    /// that a program made allows no more than the program's grant, while that stands.
     pub async fn find_key(
         &self,
         hash: &[u8; 32],
@@ -37,24 +43,27 @@ impl Store {
         self.db
             .get(
                 "SELECT a.id, a.email, a.plan, a.is_operator, a.balance_minor, a.active_pages, a.created_at, \
-                 k.id, k.account_id, k.name, k.prefix, k.created_at, k.last_used, k.grant_id, g.scopes \
+                 k.id, k.account_id, k.name, k.prefix, k.created_at, k.last_used, k.grant_id, k.scopes, g.scopes \
                  FROM api_keys k JOIN accounts a ON a.id = k.account_id LEFT JOIN oauth_grants g ON g.id = k.grant_id \
                  WHERE k.key_hash = $1 AND (k.grant_id IS NULL OR (g.revoked_at IS NULL AND g.ends_at > $2))",
                 &[(*hash).into(), now.into()],
                 |row| {
-                    let scopes = if row.opt_text(14)?.is_some() { scopes(row, 14)? } else { Scopes::ALL };
-                    Ok((accounts::row(row)?, key_at(row, 7)?, scopes))
+                    let (key, granted) = (key_at(row, 7)?, opt_scopes(row, 15)?);
+                    let scopes = key.scopes.and(granted);
+                    Ok((accounts::row(row)?, key, scopes))
                 },
             )
             .await
     }
 
-    pub async fn list_keys(&self, account_id: &str) -> Result<Vec<ApiKey>, DbError> {
+    /// An account's keys, or of them those of one grant.
+    pub async fn list_keys(&self, account_id: &str, grant_id: Option<&str>) -> Result<Vec<ApiKey>, DbError> {
         self.db
             .list(
-                "SELECT id, account_id, name, prefix, created_at, last_used, grant_id FROM api_keys \
-                 WHERE account_id = $1 ORDER BY created_at DESC, id DESC LIMIT 1000",
-                vec![account_id.into()],
+                "SELECT id, account_id, name, prefix, created_at, last_used, grant_id, scopes FROM api_keys \
+                 WHERE account_id = $1 AND (CAST($2 AS TEXT) IS NULL OR grant_id = $2) \
+                 ORDER BY created_at DESC, id DESC LIMIT 1000",
+                vec![account_id.into(), grant_id.into()],
                 row,
             )
             .await
@@ -63,8 +72,8 @@ impl Store {
 
 pub fn insert(key: &ApiKey, hash: &[u8; 32]) -> Stmt {
     Stmt::new(
-        "INSERT INTO api_keys (id, account_id, name, prefix, key_hash, created_at, last_used, grant_id) \
-         VALUES ($1, $2, $3, $4, $5, $6, NULL, $7)",
+        "INSERT INTO api_keys (id, account_id, name, prefix, key_hash, created_at, last_used, grant_id, scopes) \
+         VALUES ($1, $2, $3, $4, $5, $6, NULL, $7, $8)",
         vec![
             key.id.as_str().into(),
             key.account_id.as_str().into(),
@@ -73,6 +82,7 @@ pub fn insert(key: &ApiKey, hash: &[u8; 32]) -> Stmt {
             (*hash).into(),
             key.created_at.into(),
             key.grant_id.as_deref().into(),
+            (key.scopes != Scopes::ALL).then(|| key.scopes.to_string()).into(),
         ],
     )
 }
@@ -82,9 +92,13 @@ pub fn delete_of_grant(grant_id: &str) -> Stmt {
     Stmt::new("DELETE FROM api_keys WHERE grant_id = $1", vec![grant_id.into()])
 }
 
-pub fn delete(account_id: &str, id: &str) -> Stmt {
-    Stmt::new("DELETE FROM api_keys WHERE account_id = $1 AND id = $2", vec![account_id.into(), id.into()])
-        .one(UNKNOWN)
+/// Takes away a key of the account, or only if it is of this grant.
+pub fn delete(account_id: &str, grant_id: Option<&str>, id: &str) -> Stmt {
+    Stmt::new(
+        "DELETE FROM api_keys WHERE account_id = $1 AND id = $2 AND (CAST($3 AS TEXT) IS NULL OR grant_id = $3)",
+        vec![account_id.into(), id.into(), grant_id.into()],
+    )
+    .one(UNKNOWN)
 }
 
 /// Notes a use, unless one was noted since `not_since`: at most one write a minute for each key.

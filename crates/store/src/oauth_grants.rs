@@ -65,7 +65,7 @@ impl Store {
                     grant_columns!(),
                     " FROM oauth_grants g WHERE g.account_id = $1 AND g.revoked_at IS NULL AND g.ends_at > $2 AND ( \
                      EXISTS (SELECT 1 FROM oauth_tokens t WHERE t.grant_id = g.id AND t.expires_at > $2 \
-                     AND (t.kind = 'access' OR t.used_at IS NULL)) \
+                     AND t.replaced_at IS NULL AND (t.kind = 'access' OR t.used_at IS NULL)) \
                      OR EXISTS (SELECT 1 FROM api_keys k WHERE k.grant_id = g.id)) \
                      ORDER BY g.created_at DESC, g.id DESC LIMIT 1000"
                 ),

@@ -70,6 +70,15 @@ pub fn insert(id_hash: &[u8; 32], session_id: &str, request: &RequestRow, expire
     )
 }
 
+/// Forgets all but the newest of a session.
+pub fn keep_newest(session_id: &str, count: i64) -> Stmt {
+    Stmt::new(
+        "DELETE FROM oauth_requests WHERE session_id = $1 AND id_hash NOT IN (SELECT id_hash FROM oauth_requests \
+         WHERE session_id = $1 ORDER BY expires_at DESC, id_hash LIMIT $2)",
+        vec![session_id.into(), count.into()],
+    )
+}
+
 /// Answers it: of any number of answers one is heard.
 pub fn take(id_hash: &[u8; 32], session_id: &str, now: i64) -> Stmt {
     Stmt::new(

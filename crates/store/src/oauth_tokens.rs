@@ -29,16 +29,19 @@ pub struct AccessRow {
     pub scopes: Scopes,
     pub expires_at: i64,
     pub used_at: Option<i64>,
+    /// When others were given in its place.
+    pub replaced_at: Option<i64>,
 }
 
 impl Store {
-    /// The access token, its grant and its account in one read, if all of them stand.
+    /// The access token, its grant and its account in one read, if all of them stand. The token itself may have been
+    /// replaced.
     pub async fn find_access(&self, hash: &[u8; 32], now: i64) -> Result<Option<AccessRow>, DbError> {
         self.db
             .get(
                 concat!(
                     "SELECT a.id, a.email, a.plan, a.is_operator, a.balance_minor, a.active_pages, a.created_at, \
-                     t.scopes, t.expires_at, t.used_at, ",
+                     t.scopes, t.expires_at, t.used_at, t.replaced_at, ",
                     grant_columns!(),
                     " FROM oauth_tokens t JOIN oauth_grants g ON g.id = t.grant_id \
                      JOIN accounts a ON a.id = g.account_id WHERE t.token_hash = $1 AND t.kind = 'access' \
@@ -51,7 +54,8 @@ impl Store {
                         scopes: scopes(row, 7)?,
                         expires_at: row.int(8)?,
                         used_at: row.opt_int(9)?,
-                        grant: grant_at(row, 10)?,
+                        replaced_at: row.opt_int(10)?,
+                        grant: grant_at(row, 11)?,
                     })
                 },
             )
@@ -108,17 +112,21 @@ pub fn insert(hash: &[u8; 32], grant_id: &str, token: &TokenRow, parent: Option<
 pub fn take_refresh(hash: &[u8; 32], now: i64) -> Stmt {
     Stmt::new(
         "UPDATE oauth_tokens SET used_at = $1 WHERE token_hash = $2 AND kind = 'refresh' AND used_at IS NULL \
-         AND expires_at > $1",
+         AND replaced_at IS NULL AND expires_at > $1",
         vec![now.into(), hash.into()],
     )
     .one(REUSED)
 }
 
-/// Takes back the two tokens that this refresh token was traded for, if nobody has used either: then the answer that
-/// carried them was lost.
-pub fn take_back(parent: &[u8; 32]) -> Stmt {
-    Stmt::new("DELETE FROM oauth_tokens WHERE parent_hash = $1 AND used_at IS NULL", vec![parent.into()])
-        .rows(2, REUSED)
+/// Gives up for lost the two tokens that this refresh token was traded for, if nobody has used either and it was first
+/// traded in after `since`. They stay known: whoever shows them after all has stolen them.
+pub fn replace(parent: &[u8; 32], now: i64, since: i64) -> Stmt {
+    Stmt::new(
+        "UPDATE oauth_tokens SET replaced_at = $1 WHERE parent_hash = $2 AND used_at IS NULL AND replaced_at IS NULL \
+         AND EXISTS (SELECT 1 FROM oauth_tokens p WHERE p.token_hash = $2 AND p.used_at > $3)",
+        vec![now.into(), parent.into(), since.into()],
+    )
+    .rows(2, REUSED)
 }
 
 /// Notes the first use of an access token.

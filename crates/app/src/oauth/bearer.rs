@@ -68,6 +68,11 @@ impl App {
         if !resource::is_ours(&self.hosts.base.url(), &access.grant.resource) {
             return Err(bad());
         }
+        if access.replaced_at.is_some() {
+            // It was given up for lost, and yet somebody holds it.
+            self.end_grant(&access.grant.id).await?;
+            return Err(bad());
+        }
         self.note_access(&hash, &access).await?;
         let known = Arc::new(access);
         self.token_ring.keep(&hash, Arc::clone(&known), before);

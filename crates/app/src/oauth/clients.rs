@@ -23,7 +23,7 @@ impl App {
         ip: Option<IpAddr>,
     ) -> Result<NewClient, Refusal> {
         let now = self.now();
-        let client = description.check(self.minter.id("client"), now)?;
+        let client = description.check(self.minter.id("client"), &self.hosts, now)?;
         let keeps_one = client.auth_method != AuthMethod::None;
         let secret = keeps_one.then(|| format!("ocs_{}", self.minter.token()));
         let mut stmts = Vec::new();
@@ -41,9 +41,9 @@ impl App {
         }
     }
 
-    /// Counts a description that has to be fetched for somebody.
+    /// Counts a description that has to be fetched for somebody; those whose address is not known are counted together.
     pub fn take_document(&self, ip: Option<IpAddr>) -> Result<()> {
-        self.take_attempt(ip)
+        self.take_attempt_of_anybody(ip)
     }
 
     pub async fn find_client(&self, id: &str) -> Result<Option<Client>> {

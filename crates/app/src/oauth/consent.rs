@@ -3,7 +3,7 @@
 use super::GrantedClient;
 use crate::app::App;
 use dropleaf_core::account::Account;
-use dropleaf_core::oauth::{CODE_SECONDS, REQUEST_SECONDS};
+use dropleaf_core::oauth::{CODE_SECONDS, MOST_REQUESTS, REQUEST_SECONDS};
 use dropleaf_core::session::Session;
 use dropleaf_core::{Result, secret};
 use dropleaf_store::oauth_codes::{self, CodeRow};
@@ -25,7 +25,8 @@ impl App {
         let id = self.minter.token();
         let stmt =
             oauth_requests::insert(&secret::hash(&id), &session.id, request, self.now() + REQUEST_SECONDS);
-        self.store.commit(vec![stmt]).await?;
+        let room = oauth_requests::keep_newest(&session.id, MOST_REQUESTS - 1);
+        self.store.commit(vec![room, stmt]).await?;
         Ok(id)
     }
 

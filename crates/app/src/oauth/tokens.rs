@@ -4,7 +4,7 @@
 use crate::app::App;
 use dropleaf_core::oauth::token::Kind;
 use dropleaf_core::oauth::{
-    ACCESS_SECONDS, GRANT_SECONDS, OAuthCode, REFRESH_SECONDS, Refusal, pkce, resource,
+    ACCESS_SECONDS, GRANT_SECONDS, LOST_SECONDS, OAuthCode, REFRESH_SECONDS, Refusal, pkce, resource,
 };
 use dropleaf_core::scope::Scopes;
 use dropleaf_core::{Result, secret};
@@ -181,7 +181,7 @@ impl App {
         if matches!(outcome, Err(DbError::Guard(oauth_tokens::REUSED)))
             && self.settings.tolerates_lost_refresh
         {
-            outcome = self.commit_keys(with(oauth_tokens::take_back(&hash))).await;
+            outcome = self.commit_keys(with(oauth_tokens::replace(&hash, now, now - LOST_SECONDS))).await;
         }
         match outcome {
             Ok(()) => Ok(tokens),

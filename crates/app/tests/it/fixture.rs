@@ -53,7 +53,8 @@ impl Fixture {
     }
 
     pub(crate) fn caller(&self, who: Option<usize>) -> Caller {
-        Caller { account: who.map(|who| self.accounts[who].clone()), ip: Some([203, 0, 113, 7].into()) }
+        let account = who.map(|who| self.accounts[who].clone());
+        Caller { account, grant_id: None, ip: Some([203, 0, 113, 7].into()) }
     }
 
     /// How many bodies are stored.

@@ -1,6 +1,7 @@
 //! Programs that ask people for access: what they say of themselves (RFC 7591), and what of it is kept.
 
 use super::{OAuthCode, OAuthError, redirect};
+use crate::host::Hosts;
 use crate::scope::Scopes;
 
 const MOST_REDIRECTS: usize = 10;
@@ -100,7 +101,7 @@ pub fn document_host(id: &str) -> Option<String> {
 
 impl Description {
     /// The program as it will be kept, or what is wrong with it.
-    pub fn check(self, id: String, now: i64) -> Result<Client, OAuthError> {
+    pub fn check(self, id: String, hosts: &Hosts, now: i64) -> Result<Client, OAuthError> {
         let bad = |why: String| OAuthError::new(OAuthCode::InvalidClientMetadata, why);
         let grants = self.grant_types.unwrap_or_else(|| vec![CODE_GRANT.to_owned()]);
         let has = |name: &str| grants.iter().any(|grant| grant == name);
@@ -130,6 +131,10 @@ impl Description {
             return Err(OAuthError::new(OAuthCode::InvalidRedirectUri, most));
         }
         redirect_uris.iter().try_for_each(|uri| redirect::check(uri))?;
+        if redirect_uris.iter().any(|uri| redirect::is_ours(uri, hosts)) {
+            let ours = "A redirect URI must not lead to this server itself.";
+            return Err(OAuthError::new(OAuthCode::InvalidRedirectUri, ours));
+        }
         Ok(Client {
             id,
             name: name(self.name.as_deref()).map_err(bad)?,
@@ -176,7 +181,9 @@ mod tests {
     }
 
     fn check(description: Description) -> Result<Client, OAuthError> {
-        description.check("client_1".into(), 7)
+        let base = crate::host::Origin::parse("https://drop.example.com").unwrap();
+        let hosts = Hosts::new(base.clone(), base, "drop.example.com".into(), true);
+        description.check("client_1".into(), &hosts, 7)
     }
 
     #[test]
@@ -209,6 +216,7 @@ mod tests {
         for (description, code) in [
             (Description::default(), uri),
             (Description { redirect_uris: list(&["javascript:alert(1)"]), ..described() }, uri),
+            (Description { redirect_uris: list(&["https://x.drop.example.com/"]), ..described() }, uri),
             (Description { redirect_uris: vec!["https://e.org/".into(); 11], ..described() }, uri),
             (Description { grant_types: Some(list(&["implicit"])), ..described() }, metadata),
             (Description { grant_types: Some(Vec::new()), ..described() }, metadata),

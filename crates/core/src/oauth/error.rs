@@ -31,7 +31,6 @@ codes! {
     InvalidClientMetadata = "invalid_client_metadata";
     AccessDenied = "access_denied";
     LoginRequired = "login_required";
-    ConsentRequired = "consent_required";
     ServerError = "server_error";
     AuthorizationPending = "authorization_pending";
     SlowDown = "slow_down";

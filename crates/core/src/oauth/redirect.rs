@@ -1,6 +1,7 @@
 //! Where an answer may be sent: addresses that only their owner can listen on, compared letter by letter.
 
 use super::{OAuthCode, OAuthError};
+use crate::host::Hosts;
 use std::fmt::Write;
 
 const LONGEST: usize = 2000;
@@ -38,6 +39,16 @@ pub fn check(uri: &str) -> Result<(), OAuthError> {
         scheme if scheme.contains('.') || EDITORS.contains(&scheme) => Ok(()),
         _ => bad("of an app must have a scheme with a dot, such as com.example.app:/callback"),
     }
+}
+
+/// Whether the address leads to this service itself. Anybody can publish a page here, and none of them speaks for a
+/// program: what a page can be made to pass on, it might.
+pub fn is_ours(uri: &str, hosts: &Hosts) -> bool {
+    let Some(Parts { scheme: scheme @ ("https" | "http"), host, port, .. }) = split(uri) else {
+        return false;
+    };
+    let usual = if scheme == "https" { 443 } else { 80 };
+    hosts.is_ours(host, port.strip_prefix(':').and_then(|port| port.parse().ok()).unwrap_or(usual))
 }
 
 /// Whether the address asked for is the one registered. On loopback the port may differ: a program takes any that is
@@ -233,6 +244,45 @@ mod tests {
             ("cursor://a/cb", "cursor://a:1/cb"),
         ] {
             assert!(!matches(registered, asked), "{registered} {asked}");
+        }
+    }
+
+    #[test]
+    fn addresses_of_the_service_itself_are_told_apart() {
+        let origin = |url| crate::host::Origin::parse(url).unwrap();
+        let public = Hosts::new(
+            origin("https://drop.example.com"),
+            origin("https://pages.example.net"),
+            "pages.example.net".into(),
+            true,
+        );
+        for (uri, is) in [
+            ("https://drop.example.com/cb", true),
+            ("https://drop.example.com:8443/cb", true),
+            ("https://pages.example.net/p/x/", true),
+            ("https://s-abc.pages.example.net/cb", true),
+            ("https://a.b.pages.example.net/cb", true),
+            ("https://example.net/cb", false),
+            ("https://mypages.example.net/cb", false),
+            ("https://pages.example.net.evil.example/cb", false),
+            ("http://127.0.0.1:8080/cb", false),
+            ("cursor://drop.example.com/cb", false),
+        ] {
+            assert_eq!(is_ours(uri, &public), is, "{uri}");
+        }
+        let base = origin("http://localhost:8080");
+        let local = Hosts::new(base.clone(), base, "localhost".into(), true);
+        for (uri, is) in [
+            ("http://localhost:8080/cb", true),
+            ("http://127.0.0.1:8080/cb", true),
+            ("http://[::1]:8080/cb", true),
+            ("http://[0:0:0:0:0:0:0:1]:8080/cb", true),
+            ("https://s-abc.localhost:8080/cb", true),
+            ("http://localhost:8081/cb", false),
+            ("http://localhost/cb", false),
+            ("https://s-abc.localhost/cb", false),
+        ] {
+            assert_eq!(is_ours(uri, &local), is, "{uri}");
         }
     }
 

@@ -10,13 +10,26 @@ use tokio::sync::Semaphore;
 
 const PATIENCE: Duration = Duration::from_secs(5);
 const LIMIT: usize = 64 * 1024;
-/// Documents that are fetched at the same time.
-const AT_ONCE: usize = 8;
+/// Documents that are fetched at the same time, for people and for those who have not signed in: strangers stand in
+/// nobody's way but each other's.
+const FOR_PEOPLE: usize = 8;
+const FOR_STRANGERS: usize = 2;
+/// How long a request waits until it is its turn.
+const IN_LINE: Duration = Duration::from_secs(3);
 
 #[derive(Debug)]
 pub(crate) struct Fetcher {
     allow_loopback: bool,
-    places: Semaphore,
+    people: Semaphore,
+    strangers: Semaphore,
+}
+
+/// For whom a document is fetched.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Asker {
+    /// Somebody who has signed in.
+    Person,
+    Stranger,
 }
 
 #[derive(Debug)]
@@ -51,11 +64,17 @@ impl std::fmt::Display for DocumentError {
 impl Fetcher {
     /// `allow_loopback` lets tests keep documents on this machine.
     pub(crate) const fn new(allow_loopback: bool) -> Self {
-        Self { allow_loopback, places: Semaphore::const_new(AT_ONCE) }
+        Self {
+            allow_loopback,
+            people: Semaphore::const_new(FOR_PEOPLE),
+            strangers: Semaphore::const_new(FOR_STRANGERS),
+        }
     }
 
-    pub(crate) async fn fetch(&self, address: &str) -> Result<Document, DocumentError> {
-        let _place = self.places.try_acquire().map_err(|_| DocumentError::Busy)?;
+    pub(crate) async fn fetch(&self, address: &str, asker: Asker) -> Result<Document, DocumentError> {
+        let places = if asker == Asker::Person { &self.people } else { &self.strangers };
+        let place = tokio::time::timeout(IN_LINE, places.acquire()).await;
+        let Ok(Ok(_place)) = place else { return Err(DocumentError::Busy) };
         tokio::time::timeout(PATIENCE, self.get(address)).await.unwrap_or(Err(DocumentError::Unreachable))
     }
 
@@ -132,7 +151,7 @@ mod tests {
             "https://2130706433/c",
             "https://0x7f.1/c",
         ] {
-            let refused = fetcher.fetch(address).await.err();
+            let refused = fetcher.fetch(address, Asker::Person).await.err();
             assert_eq!(refused, Some(DocumentError::NotPublic), "{address}");
         }
     }

@@ -2,4 +2,4 @@
 
 mod document;
 
-pub(crate) use document::Fetcher;
+pub(crate) use document::{Asker, Fetcher};

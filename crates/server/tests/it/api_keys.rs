@@ -1,5 +1,6 @@
 //! `/api-keys`: made once, shown once, revoked at once. Spec §4 API keys, §5, decisions §3.3.
 
+use crate::harness::oauth::{let_in, refresh};
 use crate::harness::{NOW, Node, Setup, on_each_database};
 use serde_json::{Value, json};
 
@@ -133,6 +134,72 @@ async fn account_sees_itself() {
         assert_eq!(me["counts"], json!({"active_pages": 1, "publishes_today": 1}));
         assert_eq!(me["limits"]["active_pages"], 3);
         assert_eq!(me["limits"]["longest_life_seconds"], 604_800);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn program_sees_and_revokes_its_own_keys_alone() {
+    on_each_database(Setup::new, async |node| {
+        let person = node.newcomer("ada@example.org").await;
+        let made = node.app().create_key(&person.account, Some("mine"), None, |_| Vec::new()).await.unwrap();
+        let dropleaf_app::Done::Fresh(owner) = made else { panic!("a fresh key") };
+        let (one, other) = (let_in(&person, "").await, let_in(&person, "").await);
+        let make = async |access: &str, name: &str| {
+            node.post("/api-keys").key(access).json(&json!({"name": name})).send().await.expect(201).json()
+        };
+        let (ones, others) = (make(&one.access, "one").await, make(&other.access, "other").await);
+        let ones_key = ones["key"].as_str().unwrap();
+        let names = async |credential: &str| {
+            let list = node.get("/api-keys").key(credential).send().await.expect(200).json();
+            let mut names: Vec<String> = list["keys"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .map(|key| key["name"].as_str().unwrap().into())
+                .collect();
+            names.sort();
+            names
+        };
+        assert_eq!(names(&one.access).await, ["one"]);
+        assert_eq!(names(ones_key).await, ["one"], "a program's key sees what the program sees");
+        assert_eq!(names(&owner.secret).await, ["mine", "one", "other"]);
+        let path = |id: &Value| format!("/api-keys/{}", id.as_str().unwrap());
+        for id in [&json!(owner.key.id), &others["id"]] {
+            for credential in [one.access.as_str(), ones_key] {
+                node.delete(&path(id)).key(credential).send().await.refused(404, "not_found");
+            }
+        }
+        node.get("/me").key(&owner.secret).send().await.expect(200);
+        node.get("/me").key(others["key"].as_str().unwrap()).send().await.expect(200);
+        node.delete(&path(&ones["id"])).key(&one.access).send().await.expect(200);
+        node.delete(&path(&others["id"])).key(&owner.secret).send().await.expect(200);
+        assert_eq!(names(&owner.secret).await, ["mine"]);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn key_allows_no_more_than_the_token_it_was_made_with() {
+    on_each_database(Setup::new, async |node| {
+        let person = node.newcomer("ada@example.org").await;
+        let program = let_in(&person, "").await;
+        let make = async |access: &str| {
+            let ask = node.post("/api-keys").key(access).header("idempotency-key", "one key");
+            ask.json(&json!({})).send().await
+        };
+        let wide = make(&program.access).await.expect(201).json();
+        node.get("/sites").key(wide["key"].as_str().unwrap()).send().await.expect(200);
+        let narrow = [("scope", "sites:write")];
+        let next = refresh(node, &program.client_id, &program.refresh, &narrow).await.expect(200).json();
+        let access = next["access_token"].as_str().unwrap();
+        make(access).await.refused(422, "idempotency_mismatch");
+        let made = node.post("/api-keys").key(access).json(&json!({})).send().await.expect(201).json();
+        let key = made["key"].as_str().unwrap();
+        node.get("/sites").key(key).send().await.refused(403, "insufficient_scope");
+        let again = node.post("/api-keys").key(key).json(&json!({})).send().await.expect(201).json();
+        let again = again["key"].as_str().unwrap();
+        node.get("/sites").key(again).send().await.refused(403, "insufficient_scope");
     })
     .await;
 }

@@ -1,5 +1,6 @@
 //! `Idempotency-Key` on what creates something. Decisions §2.12.
 
+use crate::harness::oauth::let_in;
 use crate::harness::{Answer, DAY, Form, Node, Setup, on_each_database, page};
 use serde_json::json;
 
@@ -135,6 +136,41 @@ async fn new_api_key_is_repeated_with_its_secret() {
         assert_eq!(first.body, second.body);
         make("other").await.refused(422, "idempotency_mismatch");
         assert_eq!(node.count("SELECT COUNT(*) FROM api_keys").await, 2, "the operator's and this one");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn answers_do_not_cross_between_a_person_and_their_programs() {
+    on_each_database(Setup::new, async |node| {
+        let person = node.newcomer("ada@example.org").await;
+        let made = node.app().create_key(&person.account, None, None, |_| Vec::new()).await.unwrap();
+        let dropleaf_app::Done::Fresh(owner) = made else { panic!("a fresh key") };
+        let (one, other) = (let_in(&person, "").await, let_in(&person, "").await);
+        let site = post(node, Some(&owner.secret), "a page", "Page").await.expect(201).json();
+        let share = format!("{}/share-tokens", crate::harness::site_path(&site));
+        for path in ["/api-keys", share.as_str()] {
+            let mut answers = Vec::new();
+            for credential in [&owner.secret, &one.access, &other.access] {
+                let make = async || {
+                    let ask = node.post(path).key(credential).header("idempotency-key", "same");
+                    ask.json(&json!({})).send().await.expect(201)
+                };
+                let first = make().await;
+                assert_eq!(first.body, make().await.body, "{path}: to the same caller, the same answer");
+                answers.push(first.json()["id"].as_str().unwrap().to_owned());
+            }
+            answers.sort();
+            answers.dedup();
+            assert_eq!(answers.len(), 3, "{path}: to each their own");
+        }
+        let mut sites = Vec::new();
+        for credential in [&owner.secret, &one.access, &other.access] {
+            sites.push(
+                post(node, Some(credential), "same page", "Page").await.expect(201).json()["id"].clone(),
+            );
+        }
+        assert!(sites[0] != sites[1] && sites[1] != sites[2] && sites[0] != sites[2]);
     })
     .await;
 }

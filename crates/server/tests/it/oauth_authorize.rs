@@ -78,6 +78,7 @@ async fn unknown_client_or_address_is_a_page_and_never_a_redirect() {
     let person = node.newcomer("ada@example.org").await;
     let client = register(&node, "A program").await;
     let other = "client_aaaaaaaaaaaaaaaaaaaa";
+    let ours = format!("http://127.0.0.1:{}/callback", node.base_url().rsplit(':').next().unwrap());
     for changes in [
         vec![("client_id", "")],
         vec![("client_id", other)],
@@ -94,6 +95,7 @@ async fn unknown_client_or_address_is_a_page_and_never_a_redirect() {
         vec![("redirect_uri", "javascript:alert(1)")],
         vec![("redirect_uri", "https://evil.example"), ("response_type", "token")],
         vec![("redirect_uri", "https://evil.example"), ("prompt", "none")],
+        vec![("redirect_uri", &ours)],
     ] {
         let path = authorize_path(&client, &changes);
         stopped(&person.get(&path).await);
@@ -141,7 +143,7 @@ async fn every_other_mistake_is_told_to_the_program_with_state_and_issuer() {
         (vec![("scope", "sites:read openid")], "invalid_scope"),
         (vec![("resource", "https://other.example/mcp")], "invalid_target"),
         (vec![("resource", &foreign)], "invalid_target"),
-        (vec![("prompt", "none")], "consent_required"),
+        (vec![("prompt", "none")], "login_required"),
     ] {
         let answer = person.get(&authorize_path(&client, &changes)).await;
         let sent = sent_to(&answer, CALLBACK);
@@ -153,8 +155,9 @@ async fn every_other_mistake_is_told_to_the_program_with_state_and_issuer() {
         );
         assert!(sent["error_description"].is_string() && sent.get("code").is_none());
     }
-    let nobody = node.get(&authorize_path(&client, &[("prompt", "none")])).send().await;
-    assert_eq!(sent_to(&nobody, CALLBACK)["error"], "login_required");
+    let path = authorize_path(&client, &[("prompt", "none")]);
+    let (nobody, somebody) = (node.get(&path).send().await, person.get(&path).await);
+    assert_eq!(nobody.header("location"), somebody.header("location"), "who has signed in is not told");
     let twice = format!("{}&scope=sites%3Aread&scope=sites%3Awrite", authorize_path(&client, &[]));
     assert_eq!(sent_to(&person.get(&twice).await, CALLBACK)["error"], "invalid_request");
     let odd = authorize_path(&client, &[("state", "a\u{0}b")]);
@@ -283,4 +286,62 @@ async fn scopes_and_resource_are_those_asked_for() {
         );
         assert!(rows.await.contains(&(scopes.to_owned(), resource)));
     }
+}
+
+#[tokio::test]
+async fn nobody_is_sent_on_before_they_have_signed_in() {
+    let node = Node::start().await;
+    let client = register(&node, "A program").await;
+    for changes in [
+        vec![("response_type", "token")],
+        vec![("code_challenge", "")],
+        vec![("scope", "sites:admin")],
+        vec![("resource", "https://other.example/mcp")],
+        vec![("prompt", "login")],
+    ] {
+        let path = authorize_path(&client, &changes);
+        let answer = node.get(&path).send().await.expect(303);
+        let next: String = form_urlencoded::byte_serialize(path.as_bytes()).collect();
+        assert_eq!(answer.header("location"), format!("/login?next={next}"), "{changes:?}");
+    }
+}
+
+#[tokio::test]
+async fn page_that_loads_the_address_leaves_nothing_behind() {
+    let node = Node::start().await;
+    let person = node.newcomer("ada@example.org").await;
+    let client = register(&node, "A program").await;
+    for path in [authorize_path(&client, &[]), authorize_path(&client, &[("prompt", "none")])] {
+        for dest in ["image", "script", "iframe", "empty", ""] {
+            let answer = person.look(&path).header("sec-fetch-dest", dest).send().await;
+            assert_eq!(answer.status, 403, "{dest}");
+            assert!(!answer.has("location") && answer.header("content-type").starts_with("text/html"));
+        }
+    }
+    assert_eq!(node.count("SELECT COUNT(*) FROM oauth_requests").await, 0);
+    let visit = person.look(&authorize_path(&client, &[])).header("sec-fetch-dest", "document");
+    visit.send().await.expect(200);
+}
+
+#[tokio::test]
+async fn session_keeps_the_newest_questions_alone() {
+    on_each_database(Setup::new, async |node| {
+        let (ada, eve) = (node.newcomer("ada@example.org").await, node.newcomer("eve@example.org").await);
+        let client = register(node, "A program").await;
+        let path = authorize_path(&client, &[]);
+        let eves = eve.get(&path).await.expect(200);
+        let oldest = ada.get(&path).await.expect(200);
+        node.clock.advance(1);
+        for _ in 0..19 {
+            ada.get(&path).await.expect(200);
+        }
+        assert_eq!(node.count("SELECT COUNT(*) FROM oauth_requests").await, 21);
+        node.clock.advance(1);
+        let newest = ada.get(&path).await.expect(200);
+        assert_eq!(node.count("SELECT COUNT(*) FROM oauth_requests").await, 21);
+        stopped(&ada.consent(&oldest, "allow").await);
+        sent_to(&ada.consent(&newest, "allow").await, CALLBACK);
+        sent_to(&eve.consent(&eves, "allow").await, CALLBACK);
+    })
+    .await;
 }

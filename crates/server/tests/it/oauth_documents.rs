@@ -85,28 +85,29 @@ async fn program_is_let_in_by_its_address_and_refreshes() {
 #[tokio::test]
 async fn document_is_kept_for_its_time_and_a_failure_is_not() {
     let (node, host) = (node().await, Host::start().await);
+    let person = node.newcomer("ada@example.org").await;
     let path = authorize_path(&host.id, &[]);
     host.says("500 Oh", &json!(""));
     for asked in 1..=2 {
-        node.get(&path).send().await.expect(400);
+        person.get(&path).await.expect(400);
         assert_eq!(host.asked(), asked);
     }
     host.says("200 OK\r\nCache-Control: max-age=10", &host.document());
     for _ in 0..3 {
-        node.get(&path).send().await.expect(303);
+        person.get(&path).await.expect(200);
     }
     assert_eq!(host.asked(), 3);
     node.clock.advance(299);
-    node.get(&path).send().await.expect(303);
+    person.get(&path).await.expect(200);
     assert_eq!(host.asked(), 3, "five minutes at least");
     node.clock.advance(1);
     host.says("200 OK\r\nCache-Control: max-age=999999999", &host.document());
-    node.get(&path).send().await.expect(303);
+    person.get(&path).await.expect(200);
     node.clock.advance(86_399);
-    node.get(&path).send().await.expect(303);
+    person.get(&path).await.expect(200);
     assert_eq!(host.asked(), 4);
     node.clock.advance(1);
-    node.get(&path).send().await.expect(303);
+    person.get(&path).await.expect(200);
     assert_eq!(host.asked(), 5, "a day at most");
 }
 
@@ -178,19 +179,72 @@ async fn documents_can_be_switched_off() {
 }
 
 #[tokio::test]
-async fn strangers_cannot_make_the_server_ask_without_end() {
+async fn nobody_can_make_the_server_ask_without_end() {
     let host = Host::start().await;
     let setup = Setup::new().with_rates().set("oauth.allow_loopback_documents", "true");
+    let setup = setup.set("trusted_proxies", "127.0.0.0/8,::1/128");
     let node = setup.set("limits.anonymous_attempts_per_minute", "2").start().await;
+    let person = node.newcomer("ada@example.org").await;
     host.says("404 Not Found", &json!(""));
     let path = authorize_path(&host.id, &[]);
+    // A proxy that does not say for whom it asks: they count together.
     for status in [400, 400, 429, 429] {
-        node.get(&path).send().await.expect(status);
+        person.get(&path).await.expect(status);
     }
     assert_eq!(host.asked(), 2);
-    let person = node.newcomer("ada@example.org").await;
+    person.look(&path).from("203.0.113.7").send().await.expect(400);
     host.says("200 OK", &host.document());
     node.clock.advance(60);
     let page = person.get(&path).await.expect(200);
     sent_to(&person.consent(&page, "deny").await, CALLBACK);
+}
+
+#[tokio::test]
+async fn documents_are_fetched_for_people_alone() {
+    let (node, host) = (node().await, Host::start().await);
+    for changes in [vec![], vec![("prompt", "none")], vec![("scope", "nonsense")]] {
+        let answer = node.get(&authorize_path(&host.id, &changes)).send().await.expect(303);
+        assert!(answer.header("location").starts_with("/login?next="));
+    }
+    trade(&node, &host.id, "x", &[]).await.refused(400, "invalid_grant");
+    refresh(&node, &host.id, "x", &[]).await.refused(400, "invalid_grant");
+    assert_eq!(host.asked(), 0);
+    let person = node.newcomer("ada@example.org").await;
+    person.get(&authorize_path(&host.id, &[])).await.expect(200);
+    assert_eq!(host.asked(), 1);
+}
+
+#[tokio::test]
+async fn slow_hosts_that_strangers_name_stand_in_nobodys_way() {
+    let (node, host) = (node().await, Host::start().await);
+    let silent = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let slow = format!("http://127.0.0.1:{}/client.json", silent.local_addr().unwrap().port());
+    let ask = || node.post("/oauth/device_authorization").fields(&[("client_id", slow.as_str())]).send();
+    let person = node.newcomer("ada@example.org").await;
+    let strangers = futures_util::future::join_all((0..12).map(|_| ask()));
+    let look = async {
+        // Strangers hold every place they have.
+        let (_held, _) = silent.accept().await.unwrap();
+        person.get(&authorize_path(&host.id, &[])).await
+    };
+    tokio::select! {
+        page = look => { page.expect(200); }
+        _ = strangers => panic!("the strangers were answered first"),
+    }
+}
+
+#[tokio::test]
+async fn pages_of_this_server_cannot_speak_for_a_program() {
+    let node = node().await;
+    let person = node.newcomer("ada@example.org").await;
+    let base = node.base_url();
+    let port = base.rsplit(':').next().unwrap().to_owned();
+    for id in [
+        format!("{base}/p/x/client.json"),
+        format!("http://127.0.0.1:{port}/client.json"),
+        format!("https://s-abc.localhost:{port}/client.json"),
+    ] {
+        let answer = person.get(&authorize_path(&id, &[])).await.expect(400);
+        assert!(answer.text().contains("Pages on this server cannot speak for an app."), "{id}");
+    }
 }

@@ -54,6 +54,23 @@ async fn agent_auth_lists_only_what_works() {
         page["expires_at"].as_i64().unwrap() - page["created_at"].as_i64().unwrap(),
         anonymous["lifetime_seconds"].as_i64().unwrap()
     );
+    let path = |member: &str, name: &str| {
+        let address = block[member][name].as_str().unwrap().to_owned();
+        address.strip_prefix(&base).expect("an address of ours").to_owned()
+    };
+    let login =
+        node.post(&path("device_login", "code_endpoint")).json(&json!({})).send().await.expect(200).json();
+    let person = node.newcomer("ada@example.org").await;
+    let allow = [("user_code", login["user_code"].as_str().unwrap()), ("answer", "allow")];
+    person.submit("/device", &allow).await;
+    let asked = json!({"device_code": login["device_code"]});
+    let given =
+        node.post(&path("device_login", "token_endpoint")).json(&asked).send().await.expect(200).json();
+    let key = given["access_token"].as_str().unwrap();
+    let header = block["api_key"]["header"].as_str().unwrap().replace("stk_live_…", key);
+    let (name, value) = header.split_once(": ").unwrap();
+    let keys = node.get(&path("api_key", "management_endpoint")).header(name, value).send().await.expect(200);
+    assert_eq!(keys.json()["keys"][0]["id"], given["key_id"]);
 }
 
 #[tokio::test]

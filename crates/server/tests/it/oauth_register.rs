@@ -119,3 +119,30 @@ async fn client_nobody_let_in_is_forgotten_after_a_day() {
     })
     .await;
 }
+
+#[tokio::test]
+async fn addresses_of_this_server_are_no_addresses_of_programs() {
+    let node = Node::start().await;
+    let base = node.base_url();
+    let port = base.rsplit(':').next().unwrap().to_owned();
+    for uri in [
+        format!("{base}/cb"),
+        format!("http://127.0.0.1:{port}/p/x/"),
+        format!("http://[::1]:{port}/cb"),
+        format!("https://localhost:{port}/cb"),
+        format!("https://s-abc.localhost:{port}/cb"),
+    ] {
+        let body = json!({"redirect_uris": ["https://app.example/cb", uri]});
+        register(&node, body).await.refused(400, "invalid_redirect_uri");
+    }
+    assert_eq!(node.count("SELECT COUNT(*) FROM oauth_clients").await, 0);
+    let body = json!({"redirect_uris": ["http://localhost/cb", "http://localhost:1/cb"]});
+    register(&node, body).await.expect(201);
+    let public = Setup::new().set("base_url", "https://drop.example.org");
+    let public = public.set("site_url", "https://pages.example.net").start().await;
+    for uri in ["https://drop.example.org:8443/cb", "https://a-page.pages.example.net/cb"] {
+        let ask =
+            public.post("/oauth/register").host("drop.example.org").json(&json!({"redirect_uris": [uri]}));
+        ask.send().await.refused(400, "invalid_redirect_uri");
+    }
+}

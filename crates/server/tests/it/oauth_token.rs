@@ -174,16 +174,51 @@ async fn lost_answer_is_given_again_where_the_setting_says_so() {
     on_each_database(setup, async |node| {
         let person = node.newcomer("ada@example.org").await;
         let first = let_in(&person, "").await;
-        let lost = refresh(node, &first.client_id, &first.refresh, &[]).await.expect(200).json();
+        refresh(node, &first.client_id, &first.refresh, &[]).await.expect(200);
         let again = refresh(node, &first.client_id, &first.refresh, &[]).await.expect(200).json();
-        assert!(!works(node, &text(&lost, "access_token")).await, "the lost ones are taken back");
-        refresh(node, &first.client_id, &text(&lost, "refresh_token"), &[])
-            .await
-            .refused(400, "invalid_grant");
         // Once what was given is used, a second trade is theft.
         assert!(works(node, &text(&again, "access_token")).await);
         refresh(node, &first.client_id, &first.refresh, &[]).await.refused(400, "invalid_grant");
         assert!(!works(node, &text(&again, "access_token")).await);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn lost_answer_that_turns_up_again_was_stolen() {
+    let setup = || Setup::new().set("oauth.refresh_reuse", "tolerate_lost");
+    on_each_database(setup, async |node| {
+        let person = node.newcomer("ada@example.org").await;
+        for shown in ["access_token", "refresh_token"] {
+            let first = let_in(&person, "").await;
+            let lost = refresh(node, &first.client_id, &first.refresh, &[]).await.expect(200).json();
+            let again = refresh(node, &first.client_id, &first.refresh, &[]).await.expect(200).json();
+            assert!(works(node, &first.access).await);
+            if shown == "access_token" {
+                assert!(!works(node, &text(&lost, shown)).await);
+            } else {
+                let answer = refresh(node, &first.client_id, &text(&lost, shown), &[]).await;
+                answer.refused(400, "invalid_grant");
+            }
+            assert!(!works(node, &first.access).await, "{shown}: the grant has ended");
+            assert!(!works(node, &text(&again, "access_token")).await);
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn lost_answer_is_missed_within_a_minute_of_the_first_trade() {
+    let setup = || Setup::new().set("oauth.refresh_reuse", "tolerate_lost");
+    on_each_database(setup, async |node| {
+        let person = node.newcomer("ada@example.org").await;
+        let first = let_in(&person, "").await;
+        for _ in 0..3 {
+            refresh(node, &first.client_id, &first.refresh, &[]).await.expect(200);
+            node.clock.advance(20);
+        }
+        refresh(node, &first.client_id, &first.refresh, &[]).await.refused(400, "invalid_grant");
+        assert!(!works(node, &first.access).await, "the grant has ended");
     })
     .await;
 }

@@ -2,6 +2,7 @@
 
 use crate::harness::{Answer, DAY, Node, Setup, on_each_database};
 use dropleaf_core::account::Account;
+use dropleaf_core::session::Method;
 
 async fn ann(node: &Node) -> Account {
     node.app().create_account("ann@example.org", None, false).await.unwrap()
@@ -126,4 +127,24 @@ async fn account_page_tells_the_plan_and_what_is_used_of_it() {
     }
     assert_eq!(shown.header("cache-control"), "no-store");
     assert!(shown.header("content-security-policy").contains("require-trusted-types-for 'script'"));
+}
+
+#[tokio::test]
+async fn form_of_a_visit_is_never_that_of_a_session() {
+    let node = Node::start().await;
+    let ann = ann(&node).await;
+    let new = node.app().start_session(&ann, Method::Code, "Firefox on Linux").await.unwrap();
+    // The cookie of a visit holds whatever a browser wants: here the name of somebody's session.
+    let page =
+        node.get("/login").cookie(&format!("__Host-visit={}", new.session.id)).send().await.expect(200);
+    let text = page.text();
+    let (_, rest) = text.split_once("name=\"form_token\" value=\"").unwrap();
+    let token = rest.split('"').next().unwrap();
+    let cookie = format!("__Host-session={}", new.secret);
+    let ask = |token: &str| {
+        let ask = node.post("/logout").cookie(&cookie).header("origin", &node.base_url());
+        ask.fields(&[("form_token", token)])
+    };
+    assert_eq!(ask(token).send().await.status, 403);
+    assert_eq!(ask(&node.app().form_token(&new.session.id)).send().await.status, 303);
 }

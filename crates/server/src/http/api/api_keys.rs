@@ -2,12 +2,12 @@
 
 use super::sites::raw_json;
 use super::{ApiError, ApiState};
-use crate::http::extract::{Fields, Incoming, KeyMaker, Owner, Reader, idempotency_key, once};
+use crate::http::extract::{Fields, Incoming, KeyReader, Maker, idempotency_key, once};
 use axum::Json;
 use axum::body::Body;
 use axum::extract::{Path, State};
 use axum::response::Response;
-use dropleaf_app::{Caller, Done, NewKey};
+use dropleaf_app::{Caller, Done, Identity, KeyMaker, NewKey};
 use dropleaf_core::api_key::ApiKey;
 use dropleaf_core::secret;
 use http::{HeaderMap, StatusCode};
@@ -73,6 +73,8 @@ impl ApiKeyJson {
 }
 
 /// List your keys
+///
+/// A program that a person let in sees the keys it made itself.
 #[utoipa::path(
     get, path = "/api-keys", tag = "API keys", operation_id = "listApiKeys",
     responses((status = 200, description = "The keys, newest first", body = ApiKeysJson)),
@@ -80,15 +82,16 @@ impl ApiKeyJson {
 )]
 pub(super) async fn list(
     State(state): State<ApiState>,
-    Reader(account): Reader,
+    KeyReader(known): KeyReader,
 ) -> Result<Json<ApiKeysJson>, ApiError> {
-    let keys = state.app.list_keys(&account).await?;
+    let keys = state.app.list_keys(&known.account, known.grant_id.as_deref()).await?;
     Ok(Json(ApiKeysJson { keys: keys.into_iter().map(ApiKeyJson::new).collect() }))
 }
 
 /// Make a key
 ///
-/// The answer is the only place where the full key is shown.
+/// The answer is the only place where the full key is shown. A key that a program makes allows what the token allows
+/// with which it was made, and ends when the person shows the program out.
 #[utoipa::path(
     post, path = "/api-keys", tag = "API keys", operation_id = "createApiKey",
     params(("Idempotency-Key" = Option<String>, Header, description = "Repeat the request safely for 24 hours.")),
@@ -98,7 +101,7 @@ pub(super) async fn list(
 )]
 pub(super) async fn create(
     State(state): State<ApiState>,
-    KeyMaker { account, grant_id }: KeyMaker,
+    Maker(Identity { account, scopes, grant_id, .. }): Maker,
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, ApiError> {
@@ -106,12 +109,18 @@ pub(super) async fn create(
         Fields::new(Incoming { state: &state, headers: &headers, body }.object(64 * 1024).await?);
     let name = fields.optional_text("name")?;
     let warnings = fields.warnings();
-    let caller = Caller { account: Some(account), ip: None };
-    let asked = secret::hash(&format!("api-keys\0{}", name.as_deref().unwrap_or_default()));
+    let mut asked = format!("api-keys\0{}", name.as_deref().unwrap_or_default());
+    if grant_id.is_some() {
+        // A narrower token of the same program does not hear of the key that a wider one made.
+        asked = format!("{asked}\0{scopes}");
+    }
+    let asked = secret::hash(&asked);
+    let maker = KeyMaker { grant_id: grant_id.as_deref(), scopes };
+    let caller = Caller { account: Some(account), grant_id: grant_id.clone(), ip: None };
     let once = once(&state, idempotency_key(&headers), &caller, Some(asked));
     let done = state
         .app
-        .create_key_for(caller.account()?, grant_id.as_deref(), name.as_deref(), once.as_ref(), |new| {
+        .create_key_for(caller.account()?, maker, name.as_deref(), once.as_ref(), |new| {
             ApiKeyJson::created(new, warnings.clone())
         })
         .await?;
@@ -124,6 +133,8 @@ pub(super) async fn create(
 }
 
 /// Revoke a key
+///
+/// A program can revoke the keys it made itself.
 #[utoipa::path(
     delete, path = "/api-keys/{id}", tag = "API keys", operation_id = "revokeApiKey",
     params(("id" = String, Path, description = "The key's id.")),
@@ -132,9 +143,9 @@ pub(super) async fn create(
 )]
 pub(super) async fn revoke(
     State(state): State<ApiState>,
-    Owner(account): Owner,
+    Maker(known): Maker,
     Path(id): Path<String>,
 ) -> Result<Json<OkJson>, ApiError> {
-    state.app.revoke_key(&account, &id).await?;
+    state.app.revoke_key(&known.account, known.grant_id.as_deref(), &id).await?;
     Ok(Json(OkJson::yes()))
 }

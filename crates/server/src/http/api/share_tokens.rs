@@ -3,7 +3,7 @@
 use super::api_keys::OkJson;
 use super::sites::raw_json;
 use super::{ApiError, ApiState};
-use crate::http::extract::{Fields, Incoming, Owner, Reader, idempotency_key, once};
+use crate::http::extract::{Fields, Incoming, Maker, Owner, Reader, idempotency_key, once};
 use axum::Json;
 use axum::body::Body;
 use axum::extract::{Path, State};
@@ -156,7 +156,7 @@ pub(super) async fn list(
 )]
 pub(super) async fn create(
     State(state): State<ApiState>,
-    Owner(account): Owner,
+    Maker(known): Maker,
     Path(name): Path<String>,
     headers: HeaderMap,
     body: Body,
@@ -165,7 +165,7 @@ pub(super) async fn create(
         Fields::new(Incoming { state: &state, headers: &headers, body }.object(64 * 1024).await?);
     let wish = wish(&mut fields)?;
     let warnings = fields.warnings();
-    let caller = Caller { account: Some(account), ip: None };
+    let caller = Caller { account: Some(known.account), grant_id: known.grant_id, ip: None };
     let asked = secret::hash(&format!("share-tokens\0{name}\0{wish:?}"));
     let once = once(&state, idempotency_key(&headers), &caller, Some(asked));
     let done = state

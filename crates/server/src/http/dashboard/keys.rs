@@ -25,7 +25,7 @@ async fn list(
     Query(query): Query<HashMap<String, String>>,
 ) -> Result<Response, WebError> {
     let done = query.get("done").and_then(|word| Done::parse(word));
-    let all = state.app.list_keys(&person.account).await?;
+    let all = state.app.list_keys(&person.account, None).await?;
     Ok(page(shown(&state, &person, &all, done, Made::Nothing)))
 }
 
@@ -44,7 +44,7 @@ async fn create(State(state): State<ApiState>, form: SignedForm) -> Result<Respo
     }
     let name = fields.text("name");
     let made = state.app.create_key(&person.account, Some(name), None, |_| Vec::new()).await;
-    let all = state.app.list_keys(&person.account).await?;
+    let all = state.app.list_keys(&person.account, None).await?;
     match made {
         Ok(dropleaf_app::Done::Fresh(new)) => {
             let made = MadeKey { name: &new.key.name, secret: &new.secret };
@@ -66,7 +66,7 @@ async fn revoke(
     Path(id): Path<String>,
     form: SignedForm,
 ) -> Result<Response, WebError> {
-    match state.app.revoke_key(&form.person.account, &id).await {
+    match state.app.revoke_key(&form.person.account, None, &id).await {
         Ok(()) => Ok(see_other(&format!("{HERE}?done={}", Done::KeyRevoked.word()))),
         Err(error) => Err(error.into()),
     }

@@ -58,7 +58,7 @@ pub(super) async fn create(
     let outcome = async {
         let form = receive(&state, &sender, &headers, body).await?;
         typed.clone_from(&form.fields);
-        let caller = Caller { account: Some(person.account.clone()), ip: None };
+        let caller = Caller { account: Some(person.account.clone()), grant_id: None, ip: None };
         let options = options(&form)?;
         state.app.create_site(&caller, form.upload, options, None, |_| Vec::new()).await
     };

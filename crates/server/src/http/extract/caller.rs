@@ -20,12 +20,13 @@ pub(in crate::http) struct Reader(pub Account);
 #[derive(Debug)]
 pub(in crate::http) struct Owner(pub Account);
 
-/// An account that may make keys. A key that a program makes ends with the program's grant.
+/// An account that may see keys. A program sees those it made itself.
 #[derive(Debug)]
-pub(in crate::http) struct KeyMaker {
-    pub account: Account,
-    pub grant_id: Option<String>,
-}
+pub(in crate::http) struct KeyReader(pub Identity);
+
+/// An account that may make and revoke things that open others. What a program makes is bound to the program's grant.
+#[derive(Debug)]
+pub(in crate::http) struct Maker(pub Identity);
 
 /// Whoever may publish: an account, or nobody in particular with a known address.
 #[derive(Debug)]
@@ -110,12 +111,19 @@ impl FromRequestParts<ApiState> for Reader {
     }
 }
 
-impl FromRequestParts<ApiState> for KeyMaker {
+impl FromRequestParts<ApiState> for KeyReader {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, state: &ApiState) -> Result<Self, ApiError> {
-        let Identity { account, grant_id, .. } = required(parts, state, Scope::Write).await?;
-        Ok(Self { account, grant_id })
+        required(parts, state, Scope::Read).await.map(Self)
+    }
+}
+
+impl FromRequestParts<ApiState> for Maker {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, state: &ApiState) -> Result<Self, ApiError> {
+        required(parts, state, Scope::Write).await.map(Self)
     }
 }
 
@@ -132,7 +140,8 @@ impl FromRequestParts<ApiState> for Publisher {
 
     async fn from_request_parts(parts: &mut Parts, state: &ApiState) -> Result<Self, ApiError> {
         let identity = identity(parts, state, Scope::Write).await?;
-        let caller = Caller { account: identity.map(|known| known.account), ip: client_ip(parts, state) };
+        let (account, grant_id) = identity.map(|known| (known.account, known.grant_id)).unzip();
+        let caller = Caller { account, grant_id: grant_id.flatten(), ip: client_ip(parts, state) };
         if caller.account.is_none()
             && let Some(standing) =
                 state.app.check_anonymous(&caller, parts.headers.contains_key("idempotency-key")).await?

@@ -19,10 +19,12 @@ pub(in crate::http) fn once(
     request_hash: Option<[u8; 32]>,
 ) -> Option<Once> {
     let (key, request_hash) = key.zip(request_hash)?;
-    let scope = match (&caller.account, caller.ip) {
-        (Some(account), _) => account.id.clone(),
-        (None, Some(ip)) => format!("ip:{}", state.app.hash_client(&network::client_network(ip))),
-        (None, None) => "nobody".into(),
+    let scope = match (&caller.account, &caller.grant_id, caller.ip) {
+        // Answers may hold secrets: a program hears neither those of the person nor those of another program.
+        (Some(account), Some(grant), _) => format!("{}:grant:{grant}", account.id),
+        (Some(account), None, _) => account.id.clone(),
+        (None, _, Some(ip)) => format!("ip:{}", state.app.hash_client(&network::client_network(ip))),
+        (None, _, None) => "nobody".into(),
     };
     Some(Once { scope, key, request_hash })
 }

@@ -1,12 +1,13 @@
 //! `GET /oauth/authorize`: a program sends a person here to ask for access. Until it is certain that the answer goes to
 //! the program itself, nothing is sent anywhere: the person reads what is wrong.
 
-use super::clients;
+use super::clients::{self, Known};
 use super::params::Params;
 use crate::http::api::ApiState;
 use crate::http::error;
 use crate::http::extract::client_ip;
 use crate::http::web::{MaybePerson, Person, WebError, door, see_other};
+use crate::outbound::Asker;
 use crate::pages::dashboard::{Section, Shell, consent};
 use crate::pages::{self, Notice};
 use axum::body::Body;
@@ -15,8 +16,9 @@ use axum::response::Response;
 use dropleaf_core::oauth::client::Client;
 use dropleaf_core::oauth::{OAuthCode, OAuthError, pkce, redirect, resource};
 use dropleaf_core::scope::Scopes;
+use dropleaf_core::{Code, Error};
 use dropleaf_store::oauth_requests::RequestRow;
-use http::StatusCode;
+use http::{HeaderMap, StatusCode};
 
 /// The longest request; a person who has to sign in first carries it along.
 const LONGEST: usize = 4000;
@@ -28,36 +30,59 @@ pub(super) async fn authorize(
     request: Request,
 ) -> Result<Response, WebError> {
     let (parts, _) = request.into_parts();
+    require_visit(&parts.headers)?;
+    let sign_in_first = || {
+        let back = parts.uri.path_and_query().map_or("/", http::uri::PathAndQuery::as_str);
+        Err(WebError::sign_in_first(back))
+    };
     let query = parts.uri.query().unwrap_or_default();
     if query.len() > LONGEST {
         return Ok(stop("The app sent a request that is too long.", ""));
     }
     let params = Params::parse(query.as_bytes());
-    let client = match params.find("client_id") {
-        Ok(Some(id)) => clients::find(&state, id, client_ip(&parts, &state)).await?,
-        Ok(None) | Err(_) => Err("The app did not say who it is.".to_owned()),
+    let (Ok(Some(id)), ip) = (params.find("client_id"), client_ip(&parts, &state)) else {
+        return Ok(stop("The app did not say who it is.", ""));
+    };
+    let client = match clients::find(&state, id).await? {
+        Known::Client(client) => Ok(client),
+        Known::Nobody(why) => Err(why),
+        // Other machines are asked for people alone.
+        Known::Described if person.is_none() => return sign_in_first(),
+        Known::Described => clients::fetch(&state, id, Asker::Person, ip).await?,
     };
     let client = match client {
         Ok(client) => client,
         Err(why) => return Ok(stop(&why, "")),
     };
+    let hosts = &state.resolved.hosts;
     let redirect_uri = match params.find("redirect_uri") {
-        Ok(Some(uri)) if client.redirects_to(uri) => uri,
+        Ok(Some(uri)) if client.redirects_to(uri) && !redirect::is_ours(uri, hosts) => uri,
         Ok(Some(_)) => {
             return Ok(stop("The app wants the answer sent to an address that it has not registered.", ""));
         }
         Ok(None) | Err(_) => return Ok(stop("The app did not say where the answer should go.", "")),
     };
-    let issuer = state.resolved.hosts.base.url();
-    let request = match check(&client, redirect_uri, &params, &issuer, person.as_ref()) {
-        Ok(request) => request,
-        Err(error) => return Ok(refuse(redirect_uri, params.all("state").next(), &issuer, &error)),
-    };
-    let Some(person) = person else {
-        let back = parts.uri.path_and_query().map_or("/", http::uri::PathAndQuery::as_str);
-        return Err(WebError::sign_in_first(back));
-    };
-    show(&state, &client, &person, request).await
+    let issuer = hosts.base.url();
+    // Anybody can register an address, so nobody is sent to one without having signed in; only a program that wants no
+    // page at all has to hear so, and hears the same whether or not somebody has.
+    match (check(&client, redirect_uri, &params, &issuer), person) {
+        (Err(error), person) if person.is_some() || is_silent(&params) => {
+            Ok(refuse(redirect_uri, params.all("state").next(), &issuer, &error))
+        }
+        (Ok(request), Some(person)) => show(&state, &client, &person, request).await,
+        (_, _) => sign_in_first(),
+    }
+}
+
+/// Refuses what is no visit: a page that loads this address as its picture or script must not leave anything behind.
+fn require_visit(headers: &HeaderMap) -> Result<(), Error> {
+    let is_visit = headers.get("sec-fetch-dest").is_none_or(|dest| dest == "document");
+    if is_visit { Ok(()) } else { Err(Error::plain(Code::CrossSite)) }
+}
+
+/// Whether the program wants an answer without anybody being asked.
+fn is_silent(params: &Params) -> bool {
+    params.all("prompt").any(|prompt| prompt.split(' ').any(|word| word == "none"))
 }
 
 /// What is asked for, once it is certain who hears the answer.
@@ -66,7 +91,6 @@ fn check(
     redirect_uri: &str,
     params: &Params,
     issuer: &str,
-    person: Option<&Person>,
 ) -> Result<RequestRow, OAuthError> {
     let bad = |code, detail: &str| Err(OAuthError::new(code, detail));
     let state = params.find("state")?;
@@ -87,12 +111,9 @@ fn check(
         return bad(OAuthCode::InvalidScope, "The scopes are sites:read and sites:write.");
     };
     let resource = resource::resolve(issuer, params.all("resource"))?;
-    if params.find("prompt")?.is_some_and(|prompt| prompt.split(' ').any(|word| word == "none")) {
-        // Nobody is let in without being looked at, so there is always something to ask.
-        return match person {
-            None => bad(OAuthCode::LoginRequired, "Nobody has signed in."),
-            Some(_) => bad(OAuthCode::ConsentRequired, "The person has to agree."),
-        };
+    if is_silent(params) {
+        // No program is let in without a person being asked. Whether one has signed in is none of its business.
+        return bad(OAuthCode::LoginRequired, "A person has to sign in and agree.");
     }
     Ok(RequestRow {
         client_id: client.id.clone(),

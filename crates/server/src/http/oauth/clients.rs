@@ -3,9 +3,11 @@
 
 use super::register::describe;
 use crate::http::api::ApiState;
-use crate::outbound::Fetcher;
+use crate::outbound::{Asker, Fetcher};
+use dropleaf_core::host::Hosts;
 use dropleaf_core::oauth::client::{AuthMethod, Client};
 use dropleaf_core::oauth::document::{is_address, life};
+use dropleaf_core::oauth::redirect;
 use dropleaf_core::{Minter, Result};
 use serde_json::Value;
 use std::collections::HashMap;
@@ -16,6 +18,8 @@ use std::sync::{Mutex, PoisonError};
 const KEPT: usize = 1000;
 const UNKNOWN: &str =
     "This server does not know the app. Remove the connection in the app and set it up again.";
+
+const OURS: &str = "Pages on this server cannot speak for an app.";
 
 /// Programs that described themselves, with the second until which they are believed.
 #[derive(Debug)]
@@ -43,26 +47,47 @@ impl Documents {
     }
 }
 
-/// The program, or what a person is told about why there is none.
-pub(super) async fn find(state: &ApiState, id: &str, ip: Option<IpAddr>) -> Result<Result<Client, String>> {
+/// What is known about an id before anybody else is asked.
+#[derive(Debug)]
+pub(super) enum Known {
+    Client(Client),
+    /// It describes itself at an address that has to be asked.
+    Described,
+    /// There is none, and a person is told why.
+    Nobody(String),
+}
+
+/// The program behind an id, as far as this server knows it.
+pub(super) async fn find(state: &ApiState, id: &str) -> Result<Known> {
     if Minter::is_id("client", id) {
-        return Ok(state.app.find_client(id).await?.ok_or_else(|| UNKNOWN.to_owned()));
+        let found = state.app.find_client(id).await?;
+        return Ok(found.map_or_else(|| Known::Nobody(UNKNOWN.to_owned()), Known::Client));
     }
     let settings = &state.resolved.config.oauth;
     if !settings.client_documents || !is_address(id, settings.allow_loopback_documents) {
-        return Ok(Err(UNKNOWN.to_owned()));
+        return Ok(Known::Nobody(UNKNOWN.to_owned()));
     }
-    let now = state.app.now();
-    if let Some(client) = state.documents.find(id, now) {
-        return Ok(Ok(client));
+    if redirect::is_ours(id, &state.resolved.hosts) {
+        return Ok(Known::Nobody(OURS.to_owned()));
     }
+    Ok(state.documents.find(id, state.app.now()).map_or(Known::Described, Known::Client))
+}
+
+/// Asks a program that describes itself; or what a person is told about why it cannot be believed.
+pub(super) async fn fetch(
+    state: &ApiState,
+    id: &str,
+    asker: Asker,
+    ip: Option<IpAddr>,
+) -> Result<Result<Client, String>> {
     // Anybody can make this server ask around, so not too often.
     state.app.take_document(ip)?;
-    let document = match state.documents.fetcher.fetch(id).await {
+    let document = match state.documents.fetcher.fetch(id, asker).await {
         Ok(document) => document,
         Err(why) => return Ok(Err(format!("The app's description cannot be read: {why}."))),
     };
-    Ok(match read(&document.bytes, id, now) {
+    let now = state.app.now();
+    Ok(match read(&document.bytes, id, &state.resolved.hosts, now) {
         Ok(client) => {
             state.documents.keep(&client, now + life(document.cache_control.as_deref()));
             Ok(client)
@@ -72,7 +97,7 @@ pub(super) async fn find(state: &ApiState, id: &str, ip: Option<IpAddr>) -> Resu
 }
 
 /// What the document says, if it is about this id and keeps no secret with us.
-fn read(bytes: &[u8], id: &str, now: i64) -> Result<Client, String> {
+fn read(bytes: &[u8], id: &str, hosts: &Hosts, now: i64) -> Result<Client, String> {
     let value: Value = serde_json::from_slice(bytes).map_err(|_| "It is no JSON.".to_owned())?;
     if value["client_id"] != id {
         return Err("Its client_id is not its own address.".to_owned());
@@ -88,7 +113,7 @@ fn read(bytes: &[u8], id: &str, now: i64) -> Result<Client, String> {
     if method != AuthMethod::None.as_str() {
         return Err("Its token_endpoint_auth_method is not none.".to_owned());
     }
-    description.check(id.to_owned(), now).map_err(|error| error.detail)
+    description.check(id.to_owned(), hosts, now).map_err(|error| error.detail)
 }
 
 #[cfg(test)]
@@ -102,7 +127,10 @@ mod tests {
     fn a_document_speaks_for_its_own_address_alone_and_keeps_no_secret() {
         let good =
             json!({"client_id": ID, "client_name": "App", "redirect_uris": ["https://app.example/cb"]});
-        let client = read(good.to_string().as_bytes(), ID, 7).unwrap();
+        let base = dropleaf_core::host::Origin::parse("https://drop.example").unwrap();
+        let hosts = Hosts::new(base.clone(), base, "drop.example".into(), true);
+        let read = |bytes: &[u8]| super::read(bytes, ID, &hosts, 7);
+        let client = read(good.to_string().as_bytes()).unwrap();
         assert_eq!((client.name.as_str(), client.auth_method), ("App", AuthMethod::None));
         for (name, value) in [
             ("client_id", json!("https://app.example/other.json")),
@@ -111,14 +139,15 @@ mod tests {
             ("client_name", json!(null)),
             ("redirect_uris", json!([])),
             ("redirect_uris", json!(["http://app.example/cb"])),
+            ("redirect_uris", json!(["https://app.example/cb", "https://page.drop.example/cb"])),
             ("client_secret", json!("x")),
             ("client_secret_expires_at", json!(0)),
             ("token_endpoint_auth_method", json!("client_secret_basic")),
         ] {
             let mut bad = good.clone();
             bad[name] = value;
-            assert!(read(bad.to_string().as_bytes(), ID, 7).is_err(), "{name}");
+            assert!(read(bad.to_string().as_bytes()).is_err(), "{name}");
         }
-        assert!(read(b"<html>", ID, 7).is_err());
+        assert!(read(b"<html>").is_err());
     }
 }

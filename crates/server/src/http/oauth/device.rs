@@ -1,10 +1,12 @@
 //! Device login as programs meet it: RFC 8628 with tokens at the end, and the older paths with an API key at the end.
 
+use super::clients::Known;
 use super::error::EndpointError;
 use super::params::{self, Params};
 use super::{client_auth, clients};
 use crate::http::api::ApiState;
 use crate::http::extract::{client_ip, json_object};
+use crate::outbound::Asker;
 use axum::Json;
 use axum::extract::{Request, State};
 use axum::response::{IntoResponse, Response};
@@ -66,7 +68,11 @@ async fn named(
     if client_id == OWN_CLIENT {
         return Ok((OWN_CLIENT_NAME.to_owned(), Scopes::ALL));
     }
-    let found = clients::find(state, client_id, ip).await?;
+    let found = match clients::find(state, client_id).await? {
+        Known::Client(client) => Ok(client),
+        Known::Nobody(why) => Err(why),
+        Known::Described => clients::fetch(state, client_id, Asker::Stranger, ip).await?,
+    };
     let client = found.map_err(|_| OAuthError::new(OAuthCode::InvalidClient, "The client is unknown."))?;
     if !client.uses_device_codes {
         let detail = "The client has not registered for the device code grant.";

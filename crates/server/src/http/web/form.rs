@@ -65,7 +65,7 @@ impl FromRequest<ApiState> for SignedForm {
         require_own_origin(&parts, state)?;
         let person = Person::from_request_parts(&mut parts, state).await?;
         let fields = read(body).await?;
-        require_token(&parts.headers, &fields, state, &person.session.id)?;
+        require_token(&parts.headers, &fields, |sent| state.app.is_form_token(&person.session.id, sent))?;
         Ok(Self { person, fields })
     }
 }
@@ -78,7 +78,7 @@ impl FromRequest<ApiState> for VisitForm {
         require_own_origin(&parts, state)?;
         let visit = Visit::from_request_parts(&mut parts, state).await?;
         let fields = read(body).await?;
-        require_token(&parts.headers, &fields, state, &visit.name)?;
+        require_token(&parts.headers, &fields, |sent| state.app.is_visit_token(&visit.name, sent))?;
         Ok(Self { visit, fields })
     }
 }
@@ -99,7 +99,9 @@ impl FromRequestParts<ApiState> for Sender {
         let person = Person::from_request_parts(parts, state).await?;
         let is_vouched = parts.headers.contains_key(TOKEN_HEADER);
         if is_vouched {
-            require_token(&parts.headers, &Fields::default(), state, &person.session.id)?;
+            require_token(&parts.headers, &Fields::default(), |sent| {
+                state.app.is_form_token(&person.session.id, sent)
+            })?;
         }
         Ok(Self { person, is_vouched })
     }
@@ -140,12 +142,11 @@ pub(super) async fn read_body(body: axum::body::Body) -> Result<Bytes, Error> {
 pub(super) fn require_token(
     headers: &HeaderMap,
     fields: &Fields,
-    state: &ApiState,
-    who: &str,
+    is_ours: impl FnOnce(&str) -> bool,
 ) -> Result<(), Error> {
     let sent = headers.get(TOKEN_HEADER).and_then(|value| value.to_str().ok());
     let sent = sent.or_else(|| fields.find(TOKEN_FIELD)).unwrap_or_default();
-    if state.app.is_form_token(who, sent) { Ok(()) } else { Err(Error::plain(Code::CrossSite)) }
+    if is_ours(sent) { Ok(()) } else { Err(Error::plain(Code::CrossSite)) }
 }
 
 /// Refuses whatever does not come from a page of this very origin. Browsers name the origin of every form they send;

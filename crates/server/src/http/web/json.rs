@@ -28,7 +28,9 @@ impl FromRequest<ApiState> for SignedJson {
         let (mut parts, body) = request.into_parts();
         require_own_origin(&parts, state)?;
         let person = Person::from_request_parts(&mut parts, state).await?;
-        require_token(&parts.headers, &Fields::default(), state, &person.session.id)?;
+        require_token(&parts.headers, &Fields::default(), |sent| {
+            state.app.is_form_token(&person.session.id, sent)
+        })?;
         Ok(Self { person, body: parsed(body).await? })
     }
 }
@@ -40,7 +42,9 @@ impl FromRequest<ApiState> for VisitJson {
         let (mut parts, body) = request.into_parts();
         require_own_origin(&parts, state)?;
         let visit = Visit::from_request_parts(&mut parts, state).await?;
-        require_token(&parts.headers, &Fields::default(), state, &visit.name)?;
+        require_token(&parts.headers, &Fields::default(), |sent| {
+            state.app.is_visit_token(&visit.name, sent)
+        })?;
         Ok(Self { visit, body: parsed(body).await? })
     }
 }

@@ -90,7 +90,7 @@ impl FromRequestParts<ApiState> for Visit {
         let sent = Cookie::Visit.read(parts, state);
         let is_new = sent.is_none();
         let name = sent.unwrap_or_else(|| state.app.new_visit());
-        let form_token = state.app.form_token(&name);
+        let form_token = state.app.visit_token(&name);
         Ok(Self { name, form_token, is_new })
     }
 }

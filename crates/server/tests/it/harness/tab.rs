@@ -38,8 +38,13 @@ impl<'a> Tab<'a> {
     }
 
     pub(crate) async fn get(&self, path: &str) -> Answer {
-        let answer = self.dressed(self.node.get(path), true).send().await;
+        let answer = self.look(path).send().await;
         self.keep(answer)
+    }
+
+    /// The same before it is sent.
+    pub(crate) fn look(&self, path: &str) -> Ask {
+        self.dressed(self.node.get(path), true)
     }
 
     /// Sends a form of the page it shows.
