@@ -7,7 +7,7 @@ use crate::http::api::ApiState;
 use crate::http::error;
 use crate::http::extract::client_ip;
 use crate::http::web::{MaybePerson, Person, WebError, door, see_other};
-use crate::pages::dashboard::{Section, Shell, consent};
+use crate::pages::dashboard::{Shell, consent};
 use crate::pages::{self, Notice};
 use axum::body::Body;
 use axum::extract::{Request, State};
@@ -53,11 +53,9 @@ pub(super) async fn authorize(
         Ok(request) => request,
         Err(error) => return Ok(refuse(redirect_uri, params.all("state").next(), &issuer, &error)),
     };
-    let Some(person) = person else {
-        let back = parts.uri.path_and_query().map_or("/", http::uri::PathAndQuery::as_str);
-        return Err(WebError::sign_in_first(back));
-    };
-    show(&state, &client, &person, request).await
+    let here = parts.uri.path_and_query().map_or("/", http::uri::PathAndQuery::as_str);
+    let Some(person) = person else { return Err(WebError::sign_in_first(here)) };
+    show(&state, &client, &person, request, here).await
 }
 
 /// What is asked for, once it is certain who hears the answer.
@@ -110,20 +108,17 @@ async fn show(
     client: &Client,
     person: &Person,
     request: RequestRow,
+    here: &str,
 ) -> Result<Response, WebError> {
+    let next: String = form_urlencoded::byte_serialize(here.as_bytes()).collect();
     let id = state.app.ask_consent(&person.session, &request).await?;
     let host = redirect::shown(&request.redirect_uri);
     let page = consent::Consent {
-        shell: Shell {
-            section: Section::Door,
-            email: None,
-            is_operator: false,
-            form_token: &person.form_token,
-            done: None,
-        },
+        shell: Shell::door(&person.form_token),
         request: &id,
         name: &client.name,
         account: person.account.email.as_deref().unwrap_or("an account without an address"),
+        other_account: format!("/login?again=1&next={next}"),
         scopes: request.scopes,
         host: &host,
         is_local: redirect::is_local(&request.redirect_uri),
