@@ -2,6 +2,7 @@
 // address that is not there fails, so that no page drops out of the list by itself.
 
 import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import { assertAccessible } from './axe.mjs';
 import { launch, openPage } from './browser.mjs';
@@ -67,6 +68,8 @@ const VIEWER = {
 // Pages that show an error by design; every other address must answer 200.
 const STATUS = { 'sign-in link, dead': 410, 'nothing here': 404, 'password gate': 401, 'e-mail gate': 401, 'notice 404': 404, 'notice 410 deleted': 410, 'notice 410 taken down': 410 };
 
+const VERIFIER = 'a-verifier-that-is-long-enough-to-be-one-0123456789';
+
 let server, browser, cookie;
 const made = {};
 
@@ -116,7 +119,7 @@ async function consent() {
   const body = JSON.stringify({ client_name: 'Report Writer', redirect_uris: [redirect], token_endpoint_auth_method: 'none' });
   const headers = { 'content-type': 'application/json' };
   const { client_id } = (await request(server, { method: 'POST', path: '/oauth/register', headers, body })).json();
-  const asked = { response_type: 'code', client_id, redirect_uri: redirect, code_challenge: 'A'.repeat(43), code_challenge_method: 'S256' };
+  const asked = { response_type: 'code', client_id, redirect_uri: redirect, code_challenge: createHash('sha256').update(VERIFIER).digest('base64url'), code_challenge_method: 'S256' };
   return `/oauth/authorize?${new URLSearchParams(asked)}`;
 }
 
@@ -182,6 +185,12 @@ describe('signed in as the operator', () => {
         await page.route('http://127.0.0.1/callback**', (route) => route.fulfill({ status: 200, body: 'ok' }));
         await page.getByRole('button', { name: 'Allow access' }).click();
         await page.waitForURL(/127\.0\.0\.1\/callback/);
+        const { client_id, redirect_uri } = Object.fromEntries(new URL(made.consent, server.url).searchParams);
+        const code = new URL(page.url()).searchParams.get('code');
+        const trade = { grant_type: 'authorization_code', client_id, redirect_uri, code, code_verifier: VERIFIER };
+        const headers = { 'content-type': 'application/x-www-form-urlencoded' };
+        const traded = await request(server, { method: 'POST', path: '/oauth/token', headers, body: `${new URLSearchParams(trade)}` });
+        assert.equal(traded.status, 200);
         await page.goto(new URL('/dashboard/apps', server.url).href);
         await page.getByRole('heading', { name: 'Report Writer' }).waitFor();
       },

@@ -22,7 +22,8 @@ async fn lost_owner_reads_words_for_owners_and_finds_the_way_back() {
     // Who has not signed in does so first, and scripts get JSON.
     let out = node.get("/dashboard/nothing").browser().send().await.expect(303);
     assert!(out.header("location").starts_with("/login?next="));
-    let script = tab.script(nowhere).send().await;
+    let script =
+        tab.script("/dashboard/nothing").header("accept", "application/json").send().await.expect(404);
     assert_eq!(script.json()["error"], "not_found");
 }
 
