@@ -2,6 +2,7 @@
 // address that is not there fails, so that no page drops out of the list by itself.
 
 import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import { assertAccessible } from './axe.mjs';
 import { launch, openPage } from './browser.mjs';
@@ -25,6 +26,9 @@ const SIGNED_OUT = {
   'design guide': '/design-guide',
   'auth.md': '/auth.md',
   login: '/login',
+  'sign-in link, asking': (made) => made.link,
+  'sign-in link, dead': '/login/link?token=AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA',
+  'claim, signed out': (made) => `/claim/${made.unclaimed.id}`,
 };
 const OPERATOR = {
   pages: '/dashboard',
@@ -36,6 +40,9 @@ const OPERATOR = {
   'taken-down page': (made) => `/dashboard/pages/${made.down.id}`,
   apps: '/dashboard/apps',
   device: '/device',
+  'device, allowed': '/device?ended=allowed',
+  'device, denied': '/device?ended=denied',
+  'nothing here': '/dashboard/nothing',
   'device, asking': (made) => made.device,
   consent: (made) => made.consent,
   'sign in again': '/login?again=1&next=/dashboard/keys',
@@ -59,7 +66,9 @@ const VIEWER = {
   'notice 410 taken down': (made) => made.down.url,
 };
 // Pages that show an error by design; every other address must answer 200.
-const STATUS = { 'password gate': 401, 'e-mail gate': 401, 'notice 404': 404, 'notice 410 deleted': 410, 'notice 410 taken down': 410 };
+const STATUS = { 'sign-in link, dead': 410, 'nothing here': 404, 'password gate': 401, 'e-mail gate': 401, 'notice 404': 404, 'notice 410 deleted': 410, 'notice 410 taken down': 410 };
+
+const VERIFIER = 'a-verifier-that-is-long-enough-to-be-one-0123456789';
 
 let server, browser, cookie;
 const made = {};
@@ -85,6 +94,7 @@ before(async () => {
   const headers = { 'content-type': 'application/x-www-form-urlencoded' };
   await request(server, { method: 'POST', path: `${made.plain.path}_dropleaf/report`, headers, body });
   made.device = await device();
+  made.link = (await command(server, 'account', 'link', 'operator@localhost')).trim();
   made.consent = await consent();
   const signer = await openPage(await browser.newContext());
   await signIn(signer, server, 'operator@localhost', '/dashboard/keys');
@@ -109,7 +119,7 @@ async function consent() {
   const body = JSON.stringify({ client_name: 'Report Writer', redirect_uris: [redirect], token_endpoint_auth_method: 'none' });
   const headers = { 'content-type': 'application/json' };
   const { client_id } = (await request(server, { method: 'POST', path: '/oauth/register', headers, body })).json();
-  const asked = { response_type: 'code', client_id, redirect_uri: redirect, code_challenge: 'A'.repeat(43), code_challenge_method: 'S256' };
+  const asked = { response_type: 'code', client_id, redirect_uri: redirect, code_challenge: createHash('sha256').update(VERIFIER).digest('base64url'), code_challenge_method: 'S256' };
   return `/oauth/authorize?${new URLSearchParams(asked)}`;
 }
 
@@ -136,7 +146,24 @@ async function judge(name, address, { signedIn, prepare } = {}) {
 
 describe('signed out', () => {
   for (const [name, address] of Object.entries(SIGNED_OUT)) test(name, () => judge(name, address));
-  test('code', () => judge('code', '/login', { prepare: (page) => askForCode(page, server, 'operator@localhost') }));
+  const ask = (page) => askForCode(page, server, 'operator@localhost');
+  test('code', () => judge('code', '/login', { prepare: ask }));
+  test('wrong code', () =>
+    judge('wrong code', '/login', {
+      prepare: async (page) => {
+        await ask(page);
+        await page.fill('#code', '00000000');
+        await page.click('form[action="/login/code"] button');
+        await page.waitForSelector('[role=alert]');
+      },
+    }));
+  test('the first visit to the dashboard', () =>
+    judge('the first visit to the dashboard', '/login', {
+      prepare: async (page) => {
+        await signIn(page, server, 'newcomer@example.org');
+        await page.getByRole('heading', { name: 'Nothing here yet' }).waitFor();
+      },
+    }));
 });
 
 describe('signed in as the operator', () => {
@@ -149,6 +176,29 @@ describe('signed in as the operator', () => {
         await page.getByRole('button', { name: 'Make a key' }).click();
         await page.getByRole('heading', { name: /Your new key/ }).waitFor();
       },
+    }));
+  test('apps with an app', () =>
+    judge('apps with an app', made.consent, {
+      signedIn: true,
+      prepare: async (page) => {
+        // The program itself is not there to hear the answer.
+        await page.route('http://127.0.0.1/callback**', (route) => route.fulfill({ status: 200, body: 'ok' }));
+        await page.getByRole('button', { name: 'Allow access' }).click();
+        await page.waitForURL(/127\.0\.0\.1\/callback/);
+        const { client_id, redirect_uri } = Object.fromEntries(new URL(made.consent, server.url).searchParams);
+        const code = new URL(page.url()).searchParams.get('code');
+        const trade = { grant_type: 'authorization_code', client_id, redirect_uri, code, code_verifier: VERIFIER };
+        const headers = { 'content-type': 'application/x-www-form-urlencoded' };
+        const traded = await request(server, { method: 'POST', path: '/oauth/token', headers, body: `${new URLSearchParams(trade)}` });
+        assert.equal(traded.status, 200);
+        await page.goto(new URL('/dashboard/apps', server.url).href);
+        await page.getByRole('heading', { name: 'Report Writer' }).waitFor();
+      },
+    }));
+  test('page detail with everything open', () =>
+    judge('page detail with everything open', `/dashboard/pages/${made.locked.id}`, {
+      signedIn: true,
+      prepare: (page) => page.evaluate(() => { for (const one of document.querySelectorAll('details')) one.open = true; }),
     }));
 });
 

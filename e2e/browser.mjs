@@ -1,11 +1,21 @@
 // Debian's Chromium, headless, with everything that would reach for the network switched off.
 
+import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import { chromium } from 'playwright-core';
 import { ROOT } from './server.mjs';
 
 export const OUTPUT = path.join(ROOT, 'e2e/output');
+
+/** KEEP_IMAGES=1 renews the pictures of the documentation; the folder itself says which there are. */
+const KEPT = process.env.KEEP_IMAGES ? path.join(ROOT, 'docs/images') : null;
+
+/** The file for a picture of this name: in docs/images when they are renewed and it is one of them. */
+export function pictureFile(name) {
+  const kept = KEPT && path.join(KEPT, `${name}.png`);
+  return kept && existsSync(kept) ? kept : path.join(OUTPUT, `${name}.png`);
+}
 
 export async function launch({ hosts = [] } = {}) {
   await mkdir(OUTPUT, { recursive: true });

@@ -2,15 +2,12 @@
 // this browser for a while, and to nobody else.
 
 import assert from 'node:assert/strict';
-import { mkdir } from 'node:fs/promises';
-import path from 'node:path';
 import { after, before, test } from 'node:test';
-import { launch, openPage } from './browser.mjs';
+import { launch, openPage, pictureFile } from './browser.mjs';
 import { publish, request, siteHost } from './http.mjs';
 import * as samples from './samples.mjs';
-import { operatorKey, ROOT, startServer } from './server.mjs';
+import { operatorKey, startServer } from './server.mjs';
 
-const IMAGES = path.join(ROOT, process.env.SCREENSHOTS ?? 'e2e/output');
 const VIEWS = [
   { name: 'desktop', viewport: { width: 1280, height: 800 }, colorScheme: 'light' },
   { name: 'desktop-dark', viewport: { width: 1280, height: 800 }, colorScheme: 'dark' },
@@ -24,7 +21,6 @@ before(async () => {
   server = await startServer();
   key = await operatorKey(server);
   browser = await launch();
-  await mkdir(IMAGES, { recursive: true });
 });
 after(async () => {
   await browser?.close();
@@ -47,13 +43,13 @@ test('the reveal page and the gone page are designed, without script', async () 
     assert.ok(!(await page.content()).includes('Photographed'));
     const wide = await page.locator('main').evaluate(() => document.documentElement.scrollWidth - innerWidth).catch(() => 0);
     assert.ok(wide <= 0, `${name}: ${wide} px too wide`);
-    await page.screenshot({ path: path.join(IMAGES, `reveal-${name}.png`) });
+    await page.screenshot({ path: pictureFile(`reveal-${name}`) });
     await page.click('button');
     assert.equal(await page.textContent('h1'), 'Photographed');
     const stranger = await openPage(await browser.newContext(options));
     assert.equal((await stranger.goto(site.url)).status(), 410);
     assert.equal(await stranger.textContent('h1'), 'This page could be read once');
-    await stranger.screenshot({ path: path.join(IMAGES, `gone-${name}.png`) });
+    await stranger.screenshot({ path: pictureFile(`gone-${name}`) });
     await stranger.context().close();
     await context.close();
   }

@@ -2,10 +2,8 @@
 // back, delete and restore, claim, search. With a script and without one; and pages cannot reach any of it.
 
 import assert from 'node:assert/strict';
-import { mkdir } from 'node:fs/promises';
-import path from 'node:path';
 import { after, before, test } from 'node:test';
-import { launch, openPage, OUTPUT } from './browser.mjs';
+import { launch, openPage, pictureFile } from './browser.mjs';
 import { DEMO } from './demo.mjs';
 import { request, upload } from './http.mjs';
 import { signIn } from './people.mjs';
@@ -263,6 +261,45 @@ test('a claim link is pasted into the dashboard', async () => {
   await owner.waitForSelector('.done:has-text("yours now")');
 });
 
+test('after the first upload nothing says that there is nothing, and the list is one step away', async () => {
+  const page = await openPage(await browser.newContext(DESK));
+  await signIn(page, server, 'first@example.org');
+  await page.getByRole('heading', { name: 'Nothing here yet' }).waitFor();
+  assert.equal(await page.locator('main :is(button, .button):visible:not(.plain, .quiet, .secret *)').count(), 1, 'one primary button');
+  await drop(page, '.zone', [{ name: 'first.html', text: samples.html('My very first') }]);
+  await page.waitForSelector('.sending li.good');
+  assert.equal(await page.getByText('Nothing here yet').count(), 0);
+  await page.click('a:has-text("Show in your list")');
+  await page.waitForSelector('.pages .card:has-text("My very first")');
+  assert.deepEqual(page.complaints, []);
+});
+
+test('grave changes ask first, and the expiry is shown and taken in the time of the viewer', async () => {
+  const state = await context.storageState();
+  const page = await openPage(await browser.newContext({ ...DESK, storageState: state, timezoneId: 'Asia/Kolkata' }));
+  await published(page, 'when.html', samples.html('When'));
+  const asked = [];
+  page.on('dialog', (dialog) => { asked.push(dialog.message()); return dialog.dismiss(); });
+  await page.click('.settings summary:has-text("Visibility")');
+  await page.check('#v-burn');
+  await page.click('form[action$="/visibility"] button');
+  assert.equal(asked.length, 1);
+  assert.match(asked[0], /read once/);
+  assert.equal(await page.locator('.done').count(), 0);
+  await page.reload();
+  const day = new Date(Date.now() + 86_400_000).toISOString().slice(0, 10);
+  await set(page, 'Expiry', async (form) => {
+    assert.match(await form.innerText(), /in your time/);
+    await form.locator('#expires').selectOption('date');
+    await form.locator('#until').fill(`${day}T12:00`);
+    await form.getByRole('button').click();
+  });
+  await page.click('.settings summary:has-text("Expiry")');
+  assert.equal(await page.inputValue('#until'), `${day}T12:00`);
+  assert.equal(await page.getAttribute('#until', 'value'), `${day}T06:30`, 'what the server knows is UTC');
+  assert.deepEqual(page.complaints, []);
+});
+
 test('without a script, files are published and pages get a password all the same', async () => {
   const plain = await browser.newContext({ ...DESK, javaScriptEnabled: false, storageState: await context.storageState() });
   const page = await plain.newPage();
@@ -422,7 +459,6 @@ async function furnished() {
 }
 
 test('every page can be read, on a desk by day and on a phone at night', async () => {
-  await mkdir(OUTPUT, { recursive: true });
   const { state, place } = await furnished();
   for (const [view, options] of [['desktop', DESK], ['desktop-dark', { ...DESK, colorScheme: 'dark' }], ['phone-dark', PHONE]]) {
     const there = await browser.newContext({ ...options, storageState: state });
@@ -433,15 +469,15 @@ test('every page can be read, on a desk by day and on a phone at night', async (
       assertReadable(seen, `${name} ${view}`);
       // A phone lays out more than it shows when something is too wide.
       assert.ok(await page.evaluate((width) => document.documentElement.scrollWidth <= width, options.viewport.width), `${name} ${view} is too wide`);
-      await page.screenshot({ path: path.join(OUTPUT, `${name}-${view}.png`), fullPage: true });
+      await page.screenshot({ path: pictureFile(view === 'desktop' ? name : `${name}-${view}`), fullPage: true });
     };
-    for (const [name, where] of [['dashboard', '/dashboard'], ['page', new URL(place).pathname], ['claim', '/claim/site_aaaaaaaaaaaaaaaaaaaa'], ['upload', '/dashboard/upload']]) {
+    for (const [name, where] of [['dashboard', '/dashboard'], ['page', new URL(place).pathname], ['claim', '/claim/site_aaaaaaaaaaaaaaaaaaaa'], ['upload-empty', '/dashboard/upload']]) {
       await page.goto(at(where));
       await look(name);
     }
     await drop(page, '.zone', [{ name: 'cellar.html', text: samples.html('Cellar book') }, { name: 'cellar.exe', text: '\0\0' }]);
     await page.waitForFunction(() => document.querySelectorAll('.sending li.good, .sending li.bad').length === 2);
-    await look('uploaded');
+    await look('upload');
     await page.goto(at(new URL(place).pathname));
     await page.evaluate(() => { for (const details of document.querySelectorAll('details')) details.open = true; });
     await look('page-open');

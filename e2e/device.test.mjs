@@ -1,15 +1,14 @@
 // Device login in a real browser: `dropleaf login` shows a code, its owner signs in, types it, compares, and allows.
-// UPDATE_IMAGES=1 renews the picture in docs/images.
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { readFile, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
-import { launch, openPage, OUTPUT } from './browser.mjs';
+import { launch, openPage, OUTPUT, pictureFile } from './browser.mjs';
 import { publish } from './http.mjs';
 import { sessionCookie, signIn, takeCookie } from './people.mjs';
-import { BINARY, operatorKey, ROOT, startServer, tempDir, until } from './server.mjs';
+import { BINARY, operatorKey, startServer, tempDir, until } from './server.mjs';
 
 const VIEWS = {
   'desktop-light': { viewport: { width: 1280, height: 900 }, colorScheme: 'light' },
@@ -124,9 +123,9 @@ test('it looks right in light and dark, on a desk and on a phone', async () => {
     await shot(`device-enter-${name}`);
     await page.goto(`${server.url}/device?user_code=${begun.user_code}`);
     await shot(`device-${name}`);
-    if (name === 'desktop-light' && process.env.UPDATE_IMAGES === '1') {
+    if (name === 'desktop-light') {
       const clip = { x: 340, y: 60, width: 600, height: 840 };
-      await page.screenshot({ path: path.join(ROOT, 'docs/images/device.png'), clip });
+      await page.screenshot({ path: pictureFile('device'), clip });
     }
     const wide = await page.evaluate(() => document.documentElement.scrollWidth > innerWidth);
     assert.ok(!wide, `${name} scrolls sideways`);

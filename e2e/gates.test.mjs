@@ -1,14 +1,13 @@
 // The gates of a page in a real browser: a password, a code by e-mail, with and without script, at desk and phone width.
-// UPDATE_IMAGES=1 renews the pictures in docs/images.
 
 import assert from 'node:assert/strict';
-import { mkdir, readdir, readFile } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
-import { launch, openPage, OUTPUT } from './browser.mjs';
+import { launch, openPage, OUTPUT, pictureFile } from './browser.mjs';
 import { publish, request } from './http.mjs';
 import * as samples from './samples.mjs';
-import { operatorKey, ROOT, startServer, until } from './server.mjs';
+import { operatorKey, startServer, until } from './server.mjs';
 
 const DESK = { viewport: { width: 1120, height: 720 }, colorScheme: 'light' };
 const PHONE = { viewport: { width: 390, height: 780 }, colorScheme: 'dark', isMobile: true, hasTouch: true };
@@ -20,7 +19,6 @@ before(async () => {
   server = await startServer();
   key = await operatorKey(server);
   browser = await launch();
-  await mkdir(path.join(ROOT, 'docs/images'), { recursive: true });
 });
 after(async () => {
   await browser?.close();
@@ -31,8 +29,7 @@ const locked = (title, fields = { password: PASSWORD }) =>
   publish(server, { name: 'page.html', bytes: samples.html(title), fields, key });
 
 async function picture(page, name) {
-  const dir = process.env.UPDATE_IMAGES === '1' ? path.join(ROOT, 'docs/images') : OUTPUT;
-  await page.screenshot({ path: path.join(dir, `${name}.png`), caret: 'hide' });
+  await page.screenshot({ path: pictureFile(name), caret: 'hide' });
 }
 
 /** Submits the form of a gate and gives the answer to the page that follows. */

@@ -1,24 +1,20 @@
 // API keys in the dashboard: made, copied, used by a program, revoked.
 
 import assert from 'node:assert/strict';
-import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
-import { launch, openPage, OUTPUT } from './browser.mjs';
+import { launch, openPage, OUTPUT, pictureFile } from './browser.mjs';
 import { request, upload } from './http.mjs';
 import { signIn } from './people.mjs';
 import * as samples from './samples.mjs';
-import { ROOT, startServer } from './server.mjs';
+import { startServer } from './server.mjs';
 
-// Set KEEP_IMAGES=1 to refresh the pictures in docs/images.
-const IMAGES = process.env.KEEP_IMAGES ? path.join(ROOT, 'docs/images') : OUTPUT;
 
 let server, browser;
 
 before(async () => {
   server = await startServer();
   browser = await launch();
-  await mkdir(IMAGES, { recursive: true });
 });
 after(async () => {
   await browser?.close();
@@ -44,7 +40,7 @@ test('a key is made, shown once, works, and stops working when it is revoked', a
   await page.getByText('build server').first().waitFor();
   assert.equal(await page.getByText(key).count(), 0, 'it is shown once');
   assert.ok(await page.getByText('last used').count());
-  await page.screenshot({ path: path.join(IMAGES, 'keys.png') });
+  await page.screenshot({ path: pictureFile('keys') });
 
   page.once('dialog', (dialog) => dialog.dismiss());
   await page.getByRole('button', { name: 'Revoke build server' }).click();

@@ -3,16 +3,13 @@
 
 import assert from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';
-import { mkdir } from 'node:fs/promises';
 import http from 'node:http';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
-import { launch, openPage, OUTPUT } from './browser.mjs';
+import { launch, openPage, OUTPUT, pictureFile } from './browser.mjs';
 import { signIn } from './people.mjs';
-import { ROOT, startServer } from './server.mjs';
+import { startServer } from './server.mjs';
 
-// Set KEEP_IMAGES=1 to refresh the pictures in docs/images.
-const IMAGES = process.env.KEEP_IMAGES ? path.join(ROOT, 'docs/images') : OUTPUT;
 const EMAIL = 'ada@example.org';
 const VIEWS = {
   'desktop-light': { viewport: { width: 1280, height: 900 }, colorScheme: 'light' },
@@ -43,7 +40,6 @@ before(async () => {
   server = await startServer();
   browser = await launch();
   callback = await listen();
-  await mkdir(IMAGES, { recursive: true });
 });
 after(async () => {
   callback?.close();
@@ -100,7 +96,7 @@ test('a person signs in on the way, agrees, and the program gets in', async () =
   for (const text of [EMAIL, new URL(callback.uri).host, 'Unverified app', 'Publish, change and delete pages in your name']) {
     assert.ok(await page.getByText(text).first().isVisible(), text);
   }
-  await page.screenshot({ path: path.join(IMAGES, 'consent.png'), fullPage: true });
+  await page.screenshot({ path: pictureFile('consent'), fullPage: true });
   await page.getByRole('button', { name: 'Allow access' }).click();
   await page.waitForURL(`${callback.uri}?**`);
   const told = answered();
@@ -115,7 +111,7 @@ test('a person signs in on the way, agrees, and the program gets in', async () =
 
   await page.goto(`${server.url}/dashboard/apps`);
   assert.ok(await page.getByRole('heading', { name: 'Report Writer' }).isVisible());
-  await page.screenshot({ path: path.join(IMAGES, 'apps.png'), fullPage: true });
+  await page.screenshot({ path: pictureFile('apps'), fullPage: true });
   page.once('dialog', (dialog) => dialog.accept());
   await page.getByRole('button', { name: 'Revoke Report Writer' }).click();
   await page.waitForURL(/done=app-revoked$/);

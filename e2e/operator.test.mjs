@@ -1,17 +1,14 @@
 // The operator's day in a real browser: a report comes in, the page is looked at and taken down, another is left alone.
 
 import assert from 'node:assert/strict';
-import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
-import { launch, openPage, OUTPUT } from './browser.mjs';
+import { launch, openPage, OUTPUT, pictureFile } from './browser.mjs';
 import { publish, request } from './http.mjs';
 import { signIn } from './people.mjs';
 import * as samples from './samples.mjs';
-import { command, operatorKey, ROOT, startServer } from './server.mjs';
+import { command, operatorKey, startServer } from './server.mjs';
 
-// Set KEEP_IMAGES=1 to refresh the pictures in docs/images.
-const IMAGES = process.env.KEEP_IMAGES ? path.join(ROOT, 'docs/images') : OUTPUT;
 const WIDE = { viewport: { width: 1280, height: 900 } };
 const PHONE = { viewport: { width: 390, height: 844 }, colorScheme: 'dark' };
 
@@ -27,7 +24,6 @@ async function report(site, fields) {
 before(async () => {
   server = await startServer();
   browser = await launch();
-  await mkdir(IMAGES, { recursive: true });
   const key = await command(server, 'account', 'create', 'owner@example.org');
   await operatorKey(server);
   bad = await publish(server, { name: 'page.html', bytes: samples.html('Your bank: confirm your card'), key });
@@ -46,7 +42,7 @@ test('a reported page is taken down and another one stays', async () => {
   const page = await openPage(context);
   await signIn(page, server, 'operator@localhost', '/operator');
   await page.getByRole('link', { name: 'Reports' }).click();
-  await page.screenshot({ path: path.join(IMAGES, 'reports.png') });
+  await page.screenshot({ path: pictureFile('reports') });
   const cases = page.getByRole('article');
   assert.equal(await cases.count(), 2);
   const first = cases.filter({ hasText: 'Your bank' });
@@ -70,7 +66,7 @@ test('a reported page is taken down and another one stays', async () => {
 
   await page.getByRole('navigation', { name: 'Operator' }).getByRole('link', { name: 'Overview' }).click();
   await page.getByText('It pretends to be a bank.').waitFor();
-  await page.screenshot({ path: path.join(IMAGES, 'operator.png') });
+  await page.screenshot({ path: pictureFile('operator') });
   assert.deepEqual(page.complaints, []);
 });
 
@@ -96,7 +92,7 @@ test('the front page is photographed', async () => {
   for (const [name, view] of [['landing', WIDE], ['landing-dark', { ...WIDE, colorScheme: 'dark' }], ['landing-phone-dark', PHONE]]) {
     const page = await openPage(await browser.newContext(view));
     await page.goto(server.url);
-    await page.screenshot({ path: path.join(name === 'landing' ? IMAGES : OUTPUT, `${name}.png`), fullPage: name !== 'landing' });
+    await page.screenshot({ path: pictureFile(name), fullPage: name !== 'landing' });
     await page.goto(`${server.url}/design-guide`);
     await page.screenshot({ path: path.join(OUTPUT, `design-guide-${name}.png`) });
     await page.context().close();

@@ -1,9 +1,8 @@
 // Passkeys with Chromium's own virtual authenticator: added, used to sign in, counted, removed.
 
 import assert from 'node:assert/strict';
-import path from 'node:path';
 import { after, before, test } from 'node:test';
-import { OUTPUT, launch, openPage } from './browser.mjs';
+import { launch, openPage, pictureFile } from './browser.mjs';
 import { sessionCookie, signIn } from './people.mjs';
 import { startServer } from './server.mjs';
 
@@ -57,6 +56,15 @@ async function signOut(page) {
   assert.equal(await sessionCookie(page), undefined);
 }
 
+test('a passkey is offered only at the name it belongs to', async () => {
+  const page = await openPage(await browser.newContext());
+  await page.goto(`${server.url}/login`);
+  await page.getByRole('button', { name: 'Use a passkey' }).waitFor();
+  await page.goto(`${server.url.replace('localhost', '127.0.0.1')}/login`);
+  await page.waitForSelector('#email');
+  assert.equal(await page.getByRole('button', { name: 'Use a passkey' }).count(), 0);
+});
+
 test('a passkey is added, signs in without an address, is counted, and is removed', async () => {
   const { page, device } = await withDevice();
   for (const view of [{ userAgent: IPHONE }, {}]) {
@@ -68,7 +76,7 @@ test('a passkey is added, signs in without an address, is counted, and is remove
   const row = page.locator('#passkeys li');
   await page.goto(`${server.url}/dashboard/account`);
   await page.setViewportSize({ width: 1280, height: 800 });
-  await page.screenshot({ path: path.join(OUTPUT, 'account.png'), fullPage: true });
+  await page.screenshot({ path: pictureFile('account'), fullPage: true });
   assert.match(await row.innerText(), /My laptop[^]*not used yet/);
   const [credential] = await device.credentials();
   assert.equal(credential.rpId, 'localhost');

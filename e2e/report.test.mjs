@@ -1,24 +1,20 @@
 // Reporting a page in a real browser, without script, at desk and phone width; the pictures are those of the manual.
 
 import assert from 'node:assert/strict';
-import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
-import { launch, openPage, OUTPUT } from './browser.mjs';
+import { launch, openPage, OUTPUT, pictureFile } from './browser.mjs';
 import { publish } from './http.mjs';
 import { assertReadable, examine } from './readable.mjs';
 import * as samples from './samples.mjs';
-import { command, operatorKey, ROOT, startServer } from './server.mjs';
+import { command, operatorKey, startServer } from './server.mjs';
 
-// Set KEEP_IMAGES=1 to refresh the pictures in docs/images.
-const IMAGES = process.env.KEEP_IMAGES ? path.join(ROOT, 'docs/images') : OUTPUT;
 
 let server, browser, site;
 
 before(async () => {
   server = await startServer();
   browser = await launch();
-  await mkdir(IMAGES, { recursive: true });
   const key = await operatorKey(server);
   site = await publish(server, { name: 'page.html', bytes: samples.html('Suspicious'), fields: { password: 'correct horse' }, key });
 });
@@ -44,7 +40,7 @@ test('a report is sent without script and the operator sees it', async () => {
   await page.getByLabel('It pretends to be somebody else').check();
   await page.getByLabel('What did you see?').fill('It asks for my <b>bank</b> password.');
   await page.getByLabel('How can they reach you?').fill('ada@example.org');
-  await page.screenshot({ path: path.join(IMAGES, 'report-desktop-light.png'), fullPage: true });
+  await page.screenshot({ path: pictureFile('report-desktop-light'), fullPage: true });
   await page.getByRole('button', { name: 'Send the report' }).click();
   await page.waitForURL(/_dropleaf\/report\?sent$/);
   assert.equal(await page.textContent('h1'), 'Thank you for the report');
@@ -61,7 +57,7 @@ test('a report is sent without script and the operator sees it', async () => {
 
 test('the form reads well on a phone in the dark and works with the keyboard', async () => {
   const page = await form({ viewport: { width: 390, height: 844 }, colorScheme: 'dark' });
-  await page.screenshot({ path: path.join(IMAGES, 'report-phone-dark.png'), fullPage: true });
+  await page.screenshot({ path: pictureFile('report-phone-dark'), fullPage: true });
   const before = (await reports()).length;
   await page.keyboard.press('Tab');
   await page.keyboard.press('Space');

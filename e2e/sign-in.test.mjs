@@ -1,9 +1,8 @@
 // Signing up and in as people do it: an address, a letter, a code or a link; sessions that are seen and ended.
 
 import assert from 'node:assert/strict';
-import path from 'node:path';
 import { after, before, test } from 'node:test';
-import { OUTPUT, launch, openPage } from './browser.mjs';
+import { launch, openPage, pictureFile } from './browser.mjs';
 import { askForCode, sessionCookie, signIn, takeCookie } from './people.mjs';
 import { command, startServer } from './server.mjs';
 
@@ -22,13 +21,13 @@ after(async () => {
 });
 
 const visit = async (view = DESK) => openPage(await browser.newContext(view));
-const shot = (page, name) => page.screenshot({ path: path.join(OUTPUT, `${name}.png`) });
+const shot = (page, name) => page.screenshot({ path: pictureFile(name) });
 
 test('somebody new signs up with a code, on a desk and on a phone', async () => {
   for (const [view, name] of [[DESK, 'desk'], [PHONE, 'phone']]) {
     const page = await visit(view);
     await page.goto(`${server.url}/login`);
-    await shot(page, `login-${name}`);
+    await shot(page, name === 'desk' ? 'login' : `login-${name}`);
     const email = `ann-${name}@example.org`;
     const { code } = await askForCode(page, server, email, '/dashboard/account');
     await shot(page, `login-code-${name}`);

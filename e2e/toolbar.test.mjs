@@ -6,7 +6,7 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
-import { launch, openPage, OUTPUT } from './browser.mjs';
+import { launch, openPage, pictureFile } from './browser.mjs';
 import { COMMENTS, DEMO } from './demo.mjs';
 import { SITE, startImitation, strict } from './imitation.mjs';
 import { ROOT, until } from './server.mjs';
@@ -692,7 +692,7 @@ describe('the looks', () => {
       server.feedback.push(...COMMENTS(server.url + SITE));
       await visit({ view: { ...view, reducedMotion: 'reduce' } });
       await bar.says('.pill', /5/);
-      const shoot = async (what) => page.screenshot({ path: path.join(OUTPUT, `toolbar-${what}-${name}.png`) });
+      const shoot = async (what) => page.screenshot({ path: pictureFile(`toolbar-${what}-${name}`) });
       await until('markers', async () => (await bar.count('.dot')) >= 1);
       await shoot('pill');
       await open();

@@ -7,7 +7,7 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
-import { launch, openPage, OUTPUT } from './browser.mjs';
+import { launch, openPage, pictureFile } from './browser.mjs';
 import { SITE, startImitation, strict, viewerPage } from './imitation.mjs';
 import { DEMO } from './demo.mjs';
 import * as samples from './samples.mjs';
@@ -282,7 +282,7 @@ describe('the looks', () => {
   };
   for (const [name, look] of Object.entries(VIEWS)) {
     test(`are photographed: ${name}`, async () => {
-      const shoot = (page, what) => page.screenshot({ path: path.join(OUTPUT, `viewer-${what}-${name}.png`) });
+      const shoot = (page, what) => page.screenshot({ path: pictureFile(`viewer-${what}-${name}`) });
       let page = await view(VECTORS.passphrase, FRAGMENT, { look });
       await heading(page, 'This page asks for a passphrase');
       await shoot(page, 'passphrase');

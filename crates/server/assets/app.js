@@ -19,11 +19,32 @@ document.addEventListener('click', async (event) => {
   setTimeout(() => { button.textContent = button.dataset.label ?? 'Copy'; }, 1600);
 });
 
-// [data-confirm] forms ask first.
+// [data-confirm] forms, buttons and choices ask first.
 document.addEventListener('submit', (event) => {
-  const question = event.submitter?.dataset.confirm ?? event.target.dataset.confirm;
+  const chosen = event.target.querySelector('input:checked[data-confirm]');
+  const question = event.submitter?.dataset.confirm ?? event.target.dataset.confirm ?? chosen?.dataset.confirm;
   if (question && !confirm(question)) event.preventDefault();
 });
+
+// [data-utc] date fields show and take the viewer's own time; what is sent stays UTC.
+for (const field of document.querySelectorAll('input[data-utc]')) {
+  const minutes = (at, shift) => new Date(at.getTime() - shift * 60_000).toISOString().slice(0, 16);
+  const sent = document.createElement('input');
+  sent.type = 'hidden';
+  sent.name = field.name;
+  field.removeAttribute('name');
+  field.after(sent);
+  const given = new Date(`${field.getAttribute('value')}Z`);
+  if (!Number.isNaN(given.getTime())) field.value = minutes(given, given.getTimezoneOffset());
+  const zone = field.parentElement.querySelector('[data-zone]');
+  if (zone) zone.textContent = 'in your time';
+  const translate = () => {
+    const at = new Date(field.value);
+    sent.value = Number.isNaN(at.getTime()) ? '' : minutes(at, 0);
+  };
+  translate();
+  field.addEventListener('input', translate);
+}
 
 // <time data-at> shows the viewer's own time; without script it shows UTC.
 for (const time of document.querySelectorAll('time[datetime]')) {

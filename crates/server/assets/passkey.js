@@ -75,6 +75,8 @@
 
   /** Runs one ceremony for a form: its button rests, and what goes wrong stands below it. */
   function wire(form, problem, ceremony) {
+    // A passkey belongs to one name, and this server may be reached by others.
+    if (form.dataset.host !== location.hostname) return;
     form.hidden = false;
     form.addEventListener('submit', async (event) => {
       event.preventDefault();

@@ -126,6 +126,9 @@ function prepare(form) {
     settings.href = answer.page;
     row.more.append(address, copy, settings);
     for (const warning of answer.warnings) row.more.append(make('p', warning, 'soft small'));
+    // The list below was made before this page was.
+    document.querySelector('[data-before-first]')?.remove();
+    form.querySelector('[data-listed]')?.removeAttribute('hidden');
   }
 
   function end(row, said, good) {

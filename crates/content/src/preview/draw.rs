@@ -10,7 +10,8 @@ const RIGHT: usize = WIDTH - LEFT;
 /// Characters that a line of drawn text stands for.
 const LINE_CHARACTERS: usize = 70;
 const MOST_LINES: usize = 4;
-const MOST_LETTERS: usize = 40;
+/// Letters of a heading that fit between the edges, wide ones included.
+const MOST_LETTERS: usize = 29;
 
 /// The classes: sheet, ink, soft, faint and leaf.
 const STYLE: &str = ".p{fill:#fff}.i{fill:#24332b}.s{fill:#c3cdc5}.f{fill:#e6ece6}.l{fill:#2f7d55}\

@@ -40,6 +40,12 @@ mod tests {
     }
 
     #[test]
+    fn a_long_heading_is_cut_where_the_sheet_ends() {
+        let svg = of_html(b"<h1>Quarterly report of the orchard and the cellar</h1>", 1);
+        assert!(svg.contains(">Quarterly report of the orcha…</text>"), "{svg}");
+    }
+
+    #[test]
     fn hostile_pages_become_harmless_drawings() {
         let deep = "<div>".repeat(100_000);
         let giant = format!("<h1 title=\"{}\">x</h1>", "y".repeat(6 << 20));

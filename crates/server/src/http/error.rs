@@ -95,6 +95,27 @@ pub fn respond(error: &Error, wants: Wants) -> Response<OutBody> {
 
 /// The same, with the place where the page behind the error can be reported.
 pub fn respond_with(error: &Error, wants: Wants, report: Option<&str>) -> Response<OutBody> {
+    answer(error, wants, |status| page_body(error, status, report))
+}
+
+/// The same for somebody at the dashboard, whose own pages these are.
+pub fn respond_to_owner(error: &Error) -> Response<OutBody> {
+    answer(error, Wants::Page, |status| {
+        let code = error.code.as_str();
+        let (heading, message) = pages::owner_words(code)
+            .or_else(|| pages::words(code))
+            .unwrap_or(("Something is not right", &error.detail));
+        let status = status.as_u16();
+        let home = Some("/dashboard");
+        pages::notice(&Notice { status, code, heading, message, hint: None, home, report: None })
+    })
+}
+
+fn answer(
+    error: &Error,
+    wants: Wants,
+    page: impl FnOnce(StatusCode) -> pages::Rendered,
+) -> Response<OutBody> {
     let status = status(error.code);
     if status.is_server_error() {
         let source = error.source.as_deref().map(ToString::to_string).unwrap_or_default();
@@ -107,7 +128,7 @@ pub fn respond_with(error: &Error, wants: Wants, report: Option<&str>) -> Respon
             "text/plain; charset=utf-8",
             format!("{} {}\n", status.as_u16(), viewer_words(error)),
         ),
-        Wants::Page => designed(status, page_body(error, status, report)),
+        Wants::Page => designed(status, page(status)),
     };
     note(response.headers_mut(), error);
     response

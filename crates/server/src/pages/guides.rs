@@ -6,6 +6,7 @@ use super::{Rendered, Size};
 use crate::config::Resolved;
 use askama::Template;
 use dropleaf_core::expiry::ANONYMOUS_LIFE_SECONDS;
+use dropleaf_core::oauth::GRANT_SECONDS;
 use dropleaf_core::plan::Plan;
 use std::sync::LazyLock;
 
@@ -29,6 +30,8 @@ pub struct Facts {
     anonymous_per_hour: i64,
     anonymous_per_day: i64,
     key_per_minute: i64,
+    grant_days: i64,
+    client_documents: bool,
     plans: Vec<PlanFacts>,
 }
 
@@ -63,6 +66,8 @@ impl Facts {
             anonymous_per_hour: config.limits.anonymous_per_hour,
             anonymous_per_day: config.limits.anonymous_per_day,
             key_per_minute: config.limits.key_per_minute,
+            grant_days: GRANT_SECONDS / 86_400,
+            client_documents: config.oauth.client_documents,
             plans: plans.names().map(|name| PlanFacts::of(&plans.find(name))).collect(),
         }
     }

@@ -27,7 +27,7 @@ pub use notice::{Notice, notice};
 pub use report::{ReportForm, report, report_thanks};
 pub use reveal::{Reveal, reveal};
 pub use viewer::{Viewer, viewer};
-pub use words::words;
+pub use words::{owner_words, words};
 
 /// The mark, for `/favicon.svg`.
 pub const FAVICON_SVG: &str = include_str!("../../assets/favicon.svg");

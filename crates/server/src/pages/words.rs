@@ -1,6 +1,44 @@
 //! What a viewer reads for each code: what happened, then what they can do about it.
 //! Says no more than the code itself: nothing of who made the page or what was on it.
 
+/// The same for somebody at the dashboard, where a viewer's words would be wrong.
+pub fn owner_words(code: &str) -> Option<(&'static str, &'static str)> {
+    Some(match code {
+        "not_found" => (
+            "There is nothing here",
+            "What you are looking for may be gone for good, or it belongs to another account. Check the address, or \
+             look for it in the list of your pages.",
+        ),
+        "expired" => ("This page has expired", "Its time is over, and it can no longer be changed."),
+        "deleted" => (
+            "This page is deleted",
+            "It can no longer be changed. Your list says whether it can be brought back.",
+        ),
+        "taken_down" => (
+            "This page was taken down",
+            "Whoever runs this service removed it for abuse. It will not come back.",
+        ),
+        "invalid_code" => {
+            ("That code is not right", "It may be mistyped, used already, or too old. Ask for a new one.")
+        }
+        "mail_not_configured" => (
+            "No e-mail goes out from here",
+            "This server has no way to send one. Whoever runs it can set it up.",
+        ),
+        "cross_site" => (
+            "That came from somewhere else",
+            "Another site tried to send this form for you, or its page was open for too long. Nothing was done. If it was \
+             you, load the page again and send it once more.",
+        ),
+        "internal" => ("Something went wrong here", "The fault is on this server. Try again in a moment."),
+        "storage_unavailable" => (
+            "Your pages are out of reach",
+            "This server cannot get to its storage just now. Nothing is lost: try again in a moment.",
+        ),
+        _ => return None,
+    })
+}
+
 /// The heading and the message for a viewer, or nothing when no viewer meets this code.
 pub fn words(code: &str) -> Option<(&'static str, &'static str)> {
     Some(match code {

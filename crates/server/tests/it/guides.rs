@@ -73,6 +73,67 @@ async fn auth_md_has_its_sections_in_order_and_real_addresses() {
     }
 }
 
+/// The commands in the code blocks of a text: what each sends with `-d`, and where.
+fn commands(text: &str, base: &str) -> Vec<(String, Vec<String>)> {
+    let blocks = text.split("```").skip(1).step_by(2).collect::<String>().replace("\\\n", " ");
+    let lines = blocks.lines().filter(|line| line.starts_with("curl "));
+    lines
+        .map(|line| {
+            let path = line.rsplit_once(base).unwrap().1.to_owned();
+            let sent = line.split(" -d ").skip(1).map(|rest| match rest.strip_prefix('\'') {
+                Some(quoted) => quoted.split('\'').next().unwrap().to_owned(),
+                None => rest.split(' ').next().unwrap().to_owned(),
+            });
+            (path, sent.collect())
+        })
+        .collect()
+}
+
+#[tokio::test]
+async fn device_logins_of_auth_md_work_as_written() {
+    let node = Node::start().await;
+    let text = node.get("/auth.md").send().await.expect(200).text();
+    let (mut begun, mut registered) = (0, 0);
+    let mut device_code = String::new();
+    for (path, sent) in commands(&text, &node.base_url()) {
+        let form = sent.join("&").replace("$DEVICE_CODE", &device_code);
+        let form = |path: &str| node.post(path).body("application/x-www-form-urlencoded", form.clone());
+        match path.as_str() {
+            "/oauth/register" => {
+                let made = node
+                    .post(&path)
+                    .body("application/json", sent[0].clone())
+                    .send()
+                    .await
+                    .expect(201)
+                    .json();
+                registered += usize::from(made["grant_types"].to_string().contains("device_code"));
+            }
+            "/oauth/device_authorization" | "/device/code" => {
+                device_code =
+                    form(&path).send().await.expect(200).json()["device_code"].as_str().unwrap().to_owned();
+                begun += 1;
+            }
+            "/oauth/token" | "/device/token" if !device_code.is_empty() => {
+                let waits = form(&path).send().await.expect(400).json();
+                assert_eq!(waits["error"], "authorization_pending", "{path}");
+            }
+            _ => {}
+        }
+    }
+    assert_eq!((begun, registered), (2, 1));
+    for fact in ["`insufficient_scope`", "180 days", "/.well-known/oauth-protected-resource/mcp"] {
+        assert!(text.contains(fact), "{fact}");
+    }
+    for (page, name) in [
+        ("/", "/auth.md\">For agents"),
+        ("/design-guide", "/auth.md\">For agents"),
+        ("/login", "/auth.md\">For agents"),
+    ] {
+        assert!(node.get(page).browser().send().await.expect(200).text().contains(name), "{page}");
+    }
+}
+
 #[tokio::test]
 async fn llms_txt_has_the_shape_that_readers_expect() {
     let node = Node::start().await;
@@ -106,8 +167,16 @@ async fn front_page_tells_people_and_agents_where_to_go() {
     }
     assert!(text.contains(&format!("curl -F file=@page.html {}/sites", node.base_url())));
     assert!(text.contains("dropleaf publish page.html"));
+    let mcp = format!("claude mcp add --transport http dropleaf {}/mcp", node.base_url());
+    assert!(text.contains(&mcp) && text.contains("nothing behind it yet"));
+    let oauth = format!("<code class=\"command\">{}</code>", node.base_url());
+    assert!(text.contains(&oauth));
     let operator = node.operator().await;
     assert_eq!(operator.get("/").await.expect(303).header("location"), "/dashboard");
+    // Where no app is connected, the same addresses are named.
+    let apps = operator.get("/dashboard/apps").await.expect(200).text();
+    let [oauth, mcp] = ["", "/mcp"].map(|path| format!("<code>{}{path}</code>", node.base_url()));
+    assert!(apps.contains(&oauth) && apps.contains(&mcp) && apps.contains("nothing behind it yet"));
 }
 
 #[tokio::test]

@@ -14,6 +14,7 @@ mod dashboard_list;
 mod dashboard_page;
 mod dashboard_share;
 mod dashboard_upload;
+mod dashboard_words;
 mod device;
 mod device_oauth;
 mod email_gate;

@@ -1,7 +1,7 @@
 //! `GET /oauth/authorize` and the consent page: who is asked, who hears the answer, and what never happens. Spec §4.
 
 use crate::harness::oauth::{
-    CALLBACK, assert_nothing_granted, authorize_path, register, request_of, sent_to,
+    CALLBACK, assert_nothing_granted, authorize_path, register, register_at, request_of, sent_to,
 };
 use crate::harness::{Node, Setup, on_each_database};
 use serde_json::json;
@@ -289,9 +289,10 @@ async fn scopes_and_resource_are_those_asked_for() {
 }
 
 #[tokio::test]
-async fn nobody_is_sent_on_before_they_have_signed_in() {
+async fn nobody_is_led_away_before_they_have_signed_in() {
     let node = Node::start().await;
-    let client = register(&node, "A program").await;
+    let callback = "https://elsewhere.example/cb";
+    let client = register_at(&node, "A program", callback).await;
     for changes in [
         vec![("response_type", "token")],
         vec![("code_challenge", "")],
@@ -299,11 +300,15 @@ async fn nobody_is_sent_on_before_they_have_signed_in() {
         vec![("resource", "https://other.example/mcp")],
         vec![("prompt", "login")],
     ] {
-        let path = authorize_path(&client, &changes);
+        let path = authorize_path(&client, &[&changes[..], &[("redirect_uri", callback)]].concat());
         let answer = node.get(&path).send().await.expect(303);
         let next: String = form_urlencoded::byte_serialize(path.as_bytes()).collect();
         assert_eq!(answer.header("location"), format!("/login?next={next}"), "{changes:?}");
     }
+    // Nobody is led away to a program on their own machine: it hears at once.
+    let client = register(&node, "A program").await;
+    let answer = node.get(&authorize_path(&client, &[("scope", "sites:admin")])).send().await;
+    assert_eq!(sent_to(&answer, CALLBACK)["error"], "invalid_scope");
 }
 
 #[tokio::test]

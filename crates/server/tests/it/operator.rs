@@ -20,7 +20,7 @@ async fn pages_exist_for_operators_alone() {
     for path in PAGES {
         assert!(operator.get(path).await.expect(200).text().contains("aria-label=\"Operator\""));
         let hidden = eve.get(path).await.expect(404);
-        assert!(hidden.text().contains("There is no page here"));
+        assert!(hidden.text().contains("There is nothing here"));
         let out = node.get(path).browser().send().await.expect(303);
         assert!(out.header("location").starts_with("/login?next=%2Foperator"));
     }
@@ -139,7 +139,10 @@ async fn reports_are_gathered_by_page_and_settled() {
         }
         let html = operator.get("/operator/reports").await.expect(200).text();
         assert!(html.find("Bad").unwrap() < html.find("Fine").unwrap(), "the newest first");
-        assert!(html.contains("phishing × 2") && html.contains("It asks &#60;i&#62;me&#60;/i&#62;"));
+        assert!(
+            html.contains("It pretends to be somebody else × 2")
+                && html.contains("It asks &#60;i&#62;me&#60;/i&#62;")
+        );
         assert!(!html.contains("<script>alert"));
         let link = format!(
             "<a href=\"{}\" target=\"_blank\" rel=\"noreferrer noopener\">",

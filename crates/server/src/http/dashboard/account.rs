@@ -4,7 +4,7 @@ use crate::http::api::{ApiError, ApiState};
 use crate::http::sign_in::passkeys;
 use crate::http::web::{Person, SignedForm, SignedJson, WebError, page, see_other};
 use crate::pages::dashboard::{
-    AccountPage, Done, PasskeyRow, Passkeys, Section, SessionRow, Shell, Usage, account as render,
+    AccountPage, Done, PasskeyRow, Passkeys, Section, SessionRow, Usage, account as render,
 };
 use axum::Json;
 use axum::Router;
@@ -44,18 +44,13 @@ async fn show(
     let sessions = state.app.list_sessions(&person.account).await?;
     let passkeys = match passkeys(&state) {
         Ok(_) => Some(Passkeys {
+            host: state.resolved.hosts.base.host.clone(),
             list: state.app.list_passkeys(&person.account).await?.into_iter().map(passkey_row).collect(),
             may_add: person.session.is_recent(state.app.now()),
         }),
         Err(_) => None,
     };
-    let shell = Shell {
-        section: Section::Account,
-        email: person.account.email.as_deref(),
-        is_operator: person.account.is_operator,
-        form_token: &person.form_token,
-        done: shown.done.as_deref().and_then(Done::parse),
-    };
+    let shell = person.shell(Section::Account, shown.done.as_deref().and_then(Done::parse));
     Ok(page(render(
         shell,
         &AccountPage {

@@ -1,7 +1,7 @@
 //! `/claim/{id}`: where a claim link leads, and the same by pasting the link into the dashboard.
 //! The page works for whoever has not signed in: it lets the tab keep the token while they do.
 
-use super::{list, shell};
+use super::list;
 use crate::http::api::ApiState;
 use crate::http::error::status;
 use crate::http::web::{MaybePerson, Person, SignedForm, WebError, door};
@@ -17,8 +17,7 @@ pub(super) async fn read(
 ) -> Result<Response, WebError> {
     check_id(&id)?;
     let Some(person) = person else {
-        let shell =
-            Shell { section: Section::Door, email: None, is_operator: false, form_token: "", done: None };
+        let shell = Shell::door("");
         let next: String = form_urlencoded::byte_serialize(format!("/claim/{id}").as_bytes()).collect();
         let sign_in = Some(format!("/login?next={next}"));
         let html = pages::claim(&Claim { shell, id: &id, sign_in, attempt: Attempt::default() });
@@ -28,7 +27,7 @@ pub(super) async fn read(
 }
 
 fn form(person: &Person, id: &str, status: StatusCode, attempt: Attempt) -> Response {
-    let shell = Shell { section: Section::Door, ..shell(person, "") };
+    let shell = person.shell(Section::Door, None);
     door(status, pages::claim(&Claim { shell, id, sign_in: None, attempt }), None)
 }
 

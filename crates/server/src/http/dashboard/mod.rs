@@ -14,10 +14,11 @@ mod share_links;
 mod upload;
 
 use super::api::ApiState;
-use super::web::Person;
+use super::web::{Person, WebError, see_other};
 use crate::pages::dashboard::{Done, Section, Shell};
 use axum::Router;
-use axum::routing::{get, post};
+use axum::routing::{any, get, post};
+use dropleaf_core::{Code, Error};
 
 pub(super) fn routes() -> Router<ApiState> {
     Router::new()
@@ -43,17 +44,19 @@ pub(super) fn routes() -> Router<ApiState> {
         .route("/dashboard/pages/{id}/feedback/{item}/resolve", post(feedback::resolve))
         .route("/dashboard/pages/{id}/feedback/{item}/delete", post(feedback::delete))
         .route("/claim/{id}", get(claim::read).post(claim::create))
+        .route("/dashboard/", get(async || see_other("/dashboard")))
+        .route("/dashboard/{*rest}", any(nowhere))
+        .route("/operator/{*rest}", any(nowhere))
+}
+
+/// An address that leads nowhere, told to somebody who knows the way back.
+async fn nowhere(_: Person) -> WebError {
+    Error::plain(Code::NotFound).into()
 }
 
 /// The shell of the pages about pages.
 fn shell<'a>(person: &'a Person, query: &str) -> Shell<'a> {
-    Shell {
-        section: Section::Pages,
-        email: Some(person.account.email.as_deref().unwrap_or_default()),
-        is_operator: person.account.is_operator,
-        form_token: &person.form_token,
-        done: in_query(query, "done").and_then(|word| Done::parse(&word)),
-    }
+    person.shell(Section::Pages, in_query(query, "done").and_then(|word| Done::parse(&word)))
 }
 
 /// A parameter of the address.

@@ -34,7 +34,26 @@ async fn change(
         Err(error) => Err(error),
     };
     let sent = Sent { form: name, field, fields: &form.fields };
-    settle(state, &form.person, id, sent, outcome, Done::Saved).await
+    settle(state, &form.person, id, sent, outcome, said(name, &form.fields)).await
+}
+
+/// What is said when a form has done its work.
+fn said(form: &str, fields: &Fields) -> Done {
+    match form {
+        "title" => Done::Titled,
+        "visibility" => match Visibility::parse(fields.text("visibility")) {
+            Some(Visibility::Public) => Done::MadePublic,
+            Some(Visibility::Unlisted) => Done::MadeUnlisted,
+            Some(Visibility::Burn) => Done::MadeBurn,
+            None => Done::Saved,
+        },
+        "password" if fields.text("act") == "clear" => Done::PasswordRemoved,
+        "password" => Done::PasswordSet,
+        "email" if fields.text("domain").trim().is_empty() => Done::GateRemoved,
+        "email" => Done::GateSet,
+        "expiry" => Done::ExpirySet,
+        _ => Done::Saved,
+    }
 }
 
 pub(super) async fn title(

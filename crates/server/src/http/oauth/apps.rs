@@ -2,7 +2,7 @@
 
 use crate::http::api::ApiState;
 use crate::http::web::{Person, SignedForm, WebError, page, see_other};
-use crate::pages::dashboard::{Done, Section, Shell, apps};
+use crate::pages::dashboard::{Done, Section, apps};
 use axum::extract::{Path, Query, State};
 use axum::response::Response;
 use std::collections::HashMap;
@@ -13,13 +13,7 @@ pub(super) async fn list(
     Query(query): Query<HashMap<String, String>>,
 ) -> Result<Response, WebError> {
     let grants = state.app.list_grants(&person.account).await?;
-    let shell = Shell {
-        section: Section::Apps,
-        email: person.account.email.as_deref(),
-        is_operator: person.account.is_operator,
-        form_token: &person.form_token,
-        done: query.get("done").and_then(|word| Done::parse(word)),
-    };
+    let shell = person.shell(Section::Apps, query.get("done").and_then(|word| Done::parse(word)));
     let base_url = state.resolved.hosts.base.url();
     Ok(page(apps::apps(shell, &grants, &base_url)))
 }

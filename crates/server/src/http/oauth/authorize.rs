@@ -8,7 +8,7 @@ use crate::http::error;
 use crate::http::extract::client_ip;
 use crate::http::web::{MaybePerson, Person, WebError, door, see_other};
 use crate::outbound::Asker;
-use crate::pages::dashboard::{Section, Shell, consent};
+use crate::pages::dashboard::{Shell, consent};
 use crate::pages::{self, Notice};
 use axum::body::Body;
 use axum::extract::{Request, State};
@@ -31,10 +31,8 @@ pub(super) async fn authorize(
 ) -> Result<Response, WebError> {
     let (parts, _) = request.into_parts();
     require_visit(&parts.headers)?;
-    let sign_in_first = || {
-        let back = parts.uri.path_and_query().map_or("/", http::uri::PathAndQuery::as_str);
-        Err(WebError::sign_in_first(back))
-    };
+    let here = parts.uri.path_and_query().map_or("/", http::uri::PathAndQuery::as_str);
+    let sign_in_first = || Err(WebError::sign_in_first(here));
     let query = parts.uri.query().unwrap_or_default();
     if query.len() > LONGEST {
         return Ok(stop("The app sent a request that is too long.", ""));
@@ -63,13 +61,14 @@ pub(super) async fn authorize(
         Ok(None) | Err(_) => return Ok(stop("The app did not say where the answer should go.", "")),
     };
     let issuer = hosts.base.url();
-    // Anybody can register an address, so nobody is sent to one without having signed in; only a program that wants no
-    // page at all has to hear so, and hears the same whether or not somebody has.
+    // Anybody can register an address, so nobody is led away to one without having signed in. A program on the person's own
+    // machine leads nowhere, and one that wants no page at all hears the same whether or not somebody has signed in.
+    let at_once = redirect::is_local(redirect_uri) || is_silent(&params);
     match (check(&client, redirect_uri, &params, &issuer), person) {
-        (Err(error), person) if person.is_some() || is_silent(&params) => {
+        (Err(error), person) if person.is_some() || at_once => {
             Ok(refuse(redirect_uri, params.all("state").next(), &issuer, &error))
         }
-        (Ok(request), Some(person)) => show(&state, &client, &person, request).await,
+        (Ok(request), Some(person)) => show(&state, &client, &person, request, here).await,
         (_, _) => sign_in_first(),
     }
 }
@@ -131,20 +130,17 @@ async fn show(
     client: &Client,
     person: &Person,
     request: RequestRow,
+    here: &str,
 ) -> Result<Response, WebError> {
+    let next: String = form_urlencoded::byte_serialize(here.as_bytes()).collect();
     let id = state.app.ask_consent(&person.session, &request).await?;
     let host = redirect::shown(&request.redirect_uri);
     let page = consent::Consent {
-        shell: Shell {
-            section: Section::Door,
-            email: None,
-            is_operator: false,
-            form_token: &person.form_token,
-            done: None,
-        },
+        shell: Shell::door(&person.form_token),
         request: &id,
         name: &client.name,
         account: person.account.email.as_deref().unwrap_or("an account without an address"),
+        other_account: format!("/login?again=1&next={next}"),
         scopes: request.scopes,
         host: &host,
         is_local: redirect::is_local(&request.redirect_uri),

@@ -69,13 +69,7 @@ fn encoded(text: &str) -> String {
 }
 
 fn shell(person: &Person) -> Shell<'_> {
-    Shell {
-        section: Section::Door,
-        email: person.account.email.as_deref(),
-        is_operator: person.account.is_operator,
-        form_token: &person.form_token,
-        done: None,
-    }
+    person.shell(Section::Door, None)
 }
 
 fn unknown(shell: Shell<'_>, code: &str) -> Response {

@@ -86,8 +86,8 @@ fn try_again(state: &ApiState, visit: &Visit, fields: &Fields, error: Error) -> 
 }
 
 fn ask(state: &ApiState, visit: &Visit, status: StatusCode, page: &Login<'_>) -> Response {
-    let page =
-        Login { is_open: state.app.is_open_to_all(), passkeys: super::passkeys(state).is_ok(), ..*page };
+    let passkeys = super::passkeys(state).is_ok().then_some(state.resolved.hosts.base.host.as_str());
+    let page = Login { is_open: state.app.is_open_to_all(), passkeys, ..*page };
     let mut response = door(status, login(&page, &visit.form_token), None);
     if let Some(cookie) = visit.cookie(state) {
         response.headers_mut().append(SET_COOKIE, cookie);

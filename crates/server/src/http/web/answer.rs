@@ -1,6 +1,6 @@
 //! How pages with a cookie answer: a page under the dashboard's policy, a way onward, or an error worded for people.
 
-use crate::http::error::{self, Wants};
+use crate::http::error;
 use crate::pages::Html;
 use axum::body::Body;
 use axum::response::{IntoResponse, Response};
@@ -44,7 +44,7 @@ impl IntoResponse for WebError {
                 see_other(&format!("/login?next={next}"))
             }
             Self::Failed(error) => {
-                let mut response = error::respond(&error, Wants::Page).map(Body::new);
+                let mut response = error::respond_to_owner(&error).map(Body::new);
                 response.extensions_mut().insert(Failure(Arc::new(error)));
                 response
             }

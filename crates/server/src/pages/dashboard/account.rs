@@ -39,6 +39,8 @@ pub struct SessionRow {
 
 #[derive(Debug)]
 pub struct Passkeys {
+    /// The name at which they work.
+    pub host: String,
     pub list: Vec<PasskeyRow>,
     /// Whether one may be added now, or the person must prove first who they are.
     pub may_add: bool,

@@ -14,6 +14,8 @@ pub struct Consent<'a> {
     pub request: &'a str,
     pub name: &'a str,
     pub account: &'a str,
+    /// Where to sign in as somebody else, and come back.
+    pub other_account: String,
     pub scopes: Scopes,
     /// Where the answer goes.
     pub host: &'a str,

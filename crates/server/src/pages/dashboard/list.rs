@@ -3,8 +3,8 @@
 use super::badge::{Badge, badges};
 use super::figures::{self, size};
 use super::{Attempt, Section, Shell};
-use crate::pages::Html;
 use crate::pages::assets::{PAGES_CSS, UPLOAD_JS};
+use crate::pages::{Html, Size};
 use askama::Template;
 use dropleaf_core::site::{Site, State};
 use dropleaf_core::site_filter::Filter;
@@ -40,7 +40,7 @@ struct View<'a> {
     words: &'a str,
     next: Option<&'a str>,
     base_url: &'a str,
-    largest: String,
+    largest: Size,
     attempt: &'a Attempt,
     now: i64,
     pages_css: String,

@@ -4,8 +4,8 @@ use super::badge::{Badge, badges};
 use super::figures::{self, date_field, size, span};
 use super::qr::{Qr, qr};
 use super::{Attempt, Section, Shell};
-use crate::pages::Html;
 use crate::pages::assets::{PAGES_CSS, UPLOAD_JS};
+use crate::pages::{Html, Size};
 use askama::Template;
 use dropleaf_core::feedback::Feedback;
 use dropleaf_core::plan::Plan;
@@ -63,7 +63,7 @@ struct View<'a> {
     open: Vec<&'a Feedback>,
     settled: Vec<&'a Feedback>,
     longest: Option<String>,
-    largest: String,
+    largest: Size,
     restore_for: String,
     pages_css: String,
     upload_js: String,

@@ -26,7 +26,12 @@ pub struct Shell<'a> {
     pub done: Option<Done>,
 }
 
-impl Shell<'_> {
+impl<'a> Shell<'a> {
+    /// A small page for somebody who has not signed in, or whose name is not to be shown.
+    pub const fn door(form_token: &'a str) -> Self {
+        Self { section: Section::Door, email: None, is_operator: false, form_token, done: None }
+    }
+
     pub fn style(&self) -> String {
         APP_CSS.path()
     }
@@ -69,6 +74,15 @@ macro_rules! done {
 
 done! {
     Saved = "saved": "Saved.";
+    Titled = "titled": "Saved. The page has its new title.";
+    MadePublic = "public": "Saved. The page is public under its name.";
+    MadeUnlisted = "unlisted": "Saved. Only whoever has the link finds the page.";
+    MadeBurn = "burn": "Saved. The page can be read once.";
+    PasswordSet = "password-set": "Saved. The page asks for the new password.";
+    PasswordRemoved = "password-removed": "The password is gone. The page no longer asks for one.";
+    GateSet = "gate-set": "Saved. The page asks for an address of that domain.";
+    GateRemoved = "gate-removed": "The page no longer asks for an e-mail address.";
+    ExpirySet = "expiry-set": "Saved. The page has its new expiry.";
     Published = "published": "Published. Your page is online.";
     Replaced = "replaced": "Replaced. The link shows the new version.";
     RolledBack = "rolled-back": "The earlier version is back.";

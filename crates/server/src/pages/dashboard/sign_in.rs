@@ -15,8 +15,8 @@ pub struct Login<'a> {
     pub again: bool,
     /// Whoever is new here gets an account.
     pub is_open: bool,
-    /// Whether a passkey can be used here.
-    pub passkeys: bool,
+    /// The name at which a passkey can be used, if there is one.
+    pub passkeys: Option<&'a str>,
     pub problem: Option<&'a str>,
 }
 
@@ -67,20 +67,16 @@ struct LinkPage<'a> {
 }
 
 pub fn login(page: &Login<'_>, form_token: &str) -> Html {
-    render(&LoginPage { shell: shell(form_token), page, script: PASSKEY_JS.path() })
+    render(&LoginPage { shell: Shell::door(form_token), page, script: PASSKEY_JS.path() })
 }
 
 pub fn enter_code(page: &EnterCode<'_>, form_token: &str) -> Html {
     let next: String = form_urlencoded::byte_serialize(page.next.as_bytes()).collect();
-    render(&CodePage { shell: shell(form_token), page, anew: format!("/login?again=1&next={next}") })
+    render(&CodePage { shell: Shell::door(form_token), page, anew: format!("/login?again=1&next={next}") })
 }
 
 pub fn confirm_link(page: &ConfirmLink<'_>, form_token: &str) -> Html {
-    render(&LinkPage { shell: shell(form_token), page })
-}
-
-fn shell(form_token: &str) -> Shell<'_> {
-    Shell { section: Section::Door, email: None, is_operator: false, form_token, done: None }
+    render(&LinkPage { shell: Shell::door(form_token), page })
 }
 
 fn render(page: &impl Template) -> Html {
@@ -99,7 +95,13 @@ mod tests {
         let problem = Some(HOSTILE);
         let pages = [
             login(
-                &Login { email: HOSTILE, next: HOSTILE, problem, passkeys: true, ..Login::default() },
+                &Login {
+                    email: HOSTILE,
+                    next: HOSTILE,
+                    problem,
+                    passkeys: Some(HOSTILE),
+                    ..Login::default()
+                },
                 HOSTILE,
             ),
             enter_code(

@@ -2,8 +2,8 @@
 
 use super::figures::{size, span};
 use super::{Attempt, Section, Shell};
-use crate::pages::Html;
 use crate::pages::assets::{PAGES_CSS, UPLOAD_JS};
+use crate::pages::{Html, Size};
 use askama::Template;
 use dropleaf_core::plan::Plan;
 
@@ -21,7 +21,7 @@ struct View<'a> {
     shell: Shell<'a>,
     plan: &'a Plan,
     longest: Option<String>,
-    largest: String,
+    largest: Size,
     attempt: &'a Attempt,
     pages_css: String,
     upload_js: String,

@@ -119,7 +119,7 @@ fn size(case: &Case) -> Size {
 fn reasons(reports: &[Report]) -> Vec<(&'static str, usize)> {
     let mut counted: Vec<(&'static str, usize)> = Vec::new();
     for report in reports {
-        let word = report.said.reason.as_str();
+        let word = report.said.reason.title();
         match counted.iter_mut().find(|(found, _)| *found == word) {
             Some((_, count)) => *count += 1,
             None => counted.push((word, 1)),

@@ -29,8 +29,13 @@ pub(crate) fn request_of(page: &Answer) -> String {
 
 /// Registers a public client that answers at [`CALLBACK`]; its id.
 pub(crate) async fn register(node: &Node, name: &str) -> String {
+    register_at(node, name, CALLBACK).await
+}
+
+/// The same with another address.
+pub(crate) async fn register_at(node: &Node, name: &str, callback: &str) -> String {
     let body = json!({
-        "client_name": name, "redirect_uris": [CALLBACK], "token_endpoint_auth_method": "none",
+        "client_name": name, "redirect_uris": [callback], "token_endpoint_auth_method": "none",
         "grant_types": ["authorization_code", "refresh_token"], "response_types": ["code"],
     });
     let made = node.post("/oauth/register").json(&body).send().await.expect(201).json();

@@ -1,0 +1,105 @@
+//! What the dashboard says: the way back when one is lost, what a form changed, sizes in one unit.
+
+use crate::harness::oauth::{authorize_path, register};
+use crate::harness::{Node, Setup};
+
+#[tokio::test]
+async fn lost_owner_reads_words_for_owners_and_finds_the_way_back() {
+    let node = Node::start().await;
+    let tab = node.operator().await;
+    let nowhere = "/dashboard/pages/site_00000000000000000000";
+    for path in
+        [nowhere, "/dashboard/nothing", "/dashboard/pages/a/b/c", "/operator/nothing", "/operator/a/b"]
+    {
+        let text = tab.get(path).await.expect(404).text();
+        assert!(text.contains("There is nothing here"), "{path}");
+        assert!(text.contains("<a href=\"/dashboard\">Back to your pages</a>"), "{path}");
+        assert!(!text.contains("the person who sent it"), "{path}");
+    }
+    assert_eq!(tab.get("/dashboard/").await.expect(303).header("location"), "/dashboard");
+    let eve = node.newcomer_on("solo").await;
+    eve.get("/operator/nothing").await.expect(404);
+    // Who has not signed in does so first, and scripts get JSON.
+    let out = node.get("/dashboard/nothing").browser().send().await.expect(303);
+    assert!(out.header("location").starts_with("/login?next="));
+    let script =
+        tab.script("/dashboard/nothing").header("accept", "application/json").send().await.expect(404);
+    assert_eq!(script.json()["error"], "not_found");
+}
+
+#[tokio::test]
+async fn each_form_says_what_it_changed() {
+    let node = Setup::new().set("mail.mode", "outbox").start().await;
+    let site = node.publish_page("Orchard").await;
+    let tab = node.operator().await;
+    let at = format!("/dashboard/pages/{}", site["id"].as_str().unwrap());
+    for (form, fields, said) in [
+        ("title", vec![("title", "Garden")], "new title"),
+        ("password", vec![("act", "set"), ("password", "open sesame")], "asks for the new password"),
+        ("password", vec![("act", "clear")], "password is gone"),
+        ("email-gate", vec![("domain", "example.org")], "asks for an address"),
+        ("email-gate", vec![("domain", "")], "no longer asks for an e-mail"),
+        ("expiry", vec![("expires", "24")], "new expiry"),
+        ("visibility", vec![("visibility", "public"), ("slug", "orchard-of-words")], "is public"),
+        ("visibility", vec![("visibility", "unlisted"), ("slug", "")], "Only whoever has the link"),
+        ("visibility", vec![("visibility", "burn"), ("slug", "")], "read once"),
+    ] {
+        let seen = node.read_site(&site).await["updated_at"].to_string();
+        let fields = [fields.as_slice(), &[("updated_at", seen.as_str())]].concat();
+        let sent = tab.submit(&format!("{at}/{form}"), &fields).await.expect(303);
+        let page = tab.get(sent.header("location")).await.expect(200).text();
+        let (_, done) = page.split_once("<p class=\"done\" role=\"status\">").unwrap();
+        assert!(done.split('<').next().unwrap().contains(said), "{form}: {done:.60}");
+    }
+}
+
+#[tokio::test]
+async fn grave_changes_ask_first() {
+    let node = Node::start().await;
+    let site = node.publish_page("Orchard").await;
+    let id = site["id"].as_str().unwrap();
+    let tab = node.operator().await;
+    let at = format!("/dashboard/pages/{id}");
+    let page = tab.get(&at).await.expect(200).text();
+    let burn = page.split("id=\"v-burn\"").nth(1).unwrap();
+    assert!(burn.split('>').next().unwrap().contains("data-confirm=\"Let this page be read once?"));
+    let seen = node.read_site(&site).await["updated_at"].to_string();
+    let fields = [("act", "set"), ("password", "open sesame"), ("updated_at", seen.as_str())];
+    tab.submit(&format!("{at}/password"), &fields).await.expect(303);
+    let page = tab.get(&at).await.expect(200).text();
+    assert!(page.contains("value=\"clear\" data-confirm=\"Remove the password?"));
+}
+
+#[tokio::test]
+async fn limit_of_uploads_reads_the_same_everywhere() {
+    let node = Setup::new().set("limits.upload_bytes", (25 << 20).to_string()).start().await;
+    let site = node.publish_page("Orchard").await;
+    let tab = node.operator().await;
+    let page = format!("/dashboard/pages/{}", site["id"].as_str().unwrap());
+    for path in ["/dashboard", "/dashboard/upload", "/dashboard/account", &page] {
+        let text = tab.get(path).await.expect(200).text();
+        assert!(text.contains("25 MiB") && !text.contains("26 MB"), "{path}");
+    }
+}
+
+#[tokio::test]
+async fn wrong_account_can_be_changed_at_the_consent_page() {
+    let node = Node::start().await;
+    let person = node.newcomer("ada@example.org").await;
+    let asked = authorize_path(&register(&node, "A program").await, &[]);
+    let page = person.get(&asked).await.expect(200).text();
+    let (_, rest) = page.split_once("<a href=\"/login?again=1&#38;next=").expect("a way to another account");
+    let next = rest.split('"').next().unwrap();
+    let back = form_urlencoded::parse(format!("next={next}").as_bytes()).next().unwrap().1.into_owned();
+    assert_eq!(back, asked);
+    // It asks for an address, although somebody has signed in.
+    let login = person.get(&format!("/login?again=1&next={next}")).await.expect(200).text();
+    assert!(login.contains("name=\"email\""));
+}
+
+#[tokio::test]
+async fn passkeys_name_the_host_they_belong_to() {
+    let node = Setup::new().set("base_url", "https://leaf.example").start().await;
+    let text = node.get("/login").header("host", "leaf.example").browser().send().await.expect(200).text();
+    assert!(text.contains("id=\"use-passkey\" data-host=\"leaf.example\""));
+}
