@@ -60,6 +60,10 @@ impl<'a> Tab<'a> {
     fn keep(&mut self, answer: Answer) -> Answer {
         for line in answer.headers.get_all("set-cookie") {
             let line = line.to_str().unwrap();
+            let is_tight = ["; Path=/", "; HttpOnly", "; SameSite=Lax", "; Secure"]
+                .iter()
+                .all(|word| line.contains(word));
+            assert!(line.starts_with("__Host-") && is_tight && !line.contains("Domain"), "{line}");
             let (name, value) = line.split(';').next().unwrap().split_once('=').unwrap();
             if line.contains("Max-Age=0") {
                 self.cookies.remove(name);
