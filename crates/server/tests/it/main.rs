@@ -20,6 +20,7 @@ mod errors;
 mod feedback;
 mod feedback_hostile;
 mod feedback_toolbar;
+mod forms;
 mod gates;
 mod generated;
 mod guides;
