@@ -48,7 +48,7 @@ pub use idempotency::{Done, Once};
 pub use mailer::{Letter, MailError, Mailer};
 pub use oauth::{Answered, CodeTrade, GrantedClient, Identity, NewClient, Tokens};
 pub use pages::{Annotated, Body, Coding, LiveBundle, LiveFile, Page, PageKey, Part, encode};
-pub use passkeys::Asked;
+pub use passkeys::{Asked, NewPasskey};
 pub use reports::{Case, ReportedPage};
 pub use sessions::NewSession;
 pub use settings::{Rates, Retention, Settings};

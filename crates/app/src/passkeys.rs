@@ -11,6 +11,15 @@ use dropleaf_store::DbError;
 use dropleaf_store::passkeys::{self, Ceremony};
 use std::net::IpAddr;
 
+/// A passkey that was checked.
+#[derive(Debug)]
+pub struct NewPasskey {
+    pub credential_id: Vec<u8>,
+    pub user_handle: Vec<u8>,
+    /// The public key and its counter, as the library writes them.
+    pub credential: String,
+}
+
 /// The browser that a question is put to. Its answer counts only from there.
 #[derive(Debug, Clone, Copy)]
 pub enum Asked<'a> {
@@ -30,10 +39,11 @@ impl Asked<'_> {
 }
 
 impl App {
-    /// The name that a device keeps for an account: it tells nothing, and stays the same.
-    pub fn passkey_user(&self, account: &Account) -> [u8; 16] {
-        let mac = self.keys.mac("passkey_user", account.id.as_bytes());
-        std::array::from_fn(|at| mac[at])
+    /// The name that a device keeps for an account: it tells nothing, and every passkey of the account has the same. It
+    /// is kept with them, so that they need nothing but the database.
+    pub fn passkey_user(&self, known: &[Passkey]) -> [u8; 16] {
+        let kept = known.iter().find_map(|passkey| passkey.user_handle.as_slice().try_into().ok());
+        kept.unwrap_or_else(|| self.minter.bytes())
     }
 
     /// Counts a question to a visitor: each is a row, and anybody may ask.
@@ -74,14 +84,14 @@ impl App {
     pub async fn add_passkey(
         &self,
         account: &Account,
-        credential_id: Vec<u8>,
-        credential: String,
+        NewPasskey { credential_id, user_handle, credential }: NewPasskey,
         name: String,
     ) -> Result<()> {
         let passkey = Passkey {
             id: self.minter.id("pass"),
             account_id: account.id.clone(),
             credential_id,
+            user_handle,
             credential,
             name,
             created_at: self.now(),
@@ -101,10 +111,8 @@ impl App {
     }
 
     /// The passkey that a device named, whoever's it is.
-    pub async fn find_passkey(&self, credential_id: &[u8]) -> Result<Option<(Passkey, Account)>> {
-        let Some(passkey) = self.store.find_passkey(credential_id).await? else { return Ok(None) };
-        let account = self.store.find_account(&passkey.account_id).await?;
-        Ok(account.map(|account| (passkey, account)))
+    pub async fn find_passkey(&self, credential_id: &[u8]) -> Result<Option<Passkey>> {
+        Ok(self.store.find_passkey(credential_id).await?)
     }
 
     /// Signs in whoever has used this passkey. `credential` is what it is after the use.

@@ -2,7 +2,7 @@
 
 use crate::app::App;
 use dropleaf_core::account::Account;
-use dropleaf_core::session::{IDLE_SECONDS, Method, NOTED_EVERY, Session};
+use dropleaf_core::session::{Method, NOTED_EVERY, Session, ends_at};
 use dropleaf_core::{Error, Result, secret};
 use dropleaf_store::{DbError, Stmt, sessions};
 
@@ -32,7 +32,7 @@ impl App {
             proved_at: now,
             created_at: now,
             last_seen_at: now,
-            expires_at: now + IDLE_SECONDS,
+            expires_at: ends_at(now, now),
         };
         NewSession { session, secret }
     }
@@ -51,7 +51,8 @@ impl App {
         if let Some((_, session)) = &found
             && session.last_seen_at <= now - NOTED_EVERY
         {
-            let stmt = sessions::touch(&session.id, now, now + IDLE_SECONDS, now - NOTED_EVERY);
+            let ends_at = ends_at(session.proved_at, now);
+            let stmt = sessions::touch(&session.id, now, ends_at, now - NOTED_EVERY);
             if let Err(error) = self.store.commit(vec![stmt]).await {
                 tracing::warn!(%error, session = session.id, "the use of a session could not be noted");
             }

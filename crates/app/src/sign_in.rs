@@ -18,6 +18,9 @@ use std::net::IpAddr;
 /// How long a link made on the command line is good.
 const MADE_LINK_LIFE: i64 = 3600;
 
+/// Where people go who were not on their way anywhere.
+const HOME: &str = "/dashboard";
+
 /// The browser that signs in.
 #[derive(Debug, Clone, Default)]
 pub struct Browser {
@@ -104,10 +107,16 @@ impl App {
         Ok(signed_in)
     }
 
-    /// Signs in with the link from the letter, in whichever browser it was opened. It works once.
-    pub async fn sign_in_by_link(&self, token: &str, browser: &Browser) -> Result<Option<SignedIn>> {
+    /// Signs in with the link from the letter, in whichever browser it was opened. It works once. Where to go next was
+    /// chosen by whoever asked for the letter, and anybody can ask: it is followed only in the browser that asked.
+    pub async fn sign_in_by_link(
+        &self,
+        token: &str,
+        visit: &str,
+        browser: &Browser,
+    ) -> Result<Option<SignedIn>> {
         let hash = secret::hash(token);
-        let proof = sign_ins::use_link(&hash, self.now());
+        let proof = sign_ins::use_link(&hash, &secret::hash(visit), HOME, self.now());
         self.prove(proof, Named::Link(&hash), Method::Link, browser).await
     }
 
@@ -121,7 +130,7 @@ impl App {
             email,
             code_mac: self.minter.bytes(),
             tries: 0,
-            return_to: "/dashboard",
+            return_to: HOME,
             expires_at: self.now() + MADE_LINK_LIFE,
         });
         self.store.commit(vec![stmt]).await?;

@@ -4,12 +4,15 @@ use crate::app::App;
 use crate::sites::TRIES;
 use dropleaf_core::audit::Act;
 use dropleaf_core::site::{Site, State};
+use dropleaf_core::takedown::Named;
 use dropleaf_core::{Error, Result, takedown};
 use dropleaf_store::{DbError, reports, sites};
 
 #[derive(Debug, Clone)]
 pub struct TakenDown {
     pub site: Site,
+    /// Where it was, so that whoever asked sees that it was the right one.
+    pub url: String,
     /// Somebody had done it before; nothing was changed.
     pub already: bool,
 }
@@ -21,9 +24,10 @@ impl App {
         let unknown = || Error::not_found("page");
         let name = takedown::page_named(name, &self.hosts).ok_or_else(unknown)?;
         for _ in 0..TRIES {
-            let site = self.find_named(&name).await?.ok_or_else(unknown)?;
+            let site = self.find_meant(&name).await?.ok_or_else(unknown)?;
+            let url = self.canonical_url(&site);
             if site.state == State::TakenDown {
-                return Ok(TakenDown { site, already: true });
+                return Ok(TakenDown { site, url, already: true });
             }
             let erase = takedown::erases(&site);
             let versions = if erase { self.store.list_versions(&site.id).await? } else { Vec::new() };
@@ -36,12 +40,26 @@ impl App {
                     if erase {
                         self.erase_now(&site.id, &bundles).await;
                     }
-                    return Ok(TakenDown { site: next, already: false });
+                    return Ok(TakenDown { site: next, url, already: false });
                 }
                 Err(DbError::Guard(sites::CHANGED)) => {}
                 Err(error) => return Err(error.into()),
             }
         }
         Err(self.guard_error(DbError::Guard(sites::CHANGED), None))
+    }
+
+    async fn find_meant(&self, name: &Named) -> Result<Option<Site>> {
+        match name {
+            Named::Token(token) => Ok(self.store.find_site_by_token(token).await?),
+            Named::Slug(slug) => Ok(self.store.find_site_by_slug(&slug.to_ascii_lowercase()).await?),
+            Named::Bare(text) => self.find_named(text).await,
+        }
+    }
+
+    /// Where the page with this id was, if it was taken down.
+    pub async fn find_taken_down(&self, id: &str) -> Result<Option<String>> {
+        let site = self.store.find_site(id).await?.filter(|site| site.state == State::TakenDown);
+        Ok(site.map(|site| self.canonical_url(&site)))
     }
 }

@@ -136,6 +136,9 @@ pub fn client_name(sent: Option<String>) -> Result<String> {
     let name = plain_text::optional("client_name", sent, 100)?;
     match name {
         Some(name) if name.contains(['\n', '\t']) => Err(Error::field("client_name", "must be one line")),
+        Some(name) if name.chars().any(plain_text::is_misleading) => {
+            Err(Error::field("client_name", "must not hold marks that nobody sees"))
+        }
         Some(name) => Ok(name),
         None => Ok("A program without a name".to_owned()),
     }
@@ -191,6 +194,9 @@ mod tests {
         assert_eq!(client_name(Some("  my\u{0} laptop ".into())).unwrap(), "my laptop");
         assert_eq!(client_name(Some(" ".into())).unwrap(), "A program without a name");
         assert!(client_name(Some("a\nb".into())).is_err());
+        for mark in ['\u{200b}', '\u{200e}', '\u{202e}', '\u{2066}', '\u{feff}'] {
+            assert!(client_name(Some(format!("my{mark} laptop"))).is_err(), "{mark:?}");
+        }
         assert!(client_name(Some("x".repeat(101))).is_err());
     }
 }

@@ -13,6 +13,8 @@ pub struct Passkey {
     pub account_id: String,
     /// The device's own name for it.
     pub credential_id: Vec<u8>,
+    /// What the device calls the account.
+    pub user_handle: Vec<u8>,
     /// The public key and its counter, as the library writes them.
     pub credential: String,
     pub name: String,

@@ -29,6 +29,11 @@ const fn is_hidden(c: char) -> bool {
     }
 }
 
+/// Marks that nobody sees and that turn the direction of writing: in a name they could make one read as another.
+pub const fn is_misleading(c: char) -> bool {
+    matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

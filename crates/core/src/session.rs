@@ -2,6 +2,8 @@
 
 /// A session ends this long after it was last used.
 pub const IDLE_SECONDS: i64 = 30 * 86_400;
+/// And this long after the person proved who they are, however much it is used.
+pub const LONGEST_SECONDS: i64 = 180 * 86_400;
 /// Acts that hand out lasting power ask for a proof that is no older.
 pub const RECENT_SECONDS: i64 = 3600;
 /// `last_seen_at` is written at most this often.
@@ -47,6 +49,11 @@ impl Session {
     pub const fn is_recent(&self, now: i64) -> bool {
         now - self.proved_at < RECENT_SECONDS
     }
+}
+
+/// When a session ends that is used now.
+pub fn ends_at(proved_at: i64, now: i64) -> i64 {
+    (now + IDLE_SECONDS).min(proved_at + LONGEST_SECONDS)
 }
 
 /// What a browser says it is, in words a person knows: `Firefox on Linux`.
@@ -107,6 +114,14 @@ mod tests {
             assert_eq!(device(Some(agent)), name);
         }
         assert_eq!(device(None), "Unknown browser");
+    }
+
+    #[test]
+    fn use_moves_the_end_but_not_for_ever() {
+        let day = 86_400;
+        assert_eq!(ends_at(0, 0), 30 * day);
+        assert_eq!(ends_at(0, 100 * day), 130 * day);
+        assert_eq!(ends_at(0, 179 * day), 180 * day);
     }
 
     #[test]

@@ -121,8 +121,8 @@ impl Site {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SiteName<'a> {
     Id(&'a str),
-    /// A slug, or failing that a token: 22 characters can be either.
-    SlugOrToken(&'a str),
+    /// A token, or failing that a slug: 22 characters can be either.
+    TokenOrSlug(&'a str),
     Slug(&'a str),
 }
 
@@ -132,7 +132,7 @@ impl<'a> SiteName<'a> {
             return Some(Self::Id(text));
         }
         if is_token(text) {
-            return Some(Self::SlugOrToken(text));
+            return Some(Self::TokenOrSlug(text));
         }
         let slug_like =
             (3..=63).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-');
@@ -153,7 +153,7 @@ mod tests {
     fn names_are_told_apart_by_shape() {
         assert!(matches!(SiteName::parse("site_abcdefghij0123456789"), Some(SiteName::Id(_))));
         assert!(matches!(SiteName::parse("my-report"), Some(SiteName::Slug(_))));
-        assert!(matches!(SiteName::parse("AAAAAAAAAAAAAAAAAAAAAA"), Some(SiteName::SlugOrToken(_))));
+        assert!(matches!(SiteName::parse("AAAAAAAAAAAAAAAAAAAAAA"), Some(SiteName::TokenOrSlug(_))));
         for bad in ["", "a", "../etc", "a b c", "site_short"] {
             assert_eq!(SiteName::parse(bad), None, "{bad}");
         }

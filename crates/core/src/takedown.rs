@@ -12,10 +12,20 @@ pub fn reason(text: &str) -> Result<String> {
         .ok_or_else(|| Error::field("reason", "must say why the page is taken down"))
 }
 
-/// The id, slug or token in what an operator pasted: one of those, or an address of the page.
-pub fn page_named(text: &str, hosts: &Hosts) -> Option<String> {
+/// Which page an operator means. An address says of itself what it holds, and nothing else is looked up: a slug that
+/// reads like the token of a bad page must not shield it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Named {
+    Token(String),
+    Slug(String),
+    /// Typed by itself: an id, a token or a slug.
+    Bare(String),
+}
+
+/// The page in what an operator pasted: an id, slug or token, or an address of the page.
+pub fn page_named(text: &str, hosts: &Hosts) -> Option<Named> {
     let text = text.trim();
-    let Some((_, rest)) = text.split_once("://") else { return Some(text.to_owned()) };
+    let Some((_, rest)) = text.split_once("://") else { return Some(Named::Bare(text.to_owned())) };
     let rest = rest.split(['?', '#']).next().unwrap_or(rest);
     let (authority, path) = rest.split_once('/').unwrap_or((rest, ""));
     let under = |prefix: &str| {
@@ -23,9 +33,11 @@ pub fn page_named(text: &str, hosts: &Hosts) -> Option<String> {
         (!name.is_empty()).then(|| name.to_owned())
     };
     match hosts.face(authority) {
-        Face::Api { .. } | Face::Pages => under("p/").or_else(|| under("s/")),
-        Face::Isolated(_) => under("p/"),
-        Face::Slug(slug) => Some(slug.to_owned()),
+        Face::Api { .. } | Face::Pages => {
+            under("p/").map(Named::Token).or_else(|| under("s/").map(Named::Slug))
+        }
+        Face::Isolated(_) => under("p/").map(Named::Token),
+        Face::Slug(slug) => Some(Named::Slug(slug.to_owned())),
         Face::Unknown => None,
     }
 }
@@ -54,17 +66,18 @@ mod tests {
     #[test]
     fn a_page_is_found_in_every_way_it_is_written() {
         let named = |text: &str| page_named(text, &hosts());
-        let token = "AAAAAAAAAAAAAAAAAAAAAA";
+        let token = || Named::Token("AAAAAAAAAAAAAAAAAAAAAA".into());
+        let slug = || Named::Slug("my-report".into());
         for (text, name) in [
-            ("site_abcdefghij0123456789", "site_abcdefghij0123456789"),
-            (" my-report\n", "my-report"),
-            ("https://pages.example/p/AAAAAAAAAAAAAAAAAAAAAA/deep/file.html?x#y", token),
-            ("https://s-abc.pages.example/p/AAAAAAAAAAAAAAAAAAAAAA/", token),
-            ("https://my-report.pages.example", "my-report"),
-            ("https://my-report.pages.example/a/b", "my-report"),
-            ("https://pages.example/s/my-report/", "my-report"),
+            ("site_abcdefghij0123456789", Named::Bare("site_abcdefghij0123456789".into())),
+            (" my-report\n", Named::Bare("my-report".into())),
+            ("https://pages.example/p/AAAAAAAAAAAAAAAAAAAAAA/deep/file.html?x#y", token()),
+            ("https://s-abc.pages.example/p/AAAAAAAAAAAAAAAAAAAAAA/", token()),
+            ("https://my-report.pages.example", slug()),
+            ("https://my-report.pages.example/a/b", slug()),
+            ("https://pages.example/s/my-report/", slug()),
         ] {
-            assert_eq!(named(text).as_deref(), Some(name), "{text}");
+            assert_eq!(named(text), Some(name), "{text}");
         }
         for foreign in ["https://elsewhere.example/p/AAAAAAAAAAAAAAAAAAAAAA/", "https://pages.example/p/"] {
             assert_eq!(named(foreign), None, "{foreign}");

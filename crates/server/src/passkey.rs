@@ -3,6 +3,7 @@
 //! types an address and no answer depends on one.
 
 use anyhow::{Context, Result, ensure};
+use dropleaf_app::NewPasskey;
 use dropleaf_core::host::Origin;
 use dropleaf_core::passkey::CEREMONY_SECONDS;
 use serde_json::{Value, json};
@@ -21,13 +22,6 @@ pub struct Passkeys(Webauthn);
 pub struct Question {
     pub options: Value,
     pub state: String,
-}
-
-/// A new passkey that was checked.
-#[derive(Debug)]
-pub struct Checked {
-    pub credential_id: Vec<u8>,
-    pub credential: String,
 }
 
 impl Passkeys {
@@ -51,14 +45,18 @@ impl Passkeys {
         let selection = selection.and_then(Value::as_object_mut).context("no selection")?;
         selection.insert("residentKey".into(), json!("required"));
         selection.insert("requireResidentKey".into(), json!(true));
-        Ok(Question { options, state: serde_json::to_string(&state)? })
+        Ok(Question { options, state: serde_json::to_string(&(user, state))? })
     }
 
-    pub fn check_new(&self, state: &str, answer: &Value) -> Result<Checked> {
-        let state: PasskeyRegistration = serde_json::from_str(state)?;
+    pub fn check_new(&self, state: &str, answer: &Value) -> Result<NewPasskey> {
+        let (user, state): ([u8; 16], PasskeyRegistration) = serde_json::from_str(state)?;
         let answer: RegisterPublicKeyCredential = serde_json::from_value(answer.clone())?;
         let passkey = self.0.finish_passkey_registration(&answer, &state)?;
-        Ok(Checked { credential_id: passkey.cred_id().clone(), credential: serde_json::to_string(&passkey)? })
+        Ok(NewPasskey {
+            credential_id: passkey.cred_id().to_vec(),
+            user_handle: user.to_vec(),
+            credential: serde_json::to_string(&passkey)?,
+        })
     }
 
     /// Asks for any passkey of this site; the question is the same for everybody.

@@ -94,6 +94,9 @@ pub async fn run(layers: &Layers, config: Config) -> Result<()> {
         tracing::warn!("{warning}");
     }
     let running = start(config).await?;
+    if let Some(warning) = running.resolved.mail.warning() {
+        tracing::warn!("{warning}");
+    }
     crate::cli::welcome::print(&running);
     wait_for_signal().await?;
     tracing::info!("stopping: requests under way may end");

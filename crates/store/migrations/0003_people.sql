@@ -35,6 +35,8 @@ CREATE TABLE passkeys (
   id            TEXT PRIMARY KEY,
   account_id    TEXT NOT NULL REFERENCES accounts(id),
   credential_id BYTEA NOT NULL UNIQUE,
+  -- What the device calls the account: random, and the same for all passkeys of one.
+  user_handle   BYTEA NOT NULL,
   -- The public key and its counter, as the library writes them.
   credential    TEXT NOT NULL,
   name          TEXT NOT NULL,

@@ -11,6 +11,7 @@ impl From<DbError> for Error {
     fn from(error: DbError) -> Self {
         match &error {
             DbError::Full => Self::plain(Code::StorageFull),
+            DbError::Nul => Self::new(Code::InvalidRequest, "Text must not hold the character NUL."),
             DbError::Unavailable(_) => Self::plain(Code::StorageUnavailable).retry_after(RETRY),
             DbError::Guard(_) | DbError::Internal(_) => Self::plain(Code::Internal),
         }

@@ -19,7 +19,7 @@ pub struct Ceremony {
 macro_rules! select {
     ($tail:literal) => {
         concat!(
-            "SELECT id, account_id, credential_id, credential, name, created_at, last_used_at FROM passkeys ",
+            "SELECT id, account_id, credential_id, user_handle, credential, name, created_at, last_used_at FROM passkeys ",
             $tail
         )
     };
@@ -30,10 +30,11 @@ fn row(row: &Row<'_>) -> Result<Passkey, DbError> {
         id: row.text(0)?.to_owned(),
         account_id: row.text(1)?.to_owned(),
         credential_id: row.bytes(2)?.to_owned(),
-        credential: row.text(3)?.to_owned(),
-        name: row.text(4)?.to_owned(),
-        created_at: row.int(5)?,
-        last_used_at: row.opt_int(6)?,
+        user_handle: row.bytes(3)?.to_owned(),
+        credential: row.text(4)?.to_owned(),
+        name: row.text(5)?.to_owned(),
+        created_at: row.int(6)?,
+        last_used_at: row.opt_int(7)?,
     })
 }
 
@@ -82,14 +83,15 @@ pub fn put_ceremony(hash: &[u8; 32], ceremony: &Ceremony, expires_at: i64) -> St
 /// Adds a passkey, unless the account has as many as it may or the credential is somebody's already.
 pub fn insert(passkey: &Passkey) -> Stmt {
     Stmt::new(
-        "INSERT INTO passkeys (id, account_id, credential_id, credential, name, created_at, last_used_at) \
-         SELECT $1, $2, $3, $4, $5, CAST($6 AS BIGINT), NULL \
-         WHERE (SELECT COUNT(*) FROM passkeys WHERE account_id = $2) < CAST($7 AS BIGINT) \
+        "INSERT INTO passkeys (id, account_id, credential_id, user_handle, credential, name, created_at, last_used_at) \
+         SELECT $1, $2, $3, $4, $5, $6, CAST($7 AS BIGINT), NULL \
+         WHERE (SELECT COUNT(*) FROM passkeys WHERE account_id = $2) < CAST($8 AS BIGINT) \
          ON CONFLICT (credential_id) DO NOTHING",
         vec![
             passkey.id.as_str().into(),
             passkey.account_id.as_str().into(),
             passkey.credential_id.clone().into(),
+            passkey.user_handle.clone().into(),
             passkey.credential.as_str().into(),
             passkey.name.as_str().into(),
             passkey.created_at.into(),

@@ -89,12 +89,13 @@ pub fn try_code(visit_hash: &[u8; 32], code_mac: &[u8; 32], now: i64) -> Stmt {
     )
 }
 
-/// Proves the sign-in by the link in its letter, whatever was typed elsewhere.
-pub fn use_link(link_hash: &[u8; 32], now: i64) -> Stmt {
+/// Proves the sign-in by the link in its letter, whatever was typed elsewhere. A browser other than the one that asked
+/// is sent to `elsewhere`.
+pub fn use_link(link_hash: &[u8; 32], visit_hash: &[u8; 32], elsewhere: &str, now: i64) -> Stmt {
     Stmt::new(
         "UPDATE sign_ins SET tries_left = -1 WHERE link_hash = $1 AND expires_at > $2 \
-         RETURNING email, return_to, tries_left",
-        vec![(*link_hash).into(), now.into()],
+         RETURNING email, CASE WHEN visit_hash = $3 THEN return_to ELSE $4 END, tries_left",
+        vec![(*link_hash).into(), now.into(), (*visit_hash).into(), elsewhere.into()],
     )
 }
 

@@ -50,12 +50,11 @@ impl App {
             None => None,
             Some(SiteName::Id(id)) => self.store.find_site(id).await?,
             Some(SiteName::Slug(slug)) => self.store.find_site_by_slug(&slug.to_ascii_lowercase()).await?,
-            Some(SiteName::SlugOrToken(text)) => {
-                match self.store.find_site_by_slug(&text.to_ascii_lowercase()).await? {
-                    Some(site) => Some(site),
-                    None => self.store.find_site_by_token(text).await?,
-                }
-            }
+            // The token first: anybody may choose a slug that reads like one, nobody chooses a token.
+            Some(SiteName::TokenOrSlug(text)) => match self.store.find_site_by_token(text).await? {
+                Some(site) => Some(site),
+                None => self.store.find_site_by_slug(&text.to_ascii_lowercase()).await?,
+            },
         };
         Ok(found)
     }

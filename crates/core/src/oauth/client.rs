@@ -2,6 +2,7 @@
 
 use super::{OAuthCode, OAuthError, redirect};
 use crate::host::Hosts;
+use crate::plain_text;
 use crate::scope::Scopes;
 
 const MOST_REDIRECTS: usize = 10;
@@ -154,12 +155,7 @@ fn name(given: Option<&str>) -> Result<String, String> {
     if name.chars().count() > NAME_CHARACTERS {
         return Err(format!("client_name may be {NAME_CHARACTERS} characters long."));
     }
-    // Marks that turn the direction of writing could make one name read as another.
-    let tricky = |c: char| {
-        c.is_control()
-            || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
-    };
-    if name.chars().any(tricky) {
+    if name.chars().any(|c| c.is_control() || plain_text::is_misleading(c)) {
         return Err("client_name must not hold control characters.".into());
     }
     Ok(name.to_owned())

@@ -22,6 +22,9 @@ pub(super) fn run(command: &Command, layers: &Layers, config: Config) -> Result<
             for warning in &layers.warnings {
                 println!("warning: {warning}");
             }
+            if let Some(warning) = resolved.mail.warning() {
+                println!("warning: {warning}");
+            }
             println!(
                 "The settings are good. API: {}  Pages: {}",
                 resolved.hosts.base.url(),

@@ -42,7 +42,7 @@ impl Takedown {
         app.close().await;
         let down = outcome?;
         let when = if down.already { "was taken down before" } else { "is taken down" };
-        println!("{} {when}.", down.site.id);
+        println!("{} {when}: {}", down.site.id, down.url);
         Ok(())
     }
 }

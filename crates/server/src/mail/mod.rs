@@ -1,4 +1,4 @@
-//! How mail leaves: by SMTP, or as files in the outbox folder while there is no mail server. Settings `mail.*`.
+//! How mail leaves: by SMTP, or on a server for one machine as files in the outbox folder. Settings `mail.*`.
 
 mod compose;
 mod outbox;
@@ -29,6 +29,8 @@ pub enum Way {
 pub struct Post {
     pub way: Way,
     pub from: Sender,
+    /// Nobody switched mail off; there is only no way for it.
+    is_missing: bool,
 }
 
 impl Post {
@@ -36,6 +38,12 @@ impl Post {
         let mail = &config.mail;
         let way = match (mail.mode.as_str(), mail.smtp_url.as_str()) {
             ("off", _) => Way::Off,
+            // Letters open accounts and pages: on a server for others they lie in no folder.
+            ("outbox", _) if !base.is_loopback() => bail!(
+                "`mail.mode` is outbox, which is for a `base_url` on this machine only: \
+                 set `mail.smtp_url` and `mail.mode` = smtp, or `mail.mode` = off"
+            ),
+            ("auto", "") if !base.is_loopback() => Way::Off,
             ("outbox", _) | ("auto", "") => Way::Outbox,
             ("smtp", "") => bail!("`mail.mode` is smtp, but `mail.smtp_url` is empty"),
             ("auto" | "smtp", url) => Way::Smtp(url.to_owned()),
@@ -54,7 +62,16 @@ impl Post {
                 text.parse().context("`mail.from` must be an address such as dropleaf <mail@example.com>")?
             }
         };
-        Ok(Self { way, from })
+        let is_missing = way == Way::Off && mail.mode != "off";
+        Ok(Self { way, from, is_missing })
+    }
+
+    /// What whoever runs the server should know about it.
+    pub fn warning(&self) -> Option<&'static str> {
+        self.is_missing.then_some(
+            "no e-mail can leave, so nobody can sign in with a code: set `mail.smtp_url` (or `mail.mode` = off to say \
+             that it is meant so; `dropleaf account link` makes links to sign in with)",
+        )
     }
 
     /// Whoever takes the letters; None when mail is switched off.
@@ -91,17 +108,32 @@ mod tests {
     use super::*;
     use crate::config::{Layers, Sources};
 
-    fn post(flags: &[(&str, &str)]) -> Result<Post> {
+    fn post_at(base: &str, flags: &[(&str, &str)]) -> Result<Post> {
         let flags = flags.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
         let config = Layers::load(&Sources { flags, ..Sources::default() })?.config()?;
-        Post::resolve(&config, &Origin::parse("https://drop.example.org").unwrap())
+        Post::resolve(&config, &Origin::parse(base).unwrap())
+    }
+
+    fn post(flags: &[(&str, &str)]) -> Result<Post> {
+        post_at("https://drop.example.org", flags)
     }
 
     #[test]
-    fn without_settings_mail_goes_to_the_outbox() {
-        let post = post(&[]).unwrap();
-        assert_eq!(post.way, Way::Outbox);
-        assert_eq!(post.from.to_string(), "dropleaf <dropleaf@drop.example.org>");
+    fn the_outbox_is_for_this_machine_only() {
+        for own in ["http://localhost:8080", "http://127.0.0.1:8080", "http://[::1]:8080"] {
+            for flags in [&[][..], &[("mail.mode", "outbox")]] {
+                let post = post_at(own, flags).unwrap();
+                assert_eq!((post.way.clone(), post.warning()), (Way::Outbox, None), "{own}");
+            }
+        }
+        let silent = post(&[]).unwrap();
+        assert_eq!(silent.way, Way::Off);
+        assert!(silent.warning().unwrap().contains("mail.smtp_url"));
+        assert_eq!(silent.from.to_string(), "dropleaf <dropleaf@drop.example.org>");
+        let refused = post(&[("mail.mode", "outbox")]).unwrap_err().to_string();
+        assert!(refused.contains("mail.smtp_url"), "{refused}");
+        let meant = post(&[("mail.mode", "off")]).unwrap();
+        assert_eq!((meant.way.clone(), meant.warning()), (Way::Off, None));
     }
 
     #[test]
@@ -109,7 +141,7 @@ mod tests {
         let url = "smtps://u:p@mail.example.org";
         assert_eq!(post(&[("mail.smtp_url", url)]).unwrap().way, Way::Smtp(url.into()));
         let both = [("mail.smtp_url", url), ("mail.mode", "outbox")];
-        assert_eq!(post(&both).unwrap().way, Way::Outbox);
+        assert_eq!(post_at("http://localhost", &both).unwrap().way, Way::Outbox);
         assert_eq!(post(&[("mail.mode", "off")]).unwrap().way, Way::Off);
     }
 

@@ -67,6 +67,19 @@ fn names_that_scripts_rely_on_are_read() {
 }
 
 #[test]
+fn outbox_is_refused_where_others_are_served() {
+    let (_dir, dropleaf) = binary();
+    assert!(!dropleaf.prints(&["config", "check"]).contains("mail"));
+    assert!(!dropleaf.prints(&["config", "check", "--set", "mail.mode=outbox"]).contains("mail"));
+    let dropleaf = dropleaf.env("DROPLEAF_BASE_URL", "https://drop.example.org");
+    let check = dropleaf.prints(&["config", "check"]);
+    assert!(check.contains("warning: no e-mail can leave") && check.contains("`mail.smtp_url`"), "{check}");
+    let refused = dropleaf.complains(&["config", "check", "--set", "mail.mode=outbox"]);
+    assert!(refused.contains("`mail.smtp_url`") && refused.contains("this machine only"), "{refused}");
+    assert!(!dropleaf.prints(&["config", "check", "--set", "mail.mode=off"]).contains("warning"));
+}
+
+#[test]
 fn secrets_are_hidden_when_shown() {
     let (_dir, dropleaf) = binary();
     let dropleaf = dropleaf

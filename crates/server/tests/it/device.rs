@@ -225,6 +225,37 @@ async fn wrong_codes_are_limited_for_each_account_and_network() {
 }
 
 #[tokio::test]
+async fn pages_of_others_use_up_nobodys_guesses() {
+    on_each_database(
+        || Setup::new().with_rates(),
+        async |node| {
+            let ann = node.newcomer("ann@example.org").await;
+            let begun = begin(node).await;
+            let led = |code: &str, site: &str, dest: &str| {
+                let ask = ann.look(&format!("/device?user_code={code}"));
+                ask.header("sec-fetch-site", site).header("sec-fetch-dest", dest).send()
+            };
+            for _ in 0..40 {
+                let embedded = led("BBBB-BBBB", "same-site", "image").await.expect(403);
+                assert!(embedded.text().contains("cross_site"));
+                let filled = led("BBBB-BBBB", "cross-site", "document").await.expect(200).text();
+                assert!(filled.contains("value=\"BBBB-BBBB\"") && !filled.contains("role=\"alert\""));
+            }
+            for dest in ["iframe", "empty", "script"] {
+                led(code(&begun), "same-origin", dest).await.expect(403);
+            }
+            assert!(
+                !led(code(&begun), "cross-site", "document").await.expect(200).text().contains("my laptop")
+            );
+            for site in ["none", "same-origin"] {
+                assert!(led(code(&begun), site, "document").await.expect(200).text().contains("my laptop"));
+            }
+        },
+    )
+    .await;
+}
+
+#[tokio::test]
 async fn sixty_first_login_of_a_network_in_an_hour_is_429() {
     let node = Setup::new().with_rates().start().await;
     for _ in 0..60 {
@@ -289,6 +320,8 @@ async fn older_paths_take_json_and_forms_and_say_what_is_wrong() {
         .send()
         .await
         .refused(400, "invalid_field");
+    let turned = json!({"client_name": "dropleaf\u{202e}gnp.exe"});
+    node.post("/device/code").json(&turned).send().await.refused(400, "invalid_field");
     let twice = [("client_name", "a"), ("client_name", "b")];
     node.post("/device/code").fields(&twice).send().await.refused(400, "invalid_request");
     node.post("/device/code")

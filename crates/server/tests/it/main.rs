@@ -24,6 +24,7 @@ mod errors;
 mod feedback;
 mod feedback_hostile;
 mod feedback_toolbar;
+mod forms;
 mod gate_cookies;
 mod gate_guesses;
 mod gates;

@@ -108,6 +108,37 @@ async fn accounts_are_found_by_address_and_paged() {
 }
 
 #[tokio::test]
+async fn forms_ask_for_a_recent_proof() {
+    on_each_database(Setup::new, async |node| {
+        let site = node.publish_page("x").await;
+        let id = site["id"].as_str().unwrap();
+        let operator = node.operator().await;
+        node.clock.advance(3599);
+        for path in PAGES {
+            assert!(!operator.get(path).await.expect(200).text().contains("/login?again=1"), "{path}");
+        }
+        node.clock.advance(1);
+        for path in PAGES {
+            let again = format!("href=\"/login?again=1&amp;next={path}\"");
+            assert!(operator.get(path).await.expect(200).text().contains(&again), "{path}");
+        }
+        let fields = [("page", id), ("reason", "x"), ("plan", "pro")];
+        for (path, back) in forms(id, &operator.account.id).iter().zip([
+            "/operator",
+            "/operator/accounts",
+            "/operator/reports",
+            "/operator/reports",
+        ]) {
+            let sent = operator.submit(path, &fields).await.expect(303);
+            assert_eq!(sent.header("location"), format!("/login?again=1&next={back}"));
+        }
+        node.get(site["url"].as_str().unwrap()).send().await.expect(200);
+        assert_eq!(node.count("SELECT COUNT(*) FROM audit").await, 0);
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn plan_is_set_at_once_and_noted() {
     on_each_database(Setup::new, async |node| {
         let operator = node.operator().await;

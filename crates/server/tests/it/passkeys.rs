@@ -1,6 +1,7 @@
 //! `/login/passkey/…` and `/dashboard/account/passkeys/…`: what must not work. A real device's part is in the browser tests.
 
 use crate::harness::{Ask, DAY, HOUR, Node, Setup, Tab, on_each_database};
+use dropleaf_app::NewPasskey;
 use dropleaf_core::account::Account;
 use serde_json::{Value, json};
 
@@ -14,6 +15,11 @@ async fn account(node: &Node, email: &str) -> Account {
 /// As the script of the page sends it, but for the word of the browser where it comes from.
 fn json(tab: &Tab<'_>, path: &str, body: &Value) -> Ask {
     tab.script(path).header("x-form-token", &tab.token()).header("accept", "application/json").json(body)
+}
+
+/// What the door hands in when it has checked a new one.
+fn checked(credential_id: Vec<u8>) -> NewPasskey {
+    NewPasskey { credential_id, user_handle: vec![7; 16], credential: "{}".into() }
 }
 
 /// What a device that nobody knows might answer.
@@ -82,8 +88,28 @@ async fn known_and_unknown_credentials_are_refused_in_the_same_words() {
         (answer.status, answer.text())
     };
     let unknown = attempt().await;
-    node.app().add_passkey(&ann, b"nobody".to_vec(), "{}".into(), "Laptop".into()).await.unwrap();
+    node.app().add_passkey(&ann, checked(b"nobody".to_vec()), "Laptop".into()).await.unwrap();
     assert_eq!(attempt().await, unknown);
+}
+
+#[tokio::test]
+async fn name_of_an_account_is_kept_with_its_passkeys() {
+    on_each_database(Setup::new, async |node| {
+        let (ann, bob) = (account(node, "ann@example.org").await, account(node, "bob@example.org").await);
+        let origin = node.base_url();
+        let named = async |account: &Account| {
+            let tab = node.signed_in(account).await;
+            let asked = json(&tab, ADD[0], &json!({})).header("origin", &origin).send().await.expect(200);
+            asked.json()["publicKey"]["user"]["id"].as_str().unwrap().to_owned()
+        };
+        // Drawn anew as long as there is none: nothing is computed from a key that could get lost.
+        assert_ne!(named(&ann).await, named(&ann).await);
+        node.app().add_passkey(&ann, checked(vec![1]), "Laptop".into()).await.unwrap();
+        let kept = dropleaf_core::secret::text(&[7; 16]);
+        assert_eq!((named(&ann).await, named(&ann).await), (kept.clone(), kept.clone()));
+        assert_ne!(named(&bob).await, kept);
+    })
+    .await;
 }
 
 #[tokio::test]
@@ -142,9 +168,9 @@ async fn adding_asks_for_a_recent_proof() {
 async fn passkeys_are_listed_and_removed_by_their_owner_alone() {
     on_each_database(Setup::new, async |node| {
         let (ann, bob) = (account(node, "ann@example.org").await, account(node, "bob@example.org").await);
-        node.app().add_passkey(&ann, vec![1], "{}".into(), "Ann's <laptop>".into()).await.unwrap();
+        node.app().add_passkey(&ann, checked(vec![1]), "Ann's <laptop>".into()).await.unwrap();
         // The same credential is nobody else's.
-        let taken = node.app().add_passkey(&bob, vec![1], "{}".into(), "Theft".into()).await.unwrap_err();
+        let taken = node.app().add_passkey(&bob, checked(vec![1]), "Theft".into()).await.unwrap_err();
         assert_eq!(taken.code.as_str(), "too_many");
         let id = node.app().list_passkeys(&ann).await.unwrap()[0].id.clone();
         let remove = format!("/dashboard/account/passkeys/{id}/remove");
@@ -160,9 +186,9 @@ async fn passkeys_are_listed_and_removed_by_their_owner_alone() {
         assert!(node.app().list_passkeys(&ann).await.unwrap().is_empty());
         tab.submit(&remove, &[]).await.expect(404);
         for n in 0..20 {
-            node.app().add_passkey(&ann, vec![2, n], "{}".into(), "Key".into()).await.unwrap();
+            node.app().add_passkey(&ann, checked(vec![2, n]), "Key".into()).await.unwrap();
         }
-        let full = node.app().add_passkey(&ann, vec![3], "{}".into(), "Key".into()).await.unwrap_err();
+        let full = node.app().add_passkey(&ann, checked(vec![3]), "Key".into()).await.unwrap_err();
         assert_eq!(full.code.as_str(), "too_many");
     })
     .await;

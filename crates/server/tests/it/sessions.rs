@@ -46,6 +46,23 @@ async fn session_ends_when_it_is_not_used() {
 }
 
 #[tokio::test]
+async fn session_ends_180_days_after_the_proof_however_much_it_is_used() {
+    on_each_database(Setup::new, async |node| {
+        let ann = ann(node).await;
+        let tab = node.signed_in(&ann).await;
+        for _ in 0..17 {
+            node.clock.advance(10 * DAY);
+            tab.get("/dashboard/account").await.expect(200);
+        }
+        node.clock.advance(10 * DAY - 1);
+        tab.get("/dashboard/account").await.expect(200);
+        node.clock.advance(1);
+        assert!(is_out(&tab.get("/dashboard/account").await));
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn sessions_are_listed_and_ended_by_their_owner_alone() {
     on_each_database(Setup::new, async |node| {
         let ann = ann(node).await;

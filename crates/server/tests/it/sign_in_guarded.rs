@@ -1,7 +1,7 @@
 //! `/login` and whoever means no good: what it tells, whom it refuses, how often it may be asked.
 
 use crate::harness::{Answer, MailServer, Mood, Node, Seen, Setup, Tab, code_in, on_each_database};
-use crate::sign_in::{ANN, ask, letter, link_in, sign_in, with_mail};
+use crate::sign_in::{ANN, OPEN, ask, letter, link_in, sign_in, with_mail};
 use std::collections::BTreeMap;
 
 /// As long as the others, so that answers can be compared to the last byte.
@@ -98,7 +98,9 @@ async fn forms_of_other_sites_sign_nobody_in() {
         let lied = tab.form(path, &fields).header("origin", &origin).header("sec-fetch-site", "same-site");
         refused("a sibling host", lied).await;
         let bare = node.post(path).fields(&[(field, value), ("form_token", &tab.token())]).browser();
-        refused("no visit cookie", bare.header("origin", &origin)).await;
+        if path != "/login" {
+            refused("no visit cookie", bare.header("origin", &origin)).await;
+        }
         let mixed = tab.with_token_of(&stranger);
         refused("another visitor's token", mixed.form(path, &fields).header("origin", &origin)).await;
     }
@@ -183,4 +185,25 @@ async fn server_without_mail_says_so() {
     let done = tab.submit("/login/link", &[("token", token)]).await.expect(303);
     assert_eq!(done.header("location"), "/dashboard");
     tab.get("/").await.expect(303);
+}
+
+#[tokio::test]
+async fn page_that_was_open_too_long_asks_once_more() {
+    let mail = MailServer::start(Mood::Takes).await;
+    let node = with_mail(&mail).start().await;
+    let tab = Tab::at(&node, "/login").await;
+    // The browser has forgotten the cookie; the page still holds its token.
+    tab.forget();
+    let fields = [("email", ANN), ("next", "/dashboard/keys")];
+    let foreign = tab.form("/login", &fields).header("origin", "https://evil.example").send().await;
+    assert!(!foreign.expect(403).has("set-cookie"));
+    let again = tab.submit("/login", &fields).await.expect(400);
+    for part in ["open for too long", ANN, "value=\"/dashboard/keys\""] {
+        assert!(again.text().contains(part), "{part}: {}", again.text());
+    }
+    assert_eq!(node.count(OPEN).await, 0, "nothing was done");
+    tab.submit("/login", &fields).await.expect(303);
+    let (_, code) = mail.next_code().await;
+    let done = tab.submit("/login/code", &[("code", &code)]).await.expect(303);
+    assert_eq!(done.header("location"), "/dashboard/keys");
 }

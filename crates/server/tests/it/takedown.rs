@@ -6,7 +6,10 @@ use serde_json::Value;
 async fn take_down(node: &Node, name: &str) {
     let operator = node.operator().await;
     let sent = operator.submit("/operator/takedown", &[("page", name), ("reason", "phishing")]).await;
-    assert_eq!(sent.expect(303).header("location"), "/operator?done=taken-down");
+    let sent = sent.expect(303);
+    let to = sent.header("location");
+    assert!(to.starts_with("/operator?done=taken-down&page=site_"), "{to}");
+    assert!(operator.get(to).await.expect(200).text().contains("Taken down: <code"));
 }
 
 fn text<'a>(site: &'a Value, field: &str) -> &'a str {
@@ -91,6 +94,53 @@ async fn page_is_named_by_id_slug_token_or_address() {
     assert!(silent.text().contains("Say why"));
 }
 
+/// A page whose token could be a slug, but for its case.
+async fn with_a_token_like_a_slug(node: &Node) -> Value {
+    loop {
+        let site = node.publish_anonymously().await;
+        let token = text(&site, "unlisted_token");
+        let is_plain = token.bytes().all(|b| b.is_ascii_alphanumeric());
+        if is_plain && token.bytes().any(|b| b.is_ascii_uppercase()) {
+            return site;
+        }
+    }
+}
+
+#[tokio::test]
+async fn decoy_does_not_shield_a_page() {
+    on_each_database(Setup::new, async |node| {
+        let base = node.base_url();
+        for name in ["/p/{token}/", "/p/{token}/deep.html?x", "{token}"] {
+            let bad = with_a_token_like_a_slug(node).await;
+            let token = text(&bad, "unlisted_token");
+            let slug = token.to_lowercase();
+            let decoy = node.publish(Form::file("a.html", page("Decoy")).field("slug", &slug)).await;
+            let name = name.replace("{token}", token);
+            let name = if name.starts_with('/') { format!("{base}{name}") } else { name };
+            take_down(node, &name).await;
+            node.get(&format!("/p/{token}/"))
+                .header("accept", "application/json")
+                .send()
+                .await
+                .refused(410, "taken_down");
+            node.get(text(&decoy, "url")).send().await.expect(200);
+            // An address that holds a slug means the slug, whatever it reads like.
+            take_down(node, text(&decoy, "url")).await;
+            node.get(text(&decoy, "url"))
+                .header("accept", "application/json")
+                .send()
+                .await
+                .refused(410, "taken_down");
+        }
+        let operator = node.operator().await;
+        let site = node.publish(Form::file("a.html", page("x")).field("slug", "named-only")).await;
+        let typed = [("page", &*format!("{base}/p/named-only/")), ("reason", "x")];
+        operator.submit("/operator/takedown", &typed).await.expect(404);
+        node.get(text(&site, "url")).send().await.expect(200);
+    })
+    .await;
+}
+
 #[tokio::test]
 async fn every_take_down_leaves_one_line_with_who_and_why() {
     on_each_database(Setup::new, async |node| {
@@ -133,7 +183,7 @@ async fn command_line_takes_down_and_lists_what_was_done() {
         .env("DROPLEAF_BASE_URL", &node.base_url());
     assert_eq!(dropleaf.prints(&["audit"]), "No operator has done anything yet.\n");
     let said = dropleaf.prints(&["takedown", text(&site, "url"), "--reason", "mal\u{1b}ware\u{202e}"]);
-    assert_eq!(said, format!("{} is taken down.\n", text(&site, "id")));
+    assert_eq!(said, format!("{} is taken down: {}\n", text(&site, "id"), text(&site, "url")));
     node.clock.advance(2);
     node.get(text(&site, "url")).header("accept", "application/json").send().await.refused(410, "taken_down");
     let again = dropleaf.prints(&["takedown", text(&site, "id"), "--reason", "twice"]);

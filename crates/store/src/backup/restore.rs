@@ -12,9 +12,23 @@ use super::rows_sqlite::{self, ObjectRow};
 use super::{BackupError, DATABASE, OnProgress, Progress, Report, files, lease, rows_pg, tables};
 use crate::blobs::{self, Blobs, NewBody};
 use crate::db::sqlite::blocking;
-use crate::db::{Db, DbError, Engine, migrate};
+use crate::db::{Db, DbError, Engine, Stmt, migrate};
 
 const TOGETHER: usize = 8;
+/// What does not come back. Sessions and tokens may have been ended since the backup, for good reasons, and nothing in it
+/// says so: people sign in again, and programs ask them again.
+const FORGOTTEN: [&str; 9] = [
+    "DELETE FROM sign_ins",
+    "DELETE FROM sessions",
+    "DELETE FROM passkey_ceremonies",
+    "DELETE FROM device_logins",
+    "DELETE FROM oauth_requests",
+    "DELETE FROM oauth_codes",
+    "DELETE FROM oauth_tokens",
+    // Keys that programs made for themselves go with what they were allowed.
+    "DELETE FROM api_keys WHERE grant_id IS NOT NULL",
+    "DELETE FROM oauth_grants",
+];
 /// Tables that an empty database may have rows in.
 pub(super) const KEPT: [&str; 2] = ["schema_migrations", "leases"];
 
@@ -137,5 +151,6 @@ async fn bring_back(
     }
     // A backup of an older program gets the newer tables now.
     db.migrate(now).await?;
+    db.batch(FORGOTTEN.map(|sql| Stmt::new(sql, [])).into()).await?;
     Ok(())
 }

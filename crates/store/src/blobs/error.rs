@@ -33,7 +33,7 @@ impl From<DbError> for BlobError {
             DbError::Full => BlobError::Full,
             DbError::Unavailable(source) => BlobError::Unavailable(source),
             DbError::Internal(source) => BlobError::Internal(source),
-            guard @ DbError::Guard(_) => BlobError::Internal(Arc::new(guard)),
+            own @ (DbError::Guard(_) | DbError::Nul) => BlobError::Internal(Arc::new(own)),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The four ways a database call fails, as far as a caller can act on them.
+//! The five ways a database call fails, as far as a caller can act on them.
 
 use std::error::Error;
 use std::sync::Arc;
@@ -11,6 +11,9 @@ pub enum DbError {
     /// A guarded statement touched another number of rows than it had to; nothing of its batch happened.
     #[error("guard failed: {0}")]
     Guard(&'static str),
+    /// A text holds a NUL. PostgreSQL keeps no such text, so none is kept and none is found, whichever database it is.
+    #[error("a text with a NUL was bound")]
+    Nul,
     #[error("the disk of the database is full")]
     Full,
     /// Connection lost, database busy or closed: the same call may succeed later.

@@ -69,6 +69,7 @@ impl Db {
         args: &[Val],
         map: fn(&Row<'_>) -> Result<T, DbError>,
     ) -> Result<Option<T>, DbError> {
+        require_sound(args)?;
         match &self.0 {
             Engine::Sqlite(db) => db.get(sql, args, map),
             Engine::Pg(db) => db.get(sql, args, map).await,
@@ -82,6 +83,7 @@ impl Db {
         args: Vec<Val>,
         map: fn(&Row<'_>) -> Result<T, DbError>,
     ) -> Result<Vec<T>, DbError> {
+        require_sound(&args)?;
         match &self.0 {
             Engine::Sqlite(db) => db.list(sql, args, map).await,
             Engine::Pg(db) => db.list(sql, &args, map).await,
@@ -105,6 +107,7 @@ impl Db {
         stmts: Vec<Stmt>,
         changed: Vec<String>,
     ) -> Result<Vec<Outcome>, DbError> {
+        stmts.iter().try_for_each(|stmt| require_sound(&stmt.args))?;
         match &self.0 {
             Engine::Sqlite(db) => db.batch(stmts).await,
             Engine::Pg(db) => db.batch(&stmts, &changed).await,
@@ -154,4 +157,8 @@ impl Db {
             Engine::Pg(db) => Some(db.listen(on_change)),
         }
     }
+}
+
+fn require_sound(args: &[Val]) -> Result<(), DbError> {
+    if args.iter().all(Val::is_sound) { Ok(()) } else { Err(DbError::Nul) }
 }

@@ -14,6 +14,11 @@ pub enum Val {
 }
 
 impl Val {
+    /// Whether every database can take it.
+    pub(super) fn is_sound(&self) -> bool {
+        !matches!(self, Val::Text(text) if text.as_bytes().contains(&0))
+    }
+
     /// What the writer weighs when it decides how much to put into one commit.
     pub(crate) fn weight(&self) -> usize {
         match self {

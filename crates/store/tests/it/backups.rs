@@ -94,6 +94,43 @@ async fn backup_comes_back_the_same_on_every_pair_of_databases() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn what_may_have_been_revoked_since_does_not_come_back() {
+    for_each_place(async |place| {
+        let (db, blobs) = (place.open().await, place.blobs());
+        let sql = [
+            "INSERT INTO sign_ins VALUES ('\\x01', '\\x02', 'a@example.org', '\\x03', 5, '/', 9)",
+            "INSERT INTO sessions VALUES ('s', 'a', '\\x01', 'd', 'code', 1, 1, 1, 9)",
+            "INSERT INTO passkey_ceremonies VALUES ('\\x01', NULL, '{}', 9)",
+            "INSERT INTO device_logins VALUES ('\\x01', 'C', 'c', 'n', 'key', '', '', 'allowed', 'a', 5, NULL, 1, 9)",
+            "INSERT INTO oauth_requests VALUES ('\\x01', 's', 'c', 'n', 'u', '', '', 'x', NULL, 9)",
+            "INSERT INTO oauth_grants VALUES ('g', 'c', 'n', 'a', '', '', 1, NULL, 9, NULL)",
+            "INSERT INTO oauth_codes VALUES ('\\x01', 'g', 'u', 'x', 9, NULL)",
+            "INSERT INTO oauth_tokens VALUES ('\\x01', 'g', 'refresh', '', 1, 9, NULL, NULL)",
+        ];
+        let key = |id: &str, grant: Option<&str>| {
+            let sql = "INSERT INTO api_keys (id, account_id, name, prefix, key_hash, created_at, grant_id) \
+                       VALUES ($1, 'a', 'n', 'p', $2, 1, $3)";
+            Stmt::new(sql, vec![id.into(), id.as_bytes().into(), grant.into()])
+        };
+        let mut stmts = vec![account("a")];
+        stmts.extend(sql.map(|sql| Stmt::new(sql, [])));
+        stmts.extend([key("own", None), key("granted", Some("g"))]);
+        db.batch(stmts).await.unwrap();
+        let dir = place.dir.path().join("copy");
+        take(&db, &blobs, &dir).await.unwrap();
+        bring(&db, &blobs, &dir, true).await.unwrap();
+        let left = "SELECT (SELECT COUNT(*) FROM sign_ins) + (SELECT COUNT(*) FROM sessions) \
+                    + (SELECT COUNT(*) FROM passkey_ceremonies) + (SELECT COUNT(*) FROM device_logins) \
+                    + (SELECT COUNT(*) FROM oauth_requests) + (SELECT COUNT(*) FROM oauth_grants) \
+                    + (SELECT COUNT(*) FROM oauth_codes) + (SELECT COUNT(*) FROM oauth_tokens)";
+        assert_eq!(db.get(left, &[], |row| row.int(0)).await.unwrap(), Some(0));
+        let keys = db.list("SELECT id FROM api_keys", vec![], text).await.unwrap();
+        assert_eq!((keys, count_accounts(&db).await), (vec!["own".to_owned()], 1));
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn backup_under_load_is_one_moment() {
     for_each_place(async |place| {
         let (db, blobs) = (place.open().await, place.blobs());

@@ -93,11 +93,11 @@ async fn begin_passkey(State(state): State<ApiState>, sent: SignedJson) -> Resul
     if let Some(refusal) = prove_first(&state, session) {
         return Ok(refusal);
     }
-    let known = state.app.list_passkeys(account).await?.into_iter().map(|passkey| passkey.credential_id);
+    let known = state.app.list_passkeys(account).await?;
+    let user = state.app.passkey_user(&known);
+    let known = known.into_iter().map(|passkey| passkey.credential_id);
     let name = account.email.as_deref().unwrap_or(&account.id);
-    let question = passkeys(&state)?
-        .ask_new(state.app.passkey_user(account), name, known.collect())
-        .map_err(Error::internal)?;
+    let question = passkeys(&state)?.ask_new(user, name, known.collect()).map_err(Error::internal)?;
     state.app.keep_ceremony(Asked::Session(session), question.state).await?;
     Ok(Json(question.options).into_response())
 }
@@ -129,7 +129,7 @@ async fn add(
         Error::plain(Code::InvalidPasskey)
     })?;
     let name = passkey_name(body["name"].as_str().unwrap_or_default(), &session.device);
-    state.app.add_passkey(account, checked.credential_id, checked.credential, name).await
+    state.app.add_passkey(account, checked, name).await
 }
 
 /// A passkey opens the account for good, so whoever adds one has proved not long ago who they are.

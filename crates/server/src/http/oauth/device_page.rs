@@ -7,7 +7,7 @@ use crate::http::web::{Person, SignedForm, WebError, door, page, see_other};
 use crate::pages::dashboard::{Ended, Section, Shell, device_ask, device_confirm, device_end};
 use axum::extract::{FromRequest, FromRequestParts, Query, Request, State};
 use axum::response::Response;
-use dropleaf_core::Code;
+use dropleaf_core::{Code, Error};
 use http::StatusCode;
 use serde::Deserialize;
 
@@ -23,6 +23,12 @@ pub(super) async fn show(
     request: Request,
 ) -> Result<Response, WebError> {
     let (mut parts, _) = request.into_parts();
+    let header = |name: &str| parts.headers.get(name).and_then(|value| value.to_str().ok());
+    // Guesses are counted here, so no page of others may have a browser ask in the background, as for an image.
+    if header("sec-fetch-dest").is_some_and(|dest| dest != "document") {
+        return Err(Error::plain(Code::CrossSite).into());
+    }
+    let is_led_here = header("sec-fetch-site").is_some_and(|site| !matches!(site, "none" | "same-origin"));
     let person = Person::from_request_parts(&mut parts, &state).await?;
     let shell = shell(&person);
     if let Some(ended) = asked.ended.as_deref().and_then(Ended::parse) {
@@ -31,6 +37,10 @@ pub(super) async fn show(
     let Some(code) = asked.user_code.as_deref().map(str::trim).filter(|code| !code.is_empty()) else {
         return Ok(page(device_ask(shell, "", false)));
     };
+    // A link on somebody's page fills the code in and no more: what it leads to is not the person's guess.
+    if is_led_here {
+        return Ok(page(device_ask(shell, &short(code), false)));
+    }
     let found = state.app.find_device(&person.account, code, client_ip(&parts, &state)).await?;
     Ok(match found {
         Some(login) if !state.app.may_allow(&person.session, &login) => prove_first(&login.spelled()),
@@ -73,6 +83,9 @@ fn shell(person: &Person) -> Shell<'_> {
 }
 
 fn unknown(shell: Shell<'_>, code: &str) -> Response {
-    let shown: String = code.chars().take(20).collect();
-    door(StatusCode::BAD_REQUEST, device_ask(shell, &shown, true), None)
+    door(StatusCode::BAD_REQUEST, device_ask(shell, &short(code), true), None)
+}
+
+fn short(code: &str) -> String {
+    code.chars().take(20).collect()
 }

@@ -28,6 +28,7 @@ pub(super) async fn list(
         accounts: found.accounts.iter().map(row).collect(),
         plans: &plans,
         older: older.as_deref(),
+        is_recent: seen_by(&operator).session.is_recent(state.app.now()),
     })))
 }
 

@@ -22,7 +22,7 @@ pub(super) fn routes() -> Router<ApiState> {
         .route("/operator/reports/{id}/dismiss", post(reports::dismiss))
 }
 
-/// A form sent by an operator.
+/// A form sent by an operator who proved not long ago who they are: what these forms do is done for good, or to others.
 #[derive(Debug)]
 struct OperatorForm {
     person: Person,
@@ -33,13 +33,22 @@ impl FromRequest<ApiState> for OperatorForm {
     type Rejection = WebError;
 
     async fn from_request(request: Request, state: &ApiState) -> Result<Self, WebError> {
+        let back = page_of(request.uri().path());
         let SignedForm { person, fields } = SignedForm::from_request(request, state).await?;
-        if person.account.is_operator {
-            Ok(Self { person, fields })
-        } else {
-            Err(Error::plain(Code::NotFound).into())
+        if !person.account.is_operator {
+            return Err(Error::plain(Code::NotFound).into());
         }
+        if !person.session.is_recent(state.app.now()) {
+            return Err(WebError::ProveAgain(back));
+        }
+        Ok(Self { person, fields })
     }
+}
+
+/// The page that holds the form which is sent there.
+fn page_of(path: &str) -> &'static str {
+    let all = ["/operator/accounts", "/operator/reports"];
+    all.into_iter().find(|page| path.starts_with(page)).unwrap_or("/operator")
 }
 
 /// How the audit list names an operator.

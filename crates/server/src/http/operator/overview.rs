@@ -22,7 +22,12 @@ pub(super) async fn show(
     Query(query): Query<HashMap<String, String>>,
 ) -> Result<Response, WebError> {
     let done = query.get("done").and_then(|word| Done::parse(word));
-    Ok(page(shown(&state, seen_by(&operator), done, Typed::default()).await?))
+    let gone = match query.get("page") {
+        Some(id) if done == Some(Done::TakenDown) => state.app.find_taken_down(id).await?,
+        _ => None,
+    };
+    let typed = Typed { gone: gone.as_deref(), ..Typed::default() };
+    Ok(page(shown(&state, seen_by(&operator), done, typed).await?))
 }
 
 pub(super) async fn take_down(
@@ -31,14 +36,16 @@ pub(super) async fn take_down(
 ) -> Result<Response, WebError> {
     let (name, reason) = (form.fields.text("page"), form.fields.text("reason"));
     match state.app.take_down(actor(&form.person), name, reason).await {
-        Ok(_) => Ok(see_other(&format!("/operator?done={}", Done::TakenDown.word()))),
+        Ok(down) => {
+            Ok(see_other(&format!("/operator?done={}&page={}", Done::TakenDown.word(), down.site.id)))
+        }
         Err(refused) if matches!(refused.code, Code::NotFound | Code::InvalidField) => {
             let problem = if refused.code == Code::NotFound {
                 "No page has this name or address."
             } else {
                 "Say why, in at most 500 characters."
             };
-            let typed = Typed { page: name, reason, problem: Some(problem) };
+            let typed = Typed { page: name, reason, problem: Some(problem), gone: None };
             let html = shown(&state, &form.person, None, typed).await?;
             Ok(door(error::status(refused.code), html, None))
         }
@@ -63,6 +70,7 @@ async fn shown(
         uptime: Span(state.app.uptime().as_secs()),
         lines: &lines,
         typed,
+        is_recent: person.session.is_recent(state.app.now()),
     }))
 }
 

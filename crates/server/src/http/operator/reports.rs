@@ -65,5 +65,6 @@ async fn shown(
         cases: &cases,
         is_cut: waiting.or_more || i64::try_from(shown).is_ok_and(|shown| shown < waiting.count),
         refused,
+        is_recent: person.session.is_recent(state.app.now()),
     }))
 }

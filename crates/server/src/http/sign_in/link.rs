@@ -47,7 +47,7 @@ pub(super) async fn submit(
     form: VisitForm,
 ) -> Result<Response, WebError> {
     let VisitForm { visit, fields } = form;
-    match state.app.sign_in_by_link(fields.text("token"), &browser).await? {
+    match state.app.sign_in_by_link(fields.text("token"), &visit.name, &browser).await? {
         Some(signed_in) => Ok(welcome(&state, &signed_in)),
         None => Ok(ended(&visit)),
     }

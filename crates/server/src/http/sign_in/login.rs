@@ -3,7 +3,7 @@
 use super::Client;
 use crate::http::api::ApiState;
 use crate::http::error;
-use crate::http::web::{Fields, MaybePerson, Visit, VisitForm, WebError, door, see_other};
+use crate::http::web::{Fields, LateForm, MaybePerson, Visit, VisitForm, WebError, door, see_other};
 use crate::pages::dashboard::{Login, login};
 use axum::extract::{Query, State};
 use axum::response::Response;
@@ -18,6 +18,8 @@ const HOME: &str = "/dashboard";
 
 const NO_MAIL: &str = "This server has no way to send e-mail yet, so it cannot send you a code. Whoever runs it can set \
                        up mail, or make you a link to sign in with: dropleaf account link, and your address.";
+
+const OPEN_TOO_LONG: &str = "This page was open for too long. Nothing was sent yet: continue once more.";
 
 #[derive(Debug, Deserialize)]
 pub(super) struct Asked {
@@ -48,9 +50,16 @@ pub(super) async fn show(
 pub(super) async fn submit(
     State(state): State<ApiState>,
     Client(browser): Client,
-    form: VisitForm,
+    form: LateForm,
 ) -> Result<Response, WebError> {
-    let VisitForm { visit, fields } = form;
+    let VisitForm { visit, fields } = match form {
+        LateForm::Ours(form) => form,
+        LateForm::Forgotten(VisitForm { visit, fields }) => {
+            let (email, next) = (fields.text("email"), next(&fields));
+            let page = Login { email, next, problem: Some(OPEN_TOO_LONG), ..Login::default() };
+            return Ok(ask(&state, &visit, StatusCode::BAD_REQUEST, &page));
+        }
+    };
     let (email, next) = (fields.text("email"), next(&fields));
     let letter = match state.app.request_sign_in(&visit.name, email, next, browser.ip).await {
         Ok(letter) => letter,

@@ -42,12 +42,12 @@ pub(super) async fn finish(
     // Whatever is wrong with the answer, it is told in the same words.
     let unknown = || Error::plain(Code::InvalidPasskey);
     let Ok((credential_id, user)) = passkeys.named(answer) else { return Ok(refused(unknown())) };
-    let Some((passkey, account)) = state.app.find_passkey(&credential_id).await? else {
+    let Some(passkey) = state.app.find_passkey(&credential_id).await? else {
         return Ok(refused(unknown()));
     };
     let checked = passkeys.check_use(&asked, answer, &passkey.credential);
     let credential = match checked {
-        Ok(credential) if state.app.passkey_user(&account) == user => credential,
+        Ok(credential) if passkey.user_handle == user => credential,
         Ok(_) => return Ok(refused(unknown())),
         Err(error) => {
             tracing::info!(%error, passkey = passkey.id, "a passkey was refused");

@@ -22,6 +22,8 @@ pub(in crate::http) enum WebError {
     Failed(Error),
     /// Sign in, then come back to this path.
     SignIn(String),
+    /// The sign-in is too old for this: sign in once more, then come back to this path.
+    ProveAgain(&'static str),
 }
 
 impl WebError {
@@ -43,6 +45,7 @@ impl IntoResponse for WebError {
                 let next: String = form_urlencoded::byte_serialize(back.as_bytes()).collect();
                 see_other(&format!("/login?next={next}"))
             }
+            Self::ProveAgain(back) => see_other(&format!("/login?again=1&next={back}")),
             Self::Failed(error) => {
                 let mut response = error::respond_to_owner(&error).map(Body::new);
                 response.extensions_mut().insert(Failure(Arc::new(error)));

@@ -57,6 +57,14 @@ pub(in crate::http) struct VisitForm {
     pub fields: Fields,
 }
 
+/// A form of a page that may have been open for longer than its browser was remembered.
+#[derive(Debug)]
+pub(in crate::http) enum LateForm {
+    Ours(VisitForm),
+    /// Sent from a page of ours by a browser that we know no more. Nothing may be done for it but to show the form again.
+    Forgotten(VisitForm),
+}
+
 impl FromRequest<ApiState> for SignedForm {
     type Rejection = WebError;
 
@@ -74,12 +82,26 @@ impl FromRequest<ApiState> for VisitForm {
     type Rejection = WebError;
 
     async fn from_request(request: Request, state: &ApiState) -> Result<Self, WebError> {
+        match LateForm::from_request(request, state).await? {
+            LateForm::Ours(form) => Ok(form),
+            LateForm::Forgotten(_) => Err(Error::plain(Code::CrossSite).into()),
+        }
+    }
+}
+
+impl FromRequest<ApiState> for LateForm {
+    type Rejection = WebError;
+
+    async fn from_request(request: Request, state: &ApiState) -> Result<Self, WebError> {
         let (mut parts, body) = request.into_parts();
         require_own_origin(&parts, state)?;
         let visit = Visit::from_request_parts(&mut parts, state).await?;
         let fields = read(body).await?;
+        if visit.is_new {
+            return Ok(Self::Forgotten(VisitForm { visit, fields }));
+        }
         require_token(&parts.headers, &fields, |sent| state.app.is_visit_token(&visit.name, sent))?;
-        Ok(Self { visit, fields })
+        Ok(Self::Ours(VisitForm { visit, fields }))
     }
 }
 

@@ -13,7 +13,7 @@ mod shell;
 pub(super) use answer::{WebError, door, page, see_other};
 pub(super) use assets::serve as asset;
 pub(super) use cookies::Cookie;
-pub(super) use form::{Fields, Sender, SignedForm, TOKEN_FIELD, VisitForm};
+pub(super) use form::{Fields, LateForm, Sender, SignedForm, TOKEN_FIELD, VisitForm};
 pub(super) use frame::exchange;
 pub(super) use json::{SignedJson, VisitJson};
 pub(super) use person::{MaybePerson, Operator, Person, Visit};

@@ -31,7 +31,8 @@ pub(in crate::http) struct MaybePerson(pub Option<Person>);
 pub(in crate::http) struct Visit {
     pub name: String,
     pub form_token: String,
-    is_new: bool,
+    /// Whether the browser did not hold the cookie.
+    pub(super) is_new: bool,
 }
 
 /// How long a browser's visit is remembered.

@@ -22,6 +22,8 @@ pub struct Typed<'a> {
     pub page: &'a str,
     pub reason: &'a str,
     pub problem: Option<&'a str>,
+    /// Where the page was that has just been taken down.
+    pub gone: Option<&'a str>,
 }
 
 #[derive(Debug, Template)]
@@ -34,6 +36,8 @@ pub struct Overview<'a> {
     pub uptime: super::Span,
     pub lines: &'a [Entry],
     pub typed: Typed<'a>,
+    /// Whether its forms will be taken, or ask for a sign-in first.
+    pub is_recent: bool,
 }
 
 #[derive(Debug)]
@@ -54,6 +58,7 @@ pub struct Accounts<'a> {
     pub accounts: Vec<AccountRow<'a>>,
     pub plans: &'a [&'a str],
     pub older: Option<&'a str>,
+    pub is_recent: bool,
 }
 
 /// A take-down that was sent without a good reason.
@@ -71,6 +76,7 @@ pub struct Reports<'a> {
     /// Whether there are more than are shown.
     pub is_cut: bool,
     pub refused: Option<Refused<'a>>,
+    pub is_recent: bool,
 }
 
 /// Where their own style is served.

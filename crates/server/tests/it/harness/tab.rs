@@ -69,6 +69,11 @@ impl<'a> Tab<'a> {
         self.dressed(self.node.post(path), false)
     }
 
+    /// Loses its cookies, as a browser does in time.
+    pub(crate) fn forget(&self) {
+        self.cookies.borrow_mut().clear();
+    }
+
     pub(crate) fn token(&self) -> String {
         self.token.borrow().clone()
     }
@@ -94,6 +99,10 @@ impl<'a> Tab<'a> {
     fn keep(&self, answer: Answer) -> Answer {
         for line in answer.headers.get_all("set-cookie") {
             let line = line.to_str().unwrap();
+            let is_tight = ["; Path=/", "; HttpOnly", "; SameSite=Lax", "; Secure"]
+                .iter()
+                .all(|word| line.contains(word));
+            assert!(line.starts_with("__Host-") && is_tight && !line.contains("Domain"), "{line}");
             let (name, value) = line.split(';').next().unwrap().split_once('=').unwrap();
             if line.contains("Max-Age=0") {
                 self.cookies.borrow_mut().remove(name);
