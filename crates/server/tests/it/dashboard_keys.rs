@@ -35,7 +35,7 @@ async fn revoked_key_is_401_at_once() {
         let made = ada.sends("/dashboard/keys", &[("name", "one")]).await.expect(200);
         let key = key_in(&made.text()).unwrap();
         node.get("/me").key(&key).send().await.expect(200);
-        let id = node.app().list_keys(&ada.account).await.unwrap()[0].id.clone();
+        let id = node.app().list_keys(&ada.account, None).await.unwrap()[0].id.clone();
         let gone = ada.sends(&format!("/dashboard/keys/{id}/revoke"), &[]).await.expect(303);
         assert_eq!(gone.header("location"), "/dashboard/keys?done=key-revoked");
         node.get("/me").key(&key).send().await.refused(401, "invalid_credential");
@@ -54,7 +54,7 @@ async fn key_needs_a_recent_proof() {
     assert!(list.contains("Sign in again") && !list.contains("name=\"name\""));
     let sent = ada.sends("/dashboard/keys", &[("name", "late")]).await.expect(303);
     assert!(sent.header("location").starts_with("/login?"), "{}", sent.header("location"));
-    assert!(node.app().list_keys(&ada.account).await.unwrap().is_empty());
+    assert!(node.app().list_keys(&ada.account, None).await.unwrap().is_empty());
 }
 
 #[tokio::test]
@@ -63,7 +63,7 @@ async fn name_that_breaks_the_rules_comes_back_with_the_problem() {
     let ada = node.newcomer("ada@example.org").await;
     let again = ada.sends("/dashboard/keys", &[("name", &"x".repeat(101))]).await.expect(400);
     assert!(again.text().contains("at most 100 characters") && again.text().contains(&"x".repeat(101)));
-    assert!(node.app().list_keys(&ada.account).await.unwrap().is_empty());
+    assert!(node.app().list_keys(&ada.account, None).await.unwrap().is_empty());
 }
 
 #[tokio::test]
@@ -72,13 +72,13 @@ async fn forms_of_others_make_and_revoke_nothing() {
     let ada = node.newcomer("ada@example.org").await;
     let eve = node.newcomer("eve@example.org").await;
     ada.cannot_be_imitated("/dashboard/keys", &[("name", "x")]).await;
-    assert!(node.app().list_keys(&ada.account).await.unwrap().is_empty());
+    assert!(node.app().list_keys(&ada.account, None).await.unwrap().is_empty());
     ada.sends("/dashboard/keys", &[]).await.expect(200);
-    let id = node.app().list_keys(&ada.account).await.unwrap()[0].id.clone();
+    let id = node.app().list_keys(&ada.account, None).await.unwrap()[0].id.clone();
     let revoke = format!("/dashboard/keys/{id}/revoke");
     ada.cannot_be_imitated(&revoke, &[]).await;
     eve.sends(&revoke, &[]).await.expect(404);
-    assert_eq!(node.app().list_keys(&ada.account).await.unwrap().len(), 1);
+    assert_eq!(node.app().list_keys(&ada.account, None).await.unwrap().len(), 1);
     let out = node.get("/dashboard/keys").browser().send().await.expect(303);
     assert_eq!(out.header("location"), "/login?next=%2Fdashboard%2Fkeys");
     let signed_out = node.post("/dashboard/keys").browser().header("origin", &node.base_url());

@@ -174,7 +174,7 @@ async fn lost_answer_is_given_again_where_the_setting_says_so() {
     on_each_database(setup, async |node| {
         let person = Person::new(node, "ada@example.org").await;
         let first = let_in(node, &person, "").await;
-        let lost = refresh(node, &first.client_id, &first.refresh, &[]).await.expect(200).json();
+        refresh(node, &first.client_id, &first.refresh, &[]).await.expect(200);
         let again = refresh(node, &first.client_id, &first.refresh, &[]).await.expect(200).json();
         // Once what was given is used, a second trade is theft.
         assert!(works(node, &text(&again, "access_token")).await);
