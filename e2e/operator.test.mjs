@@ -46,7 +46,7 @@ test('a reported page is taken down and another one stays', async () => {
   const cases = page.getByRole('article');
   assert.equal(await cases.count(), 2);
   const first = cases.filter({ hasText: 'Your bank' });
-  assert.ok(await first.getByText('phishing × 2').count());
+  assert.ok(await first.getByText('It pretends to be somebody else × 2').count());
   assert.equal(await page.evaluate(() => window.hacked), undefined);
   const link = first.getByRole('link');
   assert.equal(await link.getAttribute('rel'), 'noreferrer noopener');
@@ -60,6 +60,7 @@ test('a reported page is taken down and another one stays', async () => {
   assert.equal((await gone.goto(bad.url)).status(), 410);
   assert.equal(await gone.textContent('h1'), 'This page was taken down');
 
+  page.once('dialog', (dialog) => dialog.accept());
   await cases.filter({ hasText: 'Orchard' }).getByRole('button', { name: 'dismiss' }).click();
   await page.getByText('No open reports').waitFor();
   assert.equal((await request(server, { path: fine.path })).status, 200);
