@@ -87,7 +87,7 @@ async fn browser<'a>(node: &'a Node, path: &str) -> (Tab<'a>, String) {
     let signed = tab.token.clone();
     tab.get("/login?again=1").await.expect(200);
     let token = if path.starts_with("/login") { tab.token.clone() } else { signed };
-    tab.token = token.clone();
+    tab.token.clone_from(&token);
     (tab, token)
 }
 
