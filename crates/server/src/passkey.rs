@@ -53,7 +53,7 @@ impl Passkeys {
         let answer: RegisterPublicKeyCredential = serde_json::from_value(answer.clone())?;
         let passkey = self.0.finish_passkey_registration(&answer, &state)?;
         Ok(NewPasskey {
-            credential_id: passkey.cred_id().to_vec(),
+            credential_id: passkey.cred_id().clone(),
             user_handle: user.to_vec(),
             credential: serde_json::to_string(&passkey)?,
         })
