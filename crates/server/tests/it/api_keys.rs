@@ -142,8 +142,8 @@ async fn account_sees_itself() {
 async fn program_sees_and_revokes_its_own_keys_alone() {
     on_each_database(Setup::new, async |node| {
         let person = node.newcomer("ada@example.org").await;
-        let made = node.app().create_key(&person.account, Some("mine"), None, |_| Vec::new()).await.unwrap();
-        let dropleaf_app::Done::Fresh(owner) = made else { panic!("a fresh key") };
+        let mine = node.app().create_key(&person.account, Some("mine"), None, |_| Vec::new()).await.unwrap();
+        let dropleaf_app::Done::Fresh(owner) = mine else { panic!("a fresh key") };
         let (one, other) = (let_in(&person, "").await, let_in(&person, "").await);
         let make = async |access: &str, name: &str| {
             node.post("/api-keys").key(access).json(&json!({"name": name})).send().await.expect(201).json()
@@ -194,8 +194,8 @@ async fn key_allows_no_more_than_the_token_it_was_made_with() {
         let next = refresh(node, &program.client_id, &program.refresh, &narrow).await.expect(200).json();
         let access = next["access_token"].as_str().unwrap();
         make(access).await.refused(422, "idempotency_mismatch");
-        let made = node.post("/api-keys").key(access).json(&json!({})).send().await.expect(201).json();
-        let key = made["key"].as_str().unwrap();
+        let less = node.post("/api-keys").key(access).json(&json!({})).send().await.expect(201).json();
+        let key = less["key"].as_str().unwrap();
         node.get("/sites").key(key).send().await.refused(403, "insufficient_scope");
         let again = node.post("/api-keys").key(key).json(&json!({})).send().await.expect(201).json();
         let again = again["key"].as_str().unwrap();

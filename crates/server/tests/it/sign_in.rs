@@ -247,12 +247,12 @@ async fn link_leads_on_in_the_browser_that_asked_and_home_in_others() {
         || with_mail(&mail),
         async |node| {
             for own in [true, false] {
-                let (mut asking, mut other) = (Tab::new(node), Tab::at(node, "/login").await);
-                ask(&mut asking, ANN, "/device?user_code=BCDF-GHJK").await;
+                let (asking, other) = (Tab::new(node), Tab::at(node, "/login").await);
+                ask(&asking, ANN, "/device?user_code=BCDF-GHJK").await;
                 let (_, text) = letter(&mail).await;
                 let path = format!("/login/link{}", link_in(&text));
                 let token = path.split_once("token=").unwrap().1;
-                let tab = if own { &mut asking } else { &mut other };
+                let tab = if own { &asking } else { &other };
                 tab.get(&path).await.expect(200);
                 let done = tab.submit("/login/link", &[("token", token)]).await.expect(303);
                 let to = if own { "/device?user_code=BCDF-GHJK" } else { "/dashboard" };
