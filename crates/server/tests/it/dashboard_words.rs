@@ -99,7 +99,9 @@ async fn wrong_account_can_be_changed_at_the_consent_page() {
 
 #[tokio::test]
 async fn passkeys_name_the_host_they_belong_to() {
-    let node = Setup::new().set("base_url", "https://leaf.example").start().await;
+    let node =
+        Setup::new().set("base_url", "https://leaf.example").set("mail.smtp_url", "smtp://127.0.0.1:1");
+    let node = node.start().await;
     let text = node.get("/login").header("host", "leaf.example").browser().send().await.expect(200).text();
     assert!(text.contains("id=\"use-passkey\" data-host=\"leaf.example\""));
 }

@@ -66,6 +66,10 @@ fn forms() -> Vec<String> {
                 path => path,
             };
             assert!(path.starts_with('/'), "{name}: this test cannot read the path {path}");
+            // What is nowhere is a 404 whatever is sent.
+            if path.ends_with("{*rest}") && methods.starts_with("any(nowhere") {
+                continue;
+            }
             for verb in ["put(", "patch(", "delete(", "any(", "on(", "head(", "options("] {
                 let used = methods.starts_with(verb) || methods.contains(&format!(".{verb}"));
                 assert!(!used, "{name}: forms are sent with POST, but {path} has {verb}…)");

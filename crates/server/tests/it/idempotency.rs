@@ -153,7 +153,7 @@ async fn answers_do_not_cross_between_a_person_and_their_programs() {
             let mut answers = Vec::new();
             for credential in [&owner.secret, &one.access, &other.access] {
                 let make = async || {
-                    let ask = node.post(path).key(credential).header("idempotency-key", "same");
+                    let ask = node.post(path).key(credential).header("idempotency-key", path);
                     ask.json(&json!({})).send().await.expect(201)
                 };
                 let first = make().await;

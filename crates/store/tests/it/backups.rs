@@ -105,7 +105,7 @@ async fn what_may_have_been_revoked_since_does_not_come_back() {
             "INSERT INTO oauth_requests VALUES ('\\x01', 's', 'c', 'n', 'u', '', '', 'x', NULL, 9)",
             "INSERT INTO oauth_grants VALUES ('g', 'c', 'n', 'a', '', '', 1, NULL, 9, NULL)",
             "INSERT INTO oauth_codes VALUES ('\\x01', 'g', 'u', 'x', 9, NULL)",
-            "INSERT INTO oauth_tokens VALUES ('\\x01', 'g', 'refresh', '', 1, 9, NULL, NULL)",
+            "INSERT INTO oauth_tokens VALUES ('\\x01', 'g', 'refresh', '', 1, 9, NULL, NULL, NULL)",
         ];
         let key = |id: &str, grant: Option<&str>| {
             let sql = "INSERT INTO api_keys (id, account_id, name, prefix, key_hash, created_at, grant_id) \
