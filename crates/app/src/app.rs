@@ -5,6 +5,8 @@ use crate::burn::Embers;
 use crate::gates::Guesses;
 use crate::idempotency::InFlight;
 use crate::mailer::{Mailer, PostOffice};
+use crate::mcp_sessions::McpOwners;
+use crate::notices::Notices;
 use crate::oauth::TokenRing;
 use crate::pages::Pages;
 use crate::passwords::Passwords;
@@ -53,6 +55,8 @@ pub struct App {
     pub(crate) mailer: Option<Arc<dyn Mailer>>,
     pub(crate) post: PostOffice,
     pub(crate) in_flight: InFlight,
+    pub(crate) mcp_owners: McpOwners,
+    pub(crate) notices: Notices,
     pub(crate) key_throttle: Throttle,
     pub(crate) attempt_throttle: Throttle,
     pub(crate) uploads: Semaphore,
@@ -73,6 +77,8 @@ impl App {
             mailer,
             post: PostOffice::default(),
             in_flight: InFlight::default(),
+            mcp_owners: McpOwners::new(KEYS),
+            notices: Notices::default(),
             key_throttle: Throttle::new(settings.rates.key_minute),
             attempt_throttle: Throttle::new(settings.rates.anonymous_attempts),
             uploads: Semaphore::new(settings.parallel_uploads.max(1)),

@@ -1,6 +1,7 @@
 //! Feedback: left by viewers within their rates, read and settled by the owner. Spec §3, §4, decisions §6.1.
 
 use crate::app::App;
+use crate::notices::Notice;
 use dropleaf_core::account::Account;
 use dropleaf_core::feedback::{self, Feedback, Said};
 use dropleaf_core::rate::Standing;
@@ -49,6 +50,9 @@ impl App {
                 let (rate, key) = &rates[0];
                 // The comment is stored; not to know how many are left is no reason to say otherwise.
                 let used = if exempt { None } else { self.store.count_used(key, rate, now).await.ok() };
+                if let Some(owner) = &site.account_id {
+                    self.tell(owner, Notice { site_id: site.id.clone() });
+                }
                 Ok((item, used.map(|used| rate.standing(used, now))))
             }
             Err(DbError::Guard(sites::CHANGED)) => Err(Error::not_found("page")),

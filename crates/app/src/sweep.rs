@@ -2,13 +2,15 @@
 //! One node at a time; every statement checks again, so a sweep that is cut short or runs twice does no harm.
 
 use crate::app::App;
+use crate::mcp_sessions;
 use dropleaf_core::device_login::KEPT_SECONDS;
 use dropleaf_core::site::Site;
 use dropleaf_core::{Result, oauth};
 use dropleaf_store::blobs::Cut;
 use dropleaf_store::{
-    DbError, blobs, counters, device_logins, email_codes, feedback, idempotency, leases, oauth_clients,
-    oauth_grants, oauth_requests, passkeys, reports, sessions, share_tokens, sign_ins, sites, slugs,
+    DbError, blobs, counters, device_logins, email_codes, feedback, idempotency, leases,
+    mcp_sessions as mcp_rows, oauth_clients, oauth_grants, oauth_requests, passkeys, reports, sessions,
+    share_tokens, sign_ins, sites, slugs,
 };
 
 const BATCH: i64 = 500;
@@ -87,6 +89,7 @@ impl App {
             reports::delete_old(now - keep.tombstone),
             sites::delete_tombstones(now - keep.tombstone),
             oauth_requests::delete_expired(now),
+            mcp_rows::delete_unused(now - mcp_sessions::KEPT_SECONDS),
         ];
         old.extend(oauth_grants::delete_ended(now, now - oauth::UNUSED_SECONDS));
         old.push(oauth_clients::delete_unused(now - oauth::UNUSED_SECONDS, now - oauth::GRANT_SECONDS));

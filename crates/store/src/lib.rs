@@ -19,6 +19,7 @@ pub mod feedback;
 pub mod figures;
 pub mod idempotency;
 pub mod leases;
+pub mod mcp_sessions;
 pub mod oauth_clients;
 pub mod oauth_codes;
 pub mod oauth_grants;

@@ -17,9 +17,10 @@ use crate::db::{Db, DbError, Engine, Stmt, migrate};
 const TOGETHER: usize = 8;
 /// What does not come back. Sessions and tokens may have been ended since the backup, for good reasons, and nothing in it
 /// says so: people sign in again, and programs ask them again.
-const FORGOTTEN: [&str; 9] = [
+const FORGOTTEN: [&str; 10] = [
     "DELETE FROM sign_ins",
     "DELETE FROM sessions",
+    "DELETE FROM mcp_sessions",
     "DELETE FROM passkey_ceremonies",
     "DELETE FROM device_logins",
     "DELETE FROM oauth_requests",

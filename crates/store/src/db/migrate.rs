@@ -9,6 +9,7 @@ pub(crate) const MIGRATIONS: &[(&str, &str)] = &[
     ("0001_publishing", include_str!("../../migrations/0001_publishing.sql")),
     ("0002_viewers", include_str!("../../migrations/0002_viewers.sql")),
     ("0003_people", include_str!("../../migrations/0003_people.sql")),
+    ("0004_mcp", include_str!("../../migrations/0004_mcp.sql")),
 ];
 
 pub(super) const TABLE: &str = "CREATE TABLE IF NOT EXISTS schema_migrations (

@@ -15,13 +15,14 @@ mod sites;
 
 pub(super) use frame::{ApiError, Exchange, carry};
 pub(super) use home::designed;
+pub(super) use site_json::SiteJson;
 
 use super::oauth::Documents;
 use crate::config::Resolved;
 use crate::tasks::Tasks;
 use axum::Router;
 use axum::middleware;
-use axum::routing::{any, get};
+use axum::routing::get;
 use dropleaf_app::App;
 use std::sync::Arc;
 use utoipa_axum::router::OpenApiRouter;
@@ -62,7 +63,7 @@ pub(super) fn router(state: ApiState) -> Router {
     router
         .merge(super::oauth::endpoints())
         .merge(super::guides::texts())
-        .route("/mcp", any(super::mcp::door))
+        .merge(super::mcp::routes(&state))
         .route("/docs", get(home::docs))
         .route("/openapi.json", get(home::openapi))
         .route("/favicon.svg", get(home::favicon))

@@ -16,7 +16,7 @@ use utoipa::ToSchema;
     "agentation": false, "csp_strict": false, "e2e": false, "password_protected": false,
     "view_count": 0, "last_viewed_at": null, "warnings": []
 }))]
-pub(super) struct SiteJson {
+pub(in crate::http) struct SiteJson {
     /// Stable identifier.
     id: String,
     /// The public name, while the site is public.
@@ -71,32 +71,32 @@ pub(super) struct SiteJson {
 
 /// Who may open the page: addresses of one e-mail domain.
 #[derive(Debug, Serialize, ToSchema)]
-pub(super) struct EmailGateJson {
+pub(in crate::http) struct EmailGateJson {
     domain: String,
     required: bool,
 }
 
 #[derive(Debug, Serialize, ToSchema)]
-pub(super) struct NextJson {
+pub(in crate::http) struct NextJson {
     update_in_place: UpdateInPlaceJson,
 }
 
 /// How to replace the content at the same address without an account.
 #[derive(Debug, Serialize, ToSchema)]
-pub(super) struct UpdateInPlaceJson {
+pub(in crate::http) struct UpdateInPlaceJson {
     method: String,
     url: String,
     credentials: Vec<UpdateCredentialJson>,
 }
 
 #[derive(Debug, Serialize, ToSchema)]
-pub(super) struct UpdateCredentialJson {
+pub(in crate::http) struct UpdateCredentialJson {
     scheme: String,
     header: String,
 }
 
 impl SiteJson {
-    pub(super) fn new(app: &App, site: Site) -> Self {
+    pub(in crate::http) fn new(app: &App, site: Site) -> Self {
         let public = site.visibility == Visibility::Public;
         let url = app.canonical_url(&site);
         Self {
@@ -127,7 +127,7 @@ impl SiteJson {
         }
     }
 
-    pub(super) fn created(app: &App, created: &Created) -> Self {
+    pub(in crate::http) fn created(app: &App, created: &Created) -> Self {
         let base = app.hosts.base.url();
         let id = &created.site.id;
         let next = created.claim_token.is_some().then(|| NextJson {
@@ -150,11 +150,11 @@ impl SiteJson {
         }
     }
 
-    pub(super) fn updated(app: &App, updated: Updated) -> Self {
+    pub(in crate::http) fn updated(app: &App, updated: Updated) -> Self {
         Self { warnings: Some(updated.warnings), ..Self::new(app, updated.site) }
     }
 
-    pub(super) fn to_bytes(&self) -> Vec<u8> {
+    pub(in crate::http) fn to_bytes(&self) -> Vec<u8> {
         serde_json::to_vec(self).unwrap_or_default()
     }
 }

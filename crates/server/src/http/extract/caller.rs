@@ -66,8 +66,8 @@ fn credential(parts: &Parts) -> Result<Credential<'_>, Error> {
     }
 }
 
-/// Who sent the request, if anybody did, and may do what needs this scope.
-async fn identity(parts: &Parts, state: &ApiState, needs: Scope) -> Result<Option<Identity>, ApiError> {
+/// Who sent the request, if anybody did; what the credential allows is left to be asked.
+pub(in crate::http) async fn bearer(parts: &Parts, state: &ApiState) -> Result<Option<Identity>, ApiError> {
     match credential(parts)? {
         Credential::None => Ok(None),
         Credential::Claim(_) => {
@@ -79,19 +79,25 @@ async fn identity(parts: &Parts, state: &ApiState, needs: Scope) -> Result<Optio
             if let (Some(standing), Some(exchange)) = (standing, parts.extensions.get::<Exchange>()) {
                 exchange.note_standing(standing);
             }
-            if !identity.scopes.has(needs) {
-                return Err(insufficient(needs).into());
-            }
             Ok(Some(identity))
         }
     }
+}
+
+/// Who sent the request, if anybody did, and may do what needs this scope.
+async fn identity(parts: &Parts, state: &ApiState, needs: Scope) -> Result<Option<Identity>, ApiError> {
+    let identity = bearer(parts, state).await?;
+    if identity.as_ref().is_some_and(|identity| !identity.scopes.has(needs)) {
+        return Err(insufficient(needs).into());
+    }
+    Ok(identity)
 }
 
 async fn required(parts: &Parts, state: &ApiState, needs: Scope) -> Result<Identity, ApiError> {
     identity(parts, state, needs).await?.ok_or_else(|| Error::plain(Code::AuthRequired).into())
 }
 
-fn insufficient(needs: Scope) -> Error {
+pub(in crate::http) fn insufficient(needs: Scope) -> Error {
     let detail = format!("The credential does not carry the scope {}.", needs.as_str());
     Error::new(Code::InsufficientScope, detail).with_fact("scope", Fact::Text(needs.as_str().into()))
 }

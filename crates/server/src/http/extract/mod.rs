@@ -9,7 +9,9 @@ mod pace;
 mod spool;
 mod upload;
 
-pub(super) use caller::{KeyReader, Maker, Owner, Publisher, Reader, SiteWriter, client_ip};
+pub(super) use caller::{
+    KeyReader, Maker, Owner, Publisher, Reader, SiteWriter, bearer, client_ip, insufficient,
+};
 pub(super) use fields::Fields;
 pub(super) use form::Form;
 pub(super) use once::{key as idempotency_key, once};

@@ -81,6 +81,11 @@ impl Incoming<'_> {
 
     /// Reads a JSON object. Nothing at all counts as an empty one.
     pub(in crate::http) async fn object(self, most: u64) -> Result<Map<String, Value>> {
+        json_object(&self.bytes(most).await?)
+    }
+
+    /// Reads a body of at most so many bytes.
+    pub(in crate::http) async fn bytes(self, most: u64) -> Result<Bytes> {
         self.check_length(most)?;
         let rate = self.state.resolved.config.limits.upload_bytes_per_second;
         let limit = self.limit();
@@ -93,7 +98,7 @@ impl Incoming<'_> {
                 return Err(too_large(limit.min(most)));
             }
         }
-        json_object(&bytes)
+        Ok(bytes.freeze())
     }
 }
 

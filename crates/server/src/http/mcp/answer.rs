@@ -1,0 +1,92 @@
+//! A tool's outcome as the protocol writes it: the same JSON as the API's, once for programs and once as text, and a link
+//! to the page. A refusal is an answer too, so that the model reads it and can do better.
+
+use super::door::Sender;
+use super::tools::{Call, Tool};
+use crate::http::api::ApiState;
+use crate::http::error;
+use crate::http::extract::Fields;
+use dropleaf_core::{Code, Error};
+use rmcp::model::{CallToolResult, ContentBlock, Resource};
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+/// What a tool has to say.
+#[derive(Debug)]
+pub(super) struct Answer {
+    value: Value,
+    link: Option<Resource>,
+    /// The page it is about, whose unread comments are mentioned.
+    site_id: Option<String>,
+    /// Text in place of the JSON, where a model reads it better.
+    text: Option<String>,
+}
+
+impl Answer {
+    pub(super) fn json(value: impl Serialize) -> Self {
+        Self { value: serde_json::to_value(value).unwrap_or_default(), link: None, site_id: None, text: None }
+    }
+
+    /// Says which page it is about; `url` is where people see it.
+    pub(super) fn about(mut self, id: &str, url: &str, title: &str) -> Self {
+        self.link = Some(Resource::new(url, title).with_mime_type("text/html"));
+        self.site_id = Some(id.to_owned());
+        self
+    }
+
+    /// About a page that has no address to look at.
+    pub(super) fn of_site(mut self, id: &str) -> Self {
+        self.site_id = Some(id.to_owned());
+        self
+    }
+
+    pub(super) fn worded(mut self, text: String) -> Self {
+        self.text = Some(text);
+        self
+    }
+}
+
+/// Runs a tool and writes down what came of it.
+pub(super) async fn call(
+    state: &ApiState,
+    tool: &Tool,
+    sender: Sender,
+    arguments: Map<String, Value>,
+) -> CallToolResult {
+    let call = Call { state: state.clone(), sender, fields: Fields::new(arguments) };
+    match (tool.run)(call).await {
+        Ok(answer) => written(answer),
+        Err(error) => refused(&error),
+    }
+}
+
+fn written(answer: Answer) -> CallToolResult {
+    let text = answer.text.unwrap_or_else(|| answer.value.to_string());
+    let mut content = vec![ContentBlock::text(text)];
+    content.extend(answer.link.map(ContentBlock::resource_link));
+    let mut result = CallToolResult::success(content);
+    result.structured_content = Some(answer.value);
+    result
+}
+
+/// The code, what is wrong, and what to do next. Clients check the structured part against the schema of a success, so
+/// it is left out.
+fn refused(error: &Error) -> CallToolResult {
+    if error::status(error.code).is_server_error() {
+        let source = error.source.as_deref().map(ToString::to_string).unwrap_or_default();
+        tracing::error!(code = error.code.as_str(), source, "a tool failed");
+    }
+    let mut text = error::json_body(error);
+    if let Some(next) = next_step(error.code) {
+        text = format!("{text}\n{next}");
+    }
+    CallToolResult::error(vec![ContentBlock::text(text)])
+}
+
+/// What a caller does about it, where the message itself does not say.
+const fn next_step(code: Code) -> Option<&'static str> {
+    match code {
+        Code::NotFound => Some("Call list_sites to see the pages there are."),
+        _ => None,
+    }
+}
