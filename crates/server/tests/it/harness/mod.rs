@@ -3,6 +3,7 @@
 mod ask;
 mod cli;
 mod database;
+pub(crate) mod mcp_line;
 mod node;
 pub(crate) mod oauth;
 mod person;
