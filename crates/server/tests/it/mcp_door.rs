@@ -1,6 +1,7 @@
 //! The door of `/mcp`: credential, origin, and messages that are none. Spec §4 MCP.
 
-use crate::harness::mcp_line::{BOTH, ask_now, begin, message, say};
+use crate::harness::mcp::message_in;
+use crate::harness::mcp_line::{BOTH, ask_now, begin, say};
 use crate::harness::oauth::let_in;
 use crate::harness::{Ask, Node, Setup};
 use serde_json::json;
@@ -142,7 +143,7 @@ async fn read_only_token_is_told_which_scope_a_tool_needs() {
         assert!(challenge.contains("/.well-known/oauth-protected-resource/mcp\""), "{challenge}");
     }
     let answer = ask_now(&node, &program.access, "tools/list", &json!({})).send().await.expect(200);
-    assert!(message(&answer)["result"]["tools"].is_array());
+    assert!(message_in(&answer)["result"]["tools"].is_array());
 }
 
 #[tokio::test]

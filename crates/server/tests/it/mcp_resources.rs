@@ -1,6 +1,7 @@
 //! Pages as resources of MCP: listed, described and read by their owner alone. Spec §4 MCP.
 
-use crate::harness::mcp_line::{ask_now, begin, comment, error, message, open_page, result, result_now, uri_of};
+use crate::harness::mcp::message_in;
+use crate::harness::mcp_line::{ask_now, begin, comment, error, open_page, result, result_now, uri_of};
 use crate::harness::oauth::let_in;
 use crate::harness::{Form, Node, Setup, on_each_database, page, pdf};
 use serde_json::{Value, json};
@@ -95,7 +96,7 @@ async fn what_is_not_the_callers_is_not_found_in_the_words_of_each_revision() {
         let error = error(&node, &node.key, &session, "resources/read", json!({"uri": uri})).await;
         assert_eq!(error["code"], -32002, "{uri}: {error}");
         let answer = ask_now(&node, &node.key, "resources/read", &json!({"uri": uri})).send().await.expect(200);
-        assert_eq!(message(&answer)["error"]["code"], -32602, "{uri}");
+        assert_eq!(message_in(&answer)["error"]["code"], -32602, "{uri}");
     }
 }
 

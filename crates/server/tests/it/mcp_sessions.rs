@@ -1,6 +1,7 @@
 //! Sessions of MCP's older revisions: whose they are, how long they last, and that a restart strands nobody.
 
-use crate::harness::mcp_line::{BOTH, LEGACY, Line, begin, comment, message, open_page, result, say, uri_of};
+use crate::harness::mcp::{LEGACY, message_in};
+use crate::harness::mcp_line::{BOTH, Line, begin, comment, open_page, result, say, uri_of};
 use crate::harness::oauth::let_in;
 use crate::harness::{DAY, Database, HOUR, Node, Setup, on_each_database};
 use futures_util::future::join_all;
@@ -168,7 +169,7 @@ async fn newest_revision_neither_needs_nor_gets_a_session() {
     let ask = crate::harness::mcp_line::ask_now(&node, &node.key, "tools/list", &json!({}));
     let answer = ask.header("mcp-session-id", "nobody's").send().await.expect(200);
     assert!(!answer.has("mcp-session-id"));
-    assert_eq!(message(&answer)["result"]["resultType"], "complete");
+    assert_eq!(message_in(&answer)["result"]["resultType"], "complete");
     assert_eq!(node.count(COUNT).await, 0);
     let get = node.get("/mcp").key(&node.key).header("accept", BOTH).header("mcp-protocol-version", "2026-07-28");
     assert_eq!(get.send().await.refused(405, "method_not_allowed").header("allow"), "POST");

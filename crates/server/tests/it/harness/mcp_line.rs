@@ -1,95 +1,43 @@
-//! MCP on the wire: single messages of both eras, and streams that stay open.
+//! Streams of the Model Context Protocol that stay open, and messages beside them.
 
-use super::ask::Answer;
+use super::mcp::{LEGACY, message_in};
 use super::{Ask, Form, Node, page};
 use reqwest::Response;
 use serde_json::{Value, json};
 use std::time::Duration;
 
 pub(crate) const BOTH: &str = "application/json, text/event-stream";
-pub(crate) const LEGACY: &str = "2025-11-25";
-pub(crate) const MODERN: &str = "2026-07-28";
 /// Nothing here takes longer than this, however busy the machine is.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A message as a client of the older revisions sends it.
 pub(crate) fn say(node: &Node, key: &str, session: &str, method: &str, params: &Value) -> Ask {
-    let body = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
-    let ask = node.post("/mcp").key(key).header("accept", BOTH).json(&body);
-    if session.is_empty() {
-        return ask;
-    }
-    ask.header("mcp-protocol-version", LEGACY).header("mcp-session-id", session)
+    node.mcp_in(key, session).message(method, params.clone())
 }
 
 /// A message of the newest revision.
 pub(crate) fn ask_now(node: &Node, key: &str, method: &str, params: &Value) -> Ask {
-    let mut params = params.clone();
-    params["_meta"] = json!({
-        "io.modelcontextprotocol/protocolVersion": MODERN,
-        "io.modelcontextprotocol/clientCapabilities": {},
-        "io.modelcontextprotocol/clientInfo": {"name": "tests", "version": "1"},
-    });
-    let body = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
-    let mut ask = node
-        .post("/mcp")
-        .key(key)
-        .header("accept", BOTH)
-        .header("mcp-protocol-version", MODERN)
-        .header("mcp-method", method)
-        .json(&body);
-    for name in ["name", "uri"] {
-        if let Some(value) = params[name].as_str() {
-            ask = ask.header("mcp-name", value);
-        }
-    }
-    ask
-}
-
-/// The message in an answer: the whole body, or the last event of its stream.
-pub(crate) fn message(answer: &Answer) -> Value {
-    if answer.header("content-type").starts_with("application/json") {
-        return answer.json();
-    }
-    let text = answer.text();
-    let data = text.lines().filter_map(|line| line.strip_prefix("data:")).map(str::trim);
-    let last = data.filter(|data| !data.is_empty()).last();
-    serde_json::from_str(last.unwrap_or_else(|| panic!("no message in: {text}"))).unwrap()
+    node.mcp_modern(key).message(method, params.clone())
 }
 
 /// Begins a session; its id.
 pub(crate) async fn begin(node: &Node, key: &str) -> String {
-    let params = json!({
-        "protocolVersion": LEGACY, "capabilities": {}, "clientInfo": {"name": "tests", "version": "1"}
-    });
-    let answer = say(node, key, "", "initialize", &params).send().await.expect(200);
-    let id = answer.header("mcp-session-id").to_owned();
-    assert_eq!(message(&answer)["result"]["protocolVersion"], LEGACY);
-    let ready = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
-    let ask = node.post("/mcp").key(key).header("accept", BOTH).header("mcp-session-id", &id);
-    ask.json(&ready).send().await.expect(202);
-    id
+    node.mcp(key).await.session.unwrap()
 }
 
 /// The result of a message in a session.
 pub(crate) async fn result(node: &Node, key: &str, session: &str, method: &str, params: Value) -> Value {
-    let answer = say(node, key, session, method, &params).send().await.expect(200);
-    let message = message(&answer);
-    assert!(message["error"].is_null(), "{message}");
-    message["result"].clone()
+    node.mcp_in(key, session).request(method, params).await
 }
 
 /// The error of a message in a session.
 pub(crate) async fn error(node: &Node, key: &str, session: &str, method: &str, params: Value) -> Value {
-    let answer = say(node, key, session, method, &params).send().await.expect(200);
-    message(&answer)["error"].clone()
+    message_in(&say(node, key, session, method, &params).send().await.expect(200))["error"].clone()
 }
 
 /// The result of a message of the newest revision.
 pub(crate) async fn result_now(node: &Node, key: &str, method: &str, params: Value) -> Value {
-    let message = message(&ask_now(node, key, method, &params).send().await.expect(200));
-    assert!(message["error"].is_null(), "{message}");
-    message["result"].clone()
+    node.mcp_modern(key).request(method, params).await
 }
 
 /// A page that takes comments.
