@@ -82,6 +82,19 @@ pub(super) fn hours() -> utoipa::openapi::Schema {
         .into()
 }
 
+/// Whether an object's schema knows the property.
+pub(super) fn has(schema: &JsonObject, property: &str) -> bool {
+    schema.get("properties").is_some_and(|properties| properties.get(property).is_some())
+}
+
+/// Adds an optional count to an object's schema.
+pub(super) fn add(schema: &mut JsonObject, property: &str, description: &str) {
+    if let Some(Value::Object(properties)) = schema.get_mut("properties") {
+        let count = json!({"type": "integer", "minimum": 0, "description": description});
+        properties.insert(property.into(), count);
+    }
+}
+
 fn object(value: serde_json::Result<Value>) -> JsonObject {
     match value {
         Ok(Value::Object(object)) => object,

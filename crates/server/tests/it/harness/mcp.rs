@@ -29,6 +29,11 @@ impl Node {
         client
     }
 
+    /// A client that goes on in a session, or names none yet.
+    pub(crate) fn mcp_in(&self, credential: &str, session: &str) -> Mcp<'_> {
+        Mcp { node: self, credential: credential.to_owned(), session: Some(session.to_owned()) }
+    }
+
     /// A client of the stateless revision.
     pub(crate) fn mcp_modern(&self, credential: &str) -> Mcp<'_> {
         Mcp { node: self, credential: credential.to_owned(), session: None }

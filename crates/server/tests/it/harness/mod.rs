@@ -5,6 +5,7 @@ mod cli;
 mod database;
 pub(crate) mod json_schema;
 pub(crate) mod mcp;
+pub(crate) mod mcp_line;
 mod node;
 pub(crate) mod oauth;
 mod person;
