@@ -4,6 +4,7 @@
 //! library calls; `tools` is the table of what can be done.
 
 mod answer;
+mod card;
 mod door;
 mod handler;
 mod prompts;
@@ -14,7 +15,7 @@ mod tools;
 
 use super::api::ApiState;
 use axum::Router;
-use axum::routing::any;
+use axum::routing::{any, get};
 use handler::Handler;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
@@ -36,7 +37,12 @@ pub(super) struct Mcp {
 
 pub(super) fn routes<S: Clone + Send + Sync + 'static>(state: &ApiState) -> Router<S> {
     let mcp = Arc::new(Mcp { state: state.clone(), service: service(state) });
-    Router::new().route("/mcp", any(door::answer)).with_state(mcp)
+    Router::new()
+        .route("/mcp", any(door::answer))
+        .route(card::BESIDE, get(card::beside))
+        .route("/.well-known/mcp/server-card.json", get(card::well_known))
+        .route("/.well-known/ai-catalog.json", get(card::catalog))
+        .with_state(mcp)
 }
 
 fn service(state: &ApiState) -> Service {
