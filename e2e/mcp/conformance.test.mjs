@@ -1,6 +1,6 @@
-// The official conformance suite, whole, at both revisions it has requirements for. conformance.json says what comes of
-// each scenario: most of them look for tools and resources that only an example server has, and every scenario that does
-// not must pass. A scenario that passes, fails, comes or goes against the list fails the test.
+// The official conformance suite, whole, at both revisions it has requirements for. conformance.json lists every scenario
+// with the checks that fail: those look for tools, resources and prompts that only an example server has, or for the
+// extension of tasks. A scenario or a check that passes, fails, comes or goes against the list fails the test.
 
 import assert from 'node:assert/strict';
 import { readFile, readdir, rm } from 'node:fs/promises';
@@ -19,9 +19,10 @@ let server, proxy, dir, expected;
 before(async () => {
   dir = await tempDir('conformance');
   expected = JSON.parse(await readFile(path.join(ROOT, 'e2e/mcp/conformance.json'), 'utf8'));
-  server = await startServer();
+  // The suite asks faster than a key may.
+  server = await startServer({ env: { DROPLEAF_LIMITS__KEY_PER_MINUTE: '100000' } });
   const key = await operatorKey(server);
-  // So that there is something to list.
+  // So that there is something to list and to read.
   await publish(server, { name: 'a.html', bytes: page('Listed'), key });
   proxy = await bearerProxy(server, key);
 });
@@ -31,40 +32,36 @@ after(async () => {
   await rm(dir, { recursive: true, force: true });
 });
 
-/** Each scenario's checks, from the files the suite leaves: `server-NAME-TIME/checks.json`. */
-async function results(folder) {
-  const found = new Map();
-  for (const name of await readdir(folder)) {
+/** Each scenario's checks, from the files that the suite leaves: `server-NAME-TIME/checks.json`. */
+async function checksIn(folder) {
+  const found = {};
+  for (const name of (await readdir(folder)).sort()) {
     const scenario = name.match(/^server-(.+)-\d{4}-\d\d-\d\dT/)?.[1];
     assert.ok(scenario, name);
-    found.set(scenario, JSON.parse(await readFile(path.join(folder, name, 'checks.json'), 'utf8')));
+    found[scenario] = JSON.parse(await readFile(path.join(folder, name, 'checks.json'), 'utf8'));
   }
   return found;
 }
 
-const named = (checks, ...statuses) => [...new Set(checks.filter((check) => statuses.includes(check.status)).map((check) => check.id))];
+const failed = ({ status }) => status === 'FAILURE' || status === 'WARNING';
+const named = (checks) => [...new Set(checks.map(({ id }) => id))].sort();
 
 for (const revision of ['2025-11-25', '2026-07-28']) {
   test(`the conformance suite finds what is expected at ${revision}`, async () => {
     const folder = path.join(dir, revision);
     const args = ['server', '--url', proxy.url, '--requirements', revision, '--output-dir', folder];
     const { stdout, stderr } = await runScript(dir, SUITE, args);
-    const found = await results(folder).catch((error) => assert.fail(`${error}\n${stdout}\n${stderr}`));
-    const { passes, partly, needs_fixtures } = expected[revision];
-    assert.deepEqual([...found.keys()].sort(), [...passes, ...Object.keys(partly), ...needs_fixtures].sort(), 'the scenarios');
-    for (const scenario of passes) {
-      const checks = found.get(scenario);
-      const bad = checks.filter(({ status }) => status === 'FAILURE' || status === 'WARNING');
-      assert.deepEqual(bad.map(({ id, errorMessage }) => `${id}: ${errorMessage}`), [], scenario);
-      assert.ok(named(checks, 'SUCCESS').length > 0, `${scenario} checks something`);
+    const found = await checksIn(folder).catch((error) => assert.fail(`${error}\n${stdout}\n${stderr}`));
+    const outcome = Object.fromEntries(Object.entries(found).map(([scenario, checks]) => [scenario, named(checks.filter(failed))]));
+    for (const [scenario, checks] of Object.entries(found)) {
+      const known = expected[revision][scenario] ?? [];
+      const news = checks.filter((check) => failed(check) && !known.includes(check.id));
+      for (const { id, errorMessage } of news) console.error(`${scenario}: ${id}: ${errorMessage}`);
     }
-    for (const [scenario, fails] of Object.entries(partly)) {
-      const checks = found.get(scenario);
-      assert.deepEqual(named(checks, 'FAILURE', 'WARNING').sort(), [...fails].sort(), scenario);
-      assert.ok(named(checks, 'SUCCESS').length > 0, `${scenario} checks something else`);
-    }
-    for (const scenario of needs_fixtures) {
-      assert.ok(named(found.get(scenario), 'FAILURE', 'WARNING').length > 0, `${scenario} passes now: list it so`);
+    assert.deepEqual(outcome, expected[revision]);
+    const passing = Object.keys(outcome).filter((scenario) => outcome[scenario].length === 0);
+    for (const scenario of passing.filter((name) => !name.startsWith('tasks-'))) {
+      assert.ok(found[scenario].some(({ status }) => status === 'SUCCESS'), `${scenario} checks something`);
     }
   });
 }
