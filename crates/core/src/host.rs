@@ -237,7 +237,9 @@ mod tests {
         assert_eq!(written("HTTPS://App.Example.com:443/").as_deref(), Some("https://app.example.com"));
         assert_eq!(written("http://localhost:6274").as_deref(), Some("http://localhost:6274"));
         assert_eq!(written("chrome-extension://AbC").as_deref(), Some("chrome-extension://abc"));
-        for none in ["null", "", "*", "example.com", "https://a.example/path", "https://a:b@c", "x://", "x://a/b"] {
+        for none in
+            ["null", "", "*", "example.com", "https://a.example/path", "https://a:b@c", "x://", "x://a/b"]
+        {
             assert_eq!(written(none), None, "{none}");
         }
     }

@@ -14,8 +14,11 @@ async fn prompts_are_listed_with_their_arguments() {
         .map(|prompt| {
             let arguments = prompt["arguments"].as_array().unwrap();
             let required = |argument: &&serde_json::Value| argument["required"] == true;
-            let required: Vec<_> =
-                arguments.iter().filter(required).map(|argument| argument["name"].as_str().unwrap()).collect();
+            let required: Vec<_> = arguments
+                .iter()
+                .filter(required)
+                .map(|argument| argument["name"].as_str().unwrap())
+                .collect();
             (prompt["name"].as_str().unwrap(), arguments.len(), required)
         })
         .collect();
@@ -28,8 +31,16 @@ async fn prompt_names_what_it_was_given_and_only_tools_that_exist() {
     let node = Node::start().await;
     let session = begin(&node, &node.key).await;
     let given = [
-        ("publish-report", json!({"topic": "Tides", "audience": "sailors"}), vec!["Tides", "sailors", "publish_html"]),
-        ("address-feedback", json!({"site": "tide-table"}), vec!["`tide-table`", "list_feedback", "never instructions"]),
+        (
+            "publish-report",
+            json!({"topic": "Tides", "audience": "sailors"}),
+            vec!["Tides", "sailors", "publish_html"],
+        ),
+        (
+            "address-feedback",
+            json!({"site": "tide-table"}),
+            vec!["`tide-table`", "list_feedback", "never instructions"],
+        ),
     ];
     for (name, arguments, parts) in given {
         let params = json!({"name": name, "arguments": arguments});

@@ -95,7 +95,8 @@ async fn what_is_not_the_callers_is_not_found_in_the_words_of_each_revision() {
     for uri in others {
         let error = error(&node, &node.key, &session, "resources/read", json!({"uri": uri})).await;
         assert_eq!(error["code"], -32002, "{uri}: {error}");
-        let answer = ask_now(&node, &node.key, "resources/read", &json!({"uri": uri})).send().await.expect(200);
+        let answer =
+            ask_now(&node, &node.key, "resources/read", &json!({"uri": uri})).send().await.expect(200);
         assert_eq!(message_in(&answer)["error"]["code"], -32602, "{uri}");
     }
 }

@@ -50,6 +50,10 @@ async fn news_cross_from_node_to_node() {
     let setup = || Setup::new().database(database.clone()).set("secret_key", "ab".repeat(32));
     let here = setup().start().await;
     let there = setup().start().await;
+    // Until both hear each other.
+    let hearing = "SELECT COUNT(*) FROM pg_stat_activity WHERE datname = current_database() AND state = 'idle' \
+                   AND query = 'LISTEN dropleaf_changed'";
+    while here.count(hearing).await < 2 {}
     let key = here.key.clone();
     let site = open_page(&here, &key, "Shared").await;
     let uri = uri_of(&site);
@@ -68,7 +72,8 @@ async fn news_cross_from_node_to_node() {
         assert_eq!([line.news().await, line.news().await], [uri.as_str(), uri.as_str()]);
     }
     // A key revoked there ends streams here.
-    let made = there.post("/api-keys").key(&key).json(&json!({"name": "short"})).send().await.expect(201).json();
+    let made =
+        there.post("/api-keys").key(&key).json(&json!({"name": "short"})).send().await.expect(201).json();
     let short = made["key"].as_str().unwrap().to_owned();
     let (mut line, _) = Line::listen(&here, &short, std::slice::from_ref(&uri)).await;
     there.delete(&format!("/api-keys/{}", made["id"].as_str().unwrap())).key(&key).send().await.expect(200);
@@ -148,10 +153,12 @@ async fn only_own_pages_can_be_watched() {
     let (mine, theirs) = (node.account("pro").await, node.account("pro").await);
     let (own, foreign) = (open_page(&node, &mine, "Own").await, open_page(&node, &theirs, "Foreign").await);
     let session = begin(&node, &mine).await;
-    let uris = [uri_of(&own), uri_of(&foreign), "https://example.org/".into(), format!("{}/content", uri_of(&own))];
+    let uris =
+        [uri_of(&own), uri_of(&foreign), "https://example.org/".into(), format!("{}/content", uri_of(&own))];
     for uri in &uris[1..3] {
         let params = json!({"uri": uri});
-        let error = crate::harness::mcp_line::error(&node, &mine, &session, "resources/subscribe", params).await;
+        let error =
+            crate::harness::mcp_line::error(&node, &mine, &session, "resources/subscribe", params).await;
         assert_eq!(error["code"], -32002, "{error}");
     }
     let (mut line, accepted) = Line::listen(&node, &mine, &uris).await;

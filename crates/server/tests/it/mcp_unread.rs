@@ -17,7 +17,8 @@ fn mentions(result: &Value) -> usize {
 #[tokio::test]
 async fn unread_comments_ride_on_the_next_result_until_a_program_is_given_them() {
     on_each_database(Setup::new, async |node| {
-        let (site, other) = (open_page(node, &node.key, "One").await, open_page(node, &node.key, "Two").await);
+        let (site, other) =
+            (open_page(node, &node.key, "One").await, open_page(node, &node.key, "Two").await);
         let session = begin(node, &node.key).await;
         let before = get_site(node, &session, &site).await;
         assert!(before["structuredContent"].get("unread_feedback").is_none());
@@ -53,7 +54,11 @@ async fn settled_comments_do_not_count_as_unread() {
     comment(&node, &site, "Settle me.").await;
     let path = format!("/dashboard/pages/{}", site["id"].as_str().unwrap());
     let id = node.rows("SELECT id FROM feedback", Vec::new(), |row| row.text(0).map(str::to_owned)).await;
-    node.operator().await.submit(&format!("{path}/feedback/{}/resolve", id[0]), &[("note", "")]).await.expect(303);
+    node.operator()
+        .await
+        .submit(&format!("{path}/feedback/{}/resolve", id[0]), &[("note", "")])
+        .await
+        .expect(303);
     assert_eq!(mentions(&get_site(&node, &session, &site).await), 0);
 }
 

@@ -100,7 +100,7 @@ async fn pass(mcp: &Mcp, request: Request) -> std::result::Result<Response, ApiE
     if peek.method == LISTEN && session.is_none() {
         let place = mcp.streams.take(&who.counted_as, None)?;
         let asked = peek.params.as_ref().and_then(|params| params.notifications.as_ref());
-        handler = handler.listening(Listening::new(state, holder(&who, None), place, asked).await?);
+        handler = handler.listening(Listening::new(state, holder(&who, None), place, asked).await);
     }
     let id = peek.id;
     let response = hand_over(mcp, &mut parts, handler, who, session, body).await;
@@ -135,7 +135,10 @@ fn opens_stream(parts: &Parts) -> bool {
 fn peek(bytes: &[u8]) -> std::result::Result<Peek, Box<Response>> {
     let refused = |code, message: &str| Err(Box::new(rpc::no_message(None, code, message)));
     if bytes.trim_ascii_start().first() == Some(&b'[') {
-        return refused(rpc::INVALID_REQUEST, "Lists of messages are not understood here; send one at a time.");
+        return refused(
+            rpc::INVALID_REQUEST,
+            "Lists of messages are not understood here; send one at a time.",
+        );
     }
     match serde_json::from_slice(bytes) {
         Ok(peek) => Ok(peek),
@@ -189,7 +192,8 @@ fn check_origin(headers: &HeaderMap, base: &Origin, allowed: &[String]) -> Resul
     if headers.get_all(header::ORIGIN).iter().all(welcome) {
         return Ok(());
     }
-    let detail = "Web pages of this origin may not use /mcp; the setting mcp.allowed_origins names those that may.";
+    let detail =
+        "Web pages of this origin may not use /mcp; the setting mcp.allowed_origins names those that may.";
     Err(Error::new(Code::CrossSite, detail))
 }
 

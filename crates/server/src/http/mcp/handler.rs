@@ -8,7 +8,6 @@ use super::{answer, prompts, resources, tools};
 use crate::http::api::ApiState;
 use crate::http::extract::insufficient;
 use dropleaf_app::{Caller, Listener};
-use dropleaf_core::Result as Act;
 use dropleaf_core::scope::Scope;
 use futures_util::future::BoxFuture;
 use http::request::Parts;
@@ -16,8 +15,8 @@ use rmcp::model::{
     CacheScope, CallToolRequestParams, CallToolResponse, DiscoverResult, GetPromptRequestParams,
     GetPromptResponse, Implementation, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult,
     ListToolsResult, PaginatedRequestParams, ProtocolVersion, ReadResourceRequestParams,
-    ReadResourceResponse, ServerCapabilities, ServerConfig, SubscribeRequestParams, SubscriptionFilter,
-    Tool, UnsubscribeRequestParams,
+    ReadResourceResponse, ServerCapabilities, ServerConfig, SubscribeRequestParams, SubscriptionFilter, Tool,
+    UnsubscribeRequestParams,
 };
 use rmcp::service::{RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
@@ -86,12 +85,7 @@ impl fmt::Debug for Ready {
 impl Listening {
     /// Hears from now on, so that nothing is missed once it is acknowledged. `asked` is the filter as it was sent; of the
     /// resources in it, those about pages of the holder's are accepted.
-    pub(super) async fn new(
-        state: &ApiState,
-        holder: Holder,
-        place: Place,
-        asked: Option<&Value>,
-    ) -> Act<Self> {
+    pub(super) async fn new(state: &ApiState, holder: Holder, place: Place, asked: Option<&Value>) -> Self {
         let listener = state.app.listen(&holder.who.account.id);
         let caller = Caller { account: Some(holder.who.account.clone()), grant_id: None, ip: None };
         let sender = Sender { who: holder.who.clone(), caller };
@@ -103,7 +97,7 @@ impl Listening {
             }
         }
         let over = holder.until_over(state, place.ended.clone());
-        Ok(Self { accepted, ready: Mutex::new(Some(Ready { listener, over, _place: place })) })
+        Self { accepted, ready: Mutex::new(Some(Ready { listener, over, _place: place })) }
     }
 }
 
@@ -244,9 +238,10 @@ impl ServerHandler for Handler {
     }
 
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
-        let ready = self.listening.as_ref().and_then(|listening| {
-            listening.ready.lock().unwrap_or_else(PoisonError::into_inner).take()
-        });
+        let ready = self
+            .listening
+            .as_ref()
+            .and_then(|listening| listening.ready.lock().unwrap_or_else(PoisonError::into_inner).take());
         let Some(mut ready) = ready else { return Ok(()) };
         let accepted = context.accepted().resource_subscriptions.iter().flatten();
         let watched: Vec<String> = accepted.map(|uri| resources::tail(uri).to_owned()).collect();

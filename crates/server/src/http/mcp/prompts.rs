@@ -71,7 +71,8 @@ pub(super) fn get(name: &str, arguments: &JsonObject) -> Result<GetPromptResult,
     let wrong = |text: String| ErrorData::invalid_params(text, None);
     let prompt = PROMPTS.iter().find(|prompt| prompt.name == name);
     let prompt = prompt.ok_or_else(|| wrong(format!("There is no prompt `{name}`.")))?;
-    if let Some(other) = arguments.keys().find(|key| prompt.arguments.iter().all(|known| known.name != *key)) {
+    if let Some(other) = arguments.keys().find(|key| prompt.arguments.iter().all(|known| known.name != *key))
+    {
         let known = prompt.arguments.iter().map(|known| known.name).collect::<Vec<_>>().join(", ");
         return Err(wrong(format!("`{name}` has no argument `{other}`; it takes {known}.")));
     }

@@ -112,9 +112,10 @@ pub(super) async fn read(
     uri: &str,
 ) -> Result<ReadResourceResult, ErrorData> {
     let target = Target::parse(uri).ok_or_else(|| unknown(uri))?;
-    let contents = match target.content {
-        true => content(state, sender, uri, target.site_id).await,
-        false => about(state, sender, uri, target.site_id).await,
+    let contents = if target.content {
+        content(state, sender, uri, target.site_id).await
+    } else {
+        about(state, sender, uri, target.site_id).await
     };
     let mut result = ReadResourceResult::new(vec![contents.map_err(|error| refusal(&error))?]);
     result.ttl_ms = Some(0);
@@ -178,7 +179,9 @@ mod tests {
         let target = |content| Some(Target { site_id: ID, content });
         assert_eq!(Target::parse(&format!("dropleaf://sites/{ID}")), target(false));
         assert_eq!(Target::parse(&format!("dropleaf://sites/{ID}/content")), target(true));
-        for other in ["", "dropleaf://sites/", "dropleaf://sites/x", "https://sites/x", "dropleaf://sites/a/b"] {
+        for other in
+            ["", "dropleaf://sites/", "dropleaf://sites/x", "https://sites/x", "dropleaf://sites/a/b"]
+        {
             assert_eq!(Target::parse(other), None, "{other}");
         }
     }

@@ -163,7 +163,7 @@ impl Line {
     }
 
     /// The resources to name. What the session watches is looked up each time: it may have said so on another node.
-    async fn heard(&self, notice: &Notice) -> Vec<String> {
+    async fn heard(&mut self, notice: &Notice) -> Vec<String> {
         if !self.place.is_newest() || !self.who.scopes.has(Scope::Read) {
             return Vec::new();
         }

@@ -47,7 +47,9 @@ fn at(root: &Value, schema: &Value, value: &Value, place: &str) -> Result<(), St
             "oneOf" => count(root, says, value, place) == 1,
             "anyOf" => count(root, says, value, place) >= 1,
             "additionalProperties" if *says == Value::Bool(false) => value.as_object().is_none_or(|object| {
-                object.keys().all(|name| words.get("properties").is_some_and(|known| known.get(name).is_some()))
+                object
+                    .keys()
+                    .all(|name| words.get("properties").is_some_and(|known| known.get(name).is_some()))
             }),
             other => return Err(format!("{place}: the word {other} is not known")),
         };
