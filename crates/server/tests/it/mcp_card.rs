@@ -19,7 +19,7 @@ async fn result(node: &Node, message: &Value, headers: &[(&str, &str)]) -> Value
     let ask = headers.iter().fold(ask, |ask, (name, value)| ask.header(name, value));
     let answer = ask.json(message).send().await.expect(200);
     let text = answer.text();
-    let data = text.lines().filter_map(|line| line.strip_prefix("data:")).map(str::trim);
+    let mut data = text.lines().filter_map(|line| line.strip_prefix("data:")).map(str::trim);
     let written = data.rfind(|data| data.contains("\"result\"")).unwrap_or(&text);
     serde_json::from_str::<Value>(written).unwrap()["result"].clone()
 }
