@@ -8,38 +8,12 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { UnauthorizedError } from '@modelcontextprotocol/sdk/client/auth.js';
 import { asked, callback, consent, start } from './person.mjs';
+import { Provider } from './provider.mjs';
 
 let ann;
 
 before(async () => (ann = await start()));
 after(async () => ann?.stop());
-
-/** The SDK's provider, with everything it stores in memory. */
-class Provider {
-  stored = {};
-  constructor(redirect) {
-    this.redirectUrl = redirect;
-    this.clientMetadata = {
-      client_name: 'SDK test',
-      redirect_uris: [redirect],
-      grant_types: ['authorization_code', 'refresh_token'],
-      response_types: ['code'],
-      token_endpoint_auth_method: 'none',
-    };
-  }
-  state = () => 'a-state-of-the-test';
-  clientInformation = () => this.stored.client;
-  saveClientInformation = (client) => void (this.stored.client = client);
-  tokens = () => this.stored.tokens;
-  saveTokens = (tokens) => void (this.stored.tokens = tokens);
-  saveCodeVerifier = (verifier) => void (this.stored.verifier = verifier);
-  codeVerifier = () => this.stored.verifier;
-  redirectToAuthorization = (url) => void (this.stored.url = url);
-  invalidateCredentials = (what) => {
-    this.invalidated = what;
-    if (what !== 'verifier') delete this.stored.tokens;
-  };
-}
 
 async function connected(scope) {
   const { redirect, came, close } = await callback();

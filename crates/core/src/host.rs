@@ -43,6 +43,17 @@ impl Origin {
         format!("{}://{host}{}", self.scheme, self.port_suffix())
     }
 
+    /// The host from its widest part to its narrowest, as namespaces are written: `org.example.drop`. An address has no
+    /// such parts and stays as it is, without signs that a namespace cannot have.
+    pub fn namespace(&self) -> String {
+        if self.is_ip() {
+            return self.host.trim_matches(['[', ']']).replace(':', "-");
+        }
+        let mut labels: Vec<&str> = self.host.split('.').collect();
+        labels.reverse();
+        labels.join(".").replace('_', "-")
+    }
+
     pub fn is_ip(&self) -> bool {
         self.host.starts_with('[') || self.host.parse::<IpAddr>().is_ok()
     }
@@ -277,6 +288,19 @@ mod tests {
         assert_eq!(public().page_url("T"), "https://pages.example.net/p/T/");
         assert_eq!(public().slug_url("r"), "https://r.pages.example.net/");
         assert_eq!(local().slug_url("r"), "http://r.localhost:8080/");
+    }
+
+    #[test]
+    fn namespaces_turn_names_around_and_leave_addresses() {
+        for (url, namespace) in [
+            ("https://drop.example.org", "org.example.drop"),
+            ("http://localhost:8080", "localhost"),
+            ("https://my_host.example", "example.my-host"),
+            ("http://192.0.2.1:8080", "192.0.2.1"),
+            ("http://[2001:db8::1]", "2001-db8--1"),
+        ] {
+            assert_eq!(Origin::parse(url).unwrap().namespace(), namespace, "{url}");
+        }
     }
 
     #[test]

@@ -168,7 +168,7 @@ async fn front_page_tells_people_and_agents_where_to_go() {
     assert!(text.contains(&format!("curl -F file=@page.html {}/sites", node.base_url())));
     assert!(text.contains("dropleaf publish page.html"));
     let mcp = format!("claude mcp add --transport http dropleaf {}/mcp", node.base_url());
-    assert!(text.contains(&mcp) && text.contains("nothing behind it yet"));
+    assert!(text.contains(&mcp) && text.contains("dropleaf mcp install"));
     let oauth = format!("<code class=\"command\">{}</code>", node.base_url());
     assert!(text.contains(&oauth));
     let operator = node.operator().await;
@@ -176,7 +176,23 @@ async fn front_page_tells_people_and_agents_where_to_go() {
     // Where no app is connected, the same addresses are named.
     let apps = operator.get("/dashboard/apps").await.expect(200).text();
     let [oauth, mcp] = ["", "/mcp"].map(|path| format!("<code>{}{path}</code>", node.base_url()));
-    assert!(apps.contains(&oauth) && apps.contains(&mcp) && apps.contains("nothing behind it yet"));
+    assert!(apps.contains(&oauth) && apps.contains(&mcp));
+}
+
+#[tokio::test]
+async fn every_text_names_the_mcp_endpoint_and_none_calls_it_empty() {
+    let node = Node::start().await;
+    let base = node.base_url();
+    for path in ["/", "/auth.md", "/llms.txt", "/design-guide"] {
+        let text = node.get(path).send().await.expect(200).text();
+        assert!(text.contains(&format!("{base}/mcp")), "{path}");
+        assert!(!text.contains("behind it yet"), "{path}");
+    }
+    for path in ["/", "/auth.md", "/llms.txt"] {
+        let text = node.get(path).send().await.expect(200).text();
+        assert!(text.contains("/.well-known/mcp/server-card.json"), "{path}");
+    }
+    node.get("/.well-known/mcp/server-card.json").send().await.expect(200);
 }
 
 #[tokio::test]

@@ -36,6 +36,7 @@ mod hosts;
 mod idempotency;
 mod limits;
 mod login_cli;
+mod mcp_card;
 mod mcp_door;
 mod mcp_tools;
 mod mcp_tools_refused;

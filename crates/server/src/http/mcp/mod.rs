@@ -4,6 +4,7 @@
 //! library calls; `tools` is the table of what can be done; `streams` and `watching` are what stays open.
 
 mod answer;
+mod card;
 mod door;
 mod handler;
 mod next_step;
@@ -18,7 +19,7 @@ mod watching;
 
 use super::api::ApiState;
 use axum::Router;
-use axum::routing::any;
+use axum::routing::{any, get};
 use handler::Handler;
 use rmcp::transport::streamable_http_server::session::SessionStore;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
@@ -54,7 +55,12 @@ pub(super) fn routes<S: Clone + Send + Sync + 'static>(state: &ApiState) -> Rout
         restoring: Restoring::default(),
         streams: Arc::default(),
     });
-    Router::new().route("/mcp", any(door::answer)).with_state(mcp)
+    Router::new()
+        .route("/mcp", any(door::answer))
+        .route(card::BESIDE, get(card::beside))
+        .route("/.well-known/mcp/server-card.json", get(card::well_known))
+        .route("/.well-known/ai-catalog.json", get(card::catalog))
+        .with_state(mcp)
 }
 
 impl Mcp {

@@ -14,7 +14,7 @@ use rmcp::model::{
     CacheScope, ListResourceTemplatesResult, ListResourcesResult, ReadResourceResult, Resource,
     ResourceContents, ResourceTemplate,
 };
-use serde_json::Value;
+use serde_json::{Value, json};
 
 const SITES: &str = "dropleaf://sites/";
 const CONTENT: &str = "/content";
@@ -41,7 +41,7 @@ impl<'a> Target<'a> {
 }
 
 fn unknown(uri: &str) -> ErrorData {
-    ErrorData::resource_not_found(format!("There is no resource {uri}."), None)
+    ErrorData::resource_not_found(format!("There is no resource {uri}."), Some(json!({"uri": uri})))
 }
 
 fn uri_of(site_id: &str) -> String {

@@ -18,6 +18,7 @@ mod share;
 mod toolbar;
 
 pub(super) use headers::HSTS;
+pub(super) use negotiate::matches;
 pub(super) use place::Place;
 
 use super::error::{self, Wants};

@@ -28,7 +28,7 @@ pub(super) fn coding(accept: Option<&str>) -> Coding {
 }
 
 /// Whether `If-None-Match` names this validator.
-pub(super) fn matches(condition: &str, etag: &[u8]) -> bool {
+pub(in crate::http) fn matches(condition: &str, etag: &[u8]) -> bool {
     condition.trim() == "*"
         || condition
             .split(',')

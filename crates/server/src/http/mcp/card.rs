@@ -1,0 +1,105 @@
+//! What a program can learn about `/mcp` before it speaks to it, without a credential: the server card, one document with
+//! the members of SEP-2127 and of SEP-1649, and the catalogue that leads to it. Both are made from what the handler says
+//! of itself. Spec §4 MCP.
+
+use super::Mcp;
+use super::handler::{INSTRUCTIONS, NAME, TITLE, VERSIONS, capabilities, identity};
+use crate::http::view;
+use axum::extract::State;
+use axum::response::{IntoResponse, Response};
+use dropleaf_core::host::Origin;
+use http::{HeaderMap, HeaderValue, StatusCode, header};
+use serde_json::{Value, json};
+use std::sync::Arc;
+
+/// Below the address of the endpoint itself, where SEP-2127 looks.
+pub(super) const BESIDE: &str = "/mcp/server-card";
+const SCHEMA: &str = "https://static.modelcontextprotocol.io/schemas/v1/server-card.schema.json";
+const CARD: &str = "application/mcp-server-card+json";
+/// At most 100 characters.
+const DESCRIPTION: &str = "Publish HTML as private pages with unguessable links, and hear what their readers say.";
+
+/// `/.well-known/mcp/server-card.json`: the end of the name promises plain JSON.
+pub(super) async fn well_known(State(mcp): State<Arc<Mcp>>, asked: HeaderMap) -> Response {
+    document(&card(&mcp.state.resolved.hosts.base), "application/json", &asked)
+}
+
+/// The same beside the endpoint.
+pub(super) async fn beside(State(mcp): State<Arc<Mcp>>, asked: HeaderMap) -> Response {
+    document(&card(&mcp.state.resolved.hosts.base), CARD, &asked)
+}
+
+/// `/.well-known/ai-catalog.json`: which cards there are at this host.
+pub(super) async fn catalog(State(mcp): State<Arc<Mcp>>, asked: HeaderMap) -> Response {
+    let base = &mcp.state.resolved.hosts.base;
+    // A colon would end the part of the URN that names the host.
+    let host = base.host.trim_matches(['[', ']']).replace(':', "-");
+    let entry = json!({
+        "identifier": format!("urn:air:{host}:mcp:{NAME}"),
+        "displayName": TITLE,
+        "type": CARD,
+        "url": format!("{}{BESIDE}", base.url()),
+    });
+    document(&json!({"specVersion": "1.0", "entries": [entry]}), "application/ai-catalog+json", &asked)
+}
+
+fn card(origin: &Origin) -> Value {
+    let base = origin.url();
+    let endpoint = format!("{base}/mcp");
+    let newest_first: Vec<_> = VERSIONS.iter().rev().collect();
+    let identity = identity();
+    json!({
+        "$schema": SCHEMA,
+        "name": format!("{}/{NAME}", origin.namespace()),
+        "version": identity.version,
+        "title": TITLE,
+        "description": DESCRIPTION,
+        "websiteUrl": base,
+        "icons": [{"src": format!("{base}/favicon.svg"), "mimeType": "image/svg+xml", "sizes": ["any"]}],
+        "remotes": [{
+            "type": "streamable-http",
+            "url": endpoint,
+            "supportedProtocolVersions": newest_first,
+            "headers": [{
+                "name": "Authorization",
+                "description": "Bearer and an API key (stk_live_…) or an OAuth access token",
+                "isRequired": true,
+                "isSecret": true,
+            }],
+        }],
+        // From here on the members of SEP-1649; where both have one, the newer has it.
+        "protocolVersion": newest_first.first(),
+        "serverInfo": identity,
+        "transport": {"type": "streamable-http", "endpoint": endpoint},
+        "capabilities": capabilities(),
+        "instructions": INSTRUCTIONS,
+        "authentication": {"required": true, "schemes": ["bearer", "oauth2"]},
+        "documentationUrl": format!("{base}/auth.md"),
+        "iconUrl": format!("{base}/favicon.svg"),
+        "tools": "dynamic",
+        "resources": "dynamic",
+        "prompts": "dynamic",
+    })
+}
+
+fn document(value: &Value, kind: &'static str, asked: &HeaderMap) -> Response {
+    let body = value.to_string();
+    let etag = format!("\"{}\"", blake3::hash(body.as_bytes()).to_hex());
+    let condition = asked.get(header::IF_NONE_MATCH).and_then(|value| value.to_str().ok());
+    let mut response = if condition.is_some_and(|condition| view::matches(condition, etag.as_bytes())) {
+        StatusCode::NOT_MODIFIED.into_response()
+    } else {
+        ([(header::CONTENT_TYPE, kind)], body).into_response()
+    };
+    let headers = response.headers_mut();
+    for (name, value) in [
+        (header::CACHE_CONTROL, "public, max-age=3600"),
+        (header::ACCESS_CONTROL_ALLOW_METHODS, "GET"),
+        (header::ACCESS_CONTROL_ALLOW_HEADERS, "Content-Type, If-None-Match"),
+        (header::ACCESS_CONTROL_EXPOSE_HEADERS, "ETag"),
+    ] {
+        headers.insert(name, HeaderValue::from_static(value));
+    }
+    headers.extend(HeaderValue::from_str(&etag).ok().map(|etag| (header::ETAG, etag)));
+    response
+}

@@ -1,0 +1,138 @@
+"""The official Python MCP client, from publishing to an answered comment; says what it saw, one JSON line each.
+
+Arguments: the address of the service, `legacy` or `auto` (the era), the page's first and second HTML. DROPLEAF_KEY is the
+key; without it the client signs in with OAuth: it writes {"open": url} and waits for {"code", "state", "iss"} on standard
+input. Where a viewer or an operator has something to do, it writes {"do": …} and waits for a line.
+"""
+
+import asyncio
+import json
+import os
+import sys
+import warnings
+from contextlib import asynccontextmanager
+
+import httpx2
+import mcp_types as types
+from mcp import Client
+from mcp.client.auth import AuthorizationCodeResult, OAuthClientProvider
+from mcp.client.streamable_http import streamable_http_client
+from mcp.shared.auth import OAuthClientMetadata
+
+# The calls of the older era are deprecated, and what is tested here.
+warnings.simplefilter("ignore")
+
+BASE, ERA, FIRST, SECOND = sys.argv[1:5]
+KEY = os.environ.get("DROPLEAF_KEY")
+REDIRECT = os.environ.get("REDIRECT", "")
+
+
+def say(**facts):
+    print(json.dumps(facts), flush=True)
+
+
+async def hear():
+    return json.loads(await asyncio.to_thread(sys.stdin.readline))
+
+
+async def wait_for(what, **facts):
+    say(do=what, **facts)
+    await hear()
+
+
+class Memory:
+    tokens = None
+    client = None
+
+    async def get_tokens(self):
+        return self.tokens
+
+    async def set_tokens(self, tokens):
+        self.tokens = tokens
+
+    async def get_client_info(self):
+        return self.client
+
+    async def set_client_info(self, client):
+        self.client = client
+
+
+async def open_link(url):
+    say(open=url)
+
+
+async def wait_for_answer():
+    return AuthorizationCodeResult(**await hear())
+
+
+def http():
+    timeout = httpx2.Timeout(30, read=300)
+    if KEY:
+        return httpx2.AsyncClient(headers={"Authorization": f"Bearer {KEY}"}, trust_env=False, timeout=timeout)
+    provider = OAuthClientProvider(
+        server_url=f"{BASE}/mcp",
+        client_metadata=OAuthClientMetadata(
+            client_name="Python agent",
+            redirect_uris=[REDIRECT],
+            grant_types=["authorization_code", "refresh_token"],
+        ),
+        storage=Memory(),
+        redirect_handler=open_link,
+        callback_handler=wait_for_answer,
+    )
+    return httpx2.AsyncClient(auth=provider, trust_env=False, timeout=timeout)
+
+
+@asynccontextmanager
+async def watching(client, updated, uri):
+    """Gives a function that waits for the next change."""
+    if client.protocol_version >= "2026":
+        async with client.listen(resource_subscriptions=[uri]) as news:
+            async def first():
+                return (await anext(news)).uri
+            yield first
+    else:
+        await client.subscribe_resource(uri)
+        yield updated.get
+        await client.unsubscribe_resource(uri)
+
+
+async def main():
+    updated = asyncio.Queue()
+
+    async def on_message(message):
+        if isinstance(message, types.ResourceUpdatedNotification):
+            updated.put_nowait(str(message.params.uri))
+
+    async with http() as http_client:
+        transport = streamable_http_client(f"{BASE}/mcp", http_client=http_client)
+        async with Client(transport, mode=ERA, message_handler=on_message) as client:
+            say(version=client.protocol_version, server=client.server_info.name)
+
+            async def call(name, **arguments):
+                # The client itself checks the structure against the tool's schema.
+                result = await client.call_tool(name, arguments)
+                assert not result.is_error, result.content
+                return result.structured_content
+
+            tools = await client.list_tools()
+            say(tools=[tool.name for tool in tools.tools])
+            site = await call("publish_html", html=FIRST, agentation=True)
+            site = await call("update_site", site=site["id"], html=SECOND)
+            listed = await call("list_sites")
+            say(site=site, listed=[one["id"] for one in listed["sites"]])
+            if os.environ.get("RESTART"):
+                await wait_for("restart")
+            uri = f"dropleaf://sites/{site['id']}"
+            async with watching(client, updated, uri) as changed:
+                await wait_for("comment", site=site)
+                say(updated=await asyncio.wait_for(changed(), 15))
+            unread = (await call("get_site", site=site["id"])).get("unread_feedback")
+            feedback = (await call("list_feedback", site=site["id"]))["feedback"]
+            resolved = await call("resolve_feedback", id=feedback[0]["id"], note="On Friday.")
+            say(unread=unread, comments=[item["comment"] for item in feedback], note=resolved["resolved_note"])
+            about = await client.read_resource(uri)
+            say(read=json.loads(about.contents[0].text)["id"])
+
+
+asyncio.run(main())
