@@ -7,8 +7,9 @@ use dropleaf_core::account::Account;
 use dropleaf_core::api_key::{self, ApiKey};
 use dropleaf_core::scope::Scopes;
 use dropleaf_core::{Code, Error, Result, secret};
-use dropleaf_store::{DbError, Stmt, api_keys, idempotency, oauth_grants};
+use dropleaf_store::{DbError, Stmt, api_keys, idempotency, mcp_sessions, oauth_grants};
 use std::sync::Arc;
+use tokio::sync::watch;
 
 /// Accounts by the hash of a key of theirs, and what the key allows.
 pub(crate) type Keyring = Fresh<[u8; 32], (Account, ApiKey, Scopes)>;
@@ -59,6 +60,12 @@ impl App {
     pub(crate) fn forget_credentials(&self) {
         self.keyring.clear();
         self.token_ring.clear();
+        self.credentials.send_modify(|count| *count += 1);
+    }
+
+    /// Changes whenever a credential may have ended: whoever goes on in its name looks again.
+    pub fn credential_changes(&self) -> watch::Receiver<u64> {
+        self.credentials.subscribe()
     }
 
     /// `last_used` is written at most once a minute, and never in the way of a request: a failure is only logged.
@@ -138,7 +145,8 @@ impl App {
 
     /// Revokes a key of the account; to a program, only those that it made itself exist.
     pub async fn revoke_key(&self, account: &Account, grant_id: Option<&str>, id: &str) -> Result<()> {
-        match self.commit_keys(vec![api_keys::delete(&account.id, grant_id, id)]).await {
+        let stmts = vec![api_keys::delete(&account.id, grant_id, id), mcp_sessions::delete_of_key(id)];
+        match self.commit_keys(stmts).await {
             Ok(()) => Ok(()),
             Err(DbError::Guard(api_keys::UNKNOWN)) => Err(Error::not_found("API key")),
             Err(error) => Err(error.into()),

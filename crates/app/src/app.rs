@@ -5,7 +5,6 @@ use crate::burn::Embers;
 use crate::gates::Guesses;
 use crate::idempotency::InFlight;
 use crate::mailer::{Mailer, PostOffice};
-use crate::mcp_sessions::McpOwners;
 use crate::notices::Notices;
 use crate::oauth::TokenRing;
 use crate::pages::Pages;
@@ -18,12 +17,14 @@ use dropleaf_core::secret::Keys;
 use dropleaf_core::{Clock, Minter};
 use dropleaf_store::Store;
 use std::sync::Arc;
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, watch};
 
 /// Keys, and tokens of programs, whose rows are held in memory.
 const KEYS: usize = 10_000;
 /// What other nodes are told when a key, a grant or the plan of an account has changed.
 pub(crate) const KEYS_CHANGED: &str = "k";
+/// What is heard when anything may have changed.
+const EVERYTHING: &str = "*";
 
 /// Everything that comes in through the door at start-up.
 #[derive(Debug)]
@@ -55,8 +56,9 @@ pub struct App {
     pub(crate) mailer: Option<Arc<dyn Mailer>>,
     pub(crate) post: PostOffice,
     pub(crate) in_flight: InFlight,
-    pub(crate) mcp_owners: McpOwners,
     pub(crate) notices: Notices,
+    /// Rises whenever a credential may have ended.
+    pub(crate) credentials: watch::Sender<u64>,
     pub(crate) key_throttle: Throttle,
     pub(crate) attempt_throttle: Throttle,
     pub(crate) uploads: Semaphore,
@@ -77,8 +79,8 @@ impl App {
             mailer,
             post: PostOffice::default(),
             in_flight: InFlight::default(),
-            mcp_owners: McpOwners::new(KEYS),
-            notices: Notices::default(),
+            notices: Notices::new(minter.nonce()),
+            credentials: watch::Sender::new(0),
             key_throttle: Throttle::new(settings.rates.key_minute),
             attempt_throttle: Throttle::new(settings.rates.anonymous_attempts),
             uploads: Semaphore::new(settings.parallel_uploads.max(1)),
@@ -113,9 +115,13 @@ impl App {
     pub fn follow_changes(self: &Arc<Self>) -> Option<impl Future<Output = ()> + Send + use<>> {
         let app = Arc::clone(self);
         self.store.db.listen(move |changed| {
-            if changed == KEYS_CHANGED {
+            if app.notices.hear(changed) {
+                return;
+            }
+            if changed == KEYS_CHANGED || changed == EVERYTHING {
                 app.forget_credentials();
-            } else {
+            }
+            if changed != KEYS_CHANGED {
                 app.pages.evict_named(changed);
             }
         })

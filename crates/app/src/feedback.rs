@@ -1,7 +1,7 @@
 //! Feedback: left by viewers within their rates, read and settled by the owner. Spec §3, §4, decisions §6.1.
 
 use crate::app::App;
-use crate::notices::Notice;
+use crate::notices::{News, Notice};
 use dropleaf_core::account::Account;
 use dropleaf_core::feedback::{self, Feedback, Said};
 use dropleaf_core::rate::Standing;
@@ -45,14 +45,12 @@ impl App {
             stmts.extend(rates.iter().map(|(rate, key)| dropleaf_store::counters::take(key, rate, now)));
         }
         stmts.push(rows::insert(&item));
-        match self.store.commit(stmts).await {
-            Ok(_) => {
+        let news = site.account_id.as_deref().map(|owner| Notice::new(owner, &site.id, News::Feedback));
+        match self.commit_news(stmts, news).await {
+            Ok(()) => {
                 let (rate, key) = &rates[0];
                 // The comment is stored; not to know how many are left is no reason to say otherwise.
                 let used = if exempt { None } else { self.store.count_used(key, rate, now).await.ok() };
-                if let Some(owner) = &site.account_id {
-                    self.tell(owner, Notice { site_id: site.id.clone() });
-                }
                 Ok((item, used.map(|used| rate.standing(used, now))))
             }
             Err(DbError::Guard(sites::CHANGED)) => Err(Error::not_found("page")),
@@ -69,10 +67,26 @@ impl App {
         Ok(self.store.list_open_feedback(&site.id, SHOWN_MOST).await?)
     }
 
-    /// The comments on an own page: unresolved first, then newest.
+    /// The comments on an own page, for a program of its owner: unresolved first, then newest. From now on they count as
+    /// read.
     pub async fn list_feedback(&self, account: &Account, name: &str) -> Result<Vec<Feedback>> {
         let site = self.get_site(account, name).await?;
+        if self.store.count_unread_feedback(&site.id).await? > 0 {
+            // Before they are listed: a comment that comes in between is given too, but stays unread.
+            self.store.commit(vec![rows::mark_read(&site.id, self.now())]).await?;
+        }
         Ok(self.store.list_feedback(&site.id, LIST_MOST).await?)
+    }
+
+    /// The same for the owner in person: what they look at is not yet known to their programs.
+    pub async fn look_at_feedback(&self, account: &Account, name: &str) -> Result<Vec<Feedback>> {
+        let site = self.get_site(account, name).await?;
+        Ok(self.store.list_feedback(&site.id, LIST_MOST).await?)
+    }
+
+    /// How many comments on a page no program of its owner has been given.
+    pub async fn count_unread_feedback(&self, site_id: &str) -> Result<i64> {
+        Ok(self.store.count_unread_feedback(site_id).await?)
     }
 
     pub async fn resolve_feedback(

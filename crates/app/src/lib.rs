@@ -48,7 +48,7 @@ pub use device_logins::{DeviceRequest, NewDevice, Polled};
 pub use figures::{Figures, OpenReports};
 pub use idempotency::{Done, Once};
 pub use mailer::{Letter, MailError, Mailer};
-pub use notices::{Listener, Notice};
+pub use notices::{Listener, News, Notice};
 pub use oauth::{Answered, CodeTrade, GrantedClient, Identity, NewClient, Tokens};
 pub use pages::{Annotated, Body, Coding, LiveBundle, LiveFile, Page, PageKey, Part, encode};
 pub use passkeys::{Asked, NewPasskey};

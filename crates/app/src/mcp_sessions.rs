@@ -3,9 +3,10 @@
 
 use crate::app::App;
 use crate::oauth::Identity;
+use crate::sites::TRIES;
 use dropleaf_core::{Code, Error, Result};
+use dropleaf_store::DbError;
 use dropleaf_store::mcp_sessions::{self as rows, McpSession};
-use quick_cache::sync::Cache;
 
 /// A session that nobody has used for so long is forgotten.
 pub(crate) const KEPT_SECONDS: i64 = 30 * 86_400;
@@ -15,13 +16,12 @@ const MOST: i64 = 200;
 const NOTED_SECONDS: i64 = 3600;
 /// Longest parameters: a client's name and its abilities need a small part of this.
 const PARAMS_BYTES: usize = 64 * 1024;
-
-/// Who may use which session, by its id. That never changes while a session lives.
-pub(crate) type McpOwners = Cache<String, String>;
+/// As many things as one session may watch.
+const WATCHED_MOST: usize = 500;
 
 impl App {
-    /// Keeps a session that has just begun.
-    pub async fn begin_mcp_session(&self, who: &Identity, id: &str, params: &str) -> Result<()> {
+    /// Keeps a session that has just begun. Answers with those that had to make room for it.
+    pub async fn begin_mcp_session(&self, who: &Identity, id: &str, params: &str) -> Result<Vec<String>> {
         if params.len() > PARAMS_BYTES {
             return Err(Error::new(Code::TooLarge, "The parameters of initialize are too long."));
         }
@@ -31,17 +31,17 @@ impl App {
             account_id: who.account.id.clone(),
             principal: who.counted_as.clone(),
             params: params.to_owned(),
-            watched: Vec::new(),
+            watched: None,
             created_at: now,
             last_seen_at: now,
         };
-        let stmts = vec![rows::insert(&session), rows::delete_beyond(&session.principal, MOST)];
-        self.store.commit(stmts).await?;
-        self.mcp_owners.insert(session.id, session.principal);
-        Ok(())
+        let stmts = vec![rows::insert(&session), rows::delete_beyond(&session.principal, id, MOST - 1)];
+        let outcomes = self.store.commit(stmts).await?;
+        Ok(outcomes.last().map(rows::deleted).transpose()?.unwrap_or_default())
     }
 
-    /// The session, if it is this caller's.
+    /// The session, if it is this caller's: what every request with one is asked first. It is read each time, so that one
+    /// that was ended elsewhere is at its end here too.
     pub async fn find_mcp_session(&self, who: &Identity, id: &str) -> Result<Option<McpSession>> {
         let found = self.store.find_mcp_session(id).await?;
         let Some(session) = found.filter(|session| session.principal == who.counted_as) else {
@@ -51,27 +51,57 @@ impl App {
         if session.last_seen_at <= now - NOTED_SECONDS {
             self.store.commit(vec![rows::touch(id, now, now - NOTED_SECONDS)]).await?;
         }
-        self.mcp_owners.insert(session.id.clone(), session.principal.clone());
         Ok(Some(session))
     }
 
-    /// Whether this caller may use the session: what every request with one is asked first.
-    pub async fn may_use_mcp_session(&self, who: &Identity, id: &str) -> Result<bool> {
-        if let Some(owner) = self.mcp_owners.get(id) {
-            return Ok(owner == who.counted_as);
-        }
-        Ok(self.find_mcp_session(who, id).await?.is_some())
+    /// Adds something to what a session watches.
+    pub async fn watch_in_mcp_session(&self, who: &Identity, id: &str, entry: &str) -> Result<()> {
+        self.change_watched(who, id, |watched| {
+            if watched.len() >= WATCHED_MOST && !watched.iter().any(|known| known == entry) {
+                let detail = format!("A session can watch {WATCHED_MOST} resources; unsubscribe from some.");
+                return Err(Error::new(Code::TooMany, detail));
+            }
+            watched.retain(|known| known != entry);
+            watched.push(entry.to_owned());
+            Ok(())
+        })
+        .await
     }
 
-    /// Keeps what a session watches.
-    pub async fn watch_in_mcp_session(&self, who: &Identity, id: &str, watched: &[String]) -> Result<()> {
-        self.store.commit(vec![rows::watch(id, &who.counted_as, watched)]).await?;
-        Ok(())
+    /// Takes it away again. What was not watched is no failure.
+    pub async fn unwatch_in_mcp_session(&self, who: &Identity, id: &str, entry: &str) -> Result<()> {
+        self.change_watched(who, id, |watched| {
+            watched.retain(|known| known != entry);
+            Ok(())
+        })
+        .await
+    }
+
+    async fn change_watched(
+        &self,
+        who: &Identity,
+        id: &str,
+        change: impl Fn(&mut Vec<String>) -> Result<()>,
+    ) -> Result<()> {
+        for _ in 0..TRIES {
+            let session =
+                self.find_mcp_session(who, id).await?.ok_or_else(|| Error::not_found("MCP session"))?;
+            let mut after = session.watched.clone().unwrap_or_default();
+            change(&mut after)?;
+            if session.watched.as_ref() == Some(&after) {
+                return Ok(());
+            }
+            match self.store.commit(vec![rows::watch(id, session.watched.as_deref(), &after)]).await {
+                Ok(_) => return Ok(()),
+                Err(DbError::Guard(rows::CHANGED)) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Err(Error::new(Code::Conflict, "The session is being changed at the same time; try again."))
     }
 
     pub async fn end_mcp_session(&self, who: &Identity, id: &str) -> Result<()> {
         self.store.commit(vec![rows::delete(id, &who.counted_as)]).await?;
-        self.mcp_owners.remove(id);
         Ok(())
     }
 }

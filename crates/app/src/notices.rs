@@ -1,22 +1,63 @@
-//! News for an owner's programs that listen: who has an open stream hears at once that viewers have said something.
+//! News for an owner's programs that listen: who has an open stream hears at once that viewers have said something, or
+//! that a page has changed; on PostgreSQL also when that happened on another node.
 
 use crate::app::App;
+use dropleaf_store::{DbError, Stmt};
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 use tokio::sync::broadcast::{self, error::RecvError};
 
 /// So many may wait for a listener that is slow; it is told of the oldest no more.
 const WAITING: usize = 256;
+/// What news between nodes begin with.
+const MARK: &str = "n:";
 
-/// A viewer has said something about this page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum News {
+    /// A viewer has said something.
+    Feedback,
+    /// The page is not what it was: its content, its settings or its state.
+    Change,
+}
+
+/// News about one page, for its owner.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Notice {
+    account_id: String,
     pub site_id: String,
+    pub news: News,
+}
+
+impl Notice {
+    pub(crate) fn new(account_id: &str, site_id: &str, news: News) -> Self {
+        Self { account_id: account_id.to_owned(), site_id: site_id.to_owned(), news }
+    }
+
+    /// As other nodes are told; `node` is who says so.
+    fn written(&self, node: &str) -> String {
+        let news = match self.news {
+            News::Feedback => 'f',
+            News::Change => 'c',
+        };
+        format!("{MARK}{node}:{news}:{}:{}", self.account_id, self.site_id)
+    }
+
+    /// Who says what.
+    fn read(text: &str) -> Option<(&str, Self)> {
+        let mut parts = text.strip_prefix(MARK)?.split(':');
+        let (node, news) = (parts.next()?, parts.next()?);
+        let news = if news == "f" { News::Feedback } else { News::Change };
+        Some((node, Self::new(parts.next()?, parts.next()?, news)))
+    }
 }
 
 /// Who listens, by account.
-#[derive(Debug, Default)]
-pub(crate) struct Notices(Mutex<HashMap<String, broadcast::Sender<Notice>>>);
+#[derive(Debug)]
+pub(crate) struct Notices {
+    /// Tells this node's own news from those of others.
+    node: String,
+    channels: Mutex<HashMap<String, broadcast::Sender<Notice>>>,
+}
 
 /// One listener of one account.
 #[derive(Debug)]
@@ -36,20 +77,33 @@ impl Listener {
 }
 
 impl Notices {
+    pub(crate) fn new(node: String) -> Self {
+        Self { node, channels: Mutex::default() }
+    }
+
     fn listen(&self, account_id: &str) -> Listener {
-        let mut channels = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut channels = self.channels.lock().unwrap_or_else(PoisonError::into_inner);
         // Whoever went away is forgotten when somebody comes.
         channels.retain(|_, channel| channel.receiver_count() > 0);
         let channel = channels.entry(account_id.to_owned()).or_insert_with(|| broadcast::channel(WAITING).0);
         Listener(channel.subscribe())
     }
 
-    fn tell(&self, account_id: &str, notice: Notice) {
-        let channels = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(channel) = channels.get(account_id) {
+    fn tell(&self, notice: Notice) {
+        let channels = self.channels.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(channel) = channels.get(&notice.account_id) {
             // Nobody there to hear it is no failure.
             let _ = channel.send(notice);
         }
+    }
+
+    /// Passes on what another node has said; false when the text is no news.
+    pub(crate) fn hear(&self, text: &str) -> bool {
+        let Some((node, notice)) = Notice::read(text) else { return false };
+        if node != self.node {
+            self.tell(notice);
+        }
+        true
     }
 }
 
@@ -59,9 +113,24 @@ impl App {
         self.notices.listen(account_id)
     }
 
-    /// Tells the listeners of an account on this node.
-    pub(crate) fn tell(&self, account_id: &str, notice: Notice) {
-        self.notices.tell(account_id, notice);
+    /// What to tell other nodes of a notice.
+    pub(crate) fn spread(&self, notice: &Notice) -> String {
+        notice.written(&self.notices.node)
+    }
+
+    /// Tells the listeners on this node.
+    pub(crate) fn tell(&self, notice: Option<Notice>) {
+        if let Some(notice) = notice {
+            self.notices.tell(notice);
+        }
+    }
+
+    /// Commits something that is news to an owner: told once it is stored.
+    pub(crate) async fn commit_news(&self, stmts: Vec<Stmt>, notice: Option<Notice>) -> Result<(), DbError> {
+        let names = notice.iter().map(|notice| self.spread(notice)).collect();
+        self.store.commit_changed(stmts, names).await?;
+        self.tell(notice);
+        Ok(())
     }
 }
 
@@ -71,15 +140,30 @@ mod tests {
 
     #[tokio::test]
     async fn every_listener_of_the_account_hears_it_and_nobody_else() {
-        let notices = Notices::default();
+        let notices = Notices::new("a".into());
         let (mut one, mut two) = (notices.listen("acct_1"), notices.listen("acct_1"));
         let mut other = notices.listen("acct_2");
-        let notice = Notice { site_id: "site_1".into() };
-        notices.tell("acct_1", notice.clone());
-        notices.tell("acct_3", Notice { site_id: "site_3".into() });
+        let notice = Notice::new("acct_1", "site_1", News::Feedback);
+        notices.tell(notice.clone());
+        notices.tell(Notice::new("acct_3", "site_3", News::Change));
         assert_eq!(one.next().await, Some(notice.clone()));
         assert_eq!(two.next().await, Some(notice));
         drop(notices);
         assert_eq!(other.next().await, None);
+    }
+
+    #[tokio::test]
+    async fn news_of_other_nodes_are_passed_on_and_its_own_are_not_heard_twice() {
+        let (here, there) = (Notices::new("a".into()), Notices::new("b".into()));
+        let mut listener = here.listen("acct_1");
+        for news in [News::Feedback, News::Change] {
+            let notice = Notice::new("acct_1", "site_1", news);
+            assert!(here.hear(&notice.written(&here.node)), "its own");
+            assert!(here.hear(&notice.written(&there.node)));
+            assert_eq!(listener.next().await, Some(notice));
+        }
+        assert!(!here.hear("t:some-page") && !here.hear("*") && !here.hear("k"));
+        drop(here);
+        assert_eq!(listener.next().await, None);
     }
 }

@@ -53,6 +53,20 @@ impl Origin {
     }
 }
 
+/// An origin as browsers write it: of a web page, or of something with a scheme of its own, such as an extension. None for
+/// what is no origin, and for `null`, which is anybody's.
+pub fn written_origin(text: &str) -> Option<String> {
+    if let Some(origin) = Origin::parse(text) {
+        return Some(origin.url());
+    }
+    let (scheme, rest) = text.split_once("://")?;
+    let is_word = |text: &str, more: &[u8]| {
+        !text.is_empty() && text.bytes().all(|b| b.is_ascii_alphanumeric() || more.contains(&b))
+    };
+    let web = matches!(scheme.to_ascii_lowercase().as_str(), "http" | "https");
+    (!web && is_word(scheme, b"+-.") && is_word(rest, b"-._:")).then(|| text.to_ascii_lowercase())
+}
+
 const fn default_port(scheme: &str) -> u16 {
     // "http" and "https" are the only schemes there are.
     if scheme.len() == 4 { 80 } else { 443 }
@@ -205,6 +219,19 @@ fn aliases(origin: &Origin) -> Vec<String> {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn origins_are_compared_as_browsers_write_them() {
+        let written = |text| written_origin(text);
+        assert_eq!(written("HTTPS://App.Example.com:443/").as_deref(), Some("https://app.example.com"));
+        assert_eq!(written("http://localhost:6274").as_deref(), Some("http://localhost:6274"));
+        assert_eq!(written("chrome-extension://AbC").as_deref(), Some("chrome-extension://abc"));
+        for none in
+            ["null", "", "*", "example.com", "https://a.example/path", "https://a:b@c", "x://", "x://a/b"]
+        {
+            assert_eq!(written(none), None, "{none}");
+        }
+    }
 
     fn local() -> Hosts {
         let origin = Origin::parse("http://localhost:8080").unwrap();

@@ -7,7 +7,7 @@ CREATE TABLE mcp_sessions (
   -- The key or the grant it was begun with. No other credential may use it.
   principal    TEXT NOT NULL,
   params       TEXT NOT NULL,
-  -- The ids of the pages it watches, separated by spaces. Empty: all.
+  -- What it watches, separated by spaces: SITE or SITE/content. Empty: it never said; "-": nothing any more.
   watched      TEXT NOT NULL,
   created_at   BIGINT NOT NULL,
   last_seen_at BIGINT NOT NULL

@@ -65,6 +65,27 @@ impl Store {
             )
             .await
     }
+
+    /// How many unresolved comments on a site no program of its owner has been given.
+    pub async fn count_unread_feedback(&self, site_id: &str) -> Result<i64, DbError> {
+        let found = self
+            .db
+            .get(
+                "SELECT COUNT(*) FROM feedback WHERE site_id = $1 AND read_at IS NULL AND resolved_at IS NULL",
+                &[site_id.into()],
+                |row| row.int(0),
+            )
+            .await?;
+        Ok(found.unwrap_or_default())
+    }
+}
+
+/// Notes that a program of the owner is given every comment there is now.
+pub fn mark_read(site_id: &str, now: i64) -> Stmt {
+    Stmt::new(
+        "UPDATE feedback SET read_at = $1 WHERE site_id = $2 AND read_at IS NULL",
+        vec![now.into(), site_id.into()],
+    )
 }
 
 /// Adds a comment, unless the page holds as many open ones as it may.

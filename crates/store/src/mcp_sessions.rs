@@ -1,7 +1,12 @@
 //! Rows of `mcp_sessions`: what a client said when it began, and whose session it is.
 
-use crate::db::{DbError, Stmt};
+use crate::db::{DbError, Outcome, Stmt};
 use crate::store::Store;
+
+/// What the session watches has changed in between, or the session is gone.
+pub const CHANGED: &str = "mcp_session_changed";
+/// How a session that asked for nothing any more is written: nothing at all stands for everything.
+const NOTHING: &str = "-";
 
 /// A session as it is kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -12,8 +17,8 @@ pub struct McpSession {
     pub principal: String,
     /// The parameters of `initialize`, as JSON.
     pub params: String,
-    /// The pages it watches. None: all of the account's.
-    pub watched: Vec<String>,
+    /// What it watches, as the tails of resource addresses. None: it never said.
+    pub watched: Option<Vec<String>>,
     pub created_at: i64,
     pub last_seen_at: i64,
 }
@@ -30,13 +35,26 @@ impl Store {
                         account_id: row.text(1)?.to_owned(),
                         principal: row.text(2)?.to_owned(),
                         params: row.text(3)?.to_owned(),
-                        watched: row.text(4)?.split_whitespace().map(str::to_owned).collect(),
+                        watched: watched(row.text(4)?),
                         created_at: row.int(5)?,
                         last_seen_at: row.int(6)?,
                     })
                 },
             )
             .await
+    }
+}
+
+fn watched(text: &str) -> Option<Vec<String>> {
+    let listed = text.split_whitespace().filter(|entry| *entry != NOTHING);
+    (!text.is_empty()).then(|| listed.map(str::to_owned).collect())
+}
+
+fn written(watched: Option<&[String]>) -> String {
+    match watched {
+        None => String::new(),
+        Some([]) => NOTHING.to_owned(),
+        Some(listed) => listed.join(" "),
     }
 }
 
@@ -49,7 +67,7 @@ pub fn insert(session: &McpSession) -> Stmt {
             session.account_id.as_str().into(),
             session.principal.as_str().into(),
             session.params.as_str().into(),
-            session.watched.join(" ").into(),
+            written(session.watched.as_deref()).into(),
             session.created_at.into(),
             session.last_seen_at.into(),
         ],
@@ -64,26 +82,61 @@ pub fn touch(id: &str, now: i64, not_since: i64) -> Stmt {
     )
 }
 
-pub fn watch(id: &str, principal: &str, watched: &[String]) -> Stmt {
+/// Watches something else, unless that has changed since `before`.
+pub fn watch(id: &str, before: Option<&[String]>, after: &[String]) -> Stmt {
     Stmt::new(
-        "UPDATE mcp_sessions SET watched = $1 WHERE id = $2 AND principal = $3",
-        vec![watched.join(" ").into(), id.into(), principal.into()],
+        "UPDATE mcp_sessions SET watched = $1 WHERE id = $2 AND watched = $3",
+        vec![written(Some(after)).into(), id.into(), written(before).into()],
     )
+    .one(CHANGED)
 }
 
 pub fn delete(id: &str, principal: &str) -> Stmt {
     Stmt::new("DELETE FROM mcp_sessions WHERE id = $1 AND principal = $2", vec![id.into(), principal.into()])
 }
 
-/// Ends the oldest sessions of a principal that has more than `most`.
-pub fn delete_beyond(principal: &str, most: i64) -> Stmt {
+/// Ends the sessions of a principal that has more than `most` beside this one, those used longest ago first; see
+/// [`deleted`].
+pub fn delete_beyond(principal: &str, newest: &str, most: i64) -> Stmt {
     Stmt::new(
-        "DELETE FROM mcp_sessions WHERE principal = $1 AND id NOT IN \
-         (SELECT id FROM mcp_sessions WHERE principal = $1 ORDER BY last_seen_at DESC, id LIMIT $2)",
-        vec![principal.into(), most.into()],
+        "DELETE FROM mcp_sessions WHERE principal = $1 AND id <> $2 AND id NOT IN \
+         (SELECT id FROM mcp_sessions WHERE principal = $1 AND id <> $2 \
+         ORDER BY last_seen_at DESC, created_at DESC, id LIMIT $3) RETURNING id",
+        vec![principal.into(), newest.into(), most.into()],
+    )
+}
+
+/// The sessions that [`delete_beyond`] ended.
+pub fn deleted(outcome: &Outcome) -> Result<Vec<String>, DbError> {
+    outcome.rows.iter().map(|row| row.as_row().text(0).map(str::to_owned)).collect()
+}
+
+/// Ends the sessions of a key.
+pub fn delete_of_key(key_id: &str) -> Stmt {
+    Stmt::new("DELETE FROM mcp_sessions WHERE principal = $1", vec![key_id.into()])
+}
+
+/// Ends the sessions of a program, also those begun with keys it made. To be done while the keys are there.
+pub fn delete_of_grant(grant_id: &str) -> Stmt {
+    Stmt::new(
+        "DELETE FROM mcp_sessions WHERE principal = $1 \
+         OR principal IN (SELECT id FROM api_keys WHERE grant_id = $1)",
+        vec![grant_id.into()],
     )
 }
 
 pub fn delete_unused(since: i64) -> Stmt {
     Stmt::new("DELETE FROM mcp_sessions WHERE last_seen_at <= $1", vec![since.into()])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn having_asked_for_nothing_is_not_the_same_as_never_having_asked() {
+        for listed in [None, Some(vec![]), Some(vec!["site_1".to_owned(), "site_1/content".to_owned()])] {
+            assert_eq!(watched(&written(listed.as_deref())), listed);
+        }
+    }
 }

@@ -6,7 +6,7 @@ use dropleaf_core::account::Account;
 use dropleaf_core::oauth::token::Kind;
 use dropleaf_core::{Error, Result, secret};
 use dropleaf_store::oauth_grants::{self, GrantRow};
-use dropleaf_store::{DbError, api_keys, oauth_tokens};
+use dropleaf_store::{DbError, Stmt, api_keys, mcp_sessions, oauth_tokens};
 
 impl App {
     /// What programs can do in this account's name.
@@ -15,7 +15,7 @@ impl App {
     }
 
     pub async fn revoke_grant(&self, account: &Account, id: &str) -> Result<()> {
-        let stmts = vec![oauth_grants::revoke_of(&account.id, id, self.now()), api_keys::delete_of_grant(id)];
+        let stmts = ended(oauth_grants::revoke_of(&account.id, id, self.now()), id);
         match self.commit_keys(stmts).await {
             Ok(()) => Ok(()),
             Err(DbError::Guard(oauth_grants::UNKNOWN)) => Err(Error::not_found("app")),
@@ -26,8 +26,7 @@ impl App {
     /// Ends a grant from which something was stolen, or which its program gives back.
     pub(crate) async fn end_grant(&self, id: &str) -> Result<()> {
         tracing::info!(grant = id, "a grant has ended");
-        let stmts = vec![oauth_grants::revoke(id, self.now()), api_keys::delete_of_grant(id)];
-        Ok(self.commit_keys(stmts).await?)
+        Ok(self.commit_keys(ended(oauth_grants::revoke(id, self.now()), id)).await?)
     }
 
     /// Gives a token back (RFC 7009): a refresh token with its whole grant, an access token alone. A token that is
@@ -45,4 +44,9 @@ impl App {
             _ => Ok(()),
         }
     }
+}
+
+/// All that ends with a grant: its sessions are found by its keys, so they go first.
+fn ended(revoke: Stmt, id: &str) -> Vec<Stmt> {
+    vec![revoke, mcp_sessions::delete_of_grant(id), api_keys::delete_of_grant(id)]
 }

@@ -17,6 +17,7 @@ pub use read::{Content, ListQuery, SiteList};
 pub use replace::{Updated, Writable};
 
 use crate::app::App;
+use crate::notices::{News, Notice};
 use dropleaf_core::account::Account;
 use dropleaf_core::error::Fact;
 use dropleaf_core::plan::Plan;
@@ -74,11 +75,17 @@ impl App {
         after: &Site,
     ) -> Result<(), DbError> {
         let changed = crate::pages::names_of(before.into_iter().chain([after]));
+        // Nobody can watch a page that was not there.
+        let owner = before.and(after.account_id.as_deref());
+        let news = owner.map(|owner| Notice::new(owner, &after.id, News::Change));
+        let told = changed.iter().cloned().chain(news.as_ref().map(|news| self.spread(news))).collect();
         let changing = self.pages.changing();
-        let outcome = self.store.commit_changed(stmts, changed.clone()).await;
+        let outcome = self.store.commit_changed(stmts, told).await;
         // Also after a failure: whether a lost connection committed is not known.
         changing.done(&changed);
-        outcome.map(|_| ())
+        outcome?;
+        self.tell(news);
+        Ok(())
     }
 
     /// What a failed guard means to the caller.

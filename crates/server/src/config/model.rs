@@ -24,6 +24,7 @@ pub struct Config {
     pub plans: BTreeMap<String, Plan>,
     pub limits: Limits,
     pub oauth: OAuth,
+    pub mcp: Mcp,
     pub storage: Storage,
     pub retention: Retention,
     pub views: Views,
@@ -47,6 +48,7 @@ section!(Operator { email: String });
 section!(Mail { mode: String, smtp_url: String, from: String });
 section!(Accounts { default_plan: String, sign_up: String, allowed: Vec<String> });
 section!(OAuth { refresh_reuse: String, client_documents: bool, allow_loopback_documents: bool });
+section!(Mcp { allowed_origins: Vec<String> });
 section!(Views { count: bool });
 section!(Sweep { every_seconds: u64, collect_every_minutes: u64 });
 section!(Log { format: String, level: String });

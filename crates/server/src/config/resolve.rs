@@ -5,7 +5,7 @@ use crate::mail::Post;
 use anyhow::{Context, Result, bail, ensure};
 use dropleaf_app::{Rates, Retention, Settings};
 use dropleaf_content::Limits;
-use dropleaf_core::host::{Hosts, Origin};
+use dropleaf_core::host::{self, Hosts, Origin};
 use dropleaf_core::plan::{Plan, Plans};
 use dropleaf_core::rate::Rate;
 use dropleaf_core::sign_up::{Entry, SignUp};
@@ -37,6 +37,8 @@ pub struct Resolved {
     pub database_url: String,
     pub blobs_url: String,
     pub trusted_proxies: Vec<IpNet>,
+    /// As browsers write them.
+    pub mcp_origins: Vec<String>,
     pub mail: Post,
     pub settings: Settings,
 }
@@ -86,6 +88,7 @@ impl Config {
         dropleaf_core::email::address(&self.operator.email)
             .map_err(|_| anyhow::anyhow!("`operator.email` is not an e-mail address"))?;
         let trusted_proxies = networks("trusted_proxies", &self.trusted_proxies)?;
+        let mcp_origins = origins("mcp.allowed_origins", &self.mcp.allowed_origins)?;
         let mail = Post::resolve(&self, &hosts.base)?;
         let settings = self.settings(&data_dir)?;
         Ok(Resolved {
@@ -94,6 +97,7 @@ impl Config {
             database_url,
             blobs_url,
             trusted_proxies,
+            mcp_origins,
             mail,
             settings,
             config: self,
@@ -208,6 +212,15 @@ fn networks(key: &str, list: &[String]) -> Result<Vec<IpNet>> {
             alone
                 .or_else(|_| text.parse())
                 .with_context(|| format!("`{key}`: `{text}` is no network such as 10.0.0.0/8"))
+        })
+        .collect()
+}
+
+fn origins(key: &str, list: &[String]) -> Result<Vec<String>> {
+    list.iter()
+        .map(|text| {
+            host::written_origin(text)
+                .with_context(|| format!("`{key}`: `{text}` is no origin such as https://app.example.com"))
         })
         .collect()
 }

@@ -1,15 +1,21 @@
-//! `/mcp`: asks for a credential as MCP clients expect it; behind it there is nothing yet. Spec §4 MCP.
+//! The door of `/mcp`: credential, origin, and messages that are none. Spec §4 MCP.
 
-use crate::harness::Node;
+use crate::harness::mcp::message_in;
+use crate::harness::mcp_line::{BOTH, ask_now, begin, say};
+use crate::harness::oauth::let_in;
+use crate::harness::{Ask, Node, Setup};
+use serde_json::json;
 
 #[tokio::test]
 async fn mcp_asks_for_a_credential_and_names_its_own_document() {
     let node = Node::start().await;
     let metadata = format!("{}/.well-known/oauth-protected-resource/mcp", node.base_url());
     let asks = format!("Bearer resource_metadata=\"{metadata}\", scope=\"sites:read sites:write\"");
-    for ask in [node.get("/mcp"), node.post("/mcp")] {
+    for ask in [node.get("/mcp"), node.post("/mcp"), node.delete("/mcp")] {
         let answer = ask.send().await.refused(401, "auth required");
         assert_eq!(answer.header("www-authenticate"), asks);
+        assert_eq!(answer.header("access-control-allow-origin"), "*");
+        assert!(answer.header("access-control-expose-headers").contains("WWW-Authenticate, Mcp-Session-Id"));
     }
     let answer = node.post("/mcp").key("oat_nonsense").send().await.refused(401, "invalid_credential");
     assert!(
@@ -18,5 +24,152 @@ async fn mcp_asks_for_a_credential_and_names_its_own_document() {
     assert!(answer.header("www-authenticate").contains(&metadata));
     let document = node.get("/.well-known/oauth-protected-resource/mcp").send().await.expect(200).json();
     assert_eq!(document["resource"], format!("{}/mcp", node.base_url()));
-    node.post("/mcp").key(&node.key).send().await.refused(404, "not_found");
+}
+
+fn list(node: &Node) -> Ask {
+    ask_now(node, &node.key, "tools/list", &json!({}))
+}
+
+#[tokio::test]
+async fn pages_of_other_sites_may_not_speak_here() {
+    let setup = || {
+        Setup::new()
+            .set("base_url", "https://api.example.com")
+            .set("mcp.allowed_origins", "https://Inspector.example.net:443/,chrome-extension://abcdef")
+    };
+    let node = setup().start().await;
+    let at = |ask: Ask| ask.host("api.example.com");
+    at(list(&node)).send().await.expect(200);
+    for good in ["https://api.example.com", "https://inspector.example.net", "chrome-extension://abcdef"] {
+        let answer = at(list(&node)).header("origin", good).send().await.expect(200);
+        assert_eq!(answer.header("access-control-allow-origin"), "*");
+    }
+    let bad = [
+        "null",
+        "https://evil.example",
+        "http://api.example.com",
+        "https://api.example.com:8443",
+        "https://inspector.example.net.evil.example",
+        "https://x.inspector.example.net",
+        "http://localhost",
+        "chrome-extension://other",
+    ];
+    for origin in bad {
+        at(list(&node)).header("origin", origin).send().await.refused(403, "cross_site");
+    }
+    let twice =
+        at(list(&node)).header("origin", "https://api.example.com").header("origin", "https://evil.example");
+    twice.send().await.refused(403, "cross_site");
+    // Not even the credential is looked at first.
+    at(node.post("/mcp")).header("origin", "https://evil.example").send().await.refused(403, "cross_site");
+    list(&node).host("rebound.example").send().await.expect(421);
+    let preflight =
+        at(node.ask(reqwest::Method::OPTIONS, "/mcp")).header("origin", "https://inspector.example.net");
+    let allowed = preflight.send().await.expect(204);
+    for name in
+        ["Authorization", "MCP-Protocol-Version", "Mcp-Session-Id", "Mcp-Method", "Mcp-Name", "Last-Event-ID"]
+    {
+        assert!(allowed.header("access-control-allow-headers").contains(name), "{name}");
+    }
+}
+
+#[tokio::test]
+async fn on_this_machine_pages_of_this_machine_may_speak() {
+    let node = Node::start().await;
+    for good in ["http://localhost:6274", "http://127.0.0.1:5173", "http://[::1]:1234"] {
+        list(&node).header("origin", good).send().await.expect(200);
+    }
+    // A published page is on a host of its own, and not one of these.
+    for bad in ["http://s-abc.localhost:8080", "null", "http://localhost.evil.example", "http://192.168.1.1"]
+    {
+        list(&node).header("origin", bad).send().await.refused(403, "cross_site");
+    }
+}
+
+#[tokio::test]
+async fn what_is_no_message_is_refused_in_json() {
+    let node = Node::start().await;
+    let post =
+        |body: &str| node.post("/mcp").key(&node.key).header("accept", BOTH).body("application/json", body);
+    let wrong = [
+        ("{", -32700),
+        ("", -32700),
+        ("[]", -32600),
+        ("[{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}]", -32600),
+        ("7", -32600),
+        ("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":7}", -32600),
+        ("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\",\"params\":7}", -32600),
+        ("{\"jsonrpc\":\"1.0\",\"id\":1,\"method\":\"ping\"}", -32600),
+    ];
+    for (body, code) in wrong {
+        let answer = post(body).send().await.expect(400);
+        assert_eq!(answer.json()["error"]["code"], code, "{body}: {}", answer.text());
+    }
+    node.post("/mcp").key(&node.key).json(&json!({})).send().await.refused(406, "invalid_request");
+    let ask = node.post("/mcp").key(&node.key).header("accept", BOTH).body("text/plain", "{}");
+    ask.send().await.refused(415, "invalid_request");
+    say(&node, &node.key, "", "tools/list", &json!({})).send().await.refused(400, "invalid_request");
+    let put = node.put("/mcp").key(&node.key).send().await.refused(405, "method_not_allowed");
+    assert_eq!(put.header("allow"), "GET, POST, DELETE");
+    let session = begin(&node, &node.key).await;
+    let version =
+        post("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}").header("mcp-session-id", &session);
+    version.header("mcp-protocol-version", "1999-01-01").send().await.refused(400, "invalid_request");
+}
+
+#[tokio::test]
+async fn messages_that_are_too_long_are_refused() {
+    let node = Setup::new().set("limits.upload_bytes", "1000").start().await;
+    let long = json!({"name": "publish_html", "arguments": {"html": "x".repeat(1_100_000)}});
+    ask_now(&node, &node.key, "tools/call", &long).send().await.refused(413, "too_large");
+    let params = json!({
+        "protocolVersion": "2025-11-25", "capabilities": {},
+        "clientInfo": {"name": "x".repeat(70_000), "version": "1"},
+    });
+    say(&node, &node.key, "", "initialize", &params).send().await.refused(413, "too_large");
+}
+
+#[tokio::test]
+async fn read_only_token_is_told_which_scope_a_tool_needs() {
+    let node = Node::start().await;
+    let person = node.newcomer("ada@example.org").await;
+    let program = let_in(&person, "sites:read").await;
+    let publish = json!({"name": "publish_html", "arguments": {"html": "<p>x"}});
+    let session = begin(&node, &program.access).await;
+    let refused = [
+        ask_now(&node, &program.access, "tools/call", &publish).send().await,
+        say(&node, &program.access, &session, "tools/call", &publish).send().await,
+    ];
+    for answer in refused {
+        let answer = answer.refused(403, "insufficient_scope");
+        let challenge = answer.header("www-authenticate");
+        assert!(
+            challenge.starts_with("Bearer error=\"insufficient_scope\", scope=\"sites:write\""),
+            "{challenge}"
+        );
+        assert!(challenge.contains("/.well-known/oauth-protected-resource/mcp\""), "{challenge}");
+    }
+    let answer = ask_now(&node, &program.access, "tools/list", &json!({})).send().await.expect(200);
+    assert!(message_in(&answer)["result"]["tools"].is_array());
+}
+
+#[tokio::test]
+async fn message_that_says_two_things_is_refused() {
+    let node = Node::start().await;
+    let person = node.newcomer("ada@example.org").await;
+    let program = let_in(&person, "sites:read").await;
+    let session = begin(&node, &program.access).await;
+    // Whoever looks at the first of two names must not let pass what somebody further in does with the second.
+    let tricks = [
+        r#"{"jsonrpc":"2.0","id":1,"method":"ping","method":"tools/call","params":{"name":"publish_html","arguments":{"html":"<p>x"}}}"#,
+        r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"get_site","name":"publish_html","arguments":{"html":"<p>x"}}}"#,
+        r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"get_site"},"params":{"name":"publish_html","arguments":{"html":"<p>x"}}}"#,
+    ];
+    for trick in tricks {
+        let ask =
+            node.post("/mcp").key(&program.access).header("accept", BOTH).header("mcp-session-id", &session);
+        let answer = ask.body("application/json", trick).send().await.expect(400);
+        assert_eq!(answer.json()["error"]["code"], -32600, "{}", answer.text());
+    }
+    assert_eq!(node.count("SELECT COUNT(*) FROM sites").await, 0);
 }

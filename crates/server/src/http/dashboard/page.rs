@@ -38,7 +38,7 @@ pub(super) async fn show(
     if matches!(site.state, SiteState::Live | SiteState::Expired) {
         versions = app.list_versions(account, id).await?.1;
         links = app.list_share_tokens(account, id).await?;
-        feedback = app.list_feedback(account, id).await?;
+        feedback = app.look_at_feedback(account, id).await?;
     }
     // A name that cannot be anybody's, to cut the address around it.
     let around = state.app.hosts.slug_url("\u{0}");

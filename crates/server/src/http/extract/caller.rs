@@ -66,6 +66,14 @@ fn credential(parts: &Parts) -> Result<Credential<'_>, Error> {
     }
 }
 
+/// The credential itself, for whoever goes on in its name and has to look again.
+pub(in crate::http) fn bearer_text(parts: &Parts) -> Option<String> {
+    match credential(parts) {
+        Ok(Credential::Bearer(bearer)) => Some(bearer.to_owned()),
+        _ => None,
+    }
+}
+
 /// Who sent the request, if anybody did; what the credential allows is left to be asked.
 pub(in crate::http) async fn bearer(parts: &Parts, state: &ApiState) -> Result<Option<Identity>, ApiError> {
     match credential(parts)? {

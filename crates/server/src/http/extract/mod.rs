@@ -10,7 +10,7 @@ mod spool;
 mod upload;
 
 pub(super) use caller::{
-    KeyReader, Maker, Owner, Publisher, Reader, SiteWriter, bearer, client_ip, insufficient,
+    KeyReader, Maker, Owner, Publisher, Reader, SiteWriter, bearer, bearer_text, client_ip, insufficient,
 };
 pub(super) use fields::Fields;
 pub(super) use form::Form;

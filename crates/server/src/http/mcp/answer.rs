@@ -11,6 +11,9 @@ use rmcp::model::{CallToolResult, ContentBlock, Resource};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+/// In the result of a tool about one page, when there are any.
+pub(super) const UNREAD: &str = "unread_feedback";
+
 /// What a tool has to say.
 #[derive(Debug)]
 pub(super) struct Answer {
@@ -55,15 +58,34 @@ pub(super) async fn call(
 ) -> CallToolResult {
     let call = Call { state: state.clone(), sender, fields: Fields::new(arguments) };
     match (tool.run)(call).await {
-        Ok(answer) => written(answer),
+        Ok(answer) => {
+            let unread = unread(state, answer.site_id.as_deref()).await;
+            written(answer, unread)
+        }
         Err(error) => refused(&error),
     }
 }
 
-fn written(answer: Answer) -> CallToolResult {
+/// How many comments on the page at hand no program of its owner has been given. What was asked for is done: not to know
+/// this is no reason to say otherwise.
+async fn unread(state: &ApiState, site_id: Option<&str>) -> i64 {
+    match site_id {
+        Some(id) => state.app.count_unread_feedback(id).await.unwrap_or_default(),
+        None => 0,
+    }
+}
+
+fn written(mut answer: Answer, unread: i64) -> CallToolResult {
+    if let (1.., Value::Object(value)) = (unread, &mut answer.value) {
+        value.insert(UNREAD.into(), unread.into());
+    }
     let text = answer.text.unwrap_or_else(|| answer.value.to_string());
     let mut content = vec![ContentBlock::text(text)];
     content.extend(answer.link.map(ContentBlock::resource_link));
+    if let (1.., Some(id)) = (unread, &answer.site_id) {
+        let said = format!("Viewers left {unread} unread comments on {id}. Call list_feedback to read them.");
+        content.push(ContentBlock::text(said));
+    }
     let mut result = CallToolResult::success(content);
     result.structured_content = Some(answer.value);
     result

@@ -1,28 +1,34 @@
-//! Before the library: the credential, the origin, whose session it is, and whether the credential's scopes allow what
+//! Before the library: the origin, the credential, whose session it is, and whether the credential's scopes allow what
 //! the message asks. Inside a tool it would be too late to answer with a status that makes clients ask for more.
 
-use super::{Mcp, sessions, tools};
+use super::handler::{Handler, Listening};
+use super::watching::Holder;
+use super::{Mcp, rpc, sessions, streams, tools};
 use crate::http::api::{ApiError, ApiState};
 use crate::http::error::{self, Wants};
-use crate::http::extract::{Incoming, bearer, client_ip, insufficient};
+use crate::http::extract::{Incoming, bearer, bearer_text, client_ip, insufficient};
 use crate::http::oauth::Challenge;
 use axum::body::Body;
 use axum::extract::{Request, State};
-use axum::response::{IntoResponse, Response};
+use axum::response::Response;
 use bytes::Bytes;
 use dropleaf_app::{Caller, Identity};
-use dropleaf_core::host::Origin;
+use dropleaf_core::host::{Origin, written_origin};
 use dropleaf_core::scope::Scope;
 use dropleaf_core::{Code, Error, Result};
 use http::request::Parts;
-use http::{HeaderMap, HeaderValue, Method, header};
+use http::{HeaderMap, HeaderValue, Method, StatusCode, header};
+use http_body_util::BodyExt;
+use rmcp::model::ProtocolVersion;
 use serde::Deserialize;
-use serde_json::json;
+use serde_json::Value;
 use std::sync::Arc;
 
-const SESSION_ID: &str = "mcp-session-id";
-/// The code of JSON-RPC for a text that is no JSON.
-const PARSE_ERROR: i32 = -32700;
+pub(super) const SESSION_ID: &str = "mcp-session-id";
+const VERSION: &str = "mcp-protocol-version";
+const LISTEN: &str = "subscriptions/listen";
+/// A client's name and its abilities need a small part of this.
+const INITIALIZE_BYTES: usize = 64 * 1024;
 
 /// Who sent a message, on its way to the tools.
 #[derive(Debug, Clone)]
@@ -31,19 +37,23 @@ pub(super) struct Sender {
     pub caller: Caller,
 }
 
-/// As much of a message as the door looks at.
-#[derive(Debug, Deserialize)]
+/// As much of a message as the door looks at. What is in it twice is refused: the library might look at the other one.
+#[derive(Debug, Default, Deserialize)]
 struct Peek {
+    #[serde(default)]
+    id: Option<Value>,
     #[serde(default)]
     method: String,
     #[serde(default)]
     params: Option<PeekParams>,
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Default, Deserialize)]
 struct PeekParams {
     #[serde(default)]
     name: Option<String>,
+    #[serde(default)]
+    notifications: Option<Value>,
 }
 
 /// The longest message: escapes can double the size of a page.
@@ -61,33 +71,92 @@ pub(super) async fn answer(State(mcp): State<Arc<Mcp>>, request: Request) -> Res
 async fn pass(mcp: &Mcp, request: Request) -> std::result::Result<Response, ApiError> {
     let (mut parts, body) = request.into_parts();
     let state = &mcp.state;
-    check_origin(&parts.headers, &state.resolved.hosts.base)?;
+    check_origin(&parts.headers, &state.resolved.hosts.base, &state.resolved.mcp_origins)?;
     let who = bearer(&parts, state).await?.ok_or_else(|| Error::plain(Code::AuthRequired))?;
-    if let Some(id) = parts.headers.get(SESSION_ID) {
-        let known = match id.to_str() {
-            Ok(id) => state.app.may_use_mcp_session(&who, id).await?,
-            Err(_) => false,
-        };
-        if !known {
-            return Err(Error::new(Code::NotFound, "There is no such MCP session; initialize again.").into());
-        }
-    }
-    let body = if parts.method == Method::POST {
-        let bytes = Incoming { state, headers: &parts.headers, body }.bytes(most_bytes(state)).await?;
-        match serde_json::from_slice::<Peek>(&bytes) {
-            Ok(peek) => check_scope(&peek, &who)?,
-            // A list of messages is no object: the library knows what to say.
-            Err(error) if error.is_data() => {}
-            Err(error) => return Ok(no_json(&error)),
-        }
-        bytes
-    } else {
-        Bytes::new()
+    let session = own_session(state, &mut parts.headers, &who).await?;
+    let holder = |who: &Identity, session| Holder {
+        who: who.clone(),
+        bearer: bearer_text(&parts).unwrap_or_default(),
+        session,
     };
-    Ok(hand_over(mcp, &mut parts, who, body).await)
+    if let Some(id) = session.as_ref().filter(|_| opens_stream(&parts)) {
+        return Ok(streams::open(mcp, holder(&who, session.clone()), id.clone())?);
+    }
+    let (body, peek) = if parts.method == Method::POST {
+        let bytes = Incoming { state, headers: &parts.headers, body }.bytes(most_bytes(state)).await?;
+        match peek(&bytes) {
+            Ok(peek) => (bytes, peek),
+            Err(response) => return Ok(*response),
+        }
+    } else {
+        (Bytes::new(), Peek::default())
+    };
+    check_scope(&peek, &who)?;
+    let mut handler = Handler::new(state.clone());
+    if peek.method == "initialize" && body.len() > INITIALIZE_BYTES {
+        let detail = format!("The message is longer than the {INITIALIZE_BYTES} bytes it may have.");
+        return Err(Error::new(Code::TooLarge, detail).into());
+    }
+    if peek.method == LISTEN && session.is_none() {
+        let place = mcp.streams.take(&who.counted_as, None)?;
+        let asked = peek.params.as_ref().and_then(|params| params.notifications.as_ref());
+        handler = handler.listening(Listening::new(state, holder(&who, None), place, asked).await);
+    }
+    let id = peek.id;
+    let response = hand_over(mcp, &mut parts, handler, who, session, body).await;
+    Ok(reworded(response, &parts, id.as_ref()).await)
 }
 
-async fn hand_over(mcp: &Mcp, parts: &mut Parts, who: Identity, body: Bytes) -> Response {
+/// The session that the request names, if it is the caller's. The newest revision knows no sessions.
+async fn own_session(state: &ApiState, headers: &mut HeaderMap, who: &Identity) -> Result<Option<String>> {
+    let newest = ProtocolVersion::V_2026_07_28;
+    if headers.get(VERSION).is_some_and(|version| version.as_bytes() >= newest.as_str().as_bytes()) {
+        headers.remove(SESSION_ID);
+    }
+    let Some(id) = headers.get(SESSION_ID) else { return Ok(None) };
+    let id = id.to_str().unwrap_or_default().to_owned();
+    match state.app.find_mcp_session(who, &id).await? {
+        Some(_) => Ok(Some(id)),
+        None => Err(Error::new(Code::NotFound, "There is no such MCP session; initialize again.")),
+    }
+}
+
+/// Whether a client of the older revisions asks for the stream of its session. One that resumes the answer to a message
+/// names that message behind a slash: the library has it.
+fn opens_stream(parts: &Parts) -> bool {
+    let text = |name: &str| parts.headers.get(name).map(|value| value.to_str().unwrap_or_default());
+    let known = |version: &str| ProtocolVersion::KNOWN_VERSIONS.iter().any(|known| known.as_str() == version);
+    parts.method == Method::GET
+        && text("accept").is_some_and(|accept| accept.contains("text/event-stream"))
+        && text(VERSION).is_none_or(known)
+        && text("last-event-id").is_none_or(|id| !id.contains('/'))
+}
+
+fn peek(bytes: &[u8]) -> std::result::Result<Peek, Box<Response>> {
+    let refused = |code, message: &str| Err(Box::new(rpc::no_message(None, code, message)));
+    if bytes.trim_ascii_start().first() == Some(&b'[') {
+        return refused(
+            rpc::INVALID_REQUEST,
+            "Lists of messages are not understood here; send one at a time.",
+        );
+    }
+    match serde_json::from_slice(bytes) {
+        Ok(peek) => Ok(peek),
+        Err(error) if error.is_data() => {
+            refused(rpc::INVALID_REQUEST, &format!("The body is no JSON-RPC message: {error}"))
+        }
+        Err(error) => refused(rpc::PARSE_ERROR, &format!("The body is not JSON: {error}")),
+    }
+}
+
+async fn hand_over(
+    mcp: &Mcp,
+    parts: &mut Parts,
+    handler: Handler,
+    who: Identity,
+    session: Option<String>,
+    body: Bytes,
+) -> Response {
     let caller = Caller {
         account: Some(who.account.clone()),
         grant_id: who.grant_id.clone(),
@@ -96,20 +165,36 @@ async fn hand_over(mcp: &Mcp, parts: &mut Parts, who: Identity, body: Bytes) -> 
     // The credential has done its work; nothing further in needs to see it.
     parts.headers.remove(header::AUTHORIZATION);
     parts.extensions.insert(Sender { who: who.clone(), caller });
-    let mut service = mcp.service.clone();
-    service.config.session_store = Some(Arc::new(sessions::Own { app: Arc::clone(&mcp.state.app), who }));
+    let store = sessions::Own {
+        app: Arc::clone(&mcp.state.app),
+        who,
+        sessions: Arc::clone(&mcp.sessions),
+        streams: Arc::clone(&mcp.streams),
+    };
+    let _turn = match &session {
+        Some(id) => mcp.restoring.turn(&mcp.sessions, id).await,
+        None => None,
+    };
     let request = Request::from_parts(parts.clone(), Body::from(body));
-    service.handle(request).await.map(Body::new)
+    mcp.service(handler, store).handle(request).await.map(Body::new)
 }
 
-/// Pages of other sites may not speak here in a browser, whatever they know; programs send no origin. Our own may, and
-/// where the service itself is on this machine, so may whatever else runs on it.
-fn check_origin(headers: &HeaderMap, base: &Origin) -> Result<()> {
-    let Some(value) = headers.get(header::ORIGIN) else { return Ok(()) };
-    let origin = value.to_str().ok().and_then(Origin::parse);
+/// Pages of other sites may not speak here in a browser, whatever they know; programs send no origin. Our own may, those
+/// that the operator named, and where the service itself is on this machine, whatever else runs on it.
+fn check_origin(headers: &HeaderMap, base: &Origin, allowed: &[String]) -> Result<()> {
     let local = |host: &str| matches!(host, "localhost" | "127.0.0.1" | "[::1]");
-    let welcome = origin.is_some_and(|origin| origin == *base || (local(&base.host) && local(&origin.host)));
-    if welcome { Ok(()) } else { Err(Error::plain(Code::CrossSite)) }
+    let welcome = |value: &HeaderValue| {
+        let Ok(text) = value.to_str() else { return false };
+        let ours = Origin::parse(text)
+            .is_some_and(|origin| origin == *base || (local(&base.host) && local(&origin.host)));
+        ours || written_origin(text).is_some_and(|origin| allowed.contains(&origin))
+    };
+    if headers.get_all(header::ORIGIN).iter().all(welcome) {
+        return Ok(());
+    }
+    let detail =
+        "Web pages of this origin may not use /mcp; the setting mcp.allowed_origins names those that may.";
+    Err(Error::new(Code::CrossSite, detail))
 }
 
 fn check_scope(peek: &Peek, who: &Identity) -> Result<()> {
@@ -119,9 +204,8 @@ fn check_scope(peek: &Peek, who: &Identity) -> Result<()> {
             // An unknown tool is refused behind the door, by its name.
             tools::find(name).map(|tool| tool.needs)
         }
-        method if method.starts_with("resources/") || method.starts_with("subscriptions/") => {
-            Some(Scope::Read)
-        }
+        LISTEN => Some(Scope::Read),
+        method if method.starts_with("resources/") => Some(Scope::Read),
         _ => None,
     };
     match needs {
@@ -130,10 +214,37 @@ fn check_scope(peek: &Peek, who: &Identity) -> Result<()> {
     }
 }
 
-fn no_json(error: &serde_json::Error) -> Response {
-    let message = format!("The body is not JSON: {error}");
-    let body = json!({"jsonrpc": "2.0", "id": null, "error": {"code": PARSE_ERROR, "message": message}});
-    (http::StatusCode::BAD_REQUEST, axum::Json(body)).into_response()
+/// The library refuses in plain text. Clients of ours get JSON: as the API refuses, or, to something that is JSON but no
+/// message, as JSON-RPC does.
+async fn reworded(response: Response, parts: &Parts, id: Option<&Value>) -> Response {
+    let status = response.status();
+    let json = |headers: &HeaderMap| {
+        headers.get(header::CONTENT_TYPE).is_some_and(|kind| kind.as_bytes().starts_with(b"application/json"))
+    };
+    if status.is_success() || json(response.headers()) {
+        return response;
+    }
+    let (mut head, body) = response.into_parts();
+    let text = body.collect().await.map(http_body_util::Collected::to_bytes).unwrap_or_default();
+    let text = String::from_utf8_lossy(&text);
+    if status == StatusCode::UNSUPPORTED_MEDIA_TYPE && json(&parts.headers) {
+        return rpc::no_message(id, rpc::INVALID_REQUEST, &text);
+    }
+    let error = match status {
+        StatusCode::NOT_FOUND => {
+            Error::new(Code::NotFound, "There is no such MCP session; initialize again.")
+        }
+        StatusCode::METHOD_NOT_ALLOWED => Error::plain(Code::MethodNotAllowed),
+        StatusCode::PAYLOAD_TOO_LARGE => Error::new(Code::TooLarge, text),
+        status if status.is_server_error() => Error::internal(text.into_owned()),
+        _ => Error::new(Code::InvalidRequest, text),
+    };
+    let mut worded = error::respond(&error, Wants::Json).map(Body::new);
+    *worded.status_mut() = status;
+    if let Some(allow) = head.headers.remove(header::ALLOW) {
+        worded.headers_mut().insert(header::ALLOW, allow);
+    }
+    worded
 }
 
 /// Its own document, not the API's: clients compare the resource in it with the address they asked.

@@ -1,56 +1,78 @@
 //! `/mcp`: the same acts as the API, for clients of the Model Context Protocol. Spec §4 MCP.
 //!
 //! `door` decides who may come in and with which session, before the library sees the request; `handler` is what the
-//! library calls; `tools` is the table of what can be done.
+//! library calls; `tools` is the table of what can be done; `streams` and `watching` are what stays open.
 
 mod answer;
 mod door;
 mod handler;
 mod prompts;
 mod resources;
+mod rpc;
 mod schema;
 mod sessions;
+mod streams;
 mod tools;
+mod watching;
 
 use super::api::ApiState;
 use axum::Router;
 use axum::routing::any;
 use handler::Handler;
+use rmcp::transport::streamable_http_server::session::SessionStore;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
+use sessions::Restoring;
 use std::sync::Arc;
 use std::time::Duration;
+use streams::Streams;
 
 /// A session that rests longer than this leaves memory; its row brings it back.
-const RESTS: Duration = Duration::from_hours(1);
-/// How often a silent stream says that it is alive.
+const RESTS: Duration = Duration::from_mins(10);
+/// How often a silent stream says that it is alive, at the longest.
 const BEAT: Duration = Duration::from_secs(15);
 
 type Service = StreamableHttpService<Handler, LocalSessionManager>;
 
 /// What the door holds.
+#[derive(Debug)]
 pub(super) struct Mcp {
     state: ApiState,
-    service: Service,
+    /// The sessions in memory.
+    sessions: Arc<LocalSessionManager>,
+    restoring: Restoring,
+    streams: Arc<Streams>,
 }
 
 pub(super) fn routes<S: Clone + Send + Sync + 'static>(state: &ApiState) -> Router<S> {
-    let mcp = Arc::new(Mcp { state: state.clone(), service: service(state) });
+    let mut sessions = LocalSessionManager::default();
+    sessions.session_config.keep_alive = Some(RESTS);
+    let mcp = Arc::new(Mcp {
+        state: state.clone(),
+        sessions: Arc::new(sessions),
+        restoring: Restoring::default(),
+        streams: Arc::default(),
+    });
     Router::new().route("/mcp", any(door::answer)).with_state(mcp)
 }
 
-fn service(state: &ApiState) -> Service {
-    let mut sessions = LocalSessionManager::default();
-    sessions.session_config.keep_alive = Some(RESTS);
-    let mut config = StreamableHttpServerConfig::default()
-        .with_sse_keep_alive(Some(BEAT))
-        .with_cancellation_token(state.tasks.stopping.child_token())
-        .with_max_request_body_bytes(usize::try_from(door::most_bytes(state)).unwrap_or(usize::MAX))
-        // The Host header has chosen this face of the service already, and the door looks at Origin.
-        .disable_allowed_hosts()
-        .disable_allowed_origins();
-    // Replaced for each request by the store of its caller.
-    config.session_store = Some(Arc::new(sessions::Nobody));
-    let handler = Handler::new(state.clone());
-    StreamableHttpService::new(move || Ok(handler.clone()), Arc::new(sessions), config)
+impl Mcp {
+    /// The library, for one request: it knows sessions only through `store`, and acts through `handler`.
+    fn service(&self, handler: Handler, store: impl SessionStore) -> Service {
+        // The library is not told when the server stops: calls under way may end, and streams end themselves.
+        let mut config = StreamableHttpServerConfig::default()
+            .with_sse_keep_alive(Some(self.beat()))
+            .with_max_request_body_bytes(usize::try_from(door::most_bytes(&self.state)).unwrap_or(usize::MAX))
+            // The Host header has chosen this face of the service already, and the door looks at Origin.
+            .disable_allowed_hosts()
+            .disable_allowed_origins();
+        config.session_store = Some(Arc::new(store));
+        StreamableHttpService::new(move || Ok(handler.clone()), Arc::clone(&self.sessions), config)
+    }
+
+    /// In good time before the wire takes a silent connection for dead.
+    fn beat(&self) -> Duration {
+        let idle = Duration::from_secs(self.state.resolved.config.limits.idle_seconds.max(1));
+        BEAT.min(idle / 2)
+    }
 }

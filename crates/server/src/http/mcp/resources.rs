@@ -1,26 +1,196 @@
 //! The owner's pages as resources: `dropleaf://sites/{id}` tells about one, `…/content` is what is stored.
 
 use super::door::Sender;
-use crate::http::api::ApiState;
+use super::handler::FIXED_MS;
+use super::rpc::refusal;
+use crate::http::api::{ApiState, SiteJson};
+use base64::Engine;
+use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
+use dropleaf_app::{ListQuery, News, Notice};
+use dropleaf_core::site::Site;
+use dropleaf_core::{Error, Minter};
 use rmcp::ErrorData;
-use rmcp::model::{ListResourceTemplatesResult, ListResourcesResult, ReadResourceResult};
+use rmcp::model::{
+    CacheScope, ListResourceTemplatesResult, ListResourcesResult, ReadResourceResult, Resource,
+    ResourceContents, ResourceTemplate,
+};
+use serde_json::Value;
 
+const SITES: &str = "dropleaf://sites/";
+const CONTENT: &str = "/content";
+/// Pages on one page of the list; each has two resources.
+const PAGE: i64 = 50;
+const JSON: &str = "application/json";
+
+/// What an address stands for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Target<'a> {
+    site_id: &'a str,
+    content: bool,
+}
+
+impl<'a> Target<'a> {
+    fn parse(uri: &'a str) -> Option<Self> {
+        let tail = uri.strip_prefix(SITES)?;
+        let (site_id, content) = match tail.strip_suffix(CONTENT) {
+            Some(id) => (id, true),
+            None => (tail, false),
+        };
+        Minter::is_id("site", site_id).then_some(Self { site_id, content })
+    }
+}
+
+fn unknown(uri: &str) -> ErrorData {
+    ErrorData::resource_not_found(format!("There is no resource {uri}."), None)
+}
+
+fn uri_of(site_id: &str) -> String {
+    format!("{SITES}{site_id}")
+}
+
+/// The owner's live pages, the last changed first.
 pub(super) async fn list(
-    _state: &ApiState,
-    _sender: &Sender,
-    _cursor: Option<String>,
+    state: &ApiState,
+    sender: &Sender,
+    cursor: Option<String>,
 ) -> Result<ListResourcesResult, ErrorData> {
-    Ok(ListResourcesResult::default())
+    let mut query = ListQuery { limit: PAGE, ..ListQuery::default() };
+    if let Some(cursor) = cursor {
+        let (before, id) = read_cursor(&cursor)
+            .ok_or_else(|| ErrorData::invalid_params("The cursor is not one of this list.", None))?;
+        (query.before, query.before_id) = (Some(before), Some(id));
+    }
+    let found = state.app.list_sites(&sender.who.account, query).await.map_err(|error| refusal(&error))?;
+    let last = found.sites.last().filter(|_| found.has_more);
+    let next_cursor = last.map(|site| cursor_after(site.updated_at, &site.id));
+    let mut result = ListResourcesResult::with_all_items(found.sites.iter().flat_map(described).collect());
+    result.next_cursor = next_cursor;
+    result.ttl_ms = Some(0);
+    result.cache_scope = Some(CacheScope::Private);
+    Ok(result)
+}
+
+fn described(site: &Site) -> [Resource; 2] {
+    let uri = uri_of(&site.id);
+    let about = Resource::new(&uri, format!("{}.json", site.id))
+        .with_title(site.title.as_str())
+        .with_description("The page's link, settings, version and views, and how much feedback is unread.")
+        .with_mime_type(JSON);
+    let content = Resource::new(format!("{uri}{CONTENT}"), format!("{}-content", site.id))
+        .with_title(format!("{} (content)", site.title))
+        .with_description("The document as it is stored.");
+    [about, content]
+}
+
+fn cursor_after(updated_at: i64, id: &str) -> String {
+    URL_SAFE_NO_PAD.encode(format!("{updated_at} {id}"))
+}
+
+fn read_cursor(cursor: &str) -> Option<(i64, String)> {
+    let text = String::from_utf8(URL_SAFE_NO_PAD.decode(cursor).ok()?).ok()?;
+    let (updated_at, id) = text.split_once(' ')?;
+    Minter::is_id("site", id).then_some((updated_at.parse().ok()?, id.to_owned()))
 }
 
 pub(super) fn templates() -> ListResourceTemplatesResult {
-    ListResourceTemplatesResult::default()
+    let about = ResourceTemplate::new(format!("{SITES}{{id}}"), "site")
+        .with_title("A page")
+        .with_description("Metadata of one of your pages by its id, as get_site gives it.")
+        .with_mime_type(JSON);
+    let content = ResourceTemplate::new(format!("{SITES}{{id}}{CONTENT}"), "site-content")
+        .with_title("A page's content")
+        .with_description("The document of one of your pages, as it is stored.");
+    let mut result = ListResourceTemplatesResult::with_all_items(vec![about, content]);
+    result.ttl_ms = Some(FIXED_MS);
+    result.cache_scope = Some(CacheScope::Public);
+    result
 }
 
 pub(super) async fn read(
-    _state: &ApiState,
-    _sender: &Sender,
+    state: &ApiState,
+    sender: &Sender,
     uri: &str,
 ) -> Result<ReadResourceResult, ErrorData> {
-    Err(ErrorData::resource_not_found(format!("There is no resource {uri}."), None))
+    let target = Target::parse(uri).ok_or_else(|| unknown(uri))?;
+    let contents = if target.content {
+        content(state, sender, uri, target.site_id).await
+    } else {
+        about(state, sender, uri, target.site_id).await
+    };
+    let mut result = ReadResourceResult::new(vec![contents.map_err(|error| refusal(&error))?]);
+    result.ttl_ms = Some(0);
+    result.cache_scope = Some(CacheScope::Private);
+    Ok(result)
+}
+
+async fn about(state: &ApiState, sender: &Sender, uri: &str, id: &str) -> Result<ResourceContents, Error> {
+    let site = state.app.get_site(&sender.who.account, id).await?;
+    let unread = state.app.count_unread_feedback(&site.id).await?;
+    let mut about = serde_json::to_value(SiteJson::new(&state.app, site)).map_err(Error::internal)?;
+    if let Value::Object(about) = &mut about {
+        about.insert("unread_feedback".into(), unread.into());
+    }
+    Ok(ResourceContents::text(about.to_string(), uri).with_mime_type(JSON))
+}
+
+async fn content(state: &ApiState, sender: &Sender, uri: &str, id: &str) -> Result<ResourceContents, Error> {
+    let content = state.app.read_content(&sender.who.account, id, false).await?;
+    let contents = match str::from_utf8(&content.bytes) {
+        Ok(text) if content.mime.starts_with("text/") => ResourceContents::text(text, uri),
+        _ => ResourceContents::blob(STANDARD.encode(&content.bytes), uri),
+    };
+    Ok(contents.with_mime_type(content.mime))
+}
+
+/// What a session notes when it watches this resource, which must be about a page of the caller's.
+pub(super) async fn watchable(state: &ApiState, sender: &Sender, uri: &str) -> Result<String, ErrorData> {
+    let target = Target::parse(uri).ok_or_else(|| unknown(uri))?;
+    match state.app.get_site(&sender.who.account, target.site_id).await {
+        Ok(_) => Ok(tail(uri).to_owned()),
+        Err(error) => Err(refusal(&error)),
+    }
+}
+
+/// An address without what all have in common.
+pub(super) fn tail(uri: &str) -> &str {
+    uri.strip_prefix(SITES).unwrap_or(uri)
+}
+
+/// The resources that are not what they were, for somebody who watches these. Whoever never said what to watch hears
+/// what viewers say, about every page.
+pub(super) fn named_by(notice: &Notice, watched: Option<&[String]>) -> Vec<String> {
+    let about = uri_of(&notice.site_id);
+    let content = format!("{about}{CONTENT}");
+    let Some(watched) = watched else {
+        return if notice.news == News::Feedback { vec![about] } else { Vec::new() };
+    };
+    let changed = [Some(about), (notice.news == News::Change).then_some(content)];
+    changed.into_iter().flatten().filter(|uri| watched.iter().any(|entry| entry == tail(uri))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ID: &str = "site_k3v5q7x2m4n6p8r1t9w0";
+
+    #[test]
+    fn an_address_is_of_a_page_or_of_its_content() {
+        let target = |content| Some(Target { site_id: ID, content });
+        assert_eq!(Target::parse(&format!("dropleaf://sites/{ID}")), target(false));
+        assert_eq!(Target::parse(&format!("dropleaf://sites/{ID}/content")), target(true));
+        for other in
+            ["", "dropleaf://sites/", "dropleaf://sites/x", "https://sites/x", "dropleaf://sites/a/b"]
+        {
+            assert_eq!(Target::parse(other), None, "{other}");
+        }
+    }
+
+    #[test]
+    fn cursors_come_back_as_they_went() {
+        assert_eq!(read_cursor(&cursor_after(17, ID)), Some((17, ID.to_owned())));
+        for bad in ["", "x", "!!", &URL_SAFE_NO_PAD.encode("17"), &URL_SAFE_NO_PAD.encode("x site_1")] {
+            assert_eq!(read_cursor(bad), None, "{bad}");
+        }
+    }
 }

@@ -1,7 +1,7 @@
 //! The schemas of the API as JSON Schema: what tools take and give is described once, for OpenAPI and for MCP.
 
 use rmcp::model::JsonObject;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use utoipa::ToSchema;
 
 const COMPONENTS: &str = "#/components/schemas/";
@@ -23,6 +23,19 @@ pub(super) fn of<T: ToSchema>() -> JsonObject {
     match schema {
         Value::Object(schema) => schema,
         _ => JsonObject::new(),
+    }
+}
+
+/// Whether an object's schema knows the property.
+pub(super) fn has(schema: &JsonObject, property: &str) -> bool {
+    schema.get("properties").is_some_and(|properties| properties.get(property).is_some())
+}
+
+/// Adds an optional count to an object's schema.
+pub(super) fn add(schema: &mut JsonObject, property: &str, description: &str) {
+    if let Some(Value::Object(properties)) = schema.get_mut("properties") {
+        let count = json!({"type": "integer", "minimum": 0, "description": description});
+        properties.insert(property.into(), count);
     }
 }
 

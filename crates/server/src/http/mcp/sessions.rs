@@ -1,14 +1,23 @@
-//! Where the library keeps sessions: in the database, through the eyes of one caller.
+//! Where the library keeps sessions: in the database, through the eyes of one caller. A session in memory is no more than
+//! a copy; it can be brought back by any node.
 
+use super::streams::Streams;
 use dropleaf_app::{App, Identity};
-use rmcp::transport::streamable_http_server::session::{SessionState, SessionStore, SessionStoreError};
+use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
+use rmcp::transport::streamable_http_server::session::{
+    SessionManager, SessionState, SessionStore, SessionStoreError,
+};
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
+use tokio::sync::{Mutex, MutexGuard};
 
 /// The sessions of whoever sent the request at hand.
 #[derive(Debug)]
 pub(super) struct Own {
     pub app: Arc<App>,
     pub who: Identity,
+    pub sessions: Arc<LocalSessionManager>,
+    pub streams: Arc<Streams>,
 }
 
 #[async_trait::async_trait]
@@ -20,29 +29,41 @@ impl SessionStore for Own {
 
     async fn store(&self, id: &str, state: &SessionState) -> Result<(), SessionStoreError> {
         let params = serde_json::to_string(&state.initialize_params)?;
-        Ok(self.app.begin_mcp_session(&self.who, id, &params).await?)
+        for ended in self.app.begin_mcp_session(&self.who, id, &params).await? {
+            // What has no row any more cannot be reached, so it need not wait in memory for its end.
+            self.streams.end(&ended);
+            self.sessions.close_session(&ended.into()).await?;
+        }
+        Ok(())
     }
 
     async fn delete(&self, id: &str) -> Result<(), SessionStoreError> {
-        Ok(self.app.end_mcp_session(&self.who, id).await?)
+        self.app.end_mcp_session(&self.who, id).await?;
+        self.streams.end(id);
+        Ok(())
     }
 }
 
-/// Stands in until it is known who asks.
+/// One after another for requests that bring the same session back: the library looks whether it is there and brings it
+/// back in two steps, and takes it for a failure when somebody was faster in between.
 #[derive(Debug)]
-pub(super) struct Nobody;
+pub(super) struct Restoring([Mutex<()>; 64]);
 
-#[async_trait::async_trait]
-impl SessionStore for Nobody {
-    async fn load(&self, _: &str) -> Result<Option<SessionState>, SessionStoreError> {
-        Ok(None)
+impl Default for Restoring {
+    fn default() -> Self {
+        Self(std::array::from_fn(|_| Mutex::default()))
     }
+}
 
-    async fn store(&self, _: &str, _: &SessionState) -> Result<(), SessionStoreError> {
-        Err("a session needs somebody whose it is".into())
-    }
-
-    async fn delete(&self, _: &str) -> Result<(), SessionStoreError> {
-        Ok(())
+impl Restoring {
+    /// To be held while the library handles a request with this session. None when it is in memory already.
+    pub(super) async fn turn(&self, sessions: &LocalSessionManager, id: &str) -> Option<MutexGuard<'_, ()>> {
+        if sessions.sessions.read().await.contains_key(id) {
+            return None;
+        }
+        let mut hasher = DefaultHasher::new();
+        id.hash(&mut hasher);
+        let lock = self.0.get(usize::try_from(hasher.finish() % 64).unwrap_or_default())?;
+        Some(lock.lock().await)
     }
 }

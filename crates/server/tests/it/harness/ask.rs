@@ -67,6 +67,11 @@ impl Ask {
         self.header("cookie", cookie)
     }
 
+    /// Without waiting for the body.
+    pub(crate) async fn begin(self) -> reqwest::Response {
+        self.0.send().await.unwrap()
+    }
+
     pub(crate) async fn send(self) -> Answer {
         let response = self.0.send().await.unwrap();
         let (status, headers) = (response.status().as_u16(), response.headers().clone());

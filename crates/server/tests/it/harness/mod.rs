@@ -3,6 +3,9 @@
 mod ask;
 mod cli;
 mod database;
+pub(crate) mod json_schema;
+pub(crate) mod mcp;
+pub(crate) mod mcp_line;
 mod node;
 pub(crate) mod oauth;
 mod person;

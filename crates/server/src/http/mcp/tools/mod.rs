@@ -2,7 +2,7 @@
 
 mod sites;
 
-use super::answer::Answer;
+use super::answer::{Answer, UNREAD};
 use super::door::Sender;
 use super::schema;
 use crate::http::api::ApiState;
@@ -74,8 +74,12 @@ fn describe(tool: &Tool) -> Described {
         .destructive(destructive)
         .idempotent(idempotent)
         .open_world(open_world);
-    Described::new(tool.name, tool.description, (tool.input)())
+    let (input, mut output) = ((tool.input)(), (tool.output)());
+    if schema::has(&input, "site") {
+        schema::add(&mut output, UNREAD, "Comments of viewers that list_feedback has not given yet.");
+    }
+    Described::new(tool.name, tool.description, input)
         .with_title(tool.title)
-        .with_raw_output_schema((tool.output)().into())
+        .with_raw_output_schema(output.into())
         .with_annotations(annotations)
 }

@@ -1,0 +1,33 @@
+//! Refusals in the words of JSON-RPC: of an act inside a message, and of a message that is none.
+
+use crate::http::error;
+use axum::response::{IntoResponse, Response};
+use dropleaf_core::{Code, Error};
+use http::StatusCode;
+use rmcp::ErrorData;
+use serde_json::{Value, json};
+
+pub(super) const PARSE_ERROR: i32 = -32700;
+pub(super) const INVALID_REQUEST: i32 = -32600;
+
+/// What an act's refusal is called inside a message. The stable code rides in `data`.
+pub(super) fn refusal(error: &Error) -> ErrorData {
+    let data = Some(json!({"error": error.code.as_str()}));
+    if error::status(error.code).is_server_error() {
+        let source = error.source.as_deref().map(ToString::to_string).unwrap_or_default();
+        tracing::error!(code = error.code.as_str(), source, "an MCP request failed");
+        return ErrorData::internal_error(error.code.meaning(), data);
+    }
+    let detail = error.detail.clone();
+    match error.code {
+        Code::NotFound => ErrorData::resource_not_found(detail, data),
+        Code::InsufficientScope => ErrorData::invalid_request(detail, data),
+        _ => ErrorData::invalid_params(detail, data),
+    }
+}
+
+/// An answer to something that is no message.
+pub(super) fn no_message(id: Option<&Value>, code: i32, message: &str) -> Response {
+    let body = json!({"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": message}});
+    (StatusCode::BAD_REQUEST, axum::Json(body)).into_response()
+}

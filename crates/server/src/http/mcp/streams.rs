@@ -1,0 +1,211 @@
+//! The stream that a client of the older revisions opens with GET, and how many may be open. It is written here and not by
+//! the library: it needs nothing but the row of its session, so it outlives the session's rest in memory, and every stream
+//! that is really open hears the news.
+
+use super::Mcp;
+use super::resources;
+use super::watching::Holder;
+use axum::body::Body;
+use axum::response::{IntoResponse, Response};
+use bytes::Bytes;
+use dropleaf_app::{App, Identity, Listener, Notice};
+use dropleaf_core::scope::Scope;
+use dropleaf_core::{Code, Error, Result};
+use futures_util::future::BoxFuture;
+use futures_util::{StreamExt, stream};
+use http::header;
+use serde_json::json;
+use std::collections::HashMap;
+use std::convert::Infallible;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tokio::time::{Interval, MissedTickBehavior, interval};
+use tokio_util::sync::CancellationToken;
+
+/// As many streams as one credential may hold open on a node: as many as it may have sessions.
+const MOST: usize = 200;
+/// Names the pause after which a client that was cut off comes back. It is no event: older clients choke on empty ones.
+const FIRST: &str = ": open\nretry: 3000\n\n";
+const ALIVE: &str = ":\n\n";
+
+/// What is open on this node.
+#[derive(Debug, Default)]
+pub(super) struct Streams(Mutex<Open>);
+
+#[derive(Debug, Default)]
+struct Open {
+    opened: u64,
+    by_principal: HashMap<String, usize>,
+    /// The newest stream of each session: the one that hears.
+    newest: HashMap<String, (u64, CancellationToken)>,
+}
+
+/// One open stream.
+#[derive(Debug)]
+pub(super) struct Place {
+    streams: Arc<Streams>,
+    principal: String,
+    session: Option<String>,
+    number: u64,
+    /// Cancelled when the session ends.
+    pub ended: CancellationToken,
+}
+
+impl Streams {
+    fn open(&self) -> MutexGuard<'_, Open> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn take(self: &Arc<Self>, principal: &str, session: Option<&str>) -> Result<Place> {
+        let mut open = self.open();
+        let count = open.by_principal.entry(principal.to_owned()).or_default();
+        if *count >= MOST {
+            let detail = format!("{MOST} streams are open with this credential; close some.");
+            return Err(Error::new(Code::RateLimited, detail).retry_after(60));
+        }
+        *count += 1;
+        open.opened += 1;
+        let (number, ended) = (open.opened, CancellationToken::new());
+        if let Some(session) = session {
+            open.newest.insert(session.to_owned(), (number, ended.clone()));
+        }
+        drop(open);
+        let (principal, session) = (principal.to_owned(), session.map(str::to_owned));
+        Ok(Place { streams: Arc::clone(self), principal, session, number, ended })
+    }
+
+    /// The session is no more.
+    pub(super) fn end(&self, session: &str) {
+        if let Some((_, ended)) = self.open().newest.remove(session) {
+            ended.cancel();
+        }
+    }
+}
+
+impl Place {
+    /// Each message goes to one stream of a session. The newest has it: an older one may be a connection that is dead
+    /// without anybody having noticed.
+    fn is_newest(&self) -> bool {
+        let newest = self.session.as_ref().map(|id| self.streams.open().newest.get(id).map(|(n, _)| *n));
+        newest == Some(Some(self.number))
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let newest = self.is_newest();
+        let mut open = self.streams.open();
+        if let Some(count) = open.by_principal.get_mut(&self.principal) {
+            *count -= 1;
+            if *count == 0 {
+                open.by_principal.remove(&self.principal);
+            }
+        }
+        if newest && let Some(session) = &self.session {
+            open.newest.remove(session);
+        }
+    }
+}
+
+struct Line {
+    app: Arc<App>,
+    who: Identity,
+    session: String,
+    place: Place,
+    listener: Listener,
+    beat: Interval,
+    over: BoxFuture<'static, ()>,
+}
+
+/// Opens the stream of a session that is the holder's.
+pub(super) fn open(mcp: &Mcp, holder: Holder, session: String) -> Result<Response> {
+    let app = Arc::clone(&mcp.state.app);
+    let who = holder.who.clone();
+    let place = mcp.streams.take(&who.counted_as, Some(&session))?;
+    let mut beat = interval(mcp.beat());
+    beat.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    beat.reset();
+    let line = Line {
+        listener: app.listen(&who.account.id),
+        over: holder.until_over(&mcp.state, place.ended.clone()),
+        app,
+        who,
+        session,
+        place,
+        beat,
+    };
+    let first = stream::once(async { Ok::<_, Infallible>(Bytes::from_static(FIRST.as_bytes())) });
+    let rest = stream::unfold(line, |mut line| async move {
+        let text = line.next().await?;
+        Some((Ok(Bytes::from(text)), line))
+    });
+    let headers = [
+        (header::CONTENT_TYPE.as_str(), "text/event-stream"),
+        (header::CACHE_CONTROL.as_str(), "no-store"),
+        ("x-accel-buffering", "no"),
+    ];
+    Ok((headers, Body::from_stream(first.chain(rest))).into_response())
+}
+
+impl Line {
+    async fn next(&mut self) -> Option<String> {
+        loop {
+            tokio::select! {
+                () = &mut self.over => return None,
+                _ = self.beat.tick() => return Some(ALIVE.to_owned()),
+                notice = self.listener.next() => {
+                    let events: String = self.heard(&notice?).await.iter().map(|uri| event(uri)).collect();
+                    if !events.is_empty() {
+                        return Some(events);
+                    }
+                }
+            }
+        }
+    }
+
+    /// The resources to name. What the session watches is looked up each time: it may have said so on another node.
+    async fn heard(&mut self, notice: &Notice) -> Vec<String> {
+        if !self.place.is_newest() || !self.who.scopes.has(Scope::Read) {
+            return Vec::new();
+        }
+        match self.app.find_mcp_session(&self.who, &self.session).await {
+            Ok(Some(session)) => resources::named_by(notice, session.watched.as_deref()),
+            Ok(None) => Vec::new(),
+            // Rather once too often than not at all.
+            Err(_) => resources::named_by(notice, None),
+        }
+    }
+}
+
+fn event(uri: &str) -> String {
+    let message =
+        json!({"jsonrpc": "2.0", "method": "notifications/resources/updated", "params": {"uri": uri}});
+    format!("event: message\ndata: {message}\n\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_newest_stream_of_a_session_hears_and_ends_with_it() {
+        let streams = Arc::new(Streams::default());
+        let old = streams.take("key_1", Some("s")).unwrap();
+        let new = streams.take("key_1", Some("s")).unwrap();
+        assert!(!old.is_newest() && new.is_newest());
+        drop(old);
+        assert!(new.is_newest());
+        streams.end("s");
+        assert!(new.ended.is_cancelled());
+    }
+
+    #[test]
+    fn a_credential_holds_so_many_streams_and_no_more() {
+        let streams = Arc::new(Streams::default());
+        let held: Vec<_> = (0..MOST).map(|_| streams.take("key_1", None).unwrap()).collect();
+        assert_eq!(streams.take("key_1", None).unwrap_err().code, Code::RateLimited);
+        streams.take("key_2", None).unwrap();
+        drop(held);
+        streams.take("key_1", None).unwrap();
+        assert!(streams.open().by_principal.is_empty(), "nothing is left behind");
+    }
+}

@@ -1,0 +1,73 @@
+//! How long something that stays open may go on: until the server stops, its session ends, or the credential it was opened
+//! with would not be let in any more.
+
+use crate::http::api::ApiState;
+use dropleaf_app::{App, Identity};
+use dropleaf_core::Code;
+use futures_util::future::BoxFuture;
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio_util::sync::CancellationToken;
+
+/// So often it is looked whether the credential is still good, when nothing was heard: tokens grow old by themselves, and
+/// another process may have revoked it.
+const LOOK_EVERY: Duration = Duration::from_secs(10);
+/// Several changes in a row are one reason to look.
+const GATHER: Duration = Duration::from_millis(100);
+
+/// In whose name something is open.
+pub(super) struct Holder {
+    pub who: Identity,
+    /// The credential itself. It is not written anywhere.
+    pub bearer: String,
+    pub session: Option<String>,
+}
+
+impl fmt::Debug for Holder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Holder").field("principal", &self.who.counted_as).finish_non_exhaustive()
+    }
+}
+
+impl Holder {
+    /// Ends when it is over. `ended` is somebody's word that the session is.
+    pub(super) fn until_over(self, state: &ApiState, ended: CancellationToken) -> BoxFuture<'static, ()> {
+        let (app, stopping) = (Arc::clone(&state.app), state.tasks.stopping.clone());
+        Box::pin(async move {
+            tokio::select! {
+                () = stopping.cancelled() => {}
+                () = ended.cancelled() => {}
+                () = self.refused(&app) => {}
+            }
+        })
+    }
+
+    async fn refused(&self, app: &App) {
+        let mut changes = app.credential_changes();
+        loop {
+            match tokio::time::timeout(LOOK_EVERY, changes.changed()).await {
+                Ok(Ok(())) => tokio::time::sleep(GATHER).await,
+                Ok(Err(_)) => return,
+                Err(_) => {}
+            }
+            changes.mark_unchanged();
+            if !self.is_welcome(app).await {
+                return;
+            }
+        }
+    }
+
+    /// Whether a request with this credential would be let in. A storage that does not answer refuses nobody.
+    async fn is_welcome(&self, app: &App) -> bool {
+        match app.identify(&self.bearer).await {
+            Ok(who) if who.counted_as != self.who.counted_as => return false,
+            Err(error) if error.code == Code::InvalidCredential => return false,
+            _ => {}
+        }
+        match &self.session {
+            Some(id) => !matches!(app.find_mcp_session(&self.who, id).await, Ok(None)),
+            None => true,
+        }
+    }
+}
