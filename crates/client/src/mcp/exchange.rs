@@ -162,7 +162,9 @@ impl Link {
                 Sorted::Answer(answer) => return Ok(answer),
                 Sorted::Other { method, .. } if hush == Some(method.as_str()) => {}
                 Sorted::Other { line, .. } => self.say(line).await,
-                Sorted::Nonsense => self.note("the server sent something that is no message; it was left out"),
+                Sorted::Nonsense => {
+                    self.note("the server sent something that is no message; it was left out")
+                }
             }
         }
     }

@@ -11,10 +11,18 @@ const VERSION_KEY: &str = "io.modelcontextprotocol/protocolVersion";
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Kind {
-    Request { id: Value, method: String },
-    Notification { method: String },
+    Request {
+        id: Value,
+        method: String,
+    },
+    Notification {
+        method: String,
+    },
     /// An answer; without an id it answers something that could not be read.
-    Answer { id: Option<Value>, is_error: bool },
+    Answer {
+        id: Option<Value>,
+        is_error: bool,
+    },
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -178,8 +186,12 @@ mod tests {
     #[test]
     fn headers_come_from_the_body() {
         let meta = json!({VERSION_KEY: "2026-07-28"});
-        let call = read(&json!({"id": 1, "method": "tools/call", "params": {"name": "get_me", "_meta": meta}}));
-        assert_eq!((call.version.as_deref(), call.name_header().as_deref()), (Some("2026-07-28"), Some("get_me")));
+        let call =
+            read(&json!({"id": 1, "method": "tools/call", "params": {"name": "get_me", "_meta": meta}}));
+        assert_eq!(
+            (call.version.as_deref(), call.name_header().as_deref()),
+            (Some("2026-07-28"), Some("get_me"))
+        );
         let read_it = read(&json!({"id": 1, "method": "resources/read", "params": {"uri": "dropleaf://ü"}}));
         assert_eq!(read_it.name_header().unwrap(), "=?base64?ZHJvcGxlYWY6Ly/DvA==?=");
         let list = read(&json!({"id": 1, "method": "tools/list", "params": {"name": "no"}}));

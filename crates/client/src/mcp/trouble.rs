@@ -69,14 +69,18 @@ impl Trouble {
                  carried out. Look first (for example with list_sites), then call again if needed."
             ),
             Self::Lost => {
-                format!("{server} does not know this session and did not take a new one. Start the client anew.")
+                format!(
+                    "{server} does not know this session and did not take a new one. Start the client anew."
+                )
             }
             Self::Refused(refusal) => refusal.sentence(server),
             Self::Told(error) => {
                 error.get("message").and_then(Value::as_str).unwrap_or("The server refused.").to_owned()
             }
             Self::Strange { status } => {
-                format!("{server} answered {status}, but not as a dropleaf server does; is the address right?")
+                format!(
+                    "{server} answered {status}, but not as a dropleaf server does; is the address right?"
+                )
             }
             Self::TooLong => "The server's answer is too long to pass on.".to_owned(),
             Self::Busy => "Too many requests are under way; wait for some of them.".to_owned(),
@@ -102,10 +106,13 @@ impl Trouble {
 impl Refusal {
     fn sentence(&self, server: &str) -> String {
         let said = self.description.trim_end_matches('.');
-        let again = self.retry_after.map_or_else(String::new, |seconds| format!(" Try again in {seconds} s."));
+        let again =
+            self.retry_after.map_or_else(String::new, |seconds| format!(" Try again in {seconds} s."));
         match (self.status, &self.scope) {
             (401, _) => {
-                format!("{server} asks who you are: {said}. Run `dropleaf login {server}` or set DROPLEAF_API_KEY.")
+                format!(
+                    "{server} asks who you are: {said}. Run `dropleaf login {server}` or set DROPLEAF_API_KEY."
+                )
             }
             (403, Some(scope)) => format!(
                 "The key for {server} may not do this: it lacks the scope {scope}. Run `dropleaf login {server}`, or \

@@ -226,7 +226,8 @@ mod tests {
 
     #[test]
     fn challenge_names_the_scope_that_is_missing() {
-        let challenge = "Bearer error=\"insufficient_scope\", scope=\"sites:write\", resource_metadata=\"https://x\"";
+        let challenge =
+            "Bearer error=\"insufficient_scope\", scope=\"sites:write\", resource_metadata=\"https://x\"";
         assert_eq!(missing_scope(challenge).as_deref(), Some("sites:write"));
         assert_eq!(missing_scope("Bearer resource_metadata=\"https://x\", scope=\"sites:read\""), None);
     }

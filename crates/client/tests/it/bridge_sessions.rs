@@ -138,7 +138,10 @@ async fn news_of_a_forgotten_session_begin_again_by_themselves() {
     let mut side = Side::of(&fake.url, PATIENCE);
     side.begin(&mut fake).await;
     fake.next().await.answer("404 Not Found", "", "Not Found: Session not found").await;
-    fake.next_post("initialize").await.result("Mcp-Session-Id: two\r\n", json!({"protocolVersion": "2025-11-25"})).await;
+    fake.next_post("initialize")
+        .await
+        .result("Mcp-Session-Id: two\r\n", json!({"protocolVersion": "2025-11-25"}))
+        .await;
     fake.next_post("notifications/initialized").await.accept().await;
     let news = fake.next().await;
     assert_eq!((news.method.as_str(), news.header("mcp-session-id")), ("GET", Some("two")));
@@ -168,7 +171,8 @@ async fn cancelled_request_is_told_to_the_server_and_waited_for_no_longer() {
     fake.next().await.answer("405 Method Not Allowed", "", "Method Not Allowed").await;
     side.send(request(1, "tools/call", json!({"name": "get_me"}))).await;
     let stream = fake.next_post("tools/call").await.stream().await;
-    side.send(json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}})).await;
+    side.send(json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}}))
+        .await;
     fake.next_post("notifications/cancelled").await.accept().await;
     stream.closed().await;
 }

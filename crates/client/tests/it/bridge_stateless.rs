@@ -81,7 +81,8 @@ async fn listening_lasts_and_is_taken_up_again_until_it_is_cancelled() {
     stream.event(None, &acknowledged).await;
     stream.event(None, &updated).await;
     assert_eq!(side.next().await, updated, "the acknowledgement is said once");
-    side.send(json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}})).await;
+    side.send(json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}}))
+        .await;
     stream.closed().await;
     side.leave();
     side.ended().await;

@@ -39,7 +39,10 @@ async fn server_that_stays_away_is_an_answer_that_says_what_to_do() {
     let answer = side.next().await;
     assert_eq!((&answer["id"], &answer["error"]["code"]), (&json!(1), &json!(503)));
     let message = answer["error"]["message"].as_str().unwrap();
-    assert!(message.starts_with(&format!("{url} cannot be reached")) && message.contains("try again"), "{message}");
+    assert!(
+        message.starts_with(&format!("{url} cannot be reached")) && message.contains("try again"),
+        "{message}"
+    );
 }
 
 #[tokio::test]
@@ -73,7 +76,8 @@ async fn refusals_say_what_to_do() {
     let mut fake = Fake::start().await;
     let mut side = Side::of(&fake.url, PATIENCE);
     let json = "Content-Type: application/json\r\n";
-    let scope = format!("{json}WWW-Authenticate: Bearer error=\"insufficient_scope\", scope=\"sites:write\"\r\n");
+    let scope =
+        format!("{json}WWW-Authenticate: Bearer error=\"insufficient_scope\", scope=\"sites:write\"\r\n");
     let body = r#"{"error":"some_code","error_description":"The server's words."}"#;
     let login = format!("dropleaf login {}", fake.url);
     for (status, headers, words) in [

@@ -119,7 +119,12 @@ impl Fake {
     /// The next request, which posts this method.
     pub(crate) async fn next_post(&mut self, method: &str) -> Asked {
         let asked = self.next().await;
-        assert_eq!((asked.method.as_str(), asked.body["method"].as_str()), ("POST", Some(method)), "{}", asked.body);
+        assert_eq!(
+            (asked.method.as_str(), asked.body["method"].as_str()),
+            ("POST", Some(method)),
+            "{}",
+            asked.body
+        );
         asked
     }
 }

@@ -65,7 +65,9 @@ impl Machine {
             for entry in fs::read_dir(folder).unwrap().map(Result::unwrap) {
                 match entry.file_type().unwrap().is_dir() {
                     true => folders.push(entry.path()),
-                    false => found.push(entry.path().strip_prefix(self.home.path()).unwrap().display().to_string()),
+                    false => {
+                        found.push(entry.path().strip_prefix(self.home.path()).unwrap().display().to_string())
+                    }
                 }
             }
         }
@@ -82,10 +84,19 @@ fn every_client_from_nothing_and_back() {
     for at in CLIENTS {
         let (client, file, _) = at;
         let said = machine.dropleaf.prints(&["mcp", "install", client, "--stdio", "--yes"]);
-        assert!(said.contains(machine.path(file).to_str().unwrap()) && said.contains("dropleaf login"), "{said}");
+        assert!(
+            said.contains(machine.path(file).to_str().unwrap()) && said.contains("dropleaf login"),
+            "{said}"
+        );
         let entry = machine.entry(at);
-        assert_eq!((&entry["command"], &entry["args"]), (&json!(program), &json!(["mcp", "--server", SERVER])));
-        assert_eq!(entry["type"], if matches!(client, "claude-code" | "vscode") { json!("stdio") } else { Value::Null });
+        assert_eq!(
+            (&entry["command"], &entry["args"]),
+            (&json!(program), &json!(["mcp", "--server", SERVER]))
+        );
+        assert_eq!(
+            entry["type"],
+            if matches!(client, "claude-code" | "vscode") { json!("stdio") } else { Value::Null }
+        );
         let before = machine.text(file);
         assert!(machine.dropleaf.prints(&["mcp", "install", client, "--stdio"]).contains("already there"));
         assert_eq!(machine.text(file), before);
@@ -96,12 +107,19 @@ fn every_client_from_nothing_and_back() {
         let entry = machine.entry(at);
         assert_eq!(entry["url"], format!("{SERVER}/mcp"), "{entry}");
         assert!(entry.get("command").is_none() && entry.get("args").is_none(), "{entry}");
-        assert_eq!(entry["type"], if matches!(at.0, "claude-code" | "vscode") { json!("http") } else { Value::Null });
+        assert_eq!(
+            entry["type"],
+            if matches!(at.0, "claude-code" | "vscode") { json!("http") } else { Value::Null }
+        );
     }
     let complaint = machine.dropleaf.run(&["mcp", "install", "claude-desktop", "--http", "--yes"]);
-    assert!(!complaint.status.success() && String::from_utf8(complaint.stdout).unwrap().contains("leave out --http"));
+    assert!(
+        !complaint.status.success()
+            && String::from_utf8(complaint.stdout).unwrap().contains("leave out --http")
+    );
     machine.dropleaf.prints(&["mcp", "uninstall", "--yes"]);
-    let left: Vec<String> = machine.files().into_iter().filter(|file| !file.ends_with(".dropleaf-backup")).collect();
+    let left: Vec<String> =
+        machine.files().into_iter().filter(|file| !file.ends_with(".dropleaf-backup")).collect();
     assert_eq!(left, Vec::<String>::new(), "files that were not there before are gone");
     assert!(machine.dropleaf.prints(&["mcp", "uninstall", "zed"]).contains("nothing to take out"));
 }
@@ -110,19 +128,33 @@ fn every_client_from_nothing_and_back() {
 fn settings_of_others_stay_letter_by_letter() {
     let machine = Machine::new();
     let samples = [
-        (".claude.json", "{\n  \"numStartups\": 3,\n  \"mcpServers\": {\n    \"other\": {\n      \"type\": \"http\",\n      \"url\": \"https://o.example/mcp\"\n    }\n  },\n  \"zeta\": [1,2]\n}"),
+        (
+            ".claude.json",
+            "{\n  \"numStartups\": 3,\n  \"mcpServers\": {\n    \"other\": {\n      \"type\": \"http\",\n      \"url\": \"https://o.example/mcp\"\n    }\n  },\n  \"zeta\": [1,2]\n}",
+        ),
         (".config/Claude/claude_desktop_config.json", "{\"globalShortcut\":\"\"}"),
         (".cursor/mcp.json", "{\n\t\"mcpServers\": {}\n}\n"),
-        (".codex/config.toml", "# mine\nmodel = \"x\"   # as it is\n\n[mcp_servers.other]\ncommand = 'o'\n\n[mcp_servers.other.env]\nA = \"b\"\n"),
-        (".config/Code/User/mcp.json", "{\r\n    // mine\r\n    \"servers\": {\r\n        \"a\": {\"command\": \"x\",}, // last\r\n    },\r\n    \"inputs\": []\r\n}\r\n"),
-        (".config/zed/settings.json", "// Zed settings\n//\n{\n  \"theme\": \"One\", // nice\n  /* \"context_servers\": {} */\n  \"vim_mode\": true,\n}\n"),
+        (
+            ".codex/config.toml",
+            "# mine\nmodel = \"x\"   # as it is\n\n[mcp_servers.other]\ncommand = 'o'\n\n[mcp_servers.other.env]\nA = \"b\"\n",
+        ),
+        (
+            ".config/Code/User/mcp.json",
+            "{\r\n    // mine\r\n    \"servers\": {\r\n        \"a\": {\"command\": \"x\",}, // last\r\n    },\r\n    \"inputs\": []\r\n}\r\n",
+        ),
+        (
+            ".config/zed/settings.json",
+            "// Zed settings\n//\n{\n  \"theme\": \"One\", // nice\n  /* \"context_servers\": {} */\n  \"vim_mode\": true,\n}\n",
+        ),
     ];
     for (file, text) in samples {
         machine.put(file, text);
         fs::set_permissions(machine.path(file), fs::Permissions::from_mode(0o600)).unwrap();
     }
     let said = machine.dropleaf.prints(&["mcp", "install", "--yes"]);
-    for (client, (file, text)) in ["Claude Code", "Claude Desktop", "Cursor", "Codex", "VS Code", "Zed"].iter().zip(samples) {
+    for (client, (file, text)) in
+        ["Claude Code", "Claude Desktop", "Cursor", "Codex", "VS Code", "Zed"].iter().zip(samples)
+    {
         assert!(said.contains(&format!("{client}: {}", machine.path(file).display())), "{said}");
         let now = machine.text(file);
         assert!(now.contains("dropleaf"), "{now}");
@@ -148,12 +180,18 @@ fn nothing_is_written_unless_somebody_says_so() {
     let text = "{\n  \"mcpServers\": {\n    \"other\": {}\n  }\n}\n";
     machine.put(".cursor/mcp.json", text);
     let said = machine.dropleaf.prints(&["mcp", "install", "--dry-run"]);
-    assert!(said.contains("  + ") && said.contains("\"dropleaf\": {") && said.contains("Nothing was written"), "{said}");
+    assert!(
+        said.contains("  + ") && said.contains("\"dropleaf\": {") && said.contains("Nothing was written"),
+        "{said}"
+    );
     assert!(!said.contains("Zed"), "only what is here: {said}");
     let refused = machine.dropleaf.command(&["mcp", "install"]).stdin(Stdio::null()).output().unwrap();
     let complaint = String::from_utf8(refused.stderr).unwrap();
     assert!(!refused.status.success() && complaint.contains("--yes"), "{complaint}");
-    assert!(String::from_utf8(refused.stdout).unwrap().contains("\"dropleaf\": {"), "it is shown all the same");
+    assert!(
+        String::from_utf8(refused.stdout).unwrap().contains("\"dropleaf\": {"),
+        "it is shown all the same"
+    );
     assert_eq!((machine.text(".cursor/mcp.json").as_str(), machine.files().len()), (text, 1));
 }
 

@@ -64,7 +64,10 @@ async fn many_requests_at_once_are_each_answered() {
         let ids: Vec<u32> = (0..40)
             .map(|number| match number % 2 {
                 0 => pipe.ask("tools/list", json!({})),
-                _ => pipe.ask("tools/call", json!({"name": "get_site", "arguments": {"site": number.to_string()}})),
+                _ => pipe.ask(
+                    "tools/call",
+                    json!({"name": "get_site", "arguments": {"site": number.to_string()}}),
+                ),
             })
             .collect();
         for (number, id) in ids.into_iter().enumerate() {
@@ -78,7 +81,8 @@ async fn many_requests_at_once_are_each_answered() {
 #[tokio::test(flavor = "multi_thread")]
 async fn ten_mebibytes_pass() {
     let node = Node::start().await;
-    let html = format!("<!doctype html><title>Large</title>{}", "<p>\"quoted\"\n".repeat(10 * 1024 * 1024 / 12));
+    let html =
+        format!("<!doctype html><title>Large</title>{}", "<p>\"quoted\"\n".repeat(10 * 1024 * 1024 / 12));
     assert!(html.len() > 9 * 1024 * 1024);
     let mut pipe = node.pipe(&node.key).modern();
     let site = pipe.give("publish_html", json!({"html": html})).await;
@@ -125,7 +129,13 @@ async fn restart_of_the_server_strands_nobody() {
         assert!(pipe.answer(id).await["result"]["tools"].is_array());
         pipe.give("publish_html", json!({"html": page("After")})).await;
     }
-    let site = node.get(&format!("/sites/{}", site["id"].as_str().unwrap())).key(&key).send().await.expect(200).json();
+    let site = node
+        .get(&format!("/sites/{}", site["id"].as_str().unwrap()))
+        .key(&key)
+        .send()
+        .await
+        .expect(200)
+        .json();
     // Streams come back on their own time; news said before are lost, as in any pause, so they are said until heard.
     for pipe in [&mut old, &mut new] {
         loop {
@@ -170,7 +180,8 @@ async fn key_that_does_not_do_says_what_to_do() {
     let reader = let_in(&person, "sites:read").await;
     for mut pipe in [node.pipe(&reader.access).modern(), node.pipe(&reader.access).begun().await] {
         assert!(pipe.request("tools/list", json!({})).await["tools"].is_array());
-        let error = pipe.error("tools/call", json!({"name": "publish_html", "arguments": {"html": "x"}})).await;
+        let error =
+            pipe.error("tools/call", json!({"name": "publish_html", "arguments": {"html": "x"}})).await;
         assert!(error["code"] == 403 && words(&error).contains("lacks the scope sites:write"), "{error}");
     }
 }

@@ -100,7 +100,10 @@ mod tests {
         fs::write(&path, "old").unwrap();
         fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap();
         let copy = write(&path, Some("old"), "new").unwrap().unwrap();
-        assert_eq!((fs::read_to_string(&path).unwrap(), fs::read_to_string(&copy).unwrap()), ("new".into(), "old".into()));
+        assert_eq!(
+            (fs::read_to_string(&path).unwrap(), fs::read_to_string(&copy).unwrap()),
+            ("new".into(), "old".into())
+        );
         assert_eq!((mode(&path), mode(&copy)), (0o640, 0o640));
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 2, "nothing else is left");
     }

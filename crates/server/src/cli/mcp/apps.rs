@@ -88,7 +88,8 @@ impl<'a> Folders<'a> {
     /// Whether a program of this name would be found.
     fn has_program(&self, name: &str) -> bool {
         let Some(path) = self.find("PATH") else { return false };
-        std::env::split_paths(path).any(|folder| folder.join(name).is_file() || folder.join(format!("{name}.exe")).is_file())
+        std::env::split_paths(path)
+            .any(|folder| folder.join(name).is_file() || folder.join(format!("{name}.exe")).is_file())
     }
 }
 
@@ -120,9 +121,9 @@ impl App {
     pub(super) fn file(self, folders: &Folders<'_>) -> Option<PathBuf> {
         let named = |name: &str| folders.find(name).map(PathBuf::from).filter(|path| path.is_absolute());
         match self {
-            Self::ClaudeCode => {
-                named("CLAUDE_CONFIG_DIR").or_else(|| folders.home()).map(|folder| folder.join(".claude.json"))
-            }
+            Self::ClaudeCode => named("CLAUDE_CONFIG_DIR")
+                .or_else(|| folders.home())
+                .map(|folder| folder.join(".claude.json")),
             Self::ClaudeDesktop => Some(folders.config()?.join("Claude").join("claude_desktop_config.json")),
             Self::Cursor => Some(folders.home()?.join(".cursor").join("mcp.json")),
             Self::Codex => {
@@ -204,7 +205,9 @@ impl App {
     /// What is left to do in the client itself.
     pub(super) fn then(self, way: Way, name: &str) -> String {
         match (self, way) {
-            (Self::ClaudeCode, Way::Http) => format!("In Claude Code type /mcp and choose {name} to sign in."),
+            (Self::ClaudeCode, Way::Http) => {
+                format!("In Claude Code type /mcp and choose {name} to sign in.")
+            }
             (Self::Codex, Way::Http) => format!("Run `codex mcp login {name}` to sign in."),
             (Self::Cursor | Self::VsCode | Self::Zed, Way::Http) => {
                 format!("{} opens the sign-in page when it first connects.", self.title())
@@ -268,7 +271,8 @@ mod tests {
 
     #[test]
     fn folders_that_the_environment_names_come_first() {
-        let env = [("HOME", "/h"), ("XDG_CONFIG_HOME", "/x"), ("CODEX_HOME", "/c"), ("CLAUDE_CONFIG_DIR", "/cc")];
+        let env =
+            [("HOME", "/h"), ("XDG_CONFIG_HOME", "/x"), ("CODEX_HOME", "/c"), ("CLAUDE_CONFIG_DIR", "/cc")];
         assert_eq!(at(App::Zed, Platform::Linux, &env), "/x/zed/settings.json");
         assert_eq!(at(App::Zed, Platform::MacOs, &env), "/h/.config/zed/settings.json");
         assert_eq!(at(App::VsCode, Platform::Linux, &env), "/x/Code/User/mcp.json");

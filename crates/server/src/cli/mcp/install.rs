@@ -155,7 +155,9 @@ impl Choice {
         for (app, step) in steps {
             let file = app.file(folders).unwrap_or_default();
             match step {
-                Ok(step) if step.plan == Plan::Nothing => println!("{}: {nothing} ({})", app.title(), file.display()),
+                Ok(step) if step.plan == Plan::Nothing => {
+                    println!("{}: {nothing} ({})", app.title(), file.display())
+                }
                 Ok(step) => {
                     println!("{}: {}\n{}", app.title(), file.display(), step.shown());
                     waiting.push(step);
@@ -188,7 +190,9 @@ impl Choice {
             return Ok(true);
         }
         if !std::io::stdin().is_terminal() || !std::io::stderr().is_terminal() {
-            bail!("there is no terminal to ask on, so nothing was written; add --yes if this is what you want");
+            bail!(
+                "there is no terminal to ask on, so nothing was written; add --yes if this is what you want"
+            );
         }
         eprint!("Write this? [y/N] ");
         std::io::stderr().flush()?;
@@ -219,7 +223,8 @@ impl Step {
                     None if self.then.is_none() => records.forget(file),
                     None => {}
                 }
-                let copy = copy.map_or_else(String::new, |copy| format!("; the old file is {}", copy.display()));
+                let copy =
+                    copy.map_or_else(String::new, |copy| format!("; the old file is {}", copy.display()));
                 println!("{}: written{copy}", app.title());
             }
             Plan::Remove => {

@@ -216,7 +216,8 @@ impl Reader<'_> {
         let rest = self.rest();
         let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.');
         let length = rest.find(|c| !is_part(c)).unwrap_or(rest.len());
-        let value = serde_json::from_str(&rest[..length]).map_err(|_| self.fail("a value is not understood"))?;
+        let value =
+            serde_json::from_str(&rest[..length]).map_err(|_| self.fail("a value is not understood"))?;
         self.at += length;
         Ok(Kind::Plain(value))
     }
@@ -230,7 +231,10 @@ mod tests {
     #[test]
     fn comments_and_last_commas_are_read_over() {
         let text = "\u{feff}// top\n{ /* a */ \"a\": [1, -2.5e3, true, null,], // b\n \"b\": {\"c\": \"x \\\"// no\\\" \\u00fc\"},\n}\n// end";
-        assert_eq!(parse(text).unwrap().to_value(), json!({"a": [1, -2500.0, true, null], "b": {"c": "x \"// no\" ü"}}));
+        assert_eq!(
+            parse(text).unwrap().to_value(),
+            json!({"a": [1, -2500.0, true, null], "b": {"c": "x \"// no\" ü"}})
+        );
     }
 
     #[test]

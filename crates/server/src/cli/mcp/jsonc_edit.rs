@@ -135,7 +135,9 @@ fn take_out(text: &str, object: &Node, members: &[Member], index: usize) -> Stri
     let is_last = index + 1 == members.len();
     if is_last && member.comma.is_none() {
         // The comma that led to it.
-        cuts.extend(index.checked_sub(1).and_then(|index| members[index].comma).map(|comma| comma..comma + 1));
+        cuts.extend(
+            index.checked_sub(1).and_then(|index| members[index].comma).map(|comma| comma..comma + 1),
+        );
     }
     if members.len() == 1 {
         let rest: Range<usize> = member.comma.map_or(end, |comma| comma + 1)..object.span.end - 1;
@@ -180,7 +182,9 @@ fn compact(value: &Fresh) -> String {
     match value {
         Fresh::Plain(value) => spaced(value),
         Fresh::Object(members) => {
-            let member = |(name, value): &(String, Fresh)| format!("{}: {}", Value::from(name.as_str()), compact(value));
+            let member = |(name, value): &(String, Fresh)| {
+                format!("{}: {}", Value::from(name.as_str()), compact(value))
+            };
             format!("{{{}}}", members.iter().map(member).collect::<Vec<_>>().join(", "))
         }
     }
@@ -257,7 +261,11 @@ mod tests {
     fn objects_on_the_way_are_made_and_can_go_as_well() {
         for before in ["{}", "{\n  \"a\": 1\n}\n", "{\"a\": [1,2]}", "\u{feff}{\n\t\"a\": 1, // x\n}"] {
             let after = set(before, PATH, &entry()).unwrap();
-            assert_eq!(parse(&after).unwrap().to_value()["servers"], json!({"x": {"url": "u", "args": ["a", 1]}}), "{after}");
+            assert_eq!(
+                parse(&after).unwrap().to_value()["servers"],
+                json!({"x": {"url": "u", "args": ["a", 1]}}),
+                "{after}"
+            );
             assert_eq!(remove(&after, &["servers"]).unwrap(), before);
             let emptied = remove(&after, PATH).unwrap();
             assert_eq!(parse(&emptied).unwrap().to_value()["servers"], json!({}), "{emptied}");
@@ -286,7 +294,10 @@ mod tests {
     #[test]
     fn what_is_not_an_object_is_refused() {
         assert_eq!(set("[]", PATH, &plain(json!(1))), Err(Refused::NotAnObject("the top level".into())));
-        assert_eq!(set("{\"servers\": []}", PATH, &plain(json!(1))), Err(Refused::NotAnObject("servers".into())));
+        assert_eq!(
+            set("{\"servers\": []}", PATH, &plain(json!(1))),
+            Err(Refused::NotAnObject("servers".into()))
+        );
         assert_eq!(remove("{\"servers\": 1}", PATH), Err(Refused::NotAnObject("servers".into())));
         assert!(matches!(set("{", PATH, &plain(json!(1))), Err(Refused::Unreadable(_))));
     }

@@ -35,7 +35,10 @@ pub(super) fn add(app: App, old: Option<&str>, name: &str, entry: &Entry) -> Res
     let list = listed(app, text)?;
     let current = list.as_ref().and_then(|list| list.get(name));
     if let Some(current) = current {
-        ensure!(is_ours(current), "it has another server called `{name}`; choose a name for ours with --name");
+        ensure!(
+            is_ours(current),
+            "it has another server called `{name}`; choose a name for ours with --name"
+        );
         if entry.iter().all(|(key, value)| current.get(*key) == value.as_ref()) {
             return Ok(Plan::Nothing);
         }
@@ -46,7 +49,9 @@ pub(super) fn add(app: App, old: Option<&str>, name: &str, entry: &Entry) -> Res
         Some(_) => list.is_none().then_some(Before::NoList),
     };
     let new = if app == App::Codex {
-        let keys = entry.iter().map(|(key, value)| Ok((*key, value.as_ref().map(toml::Value::try_from).transpose()?)));
+        let keys = entry
+            .iter()
+            .map(|(key, value)| Ok((*key, value.as_ref().map(toml::Value::try_from).transpose()?)));
         toml_text::set(text, &[app.list(), name], &keys.collect::<Result<Vec<_>, toml::ser::Error>>()?)?
     } else {
         in_json(app, text, name, entry, current.is_some())?
@@ -74,11 +79,15 @@ fn in_json(app: App, text: &str, name: &str, entry: &Entry, is_there: bool) -> R
             };
         }
     } else {
-        let keys = entry.iter().filter_map(|(key, value)| Some(((*key).to_owned(), Fresh::Plain(value.clone()?))));
+        let keys =
+            entry.iter().filter_map(|(key, value)| Some(((*key).to_owned(), Fresh::Plain(value.clone()?))));
         new = jsonc_edit::set(&new, &path, &Fresh::Object(keys.collect()))?;
     }
     // Nothing else may have changed, whatever the file looks like.
-    ensure!(parse(&new).is_ok_and(|node| node.to_value() == wanted), "it is laid out in a way this command cannot edit");
+    ensure!(
+        parse(&new).is_ok_and(|node| node.to_value() == wanted),
+        "it is laid out in a way this command cannot edit"
+    );
     Ok(new)
 }
 
@@ -87,7 +96,9 @@ pub(super) fn take(app: App, old: &str, name: &str, before: Option<Before>) -> R
     let Some(list) = listed(app, old)? else { return Ok(Plan::Nothing) };
     match list.get(name) {
         None => return Ok(Plan::Nothing),
-        Some(current) if !is_ours(current) => bail!("its server `{name}` is not one this command has written"),
+        Some(current) if !is_ours(current) => {
+            bail!("its server `{name}` is not one this command has written")
+        }
         Some(_) => {}
     }
     let new = if app == App::Codex {

@@ -7,7 +7,9 @@ use toml::{Table, Value};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Refused {
-    NotToml { line: usize },
+    NotToml {
+        line: usize,
+    },
     /// The table is there, but written in a way that is left to its owner.
     OtherForm,
 }
@@ -127,7 +129,11 @@ fn change(text: &str, path: &[&str], keys: &[(&str, Option<Value>)]) -> Result<S
                 let line = pair(key, value);
                 let newline = newline(text);
                 let before = &text[..end];
-                added.push_str(&if before.ends_with('\n') { format!("{line}{newline}") } else { format!("{newline}{line}") });
+                added.push_str(&if before.ends_with('\n') {
+                    format!("{line}{newline}")
+                } else {
+                    format!("{newline}{line}")
+                });
             }
             (None, None) => {}
         }
@@ -161,7 +167,8 @@ fn pair(key: &str, value: &Value) -> String {
 }
 
 fn key_text(name: &str) -> String {
-    let is_bare = !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-'));
+    let is_bare =
+        !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-'));
     if is_bare { name.to_owned() } else { Value::from(name).to_string() }
 }
 

@@ -75,7 +75,10 @@ impl Pipe {
             "protocolVersion": LEGACY, "capabilities": {}, "clientInfo": {"name": "tests", "version": "1"},
         });
         let begun = self.request("initialize", params).await;
-        assert_eq!((&begun["protocolVersion"], &begun["serverInfo"]["name"]), (&json!(LEGACY), &json!("dropleaf")));
+        assert_eq!(
+            (&begun["protocolVersion"], &begun["serverInfo"]["name"]),
+            (&json!(LEGACY), &json!("dropleaf"))
+        );
         self.notify("notifications/initialized", json!({}));
         self
     }
@@ -113,7 +116,8 @@ impl Pipe {
             return self.early.remove(index);
         }
         loop {
-            let line = timeout(PATIENCE, self.lines.recv()).await.expect("nothing was said").expect("it has ended");
+            let line =
+                timeout(PATIENCE, self.lines.recv()).await.expect("nothing was said").expect("it has ended");
             let message: Value = serde_json::from_str(&line).unwrap_or_else(|_| panic!("not JSON: {line}"));
             if is_it(&message) {
                 return message;
@@ -129,7 +133,8 @@ impl Pipe {
 
     /// The error that answers what had no id.
     pub(crate) async fn complaint(&mut self) -> Value {
-        self.first(|message| message["id"].is_null() && message.get("method").is_none()).await["error"].clone()
+        self.first(|message| message["id"].is_null() && message.get("method").is_none()).await["error"]
+            .clone()
     }
 
     /// The parameters of the next notification of this kind.
