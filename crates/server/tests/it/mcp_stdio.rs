@@ -153,7 +153,10 @@ async fn restart_of_the_server_strands_nobody() {
 async fn session_the_server_forgot_begins_again_unnoticed() {
     let node = Node::start().await;
     let mut pipe = node.pipe(&node.key).begun().await;
-    let session = node.rows("SELECT id FROM mcp_sessions", Vec::new(), |row| row.text(0)).await.remove(0);
+    let session = node
+        .rows("SELECT id FROM mcp_sessions", Vec::new(), |row| Ok(row.text(0)?.to_owned()))
+        .await
+        .remove(0);
     let ask = node.delete("/mcp").key(&node.key).header("mcp-session-id", &session);
     ask.header("mcp-protocol-version", "2025-11-25").send().await.expect(202);
     let site = pipe.give("publish_html", json!({"html": page("After all")})).await;

@@ -57,9 +57,9 @@ fn read_lines() -> mpsc::Receiver<Line> {
     let (send, lines) = mpsc::channel(WAITING);
     std::thread::spawn(move || {
         for line in Lines::new(BufReader::new(std::io::stdin())) {
-            match line {
-                Ok(line) if send.blocking_send(line).is_ok() => {}
-                _ => return,
+            let Ok(line) = line else { return };
+            if send.blocking_send(line).is_err() {
+                return;
             }
         }
     });

@@ -25,7 +25,7 @@ pub(crate) struct Pipe {
     next_id: u32,
     is_modern: bool,
     /// Where the program lives; empty but for what a test puts there.
-    _home: Option<TempDir>,
+    home: Option<TempDir>,
 }
 
 impl Node {
@@ -36,7 +36,9 @@ impl Node {
             .env("HOME", home.path().to_str().unwrap())
             .env("DROPLEAF_URL", &self.base_url())
             .env("DROPLEAF_API_KEY", key);
-        Pipe { _home: Some(home), ..Pipe::start(&dropleaf, &["mcp"]) }
+        let mut pipe = Pipe::start(&dropleaf, &["mcp"]);
+        pipe.home = Some(home);
+        pipe
     }
 }
 
@@ -60,7 +62,7 @@ impl Pipe {
         });
         let stdin = child.stdin.take();
         let complaints = Some(complaints);
-        Self { child, stdin, lines, complaints, early: Vec::new(), next_id: 1, is_modern: false, _home: None }
+        Self { child, stdin, lines, complaints, early: Vec::new(), next_id: 1, is_modern: false, home: None }
     }
 
     /// Says everything in each message, as since 2026-07-28.
@@ -172,6 +174,7 @@ impl Pipe {
         }
         let status = self.child.wait().unwrap();
         let complaints = self.complaints.take().unwrap().join().unwrap();
+        drop(self.home.take());
         (rest, status.success(), complaints)
     }
 }
