@@ -30,16 +30,8 @@ impl Client {
     /// A client of the server at this address.
     pub fn new(server: &str, key: Option<String>) -> Result<Self, ClientError> {
         let base = server_name(server)?;
-        // Fails only when a provider is installed already, which is as good.
-        let _ = rustls::crypto::ring::default_provider().install_default();
-        let http = reqwest::Client::builder()
-            .user_agent(concat!("dropleaf/", env!("CARGO_PKG_VERSION")))
-            // A key goes to the server it was made for and nowhere else.
-            .redirect(reqwest::redirect::Policy::none())
-            .connect_timeout(CONNECT)
-            .timeout(WHOLE)
-            .build()
-            .map_err(|error| ClientError::on_the_way(&base, &error))?;
+        let http =
+            builder().timeout(WHOLE).build().map_err(|error| ClientError::on_the_way(&base, &error))?;
         Ok(Self { http, base, key })
     }
 
@@ -103,6 +95,17 @@ impl Client {
     }
 }
 
+/// What every connection has in common.
+pub(crate) fn builder() -> reqwest::ClientBuilder {
+    // Fails only when a provider is installed already, which is as good.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    reqwest::Client::builder()
+        .user_agent(concat!("dropleaf/", env!("CARGO_PKG_VERSION")))
+        // A key goes to the server it was made for and nowhere else.
+        .redirect(reqwest::redirect::Policy::none())
+        .connect_timeout(CONNECT)
+}
+
 pub(crate) fn json_body(json: &Value) -> Outgoing {
     ("application/json".to_owned(), json.to_string().into_bytes())
 }
@@ -129,7 +132,7 @@ pub fn server_name(text: &str) -> Result<String, ClientError> {
 }
 
 /// Without what could move a terminal's cursor: servers and strangers wrote this.
-fn visible(text: &str) -> String {
+pub(crate) fn visible(text: &str) -> String {
     text.chars().filter(|c| !c.is_control()).take(2000).collect()
 }
 

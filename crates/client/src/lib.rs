@@ -1,4 +1,5 @@
-//! What a caller of the service needs: its acts as typed methods, and a file that remembers who is signed in where.
+//! What a caller of the service needs: its acts as typed methods, a bridge for clients of the Model Context Protocol, and
+//! a file that remembers who is signed in where.
 //! Knows nothing of the server's insides and depends on no other crate of ours.
 
 mod account;
@@ -6,6 +7,7 @@ mod client;
 mod credentials;
 mod device;
 mod error;
+pub mod mcp;
 mod multipart;
 mod pages;
 

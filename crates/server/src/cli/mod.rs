@@ -4,6 +4,7 @@
 mod account;
 mod backup;
 mod encrypt;
+mod mcp;
 mod person;
 mod reports;
 mod settings;
@@ -87,6 +88,8 @@ enum Command {
     Whoami(person::Whoami),
     /// Publish files; prints their links
     Publish(person::Publish),
+    /// Offer a server's MCP tools over standard input and output; `mcp install` adds it to MCP clients
+    Mcp(mcp::Mcp),
     /// Print the OpenAPI document
     Openapi,
 }
@@ -107,6 +110,7 @@ impl Cli {
             Some(Command::Logout(logout)) => return person::block_on(logout.run(&around)),
             Some(Command::Whoami(whoami)) => return person::block_on(whoami.run(&around)),
             Some(Command::Publish(publish)) => return person::block_on(publish.run(&around)),
+            Some(Command::Mcp(mcp)) => return person::block_on(mcp.run(&around, &env)),
             _ => {}
         }
         let sources = self.options.sources(env)?;

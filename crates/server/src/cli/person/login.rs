@@ -124,7 +124,7 @@ fn open_browser(address: &str) {
     let _ = Command::new(opener).arg(address).stdin(quiet()).stdout(quiet()).stderr(quiet()).spawn();
 }
 
-fn is_loopback(server: &str) -> bool {
+pub(in crate::cli) fn is_loopback(server: &str) -> bool {
     let host = server.trim_start_matches("http://");
     ["localhost", "127.0.0.1", "[::1]"]
         .iter()

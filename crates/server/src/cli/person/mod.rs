@@ -5,7 +5,7 @@ mod login;
 mod publish;
 mod sign;
 
-pub(super) use login::Login;
+pub(super) use login::{Login, is_loopback};
 pub(super) use publish::Publish;
 pub(super) use sign::{Logout, Whoami};
 
@@ -15,7 +15,7 @@ use dropleaf_client::{Client, Credentials, server_name};
 const DEFAULT_SERVER: &str = "http://localhost:8080";
 
 /// What the environment says about servers and keys.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Surroundings {
     url: Option<String>,
     api_key: Option<String>,
@@ -46,7 +46,7 @@ impl Surroundings {
     }
 
     /// The server that is meant: as named, as in `DROPLEAF_URL`, the one signed in to last, or the one next door.
-    fn server(&self, named: Option<&str>) -> Result<String> {
+    pub(super) fn server(&self, named: Option<&str>) -> Result<String> {
         if let Some(text) = named.or(self.url.as_deref()) {
             return Ok(server_name(text)?);
         }
@@ -58,12 +58,27 @@ impl Surroundings {
     /// A client of that server with the key for it, if there is one.
     fn client(&self, named: Option<&str>) -> Result<Client> {
         let server = self.server(named)?;
-        let key = match &self.api_key {
-            Some(key) => Some(key.clone()),
-            None if self.credentials.is_some() => self.load()?.find(&server).map(|login| login.key.clone()),
-            None => None,
-        };
+        let key = self.key(&server)?;
         Ok(Client::new(&server, key)?)
+    }
+
+    /// The key for a server: from the environment, or as stored.
+    pub(super) fn key(&self, server: &str) -> Result<Option<String>> {
+        Ok(match &self.api_key {
+            Some(key) => Some(key.clone()),
+            None if self.credentials.is_some() => self.load()?.find(server).map(|login| login.key.clone()),
+            None => None,
+        })
+    }
+
+    /// Whether a login is stored, whatever the environment says.
+    pub(super) fn is_signed_in(&self, server: &str) -> bool {
+        self.credentials.is_some() && self.load().is_ok_and(|stored| stored.find(server).is_some())
+    }
+
+    /// A file beside the stored keys.
+    pub(super) fn beside_credentials(&self, name: &str) -> Option<std::path::PathBuf> {
+        Some(self.credentials.as_ref()?.with_file_name(name))
     }
 }
 

@@ -1,7 +1,9 @@
 //! A client of the Model Context Protocol, in either era: with a session, or with every message on its own.
 
+use super::pipe::Pipe;
 use super::{Answer, Ask, Node};
 use serde_json::{Value, json};
+use tokio::sync::Mutex;
 
 /// The newest revision with sessions, and the first without.
 pub(crate) const LEGACY: &str = "2025-11-25";
@@ -13,6 +15,8 @@ pub(crate) struct Mcp<'a> {
     credential: String,
     /// None: each message says everything itself.
     pub(crate) session: Option<String>,
+    /// The same requests through `dropleaf mcp`.
+    pipe: Option<Mutex<Pipe>>,
 }
 
 impl Node {
@@ -21,7 +25,8 @@ impl Node {
         let params = json!({
             "protocolVersion": LEGACY, "capabilities": {}, "clientInfo": {"name": "tests", "version": "1"},
         });
-        let mut client = Mcp { node: self, credential: credential.to_owned(), session: Some(String::new()) };
+        let mut client =
+            Mcp { node: self, credential: credential.to_owned(), session: Some(String::new()), pipe: None };
         let begun = client.send("initialize", params).await.expect(200);
         assert_eq!(result(&begun)["protocolVersion"], LEGACY);
         client.session = Some(begun.header("mcp-session-id").to_owned());
@@ -31,12 +36,19 @@ impl Node {
 
     /// A client that goes on in a session, or names none yet.
     pub(crate) fn mcp_in(&self, credential: &str, session: &str) -> Mcp<'_> {
-        Mcp { node: self, credential: credential.to_owned(), session: Some(session.to_owned()) }
+        Mcp { node: self, credential: credential.to_owned(), session: Some(session.to_owned()), pipe: None }
     }
 
     /// A client of the stateless revision.
     pub(crate) fn mcp_modern(&self, credential: &str) -> Mcp<'_> {
-        Mcp { node: self, credential: credential.to_owned(), session: None }
+        Mcp { node: self, credential: credential.to_owned(), session: None, pipe: None }
+    }
+
+    /// A client that speaks with `dropleaf mcp` instead, in a session or without one.
+    pub(crate) async fn mcp_by_pipe(&self, credential: &str, is_modern: bool) -> Mcp<'_> {
+        let pipe = self.pipe(credential);
+        let pipe = if is_modern { pipe.modern() } else { pipe.begun().await };
+        Mcp { pipe: Some(Mutex::new(pipe)), ..self.mcp_modern(credential) }
     }
 }
 
@@ -81,6 +93,9 @@ impl Mcp<'_> {
 
     /// The result of a request that succeeds.
     pub(crate) async fn request(&self, method: &str, params: Value) -> Value {
+        if let Some(pipe) = &self.pipe {
+            return pipe.lock().await.request(method, params).await;
+        }
         result(&self.send(method, params).await.expect(200))
     }
 

@@ -9,6 +9,7 @@ pub(crate) mod mcp_line;
 mod node;
 pub(crate) mod oauth;
 mod person;
+pub(crate) mod pipe;
 mod samples;
 mod smtp;
 mod tab;

@@ -1,0 +1,235 @@
+//! The bridge itself: takes the client's lines, starts an exchange for each request, and leaves tidily.
+
+use super::exchange::Link;
+use super::lines::Line;
+use super::listener::listen;
+use super::message::{Broken, Kind, Message};
+use super::session::Session;
+use super::trouble::{Trouble, no_message, not_json};
+use super::wire::Wire;
+use crate::error::ClientError;
+use bytes::Bytes;
+use serde_json::Value;
+use std::collections::HashMap;
+use std::pin::pin;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+use tokio::sync::{RwLock, mpsc, watch};
+use tokio::task::{AbortHandle, JoinSet};
+use tokio::time::timeout;
+
+/// As many requests may be under way; a client that asks for more waits for none of them.
+const MOST_AT_ONCE: usize = 128;
+/// What is under way when the client leaves has this long to end.
+const GRACE: Duration = Duration::from_secs(5);
+const FAREWELL: Duration = Duration::from_secs(3);
+
+/// What a bridge needs to know.
+pub struct BridgeOptions {
+    pub server: String,
+    /// Where the key comes from; asked again when the server refuses the one at hand.
+    pub keys: Box<dyn Fn() -> Option<String> + Send + Sync>,
+    /// How long a message waits for a server that is away.
+    pub patience: Duration,
+    /// What a person may want to know and the client need not.
+    pub notes: Box<dyn Fn(&str) + Send + Sync>,
+}
+
+impl std::fmt::Debug for BridgeOptions {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("BridgeOptions").field("server", &self.server).finish_non_exhaustive()
+    }
+}
+
+/// A request under way.
+#[derive(Debug)]
+struct Running {
+    task: AbortHandle,
+    /// To close its stream is to cancel it: so it is since 2026-07-28.
+    ends_with_stream: bool,
+    /// Stays open until somebody ends it.
+    lasts: bool,
+}
+
+type RunningById = Arc<Mutex<HashMap<String, Running>>>;
+
+#[derive(Debug)]
+pub struct Bridge {
+    link: Arc<Link>,
+    tasks: JoinSet<()>,
+    running: RunningById,
+    listener: JoinSet<()>,
+}
+
+impl Bridge {
+    /// A bridge that writes lines for the client to `out`.
+    pub fn new(options: BridgeOptions, out: mpsc::Sender<Vec<u8>>) -> Result<Self, ClientError> {
+        let link = Link {
+            wire: Wire::new(&options.server, options.keys)?,
+            out,
+            session: Arc::new(RwLock::new(Session::default())),
+            renewed: watch::Sender::new(0),
+            patience: options.patience,
+            notes: options.notes,
+        };
+        Ok(Self {
+            link: Arc::new(link),
+            tasks: JoinSet::new(),
+            running: RunningById::default(),
+            listener: JoinSet::new(),
+        })
+    }
+
+    /// Carries messages until the client's lines end, or `stop` comes, or nobody reads what we write.
+    pub async fn run(mut self, mut lines: mpsc::Receiver<Line>, stop: impl Future<Output = ()>) {
+        let mut stop = pin!(stop);
+        let link = Arc::clone(&self.link);
+        let grace = loop {
+            tokio::select! {
+                line = lines.recv() => match line {
+                    Some(line) => self.take(line).await,
+                    None => break GRACE,
+                },
+                Some(_) = self.tasks.join_next() => {}
+                () = &mut stop => break Duration::ZERO,
+                () = link.out.closed() => break Duration::ZERO,
+            }
+        };
+        self.leave(grace).await;
+    }
+
+    async fn take(&mut self, line: Line) {
+        let Line::Whole(line) = line else {
+            return self.link.say(no_message("The line is too long for a message.")).await;
+        };
+        let message = match Message::read(&line) {
+            Ok(message) => message,
+            Err(Broken::NotJson(why)) => return self.link.say(not_json(&why)).await,
+            Err(Broken::Batch) => {
+                return self.link.say(no_message("Send one message in a line, not a list of them.")).await;
+            }
+            Err(Broken::NotAMessage) => {
+                return self.link.say(no_message("The line is JSON, but not a message.")).await;
+            }
+        };
+        let line = Bytes::from(line);
+        match message.kind.clone() {
+            Kind::Request { id, method } if method == "initialize" => self.begin(line, id).await,
+            Kind::Request { id, .. } => self.ask(line, message, id).await,
+            Kind::Notification { method } if method == "notifications/cancelled" => {
+                self.cancel(line, &message).await;
+            }
+            Kind::Notification { method } => {
+                // In order, before the next line is read: a server may wait for it.
+                let told = self.link.tell(&line, &message).await;
+                if told.is_ok() && method == "notifications/initialized" && self.listener.is_empty() {
+                    self.listener.spawn(listen(Arc::clone(&self.link)));
+                }
+                self.note(&method, told);
+            }
+            Kind::Answer { .. } => {
+                let link = Arc::clone(&self.link);
+                self.tasks.spawn(async move {
+                    if let Err(trouble) = link.tell(&line, &message).await {
+                        link.note(&trouble.sentence(&link.wire.server));
+                    }
+                });
+            }
+        }
+    }
+
+    /// Whatever comes after an `initialize` waits until it is answered: the lock is taken here and given back there.
+    async fn begin(&mut self, line: Bytes, id: Value) {
+        let mut session = Arc::clone(&self.link.session).write_owned().await;
+        let link = Arc::clone(&self.link);
+        self.tasks.spawn(async move {
+            let answer = match link.open(&line, &id).await {
+                Ok(opened) => {
+                    session.begin(serde_json::from_slice(&line).unwrap_or_default(), &opened);
+                    link.renewed.send_replace(session.generation());
+                    opened.answer
+                }
+                Err(trouble) => trouble.answer(&id, &link.wire.server),
+            };
+            drop(session);
+            link.say(answer).await;
+        });
+    }
+
+    async fn ask(&mut self, line: Bytes, message: Message, id: Value) {
+        let key = id.to_string();
+        if self.count() >= MOST_AT_ONCE {
+            return self.link.say(Trouble::Busy.answer(&id, &self.link.wire.server)).await;
+        }
+        let (link, running) = (Arc::clone(&self.link), Arc::clone(&self.running));
+        let ends_with_stream = message.version.is_some();
+        let lasts = message.method() == "subscriptions/listen";
+        let done = key.clone();
+        // It removes itself from the list, so it must not end before it is in there.
+        let mut list = self.running.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let task = self.tasks.spawn(async move {
+            let answer = match link.ask(&line, &message, &id).await {
+                Ok(answer) => {
+                    remember(&link, &message, &answer).await;
+                    answer
+                }
+                Err(trouble) => trouble.answer(&id, &link.wire.server),
+            };
+            forget(&running, &done);
+            link.say(answer).await;
+        });
+        list.insert(key, Running { task, ends_with_stream, lasts });
+    }
+
+    async fn cancel(&mut self, line: Bytes, message: &Message) {
+        let key = message.request_id.as_ref().map(ToString::to_string).unwrap_or_default();
+        let running = forget(&self.running, &key);
+        let is_legacy = running.as_ref().is_none_or(|running| !running.ends_with_stream);
+        if is_legacy && self.link.session.read().await.has_begun() {
+            let told = self.link.tell(&line, message).await;
+            self.note(message.method(), told);
+        }
+        if let Some(running) = running {
+            running.task.abort();
+        }
+    }
+
+    fn count(&self) -> usize {
+        self.running.lock().map_or(0, |running| running.len())
+    }
+
+    fn note(&self, method: &str, told: Result<(), Trouble>) {
+        if let Err(trouble) = told {
+            self.link.note(&format!("{method} was not sent: {}", trouble.sentence(&self.link.wire.server)));
+        }
+    }
+
+    async fn leave(mut self, grace: Duration) {
+        self.listener.shutdown().await;
+        if let Ok(running) = self.running.lock() {
+            running.values().filter(|running| running.lasts).for_each(|running| running.task.abort());
+        }
+        let _ = timeout(grace, async { while self.tasks.join_next().await.is_some() {} }).await;
+        self.tasks.shutdown().await;
+        let session = self.link.session.read().await;
+        if session.has_begun() {
+            let _ = timeout(FAREWELL, self.link.wire.delete(&session.seat())).await;
+        }
+    }
+}
+
+fn forget(running: &RunningById, key: &str) -> Option<Running> {
+    running.lock().ok()?.remove(key)
+}
+
+/// What a session watches is asked for again when the session has to begin anew.
+async fn remember(link: &Link, message: &Message, answer: &[u8]) {
+    let Some(uri) = message.uri.as_deref().filter(|_| message.version.is_none()) else { return };
+    let is_fine =
+        matches!(Message::read(answer), Ok(Message { kind: Kind::Answer { is_error: false, .. }, .. }));
+    match message.method() {
+        "resources/subscribe" if is_fine => link.session.write().await.watch(uri),
+        "resources/unsubscribe" if is_fine => link.session.write().await.unwatch(uri),
+        _ => {}
+    }
+}

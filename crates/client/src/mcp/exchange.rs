@@ -1,0 +1,260 @@
+//! One message and its answer: which headers it takes, what is passed on meanwhile, and what is tried again.
+
+use super::message::{Kind, Message};
+use super::session::Session;
+use super::sse::Events;
+use super::trouble::Trouble;
+use super::wire::{Reply, Seat, Wire};
+use bytes::Bytes;
+use reqwest::Response;
+use serde_json::Value;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::{RwLock, mpsc, watch};
+use tokio::time::{Instant, sleep};
+
+const FIRST_PAUSE: Duration = Duration::from_millis(200);
+const LONGEST_PAUSE: Duration = Duration::from_secs(2);
+/// Between tries that go on for good.
+const LASTING_PAUSE: Duration = Duration::from_secs(30);
+const ACKNOWLEDGED: &str = "notifications/subscriptions/acknowledged";
+
+/// What all exchanges share.
+pub(super) struct Link {
+    pub wire: Wire,
+    /// Whole lines for the client.
+    pub out: mpsc::Sender<Vec<u8>>,
+    pub session: Arc<RwLock<Session>>,
+    /// Tells the listener that the session is another one now.
+    pub renewed: watch::Sender<u64>,
+    pub patience: Duration,
+    pub notes: Box<dyn Fn(&str) + Send + Sync>,
+}
+
+impl std::fmt::Debug for Link {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Link").field("wire", &self.wire).finish_non_exhaustive()
+    }
+}
+
+impl Link {
+    /// Hands a line to the client. Whoever does not listen any more is noticed where lines are read.
+    pub(super) async fn say(&self, mut line: Vec<u8>) {
+        for byte in &mut line {
+            if matches!(*byte, b'\n' | b'\r') {
+                *byte = b' ';
+            }
+        }
+        let _ = self.out.send(line).await;
+    }
+
+    /// For the person who looks at the log.
+    pub(super) fn note(&self, words: &str) {
+        (self.notes)(words);
+    }
+
+    async fn seat(&self, message: &Message) -> (Seat, u64) {
+        let session = self.session.read().await;
+        if message.version.is_none() {
+            return (session.seat(), session.generation());
+        }
+        let seat = Seat {
+            version: message.version.clone(),
+            session: None,
+            method: Some(message.method().to_owned()),
+            name: message.name_header(),
+        };
+        (seat, session.generation())
+    }
+
+    /// Sends a request until it is answered or there is nothing more to hope for.
+    pub(super) async fn ask(&self, line: &Bytes, message: &Message, id: &Value) -> Result<Vec<u8>, Trouble> {
+        let lasting = message.method() == "subscriptions/listen";
+        let mut wait = Wait::up_to(self.patience);
+        let mut has_renewed = false;
+        // What a stream that is opened again says a second time.
+        let mut hush = None;
+        loop {
+            let (seat, generation) = self.seat(message).await;
+            let trouble = match self.once(line, &seat, id, hush).await {
+                Ok((answer, _)) => return Ok(answer),
+                Err(Trouble::Lost) if !has_renewed => {
+                    self.renew(generation).await?;
+                    has_renewed = true;
+                    continue;
+                }
+                Err(trouble) => trouble,
+            };
+            if lasting && trouble == Trouble::Cut && hush.is_none() {
+                hush = Some(ACKNOWLEDGED);
+                wait = Wait::lasting();
+            }
+            let again = trouble.did_nothing() || (trouble.may_pass() && message.may_be_repeated());
+            if !again || !wait.pause().await {
+                return Err(trouble);
+            }
+        }
+    }
+
+    /// Sends what has no answer.
+    pub(super) async fn tell(&self, line: &Bytes, message: &Message) -> Result<(), Trouble> {
+        let mut wait = Wait::up_to(self.patience);
+        let mut has_renewed = false;
+        loop {
+            let (seat, generation) = self.seat(message).await;
+            match self.wire.post(&seat, line).await {
+                Ok(_) => return Ok(()),
+                Err(Trouble::Lost) if !has_renewed => {
+                    self.renew(generation).await?;
+                    has_renewed = true;
+                }
+                Err(trouble) if trouble.did_nothing() && wait.pause().await => {}
+                Err(trouble) => return Err(trouble),
+            }
+        }
+    }
+
+    /// Sends a request once and waits for its answer; also gives the session it began.
+    pub(super) async fn once(
+        &self,
+        line: &Bytes,
+        seat: &Seat,
+        id: &Value,
+        hush: Option<&str>,
+    ) -> Result<(Vec<u8>, Option<String>), Trouble> {
+        let (reply, session) = self.wire.post(seat, line).await?;
+        let answer = match reply {
+            Reply::Json(body) => match sorted(body, id) {
+                Sorted::Answer(answer) => answer,
+                _ => return Err(Trouble::Strange { status: 200 }),
+            },
+            Reply::Accepted => return Err(Trouble::Strange { status: 202 }),
+            Reply::Stream(response) => self.relay(response, seat, id, hush).await?,
+        };
+        Ok((answer, session))
+    }
+
+    /// Passes on what a stream brings until the answer, which it returns. A stream of a session that is cut off is taken
+    /// up where it ended, if the server still can.
+    async fn relay(
+        &self,
+        response: Response,
+        seat: &Seat,
+        id: &Value,
+        hush: Option<&str>,
+    ) -> Result<Vec<u8>, Trouble> {
+        let mut events = Events::of(response);
+        let mut last: Option<String> = None;
+        loop {
+            let Some(event) = events.next().await? else {
+                let after = last.take().filter(|_| seat.session.is_some()).ok_or(Trouble::Cut)?;
+                let response = self.wire.get(seat, Some(&after)).await;
+                events = Events::of(response.map_err(|_| Trouble::Cut)?);
+                continue;
+            };
+            if event.id.is_some() {
+                last = event.id;
+            }
+            if event.data.is_empty() {
+                continue;
+            }
+            match sorted(event.data, id) {
+                Sorted::Answer(answer) => return Ok(answer),
+                Sorted::Other { method, .. } if hush == Some(method.as_str()) => {}
+                Sorted::Other { line, .. } => self.say(line).await,
+                Sorted::Nonsense => {
+                    self.note("the server sent something that is no message; it was left out")
+                }
+            }
+        }
+    }
+}
+
+/// What a server's text is to whoever waits for the answer to `id`.
+pub(super) enum Sorted {
+    Answer(Vec<u8>),
+    Other { method: String, line: Vec<u8> },
+    Nonsense,
+}
+
+pub(super) fn sorted(line: Vec<u8>, id: &Value) -> Sorted {
+    let Ok(message) = Message::read(&line) else { return Sorted::Nonsense };
+    if message.answers(id) {
+        return Sorted::Answer(line);
+    }
+    // An error about a message whose id could not be read: ours, for nobody else waits here.
+    if matches!(message.kind, Kind::Answer { id: None, is_error: true })
+        && let Ok(mut json) = serde_json::from_slice::<Value>(&line)
+    {
+        json["id"] = id.clone();
+        return Sorted::Answer(json.to_string().into_bytes());
+    }
+    Sorted::Other { method: message.method().to_owned(), line }
+}
+
+/// The pauses between tries.
+#[derive(Debug)]
+pub(super) struct Wait {
+    patience: Option<Duration>,
+    until: Option<Instant>,
+    next: Duration,
+    longest: Duration,
+}
+
+impl Wait {
+    pub(super) const fn up_to(patience: Duration) -> Self {
+        Self { patience: Some(patience), until: None, next: FIRST_PAUSE, longest: LONGEST_PAUSE }
+    }
+
+    /// Without an end.
+    pub(super) const fn lasting() -> Self {
+        Self { patience: None, until: None, next: FIRST_PAUSE, longest: LASTING_PAUSE }
+    }
+
+    /// Waits before the next try; false when that is enough.
+    pub(super) async fn pause(&mut self) -> bool {
+        let now = Instant::now();
+        if let Some(patience) = self.patience {
+            let until = *self.until.get_or_insert(now + patience);
+            if now >= until {
+                return false;
+            }
+            self.next = self.next.min(until - now);
+        }
+        sleep(self.next).await;
+        self.next = (self.next * 2).min(self.longest);
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[tokio::test(start_paused = true)]
+    async fn patience_ends_and_lasting_does_not() {
+        let begun = Instant::now();
+        let mut wait = Wait::up_to(Duration::from_secs(8));
+        let mut tries = 0;
+        while wait.pause().await {
+            tries += 1;
+        }
+        assert_eq!((begun.elapsed().as_secs(), tries), (8, 7));
+        assert!(!Wait::up_to(Duration::ZERO).pause().await);
+        let mut wait = Wait::lasting();
+        for _ in 0..20 {
+            assert!(wait.pause().await);
+        }
+        assert_eq!(wait.next, LASTING_PAUSE);
+    }
+
+    #[test]
+    fn error_without_an_id_answers_whoever_waits() {
+        let line = br#"{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"no"}}"#;
+        let Sorted::Answer(answer) = sorted(line.to_vec(), &json!(5)) else { panic!("an answer") };
+        assert_eq!(serde_json::from_slice::<Value>(&answer).unwrap()["id"], 5);
+        assert!(matches!(sorted(b"{\"id\":6,\"result\":{}}".to_vec(), &json!(5)), Sorted::Other { .. }));
+        assert!(matches!(sorted(b"<html>".to_vec(), &json!(5)), Sorted::Nonsense));
+    }
+}

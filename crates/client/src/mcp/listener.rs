@@ -1,0 +1,92 @@
+//! The stream on which a session's news arrive, open for as long as the bridge is.
+
+use super::exchange::Link;
+use super::sse::Events;
+use super::trouble::Trouble;
+use super::wire::Seat;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::time::{sleep, timeout};
+
+const FIRST_PAUSE: Duration = Duration::from_secs(1);
+const LONGEST_PAUSE: Duration = Duration::from_secs(30);
+/// A server says something every few seconds; one that has been silent this long has gone without a word.
+const SILENCE: Duration = Duration::from_secs(90);
+
+/// Where the stream was left.
+#[derive(Debug, Default)]
+struct Place {
+    after: Option<String>,
+    /// What the server asked to wait before the stream is opened again.
+    retry: Option<Duration>,
+}
+
+/// Follows the session's stream until the bridge ends, or the server has none to offer.
+pub(super) async fn listen(link: Arc<Link>) {
+    let mut renewed = link.renewed.subscribe();
+    let mut place = Place::default();
+    let mut pause = FIRST_PAUSE;
+    let mut has_told = false;
+    loop {
+        let (seat, generation) = {
+            let session = link.session.read().await;
+            (session.seat(), session.generation())
+        };
+        renewed.mark_unchanged();
+        let ended = tokio::select! {
+            ended = follow(&link, &seat, &mut place) => ended,
+            Ok(()) = renewed.changed() => {
+                place = Place::default();
+                continue;
+            }
+        };
+        match ended {
+            Ok(()) => {
+                pause = FIRST_PAUSE;
+                has_told = false;
+                sleep(place.retry.unwrap_or(FIRST_PAUSE)).await;
+                continue;
+            }
+            Err(Trouble::Lost) => match link.renew(generation).await {
+                Ok(()) => {
+                    place = Place::default();
+                    continue;
+                }
+                Err(trouble) => tell_once(&link, &trouble, &mut has_told),
+            },
+            Err(Trouble::Refused(refusal)) if refusal.status == 405 => return,
+            Err(trouble) => tell_once(&link, &trouble, &mut has_told),
+        }
+        sleep(pause).await;
+        pause = (pause * 2).min(LONGEST_PAUSE);
+    }
+}
+
+/// Passes on what comes until the stream ends.
+async fn follow(link: &Link, seat: &Seat, place: &mut Place) -> Result<(), Trouble> {
+    let mut events = Events::of(link.wire.get(seat, place.after.as_deref()).await?);
+    let after = place.after.take();
+    // Ids start again when the server does, and a stream that cannot be taken up ends at once: the id is kept only
+    // when something was heard.
+    while let Ok(event) = timeout(SILENCE, events.next()).await {
+        let Some(event) = event? else { break };
+        if event.id.is_some() {
+            place.after = event.id;
+        } else if place.after.is_none() {
+            place.after.clone_from(&after);
+        }
+        if let Some(retry) = event.retry_ms {
+            place.retry = Some(Duration::from_millis(retry).min(LONGEST_PAUSE));
+        }
+        if !event.data.is_empty() {
+            link.say(event.data).await;
+        }
+    }
+    Ok(())
+}
+
+fn tell_once(link: &Link, trouble: &Trouble, has_told: &mut bool) {
+    if !std::mem::replace(has_told, true) {
+        link.note(&format!("no news for now: {}", trouble.sentence(&link.wire.server)));
+    }
+}

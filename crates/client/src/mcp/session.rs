@@ -1,0 +1,125 @@
+//! What the revisions before 2026-07-28 keep between messages: the session, and what is needed to begin it again when
+//! the server has forgotten it, without the client noticing.
+
+use super::exchange::{Link, Wait};
+use super::trouble::Trouble;
+use super::wire::Seat;
+use bytes::Bytes;
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+
+/// The id under which the bridge itself asks; its answers are not passed on.
+const OWN_ID: &str = "dropleaf-bridge";
+
+#[derive(Debug, Default)]
+pub(super) struct Session {
+    /// The client's own `initialize`.
+    opening: Option<Value>,
+    id: Option<String>,
+    version: Option<String>,
+    /// The resources it asked to hear of.
+    watched: BTreeSet<String>,
+    /// Grows with each beginning, so that of many who find it lost one begins anew.
+    generation: u64,
+}
+
+/// A session as the server began it.
+#[derive(Debug)]
+pub(super) struct Opened {
+    pub answer: Vec<u8>,
+    id: Option<String>,
+    version: Option<String>,
+    error: Option<Value>,
+}
+
+impl Session {
+    pub(super) fn seat(&self) -> Seat {
+        Seat { version: self.version.clone(), session: self.id.clone(), ..Seat::default() }
+    }
+
+    pub(super) const fn generation(&self) -> u64 {
+        self.generation
+    }
+
+    pub(super) const fn has_begun(&self) -> bool {
+        self.id.is_some()
+    }
+
+    /// The client has begun one.
+    pub(super) fn begin(&mut self, opening: Value, opened: &Opened) {
+        if opened.error.is_none() {
+            self.opening = Some(opening);
+            self.watched.clear();
+            self.take(opened);
+        }
+    }
+
+    fn take(&mut self, opened: &Opened) {
+        self.id.clone_from(&opened.id);
+        self.version.clone_from(&opened.version);
+        self.generation += 1;
+    }
+
+    pub(super) fn watch(&mut self, uri: &str) {
+        self.watched.insert(uri.to_owned());
+    }
+
+    pub(super) fn unwatch(&mut self, uri: &str) {
+        self.watched.remove(uri);
+    }
+}
+
+impl Link {
+    /// Sends an `initialize`, for as long as it may be worth it.
+    pub(super) async fn open(&self, line: &Bytes, id: &Value) -> Result<Opened, Trouble> {
+        let mut wait = Wait::up_to(self.patience);
+        loop {
+            match self.once(line, &Seat::default(), id, None).await {
+                Ok((answer, session)) => return Ok(read(answer, session)),
+                Err(trouble) if trouble.may_pass() && wait.pause().await => {}
+                Err(trouble) => return Err(trouble),
+            }
+        }
+    }
+
+    /// Begins the session again, unless somebody else has since `lost`.
+    pub(super) async fn renew(&self, lost: u64) -> Result<(), Trouble> {
+        let mut session = self.session.write().await;
+        if session.generation != lost {
+            return Ok(());
+        }
+        let mut opening = session.opening.clone().ok_or(Trouble::Lost)?;
+        let id = json!(OWN_ID);
+        opening["id"] = id.clone();
+        let opened = self.open(&line(&opening), &id).await?;
+        if let Some(error) = opened.error {
+            return Err(Trouble::Told(error));
+        }
+        session.take(&opened);
+        let seat = session.seat();
+        let ready = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
+        self.wire.post(&seat, &line(&ready)).await?;
+        for uri in &session.watched {
+            let again =
+                json!({"jsonrpc": "2.0", "id": id, "method": "resources/subscribe", "params": {"uri": uri}});
+            // A page that is gone by now is no reason to be without the others.
+            if let Err(trouble) = self.once(&line(&again), &seat, &id, None).await {
+                self.note(&format!("{uri} is not watched any more: {}", trouble.sentence(&self.wire.server)));
+            }
+        }
+        self.renewed.send_replace(session.generation);
+        self.note("the server had forgotten the session; a new one has begun");
+        Ok(())
+    }
+}
+
+fn read(answer: Vec<u8>, id: Option<String>) -> Opened {
+    let json: Value = serde_json::from_slice(&answer).unwrap_or_default();
+    let version = json["result"]["protocolVersion"].as_str().map(str::to_owned);
+    let error = json.get("error").cloned();
+    Opened { answer, id, version, error }
+}
+
+fn line(json: &Value) -> Bytes {
+    json.to_string().into_bytes().into()
+}

@@ -1,0 +1,180 @@
+//! What can go wrong between a message and its answer, in words that say what to do about it.
+
+use serde_json::{Value, json};
+
+/// JSON-RPC's own codes. Ours are the status of the server's answer, or this one when there was none.
+const PARSE_ERROR: i64 = -32700;
+const INVALID_REQUEST: i64 = -32600;
+const AWAY: i64 = 503;
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Trouble {
+    /// Nobody answered. What was not sent may be sent again.
+    Away { why: String, sent: bool },
+    /// The stream of an answer ended before the answer.
+    Cut,
+    /// The server does not know the session (any more).
+    Lost,
+    /// The server said no.
+    Refused(Refusal),
+    /// An error as the protocol writes it, under a status that is no success.
+    Told(Value),
+    /// Whatever answered is no MCP endpoint.
+    Strange { status: u16 },
+    /// The answer is longer than anything we pass on.
+    TooLong,
+    /// More requests are under way than we hold.
+    Busy,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Refusal {
+    pub status: u16,
+    pub code: String,
+    pub description: String,
+    /// What the challenge says is missing.
+    pub scope: Option<String>,
+    pub retry_after: Option<u64>,
+}
+
+impl Trouble {
+    /// Whether the same message may do better in a moment, though it may have arrived.
+    pub(super) fn may_pass(&self) -> bool {
+        match self {
+            Self::Away { .. } | Self::Cut => true,
+            Self::Refused(refusal) => matches!(refusal.status, 502..=504),
+            Self::Strange { status } => matches!(status, 502..=504),
+            _ => false,
+        }
+    }
+
+    /// Whether the message certainly did nothing.
+    pub(super) fn did_nothing(&self) -> bool {
+        match self {
+            Self::Away { sent, .. } => !sent,
+            // The server's own word for "not now"; a proxy's 502 or 504 may come after the deed.
+            Self::Refused(refusal) => refusal.status == 503,
+            _ => false,
+        }
+    }
+
+    /// What happened and what to do, for whoever reads the client's messages.
+    pub(super) fn sentence(&self, server: &str) -> String {
+        match self {
+            Self::Away { why, .. } => format!(
+                "{server} cannot be reached: {why}. Check that the server runs and that the address is right, then try again."
+            ),
+            Self::Cut => format!(
+                "The connection to {server} was lost before the answer came, so it is not known whether the call was \
+                 carried out. Look first (for example with list_sites), then call again if needed."
+            ),
+            Self::Lost => {
+                format!(
+                    "{server} does not know this session and did not take a new one. Start the client anew."
+                )
+            }
+            Self::Refused(refusal) => refusal.sentence(server),
+            Self::Told(error) => {
+                error.get("message").and_then(Value::as_str).unwrap_or("The server refused.").to_owned()
+            }
+            Self::Strange { status } => {
+                format!(
+                    "{server} answered {status}, but not as a dropleaf server does; is the address right?"
+                )
+            }
+            Self::TooLong => "The server's answer is too long to pass on.".to_owned(),
+            Self::Busy => "Too many requests are under way; wait for some of them.".to_owned(),
+        }
+    }
+
+    /// The answer to the request that met it.
+    pub(super) fn answer(&self, id: &Value, server: &str) -> Vec<u8> {
+        let error = match self {
+            Self::Told(error) => error.clone(),
+            Self::Refused(refusal) => json!({"code": refusal.status, "message": self.sentence(server),
+                "data": {"status": refusal.status, "error": refusal.code}}),
+            Self::Strange { status } => json!({"code": status, "message": self.sentence(server)}),
+            Self::Lost => json!({"code": 404, "message": self.sentence(server)}),
+            Self::Busy => json!({"code": 429, "message": self.sentence(server)}),
+            Self::TooLong => json!({"code": 413, "message": self.sentence(server)}),
+            Self::Away { .. } | Self::Cut => json!({"code": AWAY, "message": self.sentence(server)}),
+        };
+        written(id, &error)
+    }
+}
+
+impl Refusal {
+    fn sentence(&self, server: &str) -> String {
+        let said = self.description.trim_end_matches('.');
+        let again =
+            self.retry_after.map_or_else(String::new, |seconds| format!(" Try again in {seconds} s."));
+        match (self.status, &self.scope) {
+            (401, _) => {
+                format!(
+                    "{server} asks who you are: {said}. Run `dropleaf login {server}` or set DROPLEAF_API_KEY."
+                )
+            }
+            (403, Some(scope)) => format!(
+                "The key for {server} may not do this: it lacks the scope {scope}. Run `dropleaf login {server}`, or \
+                 set DROPLEAF_API_KEY to a key that has it."
+            ),
+            _ => format!("{said}.{again}"),
+        }
+    }
+}
+
+/// A line that is no JSON.
+pub(super) fn not_json(why: &str) -> Vec<u8> {
+    written(&Value::Null, &json!({"code": PARSE_ERROR, "message": format!("The line is not JSON: {why}")}))
+}
+
+/// A line that is JSON and no message.
+pub(super) fn no_message(why: &str) -> Vec<u8> {
+    written(&Value::Null, &json!({"code": INVALID_REQUEST, "message": why}))
+}
+
+fn written(id: &Value, error: &Value) -> Vec<u8> {
+    json!({"jsonrpc": "2.0", "id": id, "error": error}).to_string().into_bytes()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused(status: u16, scope: Option<&str>) -> Trouble {
+        Trouble::Refused(Refusal {
+            status,
+            code: "code".into(),
+            description: "Said so.".into(),
+            scope: scope.map(str::to_owned),
+            retry_after: (status == 429).then_some(9),
+        })
+    }
+
+    #[test]
+    fn every_trouble_says_what_to_do() {
+        let server = "https://pages.example.org";
+        for (trouble, words) in [
+            (refused(401, None), "dropleaf login https://pages.example.org` or set DROPLEAF_API_KEY"),
+            (refused(403, Some("sites:write")), "lacks the scope sites:write"),
+            (refused(403, None), "Said so."),
+            (refused(429, None), "Said so. Try again in 9 s."),
+            (Trouble::Away { why: "refused".into(), sent: false }, "Check that the server runs"),
+            (Trouble::Cut, "call again if needed"),
+        ] {
+            let answer: Value = serde_json::from_slice(&trouble.answer(&json!("x"), server)).unwrap();
+            let message = answer["error"]["message"].as_str().unwrap();
+            assert!(message.contains(words), "{message}");
+            assert_eq!((&answer["id"], &answer["jsonrpc"]), (&json!("x"), &json!("2.0")));
+        }
+    }
+
+    #[test]
+    fn only_what_did_nothing_is_sent_again_without_asking() {
+        let away = |sent| Trouble::Away { why: String::new(), sent };
+        assert!(away(false).did_nothing() && !away(true).did_nothing());
+        assert!(refused(503, None).did_nothing() && !refused(502, None).did_nothing());
+        assert!(!Trouble::Cut.did_nothing() && Trouble::Cut.may_pass());
+        assert!(!refused(500, None).may_pass() && !refused(401, None).may_pass());
+    }
+}

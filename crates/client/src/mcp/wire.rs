@@ -1,0 +1,247 @@
+//! One HTTP request to `/mcp` and what comes back. Knows headers and statuses, but nothing of sessions or of waiting.
+
+use super::lines::LONGEST;
+use super::trouble::{Refusal, Trouble};
+use crate::client::{builder, visible};
+use crate::error::ClientError;
+use bytes::Bytes;
+use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, RETRY_AFTER, WWW_AUTHENTICATE};
+use reqwest::{Method, RequestBuilder, Response, StatusCode};
+use serde_json::Value;
+use std::sync::Mutex;
+use std::time::Duration;
+
+const SESSION_ID: &str = "mcp-session-id";
+/// Notices a machine that went away without a word; streams have no end of their own.
+const KEEP_ALIVE: Duration = Duration::from_secs(30);
+/// More of a refusal than this is not read.
+const REFUSAL_BYTES: usize = 1 << 16;
+
+/// Where the key comes from; asked again when the server refuses it, for somebody may have signed in meanwhile.
+pub(super) type Keys = Box<dyn Fn() -> Option<String> + Send + Sync>;
+
+/// The headers a message travels with.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Seat {
+    pub version: Option<String>,
+    pub session: Option<String>,
+    /// Since 2026-07-28: what is asked, and about what.
+    pub method: Option<String>,
+    pub name: Option<String>,
+}
+
+#[derive(Debug)]
+pub(super) enum Reply {
+    /// A notification or an answer has arrived.
+    Accepted,
+    Json(Vec<u8>),
+    Stream(Response),
+}
+
+pub(super) struct Wire {
+    http: reqwest::Client,
+    pub server: String,
+    url: String,
+    keys: Keys,
+    key: Mutex<Option<String>>,
+}
+
+impl std::fmt::Debug for Wire {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Wire").field("url", &self.url).finish_non_exhaustive()
+    }
+}
+
+impl Wire {
+    pub(super) fn new(server: &str, keys: Keys) -> Result<Self, ClientError> {
+        let server = crate::client::server_name(server)?;
+        let http = builder()
+            .tcp_keepalive(KEEP_ALIVE)
+            .build()
+            .map_err(|error| ClientError::on_the_way(&server, &error))?;
+        let key = Mutex::new(keys());
+        Ok(Self { http, url: format!("{server}/mcp"), server, keys, key })
+    }
+
+    /// Sends a message. Also gives the session that the answer begins, if it does.
+    pub(super) async fn post(&self, seat: &Seat, line: &Bytes) -> Result<(Reply, Option<String>), Trouble> {
+        let request = || {
+            self.request(Method::POST, seat)
+                .header(ACCEPT, "application/json, text/event-stream")
+                .header(CONTENT_TYPE, "application/json")
+                .body(line.clone())
+        };
+        let response = self.send(request, seat).await?;
+        let session = text(response.headers(), SESSION_ID);
+        let kind = text(response.headers(), CONTENT_TYPE.as_str()).unwrap_or_default();
+        let reply = match response.status() {
+            StatusCode::ACCEPTED | StatusCode::NO_CONTENT => Reply::Accepted,
+            _ if kind.starts_with("text/event-stream") => Reply::Stream(response),
+            _ if kind.starts_with("application/json") => Reply::Json(whole(response, LONGEST).await?),
+            status => return Err(Trouble::Strange { status: status.as_u16() }),
+        };
+        Ok((reply, session))
+    }
+
+    /// Opens the stream of a session, or an earlier one where it was cut off.
+    pub(super) async fn get(&self, seat: &Seat, after: Option<&str>) -> Result<Response, Trouble> {
+        let request = || {
+            let request = self.request(Method::GET, seat).header(ACCEPT, "text/event-stream");
+            match after {
+                Some(id) => request.header("last-event-id", id),
+                None => request,
+            }
+        };
+        let response = self.send(request, seat).await?;
+        let kind = text(response.headers(), CONTENT_TYPE.as_str()).unwrap_or_default();
+        if kind.starts_with("text/event-stream") {
+            return Ok(response);
+        }
+        Err(Trouble::Strange { status: response.status().as_u16() })
+    }
+
+    /// Ends a session; whether that was heard makes no difference to whoever leaves.
+    pub(super) async fn delete(&self, seat: &Seat) {
+        let _ = self.send(|| self.request(Method::DELETE, seat), seat).await;
+    }
+
+    fn request(&self, method: Method, seat: &Seat) -> RequestBuilder {
+        let mut request = self.http.request(method, &self.url);
+        if let Some(key) = self.held().as_deref() {
+            request = request.header(AUTHORIZATION, format!("Bearer {key}"));
+        }
+        let headers = [
+            ("mcp-protocol-version", &seat.version),
+            (SESSION_ID, &seat.session),
+            ("mcp-method", &seat.method),
+            ("mcp-name", &seat.name),
+        ];
+        for (name, value) in headers {
+            if let Some(value) = value {
+                request = request.header(name, value);
+            }
+        }
+        request
+    }
+
+    /// A success, or what was wrong. A key that is refused is looked up once more.
+    async fn send(&self, request: impl Fn() -> RequestBuilder, seat: &Seat) -> Result<Response, Trouble> {
+        let used = self.held();
+        let mut response = request().send().await.map_err(|error| away(&self.server, &error))?;
+        if response.status() == StatusCode::UNAUTHORIZED && self.has_another_key(used.as_deref()) {
+            response = request().send().await.map_err(|error| away(&self.server, &error))?;
+        }
+        if response.status().is_success() {
+            return Ok(response);
+        }
+        if response.status() == StatusCode::NOT_FOUND && seat.session.is_some() {
+            return Err(Trouble::Lost);
+        }
+        Err(refusal(response).await)
+    }
+
+    fn held(&self) -> Option<String> {
+        self.key.lock().ok()?.clone()
+    }
+
+    /// Whether there is a key by now that is not the one just refused.
+    fn has_another_key(&self, refused: Option<&str>) -> bool {
+        let Ok(mut held) = self.key.lock() else { return false };
+        if held.as_deref() == refused
+            && let Some(fresh) = (self.keys)()
+        {
+            *held = Some(fresh);
+        }
+        held.as_deref() != refused
+    }
+}
+
+fn away(server: &str, error: &reqwest::Error) -> Trouble {
+    let sent = !error.is_connect();
+    match ClientError::on_the_way(server, error) {
+        ClientError::Unreachable { why, .. } => Trouble::Away { why: visible(&why), sent },
+        other => Trouble::Away { why: other.to_string(), sent },
+    }
+}
+
+async fn whole(mut response: Response, longest: usize) -> Result<Vec<u8>, Trouble> {
+    let mut body = Vec::new();
+    while let Some(piece) = response.chunk().await.map_err(|_| Trouble::Cut)? {
+        if body.len() + piece.len() > longest {
+            return Err(Trouble::TooLong);
+        }
+        body.extend_from_slice(&piece);
+    }
+    Ok(body)
+}
+
+async fn refusal(response: Response) -> Trouble {
+    let status = response.status().as_u16();
+    let challenge = text(response.headers(), WWW_AUTHENTICATE.as_str());
+    let retry_after = text(response.headers(), RETRY_AFTER.as_str()).and_then(|value| value.parse().ok());
+    let body = whole(response, REFUSAL_BYTES).await.unwrap_or_default();
+    let json: Value = serde_json::from_slice(&body).unwrap_or_default();
+    match json.get("error") {
+        Some(error) if error.is_object() => return Trouble::Told(error.clone()),
+        Some(Value::String(code)) => {
+            let description = json.get("error_description").and_then(Value::as_str).unwrap_or(code);
+            return Trouble::Refused(Refusal {
+                status,
+                code: visible(code),
+                description: visible(description),
+                scope: challenge.as_deref().and_then(missing_scope),
+                retry_after,
+            });
+        }
+        _ => {}
+    }
+    // The protocol's library says some things in plain words.
+    match std::str::from_utf8(&body) {
+        Ok(words) if status < 500 && !words.is_empty() && !words.contains('<') => Trouble::Refused(Refusal {
+            status,
+            description: visible(words),
+            retry_after,
+            ..Refusal::default()
+        }),
+        _ => Trouble::Strange { status },
+    }
+}
+
+/// The scopes that a challenge says are not enough.
+fn missing_scope(challenge: &str) -> Option<String> {
+    if !challenge.contains("error=\"insufficient_scope\"") {
+        return None;
+    }
+    let (_, rest) = challenge.split_once("scope=\"")?;
+    rest.split('"').next().map(visible)
+}
+
+fn text(headers: &HeaderMap, name: &str) -> Option<String> {
+    headers.get(name)?.to_str().ok().map(str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn challenge_names_the_scope_that_is_missing() {
+        let challenge =
+            "Bearer error=\"insufficient_scope\", scope=\"sites:write\", resource_metadata=\"https://x\"";
+        assert_eq!(missing_scope(challenge).as_deref(), Some("sites:write"));
+        assert_eq!(missing_scope("Bearer resource_metadata=\"https://x\", scope=\"sites:read\""), None);
+    }
+
+    #[test]
+    fn refused_key_is_looked_up_once_more() {
+        let keys = Mutex::new(vec![None, Some("new"), Some("old"), Some("old")]);
+        let next = move || keys.lock().unwrap().pop().flatten().map(str::to_owned);
+        let wire = Wire::new("http://localhost:1", Box::new(next)).unwrap();
+        assert!(!wire.has_another_key(Some("old")), "still the same");
+        assert!(wire.has_another_key(Some("old")));
+        assert!(wire.has_another_key(Some("old")), "another request has found it already");
+        assert_eq!(wire.held().as_deref(), Some("new"));
+        assert!(!wire.has_another_key(Some("new")), "none at all is no better");
+        assert!(!format!("{wire:?}").contains("new"));
+    }
+}

@@ -1,0 +1,137 @@
+//! Writes a settings file so that nobody ever sees half of it: through links, with the old mode, with a copy of what was
+//! there beside it.
+
+use anyhow::{Context, Result, bail};
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+/// What a file holds; none when it is not there.
+pub(super) fn read(path: &Path) -> Result<Option<String>> {
+    match fs::read(path) {
+        Ok(bytes) => match String::from_utf8(bytes) {
+            Ok(text) => Ok(Some(text)),
+            Err(_) => bail!("it is not text in UTF-8"),
+        },
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error).context("it cannot be read"),
+    }
+}
+
+/// Puts the new text in place of the old, if the old is still there. Gives the path of the copy.
+pub(super) fn write(path: &Path, old: Option<&str>, new: &str) -> Result<Option<PathBuf>> {
+    if read(path)?.as_deref() != old {
+        bail!("it has changed meanwhile; run the command again");
+    }
+    // Links stay links: what they lead to is written.
+    let target = match fs::canonicalize(path) {
+        Ok(target) => target,
+        Err(error) if error.kind() == io::ErrorKind::NotFound && !path.is_symlink() => path.to_owned(),
+        Err(error) => return Err(error).context("its link leads nowhere"),
+    };
+    let folder = target.parent().context("it has no folder")?;
+    fs::create_dir_all(folder).with_context(|| format!("{} cannot be made", folder.display()))?;
+    let mode = fs::metadata(&target).ok().map(|meta| meta.permissions().mode() & 0o7777);
+    let copy = match old {
+        Some(old) => {
+            let copy = beside(&target, "dropleaf-backup");
+            replace(&copy, old, mode).with_context(|| format!("{} cannot be written", copy.display()))?;
+            Some(copy)
+        }
+        None => None,
+    };
+    replace(&target, new, mode).context("it cannot be written")?;
+    Ok(copy)
+}
+
+/// Takes a file away that `install` has made.
+pub(super) fn remove(path: &Path, old: &str) -> Result<()> {
+    if read(path)?.as_deref() != Some(old) {
+        bail!("it has changed meanwhile; run the command again");
+    }
+    fs::remove_file(path).context("it cannot be removed")
+}
+
+fn beside(path: &Path, ending: &str) -> PathBuf {
+    let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    path.with_file_name(format!("{name}.{ending}"))
+}
+
+fn replace(path: &Path, text: &str, mode: Option<u32>) -> io::Result<()> {
+    let fresh = beside(path, &format!("dropleaf-{}", std::process::id()));
+    let outcome = write_new(&fresh, text, mode).and_then(|()| fs::rename(&fresh, path));
+    if outcome.is_err() {
+        let _ = fs::remove_file(&fresh);
+    }
+    outcome?;
+    match path.parent() {
+        Some(folder) => fs::File::open(folder)?.sync_all(),
+        None => Ok(()),
+    }
+}
+
+fn write_new(fresh: &Path, text: &str, mode: Option<u32>) -> io::Result<()> {
+    let _ = fs::remove_file(fresh);
+    // Settings of others may hold secrets: never more open than the file was, not even for a moment.
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true).mode(mode.map_or(0o666, |mode| mode & 0o600));
+    let mut file = options.open(fresh)?;
+    if let Some(mode) = mode {
+        file.set_permissions(fs::Permissions::from_mode(mode))?;
+    }
+    file.write_all(text.as_bytes())?;
+    file.sync_all()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tempfile::TempDir;
+
+    fn mode(path: &Path) -> u32 {
+        fs::metadata(path).unwrap().permissions().mode() & 0o777
+    }
+
+    #[test]
+    fn file_keeps_its_mode_and_a_copy_of_what_it_was() {
+        let dir = TempDir::new().unwrap();
+        let path = dir.path().join("a.json");
+        fs::write(&path, "old").unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap();
+        let copy = write(&path, Some("old"), "new").unwrap().unwrap();
+        assert_eq!(
+            (fs::read_to_string(&path).unwrap(), fs::read_to_string(&copy).unwrap()),
+            ("new".into(), "old".into())
+        );
+        assert_eq!((mode(&path), mode(&copy)), (0o640, 0o640));
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 2, "nothing else is left");
+    }
+
+    #[test]
+    fn links_stay_links() {
+        let dir = TempDir::new().unwrap();
+        let (real, link) = (dir.path().join("real"), dir.path().join("link"));
+        fs::write(&real, "old").unwrap();
+        std::os::unix::fs::symlink(&real, &link).unwrap();
+        write(&link, Some("old"), "new").unwrap();
+        assert!(link.is_symlink());
+        assert_eq!(fs::read_to_string(&real).unwrap(), "new");
+        let dangling = dir.path().join("dangling");
+        std::os::unix::fs::symlink(dir.path().join("nowhere"), &dangling).unwrap();
+        assert!(write(&dangling, None, "new").is_err() && dangling.is_symlink());
+    }
+
+    #[test]
+    fn file_that_changed_meanwhile_is_left_alone() {
+        let dir = TempDir::new().unwrap();
+        let path = dir.path().join("deep/a.json");
+        assert_eq!(write(&path, None, "one").unwrap(), None);
+        assert!(write(&path, None, "two").is_err());
+        assert!(write(&path, Some("other"), "two").is_err());
+        assert!(remove(&path, "other").is_err());
+        assert_eq!(fs::read_to_string(&path).unwrap(), "one");
+        remove(&path, "one").unwrap();
+        assert!(!path.exists());
+    }
+}

@@ -1,0 +1,299 @@
+//! The clients that `dropleaf mcp install` knows: where each keeps its settings, in which shape, and how it best connects.
+
+use clap::ValueEnum;
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum App {
+    ClaudeCode,
+    ClaudeDesktop,
+    Cursor,
+    Codex,
+    #[value(name = "vscode", alias = "vs-code")]
+    VsCode,
+    Zed,
+}
+
+pub(super) const ALL: [App; 6] =
+    [App::ClaudeCode, App::ClaudeDesktop, App::Cursor, App::Codex, App::VsCode, App::Zed];
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Platform {
+    Linux,
+    MacOs,
+    Windows,
+}
+
+impl Platform {
+    pub(super) const fn here() -> Self {
+        if cfg!(target_os = "macos") {
+            Self::MacOs
+        } else if cfg!(target_os = "windows") {
+            Self::Windows
+        } else {
+            Self::Linux
+        }
+    }
+}
+
+/// How a client reaches the server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Way {
+    /// By its address; the client signs in with OAuth.
+    Http,
+    /// By starting `dropleaf mcp`, which uses the stored login.
+    Stdio,
+}
+
+/// What the environment says about folders.
+#[derive(Debug, Clone)]
+pub(super) struct Folders<'a> {
+    env: &'a [(String, String)],
+    platform: Platform,
+}
+
+impl<'a> Folders<'a> {
+    pub(super) const fn new(env: &'a [(String, String)], platform: Platform) -> Self {
+        Self { env, platform }
+    }
+
+    fn find(&self, name: &str) -> Option<&'a str> {
+        self.env.iter().find(|(key, value)| key == name && !value.is_empty()).map(|(_, value)| value.as_str())
+    }
+
+    fn home(&self) -> Option<PathBuf> {
+        let name = if self.platform == Platform::Windows { "USERPROFILE" } else { "HOME" };
+        self.find(name).map(PathBuf::from)
+    }
+
+    /// Below which programs keep their settings.
+    pub(super) fn config(&self) -> Option<PathBuf> {
+        match self.platform {
+            Platform::Linux => self.dot_config(),
+            Platform::MacOs => Some(self.home()?.join("Library").join("Application Support")),
+            Platform::Windows => {
+                let named = self.find("APPDATA").map(PathBuf::from);
+                named.or_else(|| Some(self.home()?.join("AppData").join("Roaming")))
+            }
+        }
+    }
+
+    fn dot_config(&self) -> Option<PathBuf> {
+        // The XDG specification: a path that is not absolute is to be ignored.
+        let named = self.find("XDG_CONFIG_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
+        named.or_else(|| Some(self.home()?.join(".config")))
+    }
+
+    /// Whether a program of this name would be found.
+    fn has_program(&self, name: &str) -> bool {
+        let Some(path) = self.find("PATH") else { return false };
+        std::env::split_paths(path)
+            .any(|folder| folder.join(name).is_file() || folder.join(format!("{name}.exe")).is_file())
+    }
+}
+
+impl App {
+    pub(super) const fn title(self) -> &'static str {
+        match self {
+            Self::ClaudeCode => "Claude Code",
+            Self::ClaudeDesktop => "Claude Desktop",
+            Self::Cursor => "Cursor",
+            Self::Codex => "Codex",
+            Self::VsCode => "VS Code",
+            Self::Zed => "Zed",
+        }
+    }
+
+    /// As it is written on the command line.
+    pub(super) const fn word(self) -> &'static str {
+        match self {
+            Self::ClaudeCode => "claude-code",
+            Self::ClaudeDesktop => "claude-desktop",
+            Self::Cursor => "cursor",
+            Self::Codex => "codex",
+            Self::VsCode => "vscode",
+            Self::Zed => "zed",
+        }
+    }
+
+    /// The file of its settings for this person.
+    pub(super) fn file(self, folders: &Folders<'_>) -> Option<PathBuf> {
+        let named = |name: &str| folders.find(name).map(PathBuf::from).filter(|path| path.is_absolute());
+        match self {
+            Self::ClaudeCode => named("CLAUDE_CONFIG_DIR")
+                .or_else(|| folders.home())
+                .map(|folder| folder.join(".claude.json")),
+            Self::ClaudeDesktop => Some(folders.config()?.join("Claude").join("claude_desktop_config.json")),
+            Self::Cursor => Some(folders.home()?.join(".cursor").join("mcp.json")),
+            Self::Codex => {
+                let folder = named("CODEX_HOME").or_else(|| Some(folders.home()?.join(".codex")));
+                Some(folder?.join("config.toml"))
+            }
+            Self::VsCode => Some(folders.config()?.join("Code").join("User").join("mcp.json")),
+            Self::Zed => {
+                let folder = match folders.platform {
+                    Platform::Linux => folders.dot_config()?.join("zed"),
+                    Platform::MacOs => folders.home()?.join(".config").join("zed"),
+                    Platform::Windows => folders.config()?.join("Zed"),
+                };
+                Some(folder.join("settings.json"))
+            }
+        }
+    }
+
+    /// Whether it seems to be on this machine: its settings are, or its program is.
+    pub(super) fn is_here(self, folders: &Folders<'_>) -> bool {
+        let (Some(file), Some(home)) = (self.file(folders), folders.home()) else { return false };
+        let parent = |path: &Path| path.parent().map(Path::to_path_buf).unwrap_or_default();
+        let (folder, program) = match self {
+            Self::ClaudeCode => (home.join(".claude"), "claude"),
+            // Its settings are one floor up.
+            Self::VsCode => (parent(&parent(&file)), "code"),
+            // The app is no program by this name; its folder has to do.
+            Self::ClaudeDesktop => (parent(&file), ""),
+            Self::Cursor => (parent(&file), "cursor"),
+            Self::Codex => (parent(&file), "codex"),
+            Self::Zed => (parent(&file), "zed"),
+        };
+        file.is_file() || folder.is_dir() || (!program.is_empty() && folders.has_program(program))
+    }
+
+    /// The member of its settings that lists servers.
+    pub(super) const fn list(self) -> &'static str {
+        match self {
+            Self::ClaudeCode | Self::ClaudeDesktop | Self::Cursor => "mcpServers",
+            Self::Codex => "mcp_servers",
+            Self::VsCode => "servers",
+            Self::Zed => "context_servers",
+        }
+    }
+
+    /// What works best where nobody chose. Claude Desktop's file takes programs only, and Codex signs in to addresses by
+    /// a command of its own. OAuth needs encryption, except on this machine.
+    pub(super) fn way(self, server: &str) -> Way {
+        let is_safe = server.starts_with("https://") || crate::cli::person::is_loopback(server);
+        match self {
+            Self::ClaudeDesktop | Self::Codex => Way::Stdio,
+            _ if is_safe => Way::Http,
+            _ => Way::Stdio,
+        }
+    }
+
+    pub(super) const fn takes(self, way: Way) -> bool {
+        !matches!((self, way), (Self::ClaudeDesktop, Way::Http))
+    }
+
+    /// Every key we write or have written, in order, with its value or without one.
+    pub(super) fn entry(self, way: Way, server: &str, program: &str) -> Vec<(&'static str, Option<Value>)> {
+        let kind = match (self, way) {
+            (Self::ClaudeCode | Self::VsCode, Way::Http) => Some(json!("http")),
+            (Self::ClaudeCode | Self::VsCode, Way::Stdio) => Some(json!("stdio")),
+            _ => None,
+        };
+        let mut entry = match self {
+            Self::ClaudeCode | Self::VsCode => vec![("type", kind)],
+            _ => Vec::new(),
+        };
+        let is_http = way == Way::Http;
+        entry.push(("url", is_http.then(|| json!(format!("{server}/mcp")))));
+        entry.push(("command", (!is_http).then(|| json!(program))));
+        entry.push(("args", (!is_http).then(|| json!(["mcp", "--server", server]))));
+        entry
+    }
+
+    /// What is left to do in the client itself.
+    pub(super) fn then(self, way: Way, name: &str) -> String {
+        match (self, way) {
+            (Self::ClaudeCode, Way::Http) => {
+                format!("In Claude Code type /mcp and choose {name} to sign in.")
+            }
+            (Self::Codex, Way::Http) => format!("Run `codex mcp login {name}` to sign in."),
+            (Self::Cursor | Self::VsCode | Self::Zed, Way::Http) => {
+                format!("{} opens the sign-in page when it first connects.", self.title())
+            }
+            (Self::ClaudeDesktop, _) => "Quit Claude Desktop and start it again.".to_owned(),
+            (_, Way::Stdio) => format!("{} starts it in its next session.", self.title()),
+        }
+    }
+}
+
+/// Whether an entry under our name was written by this command: it starts `dropleaf mcp`, or names an `/mcp`.
+pub(super) fn is_ours(entry: &Value) -> bool {
+    let text = |name: &str| entry.get(name).and_then(Value::as_str).unwrap_or_default();
+    let starts_us = Path::new(text("command")).file_stem().is_some_and(|stem| stem == "dropleaf")
+        && entry.get("args").and_then(|args| args.get(0)).is_some_and(|first| first == "mcp");
+    starts_us || text("url").ends_with("/mcp")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(app: App, platform: Platform, env: &[(&str, &str)]) -> String {
+        let env: Vec<(String, String)> =
+            env.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
+        app.file(&Folders::new(&env, platform)).map(|path| path.display().to_string()).unwrap_or_default()
+    }
+
+    #[test]
+    fn settings_are_where_each_platform_keeps_them() {
+        let linux = [("HOME", "/h")];
+        let windows = [("USERPROFILE", "C:/Users/a"), ("APPDATA", "C:/Users/a/AppData/Roaming")];
+        for (app, on_linux, on_mac, on_windows) in [
+            (App::ClaudeCode, "/h/.claude.json", "/h/.claude.json", "C:/Users/a/.claude.json"),
+            (
+                App::ClaudeDesktop,
+                "/h/.config/Claude/claude_desktop_config.json",
+                "/h/Library/Application Support/Claude/claude_desktop_config.json",
+                "C:/Users/a/AppData/Roaming/Claude/claude_desktop_config.json",
+            ),
+            (App::Cursor, "/h/.cursor/mcp.json", "/h/.cursor/mcp.json", "C:/Users/a/.cursor/mcp.json"),
+            (App::Codex, "/h/.codex/config.toml", "/h/.codex/config.toml", "C:/Users/a/.codex/config.toml"),
+            (
+                App::VsCode,
+                "/h/.config/Code/User/mcp.json",
+                "/h/Library/Application Support/Code/User/mcp.json",
+                "C:/Users/a/AppData/Roaming/Code/User/mcp.json",
+            ),
+            (
+                App::Zed,
+                "/h/.config/zed/settings.json",
+                "/h/.config/zed/settings.json",
+                "C:/Users/a/AppData/Roaming/Zed/settings.json",
+            ),
+        ] {
+            assert_eq!(at(app, Platform::Linux, &linux), on_linux);
+            assert_eq!(at(app, Platform::MacOs, &linux), on_mac);
+            assert_eq!(at(app, Platform::Windows, &windows).replace('\\', "/"), on_windows);
+        }
+    }
+
+    #[test]
+    fn folders_that_the_environment_names_come_first() {
+        let env =
+            [("HOME", "/h"), ("XDG_CONFIG_HOME", "/x"), ("CODEX_HOME", "/c"), ("CLAUDE_CONFIG_DIR", "/cc")];
+        assert_eq!(at(App::Zed, Platform::Linux, &env), "/x/zed/settings.json");
+        assert_eq!(at(App::Zed, Platform::MacOs, &env), "/h/.config/zed/settings.json");
+        assert_eq!(at(App::VsCode, Platform::Linux, &env), "/x/Code/User/mcp.json");
+        assert_eq!(at(App::Codex, Platform::Linux, &env), "/c/config.toml");
+        assert_eq!(at(App::ClaudeCode, Platform::Linux, &env), "/cc/.claude.json");
+        assert_eq!(at(App::Cursor, Platform::Linux, &[]), "");
+    }
+
+    #[test]
+    fn plain_http_elsewhere_is_left_to_the_stored_login() {
+        assert_eq!(App::Cursor.way("https://pages.example.org"), Way::Http);
+        assert_eq!(App::Cursor.way("http://localhost:8080"), Way::Http);
+        assert_eq!(App::Cursor.way("http://192.168.0.2:8080"), Way::Stdio);
+        assert_eq!(App::ClaudeDesktop.way("https://pages.example.org"), Way::Stdio);
+    }
+
+    #[test]
+    fn entries_of_others_under_our_name_are_told_apart() {
+        assert!(is_ours(&json!({"command": "/usr/bin/dropleaf", "args": ["mcp"]})));
+        assert!(is_ours(&json!({"url": "http://localhost:8080/mcp"})));
+        assert!(!is_ours(&json!({"command": "npx", "args": ["mcp"]})));
+        assert!(!is_ours(&json!({"url": "https://elsewhere.example/sse"})));
+    }
+}

@@ -1,0 +1,241 @@
+//! `dropleaf mcp install` and `uninstall`: shows what would change in the settings of MCP clients, asks, and does it.
+
+use super::apps::{ALL, App, Folders, Platform, Way};
+use super::plan::{self, Plan};
+use super::records::Records;
+use super::{apply, diff};
+use crate::cli::person::Surroundings;
+use anyhow::{Context, Result, bail, ensure};
+use clap::Args;
+use std::io::{BufRead, IsTerminal, Write};
+use std::path::PathBuf;
+
+#[derive(Debug, Args)]
+pub(super) struct Install {
+    /// The server (default: `DROPLEAF_URL`, or the one signed in to last)
+    #[arg(long, value_name = "URL")]
+    server: Option<String>,
+    /// Connect by the server's address; the client signs in with OAuth
+    #[arg(long, conflicts_with = "stdio")]
+    http: bool,
+    /// Connect by starting `dropleaf mcp`, with the stored login
+    #[arg(long)]
+    stdio: bool,
+    /// Take it out again, as `uninstall` does
+    #[arg(long, conflicts_with_all = ["server", "http", "stdio"])]
+    undo: bool,
+    #[command(flatten)]
+    choice: Choice,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct Uninstall {
+    #[command(flatten)]
+    choice: Choice,
+}
+
+#[derive(Debug, Args)]
+struct Choice {
+    /// Which clients (default: those found on this machine)
+    #[arg(value_name = "CLIENT", value_enum)]
+    clients: Vec<App>,
+    /// What the server is called in the client
+    #[arg(long, default_value = "dropleaf")]
+    name: String,
+    /// Do not ask
+    #[arg(long, short)]
+    yes: bool,
+    /// Only show what would change
+    #[arg(long, conflicts_with = "yes")]
+    dry_run: bool,
+}
+
+/// One file that would change.
+struct Step {
+    app: App,
+    file: PathBuf,
+    old: Option<String>,
+    plan: Plan,
+    /// What is left to do in the client.
+    then: Option<String>,
+}
+
+impl Install {
+    pub(super) fn run(self, around: &Surroundings, env: &[(String, String)]) -> Result<()> {
+        if self.undo {
+            return Uninstall { choice: self.choice }.run(around, env);
+        }
+        let server = around.server(self.server.as_deref())?;
+        let program = std::env::current_exe().context("the place of this program is not known")?;
+        let program = program.to_str().context("the place of this program is not text in UTF-8")?;
+        let folders = Folders::new(env, Platform::here());
+        let apps = self.choice.apps(|app| app.is_here(&folders))?;
+        if apps.is_empty() {
+            let known: Vec<&str> = ALL.iter().map(|app| app.word()).collect();
+            bail!("none of the clients it knows was found here; name one of {}", known.join(", "));
+        }
+        let way_of = |app: App| match (self.http, self.stdio) {
+            (true, _) => Way::Http,
+            (_, true) => Way::Stdio,
+            _ => app.way(&server),
+        };
+        let name = &self.choice.name;
+        let needs_login = apps.iter().any(|app| way_of(*app) == Way::Stdio) && !around.is_signed_in(&server);
+        let steps = apps.into_iter().map(|app| {
+            let way = way_of(app);
+            let step = file_of(app, &folders).and_then(|(file, old)| {
+                ensure!(app.takes(way), "its file takes no addresses, only programs: leave out --http");
+                let plan = plan::add(app, old.as_deref(), name, &app.entry(way, &server, program))?;
+                Ok(Step { app, file, old, plan, then: Some(app.then(way, name)) })
+            });
+            (app, step)
+        });
+        let mut records = Records::load(around.beside_credentials("mcp-install.toml"));
+        let has_written = self.choice.carry_out(steps.collect(), &folders, "already there", &mut records)?;
+        if has_written && needs_login {
+            println!("Run `dropleaf login {server}` once, so that `dropleaf mcp` has a key.");
+        }
+        Ok(())
+    }
+}
+
+impl Uninstall {
+    pub(super) fn run(self, around: &Surroundings, env: &[(String, String)]) -> Result<()> {
+        let folders = Folders::new(env, Platform::here());
+        let mut records = Records::load(around.beside_credentials("mcp-install.toml"));
+        let name = &self.choice.name;
+        let apps = self.choice.apps(|app| app.file(&folders).is_some_and(|file| file.is_file()))?;
+        let steps = apps.into_iter().map(|app| {
+            let step = file_of(app, &folders).and_then(|(file, old)| {
+                let text = old.as_deref().unwrap_or_default();
+                let plan = match text.trim() {
+                    "" => Plan::Nothing,
+                    _ => plan::take(app, text, name, records.before(&file))?,
+                };
+                Ok(Step { app, file, old, plan, then: None })
+            });
+            (app, step)
+        });
+        let steps = steps.collect();
+        self.choice.carry_out(steps, &folders, "nothing to take out", &mut records)?;
+        Ok(())
+    }
+}
+
+fn file_of(app: App, folders: &Folders<'_>) -> Result<(PathBuf, Option<String>)> {
+    let file = app.file(folders).context("the home folder is not known")?;
+    let old = apply::read(&file)?;
+    Ok((file, old))
+}
+
+impl Choice {
+    fn apps(&self, is_meant: impl Fn(App) -> bool) -> Result<Vec<App>> {
+        let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
+        ensure!(
+            !self.name.is_empty() && self.name.len() <= 64 && self.name.bytes().all(is_plain),
+            "--name takes letters, digits, - and _"
+        );
+        let named = |app: &App| self.clients.contains(app);
+        Ok(match self.clients.is_empty() {
+            true => ALL.into_iter().filter(|app| is_meant(*app)).collect(),
+            false => ALL.into_iter().filter(named).collect(),
+        })
+    }
+
+    /// Shows the steps, asks, and takes them. Whether anything was written; what was refused is an error in the end.
+    fn carry_out(
+        &self,
+        steps: Vec<(App, Result<Step>)>,
+        folders: &Folders<'_>,
+        nothing: &str,
+        records: &mut Records,
+    ) -> Result<bool> {
+        let mut failed = 0;
+        let mut waiting = Vec::new();
+        for (app, step) in steps {
+            let file = app.file(folders).unwrap_or_default();
+            match step {
+                Ok(step) if step.plan == Plan::Nothing => {
+                    println!("{}: {nothing} ({})", app.title(), file.display())
+                }
+                Ok(step) => {
+                    println!("{}: {}\n{}", app.title(), file.display(), step.shown());
+                    waiting.push(step);
+                }
+                Err(error) => {
+                    failed += 1;
+                    println!("{}: left alone, because {error:#} ({})", app.title(), file.display());
+                }
+            }
+        }
+        let has_work = !waiting.is_empty();
+        if has_work && self.dry_run {
+            println!("Nothing was written.");
+        } else if has_work && self.may_write()? {
+            for step in waiting {
+                if let Err(error) = step.take(records) {
+                    failed += 1;
+                    println!("{}: left alone, because {error:#}", step.app.title());
+                }
+            }
+        } else if has_work {
+            bail!("nothing was written");
+        }
+        ensure!(failed == 0, "{failed} of the files could not be changed");
+        Ok(has_work && !self.dry_run)
+    }
+
+    fn may_write(&self) -> Result<bool> {
+        if self.yes {
+            return Ok(true);
+        }
+        if !std::io::stdin().is_terminal() || !std::io::stderr().is_terminal() {
+            bail!(
+                "there is no terminal to ask on, so nothing was written; add --yes if this is what you want"
+            );
+        }
+        eprint!("Write this? [y/N] ");
+        std::io::stderr().flush()?;
+        let mut answer = String::new();
+        std::io::stdin().lock().read_line(&mut answer)?;
+        Ok(matches!(answer.trim().to_ascii_lowercase().as_str(), "y" | "yes"))
+    }
+}
+
+impl Step {
+    fn shown(&self) -> String {
+        let old = self.old.as_deref().unwrap_or_default();
+        match &self.plan {
+            Plan::Nothing => String::new(),
+            Plan::Write { text, .. } => diff::show(old, text),
+            Plan::Remove => format!("{}  (the file goes: there was none before)\n", diff::show(old, "")),
+        }
+    }
+
+    fn take(&self, records: &mut Records) -> Result<()> {
+        let Self { app, file, old, .. } = self;
+        match &self.plan {
+            Plan::Nothing => {}
+            Plan::Write { text, before } => {
+                let copy = apply::write(file, old.as_deref(), text)?;
+                match before {
+                    Some(before) => records.keep(file, *before),
+                    None if self.then.is_none() => records.forget(file),
+                    None => {}
+                }
+                let copy =
+                    copy.map_or_else(String::new, |copy| format!("; the old file is {}", copy.display()));
+                println!("{}: written{copy}", app.title());
+            }
+            Plan::Remove => {
+                apply::remove(file, old.as_deref().unwrap_or_default())?;
+                records.forget(file);
+                println!("{}: removed", app.title());
+            }
+        }
+        if let Some(then) = &self.then {
+            println!("  {then}");
+        }
+        Ok(())
+    }
+}

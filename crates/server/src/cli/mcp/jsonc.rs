@@ -1,0 +1,273 @@
+//! JSON with comments and commas at the end, as editors keep their settings: where each part stands in the text, so that
+//! one part can be changed and the rest left as it is. What cannot be read is refused, never guessed.
+
+use serde_json::{Map, Value};
+use std::ops::Range;
+
+/// Deeper than any settings file, and not as deep as a stack.
+const DEEPEST: usize = 100;
+
+/// A value and where it stands.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Node {
+    pub span: Range<usize>,
+    pub kind: Kind,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Kind {
+    Object(Vec<Member>),
+    Array(Vec<Node>),
+    Plain(Value),
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Member {
+    pub name: String,
+    /// Where the name begins.
+    pub start: usize,
+    pub value: Node,
+    /// The comma behind it, if there is one.
+    pub comma: Option<usize>,
+}
+
+/// Why a text is not understood, and in which line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Unreadable {
+    pub line: usize,
+    pub why: &'static str,
+}
+
+impl std::fmt::Display for Unreadable {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "line {}: {}", self.line, self.why)
+    }
+}
+
+pub(super) fn parse(text: &str) -> Result<Node, Unreadable> {
+    let mut reader = Reader { text, at: 0 };
+    if text.starts_with('\u{feff}') {
+        reader.at = '\u{feff}'.len_utf8();
+    }
+    reader.skip()?;
+    let node = reader.value(0)?;
+    reader.skip()?;
+    if reader.at < text.len() {
+        return Err(reader.fail("there is more after the end"));
+    }
+    Ok(node)
+}
+
+impl Node {
+    /// The member of this name. Of several the last counts, as for whoever reads the file.
+    pub(super) fn member(&self, name: &str) -> Option<&Member> {
+        match &self.kind {
+            Kind::Object(members) => members.iter().rev().find(|member| member.name == name),
+            _ => None,
+        }
+    }
+
+    pub(super) fn to_value(&self) -> Value {
+        match &self.kind {
+            Kind::Plain(value) => value.clone(),
+            Kind::Array(items) => items.iter().map(Self::to_value).collect(),
+            Kind::Object(members) => {
+                let members = members.iter().map(|member| (member.name.clone(), member.value.to_value()));
+                Value::Object(members.collect::<Map<_, _>>())
+            }
+        }
+    }
+}
+
+struct Reader<'a> {
+    text: &'a str,
+    at: usize,
+}
+
+impl Reader<'_> {
+    fn fail(&self, why: &'static str) -> Unreadable {
+        let before = &self.text.as_bytes()[..self.at.min(self.text.len())];
+        Unreadable { line: before.iter().filter(|byte| **byte == b'\n').count() + 1, why }
+    }
+
+    fn peek(&self) -> Option<u8> {
+        self.text.as_bytes().get(self.at).copied()
+    }
+
+    fn rest(&self) -> &str {
+        self.text.get(self.at..).unwrap_or_default()
+    }
+
+    /// Past white space and comments.
+    fn skip(&mut self) -> Result<(), Unreadable> {
+        loop {
+            let rest = self.rest();
+            if rest.starts_with("//") {
+                self.at += rest.find('\n').unwrap_or(rest.len());
+            } else if rest.starts_with("/*") {
+                let length = rest.find("*/").ok_or_else(|| self.fail("a comment does not end"))?;
+                self.at += length + 2;
+            } else if rest.starts_with([' ', '\t', '\n', '\r']) {
+                self.at += 1;
+            } else {
+                return Ok(());
+            }
+        }
+    }
+
+    fn value(&mut self, depth: usize) -> Result<Node, Unreadable> {
+        if depth > DEEPEST {
+            return Err(self.fail("it is nested too deeply"));
+        }
+        let start = self.at;
+        let kind = match self.peek() {
+            Some(b'{') => self.object(depth)?,
+            Some(b'[') => self.array(depth)?,
+            Some(b'"') => Kind::Plain(Value::String(self.string()?)),
+            Some(_) => self.word()?,
+            None => return Err(self.fail("it ends too early")),
+        };
+        Ok(Node { span: start..self.at, kind })
+    }
+
+    fn object(&mut self, depth: usize) -> Result<Kind, Unreadable> {
+        self.at += 1;
+        let mut members: Vec<Member> = Vec::new();
+        loop {
+            self.skip()?;
+            match self.peek() {
+                Some(b'}') => {
+                    self.at += 1;
+                    return Ok(Kind::Object(members));
+                }
+                Some(b'"') if members.last().is_none_or(|last| last.comma.is_some()) => {
+                    let start = self.at;
+                    let name = self.string()?;
+                    self.skip()?;
+                    if self.peek() != Some(b':') {
+                        return Err(self.fail("a colon is missing"));
+                    }
+                    self.at += 1;
+                    self.skip()?;
+                    let value = self.value(depth + 1)?;
+                    members.push(Member { name, start, value, comma: None });
+                }
+                Some(b',') => match members.last_mut() {
+                    Some(last) if last.comma.is_none() => {
+                        last.comma = Some(self.at);
+                        self.at += 1;
+                    }
+                    _ => return Err(self.fail("there is a comma too many")),
+                },
+                Some(b'"') => return Err(self.fail("a comma is missing")),
+                Some(_) => return Err(self.fail("a name in quotes is missing")),
+                None => return Err(self.fail("a brace is not closed")),
+            }
+        }
+    }
+
+    fn array(&mut self, depth: usize) -> Result<Kind, Unreadable> {
+        self.at += 1;
+        let mut items = Vec::new();
+        let mut may_follow = true;
+        loop {
+            self.skip()?;
+            match self.peek() {
+                Some(b']') => {
+                    self.at += 1;
+                    return Ok(Kind::Array(items));
+                }
+                Some(b',') if !may_follow => {
+                    may_follow = true;
+                    self.at += 1;
+                }
+                Some(b',') => return Err(self.fail("there is a comma too many")),
+                Some(_) if may_follow => {
+                    items.push(self.value(depth + 1)?);
+                    may_follow = false;
+                }
+                Some(_) => return Err(self.fail("a comma is missing")),
+                None => return Err(self.fail("a bracket is not closed")),
+            }
+        }
+    }
+
+    fn string(&mut self) -> Result<String, Unreadable> {
+        let start = self.at;
+        let bytes = self.text.as_bytes();
+        let mut at = start + 1;
+        while let Some(byte) = bytes.get(at) {
+            match byte {
+                b'\\' => at += 2,
+                b'"' => {
+                    let text = serde_json::from_str(&self.text[start..=at]);
+                    let text = text.map_err(|_| self.fail("a text in quotes is not understood"))?;
+                    self.at = at + 1;
+                    return Ok(text);
+                }
+                _ => at += 1,
+            }
+        }
+        Err(self.fail("a text in quotes does not end"))
+    }
+
+    /// A number, `true`, `false` or `null`.
+    fn word(&mut self) -> Result<Kind, Unreadable> {
+        let rest = self.rest();
+        let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.');
+        let length = rest.find(|c| !is_part(c)).unwrap_or(rest.len());
+        let value =
+            serde_json::from_str(&rest[..length]).map_err(|_| self.fail("a value is not understood"))?;
+        self.at += length;
+        Ok(Kind::Plain(value))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn comments_and_last_commas_are_read_over() {
+        let text = "\u{feff}// top\n{ /* a */ \"a\": [1, -2.5e3, true, null,], // b\n \"b\": {\"c\": \"x \\\"// no\\\" \\u00fc\"},\n}\n// end";
+        assert_eq!(
+            parse(text).unwrap().to_value(),
+            json!({"a": [1, -2500.0, true, null], "b": {"c": "x \"// no\" ü"}})
+        );
+    }
+
+    #[test]
+    fn every_part_knows_where_it_stands() {
+        let text = "{\"a\": {\"b\" : [1]} , \"a\": 2}";
+        let root = parse(text).unwrap();
+        let Kind::Object(members) = &root.kind else { panic!("an object") };
+        assert_eq!(&text[members[0].value.span.clone()], "{\"b\" : [1]}");
+        assert_eq!((members[0].start, members[0].comma), (1, Some(18)));
+        assert_eq!(root.member("a").unwrap().value.to_value(), json!(2), "the last one counts");
+    }
+
+    #[test]
+    fn what_is_broken_is_refused_with_its_line() {
+        for (text, line) in [
+            ("", 1),
+            ("{", 1),
+            ("{\n\"a\" 1}", 2),
+            ("{\"a\": 1\n\"b\": 2}", 2),
+            ("{\"a\":\n1,,}", 2),
+            ("{,}", 1),
+            ("[1 2]", 1),
+            ("[,]", 1),
+            ("{}\n}", 2),
+            ("{\"a\": nope}", 1),
+            ("{\"a\": \"x}", 1),
+            ("{\"a\": \"\\", 1),
+            ("{/* }", 1),
+            ("{a: 1}", 1),
+            ("{\"a\": \"\n\"}", 1),
+        ] {
+            assert_eq!(parse(text).map_err(|error| error.line), Err(line), "{text:?}");
+        }
+        assert!(parse(&"[".repeat(100_000)).is_err());
+    }
+}

@@ -1,0 +1,304 @@
+//! Changes to one member of an object in a settings file. What is put in can be taken out again, and then the text is as
+//! it was before, letter by letter.
+
+use super::jsonc::{Kind, Member, Node, Unreadable, parse};
+use serde_json::Value;
+use std::ops::Range;
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Refused {
+    Unreadable(Unreadable),
+    NotAnObject(String),
+}
+
+impl std::error::Error for Refused {}
+
+impl std::fmt::Display for Refused {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Unreadable(error) => write!(f, "it is not JSON ({error})"),
+            Self::NotAnObject(what) => write!(f, "{what} is not an object"),
+        }
+    }
+}
+
+impl From<Unreadable> for Refused {
+    fn from(error: Unreadable) -> Self {
+        Self::Unreadable(error)
+    }
+}
+
+/// Something to write, its members in their order.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Fresh {
+    Plain(Value),
+    Object(Vec<(String, Self)>),
+}
+
+/// How a file is laid out.
+#[derive(Debug)]
+struct Style {
+    indent: String,
+    newline: &'static str,
+}
+
+/// Sets the member at this path; objects on the way that are missing are made.
+pub(super) fn set(text: &str, path: &[&str], value: &Fresh) -> Result<String, Refused> {
+    let root = parse(text)?;
+    let style = style(text, &root);
+    let mut node = &root;
+    for (depth, name) in path.iter().enumerate() {
+        let Kind::Object(members) = &node.kind else { return Err(not_an_object(path, depth)) };
+        let Some(member) = node.member(name) else {
+            let mut value = value.clone();
+            for name in path[depth + 1..].iter().rev() {
+                value = Fresh::Object(vec![((*name).to_owned(), value)]);
+            }
+            return Ok(insert(text, node, members, (name, &value), depth, &style));
+        };
+        node = &member.value;
+    }
+    let inline = !text[node.span.clone()].contains('\n') && !node.to_value().is_object();
+    let new = if inline { compact(value) } else { pretty(value, path.len(), &style) };
+    Ok(replaced(text, vec![(node.span.clone(), new)]))
+}
+
+/// Takes out the member at this path, if it is there.
+pub(super) fn remove(text: &str, path: &[&str]) -> Result<String, Refused> {
+    let root = parse(text)?;
+    let mut node = &root;
+    let Some((last, way)) = path.split_last() else { return Ok(text.to_owned()) };
+    for (depth, name) in way.iter().enumerate() {
+        let Some(member) = node.member(name) else { return Ok(text.to_owned()) };
+        node = &member.value;
+        if !matches!(node.kind, Kind::Object(_)) {
+            return Err(not_an_object(path, depth + 1));
+        }
+    }
+    let Kind::Object(members) = &node.kind else { return Err(not_an_object(path, 0)) };
+    let Some(index) = members.iter().rposition(|member| member.name == *last) else {
+        return Ok(text.to_owned());
+    };
+    Ok(take_out(text, node, members, index))
+}
+
+fn not_an_object(path: &[&str], depth: usize) -> Refused {
+    Refused::NotAnObject(match depth {
+        0 => "the top level".to_owned(),
+        depth => path[..depth].join("."),
+    })
+}
+
+fn insert(
+    text: &str,
+    object: &Node,
+    members: &[Member],
+    (name, value): (&str, &Fresh),
+    depth: usize,
+    style: &Style,
+) -> String {
+    let inner = object.span.start + 1..object.span.end - 1;
+    let lead = format!("{}{}", style.newline, style.indent.repeat(depth + 1));
+    let name = Value::from(name);
+    let Some(last) = members.last() else {
+        let new = format!("{lead}{name}: {}", pretty(value, depth + 1, style));
+        let close = format!("{}{}", style.newline, style.indent.repeat(depth));
+        let kept = text[inner.clone()].trim_end();
+        // A comment may be all there is in it.
+        return replaced(text, vec![(inner, format!("{kept}{new}{close}"))]);
+    };
+    let is_inline = !text[object.span.start..members[0].start].contains('\n');
+    let new = if is_inline {
+        format!(" {name}: {}", compact(value))
+    } else {
+        format!("{lead}{name}: {}", pretty(value, depth + 1, style))
+    };
+    // Behind the last comment, so that it stays with what it is about.
+    let end = inner.start + text[inner].trim_end().len();
+    match last.comma {
+        Some(_) => replaced(text, vec![(end..end, format!("{new},"))]),
+        None if end == last.value.span.end => replaced(text, vec![(end..end, format!(",{new}"))]),
+        None => {
+            let comma = last.value.span.end;
+            replaced(text, vec![(comma..comma, ",".to_owned()), (end..end, new)])
+        }
+    }
+}
+
+fn take_out(text: &str, object: &Node, members: &[Member], index: usize) -> String {
+    let member = &members[index];
+    let before = &text[object.span.start..member.start];
+    let start = object.span.start + before.trim_end().len();
+    let end = member.value.span.end;
+    let mut cuts = vec![start..end];
+    cuts.extend(member.comma.map(|comma| comma..comma + 1));
+    let is_last = index + 1 == members.len();
+    if is_last && member.comma.is_none() {
+        // The comma that led to it.
+        cuts.extend(
+            index.checked_sub(1).and_then(|index| members[index].comma).map(|comma| comma..comma + 1),
+        );
+    }
+    if members.len() == 1 {
+        let rest: Range<usize> = member.comma.map_or(end, |comma| comma + 1)..object.span.end - 1;
+        let only_space = |range: Range<usize>| text[range].trim().is_empty();
+        if only_space(object.span.start + 1..start) && only_space(rest.clone()) {
+            cuts.push(rest);
+        }
+    }
+    replaced(text, cuts.into_iter().map(|range| (range, String::new())).collect())
+}
+
+/// The text with these places replaced.
+fn replaced(text: &str, mut changes: Vec<(Range<usize>, String)>) -> String {
+    changes.sort_by_key(|(range, _)| range.start);
+    let mut out = String::with_capacity(text.len() + 256);
+    let mut at = 0;
+    for (range, new) in changes {
+        let start = range.start.max(at);
+        out.push_str(&text[at..start]);
+        out.push_str(&new);
+        at = range.end.max(start);
+    }
+    out.push_str(&text[at..]);
+    out
+}
+
+/// As the first member that stands on a line of its own is indented.
+fn style(text: &str, root: &Node) -> Style {
+    let newline = if text.contains("\r\n") { "\r\n" } else { "\n" };
+    let first = match &root.kind {
+        Kind::Object(members) => members.first().map(|member| member.start),
+        _ => None,
+    };
+    let indent = first.and_then(|start| {
+        let line = &text[text[..start].rfind('\n')? + 1..start];
+        (!line.is_empty() && line.trim().is_empty()).then(|| line.to_owned())
+    });
+    Style { indent: indent.unwrap_or_else(|| "  ".to_owned()), newline }
+}
+
+fn compact(value: &Fresh) -> String {
+    match value {
+        Fresh::Plain(value) => spaced(value),
+        Fresh::Object(members) => {
+            let member = |(name, value): &(String, Fresh)| {
+                format!("{}: {}", Value::from(name.as_str()), compact(value))
+            };
+            format!("{{{}}}", members.iter().map(member).collect::<Vec<_>>().join(", "))
+        }
+    }
+}
+
+/// Objects member by member, lists in one line.
+fn pretty(value: &Fresh, depth: usize, style: &Style) -> String {
+    let Fresh::Object(members) = value else { return compact(value) };
+    let lead = format!("{}{}", style.newline, style.indent.repeat(depth + 1));
+    let close = format!("{}{}", style.newline, style.indent.repeat(depth));
+    let member = |(name, value): &(String, Fresh)| {
+        format!("{lead}{}: {}", Value::from(name.as_str()), pretty(value, depth + 1, style))
+    };
+    format!("{{{}{close}}}", members.iter().map(member).collect::<Vec<_>>().join(","))
+}
+
+fn spaced(value: &Value) -> String {
+    match value {
+        Value::Array(items) => format!("[{}]", items.iter().map(spaced).collect::<Vec<_>>().join(", ")),
+        other => other.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    const PATH: &[&str] = &["servers", "x"];
+
+    fn plain(value: Value) -> Fresh {
+        Fresh::Plain(value)
+    }
+
+    fn entry() -> Fresh {
+        Fresh::Object(vec![("url".into(), plain(json!("u"))), ("args".into(), plain(json!(["a", 1])))])
+    }
+
+    /// Put in, the text reads as expected; taken out again, it is as it was.
+    #[track_caller]
+    fn there_and_back(before: &str, after: &str) {
+        let set = set(before, PATH, &entry()).unwrap();
+        assert_eq!(set, after);
+        assert_eq!(remove(&set, PATH).unwrap(), before);
+    }
+
+    #[test]
+    fn member_is_added_behind_the_others_and_leaves_no_trace() {
+        there_and_back(
+            "{\n    // mine\n    \"servers\": {\n        \"a\": 1 // one\n        // two\n    },\n}\n",
+            "{\n    // mine\n    \"servers\": {\n        \"a\": 1, // one\n        // two\n        \"x\": {\n            \
+             \"url\": \"u\",\n            \"args\": [\"a\", 1]\n        }\n    },\n}\n",
+        );
+        there_and_back(
+            "{\r\n\t\"servers\": {\r\n\t\t\"a\": {},\r\n\t}\r\n}",
+            "{\r\n\t\"servers\": {\r\n\t\t\"a\": {},\r\n\t\t\"x\": {\r\n\t\t\t\"url\": \"u\",\r\n\t\t\t\"args\": [\"a\", \
+             1]\r\n\t\t},\r\n\t}\r\n}",
+        );
+        there_and_back(
+            "{\"servers\": {\"a\": 1}}",
+            "{\"servers\": {\"a\": 1, \"x\": {\"url\": \"u\", \"args\": [\"a\", 1]}}}",
+        );
+        there_and_back(
+            "{\n  \"servers\": {}\n}\n",
+            "{\n  \"servers\": {\n    \"x\": {\n      \"url\": \"u\",\n      \"args\": [\"a\", 1]\n    }\n  }\n}\n",
+        );
+        there_and_back(
+            "{\"servers\": {\"a\": 1 /* why */ , }}",
+            "{\"servers\": {\"a\": 1 /* why */ , \"x\": {\"url\": \"u\", \"args\": [\"a\", 1]}, }}",
+        );
+    }
+
+    #[test]
+    fn objects_on_the_way_are_made_and_can_go_as_well() {
+        for before in ["{}", "{\n  \"a\": 1\n}\n", "{\"a\": [1,2]}", "\u{feff}{\n\t\"a\": 1, // x\n}"] {
+            let after = set(before, PATH, &entry()).unwrap();
+            assert_eq!(
+                parse(&after).unwrap().to_value()["servers"],
+                json!({"x": {"url": "u", "args": ["a", 1]}}),
+                "{after}"
+            );
+            assert_eq!(remove(&after, &["servers"]).unwrap(), before);
+            let emptied = remove(&after, PATH).unwrap();
+            assert_eq!(parse(&emptied).unwrap().to_value()["servers"], json!({}), "{emptied}");
+        }
+    }
+
+    #[test]
+    fn member_is_changed_where_it_stands() {
+        let before = "{\n  \"servers\": {\n    \"x\": {\"url\": \"old\", \"env\": {\"A\": \"b\"}}, // ours\n    \"y\": 1\n  }\n}";
+        let after = set(before, &["servers", "x", "url"], &plain(json!("new"))).unwrap();
+        assert_eq!(after, before.replace("old", "new"));
+        let gone = remove(&after, PATH).unwrap();
+        assert_eq!(gone, "{\n  \"servers\": { // ours\n    \"y\": 1\n  }\n}");
+        assert_eq!(remove(&gone, PATH).unwrap(), gone);
+        assert_eq!(remove(&gone, &["nowhere", "x"]).unwrap(), gone);
+    }
+
+    #[test]
+    fn comments_in_an_empty_object_stay() {
+        let before = "{\n  \"servers\": {\n    // none yet\n  }\n}";
+        let after = set(before, PATH, &plain(json!(1))).unwrap();
+        assert_eq!(after, "{\n  \"servers\": {\n    // none yet\n    \"x\": 1\n  }\n}");
+        assert_eq!(remove(&after, PATH).unwrap(), before);
+    }
+
+    #[test]
+    fn what_is_not_an_object_is_refused() {
+        assert_eq!(set("[]", PATH, &plain(json!(1))), Err(Refused::NotAnObject("the top level".into())));
+        assert_eq!(
+            set("{\"servers\": []}", PATH, &plain(json!(1))),
+            Err(Refused::NotAnObject("servers".into()))
+        );
+        assert_eq!(remove("{\"servers\": 1}", PATH), Err(Refused::NotAnObject("servers".into())));
+        assert!(matches!(set("{", PATH, &plain(json!(1))), Err(Refused::Unreadable(_))));
+    }
+}
