@@ -14,6 +14,7 @@ pub mod metrics_page;
 mod oauth;
 mod operator;
 mod sign_in;
+mod small_body;
 mod view;
 mod web;
 

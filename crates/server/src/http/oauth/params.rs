@@ -2,16 +2,14 @@
 //! one counts as left out.
 
 use super::error::EndpointError;
+use crate::http::small_body;
 use axum::body::Body;
+use dropleaf_core::Error;
 use dropleaf_core::oauth::{OAuthCode, OAuthError};
-use dropleaf_core::{Code, Error};
 use http::{HeaderMap, header};
-use http_body_util::{BodyExt, Limited};
-use std::time::Duration;
 
 /// No request of a program is larger.
-pub(super) const LIMIT: usize = 16 * 1024;
-const PATIENCE: Duration = Duration::from_secs(10);
+const LIMIT: usize = 16 * 1024;
 
 #[derive(Debug)]
 pub(in crate::http) struct Params(Vec<(String, String)>);
@@ -55,14 +53,7 @@ pub(in crate::http) async fn read(headers: &HeaderMap, body: Body) -> Result<Par
 
 /// A body that is short and comes soon.
 pub(super) async fn whole(body: Body) -> Result<bytes::Bytes, Error> {
-    match tokio::time::timeout(PATIENCE, Limited::new(body, LIMIT).collect()).await {
-        Ok(Ok(whole)) => Ok(whole.to_bytes()),
-        Ok(Err(error)) if error.is::<http_body_util::LengthLimitError>() => {
-            Err(Error::new(Code::TooLarge, format!("The body may be {LIMIT} bytes long.")))
-        }
-        Ok(Err(_)) => Err(Error::new(Code::InvalidRequest, "The request body ended early.")),
-        Err(_) => Err(Error::plain(Code::RequestTimeout)),
-    }
+    small_body::read(body, LIMIT).await
 }
 
 #[cfg(test)]

@@ -2,18 +2,13 @@
 
 use super::{Person, Visit, WebError};
 use crate::http::api::ApiState;
+use crate::http::small_body;
 use axum::extract::{FromRequest, FromRequestParts, Request};
-use bytes::Bytes;
 use dropleaf_core::{Code, Error};
 use http::HeaderMap;
 use http::header;
 use http::request::Parts;
-use http_body_util::{BodyExt, Limited};
-use std::time::Duration;
 
-/// No form of ours is larger.
-const LIMIT: usize = 64 * 1024;
-const PATIENCE: Duration = Duration::from_secs(10);
 /// The field, and for scripts the header, that carries the form token.
 pub(in crate::http) const TOKEN_FIELD: &str = "form_token";
 const TOKEN_HEADER: &str = "x-form-token";
@@ -145,20 +140,8 @@ impl Sender {
 }
 
 async fn read(body: axum::body::Body) -> Result<Fields, Error> {
-    let bytes = read_body(body).await?;
+    let bytes = small_body::read(body, small_body::FORM_BYTES).await?;
     Ok(Fields(form_urlencoded::parse(&bytes).into_owned().collect()))
-}
-
-/// The whole body, within the limit and the time a form has.
-pub(super) async fn read_body(body: axum::body::Body) -> Result<Bytes, Error> {
-    match tokio::time::timeout(PATIENCE, Limited::new(body, LIMIT).collect()).await {
-        Ok(Ok(whole)) => Ok(whole.to_bytes()),
-        Ok(Err(error)) if error.is::<http_body_util::LengthLimitError>() => {
-            Err(Error::new(Code::TooLarge, format!("A form may be {LIMIT} bytes long.")))
-        }
-        Ok(Err(_)) => Err(Error::new(Code::InvalidRequest, "The request body ended early.")),
-        Err(_) => Err(Error::plain(Code::RequestTimeout)),
-    }
 }
 
 pub(super) fn require_token(
