@@ -3,6 +3,7 @@
 
 pub mod api;
 mod body;
+mod cookie;
 mod dashboard;
 pub mod error;
 pub mod error_reference;
