@@ -6,7 +6,7 @@ use super::params::Params;
 use crate::http::api::ApiState;
 use crate::http::error;
 use crate::http::extract::client_ip;
-use crate::http::web::{MaybePerson, Person, WebError, door, see_other};
+use crate::http::web::{MaybePerson, Person, WebError, door, require_visit, see_other};
 use crate::outbound::Asker;
 use crate::pages::dashboard::{Shell, consent};
 use crate::pages::{self, Notice};
@@ -16,9 +16,8 @@ use axum::response::Response;
 use dropleaf_core::oauth::client::Client;
 use dropleaf_core::oauth::{OAuthCode, OAuthError, pkce, redirect, resource};
 use dropleaf_core::scope::Scopes;
-use dropleaf_core::{Code, Error};
 use dropleaf_store::oauth_requests::RequestRow;
-use http::{HeaderMap, StatusCode};
+use http::StatusCode;
 
 /// The longest request; a person who has to sign in first carries it along.
 const LONGEST: usize = 4000;
@@ -71,12 +70,6 @@ pub(super) async fn authorize(
         (Ok(request), Some(person)) => show(&state, &client, &person, request, here).await,
         (_, _) => sign_in_first(),
     }
-}
-
-/// Refuses what is no visit: a page that loads this address as its picture or script must not leave anything behind.
-fn require_visit(headers: &HeaderMap) -> Result<(), Error> {
-    let is_visit = headers.get("sec-fetch-dest").is_none_or(|dest| dest == "document");
-    if is_visit { Ok(()) } else { Err(Error::plain(Code::CrossSite)) }
 }
 
 /// Whether the program wants an answer without anybody being asked.

@@ -3,11 +3,11 @@
 
 use crate::http::api::ApiState;
 use crate::http::extract::client_ip;
-use crate::http::web::{Person, SignedForm, WebError, door, page, see_other};
+use crate::http::web::{Person, SignedForm, WebError, door, page, require_visit, see_other};
 use crate::pages::dashboard::{Ended, Section, Shell, device_ask, device_confirm, device_end};
 use axum::extract::{FromRequest, FromRequestParts, Query, Request, State};
 use axum::response::Response;
-use dropleaf_core::{Code, Error};
+use dropleaf_core::Code;
 use http::StatusCode;
 use serde::Deserialize;
 
@@ -23,12 +23,10 @@ pub(super) async fn show(
     request: Request,
 ) -> Result<Response, WebError> {
     let (mut parts, _) = request.into_parts();
-    let header = |name: &str| parts.headers.get(name).and_then(|value| value.to_str().ok());
     // Guesses are counted here, so no page of others may have a browser ask in the background, as for an image.
-    if header("sec-fetch-dest").is_some_and(|dest| dest != "document") {
-        return Err(Error::plain(Code::CrossSite).into());
-    }
-    let is_led_here = header("sec-fetch-site").is_some_and(|site| !matches!(site, "none" | "same-origin"));
+    require_visit(&parts.headers)?;
+    let site = parts.headers.get("sec-fetch-site").and_then(|value| value.to_str().ok());
+    let is_led_here = site.is_some_and(|site| !matches!(site, "none" | "same-origin"));
     let person = Person::from_request_parts(&mut parts, &state).await?;
     let shell = shell(&person);
     if let Some(ended) = asked.ended.as_deref().and_then(Ended::parse) {

@@ -1,6 +1,7 @@
 //! What scripts of our own pages send: JSON, under the same rules as forms. The form token travels in a header.
 
-use super::form::{require_own_origin, require_token};
+use super::form::require_token;
+use super::origin::require_own_origin;
 use super::{Fields, Person, Visit, WebError};
 use crate::http::api::ApiState;
 use crate::http::small_body;

@@ -7,6 +7,7 @@ mod cookies;
 mod form;
 mod frame;
 mod json;
+mod origin;
 mod person;
 mod shell;
 
@@ -16,4 +17,5 @@ pub(super) use cookies::Cookie;
 pub(super) use form::{Fields, LateForm, Sender, SignedForm, TOKEN_FIELD, VisitForm};
 pub(super) use frame::exchange;
 pub(super) use json::{SignedJson, VisitJson};
+pub(super) use origin::require_visit;
 pub(super) use person::{MaybePerson, Operator, Person, Visit};
