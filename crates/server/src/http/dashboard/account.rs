@@ -1,6 +1,6 @@
 //! `/dashboard/account`: who one is, what the plan allows, sessions and passkeys.
 
-use crate::http::api::{ApiError, ApiState};
+use crate::http::api::ApiState;
 use crate::http::sign_in::passkeys;
 use crate::http::web::{Person, SignedForm, SignedJson, WebError, page, see_other};
 use crate::pages::dashboard::{
@@ -16,7 +16,7 @@ use dropleaf_core::passkey::name as passkey_name;
 use dropleaf_core::session::{Method, Session};
 use dropleaf_core::{Code, Error, iso};
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::json;
 
 const HERE: &str = "/dashboard/account";
 
@@ -89,10 +89,9 @@ async fn remove_passkey(
 
 /// A question for the browser, which makes a passkey.
 async fn begin_passkey(State(state): State<ApiState>, sent: SignedJson) -> Result<Response, WebError> {
+    // A passkey opens the account for good.
+    sent.person.require_recent(&state, HERE)?;
     let Person { account, session, .. } = &sent.person;
-    if let Some(refusal) = prove_first(&state, session) {
-        return Ok(refusal);
-    }
     let known = state.app.list_passkeys(account).await?;
     let user = state.app.passkey_user(&known);
     let known = known.into_iter().map(|passkey| passkey.credential_id);
@@ -104,46 +103,25 @@ async fn begin_passkey(State(state): State<ApiState>, sent: SignedJson) -> Resul
 
 /// The browser's answer.
 async fn finish_passkey(State(state): State<ApiState>, sent: SignedJson) -> Result<Response, WebError> {
-    let Person { account, session, .. } = &sent.person;
-    if let Some(refusal) = prove_first(&state, session) {
-        return Ok(refusal);
-    }
-    match add(&state, account, session, &sent.body).await {
-        Ok(()) => {
-            let to = format!("{HERE}?done={}", Done::PasskeyAdded.word());
-            Ok(Json(json!({"to": to})).into_response())
-        }
-        Err(error) => Ok(ApiError(error).into_response()),
-    }
-}
-
-async fn add(
-    state: &ApiState,
-    account: &dropleaf_core::account::Account,
-    session: &Session,
-    body: &Value,
-) -> Result<(), Error> {
+    sent.person.require_recent(&state, HERE)?;
+    let SignedJson { person: Person { account, session, .. }, body } = &sent;
     let asked = state.app.take_ceremony(Asked::Session(session)).await?;
-    let checked = passkeys(state)?.check_new(&asked, &body["credential"]).map_err(|error| {
+    let checked = passkeys(&state)?.check_new(&asked, &body["credential"]).map_err(|error| {
         tracing::info!(%error, account = account.id, "a new passkey was refused");
         Error::plain(Code::InvalidPasskey)
     })?;
     let name = passkey_name(body["name"].as_str().unwrap_or_default(), &session.device);
-    state.app.add_passkey(account, checked, name).await
-}
-
-/// A passkey opens the account for good, so whoever adds one has proved not long ago who they are.
-fn prove_first(state: &ApiState, session: &Session) -> Option<Response> {
-    if session.is_recent(state.app.now()) {
-        return None;
-    }
-    let error = Error::plain(Code::ProofNeeded)
-        .with_fact("to", dropleaf_core::error::Fact::Text(format!("/login?again=1&next={HERE}")));
-    Some(ApiError(error).into_response())
+    state.app.add_passkey(account, checked, name).await?;
+    Ok(Json(json!({"to": address(Done::PasskeyAdded)})).into_response())
 }
 
 fn done(what: Done) -> Response {
-    see_other(&format!("{HERE}?done={}", what.word()))
+    see_other(&address(what))
+}
+
+/// The page, which says what was done.
+fn address(what: Done) -> String {
+    format!("{HERE}?done={}", what.word())
 }
 
 fn session_row(session: Session, this: &Session) -> SessionRow {

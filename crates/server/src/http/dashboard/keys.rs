@@ -39,9 +39,7 @@ enum Made<'a> {
 
 async fn create(State(state): State<ApiState>, form: SignedForm) -> Result<Response, WebError> {
     let SignedForm { person, fields } = form;
-    if !person.session.is_recent(state.app.now()) {
-        return Ok(see_other("/login?again=1&next=/dashboard/keys"));
-    }
+    person.require_recent(&state, HERE)?;
     let name = fields.text("name");
     let made = state.app.create_key(&person.account, Some(name), None, |_| Vec::new()).await;
     let all = state.app.list_keys(&person.account, None).await?;

@@ -6,7 +6,7 @@ use super::params::Params;
 use crate::http::api::ApiState;
 use crate::http::error;
 use crate::http::extract::client_ip;
-use crate::http::web::{MaybePerson, Person, WebError, door, require_visit, see_other};
+use crate::http::web::{MaybePerson, Person, WebError, door, login_again, require_visit, see_other};
 use crate::outbound::Asker;
 use crate::pages::dashboard::{Shell, consent};
 use crate::pages::{self, Notice};
@@ -125,7 +125,6 @@ async fn show(
     request: RequestRow,
     here: &str,
 ) -> Result<Response, WebError> {
-    let next: String = form_urlencoded::byte_serialize(here.as_bytes()).collect();
     let id = state.app.ask_consent(&person.session, &request).await?;
     let host = redirect::shown(&request.redirect_uri);
     let page = consent::Consent {
@@ -133,7 +132,7 @@ async fn show(
         request: &id,
         name: &client.name,
         account: person.account.email.as_deref().unwrap_or("an account without an address"),
-        other_account: format!("/login?again=1&next={next}"),
+        other_account: login_again(here),
         scopes: request.scopes,
         host: &host,
         is_local: redirect::is_local(&request.redirect_uri),

@@ -40,11 +40,11 @@ pub(super) async fn show(
         return Ok(page(device_ask(shell, &short(code), false)));
     }
     let found = state.app.find_device(&person.account, code, client_ip(&parts, &state)).await?;
-    Ok(match found {
-        Some(login) if !state.app.may_allow(&person.session, &login) => prove_first(&login.spelled()),
-        Some(login) => page(device_confirm(shell, &login)),
-        None => unknown(shell, code),
-    })
+    match found {
+        Some(login) if !state.app.may_allow(&person.session, &login) => Err(prove_first(&login.spelled())),
+        Some(login) => Ok(page(device_confirm(shell, &login))),
+        None => Ok(unknown(shell, code)),
+    }
 }
 
 pub(super) async fn answer(State(state): State<ApiState>, request: Request) -> Result<Response, WebError> {
@@ -55,25 +55,21 @@ pub(super) async fn answer(State(state): State<ApiState>, request: Request) -> R
     let code = fields.text("user_code");
     // Anything but a clear yes is a no.
     let allow = fields.text("answer") == "allow";
-    Ok(match state.app.answer_device(&person.account, &person.session, code, allow, ip).await {
-        Err(error) if error.code == Code::ProofNeeded => prove_first(code),
-        Err(error) => return Err(error.into()),
+    match state.app.answer_device(&person.account, &person.session, code, allow, ip).await {
+        Err(error) if error.code == Code::ProofNeeded => Err(prove_first(code)),
+        Err(error) => Err(error.into()),
         Ok(Some(_)) => {
             let ended = if allow { Ended::Allowed } else { Ended::Denied };
-            see_other(&format!("/device?ended={}", ended.word()))
+            Ok(see_other(&format!("/device?ended={}", ended.word())))
         }
-        Ok(None) => unknown(shell(&person), code),
-    })
+        Ok(None) => Ok(unknown(shell(&person), code)),
+    }
 }
 
 /// Sends a person to sign in again, and back here.
-fn prove_first(code: &str) -> Response {
-    let back = format!("/device?user_code={}", encoded(code));
-    see_other(&format!("/login?again=1&next={}", encoded(&back)))
-}
-
-fn encoded(text: &str) -> String {
-    form_urlencoded::byte_serialize(text.as_bytes()).collect()
+fn prove_first(code: &str) -> WebError {
+    let code: String = form_urlencoded::byte_serialize(code.as_bytes()).collect();
+    WebError::ProveAgain(format!("/device?user_code={code}"))
 }
 
 fn shell(person: &Person) -> Shell<'_> {

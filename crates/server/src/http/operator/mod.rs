@@ -38,9 +38,7 @@ impl FromRequest<ApiState> for OperatorForm {
         if !person.account.is_operator {
             return Err(Error::plain(Code::NotFound).into());
         }
-        if !person.session.is_recent(state.app.now()) {
-            return Err(WebError::ProveAgain(back));
-        }
+        person.require_recent(state, back)?;
         Ok(Self { person, fields })
     }
 }

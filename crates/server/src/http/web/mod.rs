@@ -11,7 +11,7 @@ mod origin;
 mod person;
 mod shell;
 
-pub(super) use answer::{WebError, door, page, see_other};
+pub(super) use answer::{WebError, door, login, login_again, page, see_other};
 pub(super) use assets::serve as asset;
 pub(super) use cookies::Cookie;
 pub(super) use form::{Fields, LateForm, Sender, SignedForm, TOKEN_FIELD, VisitForm};
