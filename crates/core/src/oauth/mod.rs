@@ -3,8 +3,11 @@
 pub mod client;
 pub mod document;
 mod error;
+pub mod grant;
+pub mod params;
 pub mod pkce;
 pub mod redirect;
+pub mod request;
 pub mod resource;
 pub mod token;
 

@@ -1,8 +1,7 @@
 //! `POST /oauth/token`: tokens for a code, for a refresh token, or for the code of a device.
 
 use super::error::EndpointError;
-use super::params::{self, Params};
-use super::{client_auth, device};
+use super::{client_auth, device, params};
 use crate::http::api::ApiState;
 use axum::Json;
 use axum::body::Body;
@@ -10,6 +9,7 @@ use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use dropleaf_app::{CodeTrade, Tokens};
 use dropleaf_core::oauth::client::{CODE_GRANT, DEVICE_GRANT, REFRESH_GRANT};
+use dropleaf_core::oauth::params::Params;
 use dropleaf_core::oauth::{OAuthCode, OAuthError};
 use http::HeaderMap;
 use serde_json::json;

@@ -5,8 +5,8 @@ use crate::pages::Html;
 use askama::Template;
 use dropleaf_core::iso;
 use dropleaf_core::oauth::client::document_host;
+use dropleaf_core::oauth::grant::Grant;
 use dropleaf_core::scope::Scopes;
-use dropleaf_store::oauth_grants::GrantRow;
 
 #[derive(Template)]
 #[template(path = "apps.html")]
@@ -27,7 +27,7 @@ struct App<'a> {
     ends: String,
 }
 
-pub fn apps(shell: Shell<'_>, grants: &[GrantRow], base_url: &str) -> Html {
+pub fn apps(shell: Shell<'_>, grants: &[Grant], base_url: &str) -> Html {
     let apps = grants.iter().map(|grant| App {
         id: &grant.id,
         name: &grant.client_name,
