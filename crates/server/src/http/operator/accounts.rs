@@ -1,6 +1,6 @@
 //! `/operator/accounts`: who is here, found by address, and on which plan.
 
-use super::{OperatorForm, actor, seen_by};
+use super::{OperatorForm, actor};
 use crate::http::api::ApiState;
 use crate::http::web::{Operator, WebError, page, see_other};
 use crate::pages::Moment;
@@ -13,7 +13,7 @@ use std::collections::HashMap;
 
 pub(super) async fn list(
     State(state): State<ApiState>,
-    operator: Operator,
+    Operator(person): Operator,
     Query(query): Query<HashMap<String, String>>,
 ) -> Result<Response, WebError> {
     let text = |name: &str| query.get(name).map_or("", String::as_str);
@@ -23,12 +23,12 @@ pub(super) async fn list(
     let older = found.accounts.last().filter(|_| found.has_more).map(|last| address(search, Some(last)));
     let plans: Vec<&str> = state.resolved.settings.plans.names().collect();
     Ok(page(accounts(&Accounts {
-        shell: seen_by(&operator).shell(Section::Operator, Done::parse(text("done"))),
+        shell: person.shell(Section::Operator, Done::parse(text("done"))),
         search,
         accounts: found.accounts.iter().map(row).collect(),
         plans: &plans,
         older: older.as_deref(),
-        is_recent: seen_by(&operator).session.is_recent(state.app.now()),
+        is_recent: person.session.is_recent(state.app.now()),
     })))
 }
 

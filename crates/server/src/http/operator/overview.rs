@@ -1,6 +1,6 @@
 //! `/operator`: figures, the latest acts, and the form that takes any page down.
 
-use super::{OperatorForm, actor, seen_by};
+use super::{OperatorForm, actor};
 use crate::http::api::ApiState;
 use crate::http::error;
 use crate::http::web::{Operator, Person, WebError, door, page, see_other};
@@ -18,7 +18,7 @@ const LINES: i64 = 20;
 
 pub(super) async fn show(
     State(state): State<ApiState>,
-    operator: Operator,
+    Operator(person): Operator,
     Query(query): Query<HashMap<String, String>>,
 ) -> Result<Response, WebError> {
     let done = query.get("done").and_then(|word| Done::parse(word));
@@ -27,7 +27,7 @@ pub(super) async fn show(
         _ => None,
     };
     let typed = Typed { gone: gone.as_deref(), ..Typed::default() };
-    Ok(page(shown(&state, seen_by(&operator), done, typed).await?))
+    Ok(page(shown(&state, &person, done, typed).await?))
 }
 
 pub(super) async fn take_down(

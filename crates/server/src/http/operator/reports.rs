@@ -1,6 +1,6 @@
 //! `/operator/reports`: what viewers reported, gathered by page; each page is taken down or its reports dismissed.
 
-use super::{OperatorForm, actor, seen_by};
+use super::{OperatorForm, actor};
 use crate::http::api::ApiState;
 use crate::http::error;
 use crate::http::web::{Operator, Person, WebError, door, page, see_other};
@@ -14,11 +14,11 @@ use std::collections::HashMap;
 
 pub(super) async fn list(
     State(state): State<ApiState>,
-    operator: Operator,
+    Operator(person): Operator,
     Query(query): Query<HashMap<String, String>>,
 ) -> Result<Response, WebError> {
     let done = query.get("done").and_then(|word| Done::parse(word));
-    Ok(page(shown(&state, seen_by(&operator), done, None).await?))
+    Ok(page(shown(&state, &person, done, None).await?))
 }
 
 pub(super) async fn take_down(
