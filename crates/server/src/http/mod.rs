@@ -1,6 +1,7 @@
 //! The HTTP door. Host and path are matched here by hand, before the router and its layers, because page views
 //! are most of the traffic and need none of them.
 
+mod address;
 pub mod api;
 mod body;
 mod cookie;
@@ -68,6 +69,8 @@ impl Door {
             .merge(operator::routes())
             .route("/", get(guides::home))
             .route("/assets/{name}", get(web::asset))
+            .method_not_allowed_fallback(web::method_not_allowed)
+            .layer(middleware::from_fn(address::for_people))
             .layer(middleware::from_fn_with_state(state.clone(), web::exchange))
             .with_state(state.clone());
         let api = api::router(state).merge(people);

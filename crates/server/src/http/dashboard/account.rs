@@ -2,15 +2,14 @@
 
 use super::passkeys;
 use crate::http::api::ApiState;
-use crate::http::web::{Person, SignedForm, WebError, page, see_other};
+use crate::http::web::{Person, Query, SignedForm, WebError, page, see_other};
 use crate::pages::Moment;
 use crate::pages::dashboard::{AccountPage, Done, Section, SessionRow, Used, account as render};
 use axum::Router;
-use axum::extract::{Path, Query, State};
+use axum::extract::{Path, State};
 use axum::response::Response;
 use axum::routing::{get, post};
 use dropleaf_core::session::{Method, Session};
-use serde::Deserialize;
 
 pub(super) const HERE: &str = "/dashboard/account";
 
@@ -21,19 +20,10 @@ pub(super) fn routes() -> Router<ApiState> {
         .route("/dashboard/account/sessions/{id}/end", post(end_session))
 }
 
-#[derive(Debug, Deserialize)]
-struct Shown {
-    done: Option<String>,
-}
-
-async fn show(
-    State(state): State<ApiState>,
-    person: Person,
-    Query(shown): Query<Shown>,
-) -> Result<Response, WebError> {
+async fn show(State(state): State<ApiState>, person: Person, query: Query) -> Result<Response, WebError> {
     let me = state.app.me(&person.account).await?;
     let sessions = state.app.list_sessions(&person.account).await?;
-    let shell = person.shell(Section::Account, shown.done.as_deref().and_then(Done::parse));
+    let shell = person.shell(Section::Account, query.done());
     Ok(page(render(
         shell,
         &AccountPage {

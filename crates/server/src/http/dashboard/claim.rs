@@ -4,7 +4,7 @@
 use super::list;
 use crate::http::api::ApiState;
 use crate::http::error::status;
-use crate::http::web::{MaybePerson, Person, SignedForm, WebError, door, login};
+use crate::http::web::{MaybePerson, Person, Query, SignedForm, WebError, door, login};
 use crate::pages::dashboard::{self as pages, Attempt, Claim, Done, Refused, Section, Shell};
 use axum::extract::{Path, State};
 use axum::response::Response;
@@ -65,7 +65,7 @@ pub(super) async fn by_link(
         Ok(site) => Ok(super::page::done(&site.id, Done::Claimed, "")),
         Err(error) => {
             let (code, attempt) = refused("link", link, error)?;
-            list::render(&state, &person, "", code, attempt).await
+            list::render(&state, &person, &Query::default(), code, attempt).await
         }
     }
 }

@@ -56,12 +56,6 @@ async fn nowhere(_: Person) -> WebError {
 }
 
 /// The shell of the pages about pages.
-fn shell<'a>(person: &'a Person, query: &str) -> Shell<'a> {
-    person.shell(Section::Pages, in_query(query, "done").and_then(|word| Done::parse(&word)))
-}
-
-/// A parameter of the address.
-fn in_query(query: &str, name: &str) -> Option<String> {
-    let found = form_urlencoded::parse(query.as_bytes()).find(|(key, _)| key == name);
-    found.map(|(_, value)| value.into_owned())
+fn shell(person: &Person, done: Option<Done>) -> Shell<'_> {
+    person.shell(Section::Pages, done)
 }

@@ -3,23 +3,16 @@
 
 use crate::http::api::ApiState;
 use crate::http::extract::client_ip;
-use crate::http::web::{Person, SignedForm, WebError, door, page, require_visit, see_other};
+use crate::http::web::{Person, Query, SignedForm, WebError, door, page, require_visit, see_other};
 use crate::pages::dashboard::{Ended, Section, Shell, device_ask, device_confirm, device_end};
-use axum::extract::{FromRequest, FromRequestParts, Query, Request, State};
+use axum::extract::{FromRequest, FromRequestParts, Request, State};
 use axum::response::Response;
 use dropleaf_core::Code;
 use http::StatusCode;
-use serde::Deserialize;
-
-#[derive(Debug, Default, Deserialize)]
-pub(super) struct Asked {
-    user_code: Option<String>,
-    ended: Option<String>,
-}
 
 pub(super) async fn show(
     State(state): State<ApiState>,
-    Query(asked): Query<Asked>,
+    query: Query,
     request: Request,
 ) -> Result<Response, WebError> {
     let (mut parts, _) = request.into_parts();
@@ -29,12 +22,13 @@ pub(super) async fn show(
     let is_led_here = site.is_some_and(|site| !matches!(site, "none" | "same-origin"));
     let person = Person::from_request_parts(&mut parts, &state).await?;
     let shell = shell(&person);
-    if let Some(ended) = asked.ended.as_deref().and_then(Ended::parse) {
+    if let Some(ended) = query.find("ended").and_then(Ended::parse) {
         return Ok(page(device_end(shell, ended)));
     }
-    let Some(code) = asked.user_code.as_deref().map(str::trim).filter(|code| !code.is_empty()) else {
+    let code = query.text("user_code").trim();
+    if code.is_empty() {
         return Ok(page(device_ask(shell, "", false)));
-    };
+    }
     // A link on somebody's page fills the code in and no more: what it leads to is not the person's guess.
     if is_led_here {
         return Ok(page(device_ask(shell, &short(code), false)));

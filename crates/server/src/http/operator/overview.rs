@@ -3,15 +3,14 @@
 use super::{OperatorForm, actor};
 use crate::http::api::ApiState;
 use crate::http::error;
-use crate::http::web::{Operator, Person, WebError, door, page, see_other};
+use crate::http::web::{Operator, Person, Query, WebError, door, page, see_other};
 use crate::pages::dashboard::{Done, Section};
 use crate::pages::operator::{Figure, Overview, Typed, overview};
 use crate::pages::{Count, Html, Moment, Size, Span};
-use axum::extract::{Query, State};
+use axum::extract::State;
 use axum::response::Response;
 use dropleaf_app::{Figures, OpenReports};
 use dropleaf_core::Code;
-use std::collections::HashMap;
 
 /// Lines of the audit list that are shown.
 const LINES: i64 = 20;
@@ -19,10 +18,10 @@ const LINES: i64 = 20;
 pub(super) async fn show(
     State(state): State<ApiState>,
     Operator(person): Operator,
-    Query(query): Query<HashMap<String, String>>,
+    query: Query,
 ) -> Result<Response, WebError> {
-    let done = query.get("done").and_then(|word| Done::parse(word));
-    let gone = match query.get("page") {
+    let done = query.done();
+    let gone = match query.find("page") {
         Some(id) if done == Some(Done::TakenDown) => state.app.find_taken_down(id).await?,
         _ => None,
     };

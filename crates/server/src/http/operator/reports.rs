@@ -3,22 +3,20 @@
 use super::{OperatorForm, actor};
 use crate::http::api::ApiState;
 use crate::http::error;
-use crate::http::web::{Operator, Person, WebError, door, page, see_other};
+use crate::http::web::{Operator, Person, Query, WebError, door, page, see_other};
 use crate::pages::Html;
 use crate::pages::dashboard::{Done, Section};
 use crate::pages::operator::{Refused, Reports, reports};
-use axum::extract::{Path, Query, State};
+use axum::extract::{Path, State};
 use axum::response::Response;
 use dropleaf_core::Code;
-use std::collections::HashMap;
 
 pub(super) async fn list(
     State(state): State<ApiState>,
     Operator(person): Operator,
-    Query(query): Query<HashMap<String, String>>,
+    query: Query,
 ) -> Result<Response, WebError> {
-    let done = query.get("done").and_then(|word| Done::parse(word));
-    Ok(page(shown(&state, &person, done, None).await?))
+    Ok(page(shown(&state, &person, query.done(), None).await?))
 }
 
 pub(super) async fn take_down(

@@ -74,6 +74,11 @@ fn encoded(path: &str) -> String {
     form_urlencoded::byte_serialize(path.as_bytes()).collect()
 }
 
+/// A page for whoever asks a form's address for a page, or sends a form to a page.
+pub(in crate::http) async fn method_not_allowed() -> WebError {
+    Error::plain(Code::MethodNotAllowed).into()
+}
+
 /// A page of ours.
 pub(in crate::http) fn page(html: Html) -> Response {
     door(StatusCode::OK, html, None)

@@ -9,9 +9,10 @@ mod frame;
 mod json;
 mod origin;
 mod person;
+mod query;
 mod shell;
 
-pub(super) use answer::{WebError, door, login, login_again, page, see_other};
+pub(super) use answer::{WebError, door, login, login_again, method_not_allowed, page, see_other};
 pub(super) use assets::serve as asset;
 pub(super) use cookies::Cookie;
 pub(super) use form::{Fields, LateForm, Sender, SignedForm, TOKEN_FIELD, VisitForm};
@@ -19,3 +20,4 @@ pub(super) use frame::exchange;
 pub(super) use json::{SignedJson, VisitJson};
 pub(super) use origin::require_visit;
 pub(super) use person::{MaybePerson, Operator, Person, Visit};
+pub(super) use query::Query;
