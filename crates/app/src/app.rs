@@ -12,6 +12,7 @@ use crate::settings::Settings;
 use crate::throttle::Throttle;
 use crate::views::Views;
 use dropleaf_core::host::Hosts;
+use dropleaf_core::oauth::TOKEN_REQUESTS;
 use dropleaf_core::secret::Keys;
 use dropleaf_core::{Clock, Minter};
 use dropleaf_store::Store;
@@ -55,6 +56,7 @@ pub struct App {
     pub(crate) in_flight: InFlight,
     pub(crate) key_throttle: Throttle,
     pub(crate) attempt_throttle: Throttle,
+    pub(crate) token_throttle: Throttle,
     pub(crate) uploads: Semaphore,
     pub hosts: Hosts,
 }
@@ -75,6 +77,7 @@ impl App {
             in_flight: InFlight::default(),
             key_throttle: Throttle::new(settings.rates.key_minute),
             attempt_throttle: Throttle::new(settings.rates.anonymous_attempts),
+            token_throttle: Throttle::new(TOKEN_REQUESTS),
             uploads: Semaphore::new(settings.parallel_uploads.max(1)),
             store,
             clock,

@@ -107,7 +107,8 @@ pub(super) async fn key_token(
     State(state): State<ApiState>,
     request: Request,
 ) -> Result<Response, EndpointError> {
-    let (_, mut sent) = read(&state, request).await?;
+    let (ip, mut sent) = read(&state, request).await?;
+    state.app.take_token_request(ip)?;
     let Some(code) = sent.take("device_code")? else {
         return Err(OAuthError::new(OAuthCode::InvalidRequest, "device_code is missing.").into());
     };
