@@ -13,6 +13,7 @@ use crate::settings::Settings;
 use crate::throttle::Throttle;
 use crate::views::Views;
 use dropleaf_core::host::Hosts;
+use dropleaf_core::oauth::TOKEN_REQUESTS;
 use dropleaf_core::secret::Keys;
 use dropleaf_core::{Clock, Minter};
 use dropleaf_store::Store;
@@ -61,6 +62,7 @@ pub struct App {
     pub(crate) credentials: watch::Sender<u64>,
     pub(crate) key_throttle: Throttle,
     pub(crate) attempt_throttle: Throttle,
+    pub(crate) token_throttle: Throttle,
     pub(crate) uploads: Semaphore,
     pub hosts: Hosts,
 }
@@ -83,6 +85,7 @@ impl App {
             credentials: watch::Sender::new(0),
             key_throttle: Throttle::new(settings.rates.key_minute),
             attempt_throttle: Throttle::new(settings.rates.anonymous_attempts),
+            token_throttle: Throttle::new(TOKEN_REQUESTS),
             uploads: Semaphore::new(settings.parallel_uploads.max(1)),
             store,
             clock,

@@ -2,6 +2,7 @@
 
 use crate::app::App;
 use crate::caller::Caller;
+use crate::throttle::Throttle;
 use dropleaf_core::rate::{Rate, Standing};
 use dropleaf_core::{Code, Error, Result, device_login, feedback, network, oauth, report};
 use dropleaf_store::{Stmt, counters};
@@ -46,14 +47,20 @@ impl App {
 
     /// The same, and those whose address is not known are counted as one.
     pub(crate) fn take_attempt_of_anybody(&self, ip: Option<IpAddr>) -> Result<()> {
+        self.take_of_network(&self.attempt_throttle, ip)
+    }
+
+    fn take_of_network(&self, throttle: &Throttle, ip: Option<IpAddr>) -> Result<()> {
         if self.is_exempt(ip) {
             return Ok(());
         }
         let who = ip.map(network::client_network).unwrap_or_default();
-        self.attempt_throttle
-            .take(&who, self.clock.monotonic())
-            .map(|_| ())
-            .map_err(|standing| refused(&standing))
+        throttle.take(&who, self.clock.monotonic()).map(|_| ()).map_err(|standing| refused(&standing))
+    }
+
+    /// Counts a request for tokens, or to take one back; those whose address is not known are counted as one.
+    pub fn take_token_request(&self, ip: Option<IpAddr>) -> Result<()> {
+        self.take_of_network(&self.token_throttle, ip)
     }
 
     /// Whether this address may publish without credentials now, before its upload is read. Spec §5, §8.

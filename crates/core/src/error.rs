@@ -15,11 +15,21 @@ pub enum Fact {
     Text(String),
 }
 
+/// What is wrong, apart from the sentence that programs read: for pages, which have names and ways of their own.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fault {
+    /// The field of the API that it is about; empty when it is about the whole.
+    pub name: String,
+    /// Follows the name of the field (`must be a number`), or is a sentence of its own.
+    pub why: String,
+}
+
 #[derive(Debug)]
 pub struct Error {
     pub code: Code,
     /// Sent as `error_description`: says what to do next, holds nothing internal.
     pub detail: String,
+    pub fault: Option<Box<Fault>>,
     /// Sent beside the two standard fields.
     pub facts: Vec<(&'static str, Fact)>,
     /// Seconds until a retry makes sense; becomes `Retry-After`.
@@ -34,6 +44,7 @@ impl Error {
         Self {
             code,
             detail: detail.into(),
+            fault: None,
             facts: Vec::new(),
             retry_after: None,
             standing: None,
@@ -51,7 +62,23 @@ impl Error {
     }
 
     pub fn field(name: &str, why: impl fmt::Display) -> Self {
-        Self::new(Code::InvalidField, format!("`{name}` {why}."))
+        let why = why.to_string();
+        Self::new(Code::InvalidField, format!("`{name}` {why}.")).with_fault(name, why)
+    }
+
+    /// The same with a word on how programs write the field.
+    pub fn field_hinted(name: &str, why: &str, hint: &str) -> Self {
+        Self::new(Code::InvalidField, format!("`{name}` {why}; {hint}.")).with_fault(name, why.to_owned())
+    }
+
+    /// A limit, in one sentence, and what programs can do about it, in another.
+    pub fn limit(code: Code, why: String, remedy: &str) -> Self {
+        Self::new(code, format!("{why} {remedy}")).with_fault("", why)
+    }
+
+    fn with_fault(mut self, name: &str, why: String) -> Self {
+        self.fault = Some(Box::new(Fault { name: name.to_owned(), why }));
+        self
     }
 
     pub fn internal(source: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
@@ -92,5 +119,26 @@ impl fmt::Display for Error {
 impl StdError for Error {
     fn source(&self) -> Option<&(dyn StdError + 'static)> {
         self.source.as_deref().map(|source| source as &(dyn StdError + 'static))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fault_is_what_is_wrong_without_what_programs_are_told() {
+        let fault =
+            |error: &Error| error.fault.as_deref().map(|it| (it.name.clone(), it.why.clone())).unwrap();
+        let plain = Error::field("title", "is empty");
+        assert_eq!(plain.detail, "`title` is empty.");
+        assert_eq!(fault(&plain), ("title".into(), "is empty".into()));
+        let hinted = Error::field_hinted("expires_at", "lies in the past", "it is epoch seconds");
+        assert_eq!(hinted.detail, "`expires_at` lies in the past; it is epoch seconds.");
+        assert_eq!(fault(&hinted), ("expires_at".into(), "lies in the past".into()));
+        let limit = Error::limit(Code::PlanPageLimit, "The plan holds 3.".into(), "Delete one.");
+        assert_eq!(limit.detail, "The plan holds 3. Delete one.");
+        assert_eq!(fault(&limit), (String::new(), "The plan holds 3.".into()));
+        assert!(Error::plain(Code::NotFound).fault.is_none());
     }
 }

@@ -51,12 +51,15 @@ impl Lifetime {
 
     fn checked(self, field: &str, now: i64) -> Result<Self> {
         match self {
-            Self::Until(at) if at <= now => Err(Error::field(field, "lies in the past; it is epoch seconds")),
+            Self::Until(at) if at <= now => {
+                Err(Error::field_hinted(field, "lies in the past", "it is epoch seconds"))
+            }
             Self::Until(at) if at - now > FARTHEST_SECONDS => {
-                Err(Error::field(field, "is too far ahead; it is epoch seconds, or null for no expiry"))
+                let hint = "it is epoch seconds, or null for no expiry";
+                Err(Error::field_hinted(field, "is too far ahead", hint))
             }
             Self::Seconds(s) if s > FARTHEST_SECONDS => {
-                Err(Error::field(field, "is too far ahead; send `never` for no expiry"))
+                Err(Error::field_hinted(field, "is too far ahead", "send `never` for no expiry"))
             }
             good => Ok(good),
         }
@@ -93,12 +96,10 @@ pub fn owned(asked: Lifetime, plan: &Plan, created_at: i64, now: i64) -> Result<
 
 fn over_plan(plan: &Plan) -> Error {
     let days = plan.longest_life_seconds.unwrap_or_default() / 86_400;
-    Error::new(
+    Error::limit(
         Code::PlanLifetimeLimit,
-        format!(
-            "Pages of the {} plan live at most {days} days. Ask for less, or buy the unlock make_permanent.",
-            plan.name
-        ),
+        format!("Pages of the {} plan live at most {days} days.", plan.name),
+        "Ask for less, or buy the unlock make_permanent.",
     )
     .with_fact("unlock", Fact::Text("make_permanent".into()))
 }

@@ -62,6 +62,11 @@ impl Origin {
         let ip = self.host.trim_matches(['[', ']']).parse::<IpAddr>();
         self.host == "localhost" || self.host.ends_with(".localhost") || ip.is_ok_and(|ip| ip.is_loopback())
     }
+
+    /// Whether browsers keep a `Secure` cookie from here: they do over https, and from loopback names.
+    pub fn takes_secure_cookies(&self) -> bool {
+        self.scheme == "https" || self.is_loopback()
+    }
 }
 
 /// An origin as browsers write it: of a web page, or of something with a scheme of its own, such as an extension. None for

@@ -12,6 +12,11 @@ pub fn decode(raw: &str) -> Option<Cow<'_, str>> {
     (!bad).then_some(decoded)
 }
 
+/// Whether the names in a URL path are text: every escape is whole, and all of it is UTF-8.
+pub fn is_text(raw: &str) -> bool {
+    !raw.as_bytes().contains(&b'%') || unescape(raw).is_some()
+}
+
 fn unescape(raw: &str) -> Option<String> {
     let mut out = Vec::with_capacity(raw.len());
     let mut rest = raw.as_bytes();
@@ -66,6 +71,16 @@ pub fn below<'a>(root: &str, address: &'a str) -> Option<&'a str> {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn names_are_text_when_they_can_be_decoded() {
+        for good in ["/sites/a", "/sites/a%20b", "/sites/%C3%BC", "/sites/a%00b", "/"] {
+            assert!(is_text(good), "{good}");
+        }
+        for bad in ["/sites/%FF", "/sites/%C3", "/sites/%", "/sites/%4", "/sites/%zz"] {
+            assert!(!is_text(bad), "{bad}");
+        }
+    }
 
     #[test]
     fn an_address_below_the_root_stays_there() {

@@ -1,8 +1,9 @@
 //! Rows of `oauth_codes`: found by the hash of the code, good once.
 
 use crate::db::{DbError, Stmt};
-use crate::oauth_grants::{GrantRow, grant_at, grant_columns};
+use crate::oauth_grants::{grant_at, grant_columns};
 use crate::store::Store;
+use dropleaf_core::oauth::grant::Grant;
 
 /// Somebody else has traded it in, or its time is over.
 pub const USED: &str = "oauth_code_used";
@@ -17,7 +18,7 @@ pub struct CodeRow {
 
 impl Store {
     /// A code, also one that was used, and the grant it stands for.
-    pub async fn find_code(&self, hash: &[u8; 32]) -> Result<Option<(CodeRow, GrantRow)>, DbError> {
+    pub async fn find_code(&self, hash: &[u8; 32]) -> Result<Option<(CodeRow, Grant)>, DbError> {
         self.db
             .get(
                 concat!(

@@ -6,32 +6,11 @@ use crate::db::{DbError, Row, Stmt};
 use crate::oauth_clients::scopes;
 use crate::store::Store;
 use dropleaf_core::account::Account;
-use dropleaf_core::scope::Scopes;
+use dropleaf_core::oauth::grant::Grant;
 
 pub const UNKNOWN: &str = "unknown_grant";
 /// It was revoked, or its time is over.
 pub const DEAD: &str = "dead_grant";
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct GrantRow {
-    pub id: String,
-    pub client_id: String,
-    pub client_name: String,
-    pub account_id: String,
-    pub scopes: Scopes,
-    pub resource: String,
-    pub created_at: i64,
-    pub last_used_at: Option<i64>,
-    /// No refresh reaches beyond this.
-    pub ends_at: i64,
-    pub revoked_at: Option<i64>,
-}
-
-impl GrantRow {
-    pub fn is_live(&self, now: i64) -> bool {
-        self.revoked_at.is_none() && self.ends_at > now
-    }
-}
 
 /// The columns of a grant, in the order [`grant_at`] reads them.
 macro_rules! grant_columns {
@@ -42,8 +21,8 @@ macro_rules! grant_columns {
 }
 pub(crate) use grant_columns;
 
-pub(crate) fn grant_at(row: &Row<'_>, at: usize) -> Result<GrantRow, DbError> {
-    Ok(GrantRow {
+pub(crate) fn grant_at(row: &Row<'_>, at: usize) -> Result<Grant, DbError> {
+    Ok(Grant {
         id: row.text(at)?.to_owned(),
         client_id: row.text(at + 1)?.to_owned(),
         client_name: row.text(at + 2)?.to_owned(),
@@ -59,7 +38,7 @@ pub(crate) fn grant_at(row: &Row<'_>, at: usize) -> Result<GrantRow, DbError> {
 
 impl Store {
     /// A grant that stands, and whose account it is.
-    pub async fn find_live_grant(&self, id: &str, now: i64) -> Result<Option<(Account, GrantRow)>, DbError> {
+    pub async fn find_live_grant(&self, id: &str, now: i64) -> Result<Option<(Account, Grant)>, DbError> {
         self.db
             .get(
                 concat!(
@@ -75,7 +54,7 @@ impl Store {
     }
 
     /// What programs can still do in an account's name, the newest first: grants with a token or a key that works.
-    pub async fn list_grants(&self, account_id: &str, now: i64) -> Result<Vec<GrantRow>, DbError> {
+    pub async fn list_grants(&self, account_id: &str, now: i64) -> Result<Vec<Grant>, DbError> {
         self.db
             .list(
                 concat!(
@@ -94,7 +73,7 @@ impl Store {
     }
 }
 
-pub fn insert(grant: &GrantRow) -> Stmt {
+pub fn insert(grant: &Grant) -> Stmt {
     Stmt::new(
         "INSERT INTO oauth_grants (id, client_id, client_name, account_id, scopes, resource, created_at, last_used_at, \
          ends_at, revoked_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, NULL)",

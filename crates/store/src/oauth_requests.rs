@@ -3,25 +3,13 @@
 use crate::db::{DbError, Row, Stmt};
 use crate::oauth_clients::scopes;
 use crate::store::Store;
-use dropleaf_core::scope::Scopes;
+use dropleaf_core::oauth::request::AccessRequest;
 
 /// It was answered already, belongs to another session, or has waited too long.
 pub const ENDED: &str = "oauth_request_ended";
 
-/// What a program asked for, checked and waiting.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RequestRow {
-    pub client_id: String,
-    pub client_name: String,
-    pub redirect_uri: String,
-    pub scopes: Scopes,
-    pub resource: String,
-    pub challenge: String,
-    pub state: Option<String>,
-}
-
-fn row(row: &Row<'_>) -> Result<RequestRow, DbError> {
-    Ok(RequestRow {
+fn row(row: &Row<'_>) -> Result<AccessRequest, DbError> {
+    Ok(AccessRequest {
         client_id: row.text(0)?.to_owned(),
         client_name: row.text(1)?.to_owned(),
         redirect_uri: row.text(2)?.to_owned(),
@@ -39,7 +27,7 @@ impl Store {
         id_hash: &[u8; 32],
         session_id: &str,
         now: i64,
-    ) -> Result<Option<RequestRow>, DbError> {
+    ) -> Result<Option<AccessRequest>, DbError> {
         self.db
             .get(
                 "SELECT client_id, client_name, redirect_uri, scopes, resource, challenge, state FROM oauth_requests \
@@ -51,7 +39,7 @@ impl Store {
     }
 }
 
-pub fn insert(id_hash: &[u8; 32], session_id: &str, request: &RequestRow, expires_at: i64) -> Stmt {
+pub fn insert(id_hash: &[u8; 32], session_id: &str, request: &AccessRequest, expires_at: i64) -> Stmt {
     Stmt::new(
         "INSERT INTO oauth_requests (id_hash, session_id, client_id, client_name, redirect_uri, scopes, resource, \
          challenge, state, expires_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)",

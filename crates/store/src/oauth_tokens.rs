@@ -3,9 +3,10 @@
 use crate::accounts;
 use crate::db::{DbError, Stmt};
 use crate::oauth_clients::scopes;
-use crate::oauth_grants::{GrantRow, grant_at, grant_columns};
+use crate::oauth_grants::{grant_at, grant_columns};
 use crate::store::Store;
 use dropleaf_core::account::Account;
+use dropleaf_core::oauth::grant::Grant;
 use dropleaf_core::oauth::token::Kind;
 use dropleaf_core::scope::Scopes;
 
@@ -25,7 +26,7 @@ pub struct TokenRow {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AccessRow {
     pub account: Account,
-    pub grant: GrantRow,
+    pub grant: Grant,
     pub scopes: Scopes,
     pub expires_at: i64,
     pub used_at: Option<i64>,
@@ -63,7 +64,7 @@ impl Store {
     }
 
     /// A token of either kind with its grant, whatever their state.
-    pub async fn find_token(&self, hash: &[u8; 32]) -> Result<Option<(TokenRow, GrantRow)>, DbError> {
+    pub async fn find_token(&self, hash: &[u8; 32]) -> Result<Option<(TokenRow, Grant)>, DbError> {
         self.db
             .get(
                 concat!(

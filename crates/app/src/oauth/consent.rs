@@ -3,12 +3,12 @@
 use super::GrantedClient;
 use crate::app::App;
 use dropleaf_core::account::Account;
+use dropleaf_core::oauth::request::AccessRequest;
 use dropleaf_core::oauth::{CODE_SECONDS, MOST_REQUESTS, REQUEST_SECONDS};
 use dropleaf_core::session::Session;
 use dropleaf_core::{Result, secret};
 use dropleaf_store::oauth_codes::{self, CodeRow};
-use dropleaf_store::oauth_requests::{self, RequestRow};
-use dropleaf_store::{DbError, Stmt};
+use dropleaf_store::{DbError, Stmt, oauth_requests};
 
 /// A consent that was given or refused, and where the program hears of it.
 #[derive(Debug)]
@@ -21,7 +21,7 @@ pub struct Answered {
 
 impl App {
     /// Keeps what a program asks for until the person in this session answers; what the page must send back.
-    pub async fn ask_consent(&self, session: &Session, request: &RequestRow) -> Result<String> {
+    pub async fn ask_consent(&self, session: &Session, request: &AccessRequest) -> Result<String> {
         let id = self.minter.token();
         let stmt =
             oauth_requests::insert(&secret::hash(&id), &session.id, request, self.now() + REQUEST_SECONDS);
@@ -53,7 +53,7 @@ impl App {
         }
     }
 
-    fn grant_code(&self, account: &Account, request: &RequestRow, code: &str) -> Vec<Stmt> {
+    fn grant_code(&self, account: &Account, request: &AccessRequest, code: &str) -> Vec<Stmt> {
         let client = GrantedClient { id: &request.client_id, name: &request.client_name };
         let (grant, mut stmts) = self.begin_grant(client, &account.id, request.scopes, &request.resource);
         let row = CodeRow {

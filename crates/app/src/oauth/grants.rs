@@ -3,14 +3,14 @@
 
 use crate::app::App;
 use dropleaf_core::account::Account;
+use dropleaf_core::oauth::grant::Grant;
 use dropleaf_core::oauth::token::Kind;
 use dropleaf_core::{Error, Result, secret};
-use dropleaf_store::oauth_grants::{self, GrantRow};
-use dropleaf_store::{DbError, Stmt, api_keys, mcp_sessions, oauth_tokens};
+use dropleaf_store::{DbError, Stmt, api_keys, mcp_sessions, oauth_grants, oauth_tokens};
 
 impl App {
     /// What programs can do in this account's name.
-    pub async fn list_grants(&self, account: &Account) -> Result<Vec<GrantRow>> {
+    pub async fn list_grants(&self, account: &Account) -> Result<Vec<Grant>> {
         Ok(self.store.list_grants(&account.id, self.now()).await?)
     }
 

@@ -2,15 +2,15 @@
 //! from somebody, and everything that came of its grant ends. ADR 0010.
 
 use crate::app::App;
+use dropleaf_core::oauth::grant::Grant;
 use dropleaf_core::oauth::token::Kind;
 use dropleaf_core::oauth::{
     ACCESS_SECONDS, GRANT_SECONDS, LOST_SECONDS, OAuthCode, REFRESH_SECONDS, Refusal, pkce, resource,
 };
 use dropleaf_core::scope::Scopes;
 use dropleaf_core::{Result, secret};
-use dropleaf_store::oauth_grants::{self, GrantRow};
 use dropleaf_store::oauth_tokens::{self, TokenRow};
-use dropleaf_store::{DbError, Stmt, oauth_clients, oauth_codes};
+use dropleaf_store::{DbError, Stmt, oauth_clients, oauth_codes, oauth_grants};
 
 /// A program that a person lets in.
 #[derive(Debug, Clone, Copy)]
@@ -77,9 +77,9 @@ impl App {
         account_id: &str,
         scopes: Scopes,
         resource: &str,
-    ) -> (GrantRow, Vec<Stmt>) {
+    ) -> (Grant, Vec<Stmt>) {
         let now = self.now();
-        let grant = GrantRow {
+        let grant = Grant {
             id: self.minter.id("grant"),
             client_id: client.id.to_owned(),
             client_name: client.name.to_owned(),
@@ -96,7 +96,7 @@ impl App {
     }
 
     /// New tokens of a grant. The refresh token always carries all that was granted: an access token may have less.
-    fn issue(&self, grant: &GrantRow, scopes: Scopes, parent: Option<&[u8; 32]>) -> (Tokens, Vec<Stmt>) {
+    fn issue(&self, grant: &Grant, scopes: Scopes, parent: Option<&[u8; 32]>) -> (Tokens, Vec<Stmt>) {
         let now = self.now();
         let row = |kind, scopes, seconds: i64| TokenRow {
             kind,

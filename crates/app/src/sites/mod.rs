@@ -110,9 +110,10 @@ impl App {
 fn page_limit(plan: Option<&Plan>) -> Error {
     let (name, cap) =
         plan.map_or(("", 0), |plan| (plan.name.as_str(), plan.active_pages.unwrap_or_default()));
-    Error::new(
+    Error::limit(
         Code::PlanPageLimit,
-        format!("The {name} plan holds {cap} active pages. Delete one, or buy the unlock higher_limits."),
+        format!("The {name} plan holds {cap} active pages."),
+        "Delete one, or buy the unlock higher_limits.",
     )
     .with_fact("unlock", Fact::Text("higher_limits".into()))
 }

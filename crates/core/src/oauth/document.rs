@@ -1,7 +1,9 @@
 //! Programs that describe themselves at an address: which addresses may be asked, and which machines stand behind them.
 //! The server fetches what a stranger names, so it must never be talked into asking its own neighbours.
 
+use super::client::{AuthMethod, Client, Description};
 use super::redirect;
+use crate::host::Hosts;
 use ipnet::{IpNet, Ipv4Net, Ipv6Net};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -9,6 +11,36 @@ const LONGEST: usize = 500;
 /// How long a document is believed, whatever its headers say.
 pub const SHORTEST_LIFE: i64 = 300;
 pub const LONGEST_LIFE: i64 = 86_400;
+
+/// What stands at such an address.
+#[derive(Debug, Clone, Default)]
+pub struct Document {
+    pub client_id: Option<String>,
+    /// Whether it names a secret; everybody can read the document.
+    pub has_secret: bool,
+    pub description: Description,
+}
+
+impl Document {
+    /// The program, if the document is about this id and keeps no secret with us; or why it is not believed.
+    pub fn check(self, id: &str, hosts: &Hosts, now: i64) -> Result<Client, String> {
+        if self.client_id.as_deref() != Some(id) {
+            return Err("Its client_id is not its own address.".to_owned());
+        }
+        if self.has_secret {
+            return Err("It holds a secret.".to_owned());
+        }
+        let mut description = self.description;
+        if description.name.as_deref().is_none_or(|name| name.trim().is_empty()) {
+            return Err("It has no client_name.".to_owned());
+        }
+        let method = description.auth_method.get_or_insert_with(|| AuthMethod::None.as_str().to_owned());
+        if method != AuthMethod::None.as_str() {
+            return Err("Its token_endpoint_auth_method is not none.".to_owned());
+        }
+        description.check(id.to_owned(), hosts, now).map_err(|error| error.detail)
+    }
+}
 
 /// Whether an id is an address that may be asked: https, with a path and nothing clever in it. `loopback` also lets in
 /// http on this very machine.
@@ -99,6 +131,41 @@ mod tests {
         assert!(is_address("http://127.0.0.1:5/c", true));
         assert!(!is_address("http://app.example.org/c", true));
         assert!(!is_address(&format!("https://a.example/{}", "c".repeat(500)), false));
+    }
+
+    #[test]
+    fn a_document_speaks_for_its_own_address_alone_and_keeps_no_secret() {
+        const ID: &str = "https://app.example/client.json";
+        let base = crate::host::Origin::parse("https://drop.example").unwrap();
+        let hosts = Hosts::new(base.clone(), base, "drop.example".into(), true);
+        let good = Document {
+            client_id: Some(ID.into()),
+            has_secret: false,
+            description: Description {
+                name: Some("App".into()),
+                redirect_uris: vec!["https://app.example/cb".into()],
+                ..Description::default()
+            },
+        };
+        let client = good.clone().check(ID, &hosts, 7).unwrap();
+        assert_eq!((client.id.as_str(), client.auth_method), (ID, AuthMethod::None));
+        let with = |change: fn(&mut Document)| {
+            let mut document = good.clone();
+            change(&mut document);
+            document.check(ID, &hosts, 7)
+        };
+        for (why, refused) in [
+            ("another address", with(|it| it.client_id = Some("https://app.example/other.json".into()))),
+            ("no address", with(|it| it.client_id = None)),
+            ("a secret", with(|it| it.has_secret = true)),
+            ("no name", with(|it| it.description.name = None)),
+            ("an empty name", with(|it| it.description.name = Some(" ".into()))),
+            ("a secret to come", with(|it| it.description.auth_method = Some("client_secret_basic".into()))),
+            ("nowhere to answer", with(|it| it.description.redirect_uris.clear())),
+            ("our own pages", with(|it| it.description.redirect_uris.push("https://p.drop.example/".into()))),
+        ] {
+            assert!(refused.is_err(), "{why}");
+        }
     }
 
     #[test]

@@ -3,8 +3,11 @@
 pub mod client;
 pub mod document;
 mod error;
+pub mod grant;
+pub mod params;
 pub mod pkce;
 pub mod redirect;
+pub mod request;
 pub mod resource;
 pub mod token;
 
@@ -14,6 +17,10 @@ use crate::rate::Rate;
 
 /// Programs that one network may register.
 pub const REGISTRATIONS: Rate = Rate { name: "oauth_register_day", limit: 20, window_seconds: 86_400 };
+
+/// What one network may ask of the endpoints that trade secrets for tokens and take them back. Far more than programs
+/// need, who ask for tokens once an hour and for a device's every five seconds.
+pub const TOKEN_REQUESTS: Rate = Rate { name: "oauth_token_minute", limit: 300, window_seconds: 60 };
 
 /// How long a consent page can be answered.
 pub const REQUEST_SECONDS: i64 = 900;

@@ -1,8 +1,10 @@
 //! The HTTP door. Host and path are matched here by hand, before the router and its layers, because page views
 //! are most of the traffic and need none of them.
 
+mod address;
 pub mod api;
 mod body;
+mod cookie;
 mod dashboard;
 pub mod error;
 pub mod error_reference;
@@ -14,6 +16,7 @@ pub mod metrics_page;
 mod oauth;
 mod operator;
 mod sign_in;
+mod small_body;
 mod view;
 mod web;
 
@@ -66,6 +69,8 @@ impl Door {
             .merge(operator::routes())
             .route("/", get(guides::home))
             .route("/assets/{name}", get(web::asset))
+            .method_not_allowed_fallback(web::method_not_allowed)
+            .layer(middleware::from_fn(address::for_people))
             .layer(middleware::from_fn_with_state(state.clone(), web::exchange))
             .with_state(state.clone());
         let api = api::router(state).merge(people);

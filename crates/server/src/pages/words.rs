@@ -9,6 +9,10 @@ pub fn owner_words(code: &str) -> Option<(&'static str, &'static str)> {
             "What you are looking for may be gone for good, or it belongs to another account. Check the address, or \
              look for it in the list of your pages.",
         ),
+        "method_not_allowed" => (
+            "There is no page at this address",
+            "It only takes what a form sends. Go back to the page with the form, or start from the list of your pages.",
+        ),
         "expired" => ("This page has expired", "Its time is over, and it can no longer be changed."),
         "deleted" => (
             "This page is deleted",

@@ -353,3 +353,23 @@ async fn malformed_bodies_are_refused_and_never_500() {
     })
     .await;
 }
+
+#[tokio::test]
+async fn requests_for_tokens_are_counted_by_network() {
+    let node = Setup::new().with_rates().start().await;
+    let ask = async |path: &str| {
+        let fields = [("grant_type", "refresh_token"), ("client_id", "x"), ("token", "x")];
+        node.post(path).fields(&fields).send().await
+    };
+    for _ in 0..299 {
+        ask("/oauth/token").await.refused(401, "invalid_client");
+    }
+    ask("/oauth/revoke").await.refused(401, "invalid_client");
+    for path in ["/oauth/token", "/oauth/revoke", "/device/token"] {
+        let answer = ask(path).await.refused(429, "rate_limited");
+        assert!((1..=60).contains(&answer.header("retry-after").parse::<u64>().unwrap()), "{path}");
+        assert_eq!(answer.header("access-control-allow-origin"), "*", "{path}");
+    }
+    node.clock.advance(60);
+    ask("/oauth/token").await.refused(401, "invalid_client");
+}

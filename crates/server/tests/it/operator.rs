@@ -130,7 +130,8 @@ async fn forms_ask_for_a_recent_proof() {
             "/operator/reports",
         ]) {
             let sent = operator.submit(path, &fields).await.expect(303);
-            assert_eq!(sent.header("location"), format!("/login?again=1&next={back}"));
+            let next = back.replace('/', "%2F");
+            assert_eq!(sent.header("location"), format!("/login?again=1&next={next}"));
         }
         node.get(site["url"].as_str().unwrap()).send().await.expect(200);
         assert_eq!(node.count("SELECT COUNT(*) FROM audit").await, 0);

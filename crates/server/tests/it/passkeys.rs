@@ -156,7 +156,7 @@ async fn adding_asks_for_a_recent_proof() {
         let answer = json(&tab, path, &json!({})).header("origin", &origin).send().await;
         assert_eq!(
             answer.refused(403, "proof_needed").json()["to"],
-            "/login?again=1&next=/dashboard/account"
+            "/login?again=1&next=%2Fdashboard%2Faccount"
         );
     }
     let shown = tab.get("/dashboard/account").await.expect(200).text();

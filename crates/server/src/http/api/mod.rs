@@ -84,6 +84,7 @@ pub(super) fn router(state: ApiState) -> Router {
         .route("/robots.txt", get(home::robots))
         .fallback(frame::not_found)
         .method_not_allowed_fallback(frame::method_not_allowed)
+        .layer(middleware::from_fn(super::address::for_programs))
         .layer(middleware::from_fn_with_state(state.clone(), frame::exchange))
         .with_state(state)
 }

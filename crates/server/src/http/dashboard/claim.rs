@@ -4,7 +4,7 @@
 use super::list;
 use crate::http::api::ApiState;
 use crate::http::error::status;
-use crate::http::web::{MaybePerson, Person, SignedForm, WebError, door};
+use crate::http::web::{MaybePerson, Person, Query, SignedForm, WebError, door, login};
 use crate::pages::dashboard::{self as pages, Attempt, Claim, Done, Refused, Section, Shell};
 use axum::extract::{Path, State};
 use axum::response::Response;
@@ -18,8 +18,7 @@ pub(super) async fn read(
     check_id(&id)?;
     let Some(person) = person else {
         let shell = Shell::door("");
-        let next: String = form_urlencoded::byte_serialize(format!("/claim/{id}").as_bytes()).collect();
-        let sign_in = Some(format!("/login?next={next}"));
+        let sign_in = Some(login(&format!("/claim/{id}")));
         let html = pages::claim(&Claim { shell, id: &id, sign_in, attempt: Attempt::default() });
         return Ok(door(StatusCode::OK, html, None));
     };
@@ -66,7 +65,7 @@ pub(super) async fn by_link(
         Ok(site) => Ok(super::page::done(&site.id, Done::Claimed, "")),
         Err(error) => {
             let (code, attempt) = refused("link", link, error)?;
-            list::render(&state, &person, "", code, attempt).await
+            list::render(&state, &person, &Query::default(), code, attempt).await
         }
     }
 }

@@ -2,16 +2,15 @@
 
 use crate::http::api::ApiState;
 use crate::http::error;
-use crate::http::web::{Person, SignedForm, WebError, door, page, see_other};
+use crate::http::web::{Person, Query, SignedForm, WebError, door, page, see_other};
 use crate::pages::Moment;
 use crate::pages::dashboard::{Done, KeyRow, Keys, MadeKey, Section, keys};
 use axum::Router;
-use axum::extract::{Path, Query, State};
+use axum::extract::{Path, State};
 use axum::response::Response;
 use axum::routing::{get, post};
 use dropleaf_core::api_key::ApiKey;
 use dropleaf_core::{Code, Error};
-use std::collections::HashMap;
 
 const HERE: &str = "/dashboard/keys";
 
@@ -19,14 +18,9 @@ pub(super) fn routes() -> Router<ApiState> {
     Router::new().route(HERE, get(list).post(create)).route("/dashboard/keys/{id}/revoke", post(revoke))
 }
 
-async fn list(
-    State(state): State<ApiState>,
-    person: Person,
-    Query(query): Query<HashMap<String, String>>,
-) -> Result<Response, WebError> {
-    let done = query.get("done").and_then(|word| Done::parse(word));
+async fn list(State(state): State<ApiState>, person: Person, query: Query) -> Result<Response, WebError> {
     let all = state.app.list_keys(&person.account, None).await?;
-    Ok(page(shown(&state, &person, &all, done, Made::Nothing)))
+    Ok(page(shown(&state, &person, &all, query.done(), Made::Nothing)))
 }
 
 /// What the form led to.
@@ -39,9 +33,7 @@ enum Made<'a> {
 
 async fn create(State(state): State<ApiState>, form: SignedForm) -> Result<Response, WebError> {
     let SignedForm { person, fields } = form;
-    if !person.session.is_recent(state.app.now()) {
-        return Ok(see_other("/login?again=1&next=/dashboard/keys"));
-    }
+    person.require_recent(&state, HERE)?;
     let name = fields.text("name");
     let made = state.app.create_key(&person.account, Some(name), None, |_| Vec::new()).await;
     let all = state.app.list_keys(&person.account, None).await?;

@@ -1,10 +1,10 @@
 //! `/dashboard`: the owner's pages, searched and narrowed on the server.
 
-use super::{in_query, shell};
+use super::shell;
 use crate::http::api::ApiState;
-use crate::http::web::{Person, WebError, door};
+use crate::http::web::{Person, Query, WebError, door};
 use crate::pages::dashboard::{self as pages, Attempt, Card, List};
-use axum::extract::{RawQuery, State};
+use axum::extract::State;
 use axum::response::Response;
 use dropleaf_app::SiteSearch;
 use dropleaf_core::site_filter::Filter;
@@ -13,29 +13,29 @@ use http::StatusCode;
 pub(super) async fn read(
     State(state): State<ApiState>,
     person: Person,
-    RawQuery(query): RawQuery,
+    query: Query,
 ) -> Result<Response, WebError> {
-    render(&state, &person, &query.unwrap_or_default(), StatusCode::OK, Attempt::default()).await
+    render(&state, &person, &query, StatusCode::OK, Attempt::default()).await
 }
 
 pub(super) async fn render(
     state: &ApiState,
     person: &Person,
-    query: &str,
+    query: &Query,
     status: StatusCode,
     attempt: Attempt,
 ) -> Result<Response, WebError> {
-    let words = in_query(query, "q").unwrap_or_default();
-    let filter = in_query(query, "show").and_then(|name| Filter::parse(&name)).unwrap_or(Filter::All);
-    let before = in_query(query, "before").and_then(|at| at.parse::<i64>().ok());
-    let before = before.map(|at| (at, in_query(query, "before_id").unwrap_or_default()));
-    let search = SiteSearch { filter, words: words.clone(), before };
+    let words = query.text("q");
+    let filter = query.find("show").and_then(Filter::parse).unwrap_or(Filter::All);
+    let before = query.find("before").and_then(|at| at.parse::<i64>().ok());
+    let before = before.map(|at| (at, query.text("before_id").to_owned()));
+    let search = SiteSearch { filter, words: words.to_owned(), before };
     let found = state.app.search_sites(&person.account, search).await?;
     let waiting = state.app.count_open_feedback(&person.account).await?;
     let next = found.sites.last().filter(|_| found.has_more).map(|last| {
         let mut next = form_urlencoded::Serializer::new(String::new());
         next.append_pair("before", &last.updated_at.to_string()).append_pair("before_id", &last.id);
-        next.append_pair("show", filter.as_str()).append_pair("q", &words);
+        next.append_pair("show", filter.as_str()).append_pair("q", words);
         format!("/dashboard?{}", next.finish())
     });
     let card = |site| Card {
@@ -44,7 +44,7 @@ pub(super) async fn render(
         site,
     };
     let html = pages::list(&List {
-        shell: shell(person, query),
+        shell: shell(person, query.done()),
         cards: found.sites.iter().map(card).collect(),
         filter,
         words: words.trim(),

@@ -7,6 +7,7 @@ mod keys;
 mod life;
 mod list;
 mod page;
+mod passkeys;
 mod preview;
 mod problem;
 mod settings;
@@ -24,6 +25,7 @@ pub(super) fn routes() -> Router<ApiState> {
     Router::new()
         .merge(account::routes())
         .merge(keys::routes())
+        .merge(passkeys::routes())
         .route("/dashboard", get(list::read))
         .route("/dashboard/claim", post(claim::by_link))
         .route("/dashboard/upload", get(upload::read).post(upload::create))
@@ -46,7 +48,6 @@ pub(super) fn routes() -> Router<ApiState> {
         .route("/claim/{id}", get(claim::read).post(claim::create))
         .route("/dashboard/", get(async || see_other("/dashboard")))
         .route("/dashboard/{*rest}", any(nowhere))
-        .route("/operator/{*rest}", any(nowhere))
 }
 
 /// An address that leads nowhere, told to somebody who knows the way back.
@@ -55,12 +56,6 @@ async fn nowhere(_: Person) -> WebError {
 }
 
 /// The shell of the pages about pages.
-fn shell<'a>(person: &'a Person, query: &str) -> Shell<'a> {
-    person.shell(Section::Pages, in_query(query, "done").and_then(|word| Done::parse(&word)))
-}
-
-/// A parameter of the address.
-fn in_query(query: &str, name: &str) -> Option<String> {
-    let found = form_urlencoded::parse(query.as_bytes()).find(|(key, _)| key == name);
-    found.map(|(_, value)| value.into_owned())
+fn shell(person: &Person, done: Option<Done>) -> Shell<'_> {
+    person.shell(Section::Pages, done)
 }

@@ -4,9 +4,9 @@ use super::problem::{refused, refused_at};
 use super::shell;
 use crate::http::api::ApiState;
 use crate::http::error::status;
-use crate::http::web::{Fields, Person, WebError, door, see_other};
+use crate::http::web::{Fields, Person, Query, WebError, door, see_other};
 use crate::pages::dashboard::{self as pages, Attempt, Done, LinkRow, PageView, VersionRow};
-use axum::extract::{Path, RawQuery, State};
+use axum::extract::{Path, State};
 use axum::response::Response;
 use dropleaf_app::Updated;
 use dropleaf_core::site::State as SiteState;
@@ -17,17 +17,16 @@ pub(super) async fn read(
     State(state): State<ApiState>,
     person: Person,
     Path(id): Path<String>,
-    RawQuery(query): RawQuery,
+    query: Query,
 ) -> Result<Response, WebError> {
-    let query = query.unwrap_or_default();
-    show(&state, &person, &id, &query, StatusCode::OK, Attempt::default(), Vec::new()).await
+    show(&state, &person, &id, query.done(), StatusCode::OK, Attempt::default(), Vec::new()).await
 }
 
 pub(super) async fn show(
     state: &ApiState,
     person: &Person,
     id: &str,
-    query: &str,
+    done: Option<Done>,
     status: StatusCode,
     attempt: Attempt,
     notes: Vec<String>,
@@ -43,7 +42,7 @@ pub(super) async fn show(
     // A name that cannot be anybody's, to cut the address around it.
     let around = state.app.hosts.slug_url("\u{0}");
     let html = pages::page(&PageView {
-        shell: shell(person, query),
+        shell: shell(person, done),
         url: &app.canonical_url(&site),
         slug_around: around.split_once('\u{0}').unwrap_or_default(),
         plan: &app.settings().plans.find(&account.plan),
@@ -96,7 +95,7 @@ pub(super) async fn settle(
     match outcome {
         Ok(updated) if updated.warnings.is_empty() => Ok(done(&updated.site.id, word, "")),
         Ok(updated) => {
-            show(state, person, id, "", StatusCode::OK, Attempt::default(), updated.warnings).await
+            show(state, person, id, None, StatusCode::OK, Attempt::default(), updated.warnings).await
         }
         Err(error) => refuse(state, person, id, sent, error).await,
     }
@@ -128,5 +127,5 @@ pub(super) async fn refuse(
         (_, Some(field)) => refused_at(sent.form, field, error, sent.fields),
         (_, None) => refused(sent.form, error, sent.fields.typed()),
     };
-    show(state, person, id, "", code, attempt, Vec::new()).await
+    show(state, person, id, None, code, attempt, Vec::new()).await
 }

@@ -2,6 +2,7 @@
 
 use crate::http::web::{Fields, TOKEN_FIELD};
 use crate::pages::dashboard::{Attempt, Refused};
+use dropleaf_core::error::Fault;
 use dropleaf_core::{Code, Error};
 
 /// The fields of the acts: how a person knows them, and where the forms show them.
@@ -25,7 +26,7 @@ fn field(error: &Error) -> &'static str {
     match error.code {
         Code::InvalidSlug | Code::SlugRequired | Code::SlugTaken => "slug",
         Code::PlanLifetimeLimit => "expires",
-        Code::InvalidField => named(error).map_or("", |(_, _, field)| field),
+        Code::InvalidField => named(error).map_or("", |(_, field, _)| field),
         Code::InvalidClaimToken | Code::AlreadyClaimed => "claim_token",
         Code::MissingFile
         | Code::EmptyFile
@@ -43,31 +44,26 @@ fn field(error: &Error) -> &'static str {
     }
 }
 
-fn named(error: &Error) -> Option<(&'static str, &'static str, &'static str)> {
-    let name = error.detail.strip_prefix('`')?.split('`').next()?;
-    NAMES.into_iter().find(|(known, _, _)| *known == name)
+/// How a person knows the field at fault, where it is shown, and what is wrong with it.
+fn named(error: &Error) -> Option<(&'static str, &'static str, &str)> {
+    let Fault { name, why } = error.fault.as_deref()?;
+    let (_, said, field) = NAMES.into_iter().find(|(known, _, _)| *known == name)?;
+    Some((said, field, why))
 }
 
 pub(super) fn words(error: &Error) -> String {
     match error.code {
-        Code::InvalidField => match named(error) {
-            Some((name, said, _)) => {
-                let rest = error.detail.get(name.len() + 2..).unwrap_or_default();
-                // Clients of the API are told how to write a moment; people have a date field.
-                let rest = rest.split("; it is epoch seconds").next().unwrap_or_default();
-                format!("{said}{}.", rest.trim_end_matches('.'))
-            }
-            None => error.detail.clone(),
-        },
+        Code::InvalidField => {
+            named(error).map_or_else(|| error.detail.clone(), |(said, _, why)| format!("{said} {why}."))
+        }
         Code::Conflict => {
             "The page changed since you opened this form, in another window or by an agent. Nothing was \
                            overwritten: this is how it is now. Look at it, then try again."
                 .into()
         }
-        // The rest of the sentence is about buying more by API.
+        // Programs are also told how to buy more.
         Code::PlanLifetimeLimit | Code::PlanPageLimit => {
-            let first = error.detail.split(". ").next().unwrap_or_default();
-            format!("{}.", first.trim_end_matches('.'))
+            error.fault.as_ref().map_or_else(|| error.detail.clone(), |fault| fault.why.clone())
         }
         Code::SlugRequired => "A public page needs a name.".into(),
         Code::SlugTaken => "This name belongs to another page. Choose another.".into(),
@@ -99,12 +95,14 @@ mod tests {
 
     #[test]
     fn fields_are_called_what_people_call_them() {
-        let error = Error::field("expires_at", "lies in the past; it is epoch seconds");
+        let error = Error::field_hinted("expires_at", "lies in the past", "it is epoch seconds");
         assert_eq!((field(&error), words(&error).as_str()), ("expires", "The expiry lies in the past."));
         let error = Error::field("title", "must be 1 to 200 characters on one line");
         assert_eq!(words(&error), "The title must be 1 to 200 characters on one line.");
         let error = Error::field("unheard", "is odd");
         assert_eq!((field(&error), words(&error).as_str()), ("", "`unheard` is odd."));
+        let limit = Error::limit(Code::PlanPageLimit, "The plan holds 3.".into(), "Delete one, or buy more.");
+        assert_eq!((field(&limit), words(&limit).as_str()), ("", "The plan holds 3."));
     }
 
     #[test]

@@ -27,7 +27,7 @@ pub(super) async fn read(State(state): State<ApiState>, person: Person) -> Respo
 
 fn form_page(state: &ApiState, person: &Person, status: StatusCode, attempt: Attempt) -> Response {
     let html = pages::upload(&UploadView {
-        shell: shell(person, ""),
+        shell: shell(person, None),
         plan: &state.app.settings().plans.find(&person.account.plan),
         max_upload_bytes: state.resolved.config.limits.upload_bytes,
         attempt,
@@ -85,7 +85,7 @@ pub(super) async fn create(
         &state,
         person,
         id,
-        "done=published",
+        Some(Word::Published),
         StatusCode::OK,
         Attempt::default(),
         created.warnings,

@@ -1,19 +1,18 @@
 //! `/dashboard/apps`: the programs a person has let in, and the way out for each.
 
 use crate::http::api::ApiState;
-use crate::http::web::{Person, SignedForm, WebError, page, see_other};
+use crate::http::web::{Person, Query, SignedForm, WebError, page, see_other};
 use crate::pages::dashboard::{Done, Section, apps};
-use axum::extract::{Path, Query, State};
+use axum::extract::{Path, State};
 use axum::response::Response;
-use std::collections::HashMap;
 
 pub(super) async fn list(
     State(state): State<ApiState>,
     person: Person,
-    Query(query): Query<HashMap<String, String>>,
+    query: Query,
 ) -> Result<Response, WebError> {
     let grants = state.app.list_grants(&person.account).await?;
-    let shell = person.shell(Section::Apps, query.get("done").and_then(|word| Done::parse(word)));
+    let shell = person.shell(Section::Apps, query.done());
     let base_url = state.resolved.hosts.base.url();
     Ok(page(apps::apps(shell, &grants, &base_url)))
 }

@@ -2,11 +2,11 @@
 //! the program itself, nothing is sent anywhere: the person reads what is wrong.
 
 use super::clients::{self, Known};
-use super::params::Params;
+use super::params;
 use crate::http::api::ApiState;
 use crate::http::error;
 use crate::http::extract::client_ip;
-use crate::http::web::{MaybePerson, Person, WebError, door, see_other};
+use crate::http::web::{MaybePerson, Person, WebError, door, login_again, require_visit, see_other};
 use crate::outbound::Asker;
 use crate::pages::dashboard::{Shell, consent};
 use crate::pages::{self, Notice};
@@ -14,15 +14,12 @@ use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::response::Response;
 use dropleaf_core::oauth::client::Client;
-use dropleaf_core::oauth::{OAuthCode, OAuthError, pkce, redirect, resource};
-use dropleaf_core::scope::Scopes;
-use dropleaf_core::{Code, Error};
-use dropleaf_store::oauth_requests::RequestRow;
-use http::{HeaderMap, StatusCode};
+use dropleaf_core::oauth::request::AccessRequest;
+use dropleaf_core::oauth::{OAuthError, redirect};
+use http::StatusCode;
 
 /// The longest request; a person who has to sign in first carries it along.
 const LONGEST: usize = 4000;
-const STATE_CHARACTERS: usize = 2000;
 
 pub(super) async fn authorize(
     State(state): State<ApiState>,
@@ -37,7 +34,7 @@ pub(super) async fn authorize(
     if query.len() > LONGEST {
         return Ok(stop("The app sent a request that is too long.", ""));
     }
-    let params = Params::parse(query.as_bytes());
+    let params = params::parse(query.as_bytes());
     let (Ok(Some(id)), ip) = (params.find("client_id"), client_ip(&parts, &state)) else {
         return Ok(stop("The app did not say who it is.", ""));
     };
@@ -63,8 +60,8 @@ pub(super) async fn authorize(
     let issuer = hosts.base.url();
     // Anybody can register an address, so nobody is led away to one without having signed in. A program on the person's own
     // machine leads nowhere, and one that wants no page at all hears the same whether or not somebody has signed in.
-    let at_once = redirect::is_local(redirect_uri) || is_silent(&params);
-    match (check(&client, redirect_uri, &params, &issuer), person) {
+    let at_once = redirect::is_local(redirect_uri) || params.is_silent();
+    match (AccessRequest::check(&client, redirect_uri, &params, &issuer), person) {
         (Err(error), person) if person.is_some() || at_once => {
             Ok(refuse(redirect_uri, params.all("state").next(), &issuer, &error))
         }
@@ -73,66 +70,13 @@ pub(super) async fn authorize(
     }
 }
 
-/// Refuses what is no visit: a page that loads this address as its picture or script must not leave anything behind.
-fn require_visit(headers: &HeaderMap) -> Result<(), Error> {
-    let is_visit = headers.get("sec-fetch-dest").is_none_or(|dest| dest == "document");
-    if is_visit { Ok(()) } else { Err(Error::plain(Code::CrossSite)) }
-}
-
-/// Whether the program wants an answer without anybody being asked.
-fn is_silent(params: &Params) -> bool {
-    params.all("prompt").any(|prompt| prompt.split(' ').any(|word| word == "none"))
-}
-
-/// What is asked for, once it is certain who hears the answer.
-fn check(
-    client: &Client,
-    redirect_uri: &str,
-    params: &Params,
-    issuer: &str,
-) -> Result<RequestRow, OAuthError> {
-    let bad = |code, detail: &str| Err(OAuthError::new(code, detail));
-    let state = params.find("state")?;
-    if state.is_some_and(|state| state.len() > STATE_CHARACTERS || state.chars().any(char::is_control)) {
-        return bad(OAuthCode::InvalidRequest, "state is too long or holds control characters.");
-    }
-    if params.required("response_type")? != "code" {
-        return bad(OAuthCode::UnsupportedResponseType, "response_type must be code.");
-    }
-    let challenge = params.required("code_challenge")?;
-    if params.find("code_challenge_method")? != Some("S256") {
-        return bad(OAuthCode::InvalidRequest, "code_challenge_method must be S256.");
-    }
-    if !pkce::is_challenge(challenge) {
-        return bad(OAuthCode::InvalidRequest, "code_challenge must be a SHA-256 hash in base64url.");
-    }
-    let Some(scopes) = Scopes::parse(params.find("scope")?.unwrap_or_default()) else {
-        return bad(OAuthCode::InvalidScope, "The scopes are sites:read and sites:write.");
-    };
-    let resource = resource::resolve(issuer, params.all("resource"))?;
-    if is_silent(params) {
-        // No program is let in without a person being asked. Whether one has signed in is none of its business.
-        return bad(OAuthCode::LoginRequired, "A person has to sign in and agree.");
-    }
-    Ok(RequestRow {
-        client_id: client.id.clone(),
-        client_name: client.name.clone(),
-        redirect_uri: redirect_uri.to_owned(),
-        scopes: if scopes.is_empty() { client.scopes } else { scopes },
-        resource,
-        challenge: challenge.to_owned(),
-        state: state.map(str::to_owned),
-    })
-}
-
 async fn show(
     state: &ApiState,
     client: &Client,
     person: &Person,
-    request: RequestRow,
+    request: AccessRequest,
     here: &str,
 ) -> Result<Response, WebError> {
-    let next: String = form_urlencoded::byte_serialize(here.as_bytes()).collect();
     let id = state.app.ask_consent(&person.session, &request).await?;
     let host = redirect::shown(&request.redirect_uri);
     let page = consent::Consent {
@@ -140,7 +84,7 @@ async fn show(
         request: &id,
         name: &client.name,
         account: person.account.email.as_deref().unwrap_or("an account without an address"),
-        other_account: format!("/login?again=1&next={next}"),
+        other_account: login_again(here),
         scopes: request.scopes,
         host: &host,
         is_local: redirect::is_local(&request.redirect_uri),

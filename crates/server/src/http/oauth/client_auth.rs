@@ -1,12 +1,12 @@
 //! Which program calls an endpoint: by its id alone, or by its id and secret in a header or in the body.
 
 use super::error::EndpointError;
-use super::params::Params;
 use crate::http::api::ApiState;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use dropleaf_core::Minter;
 use dropleaf_core::device_login::OWN_CLIENT;
+use dropleaf_core::oauth::params::Params;
 use dropleaf_core::oauth::{OAuthCode, OAuthError, Refusal};
 use http::{HeaderMap, header};
 

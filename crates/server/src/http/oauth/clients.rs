@@ -4,12 +4,11 @@
 use super::register::describe;
 use crate::http::api::ApiState;
 use crate::outbound::{Asker, Fetcher};
-use dropleaf_core::host::Hosts;
-use dropleaf_core::oauth::client::{AuthMethod, Client};
-use dropleaf_core::oauth::document::{is_address, life};
+use dropleaf_core::oauth::client::Client;
+use dropleaf_core::oauth::document::{Document, is_address, life};
 use dropleaf_core::oauth::redirect;
 use dropleaf_core::{Minter, Result};
-use serde_json::Value;
+use serde_json::{Map, Value};
 use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::{Mutex, PoisonError};
@@ -87,7 +86,8 @@ pub(super) async fn fetch(
         Err(why) => return Ok(Err(format!("The app's description cannot be read: {why}."))),
     };
     let now = state.app.now();
-    Ok(match read(&document.bytes, id, &state.resolved.hosts, now) {
+    let checked = read(&document.bytes).and_then(|said| said.check(id, &state.resolved.hosts, now));
+    Ok(match checked {
         Ok(client) => {
             state.documents.keep(&client, now + life(document.cache_control.as_deref()));
             Ok(client)
@@ -96,24 +96,15 @@ pub(super) async fn fetch(
     })
 }
 
-/// What the document says, if it is about this id and keeps no secret with us.
-fn read(bytes: &[u8], id: &str, hosts: &Hosts, now: i64) -> Result<Client, String> {
-    let value: Value = serde_json::from_slice(bytes).map_err(|_| "It is no JSON.".to_owned())?;
-    if value["client_id"] != id {
-        return Err("Its client_id is not its own address.".to_owned());
-    }
-    if value.get("client_secret").is_some() || value.get("client_secret_expires_at").is_some() {
-        return Err("It holds a secret.".to_owned());
-    }
-    let mut description = describe(bytes).map_err(|error| error.detail)?;
-    if description.name.as_deref().is_none_or(|name| name.trim().is_empty()) {
-        return Err("It has no client_name.".to_owned());
-    }
-    let method = description.auth_method.get_or_insert_with(|| AuthMethod::None.as_str().to_owned());
-    if method != AuthMethod::None.as_str() {
-        return Err("Its token_endpoint_auth_method is not none.".to_owned());
-    }
-    description.check(id.to_owned(), hosts, now).map_err(|error| error.detail)
+/// What the document says, in the types it must have.
+fn read(bytes: &[u8]) -> Result<Document, String> {
+    let said: Map<String, Value> =
+        serde_json::from_slice(bytes).map_err(|_| "It is no JSON object.".to_owned())?;
+    Ok(Document {
+        client_id: said.get("client_id").and_then(Value::as_str).map(str::to_owned),
+        has_secret: said.contains_key("client_secret") || said.contains_key("client_secret_expires_at"),
+        description: describe(&said).map_err(|error| error.detail)?,
+    })
 }
 
 #[cfg(test)]
@@ -121,33 +112,21 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    const ID: &str = "https://app.example/client.json";
-
     #[test]
-    fn a_document_speaks_for_its_own_address_alone_and_keeps_no_secret() {
-        let good =
-            json!({"client_id": ID, "client_name": "App", "redirect_uris": ["https://app.example/cb"]});
-        let base = dropleaf_core::host::Origin::parse("https://drop.example").unwrap();
-        let hosts = Hosts::new(base.clone(), base, "drop.example".into(), true);
-        let read = |bytes: &[u8]| super::read(bytes, ID, &hosts, 7);
-        let client = read(good.to_string().as_bytes()).unwrap();
-        assert_eq!((client.name.as_str(), client.auth_method), ("App", AuthMethod::None));
-        for (name, value) in [
-            ("client_id", json!("https://app.example/other.json")),
-            ("client_id", json!(null)),
-            ("client_name", json!("")),
-            ("client_name", json!(null)),
-            ("redirect_uris", json!([])),
-            ("redirect_uris", json!(["http://app.example/cb"])),
-            ("redirect_uris", json!(["https://app.example/cb", "https://page.drop.example/cb"])),
-            ("client_secret", json!("x")),
-            ("client_secret_expires_at", json!(0)),
-            ("token_endpoint_auth_method", json!("client_secret_basic")),
-        ] {
-            let mut bad = good.clone();
-            bad[name] = value;
-            assert!(read(bad.to_string().as_bytes()).is_err(), "{name}");
+    fn a_document_is_read_in_the_types_it_must_have() {
+        let good = json!({"client_id": "https://app.example/c", "client_name": "App", "client_secret": null});
+        let document = read(good.to_string().as_bytes()).unwrap();
+        assert_eq!(document.client_id.as_deref(), Some("https://app.example/c"));
+        assert_eq!(document.description.name.as_deref(), Some("App"));
+        assert!(document.has_secret, "whatever its value");
+        for secret in ["client_secret", "client_secret_expires_at"] {
+            assert!(read(json!({secret: 0}).to_string().as_bytes()).unwrap().has_secret, "{secret}");
         }
-        assert!(read(b"<html>").is_err());
+        assert_eq!(read(br#"{"client_id": 5}"#).unwrap().client_id, None);
+        for bad in
+            ["<html>", "[]", "\"x\"", r#"{"client_name": 5}"#, r#"{"redirect_uris": "https://a.example"}"#]
+        {
+            assert!(read(bad.as_bytes()).is_err(), "{bad}");
+        }
     }
 }

@@ -2,8 +2,7 @@
 
 use super::clients::Known;
 use super::error::EndpointError;
-use super::params::{self, Params};
-use super::{client_auth, clients};
+use super::{client_auth, clients, params};
 use crate::http::api::ApiState;
 use crate::http::extract::{client_ip, json_object};
 use crate::outbound::Asker;
@@ -12,6 +11,7 @@ use axum::extract::{Request, State};
 use axum::response::{IntoResponse, Response};
 use dropleaf_app::{DeviceRequest, NewDevice, Polled, Tokens};
 use dropleaf_core::device_login::{self, Kind, LIFE_SECONDS, OWN_CLIENT, OWN_CLIENT_NAME, POLL_SECONDS};
+use dropleaf_core::oauth::params::Params;
 use dropleaf_core::oauth::{OAuthCode, OAuthError, resource};
 use dropleaf_core::scope::Scopes;
 use dropleaf_core::{Code, Error};
@@ -107,7 +107,8 @@ pub(super) async fn key_token(
     State(state): State<ApiState>,
     request: Request,
 ) -> Result<Response, EndpointError> {
-    let (_, mut sent) = read(&state, request).await?;
+    let (ip, mut sent) = read(&state, request).await?;
+    state.app.take_token_request(ip)?;
     let Some(code) = sent.take("device_code")? else {
         return Err(OAuthError::new(OAuthCode::InvalidRequest, "device_code is missing.").into());
     };

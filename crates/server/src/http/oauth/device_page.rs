@@ -3,50 +3,42 @@
 
 use crate::http::api::ApiState;
 use crate::http::extract::client_ip;
-use crate::http::web::{Person, SignedForm, WebError, door, page, see_other};
+use crate::http::web::{Person, Query, SignedForm, WebError, door, page, require_visit, see_other};
 use crate::pages::dashboard::{Ended, Section, Shell, device_ask, device_confirm, device_end};
-use axum::extract::{FromRequest, FromRequestParts, Query, Request, State};
+use axum::extract::{FromRequest, FromRequestParts, Request, State};
 use axum::response::Response;
-use dropleaf_core::{Code, Error};
+use dropleaf_core::Code;
 use http::StatusCode;
-use serde::Deserialize;
-
-#[derive(Debug, Default, Deserialize)]
-pub(super) struct Asked {
-    user_code: Option<String>,
-    ended: Option<String>,
-}
 
 pub(super) async fn show(
     State(state): State<ApiState>,
-    Query(asked): Query<Asked>,
+    query: Query,
     request: Request,
 ) -> Result<Response, WebError> {
     let (mut parts, _) = request.into_parts();
-    let header = |name: &str| parts.headers.get(name).and_then(|value| value.to_str().ok());
     // Guesses are counted here, so no page of others may have a browser ask in the background, as for an image.
-    if header("sec-fetch-dest").is_some_and(|dest| dest != "document") {
-        return Err(Error::plain(Code::CrossSite).into());
-    }
-    let is_led_here = header("sec-fetch-site").is_some_and(|site| !matches!(site, "none" | "same-origin"));
+    require_visit(&parts.headers)?;
+    let site = parts.headers.get("sec-fetch-site").and_then(|value| value.to_str().ok());
+    let is_led_here = site.is_some_and(|site| !matches!(site, "none" | "same-origin"));
     let person = Person::from_request_parts(&mut parts, &state).await?;
     let shell = shell(&person);
-    if let Some(ended) = asked.ended.as_deref().and_then(Ended::parse) {
+    if let Some(ended) = query.find("ended").and_then(Ended::parse) {
         return Ok(page(device_end(shell, ended)));
     }
-    let Some(code) = asked.user_code.as_deref().map(str::trim).filter(|code| !code.is_empty()) else {
+    let code = query.text("user_code").trim();
+    if code.is_empty() {
         return Ok(page(device_ask(shell, "", false)));
-    };
+    }
     // A link on somebody's page fills the code in and no more: what it leads to is not the person's guess.
     if is_led_here {
         return Ok(page(device_ask(shell, &short(code), false)));
     }
     let found = state.app.find_device(&person.account, code, client_ip(&parts, &state)).await?;
-    Ok(match found {
-        Some(login) if !state.app.may_allow(&person.session, &login) => prove_first(&login.spelled()),
-        Some(login) => page(device_confirm(shell, &login)),
-        None => unknown(shell, code),
-    })
+    match found {
+        Some(login) if !state.app.may_allow(&person.session, &login) => Err(prove_first(&login.spelled())),
+        Some(login) => Ok(page(device_confirm(shell, &login))),
+        None => Ok(unknown(shell, code)),
+    }
 }
 
 pub(super) async fn answer(State(state): State<ApiState>, request: Request) -> Result<Response, WebError> {
@@ -57,25 +49,21 @@ pub(super) async fn answer(State(state): State<ApiState>, request: Request) -> R
     let code = fields.text("user_code");
     // Anything but a clear yes is a no.
     let allow = fields.text("answer") == "allow";
-    Ok(match state.app.answer_device(&person.account, &person.session, code, allow, ip).await {
-        Err(error) if error.code == Code::ProofNeeded => prove_first(code),
-        Err(error) => return Err(error.into()),
+    match state.app.answer_device(&person.account, &person.session, code, allow, ip).await {
+        Err(error) if error.code == Code::ProofNeeded => Err(prove_first(code)),
+        Err(error) => Err(error.into()),
         Ok(Some(_)) => {
             let ended = if allow { Ended::Allowed } else { Ended::Denied };
-            see_other(&format!("/device?ended={}", ended.word()))
+            Ok(see_other(&format!("/device?ended={}", ended.word())))
         }
-        Ok(None) => unknown(shell(&person), code),
-    })
+        Ok(None) => Ok(unknown(shell(&person), code)),
+    }
 }
 
 /// Sends a person to sign in again, and back here.
-fn prove_first(code: &str) -> Response {
-    let back = format!("/device?user_code={}", encoded(code));
-    see_other(&format!("/login?again=1&next={}", encoded(&back)))
-}
-
-fn encoded(text: &str) -> String {
-    form_urlencoded::byte_serialize(text.as_bytes()).collect()
+fn prove_first(code: &str) -> WebError {
+    let code: String = form_urlencoded::byte_serialize(code.as_bytes()).collect();
+    WebError::ProveAgain(format!("/device?user_code={code}"))
 }
 
 fn shell(person: &Person) -> Shell<'_> {

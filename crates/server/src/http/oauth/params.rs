@@ -1,82 +1,45 @@
-//! The parameters of an OAuth request, from its query or its body. A parameter comes once (RFC 6749 §3.1), and an empty
-//! one counts as left out.
+//! What programs send to the endpoints, read within a limit.
 
 use super::error::EndpointError;
+use crate::http::small_body;
 use axum::body::Body;
+use bytes::Bytes;
+use dropleaf_core::Error;
+use dropleaf_core::oauth::params::Params;
 use dropleaf_core::oauth::{OAuthCode, OAuthError};
-use dropleaf_core::{Code, Error};
 use http::{HeaderMap, header};
-use http_body_util::{BodyExt, Limited};
-use std::time::Duration;
 
 /// No request of a program is larger.
-pub(super) const LIMIT: usize = 16 * 1024;
-const PATIENCE: Duration = Duration::from_secs(10);
+const LIMIT: usize = 16 * 1024;
 
-#[derive(Debug)]
-pub(in crate::http) struct Params(Vec<(String, String)>);
-
-impl Params {
-    pub(in crate::http) fn parse(text: &[u8]) -> Self {
-        Self(form_urlencoded::parse(text).into_owned().collect())
-    }
-
-    pub(in crate::http) fn find<'a>(&'a self, name: &'a str) -> Result<Option<&'a str>, OAuthError> {
-        let mut found = self.all(name);
-        match (found.next(), found.next()) {
-            (_, Some(_)) => {
-                Err(OAuthError::new(OAuthCode::InvalidRequest, format!("{name} is sent more than once.")))
-            }
-            (found, None) => Ok(found),
-        }
-    }
-
-    pub(in crate::http) fn required<'a>(&'a self, name: &'a str) -> Result<&'a str, OAuthError> {
-        let missing = || OAuthError::new(OAuthCode::InvalidRequest, format!("{name} is missing."));
-        self.find(name)?.ok_or_else(missing)
-    }
-
-    /// Every value of a parameter that may come several times.
-    pub(in crate::http) fn all<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a str> {
-        let of_name = move |(key, _): &&(String, String)| key == name;
-        self.0.iter().filter(of_name).map(|(_, value)| value.as_str()).filter(|value| !value.is_empty())
-    }
+/// The parameters in a query or a form.
+pub(super) fn parse(text: &[u8]) -> Params {
+    form_urlencoded::parse(text).into_owned().collect()
 }
 
 /// The fields of a form that a program sent.
-pub(in crate::http) async fn read(headers: &HeaderMap, body: Body) -> Result<Params, EndpointError> {
+pub(super) async fn read(headers: &HeaderMap, body: Body) -> Result<Params, EndpointError> {
     let kind = headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
     if !kind.to_ascii_lowercase().starts_with("application/x-www-form-urlencoded") {
         let detail = "The body must be application/x-www-form-urlencoded.";
         return Err(OAuthError::new(OAuthCode::InvalidRequest, detail).into());
     }
-    Ok(Params::parse(&whole(body).await?))
+    Ok(parse(&whole(body).await?))
 }
 
 /// A body that is short and comes soon.
-pub(super) async fn whole(body: Body) -> Result<bytes::Bytes, Error> {
-    match tokio::time::timeout(PATIENCE, Limited::new(body, LIMIT).collect()).await {
-        Ok(Ok(whole)) => Ok(whole.to_bytes()),
-        Ok(Err(error)) if error.is::<http_body_util::LengthLimitError>() => {
-            Err(Error::new(Code::TooLarge, format!("The body may be {LIMIT} bytes long.")))
-        }
-        Ok(Err(_)) => Err(Error::new(Code::InvalidRequest, "The request body ended early.")),
-        Err(_) => Err(Error::plain(Code::RequestTimeout)),
-    }
+pub(super) async fn whole(body: Body) -> Result<Bytes, Error> {
+    small_body::read(body, LIMIT).await
 }
 
 #[cfg(test)]
 mod tests {
-    use super::Params;
+    use super::parse;
 
     #[test]
-    fn a_parameter_comes_once_and_an_empty_one_not_at_all() {
-        let params = Params::parse(b"a=1&b=&c=1&c=2&d=x%20y+z&b=");
-        assert_eq!(params.find("a").unwrap(), Some("1"));
-        assert_eq!(params.find("b").unwrap(), None);
-        assert!(params.find("c").is_err());
+    fn parameters_are_decoded() {
+        let params = parse(b"a=1&d=x%20y+z&resource=https%3A%2F%2Fa.example");
         assert_eq!(params.required("d").unwrap(), "x y z");
-        assert!(params.required("e").is_err());
-        assert_eq!(params.all("c").collect::<Vec<_>>(), ["1", "2"]);
+        assert_eq!(params.find("resource").unwrap(), Some("https://a.example"));
     }
 }

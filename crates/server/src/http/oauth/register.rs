@@ -19,26 +19,27 @@ pub(super) async fn register(
 ) -> Result<Response, EndpointError> {
     let (parts, body) = request.into_parts();
     let bytes = params::whole(body).await?;
-    let description = describe(&bytes)?;
-    let application_type = text_of(&bytes, "application_type");
-    let new = state.app.register_client(description, client_ip(&parts, &state)).await?;
-    Ok((StatusCode::CREATED, Json(answer(&new, application_type))).into_response())
+    let Ok(Value::Object(said)) = serde_json::from_slice(&bytes) else {
+        let why = "The body must be a JSON object.";
+        return Err(OAuthError::new(OAuthCode::InvalidClientMetadata, why).into());
+    };
+    let new = state.app.register_client(describe(&said)?, client_ip(&parts, &state)).await?;
+    // This one is only repeated in the answer.
+    let kind = said.get("application_type").and_then(Value::as_str);
+    let kind = kind.filter(|kind| matches!(*kind, "native" | "web"));
+    Ok((StatusCode::CREATED, Json(answer(&new, kind))).into_response())
 }
 
 /// What the program says, in the types it must have. Members that nobody knows are passed over.
-pub(super) fn describe(bytes: &[u8]) -> Result<Description, OAuthError> {
-    let bad = |why: &str| OAuthError::new(OAuthCode::InvalidClientMetadata, why);
-    let Ok(Value::Object(map)) = serde_json::from_slice(bytes) else {
-        return Err(bad("The body must be a JSON object."));
-    };
+pub(super) fn describe(said: &Map<String, Value>) -> Result<Description, OAuthError> {
     Ok(Description {
-        name: text(&map, "client_name")?,
-        uri: text(&map, "client_uri")?,
-        redirect_uris: list(&map, "redirect_uris")?.unwrap_or_default(),
-        grant_types: list(&map, "grant_types")?,
-        response_types: list(&map, "response_types")?,
-        auth_method: text(&map, "token_endpoint_auth_method")?,
-        scope: text(&map, "scope")?,
+        name: text(said, "client_name")?,
+        uri: text(said, "client_uri")?,
+        redirect_uris: list(said, "redirect_uris")?.unwrap_or_default(),
+        grant_types: list(said, "grant_types")?,
+        response_types: list(said, "response_types")?,
+        auth_method: text(said, "token_endpoint_auth_method")?,
+        scope: text(said, "scope")?,
     })
 }
 
@@ -69,13 +70,7 @@ fn list(map: &Map<String, Value>, name: &str) -> Result<Option<Vec<String>>, OAu
     }
 }
 
-/// A member that is only repeated in the answer.
-fn text_of(bytes: &[u8], name: &str) -> Option<String> {
-    let value: Value = serde_json::from_slice(bytes).ok()?;
-    value[name].as_str().filter(|text| matches!(*text, "native" | "web")).map(str::to_owned)
-}
-
-fn answer(new: &NewClient, application_type: Option<String>) -> Value {
+fn answer(new: &NewClient, application_type: Option<&str>) -> Value {
     let NewClient { client, secret } = new;
     let mut map = Map::new();
     let mut set = |name: &str, value: Value| map.insert(name.to_owned(), value);

@@ -3,19 +3,20 @@
 use super::error::EndpointError;
 use super::{client_auth, params};
 use crate::http::api::ApiState;
-use axum::body::Body;
-use axum::extract::State;
-use http::{HeaderMap, StatusCode};
+use crate::http::extract::client_ip;
+use axum::extract::{Request, State};
+use http::StatusCode;
 
 pub(super) async fn revoke(
     State(state): State<ApiState>,
-    headers: HeaderMap,
-    body: Body,
+    request: Request,
 ) -> Result<StatusCode, EndpointError> {
-    let params = params::read(&headers, body).await?;
+    let (parts, body) = request.into_parts();
+    state.app.take_token_request(client_ip(&parts, &state))?;
+    let params = params::read(&parts.headers, body).await?;
     // `token_type_hint` would only say where to look first, and there is one place.
     let token = params.required("token")?;
-    let client_id = client_auth::authenticate(&state, &headers, &params).await?;
+    let client_id = client_auth::authenticate(&state, &parts.headers, &params).await?;
     state.app.revoke_token(&client_id, token).await?;
     Ok(StatusCode::OK)
 }

@@ -1,26 +1,26 @@
 //! `POST /oauth/token`: tokens for a code, for a refresh token, or for the code of a device.
 
 use super::error::EndpointError;
-use super::params::{self, Params};
-use super::{client_auth, device};
+use super::{client_auth, device, params};
 use crate::http::api::ApiState;
+use crate::http::extract::client_ip;
 use axum::Json;
-use axum::body::Body;
-use axum::extract::State;
+use axum::extract::{Request, State};
 use axum::response::{IntoResponse, Response};
 use dropleaf_app::{CodeTrade, Tokens};
 use dropleaf_core::oauth::client::{CODE_GRANT, DEVICE_GRANT, REFRESH_GRANT};
+use dropleaf_core::oauth::params::Params;
 use dropleaf_core::oauth::{OAuthCode, OAuthError};
-use http::HeaderMap;
 use serde_json::json;
 
 pub(super) async fn token(
     State(state): State<ApiState>,
-    headers: HeaderMap,
-    body: Body,
+    request: Request,
 ) -> Result<Response, EndpointError> {
-    let params = params::read(&headers, body).await?;
-    let client_id = client_auth::authenticate(&state, &headers, &params).await?;
+    let (parts, body) = request.into_parts();
+    state.app.take_token_request(client_ip(&parts, &state))?;
+    let params = params::read(&parts.headers, body).await?;
+    let client_id = client_auth::authenticate(&state, &parts.headers, &params).await?;
     let tokens = match params.required("grant_type")? {
         CODE_GRANT => for_code(&state, &client_id, &params).await?,
         REFRESH_GRANT => for_refresh_token(&state, &client_id, &params).await?,

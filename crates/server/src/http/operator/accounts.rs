@@ -1,34 +1,33 @@
 //! `/operator/accounts`: who is here, found by address, and on which plan.
 
-use super::{OperatorForm, actor, seen_by};
+use super::{OperatorForm, actor};
 use crate::http::api::ApiState;
-use crate::http::web::{Operator, WebError, page, see_other};
+use crate::http::web::{Operator, Query, WebError, page, see_other};
 use crate::pages::Moment;
 use crate::pages::dashboard::{Done, Section};
 use crate::pages::operator::{AccountRow, Accounts, accounts};
-use axum::extract::{Path, Query, State};
+use axum::extract::{Path, State};
 use axum::response::Response;
 use dropleaf_core::account::Account;
-use std::collections::HashMap;
 
 pub(super) async fn list(
     State(state): State<ApiState>,
-    operator: Operator,
-    Query(query): Query<HashMap<String, String>>,
+    Operator(person): Operator,
+    query: Query,
 ) -> Result<Response, WebError> {
-    let text = |name: &str| query.get(name).map_or("", String::as_str);
-    let search = text("q").trim();
-    let before = text("before").parse::<i64>().ok().map(|at| (at, text("before_id").to_owned()));
+    let search = query.text("q").trim();
+    let before = query.text("before").parse::<i64>().ok();
+    let before = before.map(|at| (at, query.text("before_id").to_owned()));
     let found = state.app.search_accounts(search, before).await?;
     let older = found.accounts.last().filter(|_| found.has_more).map(|last| address(search, Some(last)));
     let plans: Vec<&str> = state.resolved.settings.plans.names().collect();
     Ok(page(accounts(&Accounts {
-        shell: seen_by(&operator).shell(Section::Operator, Done::parse(text("done"))),
+        shell: person.shell(Section::Operator, query.done()),
         search,
         accounts: found.accounts.iter().map(row).collect(),
         plans: &plans,
         older: older.as_deref(),
-        is_recent: seen_by(&operator).session.is_recent(state.app.now()),
+        is_recent: person.session.is_recent(state.app.now()),
     })))
 }
 

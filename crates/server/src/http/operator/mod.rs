@@ -5,10 +5,10 @@ mod overview;
 mod reports;
 
 use super::api::ApiState;
-use super::web::{Fields, Operator, Person, SignedForm, WebError};
+use super::web::{Fields, Person, SignedForm, WebError};
 use axum::Router;
 use axum::extract::{FromRequest, Request};
-use axum::routing::{get, post};
+use axum::routing::{any, get, post};
 use dropleaf_core::{Code, Error};
 
 pub(super) fn routes() -> Router<ApiState> {
@@ -20,6 +20,12 @@ pub(super) fn routes() -> Router<ApiState> {
         .route("/operator/reports", get(reports::list))
         .route("/operator/reports/{id}/takedown", post(reports::take_down))
         .route("/operator/reports/{id}/dismiss", post(reports::dismiss))
+        .route("/operator/{*rest}", any(nowhere))
+}
+
+/// An address that leads nowhere, for operators as for anybody else.
+async fn nowhere(_: Person) -> WebError {
+    Error::plain(Code::NotFound).into()
 }
 
 /// A form sent by an operator who proved not long ago who they are: what these forms do is done for good, or to others.
@@ -38,9 +44,7 @@ impl FromRequest<ApiState> for OperatorForm {
         if !person.account.is_operator {
             return Err(Error::plain(Code::NotFound).into());
         }
-        if !person.session.is_recent(state.app.now()) {
-            return Err(WebError::ProveAgain(back));
-        }
+        person.require_recent(state, back)?;
         Ok(Self { person, fields })
     }
 }
@@ -54,9 +58,4 @@ fn page_of(path: &str) -> &'static str {
 /// How the audit list names an operator.
 fn actor(person: &Person) -> &str {
     person.account.email.as_deref().unwrap_or(&person.account.id)
-}
-
-/// The operator of a page that is looked at.
-const fn seen_by(operator: &Operator) -> &Person {
-    &operator.0
 }

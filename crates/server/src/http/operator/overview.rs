@@ -1,33 +1,32 @@
 //! `/operator`: figures, the latest acts, and the form that takes any page down.
 
-use super::{OperatorForm, actor, seen_by};
+use super::{OperatorForm, actor};
 use crate::http::api::ApiState;
 use crate::http::error;
-use crate::http::web::{Operator, Person, WebError, door, page, see_other};
+use crate::http::web::{Operator, Person, Query, WebError, door, page, see_other};
 use crate::pages::dashboard::{Done, Section};
 use crate::pages::operator::{Figure, Overview, Typed, overview};
 use crate::pages::{Count, Html, Moment, Size, Span};
-use axum::extract::{Query, State};
+use axum::extract::State;
 use axum::response::Response;
 use dropleaf_app::{Figures, OpenReports};
 use dropleaf_core::Code;
-use std::collections::HashMap;
 
 /// Lines of the audit list that are shown.
 const LINES: i64 = 20;
 
 pub(super) async fn show(
     State(state): State<ApiState>,
-    operator: Operator,
-    Query(query): Query<HashMap<String, String>>,
+    Operator(person): Operator,
+    query: Query,
 ) -> Result<Response, WebError> {
-    let done = query.get("done").and_then(|word| Done::parse(word));
-    let gone = match query.get("page") {
+    let done = query.done();
+    let gone = match query.find("page") {
         Some(id) if done == Some(Done::TakenDown) => state.app.find_taken_down(id).await?,
         _ => None,
     };
     let typed = Typed { gone: gone.as_deref(), ..Typed::default() };
-    Ok(page(shown(&state, seen_by(&operator), done, typed).await?))
+    Ok(page(shown(&state, &person, done, typed).await?))
 }
 
 pub(super) async fn take_down(

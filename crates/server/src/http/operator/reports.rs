@@ -1,24 +1,22 @@
 //! `/operator/reports`: what viewers reported, gathered by page; each page is taken down or its reports dismissed.
 
-use super::{OperatorForm, actor, seen_by};
+use super::{OperatorForm, actor};
 use crate::http::api::ApiState;
 use crate::http::error;
-use crate::http::web::{Operator, Person, WebError, door, page, see_other};
+use crate::http::web::{Operator, Person, Query, WebError, door, page, see_other};
 use crate::pages::Html;
 use crate::pages::dashboard::{Done, Section};
 use crate::pages::operator::{Refused, Reports, reports};
-use axum::extract::{Path, Query, State};
+use axum::extract::{Path, State};
 use axum::response::Response;
 use dropleaf_core::Code;
-use std::collections::HashMap;
 
 pub(super) async fn list(
     State(state): State<ApiState>,
-    operator: Operator,
-    Query(query): Query<HashMap<String, String>>,
+    Operator(person): Operator,
+    query: Query,
 ) -> Result<Response, WebError> {
-    let done = query.get("done").and_then(|word| Done::parse(word));
-    Ok(page(shown(&state, seen_by(&operator), done, None).await?))
+    Ok(page(shown(&state, &person, query.done(), None).await?))
 }
 
 pub(super) async fn take_down(

@@ -3,34 +3,28 @@
 
 use super::{Client, welcome};
 use crate::http::api::ApiState;
-use crate::http::web::{MaybePerson, Visit, VisitForm, WebError, door};
+use crate::http::web::{MaybePerson, Query, Visit, VisitForm, WebError, door};
 use crate::pages::dashboard::{ConfirmLink, confirm_link};
-use axum::extract::{Query, State};
+use axum::extract::State;
 use axum::response::Response;
 use http::StatusCode;
 use http::header::SET_COOKIE;
-use serde::Deserialize;
-
-#[derive(Debug, Deserialize)]
-pub(super) struct Opened {
-    #[serde(default)]
-    token: String,
-}
 
 /// `GET /login/link`.
 pub(super) async fn show(
     State(state): State<ApiState>,
     MaybePerson(person): MaybePerson,
     visit: Visit,
-    Query(opened): Query<Opened>,
+    query: Query,
 ) -> Result<Response, WebError> {
-    let Some(open) = state.app.find_sign_in_by_link(&opened.token).await? else {
+    let token = query.text("token");
+    let Some(open) = state.app.find_sign_in_by_link(token).await? else {
         return Ok(ended(&visit));
     };
     let other = person.as_ref().and_then(|person| person.account.email.as_deref());
     let page = ConfirmLink {
         email: Some(&open.email),
-        token: &opened.token,
+        token,
         instead_of: other.filter(|other| *other != open.email),
     };
     let mut response = door(StatusCode::OK, confirm_link(&page, &visit.form_token), None);

@@ -3,14 +3,13 @@
 use super::Client;
 use crate::http::api::ApiState;
 use crate::http::error;
-use crate::http::web::{Fields, LateForm, MaybePerson, Visit, VisitForm, WebError, door, see_other};
+use crate::http::web::{Fields, LateForm, MaybePerson, Query, Visit, VisitForm, WebError, door, see_other};
 use crate::pages::dashboard::{Login, login};
-use axum::extract::{Query, State};
+use axum::extract::State;
 use axum::response::Response;
 use dropleaf_core::{Code, Error, return_to};
 use http::StatusCode;
 use http::header::SET_COOKIE;
-use serde::Deserialize;
 use std::sync::Arc;
 
 /// Where people go who were not on their way anywhere.
@@ -21,22 +20,15 @@ const NO_MAIL: &str = "This server has no way to send e-mail yet, so it cannot s
 
 const OPEN_TOO_LONG: &str = "This page was open for too long. Nothing was sent yet: continue once more.";
 
-#[derive(Debug, Deserialize)]
-pub(super) struct Asked {
-    next: Option<String>,
-    /// Somebody who has signed in is to prove who they are once more.
-    again: Option<String>,
-}
-
-/// `GET /login`.
+/// `GET /login`. With `again`, somebody who has signed in is to prove who they are once more.
 pub(super) async fn show(
     State(state): State<ApiState>,
     MaybePerson(person): MaybePerson,
     visit: Visit,
-    Query(asked): Query<Asked>,
+    query: Query,
 ) -> Response {
-    let next = asked.next.as_deref().and_then(return_to::local).unwrap_or(HOME);
-    if person.is_some() && asked.again.is_none() {
+    let next = query.find("next").and_then(return_to::local).unwrap_or(HOME);
+    if person.is_some() && query.find("again").is_none() {
         return see_other(next);
     }
     let email = person.as_ref().and_then(|person| person.account.email.as_deref()).unwrap_or_default();

@@ -2,7 +2,7 @@
 //! find out about anybody. The page's script speaks JSON with these.
 
 use super::{Client, welcome};
-use crate::http::api::{ApiError, ApiState};
+use crate::http::api::ApiState;
 use crate::http::web::{VisitJson, WebError};
 use crate::passkey::Passkeys;
 use axum::Json;
@@ -20,9 +20,7 @@ pub(super) async fn begin(
     Client(browser): Client,
     sent: VisitJson,
 ) -> Result<Response, WebError> {
-    if let Err(error) = state.app.count_ceremony(browser.ip) {
-        return Ok(refused(error));
-    }
+    state.app.count_ceremony(browser.ip)?;
     let question = passkeys(&state)?.ask_any().map_err(Error::internal)?;
     state.app.keep_ceremony(Asked::Visit(&sent.visit.name), question.state).await?;
     Ok(Json(question.options).into_response())
@@ -35,30 +33,20 @@ pub(super) async fn finish(
     sent: VisitJson,
 ) -> Result<Response, WebError> {
     let (passkeys, answer) = (passkeys(&state)?, &sent.body["credential"]);
-    let asked = match state.app.take_ceremony(Asked::Visit(&sent.visit.name)).await {
-        Ok(asked) => asked,
-        Err(error) => return Ok(refused(error)),
-    };
+    let asked = state.app.take_ceremony(Asked::Visit(&sent.visit.name)).await?;
     // Whatever is wrong with the answer, it is told in the same words.
     let unknown = || Error::plain(Code::InvalidPasskey);
-    let Ok((credential_id, user)) = passkeys.named(answer) else { return Ok(refused(unknown())) };
-    let Some(passkey) = state.app.find_passkey(&credential_id).await? else {
-        return Ok(refused(unknown()));
-    };
-    let checked = passkeys.check_use(&asked, answer, &passkey.credential);
-    let credential = match checked {
-        Ok(credential) if passkey.user_handle == user => credential,
-        Ok(_) => return Ok(refused(unknown())),
-        Err(error) => {
-            tracing::info!(%error, passkey = passkey.id, "a passkey was refused");
-            return Ok(refused(unknown()));
-        }
-    };
+    let (credential_id, user) = passkeys.named(answer).map_err(|_| unknown())?;
+    let passkey = state.app.find_passkey(&credential_id).await?.ok_or_else(unknown)?;
+    let credential = passkeys.check_use(&asked, answer, &passkey.credential).map_err(|error| {
+        tracing::info!(%error, passkey = passkey.id, "a passkey was refused");
+        unknown()
+    })?;
+    if passkey.user_handle != user {
+        return Err(unknown().into());
+    }
     let next = sent.body["next"].as_str().and_then(return_to::local).unwrap_or("/dashboard");
-    let signed_in = match state.app.sign_in_by_passkey(&passkey, &credential, next, &browser).await {
-        Ok(signed_in) => signed_in,
-        Err(error) => return Ok(refused(error)),
-    };
+    let signed_in = state.app.sign_in_by_passkey(&passkey, &credential, next, &browser).await?;
     // The script goes there itself: what it asked for was an answer, not a page.
     let sent_on = welcome(&state, &signed_in);
     let to = sent_on.headers().get(LOCATION).and_then(|to| to.to_str().ok()).unwrap_or("/dashboard");
@@ -67,10 +55,6 @@ pub(super) async fn finish(
         response.headers_mut().insert(SET_COOKIE, cookie.clone());
     }
     Ok(response)
-}
-
-fn refused(error: Error) -> Response {
-    ApiError(error).into_response()
 }
 
 /// The library for this server's address; where passkeys cannot work, the address does not exist.

@@ -4,7 +4,7 @@
 //! got lost is had again by pressing once more, and files beside the page find their way. The cookie that the reveal
 //! page set lets exactly this viewer in, for the length of the window. The table is in docs/security.md.
 
-use super::cookies::{self, Cookie};
+use super::cookies::Cookie;
 use super::scene::Scene;
 use super::{form, headers, isolated_target, redirect, report, show, without_body};
 use crate::http::{OutBody, empty, error};
@@ -171,7 +171,8 @@ fn ask_first(scene: &Scene<'_>) -> Response<OutBody> {
     let mut response = error::designed(StatusCode::OK, page);
     headers::unburnt(response.headers_mut());
     // Kept if it is there: a second tab must not lock the first one out. Not where a sibling page could have planted it.
-    let known = cookies::is_secure(scene) && Cookie::View.read(scene).is_some_and(burn::is_secret);
+    let is_tied = scene.door.resolved.hosts.site.takes_secure_cookies();
+    let known = is_tied && Cookie::View.read(scene).is_some_and(burn::is_secret);
     if scene.visitor.navigation && scene.head.method == Method::GET && !known {
         let cookie = Cookie::View.set(scene, &scene.door.app.view_secret(), COOKIE_SECONDS);
         response.headers_mut().extend(cookie.map(|cookie| (header::SET_COOKIE, cookie)));

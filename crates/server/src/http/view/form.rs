@@ -1,26 +1,13 @@
 //! What a page's own forms send: read within a limit, and only when the page itself sent it.
 
 use super::scene::Scene;
+use crate::http::small_body;
 use dropleaf_core::{Code, Error};
-use http_body_util::{BodyExt, Limited};
 use hyper::body::Incoming;
-use std::time::Duration;
-
-/// No form of ours is larger: the longest is a comment with its anchor.
-const LIMIT: usize = 64 * 1024;
-const PATIENCE: Duration = Duration::from_secs(10);
 
 /// The whole body, if it is short and comes soon.
 pub(super) async fn read(body: Incoming) -> Result<bytes::Bytes, Error> {
-    let whole = tokio::time::timeout(PATIENCE, Limited::new(body, LIMIT).collect()).await;
-    match whole {
-        Ok(Ok(whole)) => Ok(whole.to_bytes()),
-        Ok(Err(error)) if error.is::<http_body_util::LengthLimitError>() => {
-            Err(Error::new(Code::TooLarge, format!("A form may be {LIMIT} bytes long.")))
-        }
-        Ok(Err(_)) => Err(Error::new(Code::InvalidRequest, "The request body ended early.")),
-        Err(_) => Err(Error::plain(Code::RequestTimeout)),
-    }
+    small_body::read(body, small_body::FORM_BYTES).await
 }
 
 /// The fields of an `application/x-www-form-urlencoded` body, in order.

@@ -4,6 +4,7 @@ use crate::http::error;
 use crate::pages::Html;
 use axum::body::Body;
 use axum::response::{IntoResponse, Response};
+use dropleaf_core::error::Fact;
 use dropleaf_core::{Code, Error};
 use http::{HeaderValue, StatusCode, header};
 use std::sync::Arc;
@@ -23,7 +24,7 @@ pub(in crate::http) enum WebError {
     /// Sign in, then come back to this path.
     SignIn(String),
     /// The sign-in is too old for this: sign in once more, then come back to this path.
-    ProveAgain(&'static str),
+    ProveAgain(String),
 }
 
 impl WebError {
@@ -41,18 +42,41 @@ impl<E: Into<Error>> From<E> for WebError {
 impl IntoResponse for WebError {
     fn into_response(self) -> Response {
         match self {
-            Self::SignIn(back) => {
-                let next: String = form_urlencoded::byte_serialize(back.as_bytes()).collect();
-                see_other(&format!("/login?next={next}"))
+            Self::SignIn(back) => see_other(&login(&back)),
+            // A browser goes there by itself; a script is told where.
+            Self::ProveAgain(back) => {
+                let to = login_again(&back);
+                let response = see_other(&to);
+                worded_anew(response, Error::plain(Code::ProofNeeded).with_fact("to", Fact::Text(to)))
             }
-            Self::ProveAgain(back) => see_other(&format!("/login?again=1&next={back}")),
-            Self::Failed(error) => {
-                let mut response = error::respond_to_owner(&error).map(Body::new);
-                response.extensions_mut().insert(Failure(Arc::new(error)));
-                response
-            }
+            Self::Failed(error) => worded_anew(error::respond_to_owner(&error).map(Body::new), error),
         }
     }
+}
+
+/// Leaves the error on the answer, for the frame.
+fn worded_anew(mut response: Response, error: Error) -> Response {
+    response.extensions_mut().insert(Failure(Arc::new(error)));
+    response
+}
+
+/// Where one signs in and then comes back to this path.
+pub(in crate::http) fn login(back: &str) -> String {
+    format!("/login?next={}", encoded(back))
+}
+
+/// The same for somebody who has signed in: to prove once more who they are, or as somebody else.
+pub(in crate::http) fn login_again(back: &str) -> String {
+    format!("/login?again=1&next={}", encoded(back))
+}
+
+fn encoded(path: &str) -> String {
+    form_urlencoded::byte_serialize(path.as_bytes()).collect()
+}
+
+/// A page for whoever asks a form's address for a page, or sends a form to a page.
+pub(in crate::http) async fn method_not_allowed() -> WebError {
+    Error::plain(Code::MethodNotAllowed).into()
 }
 
 /// A page of ours.

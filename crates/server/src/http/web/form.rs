@@ -1,19 +1,14 @@
 //! Forms of ours: read within a limit, and only when a page of ours made for this browser sent them.
 
+use super::origin::require_own_origin;
 use super::{Person, Visit, WebError};
 use crate::http::api::ApiState;
+use crate::http::small_body;
 use axum::extract::{FromRequest, FromRequestParts, Request};
-use bytes::Bytes;
 use dropleaf_core::{Code, Error};
 use http::HeaderMap;
-use http::header;
 use http::request::Parts;
-use http_body_util::{BodyExt, Limited};
-use std::time::Duration;
 
-/// No form of ours is larger.
-const LIMIT: usize = 64 * 1024;
-const PATIENCE: Duration = Duration::from_secs(10);
 /// The field, and for scripts the header, that carries the form token.
 pub(in crate::http) const TOKEN_FIELD: &str = "form_token";
 const TOKEN_HEADER: &str = "x-form-token";
@@ -145,20 +140,8 @@ impl Sender {
 }
 
 async fn read(body: axum::body::Body) -> Result<Fields, Error> {
-    let bytes = read_body(body).await?;
+    let bytes = small_body::read(body, small_body::FORM_BYTES).await?;
     Ok(Fields(form_urlencoded::parse(&bytes).into_owned().collect()))
-}
-
-/// The whole body, within the limit and the time a form has.
-pub(super) async fn read_body(body: axum::body::Body) -> Result<Bytes, Error> {
-    match tokio::time::timeout(PATIENCE, Limited::new(body, LIMIT).collect()).await {
-        Ok(Ok(whole)) => Ok(whole.to_bytes()),
-        Ok(Err(error)) if error.is::<http_body_util::LengthLimitError>() => {
-            Err(Error::new(Code::TooLarge, format!("A form may be {LIMIT} bytes long.")))
-        }
-        Ok(Err(_)) => Err(Error::new(Code::InvalidRequest, "The request body ended early.")),
-        Err(_) => Err(Error::plain(Code::RequestTimeout)),
-    }
 }
 
 pub(super) fn require_token(
@@ -169,21 +152,4 @@ pub(super) fn require_token(
     let sent = headers.get(TOKEN_HEADER).and_then(|value| value.to_str().ok());
     let sent = sent.or_else(|| fields.find(TOKEN_FIELD)).unwrap_or_default();
     if is_ours(sent) { Ok(()) } else { Err(Error::plain(Code::CrossSite)) }
-}
-
-/// Refuses whatever does not come from a page of this very origin. Browsers name the origin of every form they send;
-/// what names none is no browser's form. Pages on sibling hosts share the site in a browser's eyes, so the origin
-/// itself must match.
-pub(super) fn require_own_origin(parts: &Parts, state: &ApiState) -> Result<(), Error> {
-    let header = |name: &str| parts.headers.get(name).and_then(|value| value.to_str().ok());
-    let base = &state.resolved.hosts.base;
-    let asked =
-        parts.uri.authority().map(http::uri::Authority::as_str).or_else(|| header(header::HOST.as_str()));
-    let own = |origin: &str| {
-        origin.eq_ignore_ascii_case(&base.url())
-            // A loopback server has several names; this one was asked for, and answered.
-            || asked.is_some_and(|host| origin.eq_ignore_ascii_case(&format!("{}://{host}", base.scheme)))
-    };
-    let vouched = header("sec-fetch-site").is_none_or(|site| site == "same-origin");
-    if vouched && header("origin").is_some_and(own) { Ok(()) } else { Err(Error::plain(Code::CrossSite)) }
 }

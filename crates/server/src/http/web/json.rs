@@ -1,8 +1,10 @@
 //! What scripts of our own pages send: JSON, under the same rules as forms. The form token travels in a header.
 
-use super::form::{read_body, require_own_origin, require_token};
+use super::form::require_token;
+use super::origin::require_own_origin;
 use super::{Fields, Person, Visit, WebError};
 use crate::http::api::ApiState;
+use crate::http::small_body;
 use axum::extract::{FromRequest, FromRequestParts, Request};
 use dropleaf_core::{Code, Error};
 use serde_json::Value;
@@ -50,6 +52,6 @@ impl FromRequest<ApiState> for VisitJson {
 }
 
 async fn parsed(body: axum::body::Body) -> Result<Value, Error> {
-    let bytes = read_body(body).await?;
+    let bytes = small_body::read(body, small_body::FORM_BYTES).await?;
     serde_json::from_slice(&bytes).map_err(|_| Error::new(Code::InvalidRequest, "The body is not JSON."))
 }

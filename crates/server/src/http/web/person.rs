@@ -45,6 +45,18 @@ impl Visit {
     }
 }
 
+impl Person {
+    /// What hands out lasting power, or does something to others, is for whoever proved not long ago who they are.
+    /// Anybody else is sent to prove it, and comes back to this path.
+    pub(in crate::http) fn require_recent(&self, state: &ApiState, back: &str) -> Result<(), WebError> {
+        if self.session.is_recent(state.app.now()) {
+            Ok(())
+        } else {
+            Err(WebError::ProveAgain(back.to_owned()))
+        }
+    }
+}
+
 impl FromRequestParts<ApiState> for MaybePerson {
     type Rejection = WebError;
 

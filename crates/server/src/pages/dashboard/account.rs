@@ -1,29 +1,39 @@
 //! `/dashboard/account`: who one is here, what the plan allows, and what is signed in.
 
+use super::figures::{size, span};
 use super::{Section, Shell};
-use crate::pages::Html;
 use crate::pages::assets::PASSKEY_JS;
+use crate::pages::{Html, Moment};
 use askama::Template;
+use dropleaf_core::plan::Plan;
 
 /// What the page shows.
 #[derive(Debug)]
 pub struct AccountPage<'a> {
     pub email: Option<&'a str>,
-    pub plan: &'a str,
-    pub since: String,
-    pub usage: Vec<Usage>,
+    pub since: Moment,
+    pub plan: &'a Plan,
+    pub used: Used,
+    pub max_upload_bytes: u64,
     pub sessions: Vec<SessionRow>,
     /// None where passkeys cannot work.
     pub passkeys: Option<Passkeys>,
 }
 
-/// One limit of the plan, and how much of it is used.
+/// How much of the plan is used.
+#[derive(Debug, Clone, Copy)]
+pub struct Used {
+    pub active_pages: i64,
+    pub publishes_today: i64,
+}
+
+/// One limit of the plan, in words.
 #[derive(Debug)]
-pub struct Usage {
-    pub name: &'static str,
-    pub said: String,
+struct Usage {
+    name: &'static str,
+    said: String,
     /// Used and allowed, when there is a cap.
-    pub of: Option<(i64, i64)>,
+    of: Option<(i64, i64)>,
 }
 
 #[derive(Debug)]
@@ -32,8 +42,8 @@ pub struct SessionRow {
     pub device: String,
     /// How it began, in words.
     pub method: &'static str,
-    pub created_at: String,
-    pub last_seen_at: String,
+    pub created: Moment,
+    pub last_seen: Moment,
     pub is_this: bool,
 }
 
@@ -50,8 +60,8 @@ pub struct Passkeys {
 pub struct PasskeyRow {
     pub id: String,
     pub name: String,
-    pub created_at: String,
-    pub last_used_at: Option<String>,
+    pub created: Moment,
+    pub last_used: Option<Moment>,
 }
 
 #[derive(Template)]
@@ -59,16 +69,41 @@ pub struct PasskeyRow {
 struct View<'a> {
     shell: Shell<'a>,
     page: &'a AccountPage<'a>,
+    limits: Vec<Usage>,
     script: String,
 }
 
 pub fn account(shell: Shell<'_>, page: &AccountPage<'_>) -> Html {
     // Writing into memory does not fail.
-    Html(View { shell, page, script: PASSKEY_JS.path() }.render().unwrap_or_default())
+    Html(View { shell, page, limits: page.limits(), script: PASSKEY_JS.path() }.render().unwrap_or_default())
 }
 
 impl AccountPage<'_> {
     fn has_others(&self) -> bool {
         self.sessions.len() > 1
+    }
+
+    fn limits(&self) -> Vec<Usage> {
+        let Self { plan, used, .. } = self;
+        let no_limit = || "no limit".to_owned();
+        let counted = |name, used: i64, cap: i64| Usage {
+            name,
+            said: format!("{used} of {cap}"),
+            of: Some((used, cap)),
+        };
+        let plain = |name, said| Usage { name, said, of: None };
+        let largest = size(i64::try_from(self.max_upload_bytes).unwrap_or(i64::MAX));
+        vec![
+            match plan.active_pages {
+                Some(cap) => counted("Pages online", used.active_pages, cap),
+                None => plain("Pages online", format!("{}, no limit", used.active_pages)),
+            },
+            match plan.publishes_a_day {
+                Some(cap) => counted("Published today", used.publishes_today, cap),
+                None => plain("Published today", no_limit()),
+            },
+            plain("Longest life of a page", plan.longest_life_seconds.map_or_else(no_limit, span)),
+            plain("Largest upload", largest.to_string()),
+        ]
     }
 }

@@ -1,12 +1,11 @@
 //! The programs a person has let in: who they are, what they may do, when they last did.
 
 use super::{Section, Shell};
-use crate::pages::Html;
+use crate::pages::{Html, Moment};
 use askama::Template;
-use dropleaf_core::iso;
 use dropleaf_core::oauth::client::document_host;
+use dropleaf_core::oauth::grant::Grant;
 use dropleaf_core::scope::Scopes;
-use dropleaf_store::oauth_grants::GrantRow;
 
 #[derive(Template)]
 #[template(path = "apps.html")]
@@ -22,20 +21,20 @@ struct App<'a> {
     name: &'a str,
     host: Option<String>,
     scopes: Scopes,
-    since: String,
-    last_used: Option<String>,
-    ends: String,
+    since: Moment,
+    last_used: Option<Moment>,
+    ends: Moment,
 }
 
-pub fn apps(shell: Shell<'_>, grants: &[GrantRow], base_url: &str) -> Html {
+pub fn apps(shell: Shell<'_>, grants: &[Grant], base_url: &str) -> Html {
     let apps = grants.iter().map(|grant| App {
         id: &grant.id,
         name: &grant.client_name,
         host: document_host(&grant.client_id),
         scopes: grant.scopes,
-        since: iso::format(grant.created_at),
-        last_used: grant.last_used_at.map(iso::format),
-        ends: iso::format(grant.ends_at),
+        since: Moment(grant.created_at),
+        last_used: grant.last_used_at.map(Moment),
+        ends: Moment(grant.ends_at),
     });
     Html(Page { shell, apps: apps.collect(), base_url }.render().unwrap_or_default())
 }

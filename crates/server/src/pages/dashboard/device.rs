@@ -1,10 +1,9 @@
 //! The pages of a device login: type the code, look at who asks, done.
 
 use super::{Section, Shell};
-use crate::pages::Html;
+use crate::pages::{Html, Moment};
 use askama::Template;
 use dropleaf_core::device_login::{DeviceLogin, Kind};
-use dropleaf_core::iso;
 
 #[derive(Template)]
 #[template(path = "device_ask.html")]
@@ -20,7 +19,7 @@ struct Confirm<'a> {
     shell: Shell<'a>,
     login: &'a DeviceLogin,
     code: String,
-    asked_at: String,
+    asked: Moment,
     gets_key: bool,
 }
 
@@ -62,7 +61,7 @@ pub fn device_confirm(shell: Shell<'_>, login: &DeviceLogin) -> Html {
         shell,
         login,
         code: login.spelled(),
-        asked_at: iso::format(login.created_at),
+        asked: Moment(login.created_at),
         gets_key: login.kind == Kind::Key,
     })
 }

@@ -1,0 +1,82 @@
+//! The passkeys of an account: added by the page's script, removed by a form.
+
+use super::account::{HERE, address, done};
+use crate::http::api::ApiState;
+use crate::http::sign_in::passkeys;
+use crate::http::web::{Person, SignedForm, SignedJson, WebError};
+use crate::pages::Moment;
+use crate::pages::dashboard::{Done, PasskeyRow, Passkeys};
+use axum::Json;
+use axum::Router;
+use axum::extract::{Path, State};
+use axum::response::{IntoResponse, Response};
+use axum::routing::post;
+use dropleaf_app::Asked;
+use dropleaf_core::passkey::{Passkey, name};
+use dropleaf_core::{Code, Error};
+use serde_json::json;
+
+pub(super) fn routes() -> Router<ApiState> {
+    Router::new()
+        .route("/dashboard/account/passkeys/begin", post(begin))
+        .route("/dashboard/account/passkeys/finish", post(finish))
+        .route("/dashboard/account/passkeys/{id}/remove", post(remove))
+}
+
+/// What the page of the account shows of them; nothing where passkeys cannot work.
+pub(super) async fn shown(state: &ApiState, person: &Person) -> Result<Option<Passkeys>, WebError> {
+    if passkeys(state).is_err() {
+        return Ok(None);
+    }
+    Ok(Some(Passkeys {
+        host: state.resolved.hosts.base.host.clone(),
+        list: state.app.list_passkeys(&person.account).await?.into_iter().map(row).collect(),
+        may_add: person.session.is_recent(state.app.now()),
+    }))
+}
+
+fn row(passkey: Passkey) -> PasskeyRow {
+    PasskeyRow {
+        id: passkey.id,
+        name: passkey.name,
+        created: Moment(passkey.created_at),
+        last_used: passkey.last_used_at.map(Moment),
+    }
+}
+
+/// A question for the browser, which makes a passkey.
+async fn begin(State(state): State<ApiState>, sent: SignedJson) -> Result<Response, WebError> {
+    // A passkey opens the account for good.
+    sent.person.require_recent(&state, HERE)?;
+    let Person { account, session, .. } = &sent.person;
+    let known = state.app.list_passkeys(account).await?;
+    let user = state.app.passkey_user(&known);
+    let known = known.into_iter().map(|passkey| passkey.credential_id);
+    let name = account.email.as_deref().unwrap_or(&account.id);
+    let question = passkeys(&state)?.ask_new(user, name, known.collect()).map_err(Error::internal)?;
+    state.app.keep_ceremony(Asked::Session(session), question.state).await?;
+    Ok(Json(question.options).into_response())
+}
+
+/// The browser's answer.
+async fn finish(State(state): State<ApiState>, sent: SignedJson) -> Result<Response, WebError> {
+    sent.person.require_recent(&state, HERE)?;
+    let SignedJson { person: Person { account, session, .. }, body } = &sent;
+    let asked = state.app.take_ceremony(Asked::Session(session)).await?;
+    let checked = passkeys(&state)?.check_new(&asked, &body["credential"]).map_err(|error| {
+        tracing::info!(%error, account = account.id, "a new passkey was refused");
+        Error::plain(Code::InvalidPasskey)
+    })?;
+    let name = name(body["name"].as_str().unwrap_or_default(), &session.device);
+    state.app.add_passkey(account, checked, name).await?;
+    Ok(Json(json!({"to": address(Done::PasskeyAdded)})).into_response())
+}
+
+async fn remove(
+    State(state): State<ApiState>,
+    Path(id): Path<String>,
+    form: SignedForm,
+) -> Result<Response, WebError> {
+    state.app.remove_passkey(&form.person.account, &id).await?;
+    Ok(done(Done::PasskeyRemoved))
+}
