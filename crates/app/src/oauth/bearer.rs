@@ -7,7 +7,8 @@ use dropleaf_core::oauth::resource;
 use dropleaf_core::oauth::token::{ACCESS_PREFIX, Kind};
 use dropleaf_core::scope::Scopes;
 use dropleaf_core::{Code, Error, Result, secret};
-use dropleaf_store::oauth_grants::{self, GrantRow};
+use dropleaf_core::oauth::grant::Grant;
+use dropleaf_store::oauth_grants;
 use dropleaf_store::oauth_tokens::{self, AccessRow};
 use std::sync::Arc;
 
@@ -56,7 +57,7 @@ impl App {
     ) -> Result<Option<Identity>> {
         if grant_id == Some(principal) {
             let found = self.store.find_live_grant(principal, self.now()).await?;
-            let ours = |grant: &GrantRow| resource::is_ours(&self.hosts.base.url(), &grant.resource);
+            let ours = |grant: &Grant| resource::is_ours(&self.hosts.base.url(), &grant.resource);
             return Ok(found.filter(|(_, grant)| ours(grant)).map(|(account, grant)| Identity {
                 account,
                 scopes: grant.scopes,
