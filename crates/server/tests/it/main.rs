@@ -38,6 +38,7 @@ mod limits;
 mod login_cli;
 mod mcp_door;
 mod mcp_tools;
+mod mcp_tools_content;
 mod mcp_tools_refused;
 mod mcp_uploads;
 mod oauth_apps;
