@@ -40,6 +40,7 @@ mod login_cli;
 mod mcp_card;
 mod mcp_door;
 mod mcp_tools;
+mod mcp_tools_content;
 mod mcp_tools_refused;
 mod mcp_uploads;
 mod mcp_install;
