@@ -6,6 +6,7 @@
 mod answer;
 mod door;
 mod handler;
+mod next_step;
 mod prompts;
 mod resources;
 mod rpc;
