@@ -14,7 +14,7 @@ use std::collections::HashMap;
 use std::pin::pin;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
-use tokio::sync::{RwLock, mpsc, watch};
+use tokio::sync::{RwLock, mpsc, oneshot, watch};
 use tokio::task::{AbortHandle, JoinSet};
 use tokio::time::timeout;
 
@@ -22,6 +22,8 @@ use tokio::time::timeout;
 const MOST_AT_ONCE: usize = 128;
 /// What is under way when the client leaves has this long to end.
 const GRACE: Duration = Duration::from_secs(5);
+/// How long the first messages of a session wait until its stream of news is open.
+const OPENING: Duration = Duration::from_secs(2);
 const FAREWELL: Duration = Duration::from_secs(3);
 
 /// What a bridge needs to know.
@@ -123,7 +125,10 @@ impl Bridge {
                 // In order, before the next line is read: a server may wait for it.
                 let told = self.link.tell(&line, &message).await;
                 if told.is_ok() && method == "notifications/initialized" && self.listener.is_empty() {
-                    self.listener.spawn(listen(Arc::clone(&self.link)));
+                    // What happens from the next message on is heard.
+                    let (send, tried) = oneshot::channel();
+                    self.listener.spawn(listen(Arc::clone(&self.link), send));
+                    let _ = timeout(OPENING, tried).await;
                 }
                 self.note(&method, told);
             }

@@ -109,7 +109,7 @@ async fn news_arrive_on_standard_output() {
     let listening =
         new.ask("subscriptions/listen", json!({"notifications": {"resourceSubscriptions": [uri_of(&site)]}}));
     new.news("notifications/subscriptions/acknowledged").await;
-    // The stream of a session is opened beside its messages: what was said before it is kept for it.
+    // The stream of a session was open before its first request was sent.
     comment(&node, &site, "Say by when.").await;
     for pipe in [&mut old, &mut new] {
         assert_eq!(pipe.news("notifications/resources/updated").await["uri"], uri_of(&site));
