@@ -85,7 +85,7 @@ impl Bridge {
     /// Carries messages until the client's lines end, or `stop` comes, or nobody reads what we write.
     pub async fn run(mut self, mut lines: mpsc::Receiver<Line>, stop: impl Future<Output = ()>) {
         let mut stop = pin!(stop);
-        let link = Arc::clone(&self.link);
+        let shared = Arc::clone(&self.link);
         let grace = loop {
             tokio::select! {
                 line = lines.recv() => match line {
@@ -94,7 +94,7 @@ impl Bridge {
                 },
                 Some(_) = self.tasks.join_next() => {}
                 () = &mut stop => break Duration::ZERO,
-                () = link.out.closed() => break Duration::ZERO,
+                () = shared.out.closed() => break Duration::ZERO,
             }
         };
         self.leave(grace).await;
@@ -133,10 +133,10 @@ impl Bridge {
                 self.note(&method, told);
             }
             Kind::Answer { .. } => {
-                let link = Arc::clone(&self.link);
+                let shared = Arc::clone(&self.link);
                 self.tasks.spawn(async move {
-                    if let Err(trouble) = link.tell(&line, &message).await {
-                        link.note(&trouble.sentence(&link.wire.server));
+                    if let Err(trouble) = shared.tell(&line, &message).await {
+                        shared.note(&trouble.sentence(&shared.wire.server));
                     }
                 });
             }
@@ -146,18 +146,18 @@ impl Bridge {
     /// Whatever comes after an `initialize` waits until it is answered: the lock is taken here and given back there.
     async fn begin(&mut self, line: Bytes, id: Value) {
         let mut session = Arc::clone(&self.link.session).write_owned().await;
-        let link = Arc::clone(&self.link);
+        let shared = Arc::clone(&self.link);
         self.tasks.spawn(async move {
-            let answer = match link.open(&line, &id).await {
+            let answer = match shared.open(&line, &id).await {
                 Ok(opened) => {
                     session.begin(serde_json::from_slice(&line).unwrap_or_default(), &opened);
-                    link.renewed.send_replace(session.generation());
+                    shared.renewed.send_replace(session.generation());
                     opened.answer
                 }
-                Err(trouble) => trouble.answer(&id, &link.wire.server),
+                Err(trouble) => trouble.answer(&id, &shared.wire.server),
             };
             drop(session);
-            link.say(answer).await;
+            shared.say(answer).await;
         });
     }
 
@@ -166,22 +166,22 @@ impl Bridge {
         if self.count() >= MOST_AT_ONCE {
             return self.link.say(Trouble::Busy.answer(&id, &self.link.wire.server)).await;
         }
-        let (link, running) = (Arc::clone(&self.link), Arc::clone(&self.running));
+        let (shared, running) = (Arc::clone(&self.link), Arc::clone(&self.running));
         let ends_with_stream = message.version.is_some();
         let lasts = message.method() == "subscriptions/listen";
         let done = key.clone();
         // It removes itself from the list, so it must not end before it is in there.
         let mut list = self.running.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         let task = self.tasks.spawn(async move {
-            let answer = match link.ask(&line, &message, &id).await {
+            let answer = match shared.ask(&line, &message, &id).await {
                 Ok(answer) => {
-                    remember(&link, &message, &answer).await;
+                    remember(&shared, &message, &answer).await;
                     answer
                 }
-                Err(trouble) => trouble.answer(&id, &link.wire.server),
+                Err(trouble) => trouble.answer(&id, &shared.wire.server),
             };
             forget(&running, &done);
-            link.say(answer).await;
+            shared.say(answer).await;
         });
         list.insert(key, Running { task, ends_with_stream, lasts });
     }

@@ -163,7 +163,7 @@ impl Link {
                 Sorted::Other { method, .. } if hush == Some(method.as_str()) => {}
                 Sorted::Other { line, .. } => self.say(line).await,
                 Sorted::Nonsense => {
-                    self.note("the server sent something that is no message; it was left out")
+                    self.note("the server sent something that is no message; it was left out");
                 }
             }
         }
