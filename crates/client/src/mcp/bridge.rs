@@ -1,6 +1,6 @@
 //! The bridge itself: takes the client's lines, starts an exchange for each request, and leaves tidily.
 
-use super::exchange::Link;
+use super::exchange::{Link, is_error};
 use super::lines::Line;
 use super::listener::listen;
 use super::message::{Broken, Kind, Message};
@@ -230,8 +230,7 @@ fn forget(running: &RunningById, key: &str) -> Option<Running> {
 /// What a session watches is asked for again when the session has to begin anew.
 async fn remember(link: &Link, message: &Message, answer: &[u8]) {
     let Some(uri) = message.uri.as_deref().filter(|_| message.version.is_none()) else { return };
-    let is_fine =
-        matches!(Message::read(answer), Ok(Message { kind: Kind::Answer { is_error: false, .. }, .. }));
+    let is_fine = !is_error(answer);
     match message.method() {
         "resources/subscribe" if is_fine => link.session.write().await.watch(uri),
         "resources/unsubscribe" if is_fine => link.session.write().await.unwatch(uri),
