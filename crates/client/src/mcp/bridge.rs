@@ -1,6 +1,6 @@
 //! The bridge itself: takes the client's lines, starts an exchange for each request, and leaves tidily.
 
-use super::exchange::Link;
+use super::exchange::{Link, is_error};
 use super::lines::Line;
 use super::listener::listen;
 use super::message::{Broken, Kind, Message};
@@ -14,7 +14,7 @@ use std::collections::HashMap;
 use std::pin::pin;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
-use tokio::sync::{RwLock, mpsc, watch};
+use tokio::sync::{RwLock, mpsc, oneshot, watch};
 use tokio::task::{AbortHandle, JoinSet};
 use tokio::time::timeout;
 
@@ -22,6 +22,8 @@ use tokio::time::timeout;
 const MOST_AT_ONCE: usize = 128;
 /// What is under way when the client leaves has this long to end.
 const GRACE: Duration = Duration::from_secs(5);
+/// How long the first messages of a session wait until its stream of news is open.
+const OPENING: Duration = Duration::from_secs(2);
 const FAREWELL: Duration = Duration::from_secs(3);
 
 /// What a bridge needs to know.
@@ -83,7 +85,7 @@ impl Bridge {
     /// Carries messages until the client's lines end, or `stop` comes, or nobody reads what we write.
     pub async fn run(mut self, mut lines: mpsc::Receiver<Line>, stop: impl Future<Output = ()>) {
         let mut stop = pin!(stop);
-        let link = Arc::clone(&self.link);
+        let shared = Arc::clone(&self.link);
         let grace = loop {
             tokio::select! {
                 line = lines.recv() => match line {
@@ -92,7 +94,7 @@ impl Bridge {
                 },
                 Some(_) = self.tasks.join_next() => {}
                 () = &mut stop => break Duration::ZERO,
-                () = link.out.closed() => break Duration::ZERO,
+                () = shared.out.closed() => break Duration::ZERO,
             }
         };
         self.leave(grace).await;
@@ -123,15 +125,18 @@ impl Bridge {
                 // In order, before the next line is read: a server may wait for it.
                 let told = self.link.tell(&line, &message).await;
                 if told.is_ok() && method == "notifications/initialized" && self.listener.is_empty() {
-                    self.listener.spawn(listen(Arc::clone(&self.link)));
+                    // What happens from the next message on is heard.
+                    let (send, tried) = oneshot::channel();
+                    self.listener.spawn(listen(Arc::clone(&self.link), send));
+                    let _ = timeout(OPENING, tried).await;
                 }
                 self.note(&method, told);
             }
             Kind::Answer { .. } => {
-                let link = Arc::clone(&self.link);
+                let shared = Arc::clone(&self.link);
                 self.tasks.spawn(async move {
-                    if let Err(trouble) = link.tell(&line, &message).await {
-                        link.note(&trouble.sentence(&link.wire.server));
+                    if let Err(trouble) = shared.tell(&line, &message).await {
+                        shared.note(&trouble.sentence(&shared.wire.server));
                     }
                 });
             }
@@ -141,18 +146,18 @@ impl Bridge {
     /// Whatever comes after an `initialize` waits until it is answered: the lock is taken here and given back there.
     async fn begin(&mut self, line: Bytes, id: Value) {
         let mut session = Arc::clone(&self.link.session).write_owned().await;
-        let link = Arc::clone(&self.link);
+        let shared = Arc::clone(&self.link);
         self.tasks.spawn(async move {
-            let answer = match link.open(&line, &id).await {
+            let answer = match shared.open(&line, &id).await {
                 Ok(opened) => {
                     session.begin(serde_json::from_slice(&line).unwrap_or_default(), &opened);
-                    link.renewed.send_replace(session.generation());
+                    shared.renewed.send_replace(session.generation());
                     opened.answer
                 }
-                Err(trouble) => trouble.answer(&id, &link.wire.server),
+                Err(trouble) => trouble.answer(&id, &shared.wire.server),
             };
             drop(session);
-            link.say(answer).await;
+            shared.say(answer).await;
         });
     }
 
@@ -161,22 +166,22 @@ impl Bridge {
         if self.count() >= MOST_AT_ONCE {
             return self.link.say(Trouble::Busy.answer(&id, &self.link.wire.server)).await;
         }
-        let (link, running) = (Arc::clone(&self.link), Arc::clone(&self.running));
+        let (shared, running) = (Arc::clone(&self.link), Arc::clone(&self.running));
         let ends_with_stream = message.version.is_some();
         let lasts = message.method() == "subscriptions/listen";
         let done = key.clone();
         // It removes itself from the list, so it must not end before it is in there.
         let mut list = self.running.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         let task = self.tasks.spawn(async move {
-            let answer = match link.ask(&line, &message, &id).await {
+            let answer = match shared.ask(&line, &message, &id).await {
                 Ok(answer) => {
-                    remember(&link, &message, &answer).await;
+                    remember(&shared, &message, &answer).await;
                     answer
                 }
-                Err(trouble) => trouble.answer(&id, &link.wire.server),
+                Err(trouble) => trouble.answer(&id, &shared.wire.server),
             };
             forget(&running, &done);
-            link.say(answer).await;
+            shared.say(answer).await;
         });
         list.insert(key, Running { task, ends_with_stream, lasts });
     }
@@ -225,8 +230,7 @@ fn forget(running: &RunningById, key: &str) -> Option<Running> {
 /// What a session watches is asked for again when the session has to begin anew.
 async fn remember(link: &Link, message: &Message, answer: &[u8]) {
     let Some(uri) = message.uri.as_deref().filter(|_| message.version.is_none()) else { return };
-    let is_fine =
-        matches!(Message::read(answer), Ok(Message { kind: Kind::Answer { is_error: false, .. }, .. }));
+    let is_fine = !is_error(answer);
     match message.method() {
         "resources/subscribe" if is_fine => link.session.write().await.watch(uri),
         "resources/unsubscribe" if is_fine => link.session.write().await.unwatch(uri),

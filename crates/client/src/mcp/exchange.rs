@@ -76,7 +76,10 @@ impl Link {
         let mut hush = None;
         loop {
             let (seat, generation) = self.seat(message).await;
+            let begun = Instant::now();
             let trouble = match self.once(line, &seat, id, hush).await {
+                // A server that stops ends what listens to it; whoever listens did not ask for that.
+                Ok((answer, _)) if lasting && !is_error(&answer) => Trouble::Cut,
                 Ok((answer, _)) => return Ok(answer),
                 Err(Trouble::Lost) if !has_renewed => {
                     self.renew(generation).await?;
@@ -85,7 +88,7 @@ impl Link {
                 }
                 Err(trouble) => trouble,
             };
-            if lasting && trouble == Trouble::Cut && hush.is_none() {
+            if lasting && trouble == Trouble::Cut && (hush.is_none() || begun.elapsed() > LASTING_PAUSE) {
                 hush = Some(ACKNOWLEDGED);
                 wait = Wait::lasting();
             }
@@ -163,11 +166,15 @@ impl Link {
                 Sorted::Other { method, .. } if hush == Some(method.as_str()) => {}
                 Sorted::Other { line, .. } => self.say(line).await,
                 Sorted::Nonsense => {
-                    self.note("the server sent something that is no message; it was left out")
+                    self.note("the server sent something that is no message; it was left out");
                 }
             }
         }
     }
+}
+
+pub(super) fn is_error(answer: &[u8]) -> bool {
+    !matches!(Message::read(answer), Ok(Message { kind: Kind::Answer { is_error: false, .. }, .. }))
 }
 
 /// What a server's text is to whoever waits for the answer to `id`.

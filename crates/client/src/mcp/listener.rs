@@ -6,6 +6,7 @@ use super::trouble::Trouble;
 use super::wire::Seat;
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::sync::oneshot;
 use tokio::time::{sleep, timeout};
 
 const FIRST_PAUSE: Duration = Duration::from_secs(1);
@@ -21,8 +22,9 @@ struct Place {
     retry: Option<Duration>,
 }
 
-/// Follows the session's stream until the bridge ends, or the server has none to offer.
-pub(super) async fn listen(link: Arc<Link>) {
+/// Follows the session's stream until the bridge ends, or the server has none to offer. Says when it has first tried.
+pub(super) async fn listen(link: Arc<Link>, tried: oneshot::Sender<()>) {
+    let mut tried = Some(tried);
     let mut renewed = link.renewed.subscribe();
     let mut place = Place::default();
     let mut pause = FIRST_PAUSE;
@@ -34,7 +36,7 @@ pub(super) async fn listen(link: Arc<Link>) {
         };
         renewed.mark_unchanged();
         let ended = tokio::select! {
-            ended = follow(&link, &seat, &mut place) => ended,
+            ended = follow(&link, &seat, &mut place, &mut tried) => ended,
             Ok(()) = renewed.changed() => {
                 place = Place::default();
                 continue;
@@ -63,8 +65,17 @@ pub(super) async fn listen(link: Arc<Link>) {
 }
 
 /// Passes on what comes until the stream ends.
-async fn follow(link: &Link, seat: &Seat, place: &mut Place) -> Result<(), Trouble> {
-    let mut events = Events::of(link.wire.get(seat, place.after.as_deref()).await?);
+async fn follow(
+    link: &Link,
+    seat: &Seat,
+    place: &mut Place,
+    tried: &mut Option<oneshot::Sender<()>>,
+) -> Result<(), Trouble> {
+    let response = link.wire.get(seat, place.after.as_deref()).await;
+    if let Some(tried) = tried.take() {
+        let _ = tried.send(());
+    }
+    let mut events = Events::of(response?);
     let after = place.after.take();
     // Ids start again when the server does, and a stream that cannot be taken up ends at once: the id is kept only
     // when something was heard.

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 const PATIENCE: Duration = Duration::from_secs(5);
 
-fn request(id: u32, method: &str, params: Value) -> Value {
+fn request(id: u32, method: &str, params: &Value) -> Value {
     json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params})
 }
 
@@ -22,7 +22,7 @@ async fn session_and_revision_travel_with_every_message_after_the_first() {
     news.event(Some("1"), &json!({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"})).await;
     assert_eq!(side.next().await["method"], "notifications/tools/list_changed");
 
-    side.send(request(1, "tools/list", json!({}))).await;
+    side.send(request(1, "tools/list", &json!({}))).await;
     let asked = fake.next_post("tools/list").await;
     for (name, value) in [
         ("mcp-session-id", Some("one")),
@@ -79,7 +79,7 @@ async fn server_without_a_stream_of_news_is_not_asked_again() {
     let mut side = Side::of(&fake.url, PATIENCE);
     side.begin(&mut fake).await;
     fake.next().await.answer("405 Method Not Allowed", "", "Method Not Allowed").await;
-    side.send(request(1, "ping", json!({}))).await;
+    side.send(request(1, "ping", &json!({}))).await;
     fake.next_post("ping").await.result("", json!({})).await;
     assert_eq!(side.next().await["id"], 1);
     side.leave();
@@ -97,15 +97,15 @@ async fn forgotten_session_begins_again_with_what_it_watched_and_the_client_noti
         (2, "resources/subscribe", "dropleaf://sites/b"),
         (3, "resources/unsubscribe", "dropleaf://sites/b"),
     ] {
-        side.send(request(id, method, json!({"uri": uri}))).await;
+        side.send(request(id, method, &json!({"uri": uri}))).await;
         fake.next_post(method).await.result("", json!({})).await;
         assert_eq!(side.next().await["id"], id);
     }
 
     // Two at once: the session begins anew once.
-    side.send(request(4, "tools/call", json!({"name": "get_me"}))).await;
+    side.send(request(4, "tools/call", &json!({"name": "get_me"}))).await;
     let first = fake.next_post("tools/call").await;
-    side.send(request(5, "tools/list", json!({}))).await;
+    side.send(request(5, "tools/list", &json!({}))).await;
     let second = fake.next_post("tools/list").await;
     let lost = r#"{"error":"not_found","error_description":"There is no such MCP session."}"#;
     first.answer("404 Not Found", "Content-Type: application/json\r\n", lost).await;
@@ -153,7 +153,7 @@ async fn answer_that_was_cut_off_is_fetched_where_the_stream_ended() {
     let mut side = Side::of(&fake.url, PATIENCE);
     side.begin(&mut fake).await;
     fake.next().await.answer("405 Method Not Allowed", "", "Method Not Allowed").await;
-    side.send(request(1, "tools/call", json!({"name": "publish_html"}))).await;
+    side.send(request(1, "tools/call", &json!({"name": "publish_html"}))).await;
     let mut answer = fake.next_post("tools/call").await.stream().await;
     answer.text("id: 0/4\ndata:\n\n").await;
     drop(answer);
@@ -169,7 +169,7 @@ async fn cancelled_request_is_told_to_the_server_and_waited_for_no_longer() {
     let mut side = Side::of(&fake.url, PATIENCE);
     side.begin(&mut fake).await;
     fake.next().await.answer("405 Method Not Allowed", "", "Method Not Allowed").await;
-    side.send(request(1, "tools/call", json!({"name": "get_me"}))).await;
+    side.send(request(1, "tools/call", &json!({"name": "get_me"}))).await;
     let stream = fake.next_post("tools/call").await.stream().await;
     side.send(json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}}))
         .await;
@@ -183,7 +183,7 @@ async fn what_is_under_way_when_the_client_leaves_is_finished() {
     let mut side = Side::of(&fake.url, PATIENCE);
     side.begin(&mut fake).await;
     fake.next().await.answer("405 Method Not Allowed", "", "Method Not Allowed").await;
-    side.send(request(1, "tools/call", json!({"name": "publish_html"}))).await;
+    side.send(request(1, "tools/call", &json!({"name": "publish_html"}))).await;
     let asked = fake.next_post("tools/call").await;
     side.leave();
     asked.result("", json!({"done": true})).await;

@@ -81,6 +81,12 @@ async fn listening_lasts_and_is_taken_up_again_until_it_is_cancelled() {
     stream.event(None, &acknowledged).await;
     stream.event(None, &updated).await;
     assert_eq!(side.next().await, updated, "the acknowledgement is said once");
+    // A server that stops says that it is over; the client has not asked for that.
+    stream.event(None, &json!({"jsonrpc": "2.0", "id": 1, "result": {}})).await;
+    drop(stream);
+    let mut stream = fake.next_post("subscriptions/listen").await.stream().await;
+    stream.event(None, &updated).await;
+    assert_eq!(side.next().await, updated);
     side.send(json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}}))
         .await;
     stream.closed().await;

@@ -169,12 +169,12 @@ impl Side {
         let (stop, stopped) = oneshot::channel();
         let notes = Arc::new(Mutex::new(Vec::new()));
         let key = Arc::new(Mutex::new(Some("k".to_owned())));
-        let (noted, found) = (Arc::clone(&notes), Arc::clone(&key));
+        let (written, found) = (Arc::clone(&notes), Arc::clone(&key));
         let options = BridgeOptions {
             server: url.to_owned(),
             keys: Box::new(move || found.lock().unwrap().clone()),
             patience,
-            notes: Box::new(move |words| noted.lock().unwrap().push(words.to_owned())),
+            notes: Box::new(move |words| written.lock().unwrap().push(words.to_owned())),
         };
         let bridge = Bridge::new(options, sent).unwrap();
         #[expect(clippy::disallowed_methods, reason = "the test waits for it")]

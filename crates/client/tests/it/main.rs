@@ -1,6 +1,6 @@
 //! The client against a server of a few lines, and the file of keys on a real disk.
 
-#![expect(clippy::unwrap_used, clippy::panic, reason = "a test says what went wrong by failing")]
+#![expect(clippy::unwrap_used, reason = "a test says what went wrong by failing")]
 
 mod bridge_sessions;
 mod bridge_stateless;

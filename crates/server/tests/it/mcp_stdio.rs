@@ -4,6 +4,7 @@ use crate::harness::mcp_line::{comment, open_page, uri_of};
 use crate::harness::oauth::let_in;
 use crate::harness::pipe::Pipe;
 use crate::harness::{Dropleaf, Node, Setup, page};
+use crate::mcp_tools::use_them_all;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -34,6 +35,14 @@ async fn tools_are_those_of_the_server_in_both_eras() {
     for pipe in [old, new] {
         let (rest, success, complaints) = pipe.leave().await;
         assert!(rest.is_empty() && success && complaints.is_empty(), "{rest:?} {complaints}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_tool_works_over_stdio_as_it_does_over_http() {
+    for is_modern in [false, true] {
+        let node = Node::start().await;
+        use_them_all(&node, node.mcp_by_pipe(&node.key, is_modern).await).await;
     }
 }
 
@@ -100,7 +109,7 @@ async fn news_arrive_on_standard_output() {
     let listening =
         new.ask("subscriptions/listen", json!({"notifications": {"resourceSubscriptions": [uri_of(&site)]}}));
     new.news("notifications/subscriptions/acknowledged").await;
-    // The stream of a session is opened beside its messages: what was said before it is kept for it.
+    // The stream of a session was open before its first request was sent.
     comment(&node, &site, "Say by when.").await;
     for pipe in [&mut old, &mut new] {
         assert_eq!(pipe.news("notifications/resources/updated").await["uri"], uri_of(&site));

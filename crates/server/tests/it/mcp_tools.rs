@@ -67,7 +67,8 @@ impl<'a> Checked<'a> {
     }
 }
 
-async fn use_them_all(node: &Node, client: Mcp<'_>) {
+/// Also run through `dropleaf mcp`.
+pub(crate) async fn use_them_all(node: &Node, client: Mcp<'_>) {
     let client = Checked::new(client).await;
     let me = client.give("get_me", json!({})).await;
     assert_eq!(me["email"], "operator@localhost");
