@@ -36,6 +36,7 @@ mod strict;
 mod sweep;
 mod takedown;
 mod throttle;
+mod upload_tickets;
 mod views;
 
 pub use accounts::{AccountList, Me};
@@ -63,3 +64,4 @@ pub use sites::{
 pub use staging::{Upload, UploadBody};
 pub use sweep::Swept;
 pub use takedown::TakenDown;
+pub use upload_tickets::{Arrived, NewTicket, Ticketed};

@@ -37,6 +37,14 @@ impl Upload {
         }
     }
 
+    pub fn markdown(text: String) -> Self {
+        Self {
+            filename: Some("index.md".into()),
+            content_type: Some("text/markdown".into()),
+            body: UploadBody::Memory(text.into_bytes().into()),
+        }
+    }
+
     fn is_quick(&self) -> bool {
         let html = self.filename.as_deref().is_some_and(|name| {
             let name = name.to_ascii_lowercase();

@@ -28,6 +28,7 @@ codes! {
     AuthRequired = "auth required": "The request carries no credential; send `Authorization: Bearer stk_live_…`.";
     InvalidCredential = "invalid_credential": "The credential is malformed, unknown or revoked; make a new key.";
     InvalidClaimToken = "invalid_claim_token": "The claim token does not belong to this page, or the page is claimed already.";
+    InvalidUploadAddress = "invalid_upload_address": "The upload address is not one of ours, too old, or ended with the key or access it was made with; make a new one.";
     Forbidden = "forbidden": "The credential is good but does not allow this act.";
     InsufficientScope = "insufficient_scope": "The access token does not allow this act; ask for the scope in `WWW-Authenticate`.";
     NotFound = "not_found": "Nothing with that name exists for this caller.";

@@ -37,6 +37,7 @@ pub mod site_change;
 pub mod site_filter;
 pub mod slug;
 pub mod takedown;
+pub mod upload_ticket;
 pub mod visitor;
 
 pub use clock::{Clock, ManualClock, SystemClock};

@@ -32,26 +32,44 @@ fn opt_scopes(row: &Row<'_>, at: usize) -> Result<Scopes, DbError> {
     if row.opt_text(at)?.is_some() { scopes(row, at) } else { Ok(Scopes::ALL) }
 }
 
+/// A key's account, the key, and what it allows.
+pub type Known = (Account, ApiKey, Scopes);
+
+macro_rules! select {
+    ($tail:literal) => {
+        concat!(
+            "SELECT a.id, a.email, a.plan, a.is_operator, a.balance_minor, a.active_pages, a.created_at, \
+             k.id, k.account_id, k.name, k.prefix, k.created_at, k.last_used, k.grant_id, k.scopes, g.scopes \
+             FROM api_keys k JOIN accounts a ON a.id = k.account_id LEFT JOIN oauth_grants g ON g.id = k.grant_id ",
+            $tail
+        )
+    };
+}
+
+fn known(row: &Row<'_>) -> Result<Known, DbError> {
+    let (key, granted) = (key_at(row, 7)?, opt_scopes(row, 15)?);
+    let scopes = key.scopes.and(granted);
+    Ok((accounts::row(row)?, key, scopes))
+}
+
 impl Store {
     /// The key, its account and what it allows in one read: this stands in front of every authenticated request. A key
     /// that a program made allows no more than the program's grant, while that stands.
-    pub async fn find_key(
-        &self,
-        hash: &[u8; 32],
-        now: i64,
-    ) -> Result<Option<(Account, ApiKey, Scopes)>, DbError> {
+    pub async fn find_key(&self, hash: &[u8; 32], now: i64) -> Result<Option<Known>, DbError> {
+        self.db.get(select!(
+                    "WHERE k.key_hash = $1 AND (k.grant_id IS NULL OR (g.revoked_at IS NULL AND g.ends_at > $2))"
+                ), &[(*hash).into(), now.into()], known).await
+    }
+
+    /// The same by the key's id, for what was made with it.
+    pub async fn find_key_by_id(&self, id: &str, now: i64) -> Result<Option<Known>, DbError> {
         self.db
             .get(
-                "SELECT a.id, a.email, a.plan, a.is_operator, a.balance_minor, a.active_pages, a.created_at, \
-                 k.id, k.account_id, k.name, k.prefix, k.created_at, k.last_used, k.grant_id, k.scopes, g.scopes \
-                 FROM api_keys k JOIN accounts a ON a.id = k.account_id LEFT JOIN oauth_grants g ON g.id = k.grant_id \
-                 WHERE k.key_hash = $1 AND (k.grant_id IS NULL OR (g.revoked_at IS NULL AND g.ends_at > $2))",
-                &[(*hash).into(), now.into()],
-                |row| {
-                    let (key, granted) = (key_at(row, 7)?, opt_scopes(row, 15)?);
-                    let scopes = key.scopes.and(granted);
-                    Ok((accounts::row(row)?, key, scopes))
-                },
+                select!(
+                    "WHERE k.id = $1 AND (k.grant_id IS NULL OR (g.revoked_at IS NULL AND g.ends_at > $2))"
+                ),
+                &[id.into(), now.into()],
+                known,
             )
             .await
     }

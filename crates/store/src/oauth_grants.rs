@@ -1,9 +1,11 @@
 //! Rows of `oauth_grants`: what a person allowed a program. A grant that is revoked stays for a day, so that what was
 //! issued from it is known to be dead rather than unknown.
 
+use crate::accounts;
 use crate::db::{DbError, Row, Stmt};
 use crate::oauth_clients::scopes;
 use crate::store::Store;
+use dropleaf_core::account::Account;
 use dropleaf_core::scope::Scopes;
 
 pub const UNKNOWN: &str = "unknown_grant";
@@ -56,6 +58,22 @@ pub(crate) fn grant_at(row: &Row<'_>, at: usize) -> Result<GrantRow, DbError> {
 }
 
 impl Store {
+    /// A grant that stands, and whose account it is.
+    pub async fn find_live_grant(&self, id: &str, now: i64) -> Result<Option<(Account, GrantRow)>, DbError> {
+        self.db
+            .get(
+                concat!(
+                    "SELECT a.id, a.email, a.plan, a.is_operator, a.balance_minor, a.active_pages, a.created_at, ",
+                    grant_columns!(),
+                    " FROM oauth_grants g JOIN accounts a ON a.id = g.account_id \
+                     WHERE g.id = $1 AND g.revoked_at IS NULL AND g.ends_at > $2"
+                ),
+                &[id.into(), now.into()],
+                |row| Ok((accounts::row(row)?, grant_at(row, 7)?)),
+            )
+            .await
+    }
+
     /// What programs can still do in an account's name, the newest first: grants with a token or a key that works.
     pub async fn list_grants(&self, account_id: &str, now: i64) -> Result<Vec<GrantRow>, DbError> {
         self.db

@@ -7,7 +7,7 @@ use dropleaf_core::oauth::resource;
 use dropleaf_core::oauth::token::{ACCESS_PREFIX, Kind};
 use dropleaf_core::scope::Scopes;
 use dropleaf_core::{Code, Error, Result, secret};
-use dropleaf_store::oauth_grants;
+use dropleaf_store::oauth_grants::{self, GrantRow};
 use dropleaf_store::oauth_tokens::{self, AccessRow};
 use std::sync::Arc;
 
@@ -45,6 +45,32 @@ impl App {
             counted_as: key.id.clone(),
             grant_id: key.grant_id.clone(),
         })
+    }
+
+    /// Whoever made something that is to end with their credential, if that still stands. Nothing of it is remembered, so
+    /// that it ends at once.
+    pub(crate) async fn identify_maker(
+        &self,
+        principal: &str,
+        grant_id: Option<&str>,
+    ) -> Result<Option<Identity>> {
+        if grant_id == Some(principal) {
+            let found = self.store.find_live_grant(principal, self.now()).await?;
+            let ours = |grant: &GrantRow| resource::is_ours(&self.hosts.base.url(), &grant.resource);
+            return Ok(found.filter(|(_, grant)| ours(grant)).map(|(account, grant)| Identity {
+                account,
+                scopes: grant.scopes,
+                counted_as: grant.id.clone(),
+                grant_id: Some(grant.id),
+            }));
+        }
+        let found = self.store.find_key_by_id(principal, self.now()).await?;
+        Ok(found.map(|(account, key, scopes)| Identity {
+            account,
+            scopes,
+            counted_as: key.id,
+            grant_id: key.grant_id,
+        }))
     }
 
     async fn authenticate_token(&self, token: &str) -> Result<Arc<AccessRow>> {

@@ -3,6 +3,7 @@
 use super::{TRIES, take_daily};
 use crate::app::App;
 use crate::caller::Writer;
+use crate::idempotency::{Done, Entry, Once};
 use crate::staging::{Staged, Upload};
 use dropleaf_core::options::UploadOptions;
 use dropleaf_core::plan::Plan;
@@ -10,7 +11,7 @@ use dropleaf_core::site::{Site, State, Visibility};
 use dropleaf_core::site_change::{Field, SiteChange};
 use dropleaf_core::{Code, Error, Result, secret};
 use dropleaf_store::site_versions::{self, SiteVersion};
-use dropleaf_store::{DbError, Stmt, sites};
+use dropleaf_store::{DbError, Stmt, idempotency, sites};
 use std::net::IpAddr;
 use std::time::Duration;
 
@@ -22,6 +23,12 @@ const JUST_NOW: Duration = Duration::from_millis(100);
 pub struct Writable {
     site: Site,
     at: Duration,
+}
+
+impl Writable {
+    pub(crate) fn id(&self) -> &str {
+        &self.site.id
+    }
 }
 
 #[derive(Debug)]
@@ -37,8 +44,30 @@ impl App {
         name: &str,
         seen: Writable,
         upload: Upload,
-        mut options: UploadOptions,
+        options: UploadOptions,
     ) -> Result<Updated> {
+        match self.replace_once(writer, name, seen, upload, options, None, |_| Vec::new()).await? {
+            Done::Fresh(updated) => Ok(updated),
+            Done::Again { .. } => Err(Error::internal("a request without a key was a repeat")),
+        }
+    }
+
+    /// The same for a request that may come again.
+    #[expect(clippy::too_many_arguments, reason = "the same as for a new page, and which page")]
+    pub(crate) async fn replace_once(
+        &self,
+        writer: &Writer,
+        name: &str,
+        seen: Writable,
+        upload: Upload,
+        mut options: UploadOptions,
+        once: Option<&Once>,
+        render: impl Fn(&Updated) -> Vec<u8>,
+    ) -> Result<Done<Updated>> {
+        let _turn = match self.begin_once(once).await? {
+            Entry::Again(status, body) => return Ok(Done::Again { status, body }),
+            Entry::First(turn) => turn,
+        };
         let mut site = if self.clock.monotonic().saturating_sub(seen.at) < JUST_NOW {
             seen.site
         } else {
@@ -76,17 +105,28 @@ impl App {
             };
             stmts.extend(staged.stmts.iter().cloned());
             stmts.extend(self.new_version(&site, &next, staged.file_count, None));
-            match self.commit_site(stmts, Some(&site), &next).await {
-                Ok(()) => {
-                    warnings.extend(more);
-                    self.add_pending_views(&mut next);
-                    return Ok(Updated { site: next, warnings });
-                }
-                Err(DbError::Guard(sites::CHANGED)) => {
+            let warnings = [warnings.as_slice(), &more].concat();
+            let mut updated = Updated { site: next.clone(), warnings };
+            self.add_pending_views(&mut updated.site);
+            if let Some(once) = once {
+                stmts.push(self.record_once(once, 200, &render(&updated))?);
+            }
+            match (self.commit_site(stmts, Some(&site), &next).await, once) {
+                (Ok(()), _) => return Ok(Done::Fresh(updated)),
+                (Err(DbError::Guard(sites::CHANGED)), _) => {
+                    // It may have been changed by this very request, on another node.
+                    if let Some(once) = once
+                        && let Some((status, body)) = self.find_again(once).await?
+                    {
+                        return Ok(Done::Again { status, body });
+                    }
                     site = self.get_writable(writer, name).await?;
                     Self::check_expected(&site, options.expected_updated_at)?;
                 }
-                Err(error) => return Err(self.guard_error(error, Some(&plan))),
+                (Err(DbError::Guard(idempotency::ANSWERED)), Some(once)) => {
+                    return self.answer_again(once).await;
+                }
+                (Err(error), _) => return Err(self.guard_error(error, Some(&plan))),
             }
         }
         Err(self.guard_error(DbError::Guard(sites::CHANGED), Some(&plan)))

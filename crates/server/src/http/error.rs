@@ -36,6 +36,7 @@ pub const fn status(code: Code) -> StatusCode {
         | Code::InvalidCode => StatusCode::UNAUTHORIZED,
         Code::PlanPageLimit | Code::PlanLifetimeLimit => StatusCode::PAYMENT_REQUIRED,
         Code::InvalidClaimToken
+        | Code::InvalidUploadAddress
         | Code::Forbidden
         | Code::ProofNeeded
         | Code::InsufficientScope

@@ -14,6 +14,13 @@ async fn goes_on(node: &Node, key: &str, session: &str) {
     assert!(tools["tools"].as_array().unwrap().len() > 1);
 }
 
+/// One of several messages under way at once.
+async fn answers(node: &Node, key: &str, session: &str, number: u32) {
+    let body = json!({"jsonrpc": "2.0", "id": number, "method": "ping"});
+    let ask = node.post("/mcp").key(key).header("accept", BOTH).header("mcp-session-id", session).json(&body);
+    assert_eq!(message_in(&ask.send().await.expect(200))["id"], number);
+}
+
 /// Another key of the operator's; its id and the key.
 async fn another_key(node: &Node) -> (String, String) {
     let made = node.post("/api-keys").key(&node.key).json(&json!({"name": "another"})).send().await;
@@ -78,8 +85,9 @@ async fn restart_strands_nobody() {
         let node = setup().start_in(dir).await;
         // A client comes back with all its connections at once, and a stream may be the first thing it asks for.
         let mut line = Line::open(&node, &key, &session).await;
-        join_all((0..20).map(|_| goes_on(&node, &key, &session))).await;
-        join_all((0..20).map(|_| goes_on(&node, &key, &idle))).await;
+        for id in [&session, &idle] {
+            join_all((0..20).map(|number| answers(&node, &key, id, number))).await;
+        }
         for site in [&two, &one] {
             let path = format!("/sites/{}", site["id"].as_str().unwrap());
             let site = node.get(&path).key(&key).send().await.expect(200).json();

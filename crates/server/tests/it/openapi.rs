@@ -10,7 +10,9 @@ fn operations(document: &Value) -> Vec<(String, String, Value)> {
         let filled = path
             .replace("{idOrSlug}", "site_aaaaaaaaaaaaaaaaaaaa")
             .replace("{tokenId}", "share_aaaaaaaaaaaaaaaaaaaa")
-            .replace("{id}", "key_aaaaaaaaaaaaaaaaaaaa");
+            .replace("{id}", "key_aaaaaaaaaaaaaaaaaaaa")
+            .replace("{ticket}", "upl_aaaaaaaaaaaaaaaaaaaa")
+            .replace("{filename}", "a.html");
         assert!(!filled.contains('{'), "{path} has a parameter this test does not know");
         for (method, operation) in item.as_object().unwrap() {
             all.push((method.to_uppercase(), filled.clone(), operation.clone()));
@@ -42,6 +44,11 @@ async fn every_protected_operation_is_401_without_a_good_credential() {
             let answer = ask(&node, &method, &path).send().await;
             assert_eq!(answer.status, 401, "{method} {path}");
             assert_eq!(answer.json()["error"], "auth required", "{method} {path}");
+        }
+        // An upload address is its own credential, and another is not looked at.
+        if path.starts_with("/uploads/") {
+            ask(&node, &method, &path).key(&node.key).send().await.refused(403, "invalid_upload_address");
+            continue;
         }
         for key in [unknown.as_str(), "stk_live_nonsense", ""] {
             let answer = ask(&node, &method, &path).key(key).send().await;
@@ -129,6 +136,7 @@ async fn unprotected_operation_is_publishing_alone() {
         .filter(|(_, _, operation)| operation["security"].as_array().unwrap().contains(&json!({})))
         .map(|(method, path, _)| format!("{method} {path}"))
         .collect();
-    assert_eq!(open, ["POST /sites"]);
+    let uploads = ["POST /uploads/upl_aaaaaaaaaaaaaaaaaaaa", "PUT /uploads/upl_aaaaaaaaaaaaaaaaaaaa/a.html"];
+    assert_eq!(open, [&["POST /sites"], uploads.as_slice()].concat(), "their address is the credential");
     node.post("/sites").form(Form::file("a.html", page("Open"))).send().await.expect(201);
 }

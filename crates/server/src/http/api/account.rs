@@ -4,6 +4,8 @@ use super::{ApiError, ApiState};
 use crate::http::extract::Reader;
 use axum::Json;
 use axum::extract::State;
+use dropleaf_core::Result;
+use dropleaf_core::account::Account;
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -14,7 +16,7 @@ use utoipa::ToSchema;
     "limits": {"active_pages": null, "longest_life_seconds": null, "publishes_a_day": null, "upload_bytes": 26_214_400},
     "unlocks": []
 }))]
-pub(super) struct MeJson {
+pub(in crate::http) struct MeJson {
     id: String,
     email: Option<String>,
     plan: String,
@@ -26,7 +28,7 @@ pub(super) struct MeJson {
 }
 
 #[derive(Debug, Serialize, ToSchema)]
-pub(super) struct CountsJson {
+pub(in crate::http) struct CountsJson {
     active_pages: i64,
     /// Counted while the plan has a daily cap.
     publishes_today: i64,
@@ -34,11 +36,31 @@ pub(super) struct CountsJson {
 
 /// Null means no cap.
 #[derive(Debug, Serialize, ToSchema)]
-pub(super) struct LimitsJson {
+pub(in crate::http) struct LimitsJson {
     active_pages: Option<i64>,
     longest_life_seconds: Option<i64>,
     publishes_a_day: Option<i64>,
     upload_bytes: u64,
+}
+
+impl MeJson {
+    pub(in crate::http) async fn of(state: &ApiState, account: &Account) -> Result<Self> {
+        let me = state.app.me(account).await?;
+        Ok(Self {
+            id: me.account.id,
+            email: me.account.email,
+            plan: me.account.plan,
+            balance_minor: me.account.balance_minor,
+            counts: CountsJson { active_pages: me.account.active_pages, publishes_today: me.publishes_today },
+            limits: LimitsJson {
+                active_pages: me.plan.active_pages,
+                longest_life_seconds: me.plan.longest_life_seconds,
+                publishes_a_day: me.plan.publishes_a_day,
+                upload_bytes: state.resolved.config.limits.upload_bytes,
+            },
+            unlocks: Vec::new(),
+        })
+    }
 }
 
 /// Who you are, what you have used, what you may use
@@ -51,19 +73,5 @@ pub(super) async fn me(
     State(state): State<ApiState>,
     Reader(account): Reader,
 ) -> Result<Json<MeJson>, ApiError> {
-    let me = state.app.me(&account).await?;
-    Ok(Json(MeJson {
-        id: me.account.id,
-        email: me.account.email,
-        plan: me.account.plan,
-        balance_minor: me.account.balance_minor,
-        counts: CountsJson { active_pages: me.account.active_pages, publishes_today: me.publishes_today },
-        limits: LimitsJson {
-            active_pages: me.plan.active_pages,
-            longest_life_seconds: me.plan.longest_life_seconds,
-            publishes_a_day: me.plan.publishes_a_day,
-            upload_bytes: state.resolved.config.limits.upload_bytes,
-        },
-        unlocks: Vec::new(),
-    }))
+    Ok(Json(MeJson::of(&state, &account).await?))
 }

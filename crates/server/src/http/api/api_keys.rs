@@ -1,13 +1,12 @@
 //! `/api-keys`. Spec §4 API keys.
 
-use super::sites::raw_json;
+use super::written::Written;
 use super::{ApiError, ApiState};
 use crate::http::extract::{Fields, Incoming, KeyReader, Maker, idempotency_key, once};
 use axum::Json;
 use axum::body::Body;
 use axum::extract::{Path, State};
-use axum::response::Response;
-use dropleaf_app::{Caller, Done, Identity, KeyMaker, NewKey};
+use dropleaf_app::{Caller, Identity, KeyMaker, NewKey};
 use dropleaf_core::api_key::ApiKey;
 use dropleaf_core::secret;
 use http::{HeaderMap, StatusCode};
@@ -50,12 +49,12 @@ pub(super) struct ApiKeyBody {
 
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(example = json!({"ok": true}))]
-pub(super) struct OkJson {
+pub(in crate::http) struct OkJson {
     ok: bool,
 }
 
 impl OkJson {
-    pub(super) const fn yes() -> Self {
+    pub(in crate::http) const fn yes() -> Self {
         Self { ok: true }
     }
 }
@@ -104,7 +103,7 @@ pub(super) async fn create(
     Maker(Identity { account, scopes, grant_id, .. }): Maker,
     headers: HeaderMap,
     body: Body,
-) -> Result<Response, ApiError> {
+) -> Result<Written, ApiError> {
     let mut fields =
         Fields::new(Incoming { state: &state, headers: &headers, body }.object(64 * 1024).await?);
     let name = fields.optional_text("name")?;
@@ -124,12 +123,7 @@ pub(super) async fn create(
             ApiKeyJson::created(new, warnings.clone())
         })
         .await?;
-    Ok(match done {
-        Done::Fresh(new) => raw_json(StatusCode::CREATED, ApiKeyJson::created(&new, warnings)),
-        Done::Again { status, body } => {
-            raw_json(StatusCode::from_u16(status).unwrap_or(StatusCode::CREATED), body.to_vec())
-        }
-    })
+    Ok(Written::of(done, StatusCode::CREATED, |new| ApiKeyJson::created(new, warnings)))
 }
 
 /// Revoke a key

@@ -12,10 +12,21 @@ mod site_content;
 mod site_json;
 mod site_life;
 mod sites;
+mod uploads;
+mod written;
 
+pub(super) use account::MeJson;
+pub(super) use api_keys::OkJson;
+pub(super) use feedback::{FeedbackListJson, ResolvedJson};
 pub(super) use frame::{ApiError, Exchange, carry};
 pub(super) use home::designed;
+pub(super) use share_tokens::{ShareTokenJson, ShareTokensJson, make_share_token};
+pub(super) use site_change::{VisibilityName, patch_request};
+pub(super) use site_content::VersionsJson;
 pub(super) use site_json::SiteJson;
+pub(super) use site_life::DeletedJson;
+pub(super) use sites::{SiteListJson, list_query, publish};
+pub(super) use written::Written;
 
 use super::oauth::Documents;
 use crate::config::Resolved;
@@ -56,6 +67,8 @@ fn operations() -> OpenApiRouter<ApiState> {
         .routes(routes!(api_keys::list, api_keys::create))
         .routes(routes!(api_keys::revoke))
         .routes(routes!(account::me))
+        .routes(routes!(uploads::put))
+        .routes(routes!(uploads::post))
 }
 
 pub(super) fn router(state: ApiState) -> Router {

@@ -18,6 +18,7 @@ use utoipa::OpenApi;
     tags(
         (name = "Sites", description = "Publish pages and govern them."),
         (name = "Share tokens", description = "Links that open a page's password gate."),
+        (name = "Uploads", description = "Files for addresses that were made before."),
         (name = "Feedback", description = "What viewers said about a page."),
         (name = "API keys", description = "The credentials of an account."),
         (name = "Account", description = "What an account is and may do."),

@@ -1,14 +1,14 @@
 //! `/sites/{idOrSlug}/share-tokens` and `/share-tokens/{tokenId}`. Spec §4 Share tokens.
 
 use super::api_keys::OkJson;
-use super::sites::raw_json;
+use super::written::Written;
 use super::{ApiError, ApiState};
 use crate::http::extract::{Fields, Incoming, Maker, Owner, Reader, idempotency_key, once};
 use axum::Json;
 use axum::body::Body;
 use axum::extract::{Path, State};
-use axum::response::Response;
-use dropleaf_app::{Caller, Done, OwnShareToken};
+use dropleaf_app::{Caller, OwnShareToken};
+use dropleaf_core::account::Account;
 use dropleaf_core::expiry::Lifetime;
 use dropleaf_core::share_token::{ShareToken, Wish};
 use dropleaf_core::site_change::Field;
@@ -23,7 +23,7 @@ use utoipa::ToSchema;
     "url": "https://pages.example/p/…/?t=shr_…", "note": "for the board", "created_at": 1_794_706_860,
     "expires_at": null, "max_uses": 5, "uses": 0, "last_used_at": null, "bypass_email_gate": false
 }))]
-pub(super) struct ShareTokenJson {
+pub(in crate::http) struct ShareTokenJson {
     id: String,
     token: String,
     site_id: String,
@@ -45,7 +45,7 @@ pub(super) struct ShareTokenJson {
 }
 
 #[derive(Debug, Serialize, ToSchema)]
-pub(super) struct ShareTokensJson {
+pub(in crate::http) struct ShareTokensJson {
     /// Newest first.
     tokens: Vec<ShareTokenJson>,
 }
@@ -105,6 +105,13 @@ impl ShareTokenJson {
     }
 }
 
+impl ShareTokensJson {
+    pub(in crate::http) async fn of(state: &ApiState, account: &Account, name: &str) -> Result<Self, Error> {
+        let tokens = state.app.list_share_tokens(account, name).await?;
+        Ok(Self { tokens: tokens.into_iter().map(ShareTokenJson::new).collect() })
+    }
+}
+
 fn wish(fields: &mut Fields) -> Result<Wish, Error> {
     let note = fields.text_of(&["note", "label"])?;
     let seconds = fields.int("expires_in")?;
@@ -137,8 +144,7 @@ pub(super) async fn list(
     Reader(account): Reader,
     Path(name): Path<String>,
 ) -> Result<Json<ShareTokensJson>, ApiError> {
-    let tokens = state.app.list_share_tokens(&account, &name).await?;
-    Ok(Json(ShareTokensJson { tokens: tokens.into_iter().map(ShareTokenJson::new).collect() }))
+    Ok(Json(ShareTokensJson::of(&state, &account, &name).await?))
 }
 
 /// Make a share token
@@ -160,26 +166,27 @@ pub(super) async fn create(
     Path(name): Path<String>,
     headers: HeaderMap,
     body: Body,
-) -> Result<Response, ApiError> {
-    let mut fields =
-        Fields::new(Incoming { state: &state, headers: &headers, body }.object(64 * 1024).await?);
+) -> Result<Written, ApiError> {
+    let fields = Fields::new(Incoming { state: &state, headers: &headers, body }.object(64 * 1024).await?);
+    let caller = Caller { account: Some(known.account), grant_id: known.grant_id, ip: None };
+    Ok(make_share_token(&state, &caller, &name, fields, idempotency_key(&headers)).await?)
+}
+
+/// Makes a token from the fields of a body.
+pub(in crate::http) async fn make_share_token(
+    state: &ApiState,
+    caller: &Caller,
+    name: &str,
+    mut fields: Fields,
+    key: Option<String>,
+) -> Result<Written, Error> {
     let wish = wish(&mut fields)?;
     let warnings = fields.warnings();
-    let caller = Caller { account: Some(known.account), grant_id: known.grant_id, ip: None };
     let asked = secret::hash(&format!("share-tokens\0{name}\0{wish:?}"));
-    let once = once(&state, idempotency_key(&headers), &caller, Some(asked));
-    let done = state
-        .app
-        .create_share_token(caller.account()?, &name, wish, once.as_ref(), |own| {
-            ShareTokenJson::created(own, warnings.clone())
-        })
-        .await?;
-    Ok(match done {
-        Done::Fresh(own) => raw_json(StatusCode::CREATED, ShareTokenJson::created(&own, warnings)),
-        Done::Again { status, body } => {
-            raw_json(StatusCode::from_u16(status).unwrap_or(StatusCode::CREATED), body.to_vec())
-        }
-    })
+    let once = once(state, key, caller, Some(asked));
+    let render = |own: &OwnShareToken| ShareTokenJson::created(own, warnings.clone());
+    let done = state.app.create_share_token(caller.account()?, name, wish, once.as_ref(), render).await?;
+    Ok(Written::of(done, StatusCode::CREATED, render))
 }
 
 /// Revoke a share token

@@ -43,7 +43,7 @@ pub(super) struct PatchBody {
 #[derive(Debug, ToSchema)]
 #[schema(rename_all = "lowercase")]
 #[expect(dead_code, reason = "names the values")]
-pub(super) enum VisibilityName {
+pub(in crate::http) enum VisibilityName {
     Unlisted,
     Public,
     Burn,
@@ -81,7 +81,11 @@ pub(super) async fn change(
     Ok(Json(ChangedJson { ok: true, updated_at: updated.site.updated_at, warnings }))
 }
 
-fn patch_request(mut fields: Fields, now: i64) -> Result<(PatchRequest, Vec<String>), Error> {
+/// Reads settings: the change they ask for, and warnings about what is none.
+pub(in crate::http) fn patch_request(
+    mut fields: Fields,
+    now: i64,
+) -> Result<(PatchRequest, Vec<String>), Error> {
     let slug = match fields.text_of(&["slug", "public_slug"])? {
         Field::Value(text) => Field::Value(Slug::parse(&text)?),
         Field::Null => Field::Null,

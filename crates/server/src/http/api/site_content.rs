@@ -7,14 +7,14 @@ use axum::Json;
 use axum::body::Body;
 use axum::extract::{Path, RawQuery, State};
 use axum::response::{IntoResponse, Response};
-use dropleaf_core::Error;
-use dropleaf_core::site_change::Field;
+use dropleaf_core::site::Site;
+use dropleaf_store::site_versions::SiteVersion;
 use http::{HeaderMap, header};
 use serde::Serialize;
 use utoipa::ToSchema;
 
 #[derive(Debug, Serialize, ToSchema)]
-pub(super) struct VersionsJson {
+pub(in crate::http) struct VersionsJson {
     /// Newest first; the newest 20 are kept.
     versions: Vec<VersionJson>,
 }
@@ -24,7 +24,7 @@ pub(super) struct VersionsJson {
     "version": 2, "current": true, "title": "Weekly report", "byte_size": 5120, "files": 1,
     "restored_from": null, "created_at": 1_794_706_860
 }))]
-pub(super) struct VersionJson {
+pub(in crate::http) struct VersionJson {
     version: i64,
     /// Whether this one is served now.
     current: bool,
@@ -41,6 +41,21 @@ pub(super) struct VersionJson {
 #[expect(dead_code, reason = "describes the body; it is read field by field")]
 pub(super) struct RollbackBody {
     version: i64,
+}
+
+impl VersionsJson {
+    pub(in crate::http) fn new(site: &Site, versions: Vec<SiteVersion>) -> Self {
+        let one = |v: SiteVersion| VersionJson {
+            current: v.version == site.version,
+            version: v.version,
+            title: v.title,
+            byte_size: v.byte_size,
+            files: v.file_count,
+            restored_from: v.restored_from,
+            created_at: v.created_at,
+        };
+        Self { versions: versions.into_iter().map(one).collect() }
+    }
 }
 
 /// Read the stored document verbatim
@@ -88,19 +103,7 @@ pub(super) async fn versions(
     Path(name): Path<String>,
 ) -> Result<Json<VersionsJson>, ApiError> {
     let (site, versions) = state.app.list_versions(&account, &name).await?;
-    let versions = versions
-        .into_iter()
-        .map(|v| VersionJson {
-            current: v.version == site.version,
-            version: v.version,
-            title: v.title,
-            byte_size: v.byte_size,
-            files: v.file_count,
-            restored_from: v.restored_from,
-            created_at: v.created_at,
-        })
-        .collect();
-    Ok(Json(VersionsJson { versions }))
+    Ok(Json(VersionsJson::new(&site, versions)))
 }
 
 /// Go back to an older version
@@ -122,9 +125,7 @@ pub(super) async fn rollback(
 ) -> Result<Json<SiteJson>, ApiError> {
     let mut fields =
         Fields::new(Incoming { state: &state, headers: &headers, body }.object(64 * 1024).await?);
-    let Field::Value(version) = fields.int("version")? else {
-        return Err(Error::field("version", "is required").into());
-    };
+    let version = fields.required_int("version")?;
     let mut updated = state.app.rollback_site(&account, &name, version).await?;
     updated.warnings.extend(fields.warnings());
     Ok(Json(SiteJson::updated(&state.app, updated)))

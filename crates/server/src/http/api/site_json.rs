@@ -151,7 +151,11 @@ impl SiteJson {
     }
 
     pub(in crate::http) fn updated(app: &App, updated: Updated) -> Self {
-        Self { warnings: Some(updated.warnings), ..Self::new(app, updated.site) }
+        Self::changed(app, updated.site, updated.warnings)
+    }
+
+    pub(in crate::http) fn changed(app: &App, site: Site, warnings: Vec<String>) -> Self {
+        Self { warnings: Some(warnings), ..Self::new(app, site) }
     }
 
     pub(in crate::http) fn to_bytes(&self) -> Vec<u8> {

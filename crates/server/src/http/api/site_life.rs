@@ -6,16 +6,23 @@ use crate::http::extract::{Fields, Incoming, Owner};
 use axum::Json;
 use axum::body::Body;
 use axum::extract::{Path, RawQuery, State};
+use dropleaf_app::Deleted;
 use http::HeaderMap;
 use serde::Serialize;
 use utoipa::ToSchema;
 
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(example = json!({"ok": true, "restorable_until": 1_797_298_860}))]
-pub(super) struct DeletedJson {
+pub(in crate::http) struct DeletedJson {
     ok: bool,
     /// Until then `POST …/restore` brings the page back; null when it was erased.
     restorable_until: Option<i64>,
+}
+
+impl DeletedJson {
+    pub(in crate::http) const fn new(deleted: Deleted) -> Self {
+        Self { ok: true, restorable_until: deleted.restorable_until }
+    }
 }
 
 #[derive(Debug, ToSchema)]
@@ -54,7 +61,7 @@ pub(super) async fn delete(
     let purge =
         query.as_deref().unwrap_or_default().split('&').any(|pair| matches!(pair, "purge=true" | "purge=1"));
     let deleted = state.app.delete_site(&account, &name, purge).await?;
-    Ok(Json(DeletedJson { ok: true, restorable_until: deleted.restorable_until }))
+    Ok(Json(DeletedJson::new(deleted)))
 }
 
 /// Bring a deleted page back

@@ -1,6 +1,7 @@
 //! `/sites` and `/sites/{idOrSlug}`: publish, list, read, replace. Spec §4 Sites.
 
 use super::site_json::SiteJson;
+use super::written::Written;
 use super::{ApiError, ApiState};
 use crate::http::extract::{
     Fields, Incoming, Publisher, Reader, SiteWriter, check_size, idempotency_key, once,
@@ -8,12 +9,10 @@ use crate::http::extract::{
 use axum::Json;
 use axum::body::Body;
 use axum::extract::{Path, RawQuery, State};
-use axum::response::{IntoResponse, Response};
-use dropleaf_app::{Done, ListQuery, Upload};
+use dropleaf_app::{Caller, Created, ListQuery, Once, SiteList, Upload};
 use dropleaf_core::Error;
 use dropleaf_core::options::UploadOptions;
 use dropleaf_core::site::State as SiteState;
-use dropleaf_core::site_change::Field;
 use http::{HeaderMap, StatusCode, header};
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -64,7 +63,7 @@ pub(super) struct ReplaceBody {
 }
 
 #[derive(Debug, Serialize, ToSchema)]
-pub(super) struct SiteListJson {
+pub(in crate::http) struct SiteListJson {
     sites: Vec<SiteJson>,
     /// Whether there are older ones.
     has_more: bool,
@@ -91,16 +90,27 @@ pub(super) async fn list(
     Reader(account): Reader,
     RawQuery(query): RawQuery,
 ) -> Result<Json<SiteListJson>, ApiError> {
-    let found = state.app.list_sites(&account, list_query(query.as_deref().unwrap_or_default())?).await?;
-    let last = found.sites.last().filter(|_| found.has_more).map(|site| (site.updated_at, site.id.clone()));
-    let (next_before, next_before_id) = last.unzip();
-    let sites = found.sites.into_iter().map(|site| SiteJson::new(&state.app, site)).collect();
-    Ok(Json(SiteListJson { sites, has_more: found.has_more, next_before, next_before_id }))
+    let query = query.as_deref().unwrap_or_default();
+    let query = list_query(query.split('&').filter_map(|pair| pair.split_once('=')))?;
+    Ok(Json(SiteListJson::new(&state, state.app.list_sites(&account, query).await?)))
 }
 
-fn list_query(query: &str) -> Result<ListQuery, Error> {
+impl SiteListJson {
+    pub(in crate::http) fn new(state: &ApiState, found: SiteList) -> Self {
+        let last =
+            found.sites.last().filter(|_| found.has_more).map(|site| (site.updated_at, site.id.clone()));
+        let (next_before, next_before_id) = last.unzip();
+        let sites = found.sites.into_iter().map(|site| SiteJson::new(&state.app, site)).collect();
+        Self { sites, has_more: found.has_more, next_before, next_before_id }
+    }
+}
+
+/// Which part of the list, from names and values.
+pub(in crate::http) fn list_query<'a>(
+    pairs: impl IntoIterator<Item = (&'a str, &'a str)>,
+) -> Result<ListQuery, Error> {
     let mut list = ListQuery::default();
-    for (name, value) in query.split('&').filter_map(|pair| pair.split_once('=')) {
+    for (name, value) in pairs {
         let int = || value.parse::<i64>().map_err(|_| Error::field(name, "must be an integer"));
         match name {
             "limit" => list.limit = int()?,
@@ -134,25 +144,24 @@ pub(super) async fn create(
     Publisher(caller): Publisher,
     headers: HeaderMap,
     body: Body,
-) -> Result<Response, ApiError> {
+) -> Result<Written, ApiError> {
     let form = Incoming { state: &state, headers: &headers, body }.form().await?;
     let options =
         UploadOptions::parse(form.fields.iter().map(|(name, value)| (name.as_str(), value.as_str())))?;
     let once = once(&state, idempotency_key(&headers), &caller, form.hash);
-    let render = |created: &dropleaf_app::Created| SiteJson::created(&state.app, created).to_bytes();
-    let done = state.app.create_site(&caller, form.upload, options, once.as_ref(), render).await?;
-    Ok(match done {
-        Done::Fresh(created) => {
-            raw_json(StatusCode::CREATED, SiteJson::created(&state.app, &created).to_bytes())
-        }
-        Done::Again { status, body } => {
-            raw_json(StatusCode::from_u16(status).unwrap_or(StatusCode::CREATED), body.to_vec())
-        }
-    })
+    Ok(publish(&state, &caller, form.upload, options, once.as_ref()).await?)
 }
 
-pub(super) fn raw_json(status: StatusCode, body: Vec<u8>) -> Response {
-    (status, [(header::CONTENT_TYPE, "application/json")], body).into_response()
+pub(in crate::http) async fn publish(
+    state: &ApiState,
+    caller: &Caller,
+    upload: Upload,
+    options: UploadOptions,
+    once: Option<&Once>,
+) -> Result<Written, Error> {
+    let render = |created: &Created| SiteJson::created(&state.app, created).to_bytes();
+    let done = state.app.create_site(caller, upload, options, once, render).await?;
+    Ok(Written::of(done, StatusCode::CREATED, render))
 }
 
 /// Read one of your sites
@@ -201,10 +210,7 @@ pub(super) async fn replace(
         let mut fields = Fields::new(incoming.object(most).await?);
         let html = fields.required_text("html")?;
         check_size(html.len() as u64, state.resolved.config.limits.upload_bytes)?;
-        let expected = match fields.int("expected_updated_at")? {
-            Field::Value(at) => Some(at),
-            Field::Absent | Field::Null => None,
-        };
+        let expected = fields.optional_int("expected_updated_at")?;
         let warnings = fields.warnings();
         (
             Upload::html(html),

@@ -46,6 +46,18 @@ impl Fields {
         self.take(name, "an integer", |value| value.as_i64())
     }
 
+    /// An integer that may be left out; null is the same.
+    pub(in crate::http) fn optional_int(&mut self, name: &str) -> Result<Option<i64>> {
+        match self.int(name)? {
+            Field::Value(n) => Ok(Some(n)),
+            Field::Absent | Field::Null => Ok(None),
+        }
+    }
+
+    pub(in crate::http) fn required_int(&mut self, name: &str) -> Result<i64> {
+        self.optional_int(name)?.ok_or_else(|| Error::field(name, "is required"))
+    }
+
     /// A number of hours, or `never`. Decisions §2.3.
     pub(in crate::http) fn hours(&mut self, name: &str) -> Result<Field<Lifetime>> {
         let sent = self.take(name, "a number of hours, null or \"never\"", |value| match value {
@@ -57,6 +69,38 @@ impl Fields {
             Field::Null => Field::Null,
             Field::Absent => Field::Absent,
         })
+    }
+
+    /// The options of an upload as a form has them, so that they are read by the same rules.
+    pub(in crate::http) fn upload_options(&mut self) -> Result<Vec<(String, String)>> {
+        let mut found = Vec::new();
+        for name in ["slug", "password", "visibility", "email_gate_domain", "title"] {
+            found.extend(self.optional_text(name)?.map(|text| (name.to_owned(), text)));
+        }
+        for name in ["burn_after_read", "csp_strict", "agentation", "e2e"] {
+            found.extend(self.flag(name)?.map(|flag| (name.to_owned(), flag.to_string())));
+        }
+        let name = "expires_in_hours";
+        let hours = self.take(name, "a number of hours, null or \"never\"", |value| match value {
+            Value::String(text) => Some(text),
+            Value::Number(hours) => Some(hours.to_string()),
+            _ => None,
+        })?;
+        found.extend(match hours {
+            Field::Value(hours) => Some((name.to_owned(), hours)),
+            Field::Null => Some((name.to_owned(), "never".to_owned())),
+            Field::Absent => None,
+        });
+        Ok(found)
+    }
+
+    /// Takes these fields away from the others.
+    pub(in crate::http) fn split(&mut self, names: &[&str]) -> Self {
+        Self(names.iter().filter_map(|name| self.0.remove_entry(*name)).collect())
+    }
+
+    pub(in crate::http) fn has(&self, name: &str) -> bool {
+        self.0.contains_key(name)
     }
 
     /// A yes or no; null is no answer.

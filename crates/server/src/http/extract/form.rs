@@ -52,8 +52,8 @@ pub(super) async fn read_form(
                 spool.add(piece, limit).await?;
             }
             let (body, hash) = spool.finish().await?;
-            if let (Some(hasher), Some(hash)) = (&mut hasher, hash) {
-                mix(hasher, &[b"file", filename.as_deref().unwrap_or_default().as_bytes(), &hash]);
+            if let Some(hasher) = &mut hasher {
+                mix_file(hasher, filename.as_deref(), hash);
             }
             upload = Some(Upload { filename, content_type, body });
         } else {
@@ -77,6 +77,11 @@ pub(super) async fn read_form(
     }
     let upload = upload.ok_or_else(|| Error::plain(Code::MissingFile))?;
     Ok(Form { upload, fields, hash: hasher.map(|hasher| hasher.finalize().into()) })
+}
+
+/// Adds a file by its name and the hash of its bytes.
+pub(super) fn mix_file(hasher: &mut blake3::Hasher, filename: Option<&str>, hash: Option<[u8; 32]>) {
+    mix(hasher, &[b"file", filename.unwrap_or_default().as_bytes(), &hash.unwrap_or_default()]);
 }
 
 /// Adds values with their lengths, so that no two different forms run together.

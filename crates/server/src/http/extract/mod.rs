@@ -7,6 +7,7 @@ mod form;
 mod once;
 mod pace;
 mod spool;
+mod ticket;
 mod upload;
 
 pub(super) use caller::{
@@ -15,4 +16,5 @@ pub(super) use caller::{
 pub(super) use fields::Fields;
 pub(super) use form::Form;
 pub(super) use once::{key as idempotency_key, once};
+pub(super) use ticket::TicketHolder;
 pub(super) use upload::{Incoming, check_size, json_object};

@@ -1,15 +1,18 @@
 //! A request's body, taken in with bounded memory.
 
-use super::form::{Form, read_form};
+use super::form::{Form, mix_file, read_form};
 use super::pace::paced;
+use super::spool::Spool;
 use crate::http::api::ApiState;
 use axum::body::Body;
 use bytes::{Bytes, BytesMut};
+use dropleaf_app::{Upload, UploadBody};
 use dropleaf_core::{Code, Error, Result};
 use futures_util::StreamExt;
 use futures_util::stream::BoxStream;
 use http::{HeaderMap, header};
 use serde_json::{Map, Value};
+use std::path::PathBuf;
 use std::time::Duration;
 
 /// What the form itself may add to the file.
@@ -51,16 +54,27 @@ impl Incoming<'_> {
         self,
         may: impl Fn(&[(String, String)]) -> Result<()>,
     ) -> Result<Form> {
+        let may_come_again = self.headers.contains_key("idempotency-key");
+        self.read_form(may_come_again, may).await
+    }
+
+    /// The same for one that may come again, whatever its headers say.
+    pub(in crate::http) async fn hashed_form(self) -> Result<Form> {
+        self.read_form(true, |_| Ok(())).await
+    }
+
+    async fn read_form(
+        self,
+        may_come_again: bool,
+        may: impl Fn(&[(String, String)]) -> Result<()>,
+    ) -> Result<Form> {
         let kind =
             self.headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
         let boundary = multer::parse_boundary(kind).map_err(|_| Error::plain(Code::NotMultipart));
         let checked =
             boundary.and_then(|boundary| self.check_length(self.limit() + FORM_BYTES).map(|()| boundary));
-        let rate = self.state.resolved.config.limits.upload_bytes_per_second;
-        let expects = self.headers.contains_key(header::EXPECT);
-        let may_come_again = self.headers.contains_key("idempotency-key");
         let (limit, state) = (self.limit(), self.state);
-        let mut pieces = paced(self.body, rate);
+        let (mut pieces, expects) = self.pieces();
         let outcome = match checked {
             Ok(boundary) => {
                 let constraints = multer::Constraints::new()
@@ -70,13 +84,30 @@ impl Incoming<'_> {
             }
             Err(error) => Err(error),
         };
-        if let Err(error) = &outcome {
-            // A client that waits for 100 Continue sends nothing more; one that does not is let finish.
-            if !expects && error.code != Code::RequestTimeout {
-                drain(pieces);
-            }
-        }
-        outcome
+        outcome.inspect_err(|error| let_finish(error, expects, pieces))
+    }
+
+    /// Reads a body that is the file itself, as the only part of a form would be.
+    pub(in crate::http) async fn file(self, filename: String) -> Result<Form> {
+        let kind = self.headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
+        let (content_type, checked) = (kind.map(str::to_owned), self.check_length(self.limit()));
+        let (limit, dir) = (self.limit(), self.state.app.settings().spool_dir.clone());
+        let (mut pieces, expects) = self.pieces();
+        let outcome = match checked {
+            Ok(()) => spooled(&mut pieces, dir, limit).await,
+            Err(error) => Err(error),
+        };
+        let (body, hash) = outcome.inspect_err(|error| let_finish(error, expects, pieces))?;
+        let mut hasher = blake3::Hasher::new();
+        mix_file(&mut hasher, Some(&filename), hash);
+        let upload = Upload { filename: Some(filename), content_type, body };
+        Ok(Form { upload, fields: Vec::new(), hash: Some(hasher.finalize().into()) })
+    }
+
+    /// The body as it arrives, and whether its sender waits to be asked for it.
+    fn pieces(self) -> (BoxStream<'static, Result<Bytes>>, bool) {
+        let rate = self.state.resolved.config.limits.upload_bytes_per_second;
+        (paced(self.body, rate), self.headers.contains_key(header::EXPECT))
     }
 
     /// Reads a JSON object. Nothing at all counts as an empty one.
@@ -110,6 +141,25 @@ pub(in crate::http) fn json_object(bytes: &[u8]) -> Result<Map<String, Value>> {
         Ok(Value::Object(map)) => Ok(map),
         Ok(_) => Err(Error::new(Code::InvalidRequest, "The body must be a JSON object.")),
         Err(error) => Err(Error::new(Code::InvalidRequest, format!("The body is not valid JSON: {error}."))),
+    }
+}
+
+async fn spooled(
+    pieces: &mut BoxStream<'static, Result<Bytes>>,
+    dir: PathBuf,
+    limit: u64,
+) -> Result<(UploadBody, Option<[u8; 32]>)> {
+    let mut spool = Spool::new(dir, true);
+    while let Some(piece) = pieces.next().await {
+        spool.add(piece?, limit).await?;
+    }
+    spool.finish().await
+}
+
+/// A client that waits for 100 Continue sends nothing more; one that does not is let finish.
+fn let_finish(error: &Error, expects: bool, pieces: BoxStream<'static, Result<Bytes>>) {
+    if !expects && error.code != Code::RequestTimeout {
+        drain(pieces);
     }
 }
 

@@ -2,11 +2,12 @@
 //! to the page. A refusal is an answer too, so that the model reads it and can do better.
 
 use super::door::Sender;
+use super::next_step::next_step;
 use super::tools::{Call, Tool};
-use crate::http::api::ApiState;
+use crate::http::api::{ApiState, Written};
 use crate::http::error;
 use crate::http::extract::Fields;
-use dropleaf_core::{Code, Error};
+use dropleaf_core::{Error, Result};
 use rmcp::model::{CallToolResult, ContentBlock, Resource};
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -23,28 +24,70 @@ pub(super) struct Answer {
     site_id: Option<String>,
     /// Text in place of the JSON, where a model reads it better.
     text: Option<String>,
+    /// What a model should not miss, beside the answer itself.
+    note: Option<String>,
 }
 
 impl Answer {
     pub(super) fn json(value: impl Serialize) -> Self {
-        Self { value: serde_json::to_value(value).unwrap_or_default(), link: None, site_id: None, text: None }
+        let value = serde_json::to_value(value).unwrap_or_default();
+        Self { value, link: None, site_id: None, text: None, note: None }
     }
 
-    /// Says which page it is about; `url` is where people see it.
-    pub(super) fn about(mut self, id: &str, url: &str, title: &str) -> Self {
-        self.link = Some(Resource::new(url, title).with_mime_type("text/html"));
-        self.site_id = Some(id.to_owned());
+    /// What the API would have answered, word by word.
+    pub(super) fn written(written: &Written) -> Result<Self> {
+        Ok(Self::json(serde_json::from_slice::<Value>(&written.body).map_err(Error::internal)?))
+    }
+
+    /// One page as the API shows it: the answer is about it and links to it.
+    pub(super) fn page(self) -> Self {
+        let (id, url, title) = (self.text_of("id"), self.text_of("url"), self.text_of("title"));
+        self.of_site(id).linked(url, title)
+    }
+
+    /// A text in the answer; empty when it is not there.
+    pub(super) fn text_of(&self, name: &str) -> String {
+        self.value[name].as_str().unwrap_or_default().to_owned()
+    }
+
+    /// The answer as JSON.
+    pub(super) fn to_text(&self) -> String {
+        self.value.to_string()
+    }
+
+    /// Says which page it is about.
+    pub(super) fn of_site(mut self, id: String) -> Self {
+        self.site_id = Some(id);
         self
     }
 
-    /// About a page that has no address to look at.
-    pub(super) fn of_site(mut self, id: &str) -> Self {
-        self.site_id = Some(id.to_owned());
+    /// Where people see it.
+    pub(super) fn linked(mut self, url: String, name: String) -> Self {
+        let name = if name.is_empty() { url.clone() } else { name };
+        self.link = Some(Resource::new(url, name).with_mime_type("text/html"));
         self
     }
 
     pub(super) fn worded(mut self, text: String) -> Self {
         self.text = Some(text);
+        self
+    }
+
+    pub(super) fn noted(mut self, note: Option<String>) -> Self {
+        self.note = note;
+        self
+    }
+
+    /// Adds to the warnings of the answer.
+    pub(super) fn warned(mut self, warnings: Vec<String>) -> Self {
+        if let Value::Object(object) = &mut self.value
+            && !warnings.is_empty()
+        {
+            let known = object.entry("warnings").or_insert_with(|| Value::Array(Vec::new()));
+            if let Value::Array(known) = known {
+                known.extend(warnings.into_iter().map(Value::from));
+            }
+        }
         self
     }
 }
@@ -81,9 +124,10 @@ fn written(mut answer: Answer, unread: i64) -> CallToolResult {
     }
     let text = answer.text.unwrap_or_else(|| answer.value.to_string());
     let mut content = vec![ContentBlock::text(text)];
+    content.extend(answer.note.map(ContentBlock::text));
     content.extend(answer.link.map(ContentBlock::resource_link));
     if let (1.., Some(id)) = (unread, &answer.site_id) {
-        let said = format!("Viewers left {unread} unread comments on {id}. Call list_feedback to read them.");
+        let said = format!("Unread comments of viewers on {id}: {unread}. Call list_feedback to read them.");
         content.push(ContentBlock::text(said));
     }
     let mut result = CallToolResult::success(content);
@@ -102,13 +146,8 @@ fn refused(error: &Error) -> CallToolResult {
     if let Some(next) = next_step(error.code) {
         text = format!("{text}\n{next}");
     }
-    CallToolResult::error(vec![ContentBlock::text(text)])
-}
-
-/// What a caller does about it, where the message itself does not say.
-const fn next_step(code: Code) -> Option<&'static str> {
-    match code {
-        Code::NotFound => Some("Call list_sites to see the pages there are."),
-        _ => None,
+    if let Some(seconds) = error.retry_after {
+        text = format!("{text}\nWait {seconds} s before you try again.");
     }
+    CallToolResult::error(vec![ContentBlock::text(text)])
 }

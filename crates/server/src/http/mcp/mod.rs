@@ -7,6 +7,7 @@ mod answer;
 mod card;
 mod door;
 mod handler;
+mod next_step;
 mod prompts;
 mod resources;
 mod rpc;

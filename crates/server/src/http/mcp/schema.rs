@@ -1,29 +1,85 @@
 //! The schemas of the API as JSON Schema: what tools take and give is described once, for OpenAPI and for MCP.
+//! What OpenAPI adds to the language is taken out, because strict clients refuse words they do not know.
 
 use rmcp::model::JsonObject;
 use serde_json::{Map, Value, json};
+use std::collections::BTreeSet;
 use utoipa::ToSchema;
+use utoipa::openapi::schema::{AnyOfBuilder, Object, ObjectBuilder, Type};
 
 const COMPONENTS: &str = "#/components/schemas/";
+const DEFINITIONS: &str = "#/$defs/";
+/// Words of OpenAPI that JSON Schema does not have, and examples, which only cost the reader's attention.
+const FOREIGN: [&str; 6] = ["example", "examples", "nullable", "discriminator", "xml", "externalDocs"];
+/// Formats that JSON Schema knows; OpenAPI's formats of numbers are not among them.
+const FORMATS: [&str; 4] = ["uri", "date-time", "email", "hostname"];
 
 /// A type's schema on its own feet: what it refers to comes along in `$defs`.
 pub(super) fn of<T: ToSchema>() -> JsonObject {
     let mut schema = object(serde_json::to_value(T::schema()));
+    tidy(&mut schema);
     let mut found = Vec::new();
     T::schemas(&mut found);
-    let mut definitions = Map::new();
+    let mut known = Map::new();
     for (name, definition) in found {
-        definitions.insert(name, Value::Object(object(serde_json::to_value(definition))));
+        let mut definition = object(serde_json::to_value(definition));
+        tidy(&mut definition);
+        known.insert(name, Value::Object(definition));
     }
-    if !definitions.is_empty() {
-        schema.insert("$defs".into(), Value::Object(definitions));
+    let mut needed = BTreeSet::new();
+    references(&Value::Object(schema.clone()), &known, &mut needed);
+    known.retain(|name, _| needed.contains(name));
+    if !known.is_empty() {
+        schema.insert("$defs".into(), Value::Object(known));
     }
-    let mut schema = Value::Object(schema);
-    tidy(&mut schema);
-    match schema {
-        Value::Object(schema) => schema,
-        _ => JsonObject::new(),
+    schema
+}
+
+/// The arguments of one type and, after them, those of another.
+pub(super) fn both<T: ToSchema, U: ToSchema>() -> JsonObject {
+    let (mut schema, more) = (of::<T>(), of::<U>());
+    for word in ["properties", "$defs"] {
+        if let Some(Value::Object(more)) = more.get(word) {
+            let all = schema.entry(word).or_insert_with(|| json!({}));
+            if let Value::Object(all) = all {
+                all.extend(more.clone());
+            }
+        }
     }
+    schema
+}
+
+/// What a tool gives back: the type's schema, and what any answer may add.
+pub(super) fn given<T: ToSchema>() -> JsonObject {
+    let mut schema = of::<T>();
+    let warnings = json!({
+        "type": "array", "items": {"type": "string"},
+        "description": "What was ignored, changed or looks like a mistake.",
+    });
+    if let Some(Value::Object(properties)) = schema.get_mut("properties") {
+        properties.entry("warnings").or_insert(warnings);
+    }
+    schema
+}
+
+/// The schema of no arguments at all.
+pub(super) fn nothing() -> JsonObject {
+    object(Ok(json!({"type": "object", "additionalProperties": false})))
+}
+
+/// A number of hours from now, `never`, or null for the same.
+pub(super) fn hours() -> utoipa::openapi::Schema {
+    let number = ObjectBuilder::new().schema_type(Type::Number).description(Some("Hours from now."));
+    let never = ObjectBuilder::new().schema_type(Type::String).enum_values(Some(["never"]));
+    AnyOfBuilder::new()
+        .item(number)
+        .item(never)
+        .item(Object::with_type(Type::Null))
+        .description(Some(
+            "Lifetime in hours; \"never\" or null for no expiry, as far as the plan allows it.",
+        ))
+        .build()
+        .into()
 }
 
 /// Whether an object's schema knows the property.
@@ -46,28 +102,70 @@ fn object(value: serde_json::Result<Value>) -> JsonObject {
     }
 }
 
-/// References point into `$defs`. Formats of numbers are OpenAPI's, and validators warn of them; examples only cost the
-/// reader's attention.
-fn tidy(value: &mut Value) {
+/// Walks a schema, and not the names of its properties, which may be any word.
+fn tidy(schema: &mut JsonObject) {
+    schema.retain(|word, _| !FOREIGN.contains(&word.as_str()));
+    if let Some(Value::String(target)) = schema.get_mut("$ref")
+        && let Some(name) = target.strip_prefix(COMPONENTS)
+    {
+        *target = format!("{DEFINITIONS}{name}");
+    }
+    if schema.get("format").is_some_and(|format| !FORMATS.iter().any(|known| format == known)) {
+        schema.remove("format");
+    }
+    for (word, value) in schema.iter_mut() {
+        match (word.as_str(), value) {
+            ("properties", Value::Object(named)) => {
+                named.values_mut().filter_map(Value::as_object_mut).for_each(tidy);
+            }
+            ("items" | "additionalProperties" | "not", Value::Object(inner)) => tidy(inner),
+            ("oneOf" | "anyOf" | "allOf", Value::Array(inner)) => {
+                inner.iter_mut().filter_map(Value::as_object_mut).for_each(tidy);
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Every definition that a schema needs, also through others.
+fn references(value: &Value, known: &Map<String, Value>, needed: &mut BTreeSet<String>) {
     match value {
         Value::Object(object) => {
-            if let Some(Value::String(target)) = object.get_mut("$ref")
-                && let Some(name) = target.strip_prefix(COMPONENTS)
+            if let Some(Value::String(target)) = object.get("$ref")
+                && let Some(name) = target.strip_prefix(DEFINITIONS)
+                && needed.insert(name.to_owned())
+                && let Some(definition) = known.get(name)
             {
-                *target = format!("#/$defs/{name}");
+                references(definition, known, needed);
             }
-            if object
-                .get("format")
-                .is_some_and(|format| matches!(format.as_str(), Some("int32" | "int64" | "double")))
-            {
-                object.remove("format");
-            }
-            if object.contains_key("type") || object.contains_key("$ref") {
-                object.remove("example");
-            }
-            object.values_mut().for_each(tidy);
+            object.values().for_each(|inner| references(inner, known, needed));
         }
-        Value::Array(items) => items.iter_mut().for_each(tidy),
+        Value::Array(items) => items.iter().for_each(|inner| references(inner, known, needed)),
         _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::http::api::{SiteJson, SiteListJson};
+
+    #[test]
+    fn a_schema_carries_what_it_refers_to_and_nothing_of_openapi() {
+        let schema = Value::Object(of::<SiteListJson>());
+        assert_eq!(schema["type"], "object");
+        assert_eq!(schema["properties"]["sites"]["items"]["$ref"], "#/$defs/SiteJson");
+        assert_eq!(schema["$defs"]["SiteJson"]["properties"]["byte_size"]["type"], "integer");
+        assert!(schema["$defs"]["EmailGateJson"].is_object());
+        let text = schema.to_string();
+        for foreign in ["components", "\"example\"", "int64", "nullable"] {
+            assert!(!text.contains(foreign), "{foreign} in {text}");
+        }
+    }
+
+    #[test]
+    fn any_answer_may_warn() {
+        assert_eq!(given::<SiteListJson>()["properties"]["warnings"]["type"], "array");
+        assert_eq!(given::<SiteJson>()["properties"]["warnings"], of::<SiteJson>()["properties"]["warnings"]);
     }
 }

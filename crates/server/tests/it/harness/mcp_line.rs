@@ -32,7 +32,8 @@ pub(crate) async fn result(node: &Node, key: &str, session: &str, method: &str, 
 
 /// The error of a message in a session.
 pub(crate) async fn error(node: &Node, key: &str, session: &str, method: &str, params: Value) -> Value {
-    message_in(&say(node, key, session, method, &params).send().await.expect(200))["error"].clone()
+    let answer = node.mcp_in(key, session).send(method, params).await.expect(200);
+    message_in(&answer)["error"].clone()
 }
 
 /// The result of a message of the newest revision.

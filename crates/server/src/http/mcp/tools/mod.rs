@@ -1,6 +1,17 @@
 //! The tools, in the order they are listed. Each is a thin skin over one act of `app`, the same as the API's.
 
+mod account;
+mod feedback;
+mod life;
+mod publish;
+mod settings;
+mod share_links;
 mod sites;
+mod upload;
+mod versions;
+
+#[cfg(test)]
+mod tools_tests;
 
 use super::answer::{Answer, UNREAD};
 use super::door::Sender;
@@ -8,10 +19,12 @@ use super::schema;
 use crate::http::api::ApiState;
 use crate::http::extract::Fields;
 use dropleaf_core::Result;
+use dropleaf_core::account::Account;
 use dropleaf_core::scope::Scope;
 use futures_util::future::BoxFuture;
 use rmcp::model::{JsonObject, Tool as Described, ToolAnnotations};
 use std::sync::LazyLock;
+use utoipa::ToSchema;
 
 /// One call of one tool.
 #[derive(Debug)]
@@ -21,11 +34,22 @@ pub(super) struct Call {
     pub fields: Fields,
 }
 
+impl Call {
+    fn account(&self) -> &Account {
+        &self.sender.who.account
+    }
+
+    /// The page the call is about.
+    fn site(&mut self) -> Result<String> {
+        self.fields.required_text("site")
+    }
+}
+
 /// What a tool may do to the world, told honestly.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Hints {
     pub read_only: bool,
-    /// Takes something away that was there.
+    /// Takes something from people's eyes, or from the account, that was there before.
     pub destructive: bool,
     /// The same call again changes nothing more.
     pub idempotent: bool,
@@ -33,8 +57,11 @@ pub(super) struct Hints {
     pub open_world: bool,
 }
 
-pub(super) const READS: Hints =
-    Hints { read_only: true, destructive: false, idempotent: true, open_world: false };
+const READS: Hints = Hints { read_only: true, destructive: false, idempotent: true, open_world: false };
+const ADDS: Hints = Hints { read_only: false, destructive: false, idempotent: false, open_world: true };
+const REPLACES: Hints = Hints { read_only: false, destructive: true, idempotent: false, open_world: true };
+const SETTLES: Hints = Hints { read_only: false, destructive: false, idempotent: true, open_world: false };
+const REMOVES: Hints = Hints { read_only: false, destructive: true, idempotent: true, open_world: false };
 
 #[derive(Debug)]
 pub(super) struct Tool {
@@ -48,8 +75,32 @@ pub(super) struct Tool {
     pub run: fn(Call) -> BoxFuture<'static, Result<Answer>>,
 }
 
-/// In the order a reader meets them: publish first.
-static TOOLS: &[&Tool] = &[&sites::PUBLISH_HTML, &sites::GET_SITE];
+/// Publish and read first, then what governs a page, then what others do with it.
+static TOOLS: &[&Tool] = &[
+    &publish::PUBLISH_HTML,
+    &publish::UPDATE_SITE,
+    &sites::GET_SITE,
+    &sites::GET_CONTENT,
+    &sites::LIST_SITES,
+    &settings::SET_VISIBILITY,
+    &settings::SET_PASSWORD,
+    &settings::SET_EXPIRY,
+    &settings::SET_EMAIL_GATE,
+    &settings::SET_AGENTATION,
+    &versions::LIST_VERSIONS,
+    &versions::ROLLBACK_SITE,
+    &life::DELETE_SITE,
+    &life::RESTORE_SITE,
+    &life::CLAIM_SITE,
+    &share_links::CREATE_SHARE_LINK,
+    &share_links::LIST_SHARE_LINKS,
+    &share_links::REVOKE_SHARE_LINK,
+    &feedback::LIST_FEEDBACK,
+    &feedback::RESOLVE_FEEDBACK,
+    &account::GET_ME,
+    &account::GET_DESIGN_GUIDE,
+    &upload::CREATE_UPLOAD,
+];
 
 static DESCRIBED: LazyLock<Vec<Described>> =
     LazyLock::new(|| TOOLS.iter().map(|tool| describe(tool)).collect());
@@ -82,4 +133,12 @@ fn describe(tool: &Tool) -> Described {
         .with_title(tool.title)
         .with_raw_output_schema(output.into())
         .with_annotations(annotations)
+}
+
+/// One of your pages.
+#[derive(Debug, ToSchema)]
+#[expect(dead_code, reason = "describes the arguments; they are read field by field")]
+struct OneSite {
+    /// The id, the slug or the token of the page.
+    site: String,
 }

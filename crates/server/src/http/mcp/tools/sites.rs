@@ -1,64 +1,21 @@
-//! Pages: publish, read.
+//! Pages as they are: one, its stored content, all of them.
 
-use super::{Call, Hints, READS, Tool, schema};
-use crate::http::api::SiteJson;
-use crate::http::extract::{check_size, once};
+use super::{Call, OneSite, READS, Tool, schema};
+use crate::http::api::{SiteJson, SiteListJson, list_query};
 use crate::http::mcp::answer::Answer;
-use dropleaf_app::{Done, Upload};
-use dropleaf_core::options::UploadOptions;
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use dropleaf_core::scope::Scope;
-use dropleaf_core::{Error, Result};
+use dropleaf_core::{Code, Error, Result};
+use serde::Serialize;
 use utoipa::ToSchema;
 
-/// A page to publish.
-#[derive(Debug, ToSchema)]
-#[expect(dead_code, reason = "describes the arguments; they are read field by field")]
-struct PublishHtml {
-    /// Full HTML document.
-    html: String,
-    /// Overrules the document's own title.
-    #[schema(nullable = false)]
-    title: Option<String>,
-}
-
-/// One of your pages.
-#[derive(Debug, ToSchema)]
-#[expect(dead_code, reason = "describes the arguments; they are read field by field")]
-struct OneSite {
-    /// The id, the slug or the token of the page.
-    site: String,
-}
-
-pub(super) static PUBLISH_HTML: Tool = Tool {
-    name: "publish_html",
-    title: "Publish HTML",
-    description: "Publish one HTML document as a private page. Returns the page with its unguessable link.",
-    needs: Scope::Write,
-    hints: Hints { read_only: false, destructive: false, idempotent: false, open_world: true },
-    input: schema::of::<PublishHtml>,
-    output: schema::of::<SiteJson>,
-    run: |call| Box::pin(publish_html(call)),
-};
-
-async fn publish_html(mut call: Call) -> Result<Answer> {
-    let state = &call.state;
-    let html = call.fields.required_text("html")?;
-    check_size(html.len() as u64, state.resolved.config.limits.upload_bytes)?;
-    let options = UploadOptions { warnings: call.fields.warnings(), ..UploadOptions::default() };
-    let once = once(state, None, &call.sender.caller, None);
-    let render = |created: &dropleaf_app::Created| SiteJson::created(&state.app, created).to_bytes();
-    let done = state
-        .app
-        .create_site(&call.sender.caller, Upload::html(html), options, once.as_ref(), render)
-        .await?;
-    let created = match done {
-        Done::Fresh(created) => created,
-        Done::Again { .. } => return Err(Error::internal("not yet")),
-    };
-    let (id, url, title) =
-        (created.site.id.clone(), state.app.canonical_url(&created.site), created.site.title.clone());
-    Ok(Answer::json(SiteJson::created(&state.app, &created)).about(&id, &url, &title))
-}
+/// As much of a document as a model takes in without being asked: some 16,000 words.
+const PART_BYTES: i64 = 64 * 1024;
+/// Less would not be worth a call, and every part must hold a character.
+const LEAST_BYTES: i64 = 1024;
+/// As many pages as are listed without being asked for more.
+const LISTED: i64 = 50;
 
 pub(super) static GET_SITE: Tool = Tool {
     name: "get_site",
@@ -67,14 +24,204 @@ pub(super) static GET_SITE: Tool = Tool {
     needs: Scope::Read,
     hints: READS,
     input: schema::of::<OneSite>,
-    output: schema::of::<SiteJson>,
+    output: schema::given::<SiteJson>,
     run: |call| Box::pin(get_site(call)),
 };
 
 async fn get_site(mut call: Call) -> Result<Answer> {
-    let name = call.fields.required_text("site")?;
+    let name = call.site()?;
     let app = &call.state.app;
-    let site = app.get_site(&call.sender.who.account, &name).await?;
-    let (id, url, title) = (site.id.clone(), app.canonical_url(&site), site.title.clone());
-    Ok(Answer::json(SiteJson::new(app, site)).about(&id, &url, &title))
+    let site = app.get_site(call.account(), &name).await?;
+    Ok(Answer::json(SiteJson::new(app, site)).page().warned(call.fields.warnings()))
+}
+
+/// Which content, and how much of it.
+#[derive(Debug, ToSchema)]
+#[expect(dead_code, reason = "describes the arguments; they are read field by field")]
+struct GetContent {
+    /// The id, the slug or the token of the page.
+    site: String,
+    /// What was uploaded, before rendering: the Markdown of a page that was made from it.
+    #[schema(nullable = false)]
+    source: Option<bool>,
+    /// Where to begin, in bytes: `next_offset` of the part before.
+    #[schema(nullable = false, minimum = 0)]
+    offset: Option<i64>,
+    /// The longest part to return, in bytes; 65536 unless you say otherwise.
+    #[schema(nullable = false, minimum = 1024)]
+    max_bytes: Option<i64>,
+}
+
+/// A document, or a part of it.
+#[derive(Debug, Serialize, ToSchema)]
+struct ContentJson {
+    site_id: String,
+    /// What the document is.
+    mime: String,
+    /// Of the whole document.
+    byte_size: i64,
+    /// The document or a part of it, when it is text.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    text: Option<String>,
+    /// The whole document, when it is not text.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    base64: Option<String>,
+    /// Where the part begins, in bytes.
+    offset: i64,
+    /// Where the next part begins; not there when this was the last.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    next_offset: Option<i64>,
+}
+
+pub(super) static GET_CONTENT: Tool = Tool {
+    name: "get_content",
+    title: "Read a page's content",
+    description: "Read the stored document of one of your pages, as it was sent: text in parts of `max_bytes`, anything \
+                  else whole as base64. With `source` the Markdown it was made from.",
+    needs: Scope::Read,
+    hints: READS,
+    input: schema::of::<GetContent>,
+    output: schema::given::<ContentJson>,
+    run: |call| Box::pin(get_content(call)),
+};
+
+async fn get_content(mut call: Call) -> Result<Answer> {
+    let name = call.site()?;
+    let source = call.fields.flag("source")?.unwrap_or_default();
+    let offset = call.fields.optional_int("offset")?.unwrap_or_default();
+    let most = call.fields.optional_int("max_bytes")?.unwrap_or(PART_BYTES);
+    if offset < 0 {
+        return Err(Error::field("offset", "must be 0 or more"));
+    }
+    if most < LEAST_BYTES {
+        return Err(Error::field("max_bytes", format!("must be {LEAST_BYTES} or more")));
+    }
+    let app = &call.state.app;
+    let site = app.get_site(call.account(), &name).await?;
+    let content = app.read_content(call.account(), &site.id, source).await?;
+    let (url, title, base) = (app.canonical_url(&site), site.title.clone(), app.hosts.base.url());
+    let byte_size = i64::try_from(content.bytes.len()).unwrap_or(i64::MAX);
+    let mut json = ContentJson {
+        site_id: site.id.clone(),
+        mime: content.mime,
+        byte_size,
+        text: None,
+        base64: None,
+        offset: 0,
+        next_offset: None,
+    };
+    let answer = match std::str::from_utf8(&content.bytes) {
+        Ok(text) if is_text(&json.mime) => {
+            let (begin, end) = part(text, offset, most);
+            json.offset = begin;
+            json.next_offset = (end < byte_size).then_some(end);
+            let shown = usize::try_from(begin).ok().zip(usize::try_from(end).ok());
+            let shown = shown.and_then(|(begin, end)| text.get(begin..end)).unwrap_or_default().to_owned();
+            json.text = Some(shown.clone());
+            let more = json.next_offset.map(|next| {
+                format!(
+                    "Bytes {begin} to {end} of {byte_size}; call get_content with offset {next} for more."
+                )
+            });
+            Answer::json(json).worded(shown).noted(more)
+        }
+        _ if byte_size > most => {
+            let detail = format!(
+                "The content is {byte_size} bytes of {}, over `max_bytes` ({most}). Raise `max_bytes`, or fetch it past \
+                 the model: GET {base}/sites/{}/content with your key.",
+                json.mime, json.site_id
+            );
+            return Err(Error::new(Code::TooLarge, detail));
+        }
+        _ => {
+            json.base64 = Some(STANDARD.encode(&content.bytes));
+            Answer::json(json)
+        }
+    };
+    Ok(answer.of_site(site.id).linked(url, title).warned(call.fields.warnings()))
+}
+
+fn is_text(mime: &str) -> bool {
+    mime.starts_with("text/")
+}
+
+/// The part that begins here, cut between characters.
+fn part(text: &str, offset: i64, most: i64) -> (i64, i64) {
+    let at = |bytes: i64| text.floor_char_boundary(usize::try_from(bytes).unwrap_or(usize::MAX));
+    let begin = at(offset);
+    let end = at(i64::try_from(begin).unwrap_or(i64::MAX).saturating_add(most));
+    (i64::try_from(begin).unwrap_or(i64::MAX), i64::try_from(end).unwrap_or(i64::MAX))
+}
+
+/// Which part of the list.
+#[derive(Debug, ToSchema)]
+#[expect(dead_code, reason = "describes the arguments; they are read field by field")]
+struct ListSites {
+    /// How many, 1 to 500; 50 unless you say otherwise.
+    #[schema(nullable = false, minimum = 1, maximum = 500)]
+    limit: Option<i64>,
+    /// `next_before` of the part before.
+    #[schema(nullable = false)]
+    before: Option<i64>,
+    /// `next_before_id` of the part before.
+    #[schema(nullable = false)]
+    before_id: Option<String>,
+    /// `live` pages, or `expired` ones.
+    #[schema(nullable = false, inline)]
+    state: Option<ListedState>,
+}
+
+#[derive(Debug, ToSchema)]
+#[schema(rename_all = "lowercase")]
+#[expect(dead_code, reason = "names the values")]
+enum ListedState {
+    Live,
+    Expired,
+}
+
+pub(super) static LIST_SITES: Tool = Tool {
+    name: "list_sites",
+    title: "List pages",
+    description: "List your pages, newest change first. While `has_more` is true, send `next_before` and `next_before_id` \
+                  as `before` and `before_id` for the next part.",
+    needs: Scope::Read,
+    hints: READS,
+    input: schema::of::<ListSites>,
+    output: schema::given::<SiteListJson>,
+    run: |call| Box::pin(list_sites(call)),
+};
+
+async fn list_sites(mut call: Call) -> Result<Answer> {
+    let limit = call.fields.optional_int("limit")?.unwrap_or(LISTED);
+    let mut pairs = vec![("limit", limit.to_string())];
+    pairs.extend(call.fields.optional_int("before")?.map(|before| ("before", before.to_string())));
+    for name in ["before_id", "state"] {
+        pairs.extend(call.fields.optional_text(name)?.map(|text| (name, text)));
+    }
+    let query = list_query(pairs.iter().map(|(name, value)| (*name, value.as_str())))?;
+    let found = call.state.app.list_sites(call.account(), query).await?;
+    Ok(Answer::json(SiteListJson::new(&call.state, found)).warned(call.fields.warnings()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::part;
+
+    #[test]
+    fn parts_are_cut_between_characters_and_end_with_the_text() {
+        let text = "aä€𝄞".repeat(1000);
+        let (mut at, mut read) = (0, String::new());
+        while at < text.len() {
+            let (begin, end) = part(&text, i64::try_from(at).unwrap(), 1024);
+            assert_eq!(usize::try_from(begin).unwrap(), at);
+            at = usize::try_from(end).unwrap();
+            read.push_str(&text[usize::try_from(begin).unwrap()..at]);
+        }
+        assert_eq!(read, text);
+        assert_eq!(part("ä", 1, 1024), (0, 2), "in the middle of a character");
+        assert_eq!(part("ab", 99, i64::MAX), (2, 2));
+    }
 }

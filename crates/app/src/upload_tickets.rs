@@ -1,0 +1,152 @@
+//! Upload tickets: made for whoever may publish, sealed so that only this server can have made them, and good for one
+//! file. Nothing is stored until it comes; then the answer is, and a second file finds it.
+
+use crate::app::App;
+use crate::caller::{Caller, Writer};
+use crate::idempotency::{Done, Once};
+use crate::oauth::Identity;
+use crate::sealing;
+use crate::sites::{Created, Updated, Writable};
+use crate::staging::Upload;
+use dropleaf_core::scope::Scope;
+use dropleaf_core::site::Site;
+use dropleaf_core::upload_ticket::{LIFE, PREFIX, UploadTicket};
+use dropleaf_core::{Code, Error, Result, secret};
+use std::net::IpAddr;
+
+/// Bound into every seal, so that nothing else that was sealed opens as a ticket.
+const ABOUT: &[u8] = b"upload-ticket 1";
+/// Longer than any ticket: not worth opening.
+const MOST_CHARS: usize = 16 * 1024;
+
+/// A ticket as it is handed out.
+#[derive(Debug, Clone)]
+pub struct NewTicket {
+    pub text: String,
+    pub expires_at: i64,
+}
+
+/// Somebody who came with a good ticket.
+#[derive(Debug)]
+pub struct Ticketed {
+    pub who: Identity,
+    ticket: UploadTicket,
+}
+
+impl Ticketed {
+    /// Whether the file becomes a page of its own.
+    pub const fn publishes(&self) -> bool {
+        self.ticket.site_id.is_none()
+    }
+}
+
+/// A file that came with a ticket.
+#[derive(Debug)]
+pub struct Arrived {
+    pub ticketed: Ticketed,
+    /// From [`App::check_ticketed`].
+    pub place: Option<Writable>,
+    pub ip: Option<IpAddr>,
+    pub upload: Upload,
+    /// Hash of the file and its name.
+    pub request_hash: [u8; 32],
+    /// About what came beside the file.
+    pub warnings: Vec<String>,
+}
+
+impl App {
+    /// A ticket to publish, or to replace the content of an own page. What could be refused later is refused now.
+    pub async fn issue_ticket(
+        &self,
+        who: &Identity,
+        site: Option<&str>,
+        fields: Vec<(String, String)>,
+    ) -> Result<NewTicket> {
+        let site_id = match site {
+            Some(name) => {
+                let writer = Writer::Account(who.account.clone());
+                Some(self.check_writer(&writer, name, None).await?.id().to_owned())
+            }
+            None => None,
+        };
+        // No longer than a second use would be noticed.
+        let life = LIFE.min(self.settings.retention.idempotency);
+        let ticket = UploadTicket {
+            nonce: self.minter.token(),
+            account_id: who.account.id.clone(),
+            principal: who.counted_as.clone(),
+            grant_id: who.grant_id.clone(),
+            site_id,
+            expires_at: self.now() + life,
+            fields,
+        };
+        ticket.check()?;
+        let sealed = sealing::seal(&self.minter, self.ticket_key(), ABOUT, &ticket.to_bytes())?;
+        let text = format!("{PREFIX}{}", secret::text(&sealed));
+        Ok(NewTicket { text, expires_at: ticket.expires_at })
+    }
+
+    /// Whoever stands behind a ticket, while it is good and their key or grant stands.
+    pub async fn open_ticket(&self, text: &str) -> Result<Ticketed> {
+        let bad = || Error::plain(Code::InvalidUploadAddress);
+        let ticket = self.unseal_ticket(text).ok_or_else(bad)?;
+        if ticket.is_expired(self.now()) {
+            return Err(Error::new(
+                Code::InvalidUploadAddress,
+                "The upload address is too old; make a new one and use it within its time.",
+            ));
+        }
+        let maker = self.identify_maker(&ticket.principal, ticket.grant_id.as_deref()).await?;
+        let stands = |who: &Identity| who.account.id == ticket.account_id && who.scopes.has(Scope::Write);
+        let who = maker.filter(stands).ok_or_else(|| {
+            let why = "The key or the access that the upload address was made with has ended.";
+            Error::new(Code::InvalidUploadAddress, why)
+        })?;
+        Ok(Ticketed { who, ticket })
+    }
+
+    /// The page that the file is for, if it is still there to be written to: asked before a file is read for nothing.
+    pub async fn check_ticketed(&self, ticketed: &Ticketed) -> Result<Option<Writable>> {
+        let Some(id) = &ticketed.ticket.site_id else { return Ok(None) };
+        let writer = Writer::Account(ticketed.who.account.clone());
+        self.check_writer(&writer, id, None).await.map(Some)
+    }
+
+    /// Publishes the file of a ticket, or puts it in the place of what is there. The same file again gets the same answer.
+    pub async fn upload_ticketed(
+        &self,
+        arrived: Arrived,
+        render: impl Fn(&Site, &[String]) -> Vec<u8>,
+    ) -> Result<Done<Updated>> {
+        let Arrived { ticketed: Ticketed { who, ticket }, place, ip, upload, request_hash, warnings } =
+            arrived;
+        let mut options = ticket.options()?;
+        options.warnings.extend(warnings);
+        let once = Once { scope: format!("{}:upload", ticket.account_id), key: ticket.nonce, request_hash };
+        if let Some(name) = ticket.site_id {
+            let writer = Writer::Account(who.account);
+            let place = match place {
+                Some(place) => place,
+                None => self.check_writer(&writer, &name, ip).await?,
+            };
+            let render = |updated: &Updated| render(&updated.site, &updated.warnings);
+            return self.replace_once(&writer, &name, place, upload, options, Some(&once), render).await;
+        }
+        let caller = Caller { account: Some(who.account), grant_id: who.grant_id, ip };
+        let render = |created: &Created| render(&created.site, &created.warnings);
+        Ok(match self.create_site(&caller, upload, options, Some(&once), render).await? {
+            Done::Fresh(Created { site, warnings, .. }) => Done::Fresh(Updated { site, warnings }),
+            Done::Again { status, body } => Done::Again { status, body },
+        })
+    }
+
+    fn unseal_ticket(&self, text: &str) -> Option<UploadTicket> {
+        let sealed = secret::bytes(text.strip_prefix(PREFIX).filter(|rest| rest.len() <= MOST_CHARS)?)?;
+        let opened = sealing::open(self.ticket_key(), ABOUT, &sealed).ok()?;
+        UploadTicket::from_bytes(&opened)
+    }
+
+    fn ticket_key(&self) -> [u8; 32] {
+        self.keys.mac("upload-ticket", b"")
+    }
+}

@@ -1,0 +1,95 @@
+//! `/uploads/…`: a file for a ticket that was handed out before. The address is the credential.
+
+use super::site_json::SiteJson;
+use super::written::Written;
+use super::{ApiError, ApiState};
+use crate::http::extract::{Form, Incoming, TicketHolder};
+use axum::body::Body;
+use axum::extract::{Path, State};
+use dropleaf_app::{Arrived, Updated, Writable};
+use dropleaf_core::site::Site;
+use dropleaf_core::{Code, Error};
+use http::{HeaderMap, StatusCode};
+use utoipa::ToSchema;
+
+/// The file alone: what becomes of it is in the address.
+#[derive(Debug, ToSchema)]
+#[expect(dead_code, reason = "describes the form; it is read as a stream")]
+pub(super) struct UploadForm {
+    /// One .html, .htm, .md or .pdf file, or a .zip with `index.html` at its root.
+    #[schema(format = Binary, content_media_type = "application/octet-stream")]
+    file: String,
+}
+
+/// Send a file to an upload address
+///
+/// The MCP tool `create_upload` makes such addresses; `curl -T FILE ADDRESS` sends to them. An address is good for one
+/// file within 15 minutes, while the key or the access it was made with stands. The same file again gets the same answer.
+#[utoipa::path(
+    put, path = "/uploads/{ticket}/{filename}", tag = "Uploads", operation_id = "putUpload",
+    params(
+        ("ticket" = String, Path, description = "What `create_upload` made."),
+        ("filename" = String, Path, description = "The file's name; its ending says what it is."),
+    ),
+    request_body(content = String, content_type = "application/octet-stream", description = "The file."),
+    responses(
+        (status = 201, description = "Published", body = SiteJson),
+        (status = 200, description = "Replaced, same URL", body = SiteJson),
+    ),
+    security(()),
+)]
+pub(super) async fn put(
+    State(state): State<ApiState>,
+    holder: TicketHolder,
+    Path(names): Path<(String, String)>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Written, ApiError> {
+    let place = state.app.check_ticketed(&holder.ticketed).await?;
+    let form = Incoming { state: &state, headers: &headers, body }.file(names.1).await?;
+    take(&state, holder, place, form).await
+}
+
+/// Send a file to an upload address as a form
+///
+/// For programs that send forms; otherwise the same as `PUT`.
+#[utoipa::path(
+    post, path = "/uploads/{ticket}", tag = "Uploads", operation_id = "postUpload",
+    params(("ticket" = String, Path, description = "What `create_upload` made.")),
+    request_body(content = UploadForm, content_type = "multipart/form-data"),
+    responses(
+        (status = 201, description = "Published", body = SiteJson),
+        (status = 200, description = "Replaced, same URL", body = SiteJson),
+    ),
+    security(()),
+)]
+pub(super) async fn post(
+    State(state): State<ApiState>,
+    holder: TicketHolder,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Written, ApiError> {
+    let place = state.app.check_ticketed(&holder.ticketed).await?;
+    let form = Incoming { state: &state, headers: &headers, body }.hashed_form().await?;
+    take(&state, holder, place, form).await
+}
+
+async fn take(
+    state: &ApiState,
+    holder: TicketHolder,
+    place: Option<Writable>,
+    form: Form,
+) -> Result<Written, ApiError> {
+    let TicketHolder { ticketed, ip } = holder;
+    let status = if ticketed.publishes() { StatusCode::CREATED } else { StatusCode::OK };
+    let request_hash = form.hash.ok_or_else(|| Error::plain(Code::Internal))?;
+    let beside =
+        form.fields.first().map(|_| "Only the file counts here; options are chosen with create_upload.");
+    let warnings = beside.map(str::to_owned).into_iter().collect();
+    let arrived = Arrived { ticketed, place, ip, upload: form.upload, request_hash, warnings };
+    let render = |site: &Site, warnings: &[String]| {
+        SiteJson::changed(&state.app, site.clone(), warnings.to_vec()).to_bytes()
+    };
+    let done = state.app.upload_ticketed(arrived, render).await?;
+    Ok(Written::of(done, status, |Updated { site, warnings }| render(site, warnings)))
+}

@@ -1,0 +1,34 @@
+//! An upload address as a permission: who came with it, and for what.
+
+use super::client_ip;
+use crate::http::api::{ApiError, ApiState, Exchange};
+use axum::extract::{FromRequestParts, RawPathParams};
+use dropleaf_app::Ticketed;
+use dropleaf_core::{Code, Error};
+use http::request::Parts;
+use std::net::IpAddr;
+
+/// Whoever holds the ticket in the address. An `Authorization` header is not looked at.
+#[derive(Debug)]
+pub(in crate::http) struct TicketHolder {
+    pub ticketed: Ticketed,
+    pub ip: Option<IpAddr>,
+}
+
+impl FromRequestParts<ApiState> for TicketHolder {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, state: &ApiState) -> Result<Self, ApiError> {
+        let bad = || Error::plain(Code::InvalidUploadAddress);
+        let params = RawPathParams::from_request_parts(parts, state).await.map_err(|_| bad())?;
+        let ticket = params.iter().find_map(|(name, value)| (name == "ticket").then_some(value));
+        let ticketed = state.app.open_ticket(ticket.ok_or_else(bad)?).await?;
+        let ip = client_ip(parts, state);
+        // It is a request of the key or the grant that it was made with.
+        let standing = state.app.take_key_request(&ticketed.who.counted_as, ip)?;
+        if let (Some(standing), Some(exchange)) = (standing, parts.extensions.get::<Exchange>()) {
+            exchange.note_standing(standing);
+        }
+        Ok(Self { ticketed, ip })
+    }
+}

@@ -1,0 +1,91 @@
+//! What a caller does about a refusal. Every code a tool can meet has its line; no wildcard, so that a new one decides.
+
+use dropleaf_core::Code;
+
+/// None where the message itself says all there is to do, and for what no tool can meet.
+pub(super) const fn next_step(code: Code) -> Option<&'static str> {
+    Some(match code {
+        Code::NotFound => {
+            "Call list_sites to see the pages there are, list_feedback or list_share_links for what belongs to one."
+        }
+        Code::AuthRequired | Code::InvalidCredential => {
+            "Ask the person to connect this client again, with a key or by signing in."
+        }
+        Code::InsufficientScope | Code::Forbidden => {
+            "Ask the person to allow this client more; with what it may do now this is refused every time."
+        }
+        Code::InvalidClaimToken => {
+            "Check the claim token and the page it came with; a page that is claimed needs none."
+        }
+        Code::AlreadyClaimed => "The page is somebody else's now; publish it anew with publish_html.",
+        Code::InvalidUploadAddress => "Call create_upload again and use the new address.",
+        Code::InvalidRequest | Code::InvalidField => "Correct the named argument and call the tool again.",
+        Code::EmptyFile => "Send a whole document.",
+        Code::UnsupportedType | Code::NotText | Code::InvalidPdf => {
+            "Send HTML as `html` or Markdown as `markdown`; other kinds of files go through create_upload."
+        }
+        Code::InvalidArchive | Code::MissingIndex | Code::ForbiddenName | Code::TooManyFiles => {
+            "Make the archive anew, with index.html at its root, and send it with create_upload."
+        }
+        Code::InvalidCiphertext => "Leave `e2e` out unless the file was encrypted before.",
+        Code::TooLarge => {
+            "Make it smaller: fewer and smaller images inside it, or several pages. get_me tells the limit; get_content \
+             takes `max_bytes` and `offset`."
+        }
+        Code::TooManyScripts => "Leave `csp_strict` out, or put the scripts into fewer elements.",
+        Code::InvalidSlug => "Choose another slug: 3 to 63 of a-z, 0-9 and inner hyphens.",
+        Code::SlugRequired => "Send a `slug` with visibility \"public\", or leave the page unlisted.",
+        Code::SlugTaken => "Choose another slug.",
+        Code::TooMany => {
+            "Make room first: revoke_share_link for links that are not needed, resolve_feedback for comments."
+        }
+        Code::Conflict => {
+            "Call get_content to see what is there now, put your change into that, and send the new \
+             `expected_updated_at`."
+        }
+        Code::Expired => "Call set_expiry with a later moment to bring the page back, then try again.",
+        Code::NotRestorable | Code::Deleted | Code::Burnt => {
+            "It is gone for good; publish it anew with publish_html."
+        }
+        Code::TakenDown => "Whoever runs this service removed it; do not publish it again.",
+        Code::PlanPageLimit => {
+            "Call list_sites and ask the person which page may go; delete_site makes room for a new one."
+        }
+        Code::PlanLifetimeLimit => {
+            "Ask for a shorter life, or leave `expires_in_hours` out; get_me tells the limit."
+        }
+        Code::PlanDailyLimit | Code::RateLimited | Code::Overloaded | Code::StorageUnavailable => {
+            "Nothing was changed. The same call works later."
+        }
+        Code::IdempotencyMismatch => {
+            "Use a new `idempotency_key` (or a new upload address) for a call that asks for something else."
+        }
+        Code::IdempotencyInFlight => {
+            "The first call is still under way; make the same call again in a moment."
+        }
+        Code::StorageFull => {
+            "Tell the person: whoever runs this service has to make room. Reading still works."
+        }
+        Code::Internal => {
+            "The fault is on the server. Look with get_site or list_sites whether it was done before you try again."
+        }
+        // Their messages say what to do, or no tool meets them: they belong to forms, to viewers and to people.
+        Code::MethodNotAllowed
+        | Code::MisdirectedHost
+        | Code::NotMultipart
+        | Code::MissingFile
+        | Code::NoClientIp
+        | Code::PasswordRequired
+        | Code::WrongPassword
+        | Code::EmailRequired
+        | Code::InvalidCode
+        | Code::ProofNeeded
+        | Code::InvalidPasskey
+        | Code::CrossSite
+        | Code::MailNotConfigured
+        | Code::ServiceWorkerRefused
+        | Code::RangeNotSatisfiable
+        | Code::RequestTimeout
+        | Code::HeadersTooLarge => return None,
+    })
+}

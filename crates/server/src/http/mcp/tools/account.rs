@@ -1,0 +1,50 @@
+//! Who asks and what they may use, and what makes a good page here.
+
+use super::{Call, READS, Tool, schema};
+use crate::http::api::MeJson;
+use crate::http::mcp::answer::Answer;
+use crate::pages::{self, Facts};
+use dropleaf_core::Result;
+use dropleaf_core::scope::Scope;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+pub(super) static GET_ME: Tool = Tool {
+    name: "get_me",
+    title: "Get the account",
+    description: "Read the account: its plan, what it has used, and its limits (null means none).",
+    needs: Scope::Read,
+    hints: READS,
+    input: schema::nothing,
+    output: schema::given::<MeJson>,
+    run: |call| Box::pin(get_me(call)),
+};
+
+async fn get_me(call: Call) -> Result<Answer> {
+    let me = MeJson::of(&call.state, call.account()).await?;
+    Ok(Answer::json(me).warned(call.fields.warnings()))
+}
+
+/// A text for agents.
+#[derive(Debug, Serialize, ToSchema)]
+struct GuideJson {
+    markdown: String,
+}
+
+pub(super) static GET_DESIGN_GUIDE: Tool = Tool {
+    name: "get_design_guide",
+    title: "Read the design guide",
+    description: "Read what makes a good page here: what is hosted, what a page may load, and how to make one that reads \
+                  well. Worth a look before the first page.",
+    needs: Scope::Read,
+    hints: READS,
+    input: schema::nothing,
+    output: schema::given::<GuideJson>,
+    run: |call| Box::pin(get_design_guide(call)),
+};
+
+async fn get_design_guide(call: Call) -> Result<Answer> {
+    let markdown = pages::design_guide(&Facts::of(&call.state.resolved));
+    let answer = Answer::json(GuideJson { markdown: markdown.clone() });
+    Ok(answer.worded(markdown).warned(call.fields.warnings()))
+}

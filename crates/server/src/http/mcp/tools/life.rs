@@ -1,0 +1,86 @@
+//! How a page ends, comes back, and finds an owner.
+
+use super::{Call, Hints, OneSite, REMOVES, SETTLES, Tool, schema};
+use crate::http::api::{DeletedJson, SiteJson};
+use crate::http::mcp::answer::Answer;
+use dropleaf_core::Result;
+use dropleaf_core::scope::Scope;
+use utoipa::ToSchema;
+
+/// Which page to delete.
+#[derive(Debug, ToSchema)]
+#[expect(dead_code, reason = "describes the arguments; they are read field by field")]
+struct DeleteSite {
+    /// The id, the slug or the token of the page.
+    site: String,
+    /// Erases the bytes now; there is no way back.
+    #[schema(nullable = false)]
+    purge: Option<bool>,
+}
+
+pub(super) static DELETE_SITE: Tool = Tool {
+    name: "delete_site",
+    title: "Delete a page",
+    description: "Delete a page: its link stops working at once. restore_site brings it back until `restorable_until`, \
+                  unless `purge` erased it. Ask the person first.",
+    needs: Scope::Write,
+    hints: REMOVES,
+    input: schema::of::<DeleteSite>,
+    output: schema::given::<DeletedJson>,
+    run: |call| Box::pin(delete_site(call)),
+};
+
+async fn delete_site(mut call: Call) -> Result<Answer> {
+    let name = call.site()?;
+    let purge = call.fields.flag("purge")?.unwrap_or_default();
+    let deleted = call.state.app.delete_site(call.account(), &name, purge).await?;
+    Ok(Answer::json(DeletedJson::new(deleted)).warned(call.fields.warnings()))
+}
+
+pub(super) static RESTORE_SITE: Tool = Tool {
+    name: "restore_site",
+    title: "Bring a deleted page back",
+    description: "Bring back a page that was deleted, at the same link. Name it by its id or token.",
+    needs: Scope::Write,
+    hints: Hints { open_world: true, ..SETTLES },
+    input: schema::of::<OneSite>,
+    output: schema::given::<SiteJson>,
+    run: |call| Box::pin(restore_site(call)),
+};
+
+async fn restore_site(mut call: Call) -> Result<Answer> {
+    let name = call.site()?;
+    let app = &call.state.app;
+    let updated = app.restore_site(call.account(), &name).await?;
+    Ok(Answer::json(SiteJson::updated(app, updated)).page().warned(call.fields.warnings()))
+}
+
+/// Which page to adopt.
+#[derive(Debug, ToSchema)]
+#[expect(dead_code, reason = "describes the arguments; they are read field by field")]
+struct ClaimSite {
+    /// The id or the token of the page.
+    site: String,
+    /// The secret that came with the page when it was published: `clm_…`.
+    claim_token: String,
+}
+
+pub(super) static CLAIM_SITE: Tool = Tool {
+    name: "claim_site",
+    title: "Claim a page",
+    description: "Adopt a page that was published without an account: it becomes yours and loses its 24-hour expiry. The \
+                  token works once.",
+    needs: Scope::Write,
+    hints: SETTLES,
+    input: schema::of::<ClaimSite>,
+    output: schema::given::<SiteJson>,
+    run: |call| Box::pin(claim_site(call)),
+};
+
+async fn claim_site(mut call: Call) -> Result<Answer> {
+    let name = call.site()?;
+    let token = call.fields.required_text("claim_token")?;
+    let app = &call.state.app;
+    let site = app.claim_site(call.account(), &name, &token).await?;
+    Ok(Answer::json(SiteJson::new(app, site)).page().warned(call.fields.warnings()))
+}

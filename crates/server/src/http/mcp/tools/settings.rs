@@ -1,0 +1,143 @@
+//! The settings of a page, one tool for each: the same change as PATCH makes, and the page as it is afterwards.
+
+use super::{Call, Hints, Tool, schema};
+use crate::http::api::{SiteJson, VisibilityName, patch_request};
+use crate::http::mcp::answer::Answer;
+use dropleaf_core::scope::Scope;
+use dropleaf_core::{Error, Result};
+use utoipa::ToSchema;
+
+/// A setting lets people in, keeps them out, or shortens what they have; the same again changes nothing.
+const SETS: Hints = Hints { read_only: false, destructive: true, idempotent: true, open_world: true };
+
+/// Changes settings of a page: one of `needed` must be there, `allowed` may.
+async fn change(mut call: Call, needed: &[&str], allowed: &[&str]) -> Result<Answer> {
+    let name = call.site()?;
+    if !needed.iter().any(|needed| call.fields.has(needed)) {
+        return Err(Error::field(needed.first().unwrap_or(&"site"), "is required"));
+    }
+    let settings = call.fields.split(&[needed, allowed].concat());
+    let app = &call.state.app;
+    let (request, _) = patch_request(settings, app.now())?;
+    let updated = app.change_site(call.account(), &name, request).await?;
+    Ok(Answer::json(SiteJson::updated(app, updated)).page().warned(call.fields.warnings()))
+}
+
+/// Who finds the page.
+#[derive(Debug, ToSchema)]
+#[expect(dead_code, reason = "describes the arguments; they are read field by field")]
+struct SetVisibility {
+    /// The id, the slug or the token of the page.
+    site: String,
+    /// `unlisted`: whoever has the link. `public`: under its slug. `burn`: deleted after its first view.
+    #[schema(inline)]
+    visibility: VisibilityName,
+    /// The public name; needed for `public` unless the page has one.
+    #[schema(nullable = false)]
+    slug: Option<String>,
+}
+
+pub(super) static SET_VISIBILITY: Tool = Tool {
+    name: "set_visibility",
+    title: "Set visibility",
+    description: "Make a page unlisted (private link), public (under a slug) or burn (deleted after its first view). Ask \
+                  the person before you make a page public.",
+    needs: Scope::Write,
+    hints: SETS,
+    input: schema::of::<SetVisibility>,
+    output: schema::given::<SiteJson>,
+    run: |call| Box::pin(change(call, &["visibility"], &["slug"])),
+};
+
+/// What viewers must enter.
+#[derive(Debug, ToSchema)]
+#[expect(dead_code, reason = "describes the arguments; they are read field by field")]
+struct SetPassword {
+    /// The id, the slug or the token of the page.
+    site: String,
+    /// The password; null removes the gate.
+    #[schema(required = true)]
+    password: Option<String>,
+}
+
+pub(super) static SET_PASSWORD: Tool = Tool {
+    name: "set_password",
+    title: "Set or remove the password",
+    description: "Set the password that viewers must enter, or remove it with null. Whoever came in with the old one is \
+                  asked again.",
+    needs: Scope::Write,
+    hints: SETS,
+    input: schema::of::<SetPassword>,
+    output: schema::given::<SiteJson>,
+    run: |call| Box::pin(change(call, &["password"], &[])),
+};
+
+/// When the page ends. Send one of the two.
+#[derive(Debug, ToSchema)]
+#[expect(dead_code, reason = "describes the arguments; they are read field by field")]
+struct SetExpiry {
+    /// The id, the slug or the token of the page.
+    site: String,
+    #[schema(schema_with = schema::hours, required = false)]
+    expires_in_hours: Option<f64>,
+    /// Epoch seconds, in place of `expires_in_hours`.
+    #[schema(nullable = false)]
+    expires_at: Option<i64>,
+}
+
+pub(super) static SET_EXPIRY: Tool = Tool {
+    name: "set_expiry",
+    title: "Set when a page ends",
+    description: "Set when a page ends, or that it never does. Send `expires_in_hours` (from now) or `expires_at`. A later \
+                  moment brings an expired page back.",
+    needs: Scope::Write,
+    // Hours count from now, each time anew.
+    hints: Hints { idempotent: false, ..SETS },
+    input: schema::of::<SetExpiry>,
+    output: schema::given::<SiteJson>,
+    run: |call| Box::pin(change(call, &["expires_in_hours", "expires_at"], &[])),
+};
+
+/// Whose addresses open the page.
+#[derive(Debug, ToSchema)]
+#[expect(dead_code, reason = "describes the arguments; they are read field by field")]
+struct SetEmailGate {
+    /// The id, the slug or the token of the page.
+    site: String,
+    /// A domain such as example.com; null removes the gate.
+    #[schema(required = true)]
+    email_gate_domain: Option<String>,
+}
+
+pub(super) static SET_EMAIL_GATE: Tool = Tool {
+    name: "set_email_gate",
+    title: "Set or remove the e-mail gate",
+    description: "Open a page only to people with an e-mail address of one domain, who get a code by mail; null opens it \
+                  to everybody with the link again.",
+    needs: Scope::Write,
+    hints: SETS,
+    input: schema::of::<SetEmailGate>,
+    output: schema::given::<SiteJson>,
+    run: |call| Box::pin(change(call, &["email_gate_domain"], &[])),
+};
+
+/// Whether viewers can comment.
+#[derive(Debug, ToSchema)]
+#[expect(dead_code, reason = "describes the arguments; they are read field by field")]
+struct SetAgentation {
+    /// The id, the slug or the token of the page.
+    site: String,
+    /// Whether the page shows the toolbar.
+    agentation: bool,
+}
+
+pub(super) static SET_AGENTATION: Tool = Tool {
+    name: "set_agentation",
+    title: "Switch the feedback toolbar",
+    description: "Give viewers of a page the annotation toolbar, or take it away. What they say is read with list_feedback.",
+    needs: Scope::Write,
+    hints: Hints { destructive: false, ..SETS },
+    input: schema::of::<SetAgentation>,
+    output: schema::given::<SiteJson>,
+    run: |call| Box::pin(change(call, &["agentation"], &[])),
+};

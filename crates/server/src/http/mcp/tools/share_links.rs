@@ -1,0 +1,94 @@
+//! Links that open a page's gate for whoever has them.
+
+use super::{ADDS, Call, OneSite, READS, REMOVES, Tool, schema};
+use crate::http::api::{OkJson, ShareTokenJson, ShareTokensJson, make_share_token};
+use crate::http::mcp::answer::Answer;
+use dropleaf_core::Result;
+use dropleaf_core::scope::Scope;
+use utoipa::ToSchema;
+
+/// A link to make.
+#[derive(Debug, ToSchema)]
+#[expect(dead_code, reason = "describes the arguments; they are read field by field")]
+struct CreateShareLink {
+    /// The id, the slug or the token of the page.
+    site: String,
+    /// For the owner; viewers do not see it.
+    #[schema(nullable = false)]
+    note: Option<String>,
+    /// Seconds from now; without it the link does not expire.
+    #[schema(nullable = false, minimum = 1)]
+    expires_in: Option<i64>,
+    /// How often it may be opened.
+    #[schema(nullable = false, minimum = 1)]
+    max_uses: Option<i64>,
+    /// Whether it opens the e-mail gate as well.
+    #[schema(nullable = false)]
+    bypass_email_gate: Option<bool>,
+    /// Any text of up to 255 characters: the same call with the same key within 24 hours gets the first link again.
+    #[schema(nullable = false, max_length = 255)]
+    idempotency_key: Option<String>,
+}
+
+pub(super) static CREATE_SHARE_LINK: Tool = Tool {
+    name: "create_share_link",
+    title: "Make a share link",
+    description: "Make a link that opens a page without its password. Hand out `url`; it can expire, be limited to a number \
+                  of uses, and be revoked.",
+    needs: Scope::Write,
+    hints: ADDS,
+    input: schema::of::<CreateShareLink>,
+    output: schema::given::<ShareTokenJson>,
+    run: |call| Box::pin(create_share_link(call)),
+};
+
+async fn create_share_link(mut call: Call) -> Result<Answer> {
+    let name = call.site()?;
+    let key = call.fields.optional_text("idempotency_key")?;
+    let written = make_share_token(&call.state, &call.sender.caller, &name, call.fields, key).await?;
+    let answer = Answer::written(&written)?;
+    let (site_id, url) = (answer.text_of("site_id"), answer.text_of("url"));
+    Ok(answer.of_site(site_id).linked(url, "Share link".into()))
+}
+
+pub(super) static LIST_SHARE_LINKS: Tool = Tool {
+    name: "list_share_links",
+    title: "List share links",
+    description: "List a page's share links with their uses, newest first.",
+    needs: Scope::Read,
+    hints: READS,
+    input: schema::of::<OneSite>,
+    output: schema::given::<ShareTokensJson>,
+    run: |call| Box::pin(list_share_links(call)),
+};
+
+async fn list_share_links(mut call: Call) -> Result<Answer> {
+    let name = call.site()?;
+    let list = ShareTokensJson::of(&call.state, call.account(), &name).await?;
+    Ok(Answer::json(list).warned(call.fields.warnings()))
+}
+
+/// Which link to revoke.
+#[derive(Debug, ToSchema)]
+#[expect(dead_code, reason = "describes the arguments; they are read field by field")]
+struct RevokeShareLink {
+    /// The id of the link (`share_…`), or its token (`shr_…`).
+    token: String,
+}
+
+pub(super) static REVOKE_SHARE_LINK: Tool = Tool {
+    name: "revoke_share_link",
+    title: "Revoke a share link",
+    description: "Revoke a share link: it stops working, and whoever came in with it is outside again at once.",
+    needs: Scope::Write,
+    hints: REMOVES,
+    input: schema::of::<RevokeShareLink>,
+    output: schema::given::<OkJson>,
+    run: |call| Box::pin(revoke_share_link(call)),
+};
+
+async fn revoke_share_link(mut call: Call) -> Result<Answer> {
+    let token = call.fields.required_text("token")?;
+    call.state.app.revoke_share_token(call.account(), &token).await?;
+    Ok(Answer::json(OkJson::yes()).warned(call.fields.warnings()))
+}

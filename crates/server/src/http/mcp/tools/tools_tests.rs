@@ -1,0 +1,123 @@
+//! The table as a whole: complete, described as strict clients want it, and the same as in the documentation.
+
+use super::*;
+use serde_json::Value;
+use std::fmt::Write as _;
+
+/// Every schema of a tool, with where it is.
+fn schemas() -> impl Iterator<Item = (String, Value)> {
+    TOOLS.iter().flat_map(|tool| {
+        [("takes", tool.input), ("gives", tool.output)]
+            .map(|(which, schema)| (format!("{} {which}", tool.name), Value::Object(schema())))
+    })
+}
+
+/// Every object that is a schema within one.
+fn walk(schema: &Value, seen: &mut impl FnMut(&serde_json::Map<String, Value>)) {
+    let Value::Object(object) = schema else { return };
+    seen(object);
+    for (word, value) in object {
+        match (word.as_str(), value) {
+            ("properties" | "$defs", Value::Object(named)) => {
+                named.values().for_each(|inner| walk(inner, seen))
+            }
+            ("items", inner) => walk(inner, seen),
+            ("oneOf" | "anyOf" | "allOf", Value::Array(inner)) => {
+                inner.iter().for_each(|inner| walk(inner, seen))
+            }
+            _ => {}
+        }
+    }
+}
+
+#[test]
+fn the_issues_tools_are_there_once_each() {
+    assert_eq!(TOOLS.len(), 23);
+    let names: std::collections::BTreeSet<_> = TOOLS.iter().map(|tool| tool.name).collect();
+    assert_eq!(names.len(), TOOLS.len());
+}
+
+#[test]
+fn schemas_use_words_that_strict_clients_know() {
+    const WORDS: [&str; 17] = [
+        "$defs",
+        "$ref",
+        "additionalProperties",
+        "anyOf",
+        "description",
+        "enum",
+        "format",
+        "items",
+        "maxLength",
+        "maximum",
+        "minimum",
+        "oneOf",
+        "properties",
+        "required",
+        "title",
+        "type",
+        "minLength",
+    ];
+    for (of, schema) in schemas() {
+        assert_eq!(schema["type"], "object", "{of}");
+        walk(&schema, &mut |object| {
+            for word in object.keys() {
+                assert!(WORDS.contains(&word.as_str()), "{of}: {word} in {object:?}");
+            }
+            if let Some(Value::String(target)) = object.get("$ref") {
+                let name = target.strip_prefix("#/$defs/").unwrap_or_else(|| panic!("{of}: {target}"));
+                assert!(schema["$defs"][name].is_object(), "{of}: {target} leads nowhere");
+            }
+        });
+    }
+}
+
+#[test]
+fn arguments_are_plain_and_described() {
+    for tool in TOOLS {
+        let schema = Value::Object((tool.input)());
+        assert!(schema.get("$defs").is_none(), "{}: {schema}", tool.name);
+        for top in ["oneOf", "anyOf", "allOf"] {
+            assert!(schema.get(top).is_none(), "{}: models take no {top} at the top", tool.name);
+        }
+        let Some(properties) = schema["properties"].as_object() else {
+            assert_eq!(schema, serde_json::json!({"type": "object", "additionalProperties": false}));
+            continue;
+        };
+        for (name, property) in properties {
+            assert!(property["description"].is_string(), "{}: {name} is not described", tool.name);
+            let null =
+                property["type"].as_array().is_some_and(|types| types.iter().any(|kind| kind == "null"));
+            let clears = ["password", "email_gate_domain"].contains(&name.as_str());
+            assert!(!null || (clears && tool.name.starts_with("set_")), "{}: {name} may be null", tool.name);
+        }
+    }
+}
+
+#[test]
+fn hints_agree_with_scopes() {
+    for tool in TOOLS {
+        assert_eq!(tool.hints.read_only, tool.needs == Scope::Read, "{}", tool.name);
+        assert!(!(tool.hints.read_only && tool.hints.destructive), "{}", tool.name);
+        assert!(tool.description.len() < 600 && tool.title.len() < 40, "{}", tool.name);
+    }
+}
+
+#[test]
+fn the_documentation_has_the_same_table() {
+    let mut table = String::from("| Tool | | Scope | Hints |\n|---|---|---|---|\n");
+    for tool in TOOLS {
+        let Hints { read_only, destructive, idempotent, open_world } = tool.hints;
+        let hints = [
+            (read_only, "reads only"),
+            (destructive, "destructive"),
+            (idempotent, "idempotent"),
+            (open_world, "open world"),
+        ];
+        let hints: Vec<_> = hints.into_iter().filter_map(|(is, word)| is.then_some(word)).collect();
+        let (name, title, scope) = (tool.name, tool.title, tool.needs.as_str());
+        writeln!(table, "| `{name}` | {title} | `{scope}` | {} |", hints.join(", ")).unwrap();
+    }
+    let page = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/mcp.md")).unwrap();
+    assert!(page.contains(&table), "docs/mcp.md should have this table:\n{table}");
+}

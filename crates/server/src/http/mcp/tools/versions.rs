@@ -1,0 +1,58 @@
+//! What a page showed before, and going back to it.
+
+use super::{Call, OneSite, READS, REPLACES, Tool, schema};
+use crate::http::api::{SiteJson, VersionsJson};
+use crate::http::mcp::answer::Answer;
+use dropleaf_core::Result;
+use dropleaf_core::scope::Scope;
+use utoipa::ToSchema;
+
+pub(super) static LIST_VERSIONS: Tool = Tool {
+    name: "list_versions",
+    title: "List a page's versions",
+    description: "List what a page has shown, newest first; `current` marks what it shows now.",
+    needs: Scope::Read,
+    hints: READS,
+    input: schema::of::<OneSite>,
+    output: schema::given::<VersionsJson>,
+    run: |call| Box::pin(list_versions(call)),
+};
+
+async fn list_versions(mut call: Call) -> Result<Answer> {
+    let name = call.site()?;
+    let app = &call.state.app;
+    let (site, versions) = app.list_versions(call.account(), &name).await?;
+    let answer = Answer::json(VersionsJson::new(&site, versions));
+    let (url, title) = (app.canonical_url(&site), site.title);
+    Ok(answer.of_site(site.id).linked(url, title).warned(call.fields.warnings()))
+}
+
+/// Which version to show again.
+#[derive(Debug, ToSchema)]
+#[expect(dead_code, reason = "describes the arguments; they are read field by field")]
+struct RollbackSite {
+    /// The id, the slug or the token of the page.
+    site: String,
+    /// The number that list_versions shows.
+    #[schema(minimum = 1)]
+    version: i64,
+}
+
+pub(super) static ROLLBACK_SITE: Tool = Tool {
+    name: "rollback_site",
+    title: "Go back to an older version",
+    description: "Show the content of an older version again, as a new version; nothing is lost.",
+    needs: Scope::Write,
+    hints: REPLACES,
+    input: schema::of::<RollbackSite>,
+    output: schema::given::<SiteJson>,
+    run: |call| Box::pin(rollback_site(call)),
+};
+
+async fn rollback_site(mut call: Call) -> Result<Answer> {
+    let name = call.site()?;
+    let version = call.fields.required_int("version")?;
+    let app = &call.state.app;
+    let updated = app.rollback_site(call.account(), &name, version).await?;
+    Ok(Answer::json(SiteJson::updated(app, updated)).page().warned(call.fields.warnings()))
+}

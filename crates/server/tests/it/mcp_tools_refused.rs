@@ -1,0 +1,213 @@
+//! What tools refuse: by scope, by owner, by argument; and what they say then. Spec §4 MCP, §5, §7.
+
+use crate::harness::oauth::let_in;
+use crate::harness::{DAY, Node, Setup, on_each_database, page};
+use serde_json::{Value, json};
+
+/// A call of every tool that would work for the owner of the page.
+fn calls(site: &Value) -> Vec<(&'static str, Value)> {
+    let id = &site["id"];
+    vec![
+        ("get_site", json!({"site": id})),
+        ("get_content", json!({"site": id})),
+        ("list_versions", json!({"site": id})),
+        ("list_share_links", json!({"site": id})),
+        ("list_feedback", json!({"site": id})),
+        ("list_sites", json!({})),
+        ("get_me", json!({})),
+        ("get_design_guide", json!({})),
+        ("update_site", json!({"site": id, "html": page("New")})),
+        ("set_visibility", json!({"site": id, "visibility": "unlisted"})),
+        ("set_password", json!({"site": id, "password": "x"})),
+        ("set_expiry", json!({"site": id, "expires_in_hours": 5})),
+        ("set_email_gate", json!({"site": id, "email_gate_domain": "example.com"})),
+        ("set_agentation", json!({"site": id, "agentation": true})),
+        ("rollback_site", json!({"site": id, "version": 1})),
+        ("create_share_link", json!({"site": id})),
+        ("create_upload", json!({"site": id, "file": "a.html"})),
+        ("restore_site", json!({"site": id})),
+        ("delete_site", json!({"site": id})),
+        ("claim_site", json!({"site": id, "claim_token": "clm_x"})),
+        ("revoke_share_link", json!({"token": "share_aaaaaaaaaaaaaaaaaaaa"})),
+        ("resolve_feedback", json!({"id": "fb_aaaaaaaaaaaaaaaaaaaa"})),
+        ("publish_html", json!({"html": page("More")})),
+    ]
+}
+
+#[tokio::test]
+async fn token_that_may_only_read_is_challenged_on_every_tool_that_writes() {
+    let node = Node::start().await;
+    let person = node.newcomer_on("pro").await;
+    let (reader, writer) = (let_in(&person, "sites:read").await, let_in(&person, "sites:write").await);
+    let both = let_in(&person, "").await;
+    let site = node.mcp_modern(&both.access).give("publish_html", json!({"html": page("Mine")})).await;
+    let tools = node.mcp_modern(&both.access).tools().await;
+    let metadata = format!("{}/.well-known/oauth-protected-resource/mcp", node.base_url());
+    assert_eq!(calls(&site).len(), tools.len());
+    for modern in [true, false] {
+        for (tool, arguments) in calls(&site) {
+            let described = tools.iter().find(|known| known["name"] == tool).unwrap();
+            let reads = described["annotations"]["readOnlyHint"] == true;
+            let (good, bad, scope) =
+                if reads { (&reader, &writer, "sites:read") } else { (&writer, &reader, "sites:write") };
+            let params = json!({"name": tool, "arguments": arguments});
+            let client = if modern { node.mcp_modern(&bad.access) } else { node.mcp(&bad.access).await };
+            let refused = client.send("tools/call", params.clone()).await.refused(403, "insufficient_scope");
+            let challenge = refused.header("www-authenticate");
+            assert!(
+                challenge.starts_with("Bearer error=\"insufficient_scope\", scope=\""),
+                "{tool}: {challenge}"
+            );
+            assert!(challenge.contains(&format!("scope=\"{scope}\"")), "{tool}: {challenge}");
+            assert!(challenge.contains(&format!("resource_metadata=\"{metadata}\"")), "{tool}: {challenge}");
+            if reads {
+                node.mcp_modern(&good.access).give(tool, arguments).await;
+            }
+        }
+    }
+    let unchanged = node.mcp_modern(&reader.access).give("get_site", json!({"site": site["id"]})).await;
+    assert_eq!(unchanged["updated_at"], site["updated_at"]);
+}
+
+#[tokio::test]
+async fn pages_of_others_do_not_exist() {
+    on_each_database(Setup::new, async |node| {
+        let site = node.publish_page("Theirs").await;
+        let stranger = node.account("pro").await;
+        let client = node.mcp_modern(&stranger);
+        for (tool, arguments) in calls(&site) {
+            let code = match tool {
+                "list_sites" | "get_me" | "get_design_guide" | "publish_html" => continue,
+                "claim_site" => "already_claimed",
+                _ => "not_found",
+            };
+            let text = client.refused(tool, arguments, code).await;
+            assert!(!text.contains("Theirs"), "{tool}: {text}");
+        }
+        assert_eq!(node.read_site(&site).await["updated_at"], site["updated_at"]);
+        assert_eq!(client.give("list_sites", json!({})).await["sites"], json!([]));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn bad_arguments_are_refused_with_a_code_and_what_to_do() {
+    let node = Node::start().await;
+    let site = node.publish_page("Mine").await;
+    let id = &site["id"];
+    let client = node.mcp_modern(&node.key);
+    for (tool, arguments, code, says) in [
+        ("publish_html", json!({}), "invalid_field", "exactly one of `html` and `markdown`"),
+        ("publish_html", json!({"html": "x", "markdown": "x"}), "invalid_field", "exactly one"),
+        ("publish_html", json!({"html": 5}), "invalid_field", "`html` must be a string"),
+        ("publish_html", json!({"html": ""}), "empty_file", "whole document"),
+        ("publish_html", json!({"html": "<p>", "slug": "!"}), "invalid_slug", "another slug"),
+        ("publish_html", json!({"html": "<p>", "visibility": "public"}), "slug_required", "Send a `slug`"),
+        ("publish_html", json!({"html": "<p>", "visibility": "secret"}), "invalid_field", "visibility"),
+        (
+            "publish_html",
+            json!({"html": "<p>", "expires_in_hours": "soon"}),
+            "invalid_field",
+            "expires_in_hours",
+        ),
+        ("publish_html", json!({"html": "<p>", "expires_in_hours": -1}), "invalid_field", "expires_in_hours"),
+        (
+            "publish_html",
+            json!({"html": "<p>", "expires_in_hours": [1]}),
+            "invalid_field",
+            "expires_in_hours",
+        ),
+        ("publish_html", json!({"html": "<p>", "agentation": "perhaps"}), "invalid_field", "`agentation`"),
+        (
+            "publish_html",
+            json!({"html": "<p>", "slug": "abc", "burn_after_read": true}),
+            "invalid_field",
+            "burn",
+        ),
+        ("publish_html", json!({"html": "<p>", "idempotency_key": ""}), "invalid_field", "1 to 255"),
+        ("update_site", json!({"html": "<p>"}), "invalid_field", "`site` is required"),
+        (
+            "update_site",
+            json!({"site": id, "html": "<p>", "expected_updated_at": 1}),
+            "conflict",
+            "get_content",
+        ),
+        ("get_site", json!({"site": "nowhere"}), "not_found", "list_sites"),
+        ("get_content", json!({"site": id, "max_bytes": 5}), "invalid_field", "`max_bytes`"),
+        ("get_content", json!({"site": id, "offset": -1}), "invalid_field", "`offset`"),
+        ("list_sites", json!({"limit": 0}), "invalid_field", "`limit`"),
+        ("list_sites", json!({"state": "deleted"}), "invalid_field", "live or expired"),
+        ("set_visibility", json!({"site": id}), "invalid_field", "`visibility` is required"),
+        ("set_visibility", json!({"site": id, "slug": "abc"}), "invalid_field", "`visibility` is required"),
+        ("set_visibility", json!({"site": id, "visibility": "public"}), "slug_required", "slug"),
+        ("set_password", json!({"site": id}), "invalid_field", "`password` is required"),
+        ("set_password", json!({"site": id, "password": ""}), "invalid_field", "`password`"),
+        ("set_expiry", json!({"site": id}), "invalid_field", "`expires_in_hours` is required"),
+        ("set_expiry", json!({"site": id, "expires_at": 5}), "invalid_field", "past"),
+        ("set_email_gate", json!({"site": id, "email_gate_domain": "no domain"}), "invalid_field", "email"),
+        ("set_agentation", json!({"site": id, "agentation": null}), "invalid_field", "true or false"),
+        ("rollback_site", json!({"site": id}), "invalid_field", "`version` is required"),
+        ("rollback_site", json!({"site": id, "version": 99}), "not_found", "version"),
+        ("delete_site", json!({"site": id, "purge": "yes"}), "invalid_field", "true or false"),
+        ("create_share_link", json!({"site": id, "max_uses": 0}), "invalid_field", "max_uses"),
+        ("revoke_share_link", json!({"token": "x"}), "not_found", "share token"),
+        ("resolve_feedback", json!({}), "invalid_field", "`id` is required"),
+        ("create_upload", json!({"visibility": "public"}), "slug_required", "slug"),
+        ("create_upload", json!({"file": "a\nb"}), "invalid_field", "`file`"),
+        ("create_upload", json!({"expected_updated_at": 5}), "invalid_field", "`site`"),
+    ] {
+        let text = client.refused(tool, arguments.clone(), code).await;
+        assert!(text.contains(says), "{tool} {arguments}: {text}");
+    }
+    assert_eq!(node.read_site(&site).await["updated_at"], site["updated_at"]);
+    assert_eq!(node.count("SELECT COUNT(*) FROM sites").await, 1);
+}
+
+#[tokio::test]
+async fn unknown_arguments_are_warned_of_by_every_tool() {
+    let node = Node::start().await;
+    let client = node.mcp_modern(&node.key);
+    let site = node.publish_page("Mine").await;
+    for (tool, mut arguments) in calls(&site) {
+        arguments["colour"] = json!("red");
+        let result = client.call(tool, arguments).await;
+        if result["isError"] == true {
+            assert!(
+                ["claim_site", "revoke_share_link", "resolve_feedback"].contains(&tool),
+                "{tool}: {result}"
+            );
+            continue;
+        }
+        let warnings =
+            result["structuredContent"]["warnings"].as_array().unwrap_or_else(|| panic!("{tool}: {result}"));
+        let warns =
+            warnings.iter().any(|warning| warning.as_str().unwrap().contains("`colour` is not known"));
+        assert!(warns, "{tool}: {warnings:?}");
+    }
+    // A setting that belongs to another tool is none of this one's.
+    let site = node.publish_page("Other").await;
+    let call = json!({"site": site["id"], "agentation": true, "visibility": "burn"});
+    let given = client.give("set_agentation", call).await;
+    assert_eq!((&given["agentation"], &given["visibility"]), (&json!(true), &json!("unlisted")));
+    assert!(given["warnings"][0].as_str().unwrap().contains("`visibility`"));
+}
+
+#[tokio::test]
+async fn limits_say_when_and_how_to_go_on() {
+    let node = Node::start().await;
+    let free = node.account("free").await;
+    let client = node.mcp_modern(&free);
+    let mut last = Value::Null;
+    for n in 0..3 {
+        last = client.give("publish_html", json!({"html": page(&n.to_string())})).await;
+    }
+    let text = client.refused("publish_html", json!({"html": page("4")}), "plan_page_limit").await;
+    assert!(text.contains("delete_site makes room"), "{text}");
+    node.clock.advance(8 * DAY);
+    let update = json!({"site": last["id"], "html": page("5")});
+    let text = client.refused("update_site", update, "expired").await;
+    assert!(text.contains("set_expiry"), "{text}");
+    let unknown = client.send("tools/call", json!({"name": "publish", "arguments": {}})).await;
+    let message = crate::harness::mcp::message_in(&unknown);
+    assert_eq!(message["error"]["code"], -32602, "{message}");
+}
