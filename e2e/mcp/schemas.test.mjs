@@ -78,7 +78,7 @@ test('every tool takes and gives what its schemas say', async () => {
   await call('list_versions', { site });
   await call('rollback_site', { site, version: 1 });
   await call('delete_site', { site });
-  await call('list_sites', { state: 'deleted' });
+  await call('list_sites', { state: 'expired' });
   await call('restore_site', { site });
   const found = await publish(server, { name: 'a.html', bytes: page('Found') });
   await call('claim_site', { site: found.id, claim_token: found.claim_token });
