@@ -26,6 +26,8 @@ async function run(server, era, env, acts) {
   child.stderr.setEncoding('utf8').on('data', (text) => (complaints += text));
   const ended = new Promise((resolve) => child.once('close', resolve));
   const said = {};
+  // Whatever it waits for then does not come.
+  const timer = setTimeout(() => child.kill('SIGKILL'), 60_000);
   try {
     for await (const line of createInterface({ input: child.stdout })) {
       const fact = JSON.parse(line);
@@ -33,8 +35,9 @@ async function run(server, era, env, acts) {
       if (act) child.stdin.write(`${JSON.stringify((await act(fact)) ?? {})}\n`);
       else Object.assign(said, fact);
     }
-    assert.equal(await ended, 0, complaints);
+    assert.equal(await ended, 0, `${complaints}\nit said: ${JSON.stringify(said)}`);
   } finally {
+    clearTimeout(timer);
     child.kill('SIGKILL');
   }
   return said;

@@ -61,7 +61,7 @@ test('every tool takes and gives what its schemas say', async () => {
   await call('set_visibility', { site, visibility: 'public', slug: 'swept' });
   await call('set_visibility', { site, visibility: 'unlisted' });
   await call('set_expiry', { site, expires_in_hours: 24 });
-  await call('set_expiry', { site, expires_at: null });
+  await call('set_expiry', { site, expires_in_hours: null });
   await call('set_agentation', { site, agentation: true });
   await comment(server, made, 'Why?');
   assert.equal((await call('get_site', { site })).unread_feedback, 1);
@@ -78,7 +78,7 @@ test('every tool takes and gives what its schemas say', async () => {
   await call('list_versions', { site });
   await call('rollback_site', { site, version: 1 });
   await call('delete_site', { site });
-  await call('list_sites', { state: 'deleted' });
+  await call('list_sites', { state: 'expired' });
   await call('restore_site', { site });
   const found = await publish(server, { name: 'a.html', bytes: page('Found') });
   await call('claim_site', { site: found.id, claim_token: found.claim_token });
@@ -99,7 +99,7 @@ test('every tool takes and gives what its schemas say', async () => {
 test('a refusal says its code and what to do, and has no structure to hold against a schema', async () => {
   for (const [name, args, code] of [
     ['get_site', { site: 'site_of_nobody' }, 'not_found'],
-    ['publish_html', {}, 'invalid_request'],
+    ['publish_html', {}, 'invalid_field'],
     ['publish_html', { html: page('x'), slug: 'a b' }, 'invalid_slug'],
   ]) {
     const result = await client.request({ method: 'tools/call', params: { name, arguments: args } }, CallToolResultSchema);

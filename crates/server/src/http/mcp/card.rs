@@ -17,7 +17,8 @@ pub(super) const BESIDE: &str = "/mcp/server-card";
 const SCHEMA: &str = "https://static.modelcontextprotocol.io/schemas/v1/server-card.schema.json";
 const CARD: &str = "application/mcp-server-card+json";
 /// At most 100 characters.
-const DESCRIPTION: &str = "Publish HTML as private pages with unguessable links, and hear what their readers say.";
+const DESCRIPTION: &str =
+    "Publish HTML as private pages with unguessable links, and hear what their readers say.";
 
 /// `/.well-known/mcp/server-card.json`: the end of the name promises plain JSON.
 pub(super) async fn well_known(State(mcp): State<Arc<Mcp>>, asked: HeaderMap) -> Response {

@@ -128,6 +128,7 @@ fn tidy(schema: &mut JsonObject) {
     if schema.get("format").is_some_and(|format| !FORMATS.iter().any(|known| format == known)) {
         schema.remove("format");
     }
+    part_types(schema);
     for (word, value) in schema.iter_mut() {
         match (word.as_str(), value) {
             ("properties", Value::Object(named)) => {
@@ -140,6 +141,23 @@ fn tidy(schema: &mut JsonObject) {
             _ => {}
         }
     }
+}
+
+/// A list of types becomes branches with one each: some clients read only the first, or refuse the tool. What is said of
+/// the value stays where it is, what is asked of it goes with its type.
+fn part_types(schema: &mut JsonObject) {
+    let Some(Value::Array(types)) = schema.get("type").cloned() else { return };
+    schema.remove("type");
+    let (said, asked) = std::mem::take(schema)
+        .into_iter()
+        .partition::<JsonObject, _>(|(word, _)| ["description", "default"].contains(&word.as_str()));
+    let branch = |name: Value| {
+        let mut branch = if name == "null" { JsonObject::new() } else { asked.clone() };
+        branch.insert("type".into(), name);
+        Value::Object(branch)
+    };
+    *schema = said;
+    schema.insert("anyOf".into(), types.into_iter().map(branch).collect());
 }
 
 /// Every definition that a schema needs, also through others.
@@ -176,6 +194,14 @@ mod tests {
         for foreign in ["components", "\"example\"", "int64", "nullable"] {
             assert!(!text.contains(foreign), "{foreign} in {text}");
         }
+    }
+
+    #[test]
+    fn a_list_of_types_becomes_branches_with_one_each() {
+        let schema = Value::Object(of::<SiteJson>());
+        let expiry = &schema["properties"]["expires_at"];
+        assert_eq!(expiry["anyOf"], json!([{"type": "integer"}, {"type": "null"}]));
+        assert!(!schema.to_string().contains("\"type\":["), "{schema}");
     }
 
     #[test]
