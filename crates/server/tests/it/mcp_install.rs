@@ -63,11 +63,11 @@ impl Machine {
         let mut folders = vec![self.home.path().to_owned()];
         while let Some(folder) = folders.pop() {
             for entry in fs::read_dir(folder).unwrap().map(Result::unwrap) {
-                match entry.file_type().unwrap().is_dir() {
-                    true => folders.push(entry.path()),
-                    false => {
-                        found.push(entry.path().strip_prefix(self.home.path()).unwrap().display().to_string())
-                    }
+                if entry.file_type().unwrap().is_dir() {
+                    folders.push(entry.path());
+                } else {
+                    let path = entry.path();
+                    found.push(path.strip_prefix(self.home.path()).unwrap().display().to_string());
                 }
             }
         }

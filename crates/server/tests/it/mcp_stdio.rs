@@ -114,7 +114,7 @@ async fn news_arrive_on_standard_output() {
     for pipe in [&mut old, &mut new] {
         assert_eq!(pipe.news("notifications/resources/updated").await["uri"], uri_of(&site));
     }
-    new.notify("notifications/cancelled", json!({"requestId": listening}));
+    new.notify("notifications/cancelled", &json!({"requestId": listening}));
     assert!(new.request("tools/list", json!({})).await["tools"].is_array(), "and goes on");
     let (rest, success, _) = new.leave().await;
     assert!(rest.is_empty() && success, "{rest:?}");

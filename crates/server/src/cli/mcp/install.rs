@@ -135,11 +135,9 @@ impl Choice {
             !self.name.is_empty() && self.name.len() <= 64 && self.name.bytes().all(is_plain),
             "--name takes letters, digits, - and _"
         );
-        let named = |app: &App| self.clients.contains(app);
-        Ok(match self.clients.is_empty() {
-            true => ALL.into_iter().filter(|app| is_meant(*app)).collect(),
-            false => ALL.into_iter().filter(named).collect(),
-        })
+        let is_chosen =
+            |app: &App| if self.clients.is_empty() { is_meant(*app) } else { self.clients.contains(app) };
+        Ok(ALL.into_iter().filter(is_chosen).collect())
     }
 
     /// Shows the steps, asks, and takes them. Whether anything was written; what was refused is an error in the end.
@@ -156,7 +154,7 @@ impl Choice {
             let file = app.file(folders).unwrap_or_default();
             match step {
                 Ok(step) if step.plan == Plan::Nothing => {
-                    println!("{}: {nothing} ({})", app.title(), file.display())
+                    println!("{}: {nothing} ({})", app.title(), file.display());
                 }
                 Ok(step) => {
                     println!("{}: {}\n{}", app.title(), file.display(), step.shown());

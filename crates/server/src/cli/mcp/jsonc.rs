@@ -86,8 +86,8 @@ struct Reader<'a> {
 
 impl Reader<'_> {
     fn fail(&self, why: &'static str) -> Unreadable {
-        let before = &self.text.as_bytes()[..self.at.min(self.text.len())];
-        Unreadable { line: before.iter().filter(|byte| **byte == b'\n').count() + 1, why }
+        let before = self.text.get(..self.at).unwrap_or(self.text);
+        Unreadable { line: before.matches('\n').count() + 1, why }
     }
 
     fn peek(&self) -> Option<u8> {

@@ -130,8 +130,8 @@ fn take_out(text: &str, object: &Node, members: &[Member], index: usize) -> Stri
     let before = &text[object.span.start..member.start];
     let start = object.span.start + before.trim_end().len();
     let end = member.value.span.end;
-    let mut cuts = vec![start..end];
-    cuts.extend(member.comma.map(|comma| comma..comma + 1));
+    let mut cuts: Vec<Range<usize>> = member.comma.map(|comma| comma..comma + 1).into_iter().collect();
+    cuts.push(start..end);
     let is_last = index + 1 == members.len();
     if is_last && member.comma.is_none() {
         // The comma that led to it.

@@ -129,11 +129,8 @@ fn change(text: &str, path: &[&str], keys: &[(&str, Option<Value>)]) -> Result<S
                 let line = pair(key, value);
                 let newline = newline(text);
                 let before = &text[..end];
-                added.push_str(&if before.ends_with('\n') {
-                    format!("{line}{newline}")
-                } else {
-                    format!("{newline}{line}")
-                });
+                let [lead, trail] = if before.ends_with('\n') { ["", newline] } else { [newline, ""] };
+                added.extend([lead, &line, trail]);
             }
             (None, None) => {}
         }

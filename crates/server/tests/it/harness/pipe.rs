@@ -12,7 +12,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use tokio::time::timeout;
 
 /// Nothing here takes longer than this, however busy the machine is.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 #[derive(Debug)]
 pub(crate) struct Pipe {
@@ -81,7 +81,7 @@ impl Pipe {
             (&begun["protocolVersion"], &begun["serverInfo"]["name"]),
             (&json!(LEGACY), &json!("dropleaf"))
         );
-        self.notify("notifications/initialized", json!({}));
+        self.notify("notifications/initialized", &json!({}));
         self
     }
 
@@ -108,7 +108,7 @@ impl Pipe {
         id
     }
 
-    pub(crate) fn notify(&mut self, method: &str, params: Value) {
+    pub(crate) fn notify(&mut self, method: &str, params: &Value) {
         self.line(&json!({"jsonrpc": "2.0", "method": method, "params": params}).to_string());
     }
 
