@@ -43,6 +43,7 @@ mod mcp_resources;
 mod mcp_sessions;
 mod mcp_streams;
 mod mcp_tools;
+mod mcp_tools_content;
 mod mcp_tools_refused;
 mod mcp_unread;
 mod mcp_uploads;

@@ -1,7 +1,7 @@
 //! The tools of `/mcp`, each called by a client and held against its own schemas. Spec §4 MCP.
 
 use crate::harness::mcp::Mcp;
-use crate::harness::{Form, NOW, Node, Setup, json_schema, on_each_database, page, pdf};
+use crate::harness::{Form, NOW, Node, Setup, json_schema, on_each_database, page};
 use serde_json::{Value, json};
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -233,79 +233,4 @@ async fn same_call_with_the_same_key_is_one_page() {
         assert_eq!(client.give("create_share_link", share).await, link);
     })
     .await;
-}
-
-#[tokio::test]
-async fn markdown_is_typeset_and_its_source_is_kept() {
-    let node = Node::start().await;
-    let client = node.mcp_modern(&node.key);
-    let site = client.give("publish_html", json!({"markdown": "# Plan\n\n- one\n"})).await;
-    assert_eq!(site["title"], "Plan");
-    let source = client.call("get_content", json!({"site": site["id"], "source": true})).await;
-    assert_eq!(source["content"][0]["text"], "# Plan\n\n- one\n");
-    let stored = client.give("get_content", json!({"site": site["id"]})).await;
-    assert!(stored["text"].as_str().unwrap().contains("<li>one"), "{stored}");
-    let changed = json!({"site": site["id"], "markdown": "# Better plan\n"});
-    assert_eq!(client.give("update_site", changed).await["title"], "Better plan");
-}
-
-#[tokio::test]
-async fn ten_mebibytes_pass_through_publish_and_come_back_in_parts() {
-    let node = Node::start().await;
-    // Quotes and umlauts: what JSON makes longer, and what a cut must not go through.
-    let html = format!("<!doctype html><title>Large</title><p>{}", "\"ä\" €\n".repeat(10 * 1024 * 1024 / 9));
-    assert!(html.len() > 9 * 1024 * 1024);
-    let client = node.mcp(&node.key).await;
-    let site = client.give("publish_html", json!({"html": html})).await;
-    assert_eq!(site["byte_size"], html.len());
-    let part = client.call("get_content", json!({"site": site["id"]})).await;
-    let given = &part["structuredContent"];
-    assert_eq!((&given["offset"], &given["byte_size"]), (&json!(0), &json!(html.len())));
-    let (text, next) = (given["text"].as_str().unwrap(), given["next_offset"].as_u64().unwrap());
-    assert!(text.len() as u64 == next && next <= 65536 && html.starts_with(text));
-    assert_eq!(part["content"][0]["text"], text);
-    assert!(part["content"][1]["text"].as_str().unwrap().contains(&format!("with offset {next}")));
-    let rest = json!({"site": site["id"], "offset": next, "max_bytes": 20_000_000});
-    let rest = client.give("get_content", rest).await;
-    assert_eq!(format!("{text}{}", rest["text"].as_str().unwrap()), html);
-    assert!(rest.get("next_offset").is_none());
-    let whole = "x".repeat(26 * 1024 * 1024);
-    let text = client.refused("publish_html", json!({"html": whole}), "too_large").await;
-    assert!(text.contains("Make it smaller"), "{text}");
-}
-
-#[tokio::test]
-async fn content_that_is_no_text_is_base64_or_refused() {
-    let node = Node::start().await;
-    let client = node.mcp_modern(&node.key);
-    let site = node.publish(Form::file("a.pdf", pdf())).await;
-    let given = client.give("get_content", json!({"site": site["id"]})).await;
-    assert_eq!(given["mime"], "application/pdf");
-    assert!(given.get("text").is_none());
-    assert!(given["base64"].as_str().unwrap().starts_with("JVBERi0xLjQ"));
-    let long = [pdf(), vec![b' '; 2000]].concat();
-    let site = node.publish(Form::file("b.pdf", long)).await;
-    let text =
-        client.refused("get_content", json!({"site": site["id"], "max_bytes": 1024}), "too_large").await;
-    assert!(text.contains("Raise `max_bytes`") && text.contains("/content"), "{text}");
-}
-
-#[tokio::test]
-async fn list_goes_on_where_it_stopped() {
-    let node = Node::start().await;
-    let client = node.mcp_modern(&node.key);
-    for n in 0..5 {
-        node.publish_page(&format!("Page {n}")).await;
-    }
-    let (mut query, mut titles) = (json!({"limit": 2}), Vec::new());
-    loop {
-        let part = client.give("list_sites", query).await;
-        titles.extend(part["sites"].as_array().unwrap().iter().map(|site| site["title"].clone()));
-        if part["has_more"] != true {
-            break;
-        }
-        query = json!({"limit": 2, "before": part["next_before"], "before_id": part["next_before_id"]});
-    }
-    titles.sort_by_key(ToString::to_string);
-    assert_eq!(titles, ["Page 0", "Page 1", "Page 2", "Page 3", "Page 4"]);
 }

@@ -1,7 +1,7 @@
 //! `create_upload` and the addresses it makes: `PUT /uploads/{ticket}/{filename}` and `POST /uploads/{ticket}`.
 
 use crate::harness::oauth::let_in;
-use crate::harness::{Answer, Form, HOUR, Node, Setup, noise, on_each_database, page, site_path, zip};
+use crate::harness::{Answer, Form, Node, Setup, noise, on_each_database, page, site_path, zip};
 use serde_json::{Value, json};
 
 const LIFE: i64 = 15 * 60;
@@ -229,21 +229,22 @@ async fn too_much_is_413_and_leaves_the_address_good() {
 
 #[tokio::test]
 async fn limits_of_the_plan_and_of_the_key_hold() {
-    let setup = Setup::new().with_rates().set("limits.key_per_minute", "6");
+    let setup = Setup::new().with_rates().set("limits.key_per_minute", "7");
     let node = setup.start().await;
     let free = node.account("free").await;
     for n in 0..3 {
-        let url = address_of(&node, &free, json!({})).await;
-        if n < 2 {
-            put(&node, &url, "a.html", page("x")).await.expect(201);
-        }
+        let form = Form::file("a.html", page(&n.to_string()));
+        node.publish_as(&free, form).await;
     }
-    let other = node.account("free").await;
-    let url = address_of(&node, &other, json!({})).await;
-    for _ in 0..5 {
-        put(&node, &url, "a.html", page("x")).await.expect(201);
+    let url = address_of(&node, &free, json!({})).await;
+    put(&node, &url, "a.html", page("Fourth")).await.refused(402, "plan_page_limit");
+    node.clock.advance(60);
+    // One request made this address, six more use it: they count for the key.
+    let url = address_of(&node, &node.key, json!({})).await;
+    for _ in 0..6 {
+        put(&node, &url, "a.html", page("Same")).await.expect(201);
     }
-    let refused = put(&node, &url, "a.html", page("x")).await.refused(429, "rate_limited");
+    let refused = put(&node, &url, "a.html", page("Same")).await.refused(429, "rate_limited");
     assert!(refused.has("retry-after"));
-    node.clock.advance(HOUR);
+    node.get("/me").key(&node.key).send().await.refused(429, "rate_limited");
 }

@@ -21,7 +21,7 @@ pub(super) use feedback::{FeedbackListJson, ResolvedJson};
 pub(super) use frame::{ApiError, Exchange, carry};
 pub(super) use home::designed;
 pub(super) use share_tokens::{ShareTokenJson, ShareTokensJson, make_share_token};
-pub(super) use site_change::{VisibilityName, patch_request};
+pub(super) use site_change::patch_request;
 pub(super) use site_content::VersionsJson;
 pub(super) use site_json::SiteJson;
 pub(super) use site_life::DeletedJson;

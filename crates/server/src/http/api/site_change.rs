@@ -43,7 +43,7 @@ pub(super) struct PatchBody {
 #[derive(Debug, ToSchema)]
 #[schema(rename_all = "lowercase")]
 #[expect(dead_code, reason = "names the values")]
-pub(in crate::http) enum VisibilityName {
+pub(super) enum VisibilityName {
     Unlisted,
     Public,
     Burn,

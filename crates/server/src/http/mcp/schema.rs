@@ -95,6 +95,21 @@ pub(super) fn add(schema: &mut JsonObject, property: &str, description: &str) {
     }
 }
 
+/// Who finds a page.
+pub(super) fn visibility() -> Object {
+    let says = "unlisted: whoever has the link. public: under its slug. burn: deleted after its first view.";
+    words(&["unlisted", "public", "burn"], says)
+}
+
+/// One of a few words. Written out, because a type of its own would come as a reference or a composition.
+pub(super) fn words(words: &[&str], description: &str) -> Object {
+    ObjectBuilder::new()
+        .schema_type(Type::String)
+        .enum_values(Some(words.iter().copied()))
+        .description(Some(description))
+        .build()
+}
+
 fn object(value: serde_json::Result<Value>) -> JsonObject {
     match value {
         Ok(Value::Object(object)) => object,

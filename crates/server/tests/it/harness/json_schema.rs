@@ -25,6 +25,9 @@ fn at(root: &Value, schema: &Value, value: &Value, place: &str) -> Result<(), St
             "enum" => says.as_array().is_some_and(|all| all.contains(value)),
             "minimum" => value.as_f64().is_none_or(|n| says.as_f64().is_some_and(|least| n >= least)),
             "maximum" => value.as_f64().is_none_or(|n| says.as_f64().is_some_and(|most| n <= most)),
+            "maxLength" => value
+                .as_str()
+                .is_none_or(|text| says.as_u64().is_some_and(|most| text.chars().count() as u64 <= most)),
             "required" => value.as_object().is_none_or(|object| {
                 says.as_array().is_some_and(|names| {
                     names.iter().all(|name| name.as_str().is_some_and(|name| object.contains_key(name)))

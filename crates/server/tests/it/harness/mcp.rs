@@ -45,24 +45,21 @@ impl Mcp<'_> {
     pub(crate) fn message(&self, method: &str, mut params: Value) -> Ask {
         let ask = self.node.post("/mcp").key(&self.credential);
         let mut ask = ask.header("accept", "application/json, text/event-stream");
-        match &self.session {
-            Some(session) => {
-                ask = ask.header("mcp-protocol-version", LEGACY);
-                if !session.is_empty() {
-                    ask = ask.header("mcp-session-id", session);
-                }
+        if let Some(session) = &self.session {
+            ask = ask.header("mcp-protocol-version", LEGACY);
+            if !session.is_empty() {
+                ask = ask.header("mcp-session-id", session);
             }
-            None => {
-                ask = ask.header("mcp-protocol-version", MODERN).header("mcp-method", method);
-                if let Some(name) = params.get("name").or_else(|| params.get("uri")).and_then(Value::as_str) {
-                    ask = ask.header("mcp-name", name);
-                }
-                params["_meta"] = json!({
-                    "io.modelcontextprotocol/protocolVersion": MODERN,
-                    "io.modelcontextprotocol/clientCapabilities": {},
-                    "io.modelcontextprotocol/clientInfo": {"name": "tests", "version": "1"},
-                });
+        } else {
+            ask = ask.header("mcp-protocol-version", MODERN).header("mcp-method", method);
+            if let Some(name) = params.get("name").or_else(|| params.get("uri")).and_then(Value::as_str) {
+                ask = ask.header("mcp-name", name);
             }
+            params["_meta"] = json!({
+                "io.modelcontextprotocol/protocolVersion": MODERN,
+                "io.modelcontextprotocol/clientCapabilities": {},
+                "io.modelcontextprotocol/clientInfo": {"name": "tests", "version": "1"},
+            });
         }
         let mut message = json!({"jsonrpc": "2.0", "method": method, "params": params});
         if !method.starts_with("notifications/") {

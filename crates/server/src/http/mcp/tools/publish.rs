@@ -1,7 +1,7 @@
 //! A new page, and new content for one that is there.
 
 use super::{ADDS, Call, REPLACES, Tool, schema};
-use crate::http::api::{SiteJson, VisibilityName, publish};
+use crate::http::api::{SiteJson, publish};
 use crate::http::extract::{check_size, once};
 use crate::http::mcp::answer::Answer;
 use dropleaf_app::{Upload, Writer};
@@ -33,9 +33,8 @@ pub(super) struct UploadArguments {
     /// Makes the page public under this name; leave it out for a private page with an unguessable link.
     #[schema(nullable = false)]
     slug: Option<String>,
-    /// `unlisted` (the default), `public` (needs a slug) or `burn` (deleted after its first view).
-    #[schema(nullable = false, inline)]
-    visibility: Option<VisibilityName>,
+    #[schema(schema_with = schema::visibility, required = false)]
+    visibility: Option<String>,
     /// Viewers must enter it.
     #[schema(nullable = false)]
     password: Option<String>,

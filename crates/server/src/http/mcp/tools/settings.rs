@@ -1,7 +1,7 @@
 //! The settings of a page, one tool for each: the same change as PATCH makes, and the page as it is afterwards.
 
 use super::{Call, Hints, Tool, schema};
-use crate::http::api::{SiteJson, VisibilityName, patch_request};
+use crate::http::api::{SiteJson, patch_request};
 use crate::http::mcp::answer::Answer;
 use dropleaf_core::scope::Scope;
 use dropleaf_core::{Error, Result};
@@ -29,9 +29,8 @@ async fn change(mut call: Call, needed: &[&str], allowed: &[&str]) -> Result<Ans
 struct SetVisibility {
     /// The id, the slug or the token of the page.
     site: String,
-    /// `unlisted`: whoever has the link. `public`: under its slug. `burn`: deleted after its first view.
-    #[schema(inline)]
-    visibility: VisibilityName,
+    #[schema(schema_with = schema::visibility)]
+    visibility: String,
     /// The public name; needed for `public` unless the page has one.
     #[schema(nullable = false)]
     slug: Option<String>,

@@ -9,6 +9,7 @@ use dropleaf_core::scope::Scope;
 use dropleaf_core::{Code, Error, Result};
 use serde::Serialize;
 use utoipa::ToSchema;
+use utoipa::openapi::schema::Object;
 
 /// As much of a document as a model takes in without being asked: some 16,000 words.
 const PART_BYTES: i64 = 64 * 1024;
@@ -169,17 +170,12 @@ struct ListSites {
     /// `next_before_id` of the part before.
     #[schema(nullable = false)]
     before_id: Option<String>,
-    /// `live` pages, or `expired` ones.
-    #[schema(nullable = false, inline)]
-    state: Option<ListedState>,
+    #[schema(schema_with = listed_state, required = false)]
+    state: Option<String>,
 }
 
-#[derive(Debug, ToSchema)]
-#[schema(rename_all = "lowercase")]
-#[expect(dead_code, reason = "names the values")]
-enum ListedState {
-    Live,
-    Expired,
+fn listed_state() -> Object {
+    schema::words(&["live", "expired"], "Which pages; live ones unless you say otherwise.")
 }
 
 pub(super) static LIST_SITES: Tool = Tool {

@@ -17,21 +17,20 @@ fn walk(schema: &Value, seen: &mut impl FnMut(&serde_json::Map<String, Value>)) 
     let Value::Object(object) = schema else { return };
     seen(object);
     for (word, value) in object {
-        match (word.as_str(), value) {
-            ("properties" | "$defs", Value::Object(named)) => {
-                named.values().for_each(|inner| walk(inner, seen))
-            }
-            ("items", inner) => walk(inner, seen),
-            ("oneOf" | "anyOf" | "allOf", Value::Array(inner)) => {
-                inner.iter().for_each(|inner| walk(inner, seen))
-            }
-            _ => {}
+        let inner: Vec<&Value> = match (word.as_str(), value) {
+            ("properties" | "$defs", Value::Object(named)) => named.values().collect(),
+            ("items", inner) => vec![inner],
+            ("oneOf" | "anyOf" | "allOf", Value::Array(inner)) => inner.iter().collect(),
+            _ => Vec::new(),
+        };
+        for schema in inner {
+            walk(schema, seen);
         }
     }
 }
 
 #[test]
-fn the_issues_tools_are_there_once_each() {
+fn every_tool_is_there_once() {
     assert_eq!(TOOLS.len(), 23);
     let names: std::collections::BTreeSet<_> = TOOLS.iter().map(|tool| tool.name).collect();
     assert_eq!(names.len(), TOOLS.len());

@@ -33,7 +33,7 @@ async fn list_versions(mut call: Call) -> Result<Answer> {
 struct RollbackSite {
     /// The id, the slug or the token of the page.
     site: String,
-    /// The number that list_versions shows.
+    /// The number that `list_versions` shows.
     #[schema(minimum = 1)]
     version: i64,
 }
