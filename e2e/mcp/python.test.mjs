@@ -8,7 +8,7 @@ import { createInterface } from 'node:readline';
 import { after, before, test } from 'node:test';
 import { callback, consent, start } from '../oauth/person.mjs';
 import { operatorKey, ROOT, startServer, tempDir } from '../server.mjs';
-import { comment, page, view } from './walk.mjs';
+import { comment, page, streaming, view } from './walk.mjs';
 
 let ann;
 
@@ -92,7 +92,10 @@ for (const [era, version] of ERAS) {
           await server.stop();
           server = await startServer({ dataDir, port: server.port });
         },
-        comment: ({ site }) => comment(server, site, 'Say by when.'),
+        comment: async ({ site }) => {
+          if (era === 'legacy') await streaming(server);
+          await comment(server, site, 'Say by when.');
+        },
       });
       await check(server, said, version);
     } finally {

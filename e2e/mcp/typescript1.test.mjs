@@ -11,7 +11,7 @@ import { ResourceUpdatedNotificationSchema } from '@modelcontextprotocol/sdk/typ
 import { callback, consent, start } from '../oauth/person.mjs';
 import { Provider } from '../oauth/provider.mjs';
 import { operatorKey, startServer, tempDir } from '../server.mjs';
-import { comment, Inbox, page, told, view, walk } from './walk.mjs';
+import { comment, Inbox, page, streaming, told, view, walk } from './walk.mjs';
 
 let ann;
 
@@ -86,6 +86,7 @@ test('a restart of the server between two calls is not noticed', async () => {
     const after_ = told(await agent.call('update_site', { site: site.id, html: page('After') }));
     assert.equal(after_.version, 2);
     // Its stream comes back by itself, with what it had asked for.
+    await streaming(server);
     await comment(server, site, 'Still there?');
     assert.equal(await news.next(), `dropleaf://sites/${site.id}`);
     await agent.close();

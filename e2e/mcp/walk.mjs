@@ -5,6 +5,7 @@
 
 import assert from 'node:assert/strict';
 import { request } from '../http.mjs';
+import { until } from '../server.mjs';
 
 /** A document that says these words. */
 export const page = (words) => `<!doctype html><html lang="en"><title>${words}</title><h1>${words}</h1></html>`;
@@ -49,6 +50,9 @@ export class Inbox {
     });
   }
 }
+
+/** Waits until a client has opened its stream; a session's news go there, and what happens before is not told again. */
+export const streaming = (server) => until('an open stream', () => /"status":200,"span":\{[^}]*"method":"GET","route":"\/mcp"/.test(server.log));
 
 /** The whole way. */
 export async function walk(server, client) {
