@@ -11,10 +11,15 @@ export const BENCH = path.join(ROOT, 'bench');
 export const RELEASE = process.env.DROPLEAF_BIN ?? path.join(ROOT, 'target/release/dropleaf');
 export const SECONDS = Number(process.env.BENCH_SECONDS ?? 3);
 export const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 5);
-export const onServerCore = ['taskset', '-c', '0'];
+/** BENCH_CORES=all gives servers and load every core, as an operator would run them. */
+const ALL_CORES = process.env.BENCH_CORES === 'all';
+const onCore = (core) => (ALL_CORES ? ['env'] : ['taskset', '-c', core]);
+export const onServerCore = onCore('0');
+/** One worker for one core. */
+export const WORKERS = ALL_CORES ? {} : { TOKIO_WORKER_THREADS: '1' };
 
-/** Settings of a server under load: one worker, no limits for loopback. */
-export const SETTINGS = { TOKIO_WORKER_THREADS: '1', DROPLEAF_LIMITS__EXEMPT: '127.0.0.0/8,::1/128' };
+/** Settings of a server under load: no limits for loopback. */
+export const SETTINGS = { ...WORKERS, DROPLEAF_LIMITS__EXEMPT: '127.0.0.0/8,::1/128' };
 
 const TICK = Number(execFileSync('getconf', ['CLK_TCK']));
 
@@ -32,12 +37,12 @@ export async function cpuSeconds(pids) {
 
 /** Runs wrk once: {rps, perCpu, p50, p99} in requests per second and milliseconds; any refused request is an error. */
 export async function load({ url, pids, connections = 64, headers = {}, script, args = [], seconds = SECONDS }) {
-  const options = ['-c', '1', 'wrk', '-t1', `-c${connections}`, `-d${seconds}s`, '--latency', '--timeout', '10s'];
+  const [command, ...options] = [...onCore('1'), 'wrk', '-t1', `-c${connections}`, `-d${seconds}s`, '--latency', '--timeout', '10s'];
   for (const [name, value] of Object.entries(headers)) options.push('-H', `${name}: ${value}`);
   if (script) options.push('-s', path.join(BENCH, script));
   options.push(url, ...(args.length ? ['--', ...args] : []));
   const before = await cpuSeconds(pids);
-  const { stdout } = await promisify(execFile)('taskset', options, { maxBuffer: 1e7 });
+  const { stdout } = await promisify(execFile)(command, options, { maxBuffer: 1e7 });
   const used = (await cpuSeconds(pids)) - before;
   if (/Non-2xx|Socket errors/.test(stdout)) throw new Error(`${url}: ${stdout}`);
   const requests = Number(stdout.match(/(\d+) requests in/)[1]);
@@ -119,7 +124,8 @@ export function table(title, rows) {
 
 /** Starts another server on core 0 and gives its process; it is ended with this one. */
 export function startPeer(command, args, options) {
-  const child = spawn('taskset', ['-c', '0', command, ...args], { stdio: ['ignore', 'pipe', 'pipe'], ...options });
+  const [first, ...rest] = [...onServerCore, command, ...args];
+  const child = spawn(first, rest, { stdio: ['ignore', 'pipe', 'pipe'], ...options });
   child.log = '';
   for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (text) => (child.log = (child.log + text).slice(-20_000)));
   process.on('exit', () => child.kill('SIGTERM'));

@@ -1,11 +1,11 @@
-// Durable publish of 10 KB pages over HTTP, 64 at once: dropleaf (HTML, multipart, API key) against wastebin (JSON), each
-// on core 0 with its data on the same disk. WASTEBIN_BIN names the wastebin binary; without it only dropleaf is measured.
+// Durable publish of 10 KB pages over HTTP, 64 at once: dropleaf (HTML, multipart, API key) against wastebin (JSON), with
+// their data on the same disk, each on core 0, or with BENCH_CORES=all on all cores. WASTEBIN_BIN names the wastebin binary; without it only dropleaf is measured.
 
 import { access, mkdir, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { request } from '../e2e/http.mjs';
 import { freePort, operatorKey, ROOT, startServer, until } from '../e2e/server.mjs';
-import { contest, load, onServerCore, ratio, RELEASE, ROUNDS, save, SECONDS, SETTINGS, startPeer, table } from './measure.mjs';
+import { contest, load, onServerCore, ratio, RELEASE, ROUNDS, save, SECONDS, SETTINGS, startPeer, table, WORKERS } from './measure.mjs';
 
 // On the disk of the checkout: a temporary directory may be in memory, where nothing is durable.
 const disk = path.join(ROOT, '.test/bench-publish');
@@ -46,7 +46,7 @@ async function startWastebin(binary) {
     WASTEBIN_BASE_URL: `http://127.0.0.1:${port}`,
     WASTEBIN_DATABASE_PATH: path.join(disk, 'wastebin.db'),
     WASTEBIN_SIGNING_KEY: 'k'.repeat(64),
-    TOKIO_WORKER_THREADS: '1',
+    ...WORKERS,
     PATH: process.env.PATH,
   };
   const child = startPeer(binary, [], { env, cwd: disk });

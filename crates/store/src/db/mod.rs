@@ -13,6 +13,8 @@ mod pg_types;
 mod row;
 pub(crate) mod sqlite;
 mod sqlite_commit;
+mod sqlite_log;
+mod sqlite_pace;
 mod sqlite_types;
 mod sqlite_writer;
 mod stmt;

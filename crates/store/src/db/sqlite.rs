@@ -53,15 +53,15 @@ impl SqliteDb {
     pub(crate) async fn open(path: &str) -> Result<Self, DbError> {
         let path = PathBuf::from(path);
         let at = path.clone();
-        let connection = blocking(move || {
+        let (writer, log) = blocking(move || {
             create_private(&at)?;
-            writer_connection(&at)
+            Ok((writer_connection(&at)?, log_connection(&at)?))
         })
         .await?;
         let shared = Shared {
             id: NEXT_ID.fetch_add(1, Ordering::Relaxed),
             path,
-            writer: Writer::start(connection)?,
+            writer: Writer::start(writer, log)?,
             idle: Mutex::new(Vec::new()),
             turns: Arc::new(Semaphore::new(LIST_READERS)),
         };
@@ -235,9 +235,15 @@ fn reader_connection(path: &Path, cache: &str) -> Result<Connection, DbError> {
 fn writer_connection(path: &Path) -> Result<Connection, DbError> {
     let connection = connection(path)?;
     connection.execute_batch(
-        "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA cache_size=-32768;
-         PRAGMA wal_autocheckpoint=8000; PRAGMA secure_delete=ON;",
+        "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA cache_size=-32768; PRAGMA secure_delete=ON;",
     )?;
+    Ok(connection)
+}
+
+/// Only moves the log, so it needs no pages in memory.
+fn log_connection(path: &Path) -> Result<Connection, DbError> {
+    let connection = connection(path)?;
+    connection.execute_batch("PRAGMA synchronous=FULL; PRAGMA cache_size=0;")?;
     Ok(connection)
 }
 

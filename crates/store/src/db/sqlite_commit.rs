@@ -1,8 +1,11 @@
 //! A group of batches as one transaction of SQLite.
 
+use std::time::Instant;
+
 use rusqlite::Connection;
 use tokio::sync::oneshot;
 
+use super::sqlite_pace::Took;
 use super::sqlite_types::{bind, own_row};
 use super::{DbError, Expect, Outcome, OwnedRow, Stmt, Val};
 
@@ -20,18 +23,20 @@ impl Batch {
     }
 }
 
-/// Commits the group, then answers everybody in it.
-pub(super) fn commit(connection: &mut Connection, group: Vec<Batch>) {
+/// Commits the group, then answers everybody in it. Says what it took, if it came that far.
+pub(super) fn commit(connection: &mut Connection, group: Vec<Batch>) -> Option<Took> {
     match try_commit(connection, &group) {
-        Ok(answers) => {
+        Ok((answers, took)) => {
             for (batch, answer) in group.into_iter().zip(answers) {
                 let _ = batch.reply.send(answer);
             }
+            took
         }
         Err(error) => {
             for batch in group {
                 let _ = batch.reply.send(Err(error.clone()));
             }
+            None
         }
     }
 }
@@ -40,7 +45,8 @@ pub(super) fn commit(connection: &mut Connection, group: Vec<Batch>) {
 ///
 /// Nearly every batch succeeds, so the group is tried without savepoints first: each of them copies every page it
 /// touches. Only when a batch fails is the group undone and done again with a savepoint around each.
-fn try_commit(connection: &Connection, group: &[Batch]) -> Result<Vec<Answer>, DbError> {
+fn try_commit(connection: &Connection, group: &[Batch]) -> Result<(Vec<Answer>, Option<Took>), DbError> {
+    let begun = Instant::now();
     control(connection, "BEGIN IMMEDIATE")?;
     let mut answers = Vec::with_capacity(group.len());
     for batch in group {
@@ -51,14 +57,15 @@ fn try_commit(connection: &Connection, group: &[Batch]) -> Result<Vec<Answer>, D
             Err(error) => {
                 control(connection, "ROLLBACK")?;
                 if let [_] = group {
-                    return Ok(vec![Err(error)]);
+                    return Ok((vec![Err(error)], None));
                 }
-                return commit_apart(connection, group);
+                return Ok((commit_apart(connection, group)?, None));
             }
         }
     }
+    let done = Instant::now();
     control(connection, "COMMIT")?;
-    Ok(answers)
+    Ok((answers, Some(Took { work: done - begun, sync: done.elapsed() })))
 }
 
 /// One transaction, one savepoint per batch: those that fail are undone alone.

@@ -11,14 +11,13 @@ use rusqlite::Connection;
 use tokio::sync::oneshot;
 
 use super::sqlite_commit::{Answer, Batch, commit};
+use super::sqlite_log::Mover;
+use super::sqlite_pace::Pace;
 use super::{DbError, Stmt};
 
-/// Enough to spread one sync over every waiting caller, few enough to keep the first of them from waiting long.
-const JOBS_PER_COMMIT: usize = 256;
+/// Few enough to keep the first of them from waiting long.
 const BYTES_PER_COMMIT: usize = 16 << 20;
-/// When so many shared the last commit, the next one waits a moment for company: a sync and the pages at the end of
-/// every tree are then written once for more callers. A caller on its own never waits.
-const BUSY: usize = 4;
+/// How long a commit waits for company that is on its way.
 const MOMENT: Duration = Duration::from_micros(1500);
 
 type Alone = Box<dyn FnOnce(&mut Connection) + Send>;
@@ -36,11 +35,13 @@ pub(crate) struct Writer {
 }
 
 impl Writer {
-    pub(crate) fn start(connection: Connection) -> Result<Self, DbError> {
+    /// `log` is a second connection, for moving the log into the database.
+    pub(crate) fn start(mut connection: Connection, log: Connection) -> Result<Self, DbError> {
+        let mover = Mover::start(&mut connection, log)?;
         let (jobs, inbox) = channel();
         std::thread::Builder::new()
             .name("sqlite-writer".to_owned())
-            .spawn(move || run(connection, &inbox))
+            .spawn(move || run(connection, mover, &inbox))
             .map_err(|error| DbError::unavailable(format!("cannot start the writer: {error}")))?;
         Ok(Writer { jobs })
     }
@@ -82,23 +83,29 @@ fn gone() -> DbError {
     DbError::unavailable("the database is closed")
 }
 
-fn run(mut connection: Connection, inbox: &Receiver<Job>) {
+fn run(mut connection: Connection, mover: Mover, inbox: &Receiver<Job>) {
     let mut closing = None;
     let mut held = None;
-    let mut shared_by = 1;
+    let mut pace = Pace::default();
     while closing.is_none() {
         let Some(job) = held.take().or_else(|| inbox.recv().ok()) else { break };
         match job {
             Job::Close(reply) => closing = Some(reply),
-            Job::Alone(work) => survive(&mut connection, |connection| work(connection)),
+            Job::Alone(work) => {
+                survive(&mut connection, |connection| work(connection));
+            }
             Job::Batch(first) => {
-                if shared_by >= BUSY {
+                let mut group = Group::new(first);
+                held = group.gather(inbox, pace.most());
+                if held.is_none() && pace.expects_more(group.batches.len()) {
                     std::thread::sleep(MOMENT);
+                    held = group.gather(inbox, pace.most());
                 }
-                let (group, next) = gather(first, inbox);
-                held = next;
-                shared_by = group.len();
-                survive(&mut connection, |connection| commit(connection, group));
+                let jobs = group.batches.len();
+                let took = survive(&mut connection, |connection| commit(connection, group.batches));
+                if let Some(took) = took.flatten() {
+                    pace.note(jobs, took);
+                }
             }
         }
     }
@@ -106,34 +113,47 @@ fn run(mut connection: Connection, inbox: &Receiver<Job>) {
         tracing::warn!(%error, "the log was not moved into the database; the next start does it");
     }
     drop(connection);
+    mover.join();
     if let Some(reply) = closing {
         let _ = reply.send(());
     }
 }
 
-/// Takes what is already waiting, up to one commit's worth. A job that is no batch ends the group.
-fn gather(first: Batch, inbox: &Receiver<Job>) -> (Vec<Batch>, Option<Job>) {
-    let mut weight = first.weight();
-    let mut group = vec![first];
-    while group.len() < JOBS_PER_COMMIT && weight < BYTES_PER_COMMIT {
-        match inbox.try_recv() {
-            Ok(Job::Batch(batch)) => {
-                weight += batch.weight();
-                group.push(batch);
-            }
-            Ok(other) => return (group, Some(other)),
-            Err(_) => break,
-        }
+/// What goes into one commit.
+struct Group {
+    batches: Vec<Batch>,
+    weight: usize,
+}
+
+impl Group {
+    fn new(first: Batch) -> Self {
+        Self { weight: first.weight(), batches: vec![first] }
     }
-    (group, None)
+
+    /// Takes what is already waiting, up to one commit's worth. A job that is no batch ends the group.
+    fn gather(&mut self, inbox: &Receiver<Job>, most: usize) -> Option<Job> {
+        while self.batches.len() < most && self.weight < BYTES_PER_COMMIT {
+            match inbox.try_recv() {
+                Ok(Job::Batch(batch)) => {
+                    self.weight += batch.weight();
+                    self.batches.push(batch);
+                }
+                Ok(other) => return Some(other),
+                Err(_) => break,
+            }
+        }
+        None
+    }
 }
 
 /// A panic drops the replies of its group, which tells their callers; the thread goes on for the others.
-fn survive(connection: &mut Connection, work: impl FnOnce(&mut Connection)) {
-    if catch_unwind(AssertUnwindSafe(|| work(connection))).is_err() {
+fn survive<T>(connection: &mut Connection, work: impl FnOnce(&mut Connection) -> T) -> Option<T> {
+    let outcome = catch_unwind(AssertUnwindSafe(|| work(connection))).ok();
+    if outcome.is_none() {
         tracing::error!("a write panicked; its group was undone");
     }
     if !connection.is_autocommit() {
         let _ = connection.execute_batch("ROLLBACK");
     }
+    outcome
 }

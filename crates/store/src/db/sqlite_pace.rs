@@ -1,0 +1,89 @@
+//! How many callers share one commit. A sync costs the same for one as for many, so more is better; but while it runs
+//! nobody who shares it can prepare their next act. So a group is as large as keeps the writer at work about three times
+//! as long as it waits for the disk: a slow disk gets large groups, a quick one leaves callers outside that meanwhile
+//! get the next group ready.
+
+use std::time::Duration;
+
+const LEAST: usize = 16;
+const MOST: usize = 256;
+/// The writer's work against its wait for the disk.
+const SHARE: u32 = 3;
+/// What the last commit took counts for an eighth of what is expected of the next.
+const WEIGHT: u32 = 8;
+
+/// What one commit took.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Took {
+    /// Running the statements.
+    pub(super) work: Duration,
+    /// Making them durable.
+    pub(super) sync: Duration,
+}
+
+#[derive(Debug)]
+pub(super) struct Pace {
+    work_each: Duration,
+    sync: Duration,
+    last: usize,
+}
+
+impl Default for Pace {
+    fn default() -> Self {
+        Self { work_each: Duration::from_micros(80), sync: Duration::from_millis(4), last: 1 }
+    }
+}
+
+impl Pace {
+    pub(super) fn note(&mut self, jobs: usize, took: Took) {
+        let each = took.work / u32::try_from(jobs).unwrap_or(u32::MAX).max(1);
+        self.work_each = blend(self.work_each, each);
+        self.sync = blend(self.sync, took.sync);
+        self.last = jobs;
+    }
+
+    /// As many as the next commit takes.
+    pub(super) fn most(&self) -> usize {
+        let jobs = (self.sync * SHARE).as_nanos() / self.work_each.as_nanos().max(1);
+        usize::try_from(jobs).unwrap_or(MOST).clamp(LEAST, MOST)
+    }
+
+    /// Whether so few are here, against those who shared the last commit, that more must be on their way: a moment's
+    /// wait spares a sync, and the pages at the end of every tree are written once for more of them. Somebody on their
+    /// own never waits.
+    pub(super) const fn expects_more(&self, here: usize) -> bool {
+        self.last >= 4 && here * 2 < self.last
+    }
+}
+
+fn blend(known: Duration, seen: Duration) -> Duration {
+    (known * (WEIGHT - 1) + seen) / WEIGHT
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn settled(work: u64, sync: u64) -> Pace {
+        let mut pace = Pace::default();
+        for _ in 0..100 {
+            pace.note(10, Took { work: Duration::from_micros(work * 10), sync: Duration::from_micros(sync) });
+        }
+        pace
+    }
+
+    #[test]
+    fn a_slow_disk_gets_large_groups_and_a_quick_one_small_ones() {
+        assert_eq!(settled(70, 20_000).most(), MOST);
+        assert_eq!(settled(70, 50).most(), LEAST);
+        let between = settled(70, 1000).most();
+        assert!((40..46).contains(&between), "{between}");
+    }
+
+    #[test]
+    fn who_comes_alone_never_waits() {
+        assert!(!Pace::default().expects_more(1));
+        let busy = settled(70, 1000);
+        assert!(busy.expects_more(4) && !busy.expects_more(5));
+    }
+}
