@@ -8,7 +8,7 @@ use std::time::Duration;
 
 pub(crate) const BOTH: &str = "application/json, text/event-stream";
 /// Nothing here takes longer than this, however busy the machine is.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// A message as a client of the older revisions sends it.
 pub(crate) fn say(node: &Node, key: &str, session: &str, method: &str, params: &Value) -> Ask {
@@ -93,8 +93,8 @@ impl Line {
     pub(crate) async fn block(&mut self) -> Option<String> {
         loop {
             if let Some((block, rest)) = self.text.split_once("\n\n") {
-                let block = block.to_owned();
-                self.text = rest.to_owned();
+                let (block, rest) = (block.to_owned(), rest.to_owned());
+                self.text = rest;
                 return Some(block);
             }
             let piece = tokio::time::timeout(PATIENCE, self.response.chunk()).await;
