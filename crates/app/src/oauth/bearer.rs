@@ -3,11 +3,11 @@
 use crate::app::App;
 use crate::fresh::Fresh;
 use dropleaf_core::account::Account;
+use dropleaf_core::oauth::grant::Grant;
 use dropleaf_core::oauth::resource;
 use dropleaf_core::oauth::token::{ACCESS_PREFIX, Kind};
 use dropleaf_core::scope::Scopes;
 use dropleaf_core::{Code, Error, Result, secret};
-use dropleaf_core::oauth::grant::Grant;
 use dropleaf_store::oauth_grants;
 use dropleaf_store::oauth_tokens::{self, AccessRow};
 use std::sync::Arc;
