@@ -93,3 +93,17 @@ pub(super) const fn next_step(code: Code) -> Option<&'static str> {
         | Code::HeadersTooLarge => return None,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_is_promised_about_what_may_have_been_stored() {
+        for code in [Code::Internal, Code::StorageUnavailable] {
+            let said = next_step(code).unwrap();
+            assert!(said.contains("whether it was done") && !said.contains("Nothing was"), "{said}");
+            assert!(!code.meaning().contains("nothing was"), "{}", code.meaning());
+        }
+    }
+}

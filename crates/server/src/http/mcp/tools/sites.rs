@@ -108,7 +108,7 @@ async fn get_content(mut call: Call) -> Result<Answer> {
     let app = &call.state.app;
     let site = app.get_site(call.account(), &name).await?;
     let content = app.read_content(call.account(), &site.id, source).await?;
-    let (url, title, base) = (app.canonical_url(&site), site.title.clone(), app.hosts.base.url());
+    let base = app.hosts.base.url();
     let byte_size = i64::try_from(content.bytes.len()).unwrap_or(i64::MAX);
     let mut json = ContentJson {
         site_id: site.id.clone(),
@@ -151,7 +151,7 @@ async fn get_content(mut call: Call) -> Result<Answer> {
             Answer::json(json)
         }
     };
-    Ok(answer.of_site(site.id).linked(url, title).warned(call.fields.warnings()))
+    Ok(answer.about(app, site).warned(call.fields.warnings()))
 }
 
 /// The part that begins here, cut between characters.
