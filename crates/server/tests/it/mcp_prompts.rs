@@ -56,8 +56,8 @@ async fn prompt_names_what_it_was_given_and_only_tools_that_exist() {
         let (mut named, mut quoted) = (Vec::new(), Vec::new());
         for (n, words) in text.split('`').enumerate() {
             let words = words.split(|letter: char| letter != '_' && !letter.is_ascii_lowercase());
-            let names = words.filter(|word| word.contains('_'));
-            if n % 2 == 0 { named.extend(names) } else { quoted.extend(names) }
+            let found = words.filter(|word| word.contains('_'));
+            if n % 2 == 0 { named.extend(found) } else { quoted.extend(found) }
         }
         assert!(named.len() > 3, "{named:?}");
         for name in named {
