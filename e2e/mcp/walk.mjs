@@ -22,7 +22,7 @@ export async function comment(server, site, words) {
   assert.equal(answer.status, 201, answer.text());
 }
 
-/** Insists that a tool succeeded, and that its text says what its structure says; gives the structure. */
+/** Insists that a tool succeeded and gave its answer as a structure too; gives that. */
 export function told(result) {
   const text = result.content.find((block) => block.type === 'text')?.text;
   assert.ok(!result.isError, text);

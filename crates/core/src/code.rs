@@ -80,7 +80,7 @@ codes! {
     RequestTimeout = "request_timeout": "The request did not arrive in time.";
     HeadersTooLarge = "headers_too_large": "The request's headers or address are too long.";
     StorageFull = "storage_full": "The server has no room left; nothing was stored. Reading still works.";
-    StorageUnavailable = "storage_unavailable": "The server cannot reach its storage; nothing was stored. Try again shortly.";
+    StorageUnavailable = "storage_unavailable": "The server cannot reach its storage; whether a change was made is not certain. Look, and try again shortly.";
     Overloaded = "overloaded": "The server is busy; try again shortly.";
     Internal = "internal": "Something went wrong on the server; the request id finds it in the log.";
 }

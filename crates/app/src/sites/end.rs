@@ -50,8 +50,17 @@ impl App {
         for _ in 0..TRIES {
             let site = self.get_own(account, name).await?;
             let now = self.now();
-            if site.state == State::Live {
-                return Ok(Updated { site, warnings: vec!["The page was not deleted.".into()] });
+            match site.state_at(now) {
+                State::Live => {
+                    return Ok(Updated { site, warnings: vec!["The page was not deleted.".into()] });
+                }
+                State::Expired => {
+                    return Err(Error::new(
+                        Code::Expired,
+                        "The page was not deleted, it has expired; a later expiry brings it back.",
+                    ));
+                }
+                State::Deleted | State::Burnt | State::TakenDown => {}
             }
             let in_time = site.ended_at.is_some_and(|at| now < at + self.settings.retention.restore);
             if site.state != State::Deleted || site.purged_at.is_some() || !in_time {
@@ -64,8 +73,7 @@ impl App {
             let mut warnings = Vec::new();
             if expired {
                 next.state = State::Expired;
-                warnings
-                    .push("The page has expired meanwhile; give it a new expires_at with PATCH.".to_owned());
+                warnings.push("The page has expired meanwhile; a later expiry brings it back.".to_owned());
             } else {
                 next.state = State::Live;
                 next.ended_at = None;

@@ -30,11 +30,20 @@ pub struct SiteList {
     pub has_more: bool,
 }
 
-/// The stored bytes of a site's main document, or of its source.
+/// The stored bytes of a site's main document, or of its source, and which state of the site they are.
 #[derive(Debug)]
 pub struct Content {
     pub mime: String,
     pub bytes: Bytes,
+    pub version: i64,
+    pub updated_at: i64,
+}
+
+impl Content {
+    /// Whether it was stored as text; ciphertext and files are not.
+    pub fn is_text(&self) -> bool {
+        self.mime.starts_with("text/")
+    }
 }
 
 impl App {
@@ -88,7 +97,8 @@ impl App {
             None => bundle.entry().ok_or_else(|| Error::internal("a bundle has no entry"))?,
         };
         let bytes = self.store.blobs.read(&self.store.db, &file.hash).await?;
-        Ok(Content { mime: String::from_utf8_lossy(&file.mime).into_owned(), bytes })
+        let mime = String::from_utf8_lossy(&file.mime).into_owned();
+        Ok(Content { mime, bytes, version: site.version, updated_at: site.updated_at })
     }
 
     /// The site as it stands, if the caller saw it so. Decisions §2.5.

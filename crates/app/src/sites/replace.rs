@@ -151,7 +151,7 @@ impl App {
             State::Live => Ok(site),
             State::Expired => Err(Error::new(
                 Code::Expired,
-                "The page has expired; give it a new expires_at with PATCH before replacing its content.",
+                "The page has expired; a later expiry brings it back, and then its content can be replaced.",
             )),
             State::Deleted | State::Burnt | State::TakenDown => Err(Error::not_found("site")),
         }

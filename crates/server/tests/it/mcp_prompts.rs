@@ -30,6 +30,8 @@ async fn prompts_are_listed_with_their_arguments() {
 async fn prompt_names_what_it_was_given_and_only_tools_that_exist() {
     let node = Node::start().await;
     let session = begin(&node, &node.key).await;
+    let tools = node.mcp_modern(&node.key).tools().await;
+    let described = serde_json::to_string(&tools).unwrap();
     let given = [
         (
             "publish-report",
@@ -49,6 +51,20 @@ async fn prompt_names_what_it_was_given_and_only_tools_that_exist() {
         let text = got["messages"][0]["content"]["text"].as_str().unwrap();
         for part in parts {
             assert!(text.contains(part), "{part}: {text}");
+        }
+        // Tools are named in the open, arguments and fields between backticks.
+        let (mut named, mut quoted) = (Vec::new(), Vec::new());
+        for (n, words) in text.split('`').enumerate() {
+            let words = words.split(|letter: char| letter != '_' && !letter.is_ascii_lowercase());
+            let found = words.filter(|word| word.contains('_'));
+            if n % 2 == 0 { named.extend(found) } else { quoted.extend(found) }
+        }
+        assert!(named.len() > 3, "{named:?}");
+        for name in named {
+            assert!(tools.iter().any(|tool| tool["name"] == name), "there is no tool {name}");
+        }
+        for name in quoted {
+            assert!(described.contains(&format!("\"{name}\":")), "no tool takes or gives {name}");
         }
     }
 }

@@ -1,7 +1,7 @@
 //! What passes through the tools of `/mcp`: long pages, Markdown, what is no text, and lists in parts. Spec §4 MCP.
 
-use crate::harness::{Form, Node, pdf};
-use serde_json::json;
+use crate::harness::{Form, Node, page, pdf};
+use serde_json::{Value, json};
 
 #[tokio::test]
 async fn markdown_is_typeset_and_its_source_is_kept() {
@@ -15,6 +15,24 @@ async fn markdown_is_typeset_and_its_source_is_kept() {
     assert!(stored["text"].as_str().unwrap().contains("<li>one"), "{stored}");
     let changed = json!({"site": site["id"], "markdown": "# Better plan\n"});
     assert_eq!(client.give("update_site", changed).await["title"], "Better plan");
+}
+
+#[tokio::test]
+async fn conflict_is_settled_with_what_get_content_gives() {
+    let node = Node::start().await;
+    let client = node.mcp_modern(&node.key);
+    let site = node.publish_page("One").await;
+    node.clock.advance(60);
+    let change = |title: &str, seen: &Value| json!({"site": site["id"], "html": page(title), "expected_updated_at": seen});
+    client.give("update_site", change("Two", &site["updated_at"])).await;
+    client.refused("update_site", change("Three", &site["updated_at"]), "conflict").await;
+    let read = client.call("get_content", json!({"site": site["id"]})).await;
+    let seen = &read["structuredContent"];
+    assert_eq!((&seen["text"], &seen["version"]), (&json!(page("Two")), &json!(2)));
+    // Also for those who are given the text alone.
+    assert_eq!(read["content"][1]["text"], format!("Version 2, updated_at {}.", seen["updated_at"]));
+    let third = client.give("update_site", change("Three", &seen["updated_at"])).await;
+    assert_eq!(third["version"], 3);
 }
 
 #[tokio::test]

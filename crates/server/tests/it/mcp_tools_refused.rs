@@ -1,11 +1,12 @@
 //! What tools refuse: by scope, by owner, by argument; and what they say then. Spec §4 MCP, §5, §7.
 
+use crate::harness::mcp_line::{comment, open_page};
 use crate::harness::oauth::let_in;
 use crate::harness::{DAY, Node, Setup, on_each_database, page};
 use serde_json::{Value, json};
 
 /// A call of every tool that would work for the owner of the page.
-fn calls(site: &Value) -> Vec<(&'static str, Value)> {
+pub(crate) fn calls(site: &Value) -> Vec<(&'static str, Value)> {
     let id = &site["id"];
     vec![
         ("get_site", json!({"site": id})),
@@ -130,7 +131,7 @@ async fn bad_arguments_are_refused_with_a_code_and_what_to_do() {
             "update_site",
             json!({"site": id, "html": "<p>", "expected_updated_at": 1}),
             "conflict",
-            "get_content",
+            "`updated_at` as get_content gave it",
         ),
         ("get_site", json!({"site": "nowhere"}), "not_found", "list_sites"),
         ("get_content", json!({"site": id, "max_bytes": 5}), "invalid_field", "`max_bytes`"),
@@ -142,12 +143,12 @@ async fn bad_arguments_are_refused_with_a_code_and_what_to_do() {
         ("set_visibility", json!({"site": id, "visibility": "public"}), "slug_required", "slug"),
         ("set_password", json!({"site": id}), "invalid_field", "`password` is required"),
         ("set_password", json!({"site": id, "password": ""}), "invalid_field", "`password`"),
-        ("set_expiry", json!({"site": id}), "invalid_field", "`expires_in_hours` is required"),
+        ("set_expiry", json!({"site": id}), "invalid_field", "Send `expires_in_hours` or `expires_at`"),
         ("set_expiry", json!({"site": id, "expires_at": 5}), "invalid_field", "past"),
         ("set_email_gate", json!({"site": id, "email_gate_domain": "no domain"}), "invalid_field", "email"),
         ("set_agentation", json!({"site": id, "agentation": null}), "invalid_field", "true or false"),
         ("rollback_site", json!({"site": id}), "invalid_field", "`version` is required"),
-        ("rollback_site", json!({"site": id, "version": 99}), "not_found", "version"),
+        ("rollback_site", json!({"site": id, "version": 99}), "not_found", "list_versions"),
         ("delete_site", json!({"site": id, "purge": "yes"}), "invalid_field", "true or false"),
         ("create_share_link", json!({"site": id, "max_uses": 0}), "invalid_field", "max_uses"),
         ("revoke_share_link", json!({"token": "x"}), "not_found", "share token"),
@@ -167,26 +168,27 @@ async fn bad_arguments_are_refused_with_a_code_and_what_to_do() {
 async fn unknown_arguments_are_warned_of_by_every_tool() {
     let node = Node::start().await;
     let client = node.mcp_modern(&node.key);
-    let site = node.publish_page("Mine").await;
-    for (tool, mut arguments) in calls(&site) {
+    let (site, orphan) = (node.publish_page("Mine").await, node.publish_anonymously().await);
+    let other = open_page(&node, &node.key, "Other").await;
+    comment(&node, &other, "Say by when.").await;
+    let heard = client.give("list_feedback", json!({"site": other["id"]})).await;
+    let link = client.give("create_share_link", json!({"site": other["id"]})).await;
+    for (tool, arguments) in calls(&site) {
+        let mut arguments = match tool {
+            "claim_site" => json!({"site": orphan["id"], "claim_token": orphan["claim_token"]}),
+            "revoke_share_link" => json!({"token": link["id"]}),
+            "resolve_feedback" => json!({"id": heard["feedback"][0]["id"]}),
+            _ => arguments,
+        };
         arguments["colour"] = json!("red");
-        let result = client.call(tool, arguments).await;
-        if result["isError"] == true {
-            assert!(
-                ["claim_site", "revoke_share_link", "resolve_feedback"].contains(&tool),
-                "{tool}: {result}"
-            );
-            continue;
-        }
-        let warnings =
-            result["structuredContent"]["warnings"].as_array().unwrap_or_else(|| panic!("{tool}: {result}"));
+        let given = client.give(tool, arguments).await;
+        let warnings = given["warnings"].as_array().unwrap_or_else(|| panic!("{tool}: {given}"));
         let warns =
             warnings.iter().any(|warning| warning.as_str().unwrap().contains("`colour` is not known"));
         assert!(warns, "{tool}: {warnings:?}");
     }
     // A setting that belongs to another tool is none of this one's.
-    let site = node.publish_page("Other").await;
-    let call = json!({"site": site["id"], "agentation": true, "visibility": "burn"});
+    let call = json!({"site": other["id"], "agentation": true, "visibility": "burn"});
     let given = client.give("set_agentation", call).await;
     assert_eq!((&given["agentation"], &given["visibility"]), (&json!(true), &json!("unlisted")));
     assert!(given["warnings"][0].as_str().unwrap().contains("`visibility`"));
@@ -207,6 +209,12 @@ async fn limits_say_when_and_how_to_go_on() {
     let update = json!({"site": last["id"], "html": page("5")});
     let text = client.refused("update_site", update, "expired").await;
     assert!(text.contains("set_expiry"), "{text}");
+    // It is there to be brought back, whether or not it has been put among the expired ones.
+    for _ in 0..2 {
+        let text = client.refused("restore_site", json!({"site": last["id"]}), "expired").await;
+        assert!(text.contains("not deleted") && text.contains("set_expiry"), "{text}");
+        client.give("list_sites", json!({"state": "expired"})).await;
+    }
     let unknown = client.send("tools/call", json!({"name": "publish", "arguments": {}})).await;
     let message = crate::harness::mcp::message_in(&unknown);
     assert_eq!(message["error"]["code"], -32602, "{message}");

@@ -1,7 +1,8 @@
 //! Unread feedback: told with the next result about the page, until a program of the owner has been given it.
 
 use crate::harness::mcp_line::{begin, comment, open_page, result};
-use crate::harness::{Node, Setup, on_each_database};
+use crate::harness::{Form, Node, Setup, on_each_database, page};
+use crate::mcp_tools_refused::calls;
 use serde_json::{Value, json};
 
 async fn get_site(node: &Node, session: &str, site: &Value) -> Value {
@@ -63,12 +64,52 @@ async fn settled_comments_do_not_count_as_unread() {
 }
 
 #[tokio::test]
+async fn every_tool_about_one_page_tells_of_comments_and_links_to_it() {
+    let node = Node::start().await;
+    let client = node.mcp_modern(&node.key);
+    for tool in client.tools().await {
+        if tool["inputSchema"]["properties"].get("site").is_none() {
+            continue;
+        }
+        let tool = tool["name"].as_str().unwrap();
+        let form = Form::file("page.html", page("One")).field("agentation", "true");
+        let claims = tool == "claim_site";
+        let site = if claims {
+            node.post("/sites").form(form).send().await.expect(201).json()
+        } else {
+            node.publish(form).await
+        };
+        comment(&node, &site, "Say by when.").await;
+        let (_, mut arguments) = calls(&site).into_iter().find(|(name, _)| *name == tool).unwrap();
+        if claims {
+            arguments["claim_token"] = site["claim_token"].clone();
+        }
+        let result = client.call(tool, arguments).await;
+        assert_ne!(result["isError"], true, "{tool}: {result}");
+        // Its own comments are given or gone.
+        let unread = usize::from(!["list_feedback", "delete_site"].contains(&tool));
+        assert_eq!(
+            result["structuredContent"]["unread_feedback"].as_u64().unwrap_or_default(),
+            unread as u64,
+            "{tool}"
+        );
+        assert_eq!(mentions(&result), unread, "{tool}: {result}");
+        let blocks = result["content"].as_array().unwrap();
+        let link = blocks.iter().find(|block| block["type"] == "resource_link");
+        // A share link is the page's address with something behind it.
+        let leads = |link: &Value| link["uri"].as_str().unwrap().starts_with(site["url"].as_str().unwrap());
+        assert_eq!(link.is_some_and(leads), tool != "delete_site", "{tool}: {result}");
+    }
+}
+
+#[tokio::test]
 async fn tools_about_one_page_say_in_their_schema_that_they_may_tell() {
     let node = Node::start().await;
     let session = begin(&node, &node.key).await;
     let list = result(&node, &node.key, &session, "tools/list", json!({})).await;
     for tool in list["tools"].as_array().unwrap() {
-        let about_one = tool["inputSchema"]["properties"].get("site").is_some();
+        let about_one =
+            tool["inputSchema"]["properties"].get("site").is_some() && tool["name"] != "delete_site";
         let told = &tool["outputSchema"]["properties"]["unread_feedback"];
         assert_eq!(told["type"] == "integer", about_one, "{}", tool["name"]);
     }

@@ -33,9 +33,10 @@ async fn file_becomes_a_page_with_the_chosen_options() {
         assert!(url.starts_with(&format!("{}/uploads/upl_", node.base_url())) && url.ends_with('/'));
         assert!(!url.contains("secret"), "what was chosen is sealed");
         assert_eq!(given["expires_at"], crate::harness::NOW + LIFE);
-        assert_eq!(given["command"], format!(r"curl -sS -g -T './out/it'\''s here.zip' '{url}'"));
+        // Shells do not agree on how to write an apostrophe.
+        assert_eq!(given["command"], format!("curl -sS -g -T FILE \"{url}\""));
         let says = made["content"][1]["text"].as_str().unwrap();
-        assert!(says.contains(given["command"].as_str().unwrap()), "{says}");
+        assert!(says.contains(given["command"].as_str().unwrap()) && says.contains("name goes"), "{says}");
         assert_eq!(given["form"]["url"], url.trim_end_matches('/'));
         let archive = zip(&[("index.html", &page("Zipped")), ("a.css", "p {}")]);
         let site = put(node, url, "here.zip", archive).await.expect(201).json();
@@ -206,9 +207,15 @@ async fn twelve_mebibytes_are_sent_by_the_ready_command() {
     let html = format!("<!doctype html><title>Sent</title><!--{}-->", "x".repeat(12 << 20));
     std::fs::write(dir.path().join(name), &html).unwrap();
     std::fs::write(dir.path().join("-"), page("Dash")).unwrap();
-    for (file, size) in [(name, html.len()), ("-", page("Dash").len())] {
+    std::fs::write(dir.path().join("a page ä.html"), page("Plain")).unwrap();
+    for (file, size) in
+        [(name, html.len()), ("-", page("Dash").len()), ("a page ä.html", page("Plain").len())]
+    {
         let made = node.mcp_modern(&node.key).give("create_upload", json!({"file": file})).await;
-        let command = made["command"].as_str().unwrap().to_owned();
+        let command = made["command"].as_str().unwrap();
+        assert_eq!(command.contains(" FILE "), file == name, "{command}");
+        // As somebody who knows this shell writes the name.
+        let command = command.replace("FILE", &format!("'{}'", name.replace('\'', r"'\''")));
         let dir = dir.path().to_owned();
         let shell = move || std::process::Command::new("sh").arg("-c").arg(command).current_dir(dir).output();
         let ran = tokio::task::spawn_blocking(shell).await.unwrap().unwrap();

@@ -7,6 +7,8 @@ use super::tools::{Call, Tool};
 use crate::http::api::{ApiState, Written};
 use crate::http::error;
 use crate::http::extract::Fields;
+use dropleaf_app::App;
+use dropleaf_core::site::Site;
 use dropleaf_core::{Error, Result};
 use rmcp::model::{CallToolResult, ContentBlock, Resource};
 use serde::Serialize;
@@ -53,6 +55,12 @@ impl Answer {
     /// The answer as JSON.
     pub(super) fn to_text(&self) -> String {
         self.value.to_string()
+    }
+
+    /// The same for an answer that does not show the page itself.
+    pub(super) fn about(self, app: &App, site: Site) -> Self {
+        let url = app.canonical_url(&site);
+        self.of_site(site.id).linked(url, site.title)
     }
 
     /// Says which page it is about.

@@ -6,7 +6,8 @@ use dropleaf_core::Code;
 pub(super) const fn next_step(code: Code) -> Option<&'static str> {
     Some(match code {
         Code::NotFound => {
-            "Call list_sites to see the pages there are, list_feedback or list_share_links for what belongs to one."
+            "Call list_sites to see the pages there are; list_versions, list_feedback or list_share_links for what \
+             belongs to one."
         }
         Code::AuthRequired | Code::InvalidCredential => {
             "Ask the person to connect this client again, with a key or by signing in."
@@ -40,10 +41,12 @@ pub(super) const fn next_step(code: Code) -> Option<&'static str> {
             "Make room first: revoke_share_link for links that are not needed, resolve_feedback for comments."
         }
         Code::Conflict => {
-            "Call get_content to see what is there now, put your change into that, and send the new \
-             `expected_updated_at`."
+            "Call get_content to see what is there now, put your change into that, and send `expected_updated_at` with \
+             the `updated_at` as get_content gave it."
         }
-        Code::Expired => "Call set_expiry with a later moment to bring the page back, then try again.",
+        Code::Expired => {
+            "If it is your page, call set_expiry with a later moment to bring it back, then try again."
+        }
         Code::NotRestorable | Code::Deleted | Code::Burnt => {
             "It is gone for good; publish it anew with publish_html."
         }
@@ -54,7 +57,7 @@ pub(super) const fn next_step(code: Code) -> Option<&'static str> {
         Code::PlanLifetimeLimit => {
             "Ask for a shorter life, or leave `expires_in_hours` out; get_me tells the limit."
         }
-        Code::PlanDailyLimit | Code::RateLimited | Code::Overloaded | Code::StorageUnavailable => {
+        Code::PlanDailyLimit | Code::RateLimited | Code::Overloaded => {
             "Nothing was changed. The same call works later."
         }
         Code::IdempotencyMismatch => {
@@ -66,7 +69,8 @@ pub(super) const fn next_step(code: Code) -> Option<&'static str> {
         Code::StorageFull => {
             "Tell the person: whoever runs this service has to make room. Reading still works."
         }
-        Code::Internal => {
+        // What was lost on the way to the storage may have arrived.
+        Code::Internal | Code::StorageUnavailable => {
             "The fault is on the server. Look with get_site or list_sites whether it was done before you try again."
         }
         // Their messages say what to do, or no tool meets them: they belong to forms, to viewers and to people.
@@ -88,4 +92,18 @@ pub(super) const fn next_step(code: Code) -> Option<&'static str> {
         | Code::RequestTimeout
         | Code::HeadersTooLarge => return None,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_is_promised_about_what_may_have_been_stored() {
+        for code in [Code::Internal, Code::StorageUnavailable] {
+            let said = next_step(code).unwrap();
+            assert!(said.contains("whether it was done") && !said.contains("Nothing was"), "{said}");
+            assert!(!code.meaning().contains("nothing was"), "{}", code.meaning());
+        }
+    }
 }

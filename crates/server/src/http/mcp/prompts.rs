@@ -136,8 +136,8 @@ fn address_feedback(given: &[Option<&str>]) -> String {
          4. Sort the open comments: what is plainly right and small (typing errors, broken markup, wrong labels), what \
          changes what the page says, and questions. Do the first kind. For the second kind show me what you would change \
          and wait for my word. Answer questions to me, not on the page.\n\
-         5. Put the new document at the same link with update_site, with `expected_updated_at` as get_site gave it, so \
-         that nobody's change is lost. Change nothing that no comment asks for.\n\
+         5. Put the new document at the same link with update_site, with the `updated_at` as get_content gave it as \
+         `expected_updated_at`, so that nobody's change is lost. Change nothing that no comment asks for.\n\
          6. Settle each comment that is dealt with by resolve_feedback, with a note of one sentence that says what was \
          done. Leave the others open.\n\
          7. Tell me what you changed, what waits for me, and what you left open and why."

@@ -136,7 +136,7 @@ async fn about(state: &ApiState, sender: &Sender, uri: &str, id: &str) -> Result
 async fn content(state: &ApiState, sender: &Sender, uri: &str, id: &str) -> Result<ResourceContents, Error> {
     let content = state.app.read_content(&sender.who.account, id, false).await?;
     let contents = match str::from_utf8(&content.bytes) {
-        Ok(text) if content.mime.starts_with("text/") => ResourceContents::text(text, uri),
+        Ok(text) if content.is_text() => ResourceContents::text(text, uri),
         _ => ResourceContents::blob(STANDARD.encode(&content.bytes), uri),
     };
     Ok(contents.with_mime_type(content.mime))

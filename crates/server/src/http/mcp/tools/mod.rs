@@ -49,7 +49,7 @@ impl Call {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Hints {
     pub read_only: bool,
-    /// Takes something from people's eyes, or from the account, that was there before.
+    /// Takes something from people's eyes or hands, or from the account, that was there before.
     pub destructive: bool,
     /// The same call again changes nothing more.
     pub idempotent: bool,
@@ -61,7 +61,7 @@ const READS: Hints = Hints { read_only: true, destructive: false, idempotent: tr
 const ADDS: Hints = Hints { read_only: false, destructive: false, idempotent: false, open_world: true };
 const REPLACES: Hints = Hints { read_only: false, destructive: true, idempotent: false, open_world: true };
 const SETTLES: Hints = Hints { read_only: false, destructive: false, idempotent: true, open_world: false };
-const REMOVES: Hints = Hints { read_only: false, destructive: true, idempotent: true, open_world: false };
+const REMOVES: Hints = Hints { read_only: false, destructive: true, idempotent: true, open_world: true };
 
 #[derive(Debug)]
 pub(super) struct Tool {
@@ -126,7 +126,8 @@ fn describe(tool: &Tool) -> Described {
         .idempotent(idempotent)
         .open_world(open_world);
     let (input, mut output) = ((tool.input)(), (tool.output)());
-    if schema::has(&input, "site") {
+    // Of a page that is deleted nobody can read comments.
+    if schema::has(&input, "site") && tool.name != life::DELETE_SITE.name {
         schema::add(&mut output, UNREAD, "Comments of viewers that list_feedback has not given yet.");
     }
     Described::new(tool.name, tool.description, input)

@@ -4,23 +4,32 @@ use super::{Call, Hints, Tool, schema};
 use crate::http::api::{SiteJson, patch_request};
 use crate::http::mcp::answer::Answer;
 use dropleaf_core::scope::Scope;
-use dropleaf_core::{Error, Result};
+use dropleaf_core::{Code, Error, Result};
 use utoipa::ToSchema;
 
-/// A setting lets people in, keeps them out, or shortens what they have; the same again changes nothing.
+/// A setting lets people in, keeps them out, or takes from what they have; the same again changes nothing.
 const SETS: Hints = Hints { read_only: false, destructive: true, idempotent: true, open_world: true };
+/// A gate is new with every call, also with the same words: whoever was inside is asked again.
+const GATES: Hints = Hints { idempotent: false, ..SETS };
 
 /// Changes settings of a page: one of `needed` must be there, `allowed` may.
 async fn change(mut call: Call, needed: &[&str], allowed: &[&str]) -> Result<Answer> {
     let name = call.site()?;
     if !needed.iter().any(|needed| call.fields.has(needed)) {
-        return Err(Error::field(needed.first().unwrap_or(&"site"), "is required"));
+        return Err(missing(needed));
     }
     let settings = call.fields.split(&[needed, allowed].concat());
     let app = &call.state.app;
     let (request, _) = patch_request(settings, app.now())?;
     let updated = app.change_site(call.account(), &name, request).await?;
     Ok(Answer::json(SiteJson::updated(app, updated)).page().warned(call.fields.warnings()))
+}
+
+fn missing(needed: &[&str]) -> Error {
+    match needed {
+        [name] => Error::field(name, "is required"),
+        _ => Error::new(Code::InvalidField, format!("Send `{}`.", needed.join("` or `"))),
+    }
 }
 
 /// Who finds the page.
@@ -62,10 +71,10 @@ struct SetPassword {
 pub(super) static SET_PASSWORD: Tool = Tool {
     name: "set_password",
     title: "Set or remove the password",
-    description: "Set the password that viewers must enter, or remove it with null. Whoever came in with the old one is \
-                  asked again.",
+    description: "Set the password that viewers must enter, or remove it with null. Whoever came in before is asked again, \
+                  also when it is the same password.",
     needs: Scope::Write,
-    hints: SETS,
+    hints: GATES,
     input: schema::of::<SetPassword>,
     output: schema::given::<SiteJson>,
     run: |call| Box::pin(change(call, &["password"], &[])),
@@ -112,9 +121,9 @@ pub(super) static SET_EMAIL_GATE: Tool = Tool {
     name: "set_email_gate",
     title: "Set or remove the e-mail gate",
     description: "Open a page only to people with an e-mail address of one domain, who get a code by mail; null opens it \
-                  to everybody with the link again.",
+                  to everybody with the link again. Whoever came in before is asked again, also when it is the same domain.",
     needs: Scope::Write,
-    hints: SETS,
+    hints: GATES,
     input: schema::of::<SetEmailGate>,
     output: schema::given::<SiteJson>,
     run: |call| Box::pin(change(call, &["email_gate_domain"], &[])),
@@ -135,7 +144,7 @@ pub(super) static SET_AGENTATION: Tool = Tool {
     title: "Switch the feedback toolbar",
     description: "Give viewers of a page the annotation toolbar, or take it away. What they say is read with list_feedback.",
     needs: Scope::Write,
-    hints: Hints { destructive: false, ..SETS },
+    hints: SETS,
     input: schema::of::<SetAgentation>,
     output: schema::given::<SiteJson>,
     run: |call| Box::pin(change(call, &["agentation"], &[])),

@@ -64,8 +64,9 @@ pub(super) static LIST_SHARE_LINKS: Tool = Tool {
 
 async fn list_share_links(mut call: Call) -> Result<Answer> {
     let name = call.site()?;
-    let list = ShareTokensJson::of(&call.state, call.account(), &name).await?;
-    Ok(Answer::json(list).warned(call.fields.warnings()))
+    let site = call.state.app.get_site(call.account(), &name).await?;
+    let list = ShareTokensJson::of(&call.state, call.account(), &site.id).await?;
+    Ok(Answer::json(list).about(&call.state.app, site).warned(call.fields.warnings()))
 }
 
 /// Which link to revoke.

@@ -57,6 +57,10 @@ struct GetContent {
 #[derive(Debug, Serialize, ToSchema)]
 struct ContentJson {
     site_id: String,
+    /// The version of the page that this is (a part) of.
+    version: i64,
+    /// When the page was last changed: send it as `expected_updated_at` with what you made of this.
+    updated_at: i64,
     /// What the document is.
     mime: String,
     /// Of the whole document.
@@ -81,7 +85,8 @@ pub(super) static GET_CONTENT: Tool = Tool {
     name: "get_content",
     title: "Read a page's content",
     description: "Read the stored document of one of your pages, as it was sent: text in parts of `max_bytes`, anything \
-                  else whole as base64. With `source` the Markdown it was made from.",
+                  else whole as base64. With `source` the Markdown it was made from. Parts of one document have the same \
+                  `version`; when it changes, begin again.",
     needs: Scope::Read,
     hints: READS,
     input: schema::of::<GetContent>,
@@ -103,11 +108,13 @@ async fn get_content(mut call: Call) -> Result<Answer> {
     let app = &call.state.app;
     let site = app.get_site(call.account(), &name).await?;
     let content = app.read_content(call.account(), &site.id, source).await?;
-    let (url, title, base) = (app.canonical_url(&site), site.title.clone(), app.hosts.base.url());
+    let base = app.hosts.base.url();
     let byte_size = i64::try_from(content.bytes.len()).unwrap_or(i64::MAX);
     let mut json = ContentJson {
         site_id: site.id.clone(),
-        mime: content.mime,
+        version: content.version,
+        updated_at: content.updated_at,
+        mime: content.mime.clone(),
         byte_size,
         text: None,
         base64: None,
@@ -115,19 +122,21 @@ async fn get_content(mut call: Call) -> Result<Answer> {
         next_offset: None,
     };
     let answer = match std::str::from_utf8(&content.bytes) {
-        Ok(text) if is_text(&json.mime) => {
+        Ok(text) if content.is_text() => {
             let (begin, end) = part(text, offset, most);
             json.offset = begin;
             json.next_offset = (end < byte_size).then_some(end);
             let shown = usize::try_from(begin).ok().zip(usize::try_from(end).ok());
             let shown = shown.and_then(|(begin, end)| text.get(begin..end)).unwrap_or_default().to_owned();
             json.text = Some(shown.clone());
-            let more = json.next_offset.map(|next| {
-                format!(
-                    "Bytes {begin} to {end} of {byte_size}; call get_content with offset {next} for more."
-                )
-            });
-            Answer::json(json).worded(shown).noted(more)
+            // The text is the document alone; what an update needs to know stands beside it.
+            let mut note = format!("Version {}, updated_at {}.", json.version, json.updated_at);
+            if let Some(next) = json.next_offset {
+                note = format!(
+                    "{note} Bytes {begin} to {end} of {byte_size}; call get_content with offset {next} for more."
+                );
+            }
+            Answer::json(json).worded(shown).noted(Some(note))
         }
         _ if byte_size > most => {
             let detail = format!(
@@ -142,11 +151,7 @@ async fn get_content(mut call: Call) -> Result<Answer> {
             Answer::json(json)
         }
     };
-    Ok(answer.of_site(site.id).linked(url, title).warned(call.fields.warnings()))
-}
-
-fn is_text(mime: &str) -> bool {
-    mime.starts_with("text/")
+    Ok(answer.about(app, site).warned(call.fields.warnings()))
 }
 
 /// The part that begins here, cut between characters.

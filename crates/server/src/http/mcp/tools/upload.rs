@@ -1,7 +1,7 @@
 //! An address to send a file to, so that a large page does not pass through the model.
 
 use super::publish::UploadArguments;
-use super::{ADDS, Call, Tool, schema};
+use super::{Call, REPLACES, Tool, schema};
 use crate::http::mcp::answer::Answer;
 use dropleaf_core::scope::Scope;
 use dropleaf_core::{Error, Result, iso};
@@ -10,7 +10,7 @@ use utoipa::ToSchema;
 
 /// Longer than any path.
 const FILE_BYTES: usize = 4096;
-/// Stands in the command for a file that was not named.
+/// Stands in the command for a file that was not named, or whose name not every shell takes alike.
 const SOME_FILE: &str = "FILE";
 
 /// What the file will be.
@@ -40,7 +40,7 @@ struct UploadJson {
     expires_at: i64,
     /// The same as ISO 8601.
     expires_at_iso: String,
-    /// Sends the file; ready for a shell.
+    /// Sends the file; ready for any shell, but for the file's name where it says FILE.
     command: String,
     /// The other way: a multipart form.
     form: UploadFormJson,
@@ -66,25 +66,36 @@ pub(super) static CREATE_UPLOAD: Tool = Tool {
                   a new page, with it the new content of that page. The answer of the command is the page as JSON; the same \
                   file may be sent again if the answer was lost.",
     needs: Scope::Write,
-    hints: ADDS,
+    // With `site` it leads to a replacement.
+    hints: REPLACES,
     input: schema::both::<CreateUpload, UploadArguments>,
     output: schema::given::<UploadJson>,
     run: |call| Box::pin(create_upload(call)),
 };
 
 async fn create_upload(mut call: Call) -> Result<Answer> {
-    let file = call.fields.optional_text("file")?.map_or_else(|| Ok(SOME_FILE.to_owned()), shell_path)?;
+    let file = call.fields.optional_text("file")?.map(shell_word).transpose()?.flatten();
     let site = call.fields.optional_text("site")?;
     let mut chosen = call.fields.upload_options()?;
     let expected = call.fields.optional_int("expected_updated_at")?;
     chosen.extend(expected.map(|at| ("expected_updated_at".to_owned(), at.to_string())));
     let app = &call.state.app;
-    let ticket = app.issue_ticket(&call.sender.who, site.as_deref(), chosen).await?;
+    let site = match site {
+        Some(name) => Some(app.get_site(call.account(), &name).await?),
+        None => None,
+    };
+    let site_id = site.as_ref().map(|site| site.id.as_str());
+    let ticket = app.issue_ticket(&call.sender.who, site_id, chosen).await?;
     let form_url = format!("{}/uploads/{}", app.hosts.base.url(), ticket.text);
     let upload_url = format!("{form_url}/");
-    let command = format!("curl -sS -g -T {file} {}", quoted(&upload_url));
-    let note = format!("Run this before {}:\n{command}", iso::format(ticket.expires_at));
-    let answer = Answer::json(UploadJson {
+    let word = file.as_deref().unwrap_or(SOME_FILE);
+    let command = format!("curl -sS -g -T {word} {}", quoted(&upload_url));
+    let mut note = format!("Run this before {}:\n{command}", iso::format(ticket.expires_at));
+    if file.is_none() {
+        note =
+            format!("{note}\nThe file's name goes where it says {SOME_FILE}, quoted as your shell wants it.");
+    }
+    let mut answer = Answer::json(UploadJson {
         upload_url,
         expires_at: ticket.expires_at,
         expires_at_iso: iso::format(ticket.expires_at),
@@ -97,22 +108,30 @@ async fn create_upload(mut call: Call) -> Result<Answer> {
         },
         max_bytes: call.state.resolved.config.limits.upload_bytes,
     });
+    if let Some(site) = site {
+        answer = answer.about(app, site);
+    }
     Ok(answer.noted(Some(note)).warned(call.fields.warnings()))
 }
 
-/// A path as a word of a shell that curl takes for a path.
-fn shell_path(path: String) -> Result<String> {
+/// A path as a word that every shell takes for it and curl for a path; none for one that shells read differently.
+fn shell_word(path: String) -> Result<Option<String>> {
     if path.is_empty() || path.len() > FILE_BYTES || path.chars().any(char::is_control) {
         return Err(Error::field("file", "must be the path of a file"));
     }
+    let plain = |letter: char| letter.is_alphanumeric() || r" ._-/\:".contains(letter);
+    // Between double quotes a backslash stands for itself, unless another or the closing quote follows.
+    if !path.chars().all(plain) || path.contains(r"\\") || path.ends_with('\\') {
+        return Ok(None);
+    }
     // curl reads standard input for `-`, and an option for what begins so.
     let path = if path.starts_with('-') { format!("./{path}") } else { path };
-    Ok(quoted(&path))
+    Ok(Some(quoted(&path)))
 }
 
-/// A word of a POSIX shell that stands for itself.
-fn quoted(text: &str) -> String {
-    format!("'{}'", text.replace('\'', r"'\''"))
+/// Plain text as one word of a shell, be it of POSIX or of Windows.
+fn quoted(plain: &str) -> String {
+    format!("\"{plain}\"")
 }
 
 #[cfg(test)]
@@ -120,18 +139,27 @@ mod tests {
     use super::*;
 
     #[test]
-    fn paths_are_quoted_for_a_shell_and_never_options() {
+    fn paths_are_quoted_for_every_shell_and_never_options() {
         for (path, word) in [
-            ("report.html", "'report.html'"),
-            ("it's $(here) `now`.html", r"'it'\''s $(here) `now`.html'"),
-            ("-", "'./-'"),
-            ("--help.html", "'./--help.html'"),
-            ("/tmp/ä b.zip", "'/tmp/ä b.zip'"),
+            ("report.html", Some(r#""report.html""#)),
+            ("-", Some(r#""./-""#)),
+            ("--help.html", Some(r#""./--help.html""#)),
+            ("/tmp/ä b.zip", Some(r#""/tmp/ä b.zip""#)),
+            (r"C:\Users\me\a b.zip", Some(r#""C:\Users\me\a b.zip""#)),
+            ("it's.html", None),
+            ("$(here).html", None),
+            ("`now`.html", None),
+            ("%PATH%.html", None),
+            ("a\"b.html", None),
+            ("a&b.html", None),
+            ("~/a.html", None),
+            (r"\\server\a.html", None),
+            (r"C:\a\", None),
         ] {
-            assert_eq!(shell_path(path.to_owned()).unwrap(), word);
+            assert_eq!(shell_word(path.to_owned()).unwrap().as_deref(), word, "{path}");
         }
         for bad in ["", "a\nb", "a\0", &"x".repeat(5000)] {
-            assert!(shell_path(bad.to_owned()).is_err(), "{bad:?}");
+            assert!(shell_word(bad.to_owned()).is_err(), "{bad:?}");
         }
     }
 }

@@ -23,8 +23,7 @@ async fn list_versions(mut call: Call) -> Result<Answer> {
     let app = &call.state.app;
     let (site, versions) = app.list_versions(call.account(), &name).await?;
     let answer = Answer::json(VersionsJson::new(&site, versions));
-    let (url, title) = (app.canonical_url(&site), site.title);
-    Ok(answer.of_site(site.id).linked(url, title).warned(call.fields.warnings()))
+    Ok(answer.about(app, site).warned(call.fields.warnings()))
 }
 
 /// Which version to show again.
