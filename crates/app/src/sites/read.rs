@@ -80,6 +80,17 @@ impl App {
 
     /// Spec §4: the stored document, not a rendered view of it. With `source`, what was uploaded instead.
     pub async fn read_content(&self, account: &Account, name: &str, source: bool) -> Result<Content> {
+        self.read_content_if(account, name, source, |_, _| Ok(())).await
+    }
+
+    /// The same, but asks first: `may` sees what the document is and its size, and nothing is read unless it agrees.
+    pub async fn read_content_if(
+        &self,
+        account: &Account,
+        name: &str,
+        source: bool,
+        may: impl FnOnce(&str, u64) -> Result<()> + Send,
+    ) -> Result<Content> {
         let site = self.get_site(account, name).await?;
         let id = site.bundle_id.ok_or_else(|| Error::not_found("content"))?;
         let bundle = self.bundle(&id).await?;
@@ -87,8 +98,10 @@ impl App {
             Some(file) => file,
             None => bundle.entry().ok_or_else(|| Error::internal("a bundle has no entry"))?,
         };
+        let mime = String::from_utf8_lossy(&file.mime).into_owned();
+        may(&mime, file.size_bytes)?;
         let bytes = self.store.blobs.read(&self.store.db, &file.hash).await?;
-        Ok(Content { mime: String::from_utf8_lossy(&file.mime).into_owned(), bytes })
+        Ok(Content { mime, bytes })
     }
 
     /// The site as it stands, if the caller saw it so. Decisions §2.5.

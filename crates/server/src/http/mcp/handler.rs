@@ -1,7 +1,7 @@
 //! What the library calls: who we are, what there is, and each act by its name.
 
 use super::door::{SESSION_ID, Sender};
-use super::rpc::refusal;
+use super::rpc::{refusal, shown};
 use super::streams::Place;
 use super::watching::Holder;
 use super::{answer, prompts, resources, tools};
@@ -178,7 +178,10 @@ impl ServerHandler for Handler {
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let Some(tool) = tools::find(&request.name) else {
-            return Err(ErrorData::invalid_params(format!("There is no tool `{}`.", request.name), None));
+            return Err(ErrorData::invalid_params(
+                format!("There is no tool `{}`.", shown(&request.name)),
+                None,
+            ));
         };
         let sender = sender(&context)?;
         require(&sender, tool.needs)?;
