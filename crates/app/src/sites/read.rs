@@ -4,8 +4,9 @@ use crate::app::App;
 use bytes::Bytes;
 use dropleaf_core::account::Account;
 use dropleaf_core::site::{Site, State, Visibility};
-use dropleaf_core::{Code, Error, Result};
+use dropleaf_core::{Code, Error, Minter, Result};
 use dropleaf_store::sites::Before;
+use std::collections::HashSet;
 
 pub(super) const LIST_DEFAULT: i64 = 200;
 pub(super) const LIST_MOST: i64 = 500;
@@ -55,6 +56,12 @@ impl App {
         }
         self.add_pending_views(&mut site);
         Ok(site)
+    }
+
+    /// Which of these ids are those of pages that the account is shown, asked at once for all of them.
+    pub async fn own_of(&self, account: &Account, ids: &[&str]) -> Result<HashSet<String>> {
+        let ids: Vec<&str> = ids.iter().copied().filter(|id| Minter::is_id("site", id)).collect();
+        Ok(self.store.list_own_of(&account.id, &ids).await?.into_iter().collect())
     }
 
     pub async fn list_sites(&self, account: &Account, query: ListQuery) -> Result<SiteList> {

@@ -7,6 +7,7 @@ use crate::http::api::{ApiState, SiteJson};
 use base64::Engine;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use dropleaf_app::{ListQuery, News, Notice};
+use dropleaf_core::account::Account;
 use dropleaf_core::site::Site;
 use dropleaf_core::{Code, Error, Minter};
 use rmcp::ErrorData;
@@ -15,6 +16,7 @@ use rmcp::model::{
     ResourceContents, ResourceTemplate,
 };
 use serde_json::{Value, json};
+use std::collections::HashSet;
 
 const SITES: &str = "dropleaf://sites/";
 const CONTENT: &str = "/content";
@@ -163,6 +165,23 @@ pub(super) async fn watchable(state: &ApiState, sender: &Sender, uri: &str) -> R
         Ok(_) => Ok(tail(uri).to_owned()),
         Err(error) => Err(refusal(&error)),
     }
+}
+
+/// Of these resources, each once, those that are about pages of the account's.
+pub(super) async fn all_watchable(
+    state: &ApiState,
+    account: &Account,
+    uris: &[String],
+) -> Result<Vec<String>, Error> {
+    let mut seen = HashSet::new();
+    let asked: Vec<(&String, &str)> = uris
+        .iter()
+        .filter_map(|uri| Some((uri, Target::parse(uri)?.site_id)))
+        .filter(|(uri, _)| seen.insert(*uri))
+        .collect();
+    let ids: HashSet<&str> = asked.iter().map(|(_, id)| *id).collect();
+    let own = state.app.own_of(account, &ids.into_iter().collect::<Vec<_>>()).await?;
+    Ok(asked.into_iter().filter(|(_, id)| own.contains(*id)).map(|(uri, _)| uri.clone()).collect())
 }
 
 /// An address without what all have in common.
