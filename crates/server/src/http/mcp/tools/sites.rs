@@ -104,10 +104,10 @@ async fn get_content(mut call: Call) -> Result<Answer> {
     }
     let app = &call.state.app;
     let site = app.get_site(call.account(), &name).await?;
-    let too_large = |mime: &str, size: i64| {
-        let raise = if size <= MOST_BYTES { "Raise `max_bytes`, or fetch" } else { "Fetch" };
+    let too_large = |mime: &str, bytes: i64| {
+        let raise = if bytes <= MOST_BYTES { "Raise `max_bytes`, or fetch" } else { "Fetch" };
         let detail = format!(
-            "The content is {size} bytes of {mime}, over `max_bytes` ({most}). {raise} it past the model: GET \
+            "The content is {bytes} bytes of {mime}, over `max_bytes` ({most}). {raise} it past the model: GET \
              {}/sites/{}/content with your key.",
             app.hosts.base.url(),
             site.id
@@ -115,9 +115,9 @@ async fn get_content(mut call: Call) -> Result<Answer> {
         Error::new(Code::TooLarge, detail)
     };
     // What can only be given whole is not even read when it is too long.
-    let fits = |mime: &str, size: u64| {
-        let size = i64::try_from(size).unwrap_or(i64::MAX);
-        if is_text(mime) || size <= most { Ok(()) } else { Err(too_large(mime, size)) }
+    let fits = |mime: &str, bytes: u64| {
+        let bytes = i64::try_from(bytes).unwrap_or(i64::MAX);
+        if is_text(mime) || bytes <= most { Ok(()) } else { Err(too_large(mime, bytes)) }
     };
     let content = app.read_content_if(call.account(), &site.id, source, fits).await?;
     let (url, title) = (app.canonical_url(&site), site.title.clone());
