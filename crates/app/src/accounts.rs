@@ -91,7 +91,7 @@ impl App {
             accounts::set_plan(&account.id, plan),
             self.audited(actor, Act::SetPlan, &account.id, Some(change)),
         ];
-        self.commit_keys(stmts).await?;
+        self.commit_keys(&account.id, stmts).await?;
         Ok(())
     }
 

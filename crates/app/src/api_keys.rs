@@ -3,16 +3,20 @@
 use crate::app::{App, KEYS_CHANGED};
 use crate::fresh::Fresh;
 use crate::idempotency::{Done, Entry, Once};
+use crate::oauth::Identity;
 use dropleaf_core::account::Account;
 use dropleaf_core::api_key::{self, ApiKey};
 use dropleaf_core::scope::Scopes;
 use dropleaf_core::{Code, Error, Result, secret};
 use dropleaf_store::{DbError, Stmt, api_keys, idempotency, mcp_sessions, oauth_grants};
 use std::sync::Arc;
-use tokio::sync::watch;
+use tokio::sync::broadcast::{self, error::RecvError};
 
 /// Accounts by the hash of a key of theirs, and what the key allows.
 pub(crate) type Keyring = Fresh<[u8; 32], (Account, ApiKey, Scopes)>;
+
+/// No id is longer.
+const ID_BYTES: usize = 64;
 
 /// A key at the one moment its secret is known.
 #[derive(Debug)]
@@ -26,6 +30,35 @@ pub struct NewKey {
 pub struct KeyMaker<'a> {
     pub grant_id: Option<&'a str>,
     pub scopes: Scopes,
+}
+
+/// What one credential hears of changes. Those of others do not concern it.
+#[derive(Debug)]
+pub struct CredentialChanges {
+    /// The key or the grant itself, the grant it was made under, and the account.
+    names: Vec<String>,
+    ended: broadcast::Receiver<Arc<str>>,
+}
+
+impl CredentialChanges {
+    /// Waits for one. False when there will be no more.
+    pub async fn next(&mut self) -> bool {
+        loop {
+            match self.ended.recv().await {
+                Ok(whose) if whose.is_empty() || self.names.iter().any(|name| **name == *whose) => {
+                    return true;
+                }
+                Ok(_) => {}
+                Err(RecvError::Lagged(_)) => return true,
+                Err(RecvError::Closed) => return false,
+            }
+        }
+    }
+
+    /// Those up to now are done with.
+    pub fn skip(&mut self) {
+        self.ended = self.ended.resubscribe();
+    }
 }
 
 impl App {
@@ -49,23 +82,29 @@ impl App {
     }
 
     /// Commits a change after which a key or a token opens something else, or nothing: seen at once on this node, and
-    /// by the others as soon as they hear of it.
-    pub(crate) async fn commit_keys(&self, stmts: Vec<Stmt>) -> Result<(), DbError> {
-        let outcome = self.store.commit_changed(stmts, vec![KEYS_CHANGED.to_owned()]).await;
+    /// by the others as soon as they hear of it. `whose` is the id of the key, the grant or the account it is about.
+    pub(crate) async fn commit_keys(&self, whose: &str, stmts: Vec<Stmt>) -> Result<(), DbError> {
+        // It may come from outside and be no id at all; a notification must not grow long with it.
+        let (whose, _) = whose.split_at(whose.floor_char_boundary(ID_BYTES));
+        let outcome = self.store.commit_changed(stmts, vec![format!("{KEYS_CHANGED}{whose}")]).await;
         // Also after a failure: whether a lost connection committed is not known.
-        self.forget_credentials();
+        self.forget_credentials(whose);
         outcome.map(|_| ())
     }
 
-    pub(crate) fn forget_credentials(&self) {
+    /// `whose`: as above; empty when it may be anybody's.
+    pub(crate) fn forget_credentials(&self, whose: &str) {
         self.keyring.clear();
         self.token_ring.clear();
-        self.credentials.send_modify(|count| *count += 1);
+        // Nobody there to hear it is no failure.
+        let _ = self.credentials.send(whose.into());
     }
 
-    /// Changes whenever a credential may have ended: whoever goes on in its name looks again.
-    pub fn credential_changes(&self) -> watch::Receiver<u64> {
-        self.credentials.subscribe()
+    /// Hears from now on when this credential may have ended: whoever goes on in its name looks again.
+    pub fn credential_changes(&self, who: &Identity) -> CredentialChanges {
+        let names = [Some(&who.counted_as), who.grant_id.as_ref(), Some(&who.account.id)];
+        let names = names.into_iter().flatten().cloned().collect();
+        CredentialChanges { names, ended: self.credentials.subscribe() }
     }
 
     /// `last_used` is written at most once a minute, and never in the way of a request: a failure is only logged.
@@ -146,7 +185,7 @@ impl App {
     /// Revokes a key of the account; to a program, only those that it made itself exist.
     pub async fn revoke_key(&self, account: &Account, grant_id: Option<&str>, id: &str) -> Result<()> {
         let stmts = vec![api_keys::delete(&account.id, grant_id, id), mcp_sessions::delete_of_key(id)];
-        match self.commit_keys(stmts).await {
+        match self.commit_keys(id, stmts).await {
             Ok(()) => Ok(()),
             Err(DbError::Guard(api_keys::UNKNOWN)) => Err(Error::not_found("API key")),
             Err(error) => Err(error.into()),

@@ -18,12 +18,14 @@ use dropleaf_core::secret::Keys;
 use dropleaf_core::{Clock, Minter};
 use dropleaf_store::Store;
 use std::sync::Arc;
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::{Semaphore, broadcast};
 
 /// Keys, and tokens of programs, whose rows are held in memory.
 const KEYS: usize = 10_000;
-/// What other nodes are told when a key, a grant or the plan of an account has changed.
-pub(crate) const KEYS_CHANGED: &str = "k";
+/// What other nodes are told when a key, a grant or the plan of an account has changed; its id follows.
+pub(crate) const KEYS_CHANGED: &str = "k:";
+/// So many may wait to be heard by one who is slow, who then takes them all for its own.
+const ENDED_WAITING: usize = 64;
 /// What is heard when anything may have changed.
 const EVERYTHING: &str = "*";
 
@@ -58,8 +60,8 @@ pub struct App {
     pub(crate) post: PostOffice,
     pub(crate) in_flight: InFlight,
     pub(crate) notices: Notices,
-    /// Rises whenever a credential may have ended.
-    pub(crate) credentials: watch::Sender<u64>,
+    /// Says which credentials may have ended.
+    pub(crate) credentials: broadcast::Sender<Arc<str>>,
     pub(crate) key_throttle: Throttle,
     pub(crate) attempt_throttle: Throttle,
     pub(crate) token_throttle: Throttle,
@@ -82,7 +84,7 @@ impl App {
             post: PostOffice::default(),
             in_flight: InFlight::default(),
             notices: Notices::new(minter.nonce()),
-            credentials: watch::Sender::new(0),
+            credentials: broadcast::Sender::new(ENDED_WAITING),
             key_throttle: Throttle::new(settings.rates.key_minute),
             attempt_throttle: Throttle::new(settings.rates.anonymous_attempts),
             token_throttle: Throttle::new(TOKEN_REQUESTS),
@@ -121,12 +123,13 @@ impl App {
             if app.notices.hear(changed) {
                 return;
             }
-            if changed == KEYS_CHANGED || changed == EVERYTHING {
-                app.forget_credentials();
+            if let Some(whose) = changed.strip_prefix(KEYS_CHANGED) {
+                return app.forget_credentials(whose);
             }
-            if changed != KEYS_CHANGED {
-                app.pages.evict_named(changed);
+            if changed == EVERYTHING {
+                app.forget_credentials("");
             }
+            app.pages.evict_named(changed);
         })
     }
 

@@ -40,7 +40,7 @@ mod upload_tickets;
 mod views;
 
 pub use accounts::{AccountList, Me};
-pub use api_keys::{KeyMaker, NewKey};
+pub use api_keys::{CredentialChanges, KeyMaker, NewKey};
 pub use app::{App, Parts};
 pub use audit::COMMAND_LINE;
 pub use burn::{Claim, Erasing};
@@ -49,6 +49,7 @@ pub use device_logins::{DeviceRequest, NewDevice, Polled};
 pub use figures::{Figures, OpenReports};
 pub use idempotency::{Done, Once};
 pub use mailer::{Letter, MailError, Mailer};
+pub use mcp_sessions::{PARAMS_BYTES, SESSIONS_MOST, WATCHED_MOST};
 pub use notices::{Listener, News, Notice};
 pub use oauth::{Answered, CodeTrade, GrantedClient, Identity, NewClient, Tokens};
 pub use pages::{Annotated, Body, Coding, LiveBundle, LiveFile, Page, PageKey, Part, encode};

@@ -11,13 +11,13 @@ use dropleaf_store::mcp_sessions::{self as rows, McpSession};
 /// A session that nobody has used for so long is forgotten.
 pub(crate) const KEPT_SECONDS: i64 = 30 * 86_400;
 /// A credential has at most so many; the ones used longest ago make room.
-const MOST: i64 = 200;
+pub const SESSIONS_MOST: usize = 200;
 /// A use is noted at most this often.
 const NOTED_SECONDS: i64 = 3600;
 /// Longest parameters: a client's name and its abilities need a small part of this.
-const PARAMS_BYTES: usize = 64 * 1024;
+pub const PARAMS_BYTES: usize = 64 * 1024;
 /// As many things as one session may watch.
-const WATCHED_MOST: usize = 500;
+pub const WATCHED_MOST: usize = 500;
 
 impl App {
     /// Keeps a session that has just begun. Answers with those that had to make room for it.
@@ -35,23 +35,38 @@ impl App {
             created_at: now,
             last_seen_at: now,
         };
-        let stmts = vec![rows::insert(&session), rows::delete_beyond(&session.principal, id, MOST - 1)];
+        let others = i64::try_from(SESSIONS_MOST - 1).unwrap_or(i64::MAX);
+        let stmts = vec![rows::insert(&session), rows::delete_beyond(&session.principal, id, others)];
         let outcomes = self.store.commit(stmts).await?;
         Ok(outcomes.last().map(rows::deleted).transpose()?.unwrap_or_default())
     }
 
-    /// The session, if it is this caller's: what every request with one is asked first. It is read each time, so that one
-    /// that was ended elsewhere is at its end here too.
+    /// Whether there is such a session of this caller's: what every request with one is asked first. It is looked up each
+    /// time, so that one that was ended elsewhere is at its end here too.
+    pub async fn has_mcp_session(&self, who: &Identity, id: &str) -> Result<bool> {
+        let Some(seen_at) = self.store.mcp_session_seen_at(id, &who.counted_as).await? else {
+            return Ok(false);
+        };
+        self.note_session(id, seen_at).await?;
+        Ok(true)
+    }
+
+    /// The session with all it holds, if it is this caller's.
     pub async fn find_mcp_session(&self, who: &Identity, id: &str) -> Result<Option<McpSession>> {
         let found = self.store.find_mcp_session(id).await?;
         let Some(session) = found.filter(|session| session.principal == who.counted_as) else {
             return Ok(None);
         };
+        self.note_session(id, session.last_seen_at).await?;
+        Ok(Some(session))
+    }
+
+    async fn note_session(&self, id: &str, seen_at: i64) -> Result<()> {
         let now = self.now();
-        if session.last_seen_at <= now - NOTED_SECONDS {
+        if seen_at <= now - NOTED_SECONDS {
             self.store.commit(vec![rows::touch(id, now, now - NOTED_SECONDS)]).await?;
         }
-        Ok(Some(session))
+        Ok(())
     }
 
     /// Adds something to what a session watches.

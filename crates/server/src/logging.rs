@@ -6,13 +6,18 @@ use anyhow::{Context, Result};
 use std::io::IsTerminal;
 use tracing_subscriber::EnvFilter;
 
+/// What others write into our log unless the operator asks for it by name: the PostgreSQL driver repeats the server's
+/// notices, which are for its log; the MCP library writes whole messages of clients, with all that is in them.
+const OTHERS: [(&str, &str); 2] = [("tokio_postgres", "warn"), ("rmcp", "off")];
+
+fn filter(level: &str) -> String {
+    let unnamed = OTHERS.iter().filter(|(name, _)| !level.contains(name));
+    unnamed.fold(level.to_owned(), |filter, (name, most)| format!("{filter},{name}={most}"))
+}
+
 /// Starts logging to standard error, so that standard output stays for what a command prints.
 pub fn start(config: &Config) -> Result<()> {
-    let level = &config.log.level;
-    // The PostgreSQL driver repeats the server's notices; they are for its log, not for ours.
-    let level =
-        if level.contains("tokio_postgres") { level.clone() } else { format!("{level},tokio_postgres=warn") };
-    let filter = EnvFilter::try_new(level).context("`log.level` is not understood")?;
+    let filter = EnvFilter::try_new(filter(&config.log.level)).context("`log.level` is not understood")?;
     let builder =
         tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).with_target(false);
     let json = match config.log.format.as_str() {
@@ -28,4 +33,20 @@ pub fn start(config: &Config) -> Result<()> {
     // A second start in one process happens in tests only; the first stays.
     let _ = started;
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn libraries_that_repeat_what_clients_send_are_silent_unless_named() {
+        assert_eq!(filter("debug"), "debug,tokio_postgres=warn,rmcp=off");
+        assert_eq!(filter("info,rmcp=debug"), "info,rmcp=debug,tokio_postgres=warn");
+        assert_eq!(
+            filter("rmcp::service=info,tokio_postgres=info"),
+            "rmcp::service=info,tokio_postgres=info"
+        );
+        EnvFilter::try_new(filter("trace")).unwrap();
+    }
 }

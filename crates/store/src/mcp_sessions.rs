@@ -24,6 +24,12 @@ pub struct McpSession {
 }
 
 impl Store {
+    /// When a session of this principal was last seen; nothing else of it is read.
+    pub async fn mcp_session_seen_at(&self, id: &str, principal: &str) -> Result<Option<i64>, DbError> {
+        let sql = "SELECT last_seen_at FROM mcp_sessions WHERE id = $1 AND principal = $2";
+        self.db.get(sql, &[id.into(), principal.into()], |row| row.int(0)).await
+    }
+
     pub async fn find_mcp_session(&self, id: &str) -> Result<Option<McpSession>, DbError> {
         self.db
             .get(

@@ -181,7 +181,9 @@ impl App {
         if matches!(outcome, Err(DbError::Guard(oauth_tokens::REUSED)))
             && self.settings.tolerates_lost_refresh
         {
-            outcome = self.commit_keys(with(oauth_tokens::replace(&hash, now, now - LOST_SECONDS))).await;
+            outcome = self
+                .commit_keys(&grant.id, with(oauth_tokens::replace(&hash, now, now - LOST_SECONDS)))
+                .await;
         }
         match outcome {
             Ok(()) => Ok(tokens),

@@ -4,8 +4,9 @@ use crate::app::App;
 use bytes::Bytes;
 use dropleaf_core::account::Account;
 use dropleaf_core::site::{Site, State, Visibility};
-use dropleaf_core::{Code, Error, Result};
+use dropleaf_core::{Code, Error, Minter, Result};
 use dropleaf_store::sites::Before;
+use std::collections::HashSet;
 
 pub(super) const LIST_DEFAULT: i64 = 200;
 pub(super) const LIST_MOST: i64 = 500;
@@ -42,7 +43,12 @@ pub struct Content {
 impl Content {
     /// Whether it was stored as text; ciphertext and files are not.
     pub fn is_text(&self) -> bool {
-        self.mime.starts_with("text/")
+        Self::is_text_kind(&self.mime)
+    }
+
+    /// The same of a kind alone.
+    pub fn is_text_kind(mime: &str) -> bool {
+        mime.starts_with("text/")
     }
 }
 
@@ -64,6 +70,12 @@ impl App {
         }
         self.add_pending_views(&mut site);
         Ok(site)
+    }
+
+    /// Which of these ids are those of pages that the account is shown, asked at once for all of them.
+    pub async fn own_of(&self, account: &Account, ids: &[&str]) -> Result<HashSet<String>> {
+        let ids: Vec<&str> = ids.iter().copied().filter(|id| Minter::is_id("site", id)).collect();
+        Ok(self.store.list_own_of(&account.id, &ids).await?.into_iter().collect())
     }
 
     pub async fn list_sites(&self, account: &Account, query: ListQuery) -> Result<SiteList> {
@@ -89,6 +101,17 @@ impl App {
 
     /// Spec §4: the stored document, not a rendered view of it. With `source`, what was uploaded instead.
     pub async fn read_content(&self, account: &Account, name: &str, source: bool) -> Result<Content> {
+        self.read_content_if(account, name, source, |_, _| Ok(())).await
+    }
+
+    /// The same, but asks first: `may` sees what the document is and its size, and nothing is read unless it agrees.
+    pub async fn read_content_if(
+        &self,
+        account: &Account,
+        name: &str,
+        source: bool,
+        may: impl FnOnce(&str, u64) -> Result<()> + Send,
+    ) -> Result<Content> {
         let site = self.get_site(account, name).await?;
         let id = site.bundle_id.ok_or_else(|| Error::not_found("content"))?;
         let bundle = self.bundle(&id).await?;
@@ -96,8 +119,9 @@ impl App {
             Some(file) => file,
             None => bundle.entry().ok_or_else(|| Error::internal("a bundle has no entry"))?,
         };
-        let bytes = self.store.blobs.read(&self.store.db, &file.hash).await?;
         let mime = String::from_utf8_lossy(&file.mime).into_owned();
+        may(&mime, file.size_bytes)?;
+        let bytes = self.store.blobs.read(&self.store.db, &file.hash).await?;
         Ok(Content { mime, bytes, version: site.version, updated_at: site.updated_at })
     }
 

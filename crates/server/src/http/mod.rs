@@ -60,6 +60,7 @@ impl Door {
             app: Arc::clone(&app),
             resolved: Arc::clone(&resolved),
             tasks: tasks.clone(),
+            budget: extract::Budget::new(mcp::most_bytes(resolved.config.limits.upload_bytes)),
             documents: Arc::new(oauth::Documents::new(resolved.config.oauth.allow_loopback_documents)),
         };
         let people = Router::new()

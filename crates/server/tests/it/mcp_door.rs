@@ -99,6 +99,7 @@ async fn what_is_no_message_is_refused_in_json() {
         ("7", -32600),
         ("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":7}", -32600),
         ("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\",\"params\":7}", -32600),
+        ("{\"jsonrpc\":\"2.0\",\"id\":[1],\"method\":\"ping\"}", -32600),
         ("{\"jsonrpc\":\"1.0\",\"id\":1,\"method\":\"ping\"}", -32600),
     ];
     for (body, code) in wrong {
@@ -121,12 +122,38 @@ async fn what_is_no_message_is_refused_in_json() {
 async fn messages_that_are_too_long_are_refused() {
     let node = Setup::new().set("limits.upload_bytes", "1000").start().await;
     let long = json!({"name": "publish_html", "arguments": {"html": "x".repeat(1_100_000)}});
-    ask_now(&node, &node.key, "tools/call", &long).send().await.refused(413, "too_large");
+    let refused = ask_now(&node, &node.key, "tools/call", &long).send().await.refused(413, "too_large");
+    assert!(refused.text().contains("the 1050576 bytes it may have"), "{}", refused.text());
     let params = json!({
         "protocolVersion": "2025-11-25", "capabilities": {},
         "clientInfo": {"name": "x".repeat(70_000), "version": "1"},
     });
-    say(&node, &node.key, "", "initialize", &params).send().await.refused(413, "too_large");
+    let refused = say(&node, &node.key, "", "initialize", &params).send().await.refused(413, "too_large");
+    assert!(refused.text().contains("the 65536 bytes it may have"), "{}", refused.text());
+}
+
+#[tokio::test]
+async fn only_documents_of_who_may_publish_are_long() {
+    let node = Node::start().await;
+    let person = node.newcomer("ada@example.org").await;
+    let reader = let_in(&person, "sites:read").await;
+    let call = |name: &str, value: serde_json::Value| json!({"name": name, "arguments": {"html": value}});
+    let text = json!("x".repeat(300_000));
+    ask_now(&node, &node.key, "tools/call", &call("publish_html", text.clone())).send().await.expect(200);
+    let others = [
+        (&reader.access, "tools/call", call("publish_html", text.clone())),
+        (&reader.access, "tools/call", call("get_site", text.clone())),
+        (&node.key, "tools/call", call("get_site", text.clone())),
+        (&node.key, "tools/call", call("no_tool", text.clone())),
+        (&node.key, "resources/read", call("publish_html", text)),
+    ];
+    for (key, method, params) in others {
+        let refused = ask_now(&node, key, method, &params).send().await.refused(413, "too_large");
+        assert!(refused.text().contains("the 262144 bytes it may have"), "{}", refused.text());
+    }
+    let pieces = call("publish_html", json!(vec![0; 150_000]));
+    let refused = ask_now(&node, &node.key, "tools/call", &pieces).send().await.refused(413, "too_large");
+    assert!(refused.text().contains("10000 values"), "{}", refused.text());
 }
 
 #[tokio::test]

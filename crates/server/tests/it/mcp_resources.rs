@@ -80,6 +80,19 @@ async fn page_is_read_as_metadata_and_as_content() {
 }
 
 #[tokio::test]
+async fn content_too_long_for_a_message_is_refused_with_another_way() {
+    let node = Node::start().await;
+    let site = node.publish(Form::file("long.html", page(&"x".repeat(4 << 20)))).await;
+    let session = begin(&node, &node.key).await;
+    let uri = format!("{}/content", uri_of(&site));
+    let refused = error(&node, &node.key, &session, "resources/read", json!({"uri": uri})).await;
+    assert_eq!(refused["data"]["error"], "too_large", "{refused}");
+    let message = refused["message"].as_str().unwrap();
+    assert!(message.contains("get_content") && message.contains("/content with your key"), "{message}");
+    result(&node, &node.key, &session, "resources/read", json!({"uri": uri_of(&site)})).await;
+}
+
+#[tokio::test]
 async fn what_is_not_the_callers_is_not_found_in_the_words_of_each_revision() {
     let node = Node::start().await;
     let stranger = node.account("pro").await;
@@ -92,6 +105,12 @@ async fn what_is_not_the_callers_is_not_found_in_the_words_of_each_revision() {
         "dropleaf://sites/../me".into(),
         "file:///etc/passwd".into(),
     ];
+    let long = format!("dropleaf://sites/{}", "ä".repeat(5000));
+    let refused = error(&node, &node.key, &session, "resources/read", json!({"uri": long})).await;
+    assert!(refused.to_string().chars().count() < 400, "what is long is not repeated: {refused}");
+    let call = json!({"name": "x".repeat(5000)});
+    let refused = error(&node, &node.key, &session, "tools/call", call).await;
+    assert!(refused.to_string().len() < 400, "{refused}");
     for uri in others {
         let error = error(&node, &node.key, &session, "resources/read", json!({"uri": uri})).await;
         assert_eq!(error["code"], -32002, "{uri}: {error}");

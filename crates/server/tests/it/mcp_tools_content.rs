@@ -51,10 +51,17 @@ async fn ten_mebibytes_pass_through_publish_and_come_back_in_parts() {
     assert!(text.len() as u64 == next && next <= 65536 && html.starts_with(text));
     assert_eq!(part["content"][0]["text"], text);
     assert!(part["content"][1]["text"].as_str().unwrap().contains(&format!("with offset {next}")));
-    let rest = json!({"site": site["id"], "offset": next, "max_bytes": 20_000_000});
-    let rest = client.give("get_content", rest).await;
-    assert_eq!(format!("{text}{}", rest["text"].as_str().unwrap()), html);
-    assert!(rest.get("next_offset").is_none());
+    let (mut read, mut next) = (text.to_owned(), Some(next));
+    while let Some(offset) = next {
+        let asked = json!({"site": site["id"], "offset": offset, "max_bytes": 1_048_576});
+        let part = client.give("get_content", asked).await;
+        read.push_str(part["text"].as_str().unwrap());
+        next = part["next_offset"].as_u64();
+    }
+    assert_eq!(read, html);
+    let over = json!({"site": site["id"], "max_bytes": 1_048_577});
+    let text = client.refused("get_content", over, "invalid_field").await;
+    assert!(text.contains("1024 to 1048576"), "{text}");
     let whole = "x".repeat(26 * 1024 * 1024);
     let text = client.refused("publish_html", json!({"html": whole}), "too_large").await;
     assert!(text.contains("Make it smaller"), "{text}");
@@ -74,6 +81,10 @@ async fn content_that_is_no_text_is_base64_or_refused() {
     let text =
         client.refused("get_content", json!({"site": site["id"], "max_bytes": 1024}), "too_large").await;
     assert!(text.contains("Raise `max_bytes`") && text.contains("/content"), "{text}");
+    let site = node.publish(Form::file("c.pdf", [pdf(), vec![b' '; 1_100_000]].concat())).await;
+    let whole = json!({"site": site["id"], "max_bytes": 1_048_576});
+    let text = client.refused("get_content", whole, "too_large").await;
+    assert!(text.contains("Fetch it past the model") && !text.contains("Raise"), "{text}");
 }
 
 #[tokio::test]

@@ -28,6 +28,7 @@ pub(super) use site_life::DeletedJson;
 pub(super) use sites::{SiteListJson, list_query, publish};
 pub(super) use written::Written;
 
+use super::extract::Budget;
 use super::oauth::Documents;
 use crate::config::Resolved;
 use crate::tasks::Tasks;
@@ -47,6 +48,8 @@ pub(super) struct ApiState {
     pub tasks: Tasks,
     /// Programs that describe themselves at an address.
     pub documents: Arc<Documents>,
+    /// For bodies that are held in memory.
+    pub budget: Budget,
 }
 
 /// The operations of the interface, each with its documentation.

@@ -1,6 +1,7 @@
 //! What a handler's signature asks for: who calls, what arrived. A handler that names `Owner` cannot be reached
 //! without a credential.
 
+mod budget;
 mod caller;
 mod fields;
 mod form;
@@ -10,6 +11,7 @@ mod spool;
 mod ticket;
 mod upload;
 
+pub(super) use budget::Budget;
 pub(super) use caller::{
     KeyReader, Maker, Owner, Publisher, Reader, SiteWriter, bearer, bearer_text, client_ip, insufficient,
 };

@@ -10,34 +10,82 @@ use tokio::time::Instant;
 /// Nobody is called slow before this.
 const GRACE: Duration = Duration::from_secs(10);
 
+/// So far ahead a body gets by arriving fast: whoever has sent a lot may not hold it for hours by sending the rest slowly.
+const AHEAD: Duration = Duration::from_mins(1);
+
 /// Passes a body on while it arrives at this rate or faster, and ends it with an error otherwise.
 pub(super) fn paced(
     body: axum::body::Body,
     bytes_per_second: u64,
 ) -> BoxStream<'static, Result<Bytes, Error>> {
-    let start = Instant::now();
+    let until = Instant::now() + GRACE;
     let pieces = body.into_data_stream();
-    futures_util::stream::unfold((pieces, 0_u64, false), move |(mut pieces, so_far, ended)| async move {
+    futures_util::stream::unfold((pieces, until, false), move |(mut pieces, until, ended)| async move {
         if ended {
             return None;
         }
-        // What has arrived has earned this much time, and a grace on top.
-        let earned = Duration::from_secs(so_far / bytes_per_second.max(1));
-        match tokio::time::timeout_at(start + GRACE + earned, pieces.next()).await {
+        match tokio::time::timeout_at(until, pieces.next()).await {
             Ok(None) => None,
             Ok(Some(Ok(piece))) => {
-                let so_far = so_far + piece.len() as u64;
-                Some((Ok(piece), (pieces, so_far, false)))
+                // What arrives earns time for what is to come.
+                let earned = (piece.len() as u64).saturating_mul(1_000_000) / bytes_per_second.max(1);
+                let until = (until + Duration::from_micros(earned)).min(Instant::now() + AHEAD);
+                Some((Ok(piece), (pieces, until, false)))
             }
             Ok(Some(Err(error))) => {
                 let error =
                     Error::new(Code::InvalidRequest, "The request body ended early.").with_source(error);
-                Some((Err(error), (pieces, so_far, true)))
+                Some((Err(error), (pieces, until, true)))
             }
-            Err(_) => Some((Err(Error::plain(Code::RequestTimeout)), (pieces, so_far, true))),
+            Err(_) => Some((Err(Error::plain(Code::RequestTimeout)), (pieces, until, true))),
         }
     })
     // Readers of forms ask once more after the end.
     .fuse()
     .boxed()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use axum::body::Body;
+    use futures_util::stream;
+    use std::convert::Infallible;
+
+    /// How long a body is taken that begins with so much and goes on with a byte every five seconds.
+    async fn taken(first: usize, rate: u64) -> Duration {
+        let drip = stream::unfold(first, |size| async move {
+            if size == 1 {
+                tokio::time::sleep(Duration::from_secs(5)).await;
+            }
+            Some((Ok::<_, Infallible>(Bytes::from(vec![0; size])), 1))
+        });
+        let start = Instant::now();
+        let mut pieces = paced(Body::from_stream(drip), rate);
+        while let Some(piece) = pieces.next().await {
+            if let Err(error) = piece {
+                assert_eq!(error.code, Code::RequestTimeout);
+                return start.elapsed();
+            }
+        }
+        panic!("the body has no end");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_came_fast_may_not_be_held_for_long() {
+        assert!(taken(1, 4096).await < Duration::from_secs(11));
+        let middle = taken(40 * 4096, 4096).await;
+        assert!((50..52).contains(&middle.as_secs()), "{middle:?}");
+        assert!(taken(16 << 20, 4096).await < Duration::from_secs(62));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_body_at_the_slowest_rate_may_take_as_long_as_it_needs() {
+        let steady = stream::unfold(0, |n| async move {
+            tokio::time::sleep(Duration::from_secs(5)).await;
+            (n < 1000).then(|| (Ok::<_, Infallible>(Bytes::from(vec![0; 500])), n + 1))
+        });
+        let pieces = paced(Body::from_stream(steady), 100);
+        assert!(pieces.all(|piece| async move { piece.is_ok() }).await);
+    }
 }

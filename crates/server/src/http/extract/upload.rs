@@ -1,5 +1,6 @@
 //! A request's body, taken in with bounded memory.
 
+use super::budget::Share;
 use super::form::{Form, mix_file, read_form};
 use super::pace::paced;
 use super::spool::Spool;
@@ -34,13 +35,17 @@ impl Incoming<'_> {
         self.state.resolved.config.limits.upload_bytes
     }
 
+    /// As it was announced.
+    fn length(&self) -> Option<u64> {
+        self.headers.get(header::CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse().ok())
+    }
+
     /// Refuses by the announced length, before any of the body is asked for.
     fn check_length(&self, most: u64) -> Result<()> {
-        let length = self
-            .headers
-            .get(header::CONTENT_LENGTH)
-            .and_then(|value| value.to_str().ok()?.parse::<u64>().ok());
-        if length.is_some_and(|length| length > most) { Err(too_large(self.limit())) } else { Ok(()) }
+        if self.length().is_some_and(|length| length > most) {
+            return Err(too_large(self.limit()));
+        }
+        Ok(())
     }
 
     /// Reads a multipart form with a `file`.
@@ -112,24 +117,31 @@ impl Incoming<'_> {
 
     /// Reads a JSON object. Nothing at all counts as an empty one.
     pub(in crate::http) async fn object(self, most: u64) -> Result<Map<String, Value>> {
-        json_object(&self.bytes(most).await?)
+        let limit = self.limit().min(most);
+        let (bytes, _share) = self.bytes(most, || too_large(limit)).await?;
+        json_object(&bytes)
     }
 
-    /// Reads a body of at most so many bytes.
-    pub(in crate::http) async fn bytes(self, most: u64) -> Result<Bytes> {
-        self.check_length(most)?;
-        let rate = self.state.resolved.config.limits.upload_bytes_per_second;
-        let limit = self.limit();
-        let mut pieces = paced(self.body, rate);
-        let mut bytes = BytesMut::new();
-        while let Some(piece) = pieces.next().await {
-            bytes.extend_from_slice(&piece?);
-            if bytes.len() as u64 > most {
-                drain(pieces);
-                return Err(too_large(limit.min(most)));
-            }
+    /// Reads a body of at most so many bytes; `over` refuses a longer one. What it takes in memory is given back with the
+    /// share.
+    pub(in crate::http) async fn bytes(self, most: u64, over: impl Fn() -> Error) -> Result<(Bytes, Share)> {
+        if self.length().is_some_and(|length| length > most) {
+            return Err(over());
         }
-        Ok(bytes.freeze())
+        let budget = &self.state.budget;
+        let mut pieces = paced(self.body, self.state.resolved.config.limits.upload_bytes_per_second);
+        let (mut bytes, mut share) = (BytesMut::new(), Share::default());
+        while let Some(piece) = pieces.next().await {
+            let piece = piece?;
+            let size = bytes.len() + piece.len();
+            let fits = if size as u64 > most { Err(over()) } else { budget.cover(&mut share, size) };
+            if let Err(error) = fits {
+                drain(pieces);
+                return Err(error);
+            }
+            bytes.extend_from_slice(&piece);
+        }
+        Ok((bytes.freeze(), share))
     }
 }
 

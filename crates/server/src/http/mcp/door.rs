@@ -1,7 +1,9 @@
 //! Before the library: the origin, the credential, whose session it is, and whether the credential's scopes allow what
 //! the message asks. Inside a tool it would be too late to answer with a status that makes clients ask for more.
 
-use super::handler::{Handler, Listening};
+use super::handler::Handler;
+use super::listening::Listening;
+use super::message::{self, Peek, peek};
 use super::watching::Holder;
 use super::{Mcp, rpc, sessions, streams, tools};
 use crate::http::api::{ApiError, ApiState};
@@ -20,45 +22,18 @@ use http::request::Parts;
 use http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use http_body_util::BodyExt;
 use rmcp::model::ProtocolVersion;
-use serde::Deserialize;
 use serde_json::Value;
 use std::sync::Arc;
 
 pub(super) const SESSION_ID: &str = "mcp-session-id";
 const VERSION: &str = "mcp-protocol-version";
 const LISTEN: &str = "subscriptions/listen";
-/// A client's name and its abilities need a small part of this.
-const INITIALIZE_BYTES: usize = 64 * 1024;
 
 /// Who sent a message, on its way to the tools.
 #[derive(Debug, Clone)]
 pub(super) struct Sender {
     pub who: Identity,
     pub caller: Caller,
-}
-
-/// As much of a message as the door looks at. What is in it twice is refused: the library might look at the other one.
-#[derive(Debug, Default, Deserialize)]
-struct Peek {
-    #[serde(default)]
-    id: Option<Value>,
-    #[serde(default)]
-    method: String,
-    #[serde(default)]
-    params: Option<PeekParams>,
-}
-
-#[derive(Debug, Default, Deserialize)]
-struct PeekParams {
-    #[serde(default)]
-    name: Option<String>,
-    #[serde(default)]
-    notifications: Option<Value>,
-}
-
-/// The longest message: escapes can double the size of a page.
-pub(super) fn most_bytes(state: &ApiState) -> u64 {
-    state.resolved.config.limits.upload_bytes * 2 + (1 << 20)
 }
 
 pub(super) async fn answer(State(mcp): State<Arc<Mcp>>, request: Request) -> Response {
@@ -74,16 +49,17 @@ async fn pass(mcp: &Mcp, request: Request) -> std::result::Result<Response, ApiE
     check_origin(&parts.headers, &state.resolved.hosts.base, &state.resolved.mcp_origins)?;
     let who = bearer(&parts, state).await?.ok_or_else(|| Error::plain(Code::AuthRequired))?;
     let session = own_session(state, &mut parts.headers, &who).await?;
-    let holder = |who: &Identity, session| Holder {
-        who: who.clone(),
-        bearer: bearer_text(&parts).unwrap_or_default(),
-        session,
-    };
+    let sent = bearer_text(&parts).unwrap_or_default();
+    let holder = |who: &Identity, session| Holder { who: who.clone(), bearer: sent.clone(), session };
     if let Some(id) = session.as_ref().filter(|_| opens_stream(&parts)) {
         return Ok(streams::open(mcp, holder(&who, session.clone()), id.clone())?);
     }
     let (body, peek) = if parts.method == Method::POST {
-        let bytes = Incoming { state, headers: &parts.headers, body }.bytes(most_bytes(state)).await?;
+        let most = message::most_bytes(who.scopes, mcp.longest());
+        let incoming = Incoming { state, headers: &parts.headers, body };
+        let (bytes, share) = incoming.bytes(most, || message::too_long(most)).await?;
+        // Held for as long as the message is being worked on.
+        parts.extensions.insert(Arc::new(share));
         match peek(&bytes) {
             Ok(peek) => (bytes, peek),
             Err(response) => return Ok(*response),
@@ -92,15 +68,12 @@ async fn pass(mcp: &Mcp, request: Request) -> std::result::Result<Response, ApiE
         (Bytes::new(), Peek::default())
     };
     check_scope(&peek, &who)?;
+    peek.check(&body)?;
     let mut handler = Handler::new(state.clone());
-    if peek.method == "initialize" && body.len() > INITIALIZE_BYTES {
-        let detail = format!("The message is longer than the {INITIALIZE_BYTES} bytes it may have.");
-        return Err(Error::new(Code::TooLarge, detail).into());
-    }
     if peek.method == LISTEN && session.is_none() {
         let place = mcp.streams.take(&who.counted_as, None)?;
-        let asked = peek.params.as_ref().and_then(|params| params.notifications.as_ref());
-        handler = handler.listening(Listening::new(state, holder(&who, None), place, asked).await);
+        let listening = Listening::new(state, holder(&who, None), place, peek.resources()).await?;
+        handler = handler.listening(listening);
     }
     let id = peek.id;
     let response = hand_over(mcp, &mut parts, handler, who, session, body).await;
@@ -115,10 +88,10 @@ async fn own_session(state: &ApiState, headers: &mut HeaderMap, who: &Identity) 
     }
     let Some(id) = headers.get(SESSION_ID) else { return Ok(None) };
     let id = id.to_str().unwrap_or_default().to_owned();
-    match state.app.find_mcp_session(who, &id).await? {
-        Some(_) => Ok(Some(id)),
-        None => Err(Error::new(Code::NotFound, "There is no such MCP session; initialize again.")),
+    if state.app.has_mcp_session(who, &id).await? {
+        return Ok(Some(id));
     }
+    Err(Error::new(Code::NotFound, "There is no such MCP session; initialize again."))
 }
 
 /// Whether a client of the older revisions asks for the stream of its session. One that resumes the answer to a message
@@ -130,23 +103,6 @@ fn opens_stream(parts: &Parts) -> bool {
         && text("accept").is_some_and(|accept| accept.contains("text/event-stream"))
         && text(VERSION).is_none_or(known)
         && text("last-event-id").is_none_or(|id| !id.contains('/'))
-}
-
-fn peek(bytes: &[u8]) -> std::result::Result<Peek, Box<Response>> {
-    let refused = |code, message: &str| Err(Box::new(rpc::no_message(None, code, message)));
-    if bytes.trim_ascii_start().first() == Some(&b'[') {
-        return refused(
-            rpc::INVALID_REQUEST,
-            "Lists of messages are not understood here; send one at a time.",
-        );
-    }
-    match serde_json::from_slice(bytes) {
-        Ok(peek) => Ok(peek),
-        Err(error) if error.is_data() => {
-            refused(rpc::INVALID_REQUEST, &format!("The body is no JSON-RPC message: {error}"))
-        }
-        Err(error) => refused(rpc::PARSE_ERROR, &format!("The body is not JSON: {error}")),
-    }
 }
 
 async fn hand_over(
@@ -198,14 +154,11 @@ fn check_origin(headers: &HeaderMap, base: &Origin, allowed: &[String]) -> Resul
 }
 
 fn check_scope(peek: &Peek, who: &Identity) -> Result<()> {
-    let needs = match peek.method.as_str() {
-        "tools/call" => {
-            let name = peek.params.as_ref().and_then(|params| params.name.as_deref()).unwrap_or_default();
-            // An unknown tool is refused behind the door, by its name.
-            tools::find(name).map(|tool| tool.needs)
-        }
-        LISTEN => Some(Scope::Read),
-        method if method.starts_with("resources/") => Some(Scope::Read),
+    let needs = match (peek.tool(), peek.method.as_str()) {
+        // An unknown tool is refused behind the door, by its name.
+        (Some(name), _) => tools::find(name).map(|tool| tool.needs),
+        (None, LISTEN) => Some(Scope::Read),
+        (None, method) if method.starts_with("resources/") => Some(Scope::Read),
         _ => None,
     };
     match needs {

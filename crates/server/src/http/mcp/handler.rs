@@ -1,15 +1,12 @@
 //! What the library calls: who we are, what there is, and each act by its name.
 
 use super::door::{SESSION_ID, Sender};
-use super::rpc::refusal;
-use super::streams::Place;
-use super::watching::Holder;
+use super::listening::Listening;
+use super::rpc::{refusal, shown};
 use super::{answer, prompts, resources, tools};
 use crate::http::api::ApiState;
 use crate::http::extract::insufficient;
-use dropleaf_app::{Caller, Listener};
 use dropleaf_core::scope::Scope;
-use futures_util::future::BoxFuture;
 use http::request::Parts;
 use rmcp::model::{
     CacheScope, CallToolRequestParams, CallToolResponse, DiscoverResult, GetPromptRequestParams,
@@ -20,10 +17,8 @@ use rmcp::model::{
 };
 use rmcp::service::{RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
-use serde_json::Value;
 use std::borrow::Cow;
-use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 /// The revisions we speak: the first over HTTP as it is today, and all since.
 pub(super) const VERSIONS: &[ProtocolVersion] = &[
@@ -42,9 +37,6 @@ pub(super) const INSTRUCTIONS: &str = "Publishes HTML as private pages with ungu
 /// What does not change until a new program is started may be kept this long.
 pub(super) const FIXED_MS: u64 = 3_600_000;
 
-/// As many resources as one subscription may name.
-const MOST_WATCHED: usize = 500;
-
 #[derive(Debug, Clone)]
 pub(super) struct Handler {
     state: ApiState,
@@ -60,44 +52,6 @@ impl Handler {
     pub(super) fn listening(mut self, listening: Listening) -> Self {
         self.listening = Some(Arc::new(listening));
         self
-    }
-}
-
-/// A subscription that is about to begin.
-#[derive(Debug)]
-pub(super) struct Listening {
-    accepted: Vec<String>,
-    ready: Mutex<Option<Ready>>,
-}
-
-struct Ready {
-    listener: Listener,
-    over: BoxFuture<'static, ()>,
-    _place: Place,
-}
-
-impl fmt::Debug for Ready {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Ready").finish_non_exhaustive()
-    }
-}
-
-impl Listening {
-    /// Hears from now on, so that nothing is missed once it is acknowledged. `asked` is the filter as it was sent; of the
-    /// resources in it, those about pages of the holder's are accepted.
-    pub(super) async fn new(state: &ApiState, holder: Holder, place: Place, asked: Option<&Value>) -> Self {
-        let listener = state.app.listen(&holder.who.account.id);
-        let caller = Caller { account: Some(holder.who.account.clone()), grant_id: None, ip: None };
-        let sender = Sender { who: holder.who.clone(), caller };
-        let asked = asked.and_then(|asked| asked.get("resourceSubscriptions")).and_then(Value::as_array);
-        let mut accepted = Vec::new();
-        for uri in asked.into_iter().flatten().filter_map(Value::as_str).take(MOST_WATCHED) {
-            if resources::watchable(state, &sender, uri).await.is_ok() {
-                accepted.push(uri.to_owned());
-            }
-        }
-        let over = holder.until_over(state, place.ended.clone());
-        Self { accepted, ready: Mutex::new(Some(Ready { listener, over, _place: place })) }
     }
 }
 
@@ -178,7 +132,10 @@ impl ServerHandler for Handler {
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let Some(tool) = tools::find(&request.name) else {
-            return Err(ErrorData::invalid_params(format!("There is no tool `{}`.", request.name), None));
+            return Err(ErrorData::invalid_params(
+                format!("There is no tool `{}`.", shown(&request.name)),
+                None,
+            ));
         };
         let sender = sender(&context)?;
         require(&sender, tool.needs)?;
@@ -233,31 +190,15 @@ impl ServerHandler for Handler {
     }
 
     fn accepted_subscription_filter(&self, _: &SubscriptionFilter) -> Option<SubscriptionFilter> {
-        let accepted = &self.listening.as_ref()?.accepted;
+        let accepted = self.listening.as_ref()?.accepted();
         Some(SubscriptionFilter::builder().resource_subscriptions(accepted).build())
     }
 
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
-        let ready = self
-            .listening
-            .as_ref()
-            .and_then(|listening| listening.ready.lock().unwrap_or_else(PoisonError::into_inner).take());
-        let Some(mut ready) = ready else { return Ok(()) };
-        let accepted = context.accepted().resource_subscriptions.iter().flatten();
-        let watched: Vec<String> = accepted.map(|uri| resources::tail(uri).to_owned()).collect();
-        loop {
-            let notice = tokio::select! {
-                () = context.cancelled() => return Ok(()),
-                () = &mut ready.over => return Ok(()),
-                notice = ready.listener.next() => notice,
-            };
-            let Some(notice) = notice else { return Ok(()) };
-            for uri in resources::named_by(&notice, Some(&watched)) {
-                if context.sink().notify_resource_updated(uri).await.is_err() {
-                    return Ok(());
-                }
-            }
+        if let Some(listening) = &self.listening {
+            listening.go_on(&context).await;
         }
+        Ok(())
     }
 
     async fn list_prompts(

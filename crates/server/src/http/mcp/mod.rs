@@ -1,12 +1,15 @@
 //! `/mcp`: the same acts as the API, for clients of the Model Context Protocol. Spec §4 MCP.
 //!
-//! `door` decides who may come in and with which session, before the library sees the request; `handler` is what the
+//! `door` decides who may come in and with which session, before the library sees the request, and `message` what is too
+//! much for it; `handler` is what the
 //! library calls; `tools` is the table of what can be done; `streams` and `watching` are what stays open.
 
 mod answer;
 mod card;
 mod door;
 mod handler;
+mod listening;
+mod message;
 mod next_step;
 mod prompts;
 mod resources;
@@ -35,6 +38,11 @@ const RESTS: Duration = Duration::from_mins(10);
 const BEAT: Duration = Duration::from_secs(15);
 
 type Service = StreamableHttpService<Handler, LocalSessionManager>;
+
+/// The longest message where uploads may be so long: escapes can double the size of a page.
+pub(super) const fn most_bytes(upload_bytes: u64) -> u64 {
+    upload_bytes * 2 + (1 << 20)
+}
 
 /// What the door holds.
 #[derive(Debug)]
@@ -69,12 +77,16 @@ impl Mcp {
         // The library is not told when the server stops: calls under way may end, and streams end themselves.
         let mut config = StreamableHttpServerConfig::default()
             .with_sse_keep_alive(Some(self.beat()))
-            .with_max_request_body_bytes(usize::try_from(door::most_bytes(&self.state)).unwrap_or(usize::MAX))
+            .with_max_request_body_bytes(usize::try_from(self.longest()).unwrap_or(usize::MAX))
             // The Host header has chosen this face of the service already, and the door looks at Origin.
             .disable_allowed_hosts()
             .disable_allowed_origins();
         config.session_store = Some(Arc::new(store));
         StreamableHttpService::new(move || Ok(handler.clone()), Arc::clone(&self.sessions), config)
+    }
+
+    fn longest(&self) -> u64 {
+        most_bytes(self.state.resolved.config.limits.upload_bytes)
     }
 
     /// In good time before the wire takes a silent connection for dead.

@@ -1,6 +1,7 @@
 //! Prompts: ways of working with pages that a person can pick from a client's menu.
 
 use super::handler::FIXED_MS;
+use super::rpc::shown;
 use rmcp::ErrorData;
 use rmcp::model::{
     CacheScope, GetPromptResult, JsonObject, ListPromptsResult, Prompt, PromptArgument, PromptMessage, Role,
@@ -70,7 +71,7 @@ fn described(prompt: &Written) -> Prompt {
 pub(super) fn get(name: &str, arguments: &JsonObject) -> Result<GetPromptResult, ErrorData> {
     let wrong = |text: String| ErrorData::invalid_params(text, None);
     let prompt = PROMPTS.iter().find(|prompt| prompt.name == name);
-    let prompt = prompt.ok_or_else(|| wrong(format!("There is no prompt `{name}`.")))?;
+    let prompt = prompt.ok_or_else(|| wrong(format!("There is no prompt `{}`.", shown(name))))?;
     if let Some(other) = arguments.keys().find(|key| prompt.arguments.iter().all(|known| known.name != *key))
     {
         let known = prompt.arguments.iter().map(|known| known.name).collect::<Vec<_>>().join(", ");

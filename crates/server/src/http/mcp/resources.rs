@@ -2,24 +2,28 @@
 
 use super::door::Sender;
 use super::handler::FIXED_MS;
-use super::rpc::refusal;
+use super::rpc::{refusal, shown};
 use crate::http::api::{ApiState, SiteJson};
 use base64::Engine;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use dropleaf_app::{ListQuery, News, Notice};
+use dropleaf_core::account::Account;
 use dropleaf_core::site::Site;
-use dropleaf_core::{Error, Minter};
+use dropleaf_core::{Code, Error, Minter};
 use rmcp::ErrorData;
 use rmcp::model::{
     CacheScope, ListResourceTemplatesResult, ListResourcesResult, ReadResourceResult, Resource,
     ResourceContents, ResourceTemplate,
 };
 use serde_json::{Value, json};
+use std::collections::HashSet;
 
 const SITES: &str = "dropleaf://sites/";
 const CONTENT: &str = "/content";
 /// Pages on one page of the list; each has two resources.
 const PAGE: i64 = 50;
+/// The longest content that is given as one resource, which is held in memory several times over on its way.
+const CONTENT_BYTES: u64 = 4 << 20;
 const JSON: &str = "application/json";
 
 /// What an address stands for.
@@ -41,6 +45,7 @@ impl<'a> Target<'a> {
 }
 
 fn unknown(uri: &str) -> ErrorData {
+    let uri = shown(uri);
     ErrorData::resource_not_found(format!("There is no resource {uri}."), Some(json!({"uri": uri})))
 }
 
@@ -134,7 +139,18 @@ async fn about(state: &ApiState, sender: &Sender, uri: &str, id: &str) -> Result
 }
 
 async fn content(state: &ApiState, sender: &Sender, uri: &str, id: &str) -> Result<ResourceContents, Error> {
-    let content = state.app.read_content(&sender.who.account, id, false).await?;
+    let fits = |_: &str, size: u64| {
+        if size <= CONTENT_BYTES {
+            return Ok(());
+        }
+        let detail = format!(
+            "The content is {size} bytes; as a resource it may have {CONTENT_BYTES}. Read it in parts with the tool \
+             get_content, or fetch it past the model: GET {}/sites/{id}/content with your key.",
+            state.app.hosts.base.url()
+        );
+        Err(Error::new(Code::TooLarge, detail))
+    };
+    let content = state.app.read_content_if(&sender.who.account, id, false, fits).await?;
     let contents = match str::from_utf8(&content.bytes) {
         Ok(text) if content.is_text() => ResourceContents::text(text, uri),
         _ => ResourceContents::blob(STANDARD.encode(&content.bytes), uri),
@@ -149,6 +165,23 @@ pub(super) async fn watchable(state: &ApiState, sender: &Sender, uri: &str) -> R
         Ok(_) => Ok(tail(uri).to_owned()),
         Err(error) => Err(refusal(&error)),
     }
+}
+
+/// Of these resources, each once, those that are about pages of the account's.
+pub(super) async fn all_watchable(
+    state: &ApiState,
+    account: &Account,
+    uris: &[String],
+) -> Result<Vec<String>, Error> {
+    let mut seen = HashSet::new();
+    let asked: Vec<(&String, &str)> = uris
+        .iter()
+        .filter_map(|uri| Some((uri, Target::parse(uri)?.site_id)))
+        .filter(|(uri, _)| seen.insert(*uri))
+        .collect();
+    let ids: HashSet<&str> = asked.iter().map(|(_, id)| *id).collect();
+    let own = state.app.own_of(account, &ids.into_iter().collect::<Vec<_>>()).await?;
+    Ok(asked.into_iter().filter(|(_, id)| own.contains(*id)).map(|(uri, _)| uri.clone()).collect())
 }
 
 /// An address without what all have in common.

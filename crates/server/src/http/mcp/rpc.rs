@@ -9,6 +9,8 @@ use serde_json::{Value, json};
 
 pub(super) const PARSE_ERROR: i32 = -32700;
 pub(super) const INVALID_REQUEST: i32 = -32600;
+/// In characters.
+const SHOWN: usize = 100;
 
 /// What an act's refusal is called inside a message. The stable code rides in `data`.
 pub(super) fn refusal(error: &Error) -> ErrorData {
@@ -24,6 +26,11 @@ pub(super) fn refusal(error: &Error) -> ErrorData {
         Code::InsufficientScope => ErrorData::invalid_request(detail, data),
         _ => ErrorData::invalid_params(detail, data),
     }
+}
+
+/// As much of a name that a client sent as is repeated to it.
+pub(super) fn shown(name: &str) -> &str {
+    name.char_indices().nth(SHOWN).and_then(|(end, _)| name.get(..end)).unwrap_or(name)
 }
 
 /// An answer to something that is no message.

@@ -58,12 +58,11 @@ impl Default for Restoring {
 impl Restoring {
     /// To be held while the library handles a request with this session. None when it is in memory already.
     pub(super) async fn turn(&self, sessions: &LocalSessionManager, id: &str) -> Option<MutexGuard<'_, ()>> {
-        if sessions.sessions.read().await.contains_key(id) {
-            return None;
-        }
         let mut hasher = DefaultHasher::new();
         id.hash(&mut hasher);
         let lock = self.0.get(usize::try_from(hasher.finish() % 64).unwrap_or_default())?;
-        Some(lock.lock().await)
+        // Looked at only then: somebody may have brought it back while this one waited.
+        let turn = lock.lock().await;
+        (!sessions.sessions.read().await.contains_key(id)).then_some(turn)
     }
 }

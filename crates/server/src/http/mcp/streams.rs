@@ -8,7 +8,7 @@ use super::watching::Holder;
 use axum::body::Body;
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
-use dropleaf_app::{App, Identity, Listener, Notice};
+use dropleaf_app::{App, Identity, Listener, Notice, SESSIONS_MOST};
 use dropleaf_core::scope::Scope;
 use dropleaf_core::{Code, Error, Result};
 use futures_util::future::BoxFuture;
@@ -21,8 +21,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::time::{Interval, MissedTickBehavior, interval};
 use tokio_util::sync::CancellationToken;
 
-/// As many streams as one credential may hold open on a node: as many as it may have sessions.
-const MOST: usize = 200;
 /// Names the pause after which a client that was cut off comes back. It is no event: older clients choke on empty ones.
 const FIRST: &str = ": open\nretry: 3000\n\n";
 const ALIVE: &str = ":\n\n";
@@ -58,8 +56,9 @@ impl Streams {
     pub(super) fn take(self: &Arc<Self>, principal: &str, session: Option<&str>) -> Result<Place> {
         let mut open = self.open();
         let count = open.by_principal.entry(principal.to_owned()).or_default();
-        if *count >= MOST {
-            let detail = format!("{MOST} streams are open with this credential; close some.");
+        // As many on a node as it may have sessions.
+        if *count >= SESSIONS_MOST {
+            let detail = format!("{SESSIONS_MOST} streams are open with this credential; close some.");
             return Err(Error::new(Code::RateLimited, detail).retry_after(60));
         }
         *count += 1;
@@ -92,7 +91,6 @@ impl Place {
 
 impl Drop for Place {
     fn drop(&mut self) {
-        let newest = self.is_newest();
         let mut open = self.streams.open();
         if let Some(count) = open.by_principal.get_mut(&self.principal) {
             *count -= 1;
@@ -100,7 +98,10 @@ impl Drop for Place {
                 open.by_principal.remove(&self.principal);
             }
         }
-        if newest && let Some(session) = &self.session {
+        // Looked at and removed in one go, or a stream that comes in between would be forgotten and never hear.
+        if let Some(session) = &self.session
+            && open.newest.get(session).is_some_and(|(number, _)| *number == self.number)
+        {
             open.newest.remove(session);
         }
     }
@@ -199,9 +200,28 @@ mod tests {
     }
 
     #[test]
+    fn a_stream_that_comes_while_another_goes_hears() {
+        let streams = Arc::new(Streams::default());
+        let mut old = streams.take("key_1", Some("s")).unwrap();
+        for _ in 0..2000 {
+            let together = std::sync::Barrier::new(2);
+            let new = std::thread::scope(|scope| {
+                scope.spawn(|| {
+                    together.wait();
+                    drop(old);
+                });
+                together.wait();
+                streams.take("key_1", Some("s")).unwrap()
+            });
+            assert!(new.is_newest());
+            old = new;
+        }
+    }
+
+    #[test]
     fn a_credential_holds_so_many_streams_and_no_more() {
         let streams = Arc::new(Streams::default());
-        let held: Vec<_> = (0..MOST).map(|_| streams.take("key_1", None).unwrap()).collect();
+        let held: Vec<_> = (0..SESSIONS_MOST).map(|_| streams.take("key_1", None).unwrap()).collect();
         assert_eq!(streams.take("key_1", None).unwrap_err().code, Code::RateLimited);
         streams.take("key_2", None).unwrap();
         drop(held);

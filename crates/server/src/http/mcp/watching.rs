@@ -2,7 +2,7 @@
 //! with would not be let in any more.
 
 use crate::http::api::ApiState;
-use dropleaf_app::{App, Identity};
+use dropleaf_app::{App, CredentialChanges, Identity};
 use dropleaf_core::Code;
 use futures_util::future::BoxFuture;
 use std::fmt;
@@ -34,24 +34,25 @@ impl Holder {
     /// Ends when it is over. `ended` is somebody's word that the session is.
     pub(super) fn until_over(self, state: &ApiState, ended: CancellationToken) -> BoxFuture<'static, ()> {
         let (app, stopping) = (Arc::clone(&state.app), state.tasks.stopping.clone());
+        // Heard from now on, not only once somebody waits.
+        let changes = app.credential_changes(&self.who);
         Box::pin(async move {
             tokio::select! {
                 () = stopping.cancelled() => {}
                 () = ended.cancelled() => {}
-                () = self.refused(&app) => {}
+                () = self.refused(&app, changes) => {}
             }
         })
     }
 
-    async fn refused(&self, app: &App) {
-        let mut changes = app.credential_changes();
+    async fn refused(&self, app: &App, mut changes: CredentialChanges) {
         loop {
-            match tokio::time::timeout(LOOK_EVERY, changes.changed()).await {
-                Ok(Ok(())) => tokio::time::sleep(GATHER).await,
-                Ok(Err(_)) => return,
+            match tokio::time::timeout(LOOK_EVERY, changes.next()).await {
+                Ok(true) => tokio::time::sleep(GATHER).await,
+                Ok(false) => return,
                 Err(_) => {}
             }
-            changes.mark_unchanged();
+            changes.skip();
             if !self.is_welcome(app).await {
                 return;
             }
@@ -66,7 +67,7 @@ impl Holder {
             _ => {}
         }
         match &self.session {
-            Some(id) => !matches!(app.find_mcp_session(&self.who, id).await, Ok(None)),
+            Some(id) => !matches!(app.has_mcp_session(&self.who, id).await, Ok(false)),
             None => true,
         }
     }

@@ -5,6 +5,7 @@ use crate::http::api::{SiteJson, SiteListJson, list_query};
 use crate::http::mcp::answer::Answer;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use dropleaf_app::Content;
 use dropleaf_core::scope::Scope;
 use dropleaf_core::{Code, Error, Result};
 use serde::Serialize;
@@ -13,6 +14,8 @@ use utoipa::openapi::schema::Object;
 
 /// As much of a document as a model takes in without being asked: some 16,000 words.
 const PART_BYTES: i64 = 64 * 1024;
+/// What a message can hold without weighing on everybody else.
+const MOST_BYTES: i64 = 1 << 20;
 /// Less would not be worth a call, and every part must hold a character.
 const LEAST_BYTES: i64 = 1024;
 /// As many pages as are listed without being asked for more.
@@ -49,7 +52,7 @@ struct GetContent {
     #[schema(nullable = false, minimum = 0)]
     offset: Option<i64>,
     /// The longest part to return, in bytes; 65536 unless you say otherwise.
-    #[schema(nullable = false, minimum = 1024)]
+    #[schema(nullable = false, minimum = 1024, maximum = 1_048_576)]
     max_bytes: Option<i64>,
 }
 
@@ -102,13 +105,27 @@ async fn get_content(mut call: Call) -> Result<Answer> {
     if offset < 0 {
         return Err(Error::field("offset", "must be 0 or more"));
     }
-    if most < LEAST_BYTES {
-        return Err(Error::field("max_bytes", format!("must be {LEAST_BYTES} or more")));
+    if !(LEAST_BYTES..=MOST_BYTES).contains(&most) {
+        return Err(Error::field("max_bytes", format!("must be {LEAST_BYTES} to {MOST_BYTES}")));
     }
     let app = &call.state.app;
     let site = app.get_site(call.account(), &name).await?;
-    let content = app.read_content(call.account(), &site.id, source).await?;
-    let base = app.hosts.base.url();
+    let too_large = |mime: &str, bytes: i64| {
+        let raise = if bytes <= MOST_BYTES { "Raise `max_bytes`, or fetch" } else { "Fetch" };
+        let detail = format!(
+            "The content is {bytes} bytes of {mime}, over `max_bytes` ({most}). {raise} it past the model: GET \
+             {}/sites/{}/content with your key.",
+            app.hosts.base.url(),
+            site.id
+        );
+        Error::new(Code::TooLarge, detail)
+    };
+    // What can only be given whole is not even read when it is too long.
+    let fits = |mime: &str, bytes: u64| {
+        let bytes = i64::try_from(bytes).unwrap_or(i64::MAX);
+        if Content::is_text_kind(mime) || bytes <= most { Ok(()) } else { Err(too_large(mime, bytes)) }
+    };
+    let content = app.read_content_if(call.account(), &site.id, source, fits).await?;
     let byte_size = i64::try_from(content.bytes.len()).unwrap_or(i64::MAX);
     let mut json = ContentJson {
         site_id: site.id.clone(),
@@ -138,14 +155,7 @@ async fn get_content(mut call: Call) -> Result<Answer> {
             }
             Answer::json(json).worded(shown).noted(Some(note))
         }
-        _ if byte_size > most => {
-            let detail = format!(
-                "The content is {byte_size} bytes of {}, over `max_bytes` ({most}). Raise `max_bytes`, or fetch it past \
-                 the model: GET {base}/sites/{}/content with your key.",
-                json.mime, json.site_id
-            );
-            return Err(Error::new(Code::TooLarge, detail));
-        }
+        _ if byte_size > most => return Err(too_large(&json.mime, byte_size)),
         _ => {
             json.base64 = Some(STANDARD.encode(&content.bytes));
             Answer::json(json)

@@ -1,0 +1,72 @@
+//! A subscription of the newest revision: made ready at the door, gone on with by the library's leave.
+
+use super::resources;
+use super::streams::Place;
+use super::watching::Holder;
+use crate::http::api::ApiState;
+use dropleaf_app::Listener;
+use dropleaf_core::Result;
+use futures_util::future::BoxFuture;
+use rmcp::service::SubscriptionContext;
+use std::fmt;
+use std::sync::{Mutex, PoisonError};
+
+/// A subscription that is about to begin.
+#[derive(Debug)]
+pub(super) struct Listening {
+    accepted: Vec<String>,
+    ready: Mutex<Option<Ready>>,
+}
+
+struct Ready {
+    listener: Listener,
+    over: BoxFuture<'static, ()>,
+    _place: Place,
+}
+
+impl fmt::Debug for Ready {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Ready").finish_non_exhaustive()
+    }
+}
+
+impl Listening {
+    /// Hears from now on, so that nothing is missed once it is acknowledged. Of the resources that are asked for, those
+    /// about pages of the holder's are accepted.
+    pub(super) async fn new(
+        state: &ApiState,
+        holder: Holder,
+        place: Place,
+        asked: &[String],
+    ) -> Result<Self> {
+        let listener = state.app.listen(&holder.who.account.id);
+        let accepted = resources::all_watchable(state, &holder.who.account, asked).await?;
+        let over = holder.until_over(state, place.ended.clone());
+        Ok(Self { accepted, ready: Mutex::new(Some(Ready { listener, over, _place: place })) })
+    }
+
+    pub(super) fn accepted(&self) -> &[String] {
+        &self.accepted
+    }
+
+    /// Passes news on until it is over. The library begins a subscription once.
+    pub(super) async fn go_on(&self, context: &SubscriptionContext) {
+        let ready = self.ready.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let Some(mut ready) = ready else { return };
+        let accepted = context.accepted().resource_subscriptions.iter().flatten();
+        let watched: Vec<String> = accepted.map(|uri| resources::tail(uri).to_owned()).collect();
+        loop {
+            let notice = tokio::select! {
+                () = context.cancelled() => return,
+                () = &mut ready.over => return,
+                notice = ready.listener.next() => notice,
+            };
+            let Some(notice) = notice else { return };
+            for uri in resources::named_by(&notice, Some(&watched)) {
+                if context.sink().notify_resource_updated(uri).await.is_err() {
+                    return;
+                }
+            }
+        }
+    }
+}
