@@ -167,15 +167,15 @@ async fn server_that_does_not_answer_keeps_nobody_from_leaving() {
             side.send(progress.clone()).await;
             side.send(progress.clone()).await;
             if is_stopped {
-                side.stop()
+                side.stop();
             } else {
-                side.leave()
+                side.leave();
             }
             // Sooner than a delivery would be given up.
-            let begun = tokio::time::Instant::now();
+            let since = tokio::time::Instant::now();
             side.ended().await;
             let allowed = if is_stopped { 2 } else { 8 };
-            assert!(begun.elapsed() < Duration::from_secs(allowed), "{:?}", begun.elapsed());
+            assert!(since.elapsed() < Duration::from_secs(allowed), "{:?}", since.elapsed());
         }
     }
 }

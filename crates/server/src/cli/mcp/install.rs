@@ -122,13 +122,12 @@ impl Uninstall {
         let steps = apps.into_iter().map(|app| {
             let step = file_of(app, &folders).and_then(|(file, old)| {
                 let text = old.as_deref().unwrap_or_default();
-                let plan = match text.trim() {
-                    "" => Plan::Nothing,
-                    _ => {
-                        let servers: Vec<&str> =
-                            records.server(&file, name).into_iter().chain(current.as_deref()).collect();
-                        plan::take(app, text, name, &servers, records.before(&file))?
-                    }
+                let plan = if text.trim().is_empty() {
+                    Plan::Nothing
+                } else {
+                    let servers: Vec<&str> =
+                        records.server(&file, name).into_iter().chain(current.as_deref()).collect();
+                    plan::take(app, text, name, &servers, records.before(&file))?
                 };
                 Ok(Step { app, file, old, plan, name: name.clone(), added: None })
             });
