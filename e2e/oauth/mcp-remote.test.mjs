@@ -1,5 +1,4 @@
-// mcp-remote, the bridge that desktop programs start: from the challenge of /mcp to tokens on its disk. What it would
-// do with them over MCP is not there yet, so the tokens are shown to the API.
+// mcp-remote, the bridge that desktop programs start: from the challenge of /mcp to tokens on its disk.
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';

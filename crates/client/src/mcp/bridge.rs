@@ -16,7 +16,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::sync::{RwLock, mpsc, oneshot, watch};
 use tokio::task::{AbortHandle, JoinSet};
-use tokio::time::timeout;
+use tokio::time::{Instant, sleep, timeout};
 
 /// As many requests may be under way; a client that asks for more waits for none of them.
 const MOST_AT_ONCE: usize = 128;
@@ -24,6 +24,8 @@ const MOST_AT_ONCE: usize = 128;
 const GRACE: Duration = Duration::from_secs(5);
 /// How long the first messages of a session wait until its stream of news is open.
 const OPENING: Duration = Duration::from_secs(2);
+/// How often a look is taken whether the client has left while one of its lines waits for the server.
+const GLANCE: Duration = Duration::from_millis(100);
 const FAREWELL: Duration = Duration::from_secs(3);
 
 /// What a bridge needs to know.
@@ -86,13 +88,21 @@ impl Bridge {
     pub async fn run(mut self, mut lines: mpsc::Receiver<Line>, stop: impl Future<Output = ()>) {
         let mut stop = pin!(stop);
         let shared = Arc::clone(&self.link);
+        let mut ends = None;
         let grace = loop {
-            tokio::select! {
+            let line = tokio::select! {
                 line = lines.recv() => match line {
-                    Some(line) => self.take(line).await,
-                    None => break GRACE,
+                    Some(line) => line,
+                    None => break time_left(&mut ends),
                 },
-                Some(_) = self.tasks.join_next() => {}
+                Some(_) = self.tasks.join_next() => continue,
+                () = &mut stop => break Duration::ZERO,
+                () = shared.out.closed() => break Duration::ZERO,
+            };
+            // To take a line can mean to wait for the server, which is no reason to stay.
+            tokio::select! {
+                () = self.take(line) => {}
+                () = overdue(&lines, &mut ends) => break Duration::ZERO,
                 () = &mut stop => break Duration::ZERO,
                 () = shared.out.closed() => break Duration::ZERO,
             }
@@ -221,6 +231,20 @@ impl Bridge {
             let _ = timeout(FAREWELL, self.link.wire.delete(&session.seat())).await;
         }
     }
+}
+
+/// What is left of the grace, which begins when the end of the lines is first noticed.
+fn time_left(ends: &mut Option<Instant>) -> Duration {
+    let now = Instant::now();
+    ends.get_or_insert(now + GRACE).saturating_duration_since(now)
+}
+
+/// Waits until the client has left and its grace is over. Lines that wait to be taken do not hide that it has.
+async fn overdue(lines: &mpsc::Receiver<Line>, ends: &mut Option<Instant>) {
+    while !lines.is_closed() {
+        sleep(GLANCE).await;
+    }
+    sleep(time_left(ends)).await;
 }
 
 fn forget(running: &RunningById, key: &str) -> Option<Running> {

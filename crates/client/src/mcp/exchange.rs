@@ -11,12 +11,14 @@ use serde_json::Value;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{RwLock, mpsc, watch};
-use tokio::time::{Instant, sleep};
+use tokio::time::{Instant, sleep, timeout};
 
 const FIRST_PAUSE: Duration = Duration::from_millis(200);
 const LONGEST_PAUSE: Duration = Duration::from_secs(2);
 /// Between tries that go on for good.
 const LASTING_PAUSE: Duration = Duration::from_secs(30);
+/// How long a server has to take a message that has no answer.
+const DELIVERY: Duration = Duration::from_secs(10);
 const ACKNOWLEDGED: &str = "notifications/subscriptions/acknowledged";
 
 /// What all exchanges share.
@@ -105,8 +107,8 @@ impl Link {
         let mut has_renewed = false;
         loop {
             let (seat, generation) = self.seat(message).await;
-            match self.wire.post(&seat, line).await {
-                Ok(_) => return Ok(()),
+            match self.deliver(&seat, line).await {
+                Ok(()) => return Ok(()),
                 Err(Trouble::Lost) if !has_renewed => {
                     self.renew(generation).await?;
                     has_renewed = true;
@@ -114,6 +116,14 @@ impl Link {
                 Err(trouble) if trouble.did_nothing() && wait.pause().await => {}
                 Err(trouble) => return Err(trouble),
             }
+        }
+    }
+
+    /// Sends what has no answer once. The next line waits for it, so a server that only listens is not waited for.
+    pub(super) async fn deliver(&self, seat: &Seat, line: &Bytes) -> Result<(), Trouble> {
+        match timeout(DELIVERY, self.wire.post(seat, line)).await {
+            Ok(reply) => reply.map(drop),
+            Err(_) => Err(Trouble::Away { why: "it did not answer in time".to_owned(), sent: true }),
         }
     }
 

@@ -98,7 +98,7 @@ impl Link {
         session.take(&opened);
         let seat = session.seat();
         let ready = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
-        self.wire.post(&seat, &line(&ready)).await?;
+        self.deliver(&seat, &line(&ready)).await?;
         for uri in &session.watched {
             let again =
                 json!({"jsonrpc": "2.0", "id": id, "method": "resources/subscribe", "params": {"uri": uri}});

@@ -111,7 +111,7 @@ impl Refusal {
         match (self.status, &self.scope) {
             (401, _) => {
                 format!(
-                    "{server} asks who you are: {said}. Run `dropleaf login {server}` or set DROPLEAF_API_KEY."
+                    "{server} asks who you are: {said}. Run `dropleaf login {server}` or set DROPLEAF_API_KEY and DROPLEAF_URL."
                 )
             }
             (403, Some(scope)) => format!(

@@ -151,3 +151,31 @@ async fn more_requests_than_it_holds_are_refused_at_once() {
     fake.next_post("tools/list").await.result("", json!({})).await;
     assert_eq!(side.next().await["id"], 129);
 }
+
+#[tokio::test]
+async fn server_that_does_not_answer_keeps_nobody_from_leaving() {
+    let progress =
+        json!({"jsonrpc": "2.0", "method": "notifications/progress", "params": {"progressToken": 1}});
+    let begin = json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {"protocolVersion": "2025-11-25"}});
+    // A notification waits for its answer; one behind an `initialize` waits for the session.
+    for first in [&progress, &begin] {
+        for is_stopped in [true, false] {
+            let mut fake = Fake::start().await;
+            let mut side = Side::of(&fake.url, PATIENCE);
+            side.send(first.clone()).await;
+            let _held = fake.next().await;
+            side.send(progress.clone()).await;
+            side.send(progress.clone()).await;
+            if is_stopped {
+                side.stop();
+            } else {
+                side.leave();
+            }
+            // Sooner than a delivery would be given up.
+            let since = tokio::time::Instant::now();
+            side.ended().await;
+            let allowed = if is_stopped { 2 } else { 8 };
+            assert!(since.elapsed() < Duration::from_secs(allowed), "{:?}", since.elapsed());
+        }
+    }
+}

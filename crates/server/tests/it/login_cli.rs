@@ -158,6 +158,32 @@ async fn publish_without_a_login_says_how_to_keep_the_page() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn key_in_the_environment_goes_to_a_named_server_only() {
+    let node = Node::start().await;
+    let home = TempDir::new().unwrap();
+    let keyed = |key: &str| {
+        let dropleaf = Dropleaf::in_dir(home.path()).env("HOME", home.path().to_str().unwrap());
+        dropleaf.env("DROPLEAF_API_KEY", key)
+    };
+    std::fs::write(home.path().join("page.html"), page("Whose?")).unwrap();
+    for args in [["whoami", "--json"], ["publish", "page.html"]] {
+        let complaint = keyed(&node.key).complains(&args);
+        assert!(complaint.contains("name it with --server or DROPLEAF_URL"), "{complaint}");
+    }
+    let named = keyed(&node.key).prints(&["whoami", "--server", &node.base_url()]);
+    assert!(named.starts_with("operator@localhost at "), "{named}");
+    // The server signed in to last has a key of its own.
+    let folder = home.path().join(".config/dropleaf");
+    std::fs::create_dir_all(&folder).unwrap();
+    let (url, key) = (node.base_url(), &node.key);
+    let stored = format!("current = \"{url}\"\n[servers.\"{url}\"]\nkey = \"{key}\"\n");
+    std::fs::write(folder.join("credentials.toml"), stored).unwrap();
+    assert!(keyed("stk_live_elsewhere").prints(&["whoami"]).starts_with("operator@localhost at "));
+    let complaint = keyed("stk_live_elsewhere").complains(&["whoami", "--server", "http://0.0.0.0:1"]);
+    assert!(complaint.contains("Careful: http://0.0.0.0:1 is not encrypted"), "{complaint}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn server_that_cannot_be_reached_is_named() {
     let node = Node::start().await;
     let url = node.base_url();

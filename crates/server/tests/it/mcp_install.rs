@@ -220,10 +220,50 @@ fn old_entry_of_ours_is_brought_up_to_date() {
     let machine = Machine::new();
     machine.put(
         ".cursor/mcp.json",
-        "{\n  \"mcpServers\": {\n    \"dropleaf\": {\n      \"command\": \"/old/dropleaf\",\n      \"args\": [\"mcp\"],\n      \"env\": {\"A\": \"b\"}\n    }\n  }\n}\n",
+        "{\n  \"mcpServers\": {\n    \"dropleaf\": {\n      \"command\": \"/old/dropleaf\",\n      \"args\": [\"mcp\", \"--server\", \"https://pages.example.org\", \"--wait\", \"9\"],\n      \"env\": {\"A\": \"b\"}\n    }\n  }\n}\n",
     );
     machine.dropleaf.prints(&["mcp", "install", "cursor", "--stdio", "--yes"]);
     let entry = machine.entry(CLIENTS[2]);
     assert_eq!((&entry["args"], &entry["env"]), (&json!(["mcp", "--server", SERVER]), &json!({"A": "b"})));
     assert_eq!(entry["command"], env!("CARGO_BIN_EXE_dropleaf"));
+}
+
+#[test]
+fn credentials_for_one_server_are_not_sent_to_another() {
+    let machine = Machine::new();
+    machine.dropleaf.prints(&["mcp", "install", "cursor", "--yes"]);
+    let plain = machine.text(".cursor/mcp.json");
+    let elsewhere = ["mcp", "install", "cursor", "--server", "https://elsewhere.example", "--yes"];
+    for secret in [r#""headers": {"Authorization": "Bearer s"}"#, r#""env": {"DROPLEAF_API_KEY": "s"}"#] {
+        let text = plain.replacen("\"url\"", &format!("{secret}, \"url\""), 1);
+        machine.put(".cursor/mcp.json", &text);
+        let output = machine.dropleaf.run(&elsewhere);
+        let said = String::from_utf8(output.stdout).unwrap();
+        assert!(!output.status.success() && said.contains("holds credentials for another server"), "{said}");
+        assert_eq!(machine.text(".cursor/mcp.json"), text);
+    }
+    // An address that only looks like ours is somebody else's.
+    let text = plain.replace(SERVER, "https://third.example");
+    machine.put(".cursor/mcp.json", &text);
+    let said = String::from_utf8(machine.dropleaf.run(&elsewhere).stdout).unwrap();
+    assert!(said.contains("another server called `dropleaf`"), "{said}");
+    // Without anything to lose it moves.
+    machine.put(".cursor/mcp.json", &plain);
+    machine.dropleaf.prints(&elsewhere);
+    assert_eq!(machine.entry(CLIENTS[2])["url"], "https://elsewhere.example/mcp");
+    machine.dropleaf.prints(&["mcp", "uninstall", "cursor", "--yes"]);
+    assert!(!machine.path(".cursor/mcp.json").exists(), "found by the records, and nothing is left");
+}
+
+#[test]
+fn file_of_two_entries_goes_with_the_last() {
+    let machine = Machine::new();
+    for name in ["one", "two"] {
+        machine.dropleaf.prints(&["mcp", "install", "zed", "--name", name, "--yes"]);
+    }
+    machine.dropleaf.prints(&["mcp", "uninstall", "zed", "--name", "one", "--yes"]);
+    let text = machine.text(".config/zed/settings.json");
+    assert!(text.contains("\"two\"") && !text.contains("\"one\""), "{text}");
+    machine.dropleaf.prints(&["mcp", "uninstall", "zed", "--name", "two", "--yes"]);
+    assert!(!machine.path(".config/zed/settings.json").exists());
 }

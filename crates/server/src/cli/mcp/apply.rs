@@ -21,9 +21,16 @@ pub(super) fn read(path: &Path) -> Result<Option<String>> {
 
 /// Puts the new text in place of the old, if the old is still there. Gives the path of the copy.
 pub(super) fn write(path: &Path, old: Option<&str>, new: &str) -> Result<Option<PathBuf>> {
-    if read(path)?.as_deref() != old {
-        bail!("it has changed meanwhile; run the command again");
-    }
+    write_while(path, old, new, || ())
+}
+
+fn write_while(
+    path: &Path,
+    old: Option<&str>,
+    new: &str,
+    meanwhile: impl FnOnce(),
+) -> Result<Option<PathBuf>> {
+    still(path, old)?;
     // Links stay links: what they lead to is written.
     let target = match fs::canonicalize(path) {
         Ok(target) => target,
@@ -36,20 +43,30 @@ pub(super) fn write(path: &Path, old: Option<&str>, new: &str) -> Result<Option<
     let copy = match old {
         Some(old) => {
             let copy = beside(&target, "dropleaf-backup");
-            replace(&copy, old, mode).with_context(|| format!("{} cannot be written", copy.display()))?;
+            replace(&copy, old, mode, || Ok(()))
+                .with_context(|| format!("{} cannot be written", copy.display()))?;
             Some(copy)
         }
         None => None,
     };
-    replace(&target, new, mode).context("it cannot be written")?;
+    // Compared last of all: clients write these files too, and nothing they wrote may be lost.
+    replace(&target, new, mode, || {
+        meanwhile();
+        still(path, old)
+    })?;
     Ok(copy)
+}
+
+fn still(path: &Path, old: Option<&str>) -> Result<()> {
+    if read(path)?.as_deref() != old {
+        bail!("it has changed meanwhile; run the command again");
+    }
+    Ok(())
 }
 
 /// Takes a file away that `install` has made.
 pub(super) fn remove(path: &Path, old: &str) -> Result<()> {
-    if read(path)?.as_deref() != Some(old) {
-        bail!("it has changed meanwhile; run the command again");
-    }
+    still(path, Some(old))?;
     fs::remove_file(path).context("it cannot be removed")
 }
 
@@ -58,17 +75,21 @@ fn beside(path: &Path, ending: &str) -> PathBuf {
     path.with_file_name(format!("{name}.{ending}"))
 }
 
-fn replace(path: &Path, text: &str, mode: Option<u32>) -> io::Result<()> {
+/// Puts a text in place of a file, if it `may` once everything but that is done.
+fn replace(path: &Path, text: &str, mode: Option<u32>, may: impl FnOnce() -> Result<()>) -> Result<()> {
     let fresh = beside(path, &format!("dropleaf-{}", std::process::id()));
-    let outcome = write_new(&fresh, text, mode).and_then(|()| fs::rename(&fresh, path));
+    let outcome = write_new(&fresh, text, mode)
+        .context("it cannot be written")
+        .and_then(|()| may())
+        .and_then(|()| fs::rename(&fresh, path).context("it cannot be written"));
     if outcome.is_err() {
         let _ = fs::remove_file(&fresh);
     }
     outcome?;
-    match path.parent() {
-        Some(folder) => fs::File::open(folder)?.sync_all(),
-        None => Ok(()),
+    if let Some(folder) = path.parent() {
+        fs::File::open(folder).and_then(|folder| folder.sync_all()).context("its folder cannot be synced")?;
     }
+    Ok(())
 }
 
 fn write_new(fresh: &Path, text: &str, mode: Option<u32>) -> io::Result<()> {
@@ -120,6 +141,20 @@ mod tests {
         let dangling = dir.path().join("dangling");
         std::os::unix::fs::symlink(dir.path().join("nowhere"), &dangling).unwrap();
         assert!(write(&dangling, None, "new").is_err() && dangling.is_symlink());
+    }
+
+    #[test]
+    fn what_a_client_writes_at_the_last_moment_is_not_lost() {
+        let dir = TempDir::new().unwrap();
+        let path = dir.path().join("a.json");
+        for old in [None, Some("old")] {
+            let outcome = write_while(&path, old, "new", || fs::write(&path, "old and more").unwrap());
+            assert!(outcome.unwrap_err().to_string().contains("changed meanwhile"));
+            assert_eq!(fs::read_to_string(&path).unwrap(), "old and more");
+            fs::write(&path, "old").unwrap();
+        }
+        let left = fs::read_dir(dir.path()).unwrap().map(|entry| entry.unwrap().file_name());
+        assert!(left.into_iter().all(|name| name == "a.json" || name == "a.json.dropleaf-backup"));
     }
 
     #[test]

@@ -22,18 +22,11 @@ pub(super) const ALL: [App; 6] =
 pub(super) enum Platform {
     Linux,
     MacOs,
-    Windows,
 }
 
 impl Platform {
     pub(super) const fn here() -> Self {
-        if cfg!(target_os = "macos") {
-            Self::MacOs
-        } else if cfg!(target_os = "windows") {
-            Self::Windows
-        } else {
-            Self::Linux
-        }
+        if cfg!(target_os = "macos") { Self::MacOs } else { Self::Linux }
     }
 }
 
@@ -63,8 +56,7 @@ impl<'a> Folders<'a> {
     }
 
     fn home(&self) -> Option<PathBuf> {
-        let name = if self.platform == Platform::Windows { "USERPROFILE" } else { "HOME" };
-        self.find(name).map(PathBuf::from)
+        self.find("HOME").map(PathBuf::from)
     }
 
     /// Below which programs keep their settings.
@@ -72,10 +64,6 @@ impl<'a> Folders<'a> {
         match self.platform {
             Platform::Linux => self.dot_config(),
             Platform::MacOs => Some(self.home()?.join("Library").join("Application Support")),
-            Platform::Windows => {
-                let named = self.find("APPDATA").map(PathBuf::from);
-                named.or_else(|| Some(self.home()?.join("AppData").join("Roaming")))
-            }
         }
     }
 
@@ -88,8 +76,7 @@ impl<'a> Folders<'a> {
     /// Whether a program of this name would be found.
     fn has_program(&self, name: &str) -> bool {
         let Some(path) = self.find("PATH") else { return false };
-        std::env::split_paths(path)
-            .any(|folder| folder.join(name).is_file() || folder.join(format!("{name}.exe")).is_file())
+        std::env::split_paths(path).any(|folder| folder.join(name).is_file())
     }
 }
 
@@ -135,7 +122,6 @@ impl App {
                 let folder = match folders.platform {
                     Platform::Linux => folders.dot_config()?.join("zed"),
                     Platform::MacOs => folders.home()?.join(".config").join("zed"),
-                    Platform::Windows => folders.config()?.join("Zed"),
                 };
                 Some(folder.join("settings.json"))
             }
@@ -218,14 +204,6 @@ impl App {
     }
 }
 
-/// Whether an entry under our name was written by this command: it starts `dropleaf mcp`, or names an `/mcp`.
-pub(super) fn is_ours(entry: &Value) -> bool {
-    let text = |name: &str| entry.get(name).and_then(Value::as_str).unwrap_or_default();
-    let starts_us = Path::new(text("command")).file_stem().is_some_and(|stem| stem == "dropleaf")
-        && entry.get("args").and_then(|args| args.get(0)).is_some_and(|first| first == "mcp");
-    starts_us || text("url").ends_with("/mcp")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -238,34 +216,25 @@ mod tests {
 
     #[test]
     fn settings_are_where_each_platform_keeps_them() {
-        let linux = [("HOME", "/h")];
-        let windows = [("USERPROFILE", "C:/Users/a"), ("APPDATA", "C:/Users/a/AppData/Roaming")];
-        for (app, on_linux, on_mac, on_windows) in [
-            (App::ClaudeCode, "/h/.claude.json", "/h/.claude.json", "C:/Users/a/.claude.json"),
+        let env = [("HOME", "/h")];
+        for (app, on_linux, on_mac) in [
+            (App::ClaudeCode, "/h/.claude.json", "/h/.claude.json"),
             (
                 App::ClaudeDesktop,
                 "/h/.config/Claude/claude_desktop_config.json",
                 "/h/Library/Application Support/Claude/claude_desktop_config.json",
-                "C:/Users/a/AppData/Roaming/Claude/claude_desktop_config.json",
             ),
-            (App::Cursor, "/h/.cursor/mcp.json", "/h/.cursor/mcp.json", "C:/Users/a/.cursor/mcp.json"),
-            (App::Codex, "/h/.codex/config.toml", "/h/.codex/config.toml", "C:/Users/a/.codex/config.toml"),
+            (App::Cursor, "/h/.cursor/mcp.json", "/h/.cursor/mcp.json"),
+            (App::Codex, "/h/.codex/config.toml", "/h/.codex/config.toml"),
             (
                 App::VsCode,
                 "/h/.config/Code/User/mcp.json",
                 "/h/Library/Application Support/Code/User/mcp.json",
-                "C:/Users/a/AppData/Roaming/Code/User/mcp.json",
             ),
-            (
-                App::Zed,
-                "/h/.config/zed/settings.json",
-                "/h/.config/zed/settings.json",
-                "C:/Users/a/AppData/Roaming/Zed/settings.json",
-            ),
+            (App::Zed, "/h/.config/zed/settings.json", "/h/.config/zed/settings.json"),
         ] {
-            assert_eq!(at(app, Platform::Linux, &linux), on_linux);
-            assert_eq!(at(app, Platform::MacOs, &linux), on_mac);
-            assert_eq!(at(app, Platform::Windows, &windows).replace('\\', "/"), on_windows);
+            assert_eq!(at(app, Platform::Linux, &env), on_linux);
+            assert_eq!(at(app, Platform::MacOs, &env), on_mac);
         }
     }
 
@@ -287,13 +256,5 @@ mod tests {
         assert_eq!(App::Cursor.way("http://localhost:8080"), Way::Http);
         assert_eq!(App::Cursor.way("http://192.168.0.2:8080"), Way::Stdio);
         assert_eq!(App::ClaudeDesktop.way("https://pages.example.org"), Way::Stdio);
-    }
-
-    #[test]
-    fn entries_of_others_under_our_name_are_told_apart() {
-        assert!(is_ours(&json!({"command": "/usr/bin/dropleaf", "args": ["mcp"]})));
-        assert!(is_ours(&json!({"url": "http://localhost:8080/mcp"})));
-        assert!(!is_ours(&json!({"command": "npx", "args": ["mcp"]})));
-        assert!(!is_ours(&json!({"url": "https://elsewhere.example/sse"})));
     }
 }

@@ -1,7 +1,7 @@
 //! `dropleaf mcp install` and `uninstall`: shows what would change in the settings of MCP clients, asks, and does it.
 
 use super::apps::{ALL, App, Folders, Platform, Way};
-use super::plan::{self, Plan};
+use super::plan::{self, Plan, Wanted};
 use super::records::Records;
 use super::{apply, diff};
 use crate::cli::person::Surroundings;
@@ -12,7 +12,7 @@ use std::path::PathBuf;
 
 #[derive(Debug, Args)]
 pub(super) struct Install {
-    /// The server (default: `DROPLEAF_URL`, or the one signed in to last)
+    /// The server (default: `DROPLEAF_URL`, the one signed in to last, or <http://localhost:8080>)
     #[arg(long, value_name = "URL")]
     server: Option<String>,
     /// Connect by the server's address; the client signs in with OAuth
@@ -56,8 +56,15 @@ struct Step {
     file: PathBuf,
     old: Option<String>,
     plan: Plan,
+    name: String,
+    /// What is put in; nothing when it is taken out.
+    added: Option<Added>,
+}
+
+struct Added {
+    server: String,
     /// What is left to do in the client.
-    then: Option<String>,
+    then: String,
 }
 
 impl Install {
@@ -80,18 +87,23 @@ impl Install {
             _ => app.way(&server),
         };
         let name = &self.choice.name;
+        let mut records = Records::load(around.beside_credentials("mcp-install.toml"));
         let needs_login = apps.iter().any(|app| way_of(*app) == Way::Stdio) && !around.is_signed_in(&server);
         let steps = apps.into_iter().map(|app| {
             let way = way_of(app);
             let step = file_of(app, &folders).and_then(|(file, old)| {
                 ensure!(app.takes(way), "its file takes no addresses, only programs: leave out --http");
-                let plan = plan::add(app, old.as_deref(), name, &app.entry(way, &server, program))?;
-                Ok(Step { app, file, old, plan, then: Some(app.then(way, name)) })
+                let entry = app.entry(way, &server, program);
+                let recorded = records.server(&file, name);
+                let wanted = Wanted { name, server: &server, entry: &entry, recorded };
+                let plan = plan::add(app, old.as_deref(), &wanted)?;
+                let added = Some(Added { server: server.clone(), then: app.then(way, name) });
+                Ok(Step { app, file, old, plan, name: name.clone(), added })
             });
             (app, step)
         });
-        let mut records = Records::load(around.beside_credentials("mcp-install.toml"));
-        let has_written = self.choice.carry_out(steps.collect(), &folders, "already there", &mut records)?;
+        let steps = steps.collect();
+        let has_written = self.choice.carry_out(steps, &folders, "already there", &mut records)?;
         if has_written && needs_login {
             println!("Run `dropleaf login {server}` once, so that `dropleaf mcp` has a key.");
         }
@@ -104,15 +116,20 @@ impl Uninstall {
         let folders = Folders::new(env, Platform::here());
         let mut records = Records::load(around.beside_credentials("mcp-install.toml"));
         let name = &self.choice.name;
+        // Where the records are lost, the server in use is still known.
+        let current = around.server(None).ok();
         let apps = self.choice.apps(|app| app.file(&folders).is_some_and(|file| file.is_file()))?;
         let steps = apps.into_iter().map(|app| {
             let step = file_of(app, &folders).and_then(|(file, old)| {
                 let text = old.as_deref().unwrap_or_default();
-                let plan = match text.trim() {
-                    "" => Plan::Nothing,
-                    _ => plan::take(app, text, name, records.before(&file))?,
+                let plan = if text.trim().is_empty() {
+                    Plan::Nothing
+                } else {
+                    let servers: Vec<&str> =
+                        records.server(&file, name).into_iter().chain(current.as_deref()).collect();
+                    plan::take(app, text, name, &servers, records.before(&file))?
                 };
-                Ok(Step { app, file, old, plan, then: None })
+                Ok(Step { app, file, old, plan, name: name.clone(), added: None })
             });
             (app, step)
         });
@@ -216,10 +233,9 @@ impl Step {
             Plan::Nothing => {}
             Plan::Write { text, before } => {
                 let copy = apply::write(file, old.as_deref(), text)?;
-                match before {
-                    Some(before) => records.keep(file, *before),
-                    None if self.then.is_none() => records.forget(file),
-                    None => {}
+                match &self.added {
+                    Some(added) => records.keep(file, &self.name, &added.server, *before),
+                    None => records.forget(file, &self.name),
                 }
                 let copy =
                     copy.map_or_else(String::new, |copy| format!("; the old file is {}", copy.display()));
@@ -227,12 +243,12 @@ impl Step {
             }
             Plan::Remove => {
                 apply::remove(file, old.as_deref().unwrap_or_default())?;
-                records.forget(file);
+                records.forget(file, &self.name);
                 println!("{}: removed", app.title());
             }
         }
-        if let Some(then) = &self.then {
-            println!("  {then}");
+        if let Some(added) = &self.added {
+            println!("  {}", added.then);
         }
         Ok(())
     }

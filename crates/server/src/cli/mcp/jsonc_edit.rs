@@ -128,8 +128,14 @@ fn insert(
 fn take_out(text: &str, object: &Node, members: &[Member], index: usize) -> String {
     let member = &members[index];
     let before = &text[object.span.start..member.start];
-    let start = object.span.start + before.trim_end().len();
+    let mut start = object.span.start + before.trim_end().len();
     let end = member.value.span.end;
+    let led_from = index.checked_sub(1).map_or(object.span.start + 1, |last| members[last].value.span.end);
+    let behind = text[end..].lines().next().unwrap_or_default().trim_start_matches([' ', '\t', ',']);
+    if !behind.is_empty() && !behind.starts_with("//") && ends_in_line_comment(&text[led_from..start]) {
+        // The line ends where the comment does: what stands behind the member must not become a part of it.
+        start = member.start;
+    }
     let mut cuts: Vec<Range<usize>> = member.comma.map(|comma| comma..comma + 1).into_iter().collect();
     cuts.push(start..end);
     let is_last = index + 1 == members.len();
@@ -147,6 +153,18 @@ fn take_out(text: &str, object: &Node, members: &[Member], index: usize) -> Stri
         }
     }
     replaced(text, cuts.into_iter().map(|range| (range, String::new())).collect())
+}
+
+/// Whether a text of nothing but space, commas and comments ends within a comment of one line.
+fn ends_in_line_comment(mut text: &str) -> bool {
+    while let Some(at) = text.find('/') {
+        let comment = &text[at..];
+        let end =
+            if comment.starts_with("//") { comment.find('\n') } else { comment.find("*/").map(|at| at + 2) };
+        let Some(end) = end else { return true };
+        text = &comment[end..];
+    }
+    false
 }
 
 /// The text with these places replaced.
@@ -289,6 +307,20 @@ mod tests {
         let after = set(before, PATH, &plain(json!(1))).unwrap();
         assert_eq!(after, "{\n  \"servers\": {\n    // none yet\n    \"x\": 1\n  }\n}");
         assert_eq!(remove(&after, PATH).unwrap(), before);
+    }
+
+    #[test]
+    fn nothing_slips_into_the_comment_before_what_is_taken_out() {
+        for (before, after) in [
+            ("{ // c\n \"x\": {\"u\": 1}, \"y\": 2}", "{ // c\n  \"y\": 2}"),
+            ("{ // c\n \"x\": 1}", "{ // c\n }"),
+            ("{\"a\": 1, // c\n \"x\": 1}", "{\"a\": 1 // c\n }"),
+            ("{ /* // */\n \"x\": 1, \"y\": 2}", "{ /* // */ \"y\": 2}"),
+            ("{ // c\n \"x\": 1, // d\n \"y\": 2}", "{ // c // d\n \"y\": 2}"),
+        ] {
+            assert_eq!(remove(before, &["x"]).unwrap(), after);
+            assert!(parse(after).is_ok());
+        }
     }
 
     #[test]

@@ -7,6 +7,7 @@ mod diff;
 mod install;
 mod jsonc;
 mod jsonc_edit;
+mod ours;
 mod plan;
 mod records;
 mod stdio;

@@ -1,8 +1,9 @@
 //! What a client's settings would read like with our entry, or without it. Decides; writes nothing.
 
-use super::apps::{App, is_ours};
+use super::apps::App;
 use super::jsonc::{Kind, Node, parse};
 use super::jsonc_edit::{self, Fresh};
+use super::ours::{is_ours, would_leak};
 use super::records::Before;
 use super::toml_text;
 use anyhow::{Result, bail, ensure};
@@ -24,8 +25,19 @@ pub(super) enum Plan {
     Remove,
 }
 
+/// What is to be there, and what is known about what may be there already.
+#[derive(Debug)]
+pub(super) struct Wanted<'a> {
+    pub name: &'a str,
+    pub server: &'a str,
+    pub entry: &'a Entry,
+    /// The server of an entry that was written before.
+    pub recorded: Option<&'a str>,
+}
+
 /// Puts an entry in, or brings it up to date.
-pub(super) fn add(app: App, old: Option<&str>, name: &str, entry: &Entry) -> Result<Plan> {
+pub(super) fn add(app: App, old: Option<&str>, wanted: &Wanted<'_>) -> Result<Plan> {
+    let Wanted { name, server, entry, recorded } = *wanted;
     let blank = old.is_none_or(|text| text.trim().is_empty());
     let text = match (app, blank) {
         (App::Codex, true) => "",
@@ -36,8 +48,12 @@ pub(super) fn add(app: App, old: Option<&str>, name: &str, entry: &Entry) -> Res
     let current = list.as_ref().and_then(|list| list.get(name));
     if let Some(current) = current {
         ensure!(
-            is_ours(current),
+            is_ours(current, &[server, recorded.unwrap_or(server)]),
             "it has another server called `{name}`; choose a name for ours with --name"
+        );
+        ensure!(
+            !would_leak(current, server),
+            "its entry `{name}` holds credentials for another server; take it out first"
         );
         if entry.iter().all(|(key, value)| current.get(*key) == value.as_ref()) {
             return Ok(Plan::Nothing);
@@ -83,20 +99,22 @@ fn in_json(app: App, text: &str, name: &str, entry: &Entry, is_there: bool) -> R
             entry.iter().filter_map(|(key, value)| Some(((*key).to_owned(), Fresh::Plain(value.clone()?))));
         new = jsonc_edit::set(&new, &path, &Fresh::Object(keys.collect()))?;
     }
-    // Nothing else may have changed, whatever the file looks like.
-    ensure!(
-        parse(&new).is_ok_and(|node| node.to_value() == wanted),
-        "it is laid out in a way this command cannot edit"
-    );
+    unharmed(&new, &wanted)?;
     Ok(new)
 }
 
-/// Takes an entry out, and with it what was made for its sake alone.
-pub(super) fn take(app: App, old: &str, name: &str, before: Option<Before>) -> Result<Plan> {
+/// Takes an entry out that leads to one of these servers, and with it what was made for its sake alone.
+pub(super) fn take(
+    app: App,
+    old: &str,
+    name: &str,
+    servers: &[&str],
+    before: Option<Before>,
+) -> Result<Plan> {
     let Some(list) = listed(app, old)? else { return Ok(Plan::Nothing) };
     match list.get(name) {
         None => return Ok(Plan::Nothing),
-        Some(current) if !is_ours(current) => {
+        Some(current) if !is_ours(current, servers) => {
             bail!("its server `{name}` is not one this command has written")
         }
         Some(_) => {}
@@ -104,9 +122,7 @@ pub(super) fn take(app: App, old: &str, name: &str, before: Option<Before>) -> R
     let new = if app == App::Codex {
         toml_text::remove(old, &[app.list(), name])?
     } else {
-        let new = jsonc_edit::remove(old, &[app.list(), name])?;
-        let is_over = before.is_some() && listed(app, &new)?.is_some_and(|list| list.is_empty());
-        if is_over { jsonc_edit::remove(&new, &[app.list()])? } else { new }
+        out_of_json(app, old, name, before.is_some() && list.len() == 1)?
     };
     let is_empty = new.trim().is_empty() || matches!(new.trim(), "{}" | "{ }");
     Ok(match before {
@@ -114,6 +130,29 @@ pub(super) fn take(app: App, old: &str, name: &str, before: Option<Before>) -> R
         Some(Before::EmptyFile) if is_empty => Plan::Write { text: String::new(), before: None },
         _ => Plan::Write { text: new, before: None },
     })
+}
+
+fn out_of_json(app: App, old: &str, name: &str, with_list: bool) -> Result<String> {
+    let mut wanted = parse(old).map(|node| node.to_value()).unwrap_or_default();
+    let mut new = jsonc_edit::remove(old, &[app.list(), name])?;
+    if let Some(list) = wanted[app.list()].as_object_mut() {
+        list.remove(name);
+    }
+    if with_list && let Some(all) = wanted.as_object_mut() {
+        new = jsonc_edit::remove(&new, &[app.list()])?;
+        all.remove(app.list());
+    }
+    unharmed(&new, &wanted)?;
+    Ok(new)
+}
+
+/// Nothing else may have changed, whatever the file looks like.
+fn unharmed(new: &str, wanted: &Value) -> Result<()> {
+    ensure!(
+        parse(new).is_ok_and(|node| node.to_value() == *wanted),
+        "it is laid out in a way this command cannot edit"
+    );
+    Ok(())
 }
 
 /// The servers a file lists; none when it has no list.
@@ -137,8 +176,27 @@ mod tests {
     use super::super::apps::{ALL, Way};
     use super::*;
 
-    fn entry(app: App, way: Way, server: &str) -> Vec<(&'static str, Option<Value>)> {
-        app.entry(way, server, "/opt/dropleaf")
+    const SERVER: &str = "https://x.example";
+
+    fn entry(app: App, way: Way) -> Vec<(&'static str, Option<Value>)> {
+        app.entry(way, SERVER, "/opt/dropleaf")
+    }
+
+    fn add(app: App, old: Option<&str>, name: &str, entry: &Entry) -> Result<Plan> {
+        add_recorded(app, old, (name, None), entry)
+    }
+
+    fn add_recorded(
+        app: App,
+        old: Option<&str>,
+        (name, recorded): (&str, Option<&str>),
+        entry: &Entry,
+    ) -> Result<Plan> {
+        super::add(app, old, &Wanted { name, server: SERVER, entry, recorded })
+    }
+
+    fn take(app: App, old: &str, name: &str, before: Option<Before>) -> Result<Plan> {
+        super::take(app, old, name, &[SERVER], before)
     }
 
     fn written(plan: Plan) -> (String, Option<Before>) {
@@ -152,7 +210,7 @@ mod tests {
     fn every_client_from_nothing_and_back() {
         for app in ALL {
             for way in [Way::Http, Way::Stdio] {
-                let ours = entry(app, way, "https://x.example");
+                let ours = entry(app, way);
                 let (text, before) = written(add(app, None, "dropleaf", &ours).unwrap());
                 assert_eq!(before, Some(Before::NoFile));
                 assert!(text.ends_with('\n') && text.contains(app.list()), "{text}");
@@ -167,20 +225,51 @@ mod tests {
     #[test]
     fn entry_is_moved_to_another_server_and_way_and_keeps_what_its_owner_added() {
         let old = "{\"mcpServers\": {\"dropleaf\": {\"url\": \"http://old/mcp\", \"disabled\": true}}}";
-        let ours = entry(App::Cursor, Way::Stdio, "https://new.example");
-        let (text, before) = written(add(App::Cursor, Some(old), "dropleaf", &ours).unwrap());
+        let ours = entry(App::Cursor, Way::Stdio);
+        let (text, before) =
+            written(add_recorded(App::Cursor, Some(old), ("dropleaf", Some("http://old")), &ours).unwrap());
         assert_eq!(
             text,
             "{\"mcpServers\": {\"dropleaf\": { \"disabled\": true, \"command\": \"/opt/dropleaf\", \"args\": [\"mcp\", \
-             \"--server\", \"https://new.example\"]}}}"
+             \"--server\", \"https://x.example\"]}}}"
         );
         assert_eq!(before, None);
     }
 
     #[test]
+    fn entry_with_secrets_is_not_moved_to_another_server() {
+        let old = "{\"mcpServers\": {\"dropleaf\": {\"url\": \"http://old/mcp\", \"headers\": {\"Authorization\": \"Bearer s\"}}}}";
+        for way in [Way::Http, Way::Stdio] {
+            let ours = entry(App::Cursor, way);
+            let refused = add_recorded(App::Cursor, Some(old), ("dropleaf", Some("http://old")), &ours);
+            assert!(refused.unwrap_err().to_string().contains("credentials for another server"));
+            // Without a record it is not even ours.
+            let refused = add(App::Cursor, Some(old), "dropleaf", &ours);
+            assert!(refused.unwrap_err().to_string().contains("--name"));
+            // For the same server it may stay.
+            let here = old.replace("http://old", SERVER);
+            assert!(add(App::Cursor, Some(&here), "dropleaf", &ours).is_ok());
+        }
+        let old = "[mcp_servers.dropleaf]\nurl = \"http://old/mcp\"\nbearer_token_env_var = \"KEY\"\n";
+        let ours = entry(App::Codex, Way::Http);
+        let refused = add_recorded(App::Codex, Some(old), ("dropleaf", Some("http://old")), &ours);
+        assert!(refused.unwrap_err().to_string().contains("credentials for another server"));
+    }
+
+    #[test]
+    fn taking_out_leaves_everything_else_as_it_was() {
+        let old = "{ // c\n \"mcpServers\": {\"dropleaf\": {\"command\": \"dropleaf\", \"args\": [\"mcp\"]}}, \"y\": 2}";
+        let (text, _) = written(take(App::Cursor, old, "dropleaf", Some(Before::NoList)).unwrap());
+        assert_eq!(text, "{ // c\n  \"y\": 2}");
+        // The name stands there twice: what is left would count from now on.
+        let old = "{\"mcpServers\": {\"dropleaf\": {\"command\": \"a\"}, \"dropleaf\": {\"command\": \"dropleaf\", \"args\": [\"mcp\"]}}}";
+        assert!(take(App::Cursor, old, "dropleaf", None).unwrap_err().to_string().contains("laid out"));
+    }
+
+    #[test]
     fn what_others_wrote_under_our_name_is_left_alone() {
         let old = "{\"mcpServers\": {\"dropleaf\": {\"command\": \"npx\"}}}";
-        let ours = entry(App::Cursor, Way::Http, "https://x.example");
+        let ours = entry(App::Cursor, Way::Http);
         assert!(add(App::Cursor, Some(old), "dropleaf", &ours).unwrap_err().to_string().contains("--name"));
         assert!(take(App::Cursor, old, "dropleaf", None).is_err());
         let (text, _) = written(add(App::Cursor, Some(old), "pages", &ours).unwrap());
@@ -189,7 +278,7 @@ mod tests {
 
     #[test]
     fn files_that_cannot_be_read_are_refused() {
-        let ours = entry(App::Zed, Way::Http, "https://x.example");
+        let ours = entry(App::Zed, Way::Http);
         for (text, words) in [
             ("{\n  \"a\": 1\n  \"b\": 2\n}", "line 3"),
             ("[]", "top level"),
@@ -198,7 +287,7 @@ mod tests {
             let error = add(App::Zed, Some(text), "dropleaf", &ours).unwrap_err().to_string();
             assert!(error.contains(words), "{error}");
         }
-        let ours = entry(App::Codex, Way::Stdio, "https://x.example");
+        let ours = entry(App::Codex, Way::Stdio);
         let error = add(App::Codex, Some("a = \n"), "dropleaf", &ours).unwrap_err().to_string();
         assert!(error.contains("TOML"), "{error}");
     }

@@ -19,6 +19,9 @@ pub(super) enum Before {
 pub(super) struct Records {
     #[serde(default)]
     files: BTreeMap<String, Before>,
+    /// The server of each entry of ours, by file and name.
+    #[serde(default)]
+    entries: BTreeMap<String, BTreeMap<String, String>>,
     #[serde(skip)]
     place: Option<PathBuf>,
 }
@@ -34,15 +37,31 @@ impl Records {
         self.files.get(&name(file)).copied()
     }
 
-    pub(super) fn keep(&mut self, file: &Path, before: Before) {
-        self.files.insert(name(file), before);
+    /// The server of an entry as it was written.
+    pub(super) fn server(&self, file: &Path, entry: &str) -> Option<&str> {
+        self.entries.get(&name(file))?.get(entry).map(String::as_str)
+    }
+
+    pub(super) fn keep(&mut self, file: &Path, entry: &str, server: &str, before: Option<Before>) {
+        if let Some(before) = before {
+            self.files.insert(name(file), before);
+        }
+        self.entries.entry(name(file)).or_default().insert(entry.to_owned(), server.to_owned());
         self.write();
     }
 
-    pub(super) fn forget(&mut self, file: &Path) {
-        if self.files.remove(&name(file)).is_some() {
-            self.write();
+    /// An entry is gone; what was there before all of them matters until the last is.
+    pub(super) fn forget(&mut self, file: &Path, entry: &str) {
+        let file = name(file);
+        let left = self.entries.get_mut(&file).is_some_and(|entries| {
+            entries.remove(entry);
+            !entries.is_empty()
+        });
+        if !left {
+            self.entries.remove(&file);
+            self.files.remove(&file);
         }
+        self.write();
     }
 
     fn write(&self) {

@@ -1,6 +1,6 @@
 //! `dropleaf login`: shows a code, waits until its owner has allowed it in a browser, and keeps the key.
 
-use super::{DEFAULT_SERVER, Surroundings, visible};
+use super::{DEFAULT_SERVER, Surroundings, visible, warn_if_readable};
 use anyhow::{Result, bail};
 use clap::Args;
 use dropleaf_client::{Client, DeviceCode, Key, Login as Kept, Polled, server_name, wait_for_answer};
@@ -26,9 +26,7 @@ impl Login {
         let server = server_name(self.url.as_deref().or(around.url.as_deref()).unwrap_or(DEFAULT_SERVER))?;
         let mut credentials = around.load()?;
         let client = Client::new(&server, None)?;
-        if server.starts_with("http://") && !is_loopback(&server) {
-            eprintln!("Careful: {server} is not encrypted. Whoever listens on the way can read the key.");
-        }
+        warn_if_readable(&server);
         let code = client.start_device(&self.name.unwrap_or_else(own_name)).await?;
         let address = visible(&code.verification_uri);
         eprintln!("Open  {address}\nand enter  {}\n", visible(&code.user_code));

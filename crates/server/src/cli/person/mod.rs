@@ -9,7 +9,7 @@ pub(super) use login::{Login, is_loopback};
 pub(super) use publish::Publish;
 pub(super) use sign::{Logout, Whoami};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use dropleaf_client::{Client, Credentials, server_name};
 
 const DEFAULT_SERVER: &str = "http://localhost:8080";
@@ -58,17 +58,29 @@ impl Surroundings {
     /// A client of that server with the key for it, if there is one.
     fn client(&self, named: Option<&str>) -> Result<Client> {
         let server = self.server(named)?;
-        let key = self.key(&server)?;
+        let key = self.key(named, &server)?;
+        if key.is_some() {
+            warn_if_readable(&server);
+        }
         Ok(Client::new(&server, key)?)
     }
 
-    /// The key for a server: from the environment, or as stored.
-    pub(super) fn key(&self, server: &str) -> Result<Option<String>> {
-        Ok(match &self.api_key {
-            Some(key) => Some(key.clone()),
-            None if self.credentials.is_some() => self.load()?.find(server).map(|login| login.key.clone()),
+    /// The key for a server: from the environment, or as stored. The one from the environment does not say where it
+    /// belongs, so it goes nowhere but to a server that somebody named.
+    pub(super) fn key(&self, named: Option<&str>, server: &str) -> Result<Option<String>> {
+        if self.api_key.is_some() && (named.is_some() || self.url.is_some()) {
+            return Ok(self.api_key.clone());
+        }
+        let stored = match &self.credentials {
+            Some(_) => self.load()?.find(server).map(|login| login.key.clone()),
             None => None,
-        })
+        };
+        ensure!(
+            stored.is_some() || self.api_key.is_none(),
+            "DROPLEAF_API_KEY is set, but not for which server: name it with --server or DROPLEAF_URL, \
+             or run `dropleaf login {server}`"
+        );
+        Ok(stored)
     }
 
     /// Whether a login is stored, whatever the environment says.
@@ -79,6 +91,13 @@ impl Surroundings {
     /// A file beside the stored keys.
     pub(super) fn beside_credentials(&self, name: &str) -> Option<std::path::PathBuf> {
         Some(self.credentials.as_ref()?.with_file_name(name))
+    }
+}
+
+/// Says so before a key goes where others can read it.
+pub(super) fn warn_if_readable(server: &str) {
+    if server.starts_with("http://") && !is_loopback(server) {
+        eprintln!("Careful: {server} is not encrypted. Whoever listens on the way can read the key.");
     }
 }
 

@@ -12,7 +12,7 @@ pub(crate) struct Publish {
     /// .html, .htm, .md, .pdf or .zip; each becomes a page
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
-    /// The server (default: `DROPLEAF_URL`, or the one signed in to last)
+    /// The server (default: `DROPLEAF_URL`, the one signed in to last, or <http://localhost:8080>)
     #[arg(long, value_name = "URL")]
     server: Option<String>,
     /// Replace this page of yours instead: its id, slug or token; the link stays

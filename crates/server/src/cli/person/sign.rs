@@ -1,13 +1,13 @@
 //! `dropleaf whoami` and `dropleaf logout`.
 
-use super::{Surroundings, visible};
+use super::{Surroundings, visible, warn_if_readable};
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use dropleaf_client::Client;
 
 #[derive(Debug, Args)]
 pub(crate) struct Whoami {
-    /// The server (default: `DROPLEAF_URL`, or the one signed in to last)
+    /// The server (default: `DROPLEAF_URL`, the one signed in to last, or <http://localhost:8080>)
     #[arg(long, value_name = "URL")]
     server: Option<String>,
     /// Everything the server tells, as JSON
@@ -17,7 +17,7 @@ pub(crate) struct Whoami {
 
 #[derive(Debug, Args)]
 pub(crate) struct Logout {
-    /// The server (default: `DROPLEAF_URL`, or the one signed in to last)
+    /// The server (default: `DROPLEAF_URL`, the one signed in to last, or <http://localhost:8080>)
     url: Option<String>,
     /// Only forget the key here, without asking the server to revoke it
     #[arg(long)]
@@ -50,6 +50,7 @@ impl Logout {
             bail!("not signed in to {server}");
         };
         if !self.local {
+            warn_if_readable(&server);
             let client = Client::new(&server, Some(login.key))?;
             let id = login.key_id.context("the entry does not say which key it is; use --local")?;
             match client.revoke_key(&id).await {
