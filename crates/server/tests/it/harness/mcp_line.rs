@@ -8,7 +8,7 @@ use std::time::Duration;
 
 pub(crate) const BOTH: &str = "application/json, text/event-stream";
 /// Nothing here takes longer than this, however busy the machine is.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// A message as a client of the older revisions sends it.
 pub(crate) fn say(node: &Node, key: &str, session: &str, method: &str, params: &Value) -> Ask {
@@ -92,9 +92,9 @@ impl Line {
     /// The next block of lines, whatever is in it. None at the end.
     pub(crate) async fn block(&mut self) -> Option<String> {
         loop {
-            if let Some((block, rest)) = self.text.split_once("\n\n") {
+            if let Some((block, _)) = self.text.split_once("\n\n") {
                 let block = block.to_owned();
-                self.text = rest.to_owned();
+                self.text.drain(..block.len() + 2);
                 return Some(block);
             }
             let piece = tokio::time::timeout(PATIENCE, self.response.chunk()).await;
