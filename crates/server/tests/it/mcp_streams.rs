@@ -54,7 +54,7 @@ async fn news_cross_from_node_to_node() {
     let hearing = "SELECT COUNT(*) FROM pg_stat_activity WHERE datname = current_database() AND state = 'idle' \
                    AND query = 'LISTEN dropleaf_changed'";
     let both = async { while here.count(hearing).await < 2 {} };
-    tokio::time::timeout(Duration::from_secs(60), both).await.expect("the nodes do not hear each other");
+    tokio::time::timeout(Duration::from_mins(1), both).await.expect("the nodes do not hear each other");
     let key = here.key.clone();
     let site = open_page(&here, &key, "Shared").await;
     let uri = uri_of(&site);

@@ -92,9 +92,9 @@ impl Line {
     /// The next block of lines, whatever is in it. None at the end.
     pub(crate) async fn block(&mut self) -> Option<String> {
         loop {
-            if let Some((block, rest)) = self.text.split_once("\n\n") {
-                let (block, rest) = (block.to_owned(), rest.to_owned());
-                self.text = rest;
+            if let Some((block, _)) = self.text.split_once("\n\n") {
+                let block = block.to_owned();
+                self.text.drain(..block.len() + 2);
                 return Some(block);
             }
             let piece = tokio::time::timeout(PATIENCE, self.response.chunk()).await;
