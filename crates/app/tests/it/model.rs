@@ -226,10 +226,11 @@ impl Model {
     pub(crate) fn restore(&mut self, page: usize, who: usize) -> Outcome {
         let found = self.own(page, who)?;
         let in_time = found.ended_at.is_some_and(|at| self.now < at + 30 * DAY);
-        match found.stage {
+        match found.stage_at(self.now) {
             Stage::Live => return Ok(()),
             Stage::Deleted if found.purged_at.is_none() && in_time => {}
-            Stage::Deleted | Stage::Expired => return Err(Code::NotRestorable),
+            Stage::Deleted => return Err(Code::NotRestorable),
+            Stage::Expired => return Err(Code::Expired),
         }
         let mut after = found.clone();
         if after.is_past(self.now) {
