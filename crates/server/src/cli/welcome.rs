@@ -13,7 +13,8 @@ pub fn print(running: &Running) {
 fn words(running: &Running) -> String {
     let base = running.resolved.hosts.base.url();
     let mut out = format!(
-        "dropleaf {} is up.\n  API and docs   {base}/docs\n  Pages          {}/p/<token>/\n  Data           {}\n",
+        "dropleaf {} is up.\n  API and docs   {base}/docs\n  MCP            {base}/mcp\n  \
+         Pages          {}/p/<token>/\n  Data           {}\n",
         env!("CARGO_PKG_VERSION"),
         running.resolved.hosts.site.url(),
         running.resolved.data_dir.display()
