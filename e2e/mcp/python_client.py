@@ -11,13 +11,15 @@ import os
 import sys
 import warnings
 from contextlib import asynccontextmanager
+from pathlib import Path
 
 import httpx2
 import mcp_types as types
 from mcp import Client
-from mcp.client.auth import AuthorizationCodeResult, OAuthClientProvider
 from mcp.client.streamable_http import streamable_http_client
-from mcp.shared.auth import OAuthClientMetadata
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "oauth"))
+from person_client import Memory, hear, provider, say
 
 # The calls of the older era are deprecated, and what is tested here.
 warnings.simplefilter("ignore")
@@ -27,60 +29,17 @@ KEY = os.environ.get("DROPLEAF_KEY")
 REDIRECT = os.environ.get("REDIRECT", "")
 
 
-def say(**facts):
-    print(json.dumps(facts), flush=True)
-
-
-async def hear():
-    return json.loads(await asyncio.to_thread(sys.stdin.readline))
-
-
 async def wait_for(what, **facts):
     say(do=what, **facts)
     await hear()
-
-
-class Memory:
-    tokens = None
-    client = None
-
-    async def get_tokens(self):
-        return self.tokens
-
-    async def set_tokens(self, tokens):
-        self.tokens = tokens
-
-    async def get_client_info(self):
-        return self.client
-
-    async def set_client_info(self, client):
-        self.client = client
-
-
-async def open_link(url):
-    say(open=url)
-
-
-async def wait_for_answer():
-    return AuthorizationCodeResult(**await hear())
 
 
 def http():
     timeout = httpx2.Timeout(30, read=300)
     if KEY:
         return httpx2.AsyncClient(headers={"Authorization": f"Bearer {KEY}"}, trust_env=False, timeout=timeout)
-    provider = OAuthClientProvider(
-        server_url=f"{BASE}/mcp",
-        client_metadata=OAuthClientMetadata(
-            client_name="Python agent",
-            redirect_uris=[REDIRECT],
-            grant_types=["authorization_code", "refresh_token"],
-        ),
-        storage=Memory(),
-        redirect_handler=open_link,
-        callback_handler=wait_for_answer,
-    )
-    return httpx2.AsyncClient(auth=provider, trust_env=False, timeout=timeout)
+    auth = provider(f"{BASE}/mcp", "Python agent", REDIRECT, Memory())
+    return httpx2.AsyncClient(auth=auth, trust_env=False, timeout=timeout)
 
 
 @asynccontextmanager

@@ -2,26 +2,15 @@
 // with a key and with OAuth, and a restart of the server between two calls.
 
 import assert from 'node:assert/strict';
-import { rm } from 'node:fs/promises';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { Client, StreamableHTTPClientTransport, UnauthorizedError } from '@modelcontextprotocol/client';
-import { callback, consent, start } from '../oauth/person.mjs';
-import { Provider } from '../oauth/provider.mjs';
-import { operatorKey, startServer, tempDir } from '../server.mjs';
-import { Inbox, page, told, walk } from './walk.mjs';
+import { acrossARestart, wholeWay } from './typescript.mjs';
+import { Inbox, page, told } from './walk.mjs';
 
-let ann;
-
-before(async () => (ann = await start()));
-after(async () => ann?.stop());
-
-const address = (server) => new URL(`${server.url}/mcp`);
-const withKey = (server, key) =>
-  new StreamableHTTPClientTransport(address(server), { requestInit: { headers: { authorization: `Bearer ${key}` } } });
-const negotiating = () => new Client({ name: 'e2e', version: '1' }, { versionNegotiation: { mode: 'auto' } });
+const newClient = () => new Client({ name: 'e2e', version: '1' }, { versionNegotiation: { mode: 'auto' } });
 
 async function connected(transport) {
-  const client = negotiating();
+  const client = newClient();
   const inbox = new Inbox();
   client.setNotificationHandler('notifications/resources/updated', ({ params }) => inbox.put(params.uri));
   await client.connect(transport);
@@ -39,39 +28,19 @@ async function connected(transport) {
   };
 }
 
-test('with a key it publishes, updates, lists, hears of a comment and answers it', async () => {
-  const agent = await connected(withKey(ann.server, await operatorKey(ann.server)));
-  assert.equal(agent.client.getServerVersion().name, 'dropleaf');
-  await walk(ann.server, agent);
-  await agent.close();
+const { withKey } = wholeWay({
+  Transport: StreamableHTTPClientTransport,
+  UnauthorizedError,
+  newClient,
+  connected,
+  answer: (params) => params,
 });
 
-test('with OAuth it does the same in the name of the person who let it in', async () => {
-  const { redirect, came, close } = await callback();
-  const authProvider = new Provider(redirect);
-  const first = new StreamableHTTPClientTransport(address(ann.server), { authProvider });
-  await assert.rejects(negotiating().connect(first), UnauthorizedError);
-  await consent(ann.page, authProvider.stored.url);
-  await first.finishAuth(await came);
-  close();
-  const agent = await connected(new StreamableHTTPClientTransport(address(ann.server), { authProvider }));
-  assert.equal(told(await agent.call('get_me', {})).email, 'ann@example.org');
-  await walk(ann.server, agent);
-  await agent.close();
-});
-
-test('a restart of the server between two calls is not noticed', async () => {
-  const dataDir = await tempDir('mcp-restart');
-  let server = await startServer({ dataDir });
-  try {
-    const agent = await connected(withKey(server, await operatorKey(server)));
+test('a restart of the server between two calls is not noticed', () =>
+  acrossARestart(async (first, restart) => {
+    const agent = await withKey(first);
     const site = told(await agent.call('publish_html', { html: page('Before') }));
-    await server.stop();
-    server = await startServer({ dataDir, port: server.port });
+    await restart();
     assert.equal(told(await agent.call('update_site', { site: site.id, html: page('After') })).version, 2);
     await agent.close();
-  } finally {
-    await server.stop();
-    await rm(dataDir, { recursive: true, force: true });
-  }
-});
+  }));
