@@ -129,7 +129,7 @@ mod tests {
             "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb9226",
             "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb922666",
             "0xg39Fd6e51aad88F6F4ce6aB8827279cffFb92266",
-            "EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1",
+            "EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyT",
             "EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v1",
             "IPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v",
         ] {

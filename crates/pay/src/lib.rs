@@ -5,6 +5,7 @@
 
 mod address;
 mod amount;
+mod base64;
 mod checked;
 mod evm;
 mod extensions;

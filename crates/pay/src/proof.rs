@@ -3,9 +3,9 @@
 
 use std::fmt;
 
-use data_encoding::BASE64;
 use serde_json::Value;
 
+use crate::base64;
 use crate::checked::{Checked, Recognised};
 use crate::evm::Margins;
 use crate::extensions;
@@ -44,7 +44,7 @@ impl Proof {
         if header.len() > PROOF_BYTES {
             return Err(Refusal::HeaderTooLarge);
         }
-        let bytes = BASE64.decode(header.as_bytes()).map_err(|_| Refusal::NotBase64)?;
+        let bytes = base64::decode(header).ok_or(Refusal::NotBase64)?;
         let text = str::from_utf8(&bytes).map_err(|_| Refusal::NotUtf8)?;
         Self::from_members(generation, json::object(text)?)
     }

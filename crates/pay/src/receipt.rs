@@ -1,9 +1,9 @@
 //! What tells a payer how a settlement went: the value of `PAYMENT-RESPONSE` or `X-PAYMENT-RESPONSE`.
 
-use data_encoding::BASE64;
 use serde_json::{Value, json};
 
 use crate::address::Address;
+use crate::base64;
 use crate::generation::Generation;
 use crate::json;
 use crate::network::Network;
@@ -40,18 +40,19 @@ impl Receipt {
 
     /// The value of the header [`Generation::receipt_header`].
     pub fn header(&self, generation: Generation) -> String {
-        BASE64.encode(self.to_json(generation).to_string().as_bytes())
+        base64::encode(self.to_json(generation).to_string().as_bytes())
     }
 
     /// Reads a header's value, as a client does.
     pub fn parse(header: &str) -> Option<Self> {
-        let bytes = BASE64.decode(header.as_bytes()).ok()?;
+        let bytes = base64::decode(header)?;
         let members = json::object(str::from_utf8(&bytes).ok()?).ok()?;
         let text = |name| json::text(&members, name).ok();
         let network = text("network")?;
-        let outcome = match members.get("success")?.as_bool()? {
-            true => Outcome::Settled { transaction: text("transaction")?.to_owned() },
-            false => Outcome::Refused { reason: text("errorReason")?.to_owned() },
+        let outcome = if members.get("success")?.as_bool()? {
+            Outcome::Settled { transaction: text("transaction")?.to_owned() }
+        } else {
+            Outcome::Refused { reason: text("errorReason")?.to_owned() }
         };
         Some(Self {
             network: Network::parse(network).or_else(|| Network::parse_v1(network))?,
@@ -90,7 +91,7 @@ mod tests {
         for json in
             ["", "{}", "null", r#"{"success":"true","transaction":"0x","network":"base","payer":"0x"}"#]
         {
-            assert_eq!(Receipt::parse(&BASE64.encode(json.as_bytes())), None);
+            assert_eq!(Receipt::parse(&base64::encode(json.as_bytes())), None);
         }
         assert_eq!(Receipt::parse("%"), None);
     }

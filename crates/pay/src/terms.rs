@@ -3,9 +3,9 @@
 
 use std::fmt;
 
-use data_encoding::BASE64;
 use serde_json::{Value, json};
 
+use crate::base64;
 use crate::extensions::{self, Bazaar, Identifier};
 use crate::generation::Generation;
 use crate::json::{self, Object};
@@ -107,7 +107,7 @@ impl Terms {
         let terms = json!({
             "x402Version": 2, "error": error, "resource": resource, "accepts": accepts, "extensions": extensions,
         });
-        BASE64.encode(terms.to_string().as_bytes())
+        base64::encode(terms.to_string().as_bytes())
     }
 
     /// The offers as v2 writes them, for the header and for catalogues.

@@ -4,9 +4,9 @@
 mod evm;
 mod solana;
 
-use data_encoding::BASE64;
 use serde_json::{Value, json};
 
+use crate::base64;
 use crate::generation::Generation;
 use crate::offer::{Offer, SCHEME};
 use crate::receipt::network_name;
@@ -16,7 +16,7 @@ pub use evm::EvmPayer;
 pub use solana::{Call, Draft, SolanaPayer};
 
 /// A proof for an offer around a payload, as a client of a generation writes it.
-pub fn proof(offer: &Offer, resource: &Resource, generation: Generation, payload: Value) -> Value {
+pub fn proof(offer: &Offer, resource: &Resource, generation: Generation, payload: &Value) -> Value {
     match generation {
         Generation::V1 => {
             let network = network_name(offer.network(), generation);
@@ -30,5 +30,5 @@ pub fn proof(offer: &Offer, resource: &Resource, generation: Generation, payload
 
 /// The value of the header that carries a proof.
 pub fn header(proof: &Value) -> String {
-    BASE64.encode(proof.to_string().as_bytes())
+    base64::encode(proof.to_string().as_bytes())
 }

@@ -1,10 +1,10 @@
 //! A wallet on Solana, and transactions piece by piece.
 
-use data_encoding::BASE64;
 use ed25519_dalek::{Signer, SigningKey};
 use serde_json::{Value, json};
 
 use crate::address::SolanaAddress;
+use crate::base64;
 use crate::offer::{Asset, Offer};
 use crate::solana::{COMPUTE_BUDGET, MEMO, TOKEN, token_account};
 
@@ -76,7 +76,7 @@ impl SolanaPayer {
         bytes.extend(self.key.sign(&message).to_bytes());
         bytes.extend(draft.more_signers.iter().flat_map(|_| [0; 64]));
         bytes.extend(message);
-        json!({ "transaction": BASE64.encode(&bytes) })
+        json!({ "transaction": base64::encode(&bytes) })
     }
 }
 

@@ -106,7 +106,7 @@ impl Reader<'_> {
             value |= usize::from(byte & 0x7f) << (7 * index);
             if byte & 0x80 == 0 {
                 let shortest = index == 0 || byte != 0;
-                return (shortest && value <= usize::from(u16::MAX)).then_some(value);
+                return (shortest && u16::try_from(value).is_ok()).then_some(value);
             }
         }
         None

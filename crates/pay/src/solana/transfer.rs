@@ -2,7 +2,6 @@
 
 use std::fmt;
 
-use data_encoding::BASE64;
 use ed25519_dalek::{Signature, VerifyingKey};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
@@ -11,6 +10,7 @@ use super::transaction::Instruction;
 use super::{COMPUTE_BUDGET, LIGHTHOUSE, MEMO, TOKEN, TOKEN_2022, Transaction, token_account};
 use crate::address::SolanaAddress;
 use crate::amount::Amount;
+use crate::base64;
 use crate::json::{self, Object};
 use crate::offer::Mint;
 use crate::refusal::Refusal;
@@ -43,7 +43,7 @@ impl SignedTransaction {
         if text.len() > MOST_CHARS {
             return Err(Refusal::TransactionUnreadable);
         }
-        let bytes = BASE64.decode(text.as_bytes()).map_err(|_| Refusal::TransactionUnreadable)?;
+        let bytes = base64::decode(text).ok_or(Refusal::TransactionUnreadable)?;
         let transaction = Transaction::read(&bytes).ok_or(Refusal::TransactionUnreadable)?;
         if !(3..=7).contains(&transaction.instructions.len()) {
             return Err(Refusal::InstructionCount);
