@@ -91,7 +91,9 @@ impl Proof {
     }
 
     /// Which payment this is, without asking whether it is timely or pays today's price: for finding what an
-    /// earlier request with the same proof came to. The signature is checked, as nonces are public.
+    /// earlier request with the same proof came to. The signature is checked, as nonces are public; but settling
+    /// publishes the signature too, so whoever reads the chain can send the same proof again. Tell them only what the
+    /// request as a whole entitles to: its body must be the same, and an answer without a body shows no secret twice.
     pub fn recognise(&self, terms: &Terms) -> Result<Recognised, Refusal> {
         let offer = self.offer(terms)?;
         self.check_resource(terms)?;
