@@ -11,7 +11,7 @@ const IDENTIFIER: &str = "payment-identifier";
 const BAZAAR: &str = "bazaar";
 const SANDBOX: &str = "sandbox";
 
-/// Whether clients may, or must, give their payment an identifier.
+/// Whether clients of v2 may, or must, give their payment an identifier.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Identifier {
     #[default]

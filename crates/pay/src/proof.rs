@@ -71,7 +71,11 @@ impl Proof {
         }
         self.check_resource(terms)?;
         let sent = self.extensions()?;
-        let payment_identifier = extensions::identifier(sent, terms.identifier)?;
+        // v1 has no extensions, so its clients cannot be asked for one.
+        let payment_identifier = match self.generation {
+            Generation::V1 => None,
+            Generation::V2 => extensions::identifier(sent, terms.identifier)?,
+        };
         let payment = self.payment(offer)?;
         payment.pays(offer, now, Margins::OURS)?;
         Ok(Checked {

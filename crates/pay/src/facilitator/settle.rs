@@ -15,55 +15,62 @@ pub enum SettleAnswer {
     Refused(Reason),
     /// It is on its way, by this transaction if it is known: ask again with the same body.
     Pending { transaction: Option<String> },
-    /// Nothing is known, and why: ask again with the same body, and never tell the payer to sign anew.
-    Unknown(&'static str),
+    /// Nothing is certain, and why: ask again with the same body, and never tell the payer to sign anew. A
+    /// transaction that was named is kept for whoever looks into it.
+    Unknown { why: &'static str, transaction: Option<String> },
 }
 
 /// Reads an answer.
 pub fn read_settle(status: u16, body: &[u8], expected: &Expected) -> SettleAnswer {
+    let Some(answer) = object(body) else { return unknown("the body is not a JSON object", None) };
+    let transaction = transaction(&answer);
     if !(200..500).contains(&status) || (300..400).contains(&status) {
-        return SettleAnswer::Unknown("the status is not an answer");
+        return unknown("the status is not an answer", transaction);
     }
-    let Some(answer) = object(body) else { return SettleAnswer::Unknown("the body is not a JSON object") };
-    match answer.get("success") {
-        Some(Value::Bool(true)) => settled(status, &answer, expected),
-        Some(Value::Bool(false)) => refused(&answer),
-        _ => SettleAnswer::Unknown("success is not a boolean"),
+    match (answer.get("success"), transaction) {
+        (Some(Value::Bool(true)), Some(transaction)) => match misfit(status, &answer, expected) {
+            Some(why) => unknown(why, Some(transaction)),
+            None => SettleAnswer::Settled { transaction },
+        },
+        (Some(Value::Bool(true)), None) => unknown("it names no transaction", None),
+        (Some(Value::Bool(false)), transaction) => refused(&answer, transaction),
+        (_, transaction) => unknown("success is not a boolean", transaction),
     }
 }
 
-fn settled(status: u16, answer: &Object, expected: &Expected) -> SettleAnswer {
+fn unknown(why: &'static str, transaction: Option<String>) -> SettleAnswer {
+    SettleAnswer::Unknown { why, transaction }
+}
+
+/// What of a settlement is not as it should be.
+fn misfit(status: u16, answer: &Object, expected: &Expected) -> Option<&'static str> {
     let amount = answer.get("amount").filter(|amount| !amount.is_null());
-    let Some(transaction) = transaction(answer) else {
-        return SettleAnswer::Unknown("it names no transaction");
-    };
     if status != 200 {
-        SettleAnswer::Unknown("it is settled but the status says otherwise")
+        Some("it is settled but the status says otherwise")
     } else if !expected.fits_network(answer) {
-        SettleAnswer::Unknown("it names another network")
+        Some("it names another network")
     } else if !expected.fits_payer(answer) {
-        SettleAnswer::Unknown("it names another payer")
+        Some("it names another payer")
     } else if amount.is_some_and(|amount| amount.as_str() != Some(expected.amount.to_string().as_str())) {
-        SettleAnswer::Unknown("it names another amount")
+        Some("it names another amount")
     } else {
-        SettleAnswer::Settled { transaction }
+        None
     }
 }
 
-fn refused(answer: &Object) -> SettleAnswer {
+fn refused(answer: &Object, transaction: Option<String>) -> SettleAnswer {
     let reason = Reason::of(answer, "errorReason");
-    let transaction = transaction(answer);
     let has = |words: &[&str]| words.iter().any(|word| reason.text.contains(word));
     if has(&["pending"]) {
         return SettleAnswer::Pending { transaction };
     }
     // These are said when a transaction was sent and nobody saw where it went, or nothing is said at all.
     if has(&["unexpected", "timed_out", "timeout", "unknown_error", "unspecified"]) {
-        return SettleAnswer::Unknown("it lost sight of the transaction");
+        return unknown("it lost sight of the transaction", transaction);
     }
     // One that was sent and did not fail may yet arrive.
     if transaction.is_some() && !has(&["failed", "revert", "invalid", "exceeded", "insufficient"]) {
-        return SettleAnswer::Unknown("it refuses but names a transaction");
+        return unknown("it refuses but names a transaction", transaction);
     }
     SettleAnswer::Refused(reason)
 }

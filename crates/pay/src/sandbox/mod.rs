@@ -145,19 +145,22 @@ impl Transfer {
 impl Refused {
     /// The answer of `POST /verify`.
     pub fn verify_json(&self) -> Value {
-        json!({ "isValid": false, "invalidReason": self.reason, "payer": self.payer_text() })
+        self.with_payer(json!({ "isValid": false, "invalidReason": self.reason }))
     }
 
     /// The answer of `POST /settle`.
     pub fn settle_json(&self) -> Value {
-        json!({
+        self.with_payer(json!({
             "success": false, "errorReason": self.reason, "transaction": "", "network": self.network,
-            "payer": self.payer_text(),
-        })
+        }))
     }
 
-    fn payer_text(&self) -> String {
-        self.payer.map(|payer| payer.to_string()).unwrap_or_default()
+    /// Absent, not empty, when there is none: readers of v1 want an address or nothing.
+    fn with_payer(&self, mut answer: Value) -> Value {
+        if let (Some(payer), Some(members)) = (self.payer, answer.as_object_mut()) {
+            members.insert("payer".to_owned(), payer.to_string().into());
+        }
+        answer
     }
 }
 

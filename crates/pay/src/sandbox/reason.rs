@@ -60,7 +60,7 @@ fn solana_v2(refusal: Refusal) -> &'static str {
     match refusal {
         Refusal::TransactionUnreadable => "invalid_exact_svm_payload_transaction_could_not_be_decoded",
         Refusal::NoTransfer => "invalid_exact_svm_payload_no_transfer_instruction",
-        Refusal::ForeignInstruction => "invalid_exact_svm_payload_unknown_fourth_instruction",
+        Refusal::ForeignInstruction => "invalid_exact_svm_payload_unknown_optional_instruction",
         Refusal::FeePayerMismatch => "invalid_exact_svm_fee_payer_mismatch",
         Refusal::TooManySigners => "invalid_exact_svm_payload_excessive_signers",
         Refusal::AssetMismatch => "invalid_exact_svm_payload_mint_mismatch",

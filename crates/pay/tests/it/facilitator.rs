@@ -112,10 +112,10 @@ fn a_settlement_counts_only_if_everything_fits() {
         with("amount", json!("1")),
         json!({}),
     ] {
-        assert!(matches!(read(200, &body), SettleAnswer::Unknown(_)), "{body}");
+        assert!(matches!(read(200, &body), SettleAnswer::Unknown { .. }), "{body}");
     }
     for status in [100, 201, 302, 400, 500, 502, 504] {
-        assert!(matches!(read(status, &good), SettleAnswer::Unknown(_)), "{status}");
+        assert!(matches!(read(status, &good), SettleAnswer::Unknown { .. }), "{status}");
     }
 }
 
@@ -151,7 +151,10 @@ fn only_a_clear_no_is_a_refusal() {
         (200, json!(null), ""),
         (200, json!("RPC https://key@rpc.test failed"), ""),
     ] {
-        assert!(matches!(read(status, reason.clone(), transaction), SettleAnswer::Unknown(_)), "{reason}");
+        assert!(
+            matches!(read(status, reason.clone(), transaction), SettleAnswer::Unknown { .. }),
+            "{reason}"
+        );
     }
 }
 

@@ -163,6 +163,8 @@ fn identifiers_come_with_the_proof() {
         json!({ "payment-identifier": { "info": { "required": true, "id": "pay_0123456789abcdef" } } });
     let checked = parse(&sent).check(&terms, NOW).unwrap();
     assert_eq!(checked.payment_identifier.as_deref(), Some("pay_0123456789abcdef"));
+    let v1 = Proof::parse(Generation::V1, &header(&evm_proof(Generation::V1))).unwrap();
+    assert_eq!(v1.check(&terms, NOW).unwrap().payment_identifier, None);
 }
 
 #[test]
