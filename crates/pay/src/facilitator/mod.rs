@@ -1,0 +1,69 @@
+//! What is said to a facilitator and how its answers are read. Who carries the bytes, and how often, is not
+//! known here. Anything but a clear yes is no yes; for a settlement, anything but a clear no is no no either.
+
+mod reason;
+mod request;
+mod settle;
+mod supported;
+mod verify;
+
+use crate::address::{Address, SolanaAddress};
+use crate::amount::Amount;
+use crate::checked::Checked;
+use crate::json::{self, Object};
+use crate::network::Network;
+use crate::offer::{Asset, Offer};
+
+pub use reason::{Reason, ReasonKind};
+pub use request::request;
+pub use settle::{SettleAnswer, read_settle};
+pub use supported::{Kind, Supported};
+pub use verify::{VerifyAnswer, read_verify};
+
+/// What an answer must agree with. Its parts can be kept, so that a settlement can be taken up again after a crash.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Expected {
+    pub network: Network,
+    pub payer: Address,
+    pub amount: Amount,
+    /// Some facilitators call the fee payer the payer of a Solana transaction.
+    pub fee_payer: Option<SolanaAddress>,
+}
+
+impl Expected {
+    pub fn of(checked: &Checked) -> Self {
+        Self::new(&checked.offer, checked.payer)
+    }
+
+    pub fn new(offer: &Offer, payer: Address) -> Self {
+        let fee_payer = match &offer.asset {
+            Asset::Evm { .. } => None,
+            Asset::Solana { mint, .. } => Some(mint.fee_payer),
+        };
+        Self { network: offer.network(), payer, amount: offer.amount, fee_payer }
+    }
+
+    /// Whether an answer names this payer, or none.
+    fn fits_payer(&self, answer: &Object) -> bool {
+        match answer.get("payer") {
+            None | Some(serde_json::Value::Null) => true,
+            Some(value) => value.as_str().is_some_and(|text| {
+                let named = Address::parse(text);
+                text.is_empty()
+                    || named == Some(self.payer)
+                    || (named.is_some() && named == self.fee_payer.map(Address::Solana))
+            }),
+        }
+    }
+
+    /// Whether an answer names this network, in the words of either generation.
+    fn fits_network(&self, answer: &Object) -> bool {
+        let name = json::text(answer, "network").unwrap_or("");
+        Network::parse(name).or_else(|| Network::parse_v1(name)) == Some(self.network)
+    }
+}
+
+/// A body that is one JSON object, or nothing.
+fn object(body: &[u8]) -> Option<Object> {
+    json::object(str::from_utf8(body).ok()?).ok()
+}

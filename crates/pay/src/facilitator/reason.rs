@@ -1,0 +1,96 @@
+//! Why a facilitator refused. Their reasons are open strings that differ between implementations; a few kinds
+//! are told apart, by the words in them.
+
+use serde_json::Value;
+
+use crate::json::Object;
+
+const MOST_CHARS: usize = 100;
+
+/// A facilitator's reason, cleaned so that it may be shown.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reason {
+    pub kind: ReasonKind,
+    /// Lower-case words joined by underscores; `unspecified` if none was given.
+    pub text: String,
+}
+
+/// What matters to us about a reason.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum ReasonKind {
+    /// Used before: a replay, a cancelled authorization, or our own earlier settlement.
+    NonceUsed,
+    InsufficientFunds,
+    Expired,
+    Signature,
+    Other,
+}
+
+impl Reason {
+    pub(super) fn of(answer: &Object, member: &str) -> Self {
+        Self::new(answer.get(member).and_then(Value::as_str).unwrap_or(""))
+    }
+
+    pub fn new(text: &str) -> Self {
+        let text: String = text.chars().take(MOST_CHARS).map(|c| c.to_ascii_lowercase()).collect();
+        // What is no reason string may be a message with addresses in it: such are not passed on.
+        let clean = !text.is_empty()
+            && text.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b':' | b'.'));
+        let text = if clean { text } else { "unspecified".to_owned() };
+        Self { kind: kind(&text), text }
+    }
+}
+
+fn kind(text: &str) -> ReasonKind {
+    let has = |words: &[&str]| words.iter().any(|word| text.contains(word));
+    if has(&[
+        "nonce_already_used",
+        "nonce_used",
+        "authorization_used",
+        "duplicate_settlement",
+        "already_processed",
+    ]) {
+        ReasonKind::NonceUsed
+    } else if has(&["insufficient_funds", "insufficient_balance"]) {
+        ReasonKind::InsufficientFunds
+    } else if has(&["expired", "valid_before", "block_height_exceeded"]) {
+        ReasonKind::Expired
+    } else if has(&["signature"]) {
+        ReasonKind::Signature
+    } else {
+        ReasonKind::Other
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kinds_are_found_in_the_words_of_both_implementations() {
+        for (text, kind) in [
+            ("invalid_exact_evm_nonce_already_used", ReasonKind::NonceUsed),
+            ("duplicate_settlement", ReasonKind::NonceUsed),
+            ("insufficient_funds", ReasonKind::InsufficientFunds),
+            ("invalid_exact_evm_insufficient_balance", ReasonKind::InsufficientFunds),
+            ("payment_expired", ReasonKind::Expired),
+            ("invalid_exact_evm_payload_authorization_valid_before", ReasonKind::Expired),
+            ("settle_exact_svm_block_height_exceeded", ReasonKind::Expired),
+            ("invalid_exact_evm_signature", ReasonKind::Signature),
+            ("invalid_exact_evm_payload_signature", ReasonKind::Signature),
+            ("invalid_exact_svm_payload_signature_invalid", ReasonKind::Signature),
+            ("invalid_scheme", ReasonKind::Other),
+            ("something_new", ReasonKind::Other),
+        ] {
+            assert_eq!(Reason::new(text).kind, kind, "{text}");
+        }
+    }
+
+    #[test]
+    fn messages_are_not_passed_on() {
+        for text in ["", "call to https://rpc.example/?key=1 failed", "<script>", "a\nb", "é"] {
+            assert_eq!(Reason::new(text).text, "unspecified");
+        }
+        assert_eq!(Reason::new(&"x".repeat(5000)).text.len(), 100);
+    }
+}

@@ -1,0 +1,83 @@
+//! The answer of `POST /settle`. The costliest mistake is to take an unknown outcome for a refusal: the payer
+//! would sign again and pay twice.
+
+use serde_json::Value;
+
+use super::{Expected, Reason, object};
+use crate::json::{self, Object};
+
+/// What became of a settlement.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SettleAnswer {
+    /// The money moved, by this transaction.
+    Settled { transaction: String },
+    /// The money did not move and this request will not move it.
+    Refused(Reason),
+    /// It is on its way, by this transaction if it is known: ask again with the same body.
+    Pending { transaction: Option<String> },
+    /// Nothing is certain, and why: ask again with the same body, and never tell the payer to sign anew. A
+    /// transaction that was named is kept for whoever looks into it.
+    Unknown { why: &'static str, transaction: Option<String> },
+}
+
+/// Reads an answer.
+pub fn read_settle(status: u16, body: &[u8], expected: &Expected) -> SettleAnswer {
+    let Some(answer) = object(body) else { return unknown("the body is not a JSON object", None) };
+    let transaction = transaction(&answer);
+    if !(200..500).contains(&status) || (300..400).contains(&status) {
+        return unknown("the status is not an answer", transaction);
+    }
+    match (answer.get("success"), transaction) {
+        (Some(Value::Bool(true)), Some(transaction)) => match misfit(status, &answer, expected) {
+            Some(why) => unknown(why, Some(transaction)),
+            None => SettleAnswer::Settled { transaction },
+        },
+        (Some(Value::Bool(true)), None) => unknown("it names no transaction", None),
+        (Some(Value::Bool(false)), transaction) => refused(&answer, transaction),
+        (_, transaction) => unknown("success is not a boolean", transaction),
+    }
+}
+
+fn unknown(why: &'static str, transaction: Option<String>) -> SettleAnswer {
+    SettleAnswer::Unknown { why, transaction }
+}
+
+/// What of a settlement is not as it should be.
+fn misfit(status: u16, answer: &Object, expected: &Expected) -> Option<&'static str> {
+    let amount = answer.get("amount").filter(|amount| !amount.is_null());
+    if status != 200 {
+        Some("it is settled but the status says otherwise")
+    } else if !expected.fits_network(answer) {
+        Some("it names another network")
+    } else if !expected.fits_payer(answer) {
+        Some("it names another payer")
+    } else if amount.is_some_and(|amount| amount.as_str() != Some(expected.amount.to_string().as_str())) {
+        Some("it names another amount")
+    } else {
+        None
+    }
+}
+
+fn refused(answer: &Object, transaction: Option<String>) -> SettleAnswer {
+    let reason = Reason::of(answer, "errorReason");
+    let has = |words: &[&str]| words.iter().any(|word| reason.text.contains(word));
+    if has(&["pending"]) {
+        return SettleAnswer::Pending { transaction };
+    }
+    // These are said when a transaction was sent and nobody saw where it went, or nothing is said at all.
+    if has(&["unexpected", "timed_out", "timeout", "unknown_error", "unspecified"]) {
+        return unknown("it lost sight of the transaction", transaction);
+    }
+    // One that was sent and did not fail may yet arrive.
+    if transaction.is_some() && !has(&["failed", "revert", "invalid", "exceeded", "insufficient"]) {
+        return unknown("it refuses but names a transaction", transaction);
+    }
+    SettleAnswer::Refused(reason)
+}
+
+/// A transaction's name: hexadecimal or base58, and nothing that could not be shown.
+fn transaction(answer: &Object) -> Option<String> {
+    let text = json::text(answer, "transaction").ok()?;
+    let clean = (1..=128).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_alphanumeric());
+    clean.then(|| text.to_owned())
+}

@@ -1,0 +1,40 @@
+//! The answer of `POST /verify`.
+
+use serde_json::Value;
+
+use super::{Expected, Reason, object};
+
+/// Whether a facilitator would settle a payment.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum VerifyAnswer {
+    Valid,
+    Refused(Reason),
+    /// No answer that can be relied on, and why: the payment is neither good nor bad.
+    Fault(&'static str),
+}
+
+/// Reads an answer. Facilitators say no with any status below 500; a yes counts only with a 200 around it.
+pub fn read_verify(status: u16, body: &[u8], expected: &Expected) -> VerifyAnswer {
+    if !(200..500).contains(&status) || (300..400).contains(&status) {
+        return VerifyAnswer::Fault("the status is not an answer");
+    }
+    let Some(answer) = object(body) else { return VerifyAnswer::Fault("the body is not a JSON object") };
+    match answer.get("isValid") {
+        Some(Value::Bool(true)) if status != 200 => {
+            VerifyAnswer::Fault("it is valid but the status says otherwise")
+        }
+        Some(Value::Bool(true)) if !expected.fits_payer(&answer) => {
+            VerifyAnswer::Fault("it names another payer")
+        }
+        Some(Value::Bool(true)) => VerifyAnswer::Valid,
+        Some(Value::Bool(false)) => {
+            let reason = Reason::of(&answer, "invalidReason");
+            // The facilitator failed, not the payment.
+            if reason.text.contains("unexpected") {
+                return VerifyAnswer::Fault("it met an unexpected error");
+            }
+            VerifyAnswer::Refused(reason)
+        }
+        _ => VerifyAnswer::Fault("isValid is not a boolean"),
+    }
+}

@@ -1,0 +1,43 @@
+//! Payment as a credential: what is owed, whether a proof is well formed and pays it, what a facilitator is told
+//! and what its answers mean. It speaks x402 v1 and v2, EIP-3009 and Solana, and shows its callers none of that:
+//! they see [`Terms`], [`Proof`], [`Checked`] and one [`PaymentKey`] for every way a payment can be wrapped.
+//! Pure: no clock, no randomness, no network, no storage; no input makes it panic.
+
+mod address;
+mod amount;
+mod base64;
+mod checked;
+mod evm;
+mod extensions;
+pub mod facilitator;
+mod generation;
+mod hex;
+mod json;
+mod key;
+mod network;
+mod offer;
+#[cfg(feature = "test-payer")]
+pub mod payer;
+mod payment;
+mod proof;
+mod receipt;
+mod refusal;
+pub mod sandbox;
+mod solana;
+mod terms;
+pub mod wallet;
+
+pub use address::{Address, EvmAddress, SolanaAddress};
+pub use amount::Amount;
+pub use checked::{Checked, Recognised};
+pub use extensions::{Bazaar, Example, Identifier};
+pub use generation::{
+    Generation, PAYMENT_REQUIRED, PAYMENT_RESPONSE, PAYMENT_SIGNATURE, X_PAYMENT, X_PAYMENT_RESPONSE,
+};
+pub use key::PaymentKey;
+pub use network::{Cluster, Network};
+pub use offer::{Asset, Mint, Offer, Token};
+pub use proof::{PROOF_BYTES, Proof, parse_proof};
+pub use receipt::{Outcome, Receipt};
+pub use refusal::Refusal;
+pub use terms::{HEADER_BYTES, Resource, Terms, TermsFault};

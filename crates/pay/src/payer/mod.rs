@@ -1,0 +1,34 @@
+//! Wallets for tests: they sign proofs for our terms as clients do, and tests may bend them before they are sent.
+//! Keys and nonces are given, so every proof can be made again.
+
+mod evm;
+mod solana;
+
+use serde_json::{Value, json};
+
+use crate::base64;
+use crate::generation::Generation;
+use crate::offer::{Offer, SCHEME};
+use crate::receipt::network_name;
+use crate::terms::Resource;
+
+pub use evm::EvmPayer;
+pub use solana::{Call, Draft, SolanaPayer};
+
+/// A proof for an offer around a payload, as a client of a generation writes it.
+pub fn proof(offer: &Offer, resource: &Resource, generation: Generation, payload: &Value) -> Value {
+    match generation {
+        Generation::V1 => {
+            let network = network_name(offer.network(), generation);
+            json!({ "x402Version": 1, "scheme": SCHEME, "network": network, "payload": payload })
+        }
+        Generation::V2 => json!({
+            "x402Version": 2, "resource": { "url": resource.url }, "accepted": offer.v2_json(), "payload": payload,
+        }),
+    }
+}
+
+/// The value of the header that carries a proof.
+pub fn header(proof: &Value) -> String {
+    base64::encode(proof.to_string().as_bytes())
+}

@@ -1,0 +1,166 @@
+//! The wallet credential: whoever paid for a page from a wallet may change it with a signature of that wallet
+//! (EIP-191, `personal_sign`). What challenges are good for and how long is not known here.
+
+use std::fmt;
+
+use crate::address::EvmAddress;
+use crate::evm::{Signature, keccak, recover};
+use crate::hex;
+use crate::refusal::Refusal;
+
+const PREFIX: &str = "WAUTH-";
+
+/// What stands after `Authorization: Wallet`.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Credential {
+    pub challenge: String,
+    signature: [u8; 65],
+}
+
+/// The exact text to sign. It says whom it is for and that it is no transaction, as wallets show it to people.
+pub fn message(host: &str, challenge: &str, expires_at: i64) -> String {
+    format!(
+        "{host} asks for a signature to update one page that this wallet paid for.\n\n\
+         This is no transaction: it moves no money and gives no leave to move any.\n\n\
+         Challenge: {challenge}\n\
+         Valid until: {}",
+        moment(expires_at)
+    )
+}
+
+/// What `personal_sign` signs for a message.
+pub fn digest(message: &str) -> [u8; 32] {
+    let length = message.len().to_string();
+    keccak(&[b"\x19Ethereum Signed Message:\n", length.as_bytes(), message.as_bytes()])
+}
+
+impl Credential {
+    /// Reads `challenge=…,sig=…`: both once, in either order, quoted or not, and nothing else.
+    pub fn parse(text: &str) -> Result<Self, Refusal> {
+        let (mut challenge, mut signature) = (None, None);
+        for part in text.split(',') {
+            let (name, value) = part.trim_matches(' ').split_once('=').ok_or(Refusal::CredentialMalformed)?;
+            let quoted = value.strip_prefix('"').and_then(|value| value.strip_suffix('"'));
+            let slot = match name {
+                "challenge" => &mut challenge,
+                "sig" => &mut signature,
+                _ => return Err(Refusal::CredentialMalformed),
+            };
+            if slot.replace(quoted.unwrap_or(value)).is_some() {
+                return Err(Refusal::CredentialMalformed);
+            }
+        }
+        let challenge = challenge.filter(|it| is_challenge(it)).ok_or(Refusal::CredentialMalformed)?;
+        let signature = signature.and_then(hex::parse).ok_or(Refusal::CredentialMalformed)?;
+        Ok(Self { challenge: challenge.to_owned(), signature })
+    }
+
+    /// The wallet that signed `message`. Some wallet always did, if the signature is one at all: the caller compares.
+    pub fn signer(&self, message: &str) -> Result<EvmAddress, Refusal> {
+        let signature = Signature::read(&self.signature).ok_or(Refusal::InvalidSignature)?;
+        recover(&digest(message), &signature).ok_or(Refusal::InvalidSignature)
+    }
+}
+
+fn is_challenge(text: &str) -> bool {
+    let rest = text.strip_prefix(PREFIX).unwrap_or("");
+    (1..=128).contains(&rest.len())
+        && rest.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_')
+}
+
+impl fmt::Debug for Credential {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Credential").finish_non_exhaustive()
+    }
+}
+
+/// A moment as RFC 3339 writes it, in UTC.
+fn moment(epoch: i64) -> String {
+    let (days, second) = (epoch.div_euclid(86_400), epoch.rem_euclid(86_400));
+    // Years that begin in March have their leap day last; 719468 days lie between 0000-03-01 and 1970-01-01.
+    let days = days.saturating_add(719_468);
+    let (era, day) = (days.div_euclid(146_097), days.rem_euclid(146_097));
+    let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;
+    let day = day - (365 * year + year / 4 - year / 100);
+    let march_month = (5 * day + 2) / 153;
+    let day = day - (153 * march_month + 2) / 5 + 1;
+    let month = if march_month < 10 { march_month + 3 } else { march_month - 9 };
+    let year = year + era * 400 + i64::from(month <= 2);
+    let (hour, minute, second) = (second / 3600, second / 60 % 60, second % 60);
+    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HELLO: &str = "0xf16ea9a3478698f695fd1401bfe27e9e4a7e8e3da94aa72b021125e31fa899cc573c48ea3fe1d4ab61a9db10c19032026e3ed2dbccba5a178235ac27f94504311c";
+
+    #[test]
+    fn the_signer_of_hello_is_recovered() {
+        let credential = Credential::parse(&format!("challenge=WAUTH-x,sig={HELLO}")).unwrap();
+        let signer = credential.signer("hello").unwrap();
+        assert_eq!(signer.to_string(), "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266");
+        assert_ne!(credential.signer("hello!"), Ok(signer));
+    }
+
+    #[test]
+    fn credentials_are_read_in_either_order_and_quoted() {
+        let plain = Credential::parse(&format!("challenge=WAUTH-a_B-9,sig={HELLO}")).unwrap();
+        assert_eq!(plain.challenge, "WAUTH-a_B-9");
+        let other = Credential::parse(&format!("sig=\"{HELLO}\", challenge=\"WAUTH-a_B-9\"")).unwrap();
+        assert_eq!(other, plain);
+    }
+
+    #[test]
+    fn anything_else_is_malformed() {
+        let short = HELLO.trim_end_matches("1c");
+        for text in [
+            String::new(),
+            "challenge=WAUTH-x".to_owned(),
+            format!("sig={HELLO}"),
+            format!("challenge=WAUTH-x;sig={HELLO}"),
+            format!("challenge=WAUTH-x,sig={HELLO},"),
+            format!("challenge=WAUTH-x,sig={HELLO},sig={HELLO}"),
+            format!("challenge=WAUTH-x,challenge=WAUTH-x,sig={HELLO}"),
+            format!("challenge=WAUTH-x,sig={HELLO},more=1"),
+            format!("Challenge=WAUTH-x,sig={HELLO}"),
+            format!("challenge=WAUTH-,sig={HELLO}"),
+            format!("challenge=x,sig={HELLO}"),
+            format!("challenge=WAUTH-x y,sig={HELLO}"),
+            format!("challenge=WAUTH-{},sig={HELLO}", "x".repeat(129)),
+            format!("challenge=WAUTH-x,sig={short}"),
+            format!("challenge=WAUTH-x,sig={HELLO}00"),
+            format!("challenge=WAUTH-x,sig={}", HELLO.trim_start_matches("0x")),
+            format!("challenge=\"WAUTH-x,sig={HELLO}"),
+        ] {
+            assert_eq!(Credential::parse(&text), Err(Refusal::CredentialMalformed), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_signature_that_cannot_be_one_is_invalid() {
+        let zero = format!("challenge=WAUTH-x,sig=0x{}", "00".repeat(65));
+        assert_eq!(Credential::parse(&zero).unwrap().signer("hello"), Err(Refusal::InvalidSignature));
+    }
+
+    #[test]
+    fn the_message_names_host_challenge_and_end() {
+        let expected = "pages.test asks for a signature to update one page that this wallet paid for.\n\nThis is no transaction: it moves no money and gives no leave to move any.\n\nChallenge: WAUTH-abc\nValid until: 2026-01-01T00:00:00Z";
+        assert_eq!(message("pages.test", "WAUTH-abc", 1_767_225_600), expected);
+    }
+
+    #[test]
+    fn moments_are_dates() {
+        for (epoch, text) in [
+            (0, "1970-01-01T00:00:00Z"),
+            (951_782_399, "2000-02-28T23:59:59Z"),
+            (951_782_400, "2000-02-29T00:00:00Z"),
+            (1_709_251_199, "2024-02-29T23:59:59Z"),
+            (4_107_542_400, "2100-03-01T00:00:00Z"),
+            (-1, "1969-12-31T23:59:59Z"),
+        ] {
+            assert_eq!(moment(epoch), text);
+        }
+    }
+}

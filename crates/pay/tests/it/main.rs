@@ -1,0 +1,13 @@
+//! The crate from outside: terms are offered, wallets pay them, proofs are bent, facilitators answer.
+
+#![expect(clippy::unwrap_used, reason = "a test says what went wrong by failing")]
+
+mod bad_evm;
+mod bad_headers;
+mod bad_solana;
+mod facilitator;
+mod good;
+mod properties;
+mod sandbox;
+mod terms;
+mod world;
