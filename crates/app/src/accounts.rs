@@ -4,6 +4,7 @@ use crate::app::App;
 use dropleaf_core::account::Account;
 use dropleaf_core::audit::Act;
 use dropleaf_core::plan::Plan;
+use dropleaf_core::unlock::Unlocks;
 use dropleaf_core::{Code, Error, Result, email};
 use dropleaf_store::{DbError, accounts};
 
@@ -54,6 +55,7 @@ impl App {
             is_operator,
             balance_minor: 0,
             active_pages: 0,
+            unlocks: Unlocks::default(),
             created_at: self.now(),
         };
         match self.store.commit(vec![accounts::insert(&account)]).await {
@@ -95,6 +97,11 @@ impl App {
         Ok(())
     }
 
+    /// What an account may do: its plan, and what it has bought.
+    pub fn plan_of(&self, account: &Account) -> Plan {
+        self.settings.plans.find(&account.plan).with(&account.unlocks, self.now())
+    }
+
     fn check_plan(&self, plan: &str) -> Result<()> {
         if self.settings.plans.knows(plan) {
             return Ok(());
@@ -108,7 +115,7 @@ impl App {
         self.expire(expired).await?;
         let account =
             self.store.find_account(&account.id).await?.ok_or_else(|| Error::not_found("account"))?;
-        let plan = self.settings.plans.find(&account.plan);
+        let plan = self.plan_of(&account);
         let day = crate::sites::daily_rate(&plan);
         let key = crate::sites::daily_key(&account.id);
         let publishes_today = self.store.count_used(&key, &day, self.now()).await?;

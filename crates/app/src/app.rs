@@ -9,6 +9,7 @@ use crate::notices::Notices;
 use crate::oauth::TokenRing;
 use crate::pages::Pages;
 use crate::passwords::Passwords;
+use crate::pay::{self, Facilitator, Locks, Market};
 use crate::settings::Settings;
 use crate::throttle::Throttle;
 use crate::views::Views;
@@ -40,6 +41,8 @@ pub struct Parts {
     pub settings: Settings,
     /// None: no mail leaves, and what needs it is refused.
     pub mailer: Option<Arc<dyn Mailer>>,
+    /// Whoever settles payments, in live mode.
+    pub facilitator: Option<Arc<dyn Facilitator>>,
 }
 
 #[derive(Debug)]
@@ -66,12 +69,17 @@ pub struct App {
     pub(crate) attempt_throttle: Throttle,
     pub(crate) token_throttle: Throttle,
     pub(crate) uploads: Semaphore,
+    pub(crate) facilitator: Option<Arc<dyn Facilitator>>,
+    pub(crate) market: Market,
+    pub(crate) payment_locks: Locks,
     pub hosts: Hosts,
 }
 
 impl App {
     pub fn new(parts: Parts) -> Self {
-        let Parts { store, clock, minter, keys, hosts, settings, mailer } = parts;
+        let Parts { store, clock, minter, keys, hosts, settings, mailer, facilitator } = parts;
+        let facilitator = pay::facilitator(&settings, facilitator, &store, &clock);
+        let market = Market::new(&settings, &hosts);
         Self {
             pages: Pages::new(settings.cache_bytes),
             keyring: Keyring::new(KEYS),
@@ -89,6 +97,9 @@ impl App {
             attempt_throttle: Throttle::new(settings.rates.anonymous_attempts),
             token_throttle: Throttle::new(TOKEN_REQUESTS),
             uploads: Semaphore::new(settings.parallel_uploads.max(1)),
+            facilitator,
+            market,
+            payment_locks: Locks::default(),
             store,
             clock,
             minter,

@@ -16,6 +16,7 @@ mod figures;
 mod fresh;
 mod gates;
 mod idempotency;
+mod ledger;
 mod limits;
 mod mailer;
 mod mcp_sessions;
@@ -24,6 +25,7 @@ mod oauth;
 mod pages;
 mod passkeys;
 mod passwords;
+mod pay;
 mod reports;
 mod sealing;
 mod sessions;
@@ -54,6 +56,10 @@ pub use notices::{Listener, News, Notice};
 pub use oauth::{Answered, CodeTrade, GrantedClient, Identity, NewClient, Tokens};
 pub use pages::{Annotated, Body, Coding, LiveBundle, LiveFile, Page, PageKey, Part, encode};
 pub use passkeys::{Asked, NewPasskey};
+pub use pay::{
+    Ask, Bought, EvmWay, Facilitator, Goods, Listing, Lost, Mode, Order, PageToSell, PayError, PayRefused,
+    PayRequest, PaymentSettings, Prices, Reply, Sandbox, SolanaWay, Trace,
+};
 pub use reports::{Case, ReportedPage};
 pub use sessions::NewSession;
 pub use settings::{Rates, Retention, Settings};

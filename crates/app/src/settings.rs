@@ -1,5 +1,6 @@
 //! What the acts need to know from configuration, already checked.
 
+use crate::pay::PaymentSettings;
 use dropleaf_content::Limits;
 use dropleaf_core::plan::Plans;
 use dropleaf_core::rate::Rate;
@@ -28,6 +29,8 @@ pub struct Settings {
     pub tolerates_lost_refresh: bool,
     /// Uploads that are checked and packed at the same time.
     pub parallel_uploads: usize,
+    /// None: nothing is sold here.
+    pub payments: Option<PaymentSettings>,
 }
 
 #[derive(Debug, Clone, Copy)]

@@ -10,6 +10,7 @@ use crate::sessions::NewSession;
 use dropleaf_core::account::Account;
 use dropleaf_core::session::{Method, Session};
 use dropleaf_core::sign_up::SignUp;
+use dropleaf_core::unlock::Unlocks;
 use dropleaf_core::{Code, Error, Result, email, secret};
 use dropleaf_store::sign_ins::{self, Named, NewSignIn, SignIn};
 use dropleaf_store::{DbError, Stmt, counters, sessions};
@@ -152,6 +153,7 @@ impl App {
             is_operator: false,
             balance_minor: 0,
             active_pages: 0,
+            unlocks: Unlocks::default(),
             created_at: self.now(),
         };
         let NewSession { session, secret } = self.new_session(&account.id, method, &browser.device);

@@ -54,6 +54,14 @@ impl Upload {
     }
 }
 
+/// Content that was checked and packed.
+#[derive(Debug)]
+pub(crate) struct Prepared {
+    bundle: content::Bundle,
+    policy: Option<Policy>,
+    strict: bool,
+}
+
 /// Content ready to be committed.
 #[derive(Debug)]
 pub(crate) struct Staged {
@@ -69,7 +77,13 @@ pub(crate) struct Staged {
 
 impl App {
     pub(crate) async fn stage(&self, upload: Upload, e2e: bool, strict: bool) -> Result<Staged> {
-        let (bundle, policy) = self.prepare(upload, e2e, strict).await?;
+        let prepared = self.prepare(upload, e2e, strict).await?;
+        self.stage_prepared(prepared).await
+    }
+
+    /// Makes the bodies durable that are too large for the database; the rest is in the statements.
+    pub(crate) async fn stage_prepared(&self, prepared: Prepared) -> Result<Staged> {
+        let Prepared { bundle, policy, strict } = prepared;
         let now = self.now();
         let row = Bundle {
             id: self.minter.ordered_id("bun", now),
@@ -114,12 +128,8 @@ impl App {
         })
     }
 
-    async fn prepare(
-        &self,
-        upload: Upload,
-        e2e: bool,
-        strict: bool,
-    ) -> Result<(content::Bundle, Option<Policy>)> {
+    /// Checks and packs; nothing is stored yet.
+    pub(crate) async fn prepare(&self, upload: Upload, e2e: bool, strict: bool) -> Result<Prepared> {
         let limits = self.settings.content.clone();
         let spool = self.settings.spool_dir.clone();
         let quick = upload.is_quick();
@@ -140,7 +150,7 @@ impl App {
                 let found = content::Strict::of(&bundle).map_err(Error::internal)?;
                 Policy::of(&found, e2e)
             });
-            Ok((bundle, policy.transpose()?))
+            Ok(Prepared { bundle, policy: policy.transpose()?, strict })
         };
         if quick {
             return work();

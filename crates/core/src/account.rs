@@ -1,5 +1,7 @@
 //! An account: who owns pages and keys, and under which plan.
 
+use crate::unlock::Unlocks;
+
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Account {
     pub id: String,
@@ -10,4 +12,5 @@ pub struct Account {
     pub balance_minor: i64,
     pub active_pages: i64,
     pub created_at: i64,
+    pub unlocks: Unlocks,
 }

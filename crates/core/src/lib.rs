@@ -22,6 +22,7 @@ pub mod oauth;
 pub mod options;
 pub mod passkey;
 pub mod path;
+pub mod payment;
 pub mod plain_text;
 pub mod plan;
 pub mod rate;
@@ -37,6 +38,7 @@ pub mod site_change;
 pub mod site_filter;
 pub mod slug;
 pub mod takedown;
+pub mod unlock;
 pub mod upload_ticket;
 pub mod visitor;
 

@@ -1,5 +1,6 @@
 //! Plans: what an account may do. The table itself is configuration.
 
+use crate::unlock::Unlocks;
 use std::collections::BTreeMap;
 
 /// The limits of one plan; `None` means no cap.
@@ -9,6 +10,24 @@ pub struct Plan {
     pub active_pages: Option<i64>,
     pub longest_life_seconds: Option<i64>,
     pub publishes_a_day: Option<i64>,
+}
+
+/// What `higher_limits` gives instead of the plan's own cap. Decisions §3.2.
+const MORE_PAGES: i64 = 100;
+
+impl Plan {
+    /// The plan with the limits lifted that were bought.
+    #[must_use]
+    pub fn with(mut self, unlocks: &Unlocks, now: i64) -> Self {
+        if unlocks.permanent_since.is_some() {
+            self.longest_life_seconds = None;
+        }
+        if unlocks.higher_limits_until.is_some_and(|until| until > now) {
+            self.active_pages = self.active_pages.map(|pages| pages.max(MORE_PAGES));
+            self.publishes_a_day = None;
+        }
+        self
+    }
 }
 
 /// The plan table, by name.

@@ -95,6 +95,10 @@ pub struct Site {
     pub purged_at: Option<i64>,
     pub view_count: i64,
     pub last_viewed_at: Option<i64>,
+    /// The payment that made it. Such a page lives for good and counts against no plan. Spec §8.
+    pub payment_id: Option<String>,
+    /// The wallet that paid, if it can prove later that it did: lower case. Spec §5.
+    pub wallet: Option<String>,
 }
 
 impl Site {
@@ -103,6 +107,10 @@ impl Site {
             State::Live if self.expires_at.is_some_and(|at| at <= now) => State::Expired,
             state => state,
         }
+    }
+
+    pub const fn is_paid(&self) -> bool {
+        self.payment_id.is_some()
     }
 
     /// Whether viewers may comment. A page that burns has no second viewer to read it.

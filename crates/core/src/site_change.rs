@@ -128,6 +128,8 @@ mod tests {
             purged_at: None,
             view_count: 0,
             last_viewed_at: None,
+            payment_id: None,
+            wallet: None,
         }
     }
 

@@ -46,6 +46,7 @@ pub async fn start(config: Config) -> Result<Running> {
     let port = listeners.first().context("nothing to listen on")?.local_addr()?.port();
     let resolved = Arc::new(config.resolve(port)?);
     let app = Arc::new(startup::open_app(&resolved).await?);
+    app.refresh_market().await;
     start_with(resolved, app, listeners).await
 }
 

@@ -48,6 +48,7 @@ pub async fn open_app_with(resolved: &Resolved, clock: Arc<dyn Clock>, minter: M
         hosts: resolved.hosts.clone(),
         settings: resolved.settings.clone(),
         mailer: resolved.mail.open(&resolved.data_dir)?,
+        facilitator: None,
     }))
 }
 

@@ -3,18 +3,29 @@
 use crate::db::{DbError, Row, Stmt, Val};
 use crate::store::Store;
 use dropleaf_core::account::Account;
+use dropleaf_core::unlock::Unlocks;
 
 /// The plan's number of active pages is used up.
 pub const PAGE_LIMIT: &str = "page_limit";
 pub const EMAIL_TAKEN: &str = "email_taken";
 pub const UNKNOWN: &str = "unknown_account";
 
+/// The columns that [`row`] reads, of a table called `a`.
+macro_rules! account_columns {
+    () => {
+        "a.id, a.email, a.plan, a.is_operator, a.balance_minor, a.active_pages, a.created_at, \
+         a.permanent_since, a.higher_limits_until, a.custom_domain_until"
+    };
+}
+
+pub(crate) use account_columns;
+
+/// As many as [`row`] reads: what else a query asks for comes after them.
+pub(crate) const COLUMNS: usize = 10;
+
 macro_rules! select {
     ($tail:literal) => {
-        concat!(
-            "SELECT id, email, plan, is_operator, balance_minor, active_pages, created_at FROM accounts ",
-            $tail
-        )
+        concat!("SELECT ", account_columns!(), " FROM accounts a ", $tail)
     };
 }
 
@@ -27,6 +38,11 @@ pub(crate) fn row(row: &Row<'_>) -> Result<Account, DbError> {
         balance_minor: row.int(4)?,
         active_pages: row.int(5)?,
         created_at: row.int(6)?,
+        unlocks: Unlocks {
+            permanent_since: row.opt_int(7)?,
+            higher_limits_until: row.opt_int(8)?,
+            custom_domain_until: row.opt_int(9)?,
+        },
     })
 }
 

@@ -1,6 +1,6 @@
 //! Rows of `api_keys`: found by the hash of the secret, which itself is never stored.
 
-use crate::accounts;
+use crate::accounts::{self, account_columns};
 use crate::db::{DbError, Row, Stmt};
 use crate::oauth_clients::scopes;
 use crate::store::Store;
@@ -38,8 +38,9 @@ pub type Known = (Account, ApiKey, Scopes);
 macro_rules! select {
     ($tail:literal) => {
         concat!(
-            "SELECT a.id, a.email, a.plan, a.is_operator, a.balance_minor, a.active_pages, a.created_at, \
-             k.id, k.account_id, k.name, k.prefix, k.created_at, k.last_used, k.grant_id, k.scopes, g.scopes \
+            "SELECT ",
+            account_columns!(),
+            ", k.id, k.account_id, k.name, k.prefix, k.created_at, k.last_used, k.grant_id, k.scopes, g.scopes \
              FROM api_keys k JOIN accounts a ON a.id = k.account_id LEFT JOIN oauth_grants g ON g.id = k.grant_id ",
             $tail
         )
@@ -47,7 +48,7 @@ macro_rules! select {
 }
 
 fn known(row: &Row<'_>) -> Result<Known, DbError> {
-    let (key, granted) = (key_at(row, 7)?, opt_scopes(row, 15)?);
+    let (key, granted) = (key_at(row, accounts::COLUMNS)?, opt_scopes(row, accounts::COLUMNS + 8)?);
     let scopes = key.scopes.and(granted);
     Ok((accounts::row(row)?, key, scopes))
 }

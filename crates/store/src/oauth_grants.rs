@@ -1,7 +1,7 @@
 //! Rows of `oauth_grants`: what a person allowed a program. A grant that is revoked stays for a day, so that what was
 //! issued from it is known to be dead rather than unknown.
 
-use crate::accounts;
+use crate::accounts::{self, account_columns};
 use crate::db::{DbError, Row, Stmt};
 use crate::oauth_clients::scopes;
 use crate::store::Store;
@@ -42,13 +42,15 @@ impl Store {
         self.db
             .get(
                 concat!(
-                    "SELECT a.id, a.email, a.plan, a.is_operator, a.balance_minor, a.active_pages, a.created_at, ",
+                    "SELECT ",
+                    account_columns!(),
+                    ", ",
                     grant_columns!(),
                     " FROM oauth_grants g JOIN accounts a ON a.id = g.account_id \
                      WHERE g.id = $1 AND g.revoked_at IS NULL AND g.ends_at > $2"
                 ),
                 &[id.into(), now.into()],
-                |row| Ok((accounts::row(row)?, grant_at(row, 7)?)),
+                |row| Ok((accounts::row(row)?, grant_at(row, accounts::COLUMNS)?)),
             )
             .await
     }

@@ -1,6 +1,6 @@
 //! Rows of `oauth_tokens`: found by the hash of the token, which itself is never stored.
 
-use crate::accounts;
+use crate::accounts::{self, account_columns};
 use crate::db::{DbError, Stmt};
 use crate::oauth_clients::scopes;
 use crate::oauth_grants::{grant_at, grant_columns};
@@ -41,8 +41,9 @@ impl Store {
         self.db
             .get(
                 concat!(
-                    "SELECT a.id, a.email, a.plan, a.is_operator, a.balance_minor, a.active_pages, a.created_at, \
-                     t.scopes, t.expires_at, t.used_at, t.replaced_at, ",
+                    "SELECT ",
+                    account_columns!(),
+                    ", t.scopes, t.expires_at, t.used_at, t.replaced_at, ",
                     grant_columns!(),
                     " FROM oauth_tokens t JOIN oauth_grants g ON g.id = t.grant_id \
                      JOIN accounts a ON a.id = g.account_id WHERE t.token_hash = $1 AND t.kind = 'access' \
@@ -52,10 +53,10 @@ impl Store {
                 |row| {
                     Ok(AccessRow {
                         account: accounts::row(row)?,
-                        scopes: scopes(row, 7)?,
-                        expires_at: row.int(8)?,
-                        used_at: row.opt_int(9)?,
-                        replaced_at: row.opt_int(10)?,
+                        scopes: scopes(row, accounts::COLUMNS)?,
+                        expires_at: row.int(11)?,
+                        used_at: row.opt_int(12)?,
+                        replaced_at: row.opt_int(13)?,
                         grant: grant_at(row, 11)?,
                     })
                 },

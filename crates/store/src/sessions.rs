@@ -1,6 +1,6 @@
 //! Rows of `sessions`: found by the hash of what the browser's cookie holds.
 
-use crate::accounts;
+use crate::accounts::{self, account_columns};
 use crate::db::{DbError, Row, Stmt};
 use crate::store::Store;
 use dropleaf_core::account::Account;
@@ -32,11 +32,15 @@ impl Store {
     ) -> Result<Option<(Account, Session)>, DbError> {
         self.db
             .get(
-                "SELECT a.id, a.email, a.plan, a.is_operator, a.balance_minor, a.active_pages, a.created_at, \
-                 s.id, s.account_id, s.device, s.method, s.proved_at, s.created_at, s.last_seen_at, s.expires_at \
-                 FROM sessions s JOIN accounts a ON a.id = s.account_id WHERE s.secret_hash = $1 AND s.expires_at > $2",
+                concat!(
+                    "SELECT ",
+                    account_columns!(),
+                    ", s.id, s.account_id, s.device, s.method, s.proved_at, s.created_at, s.last_seen_at, s.expires_at \
+                     FROM sessions s JOIN accounts a ON a.id = s.account_id \
+                     WHERE s.secret_hash = $1 AND s.expires_at > $2"
+                ),
                 &[(*secret_hash).into(), now.into()],
-                |row| Ok((accounts::row(row)?, session_at(row, 7)?)),
+                |row| Ok((accounts::row(row)?, session_at(row, accounts::COLUMNS)?)),
             )
             .await
     }

@@ -12,7 +12,8 @@ macro_rules! select {
         concat!(
             "SELECT id, token, host_label, account_id, slug, visibility, state, title, version, bundle_id, byte_size, \
              created_at, updated_at, expires_at, agentation, csp_strict, e2e, password_hash, email_gate_domain, \
-             gate_version, claim_hash, claimed_at, counted, ended_at, purged_at, view_count, last_viewed_at FROM sites ",
+             gate_version, claim_hash, claimed_at, counted, ended_at, purged_at, view_count, last_viewed_at, \
+             payment_id, wallet FROM sites ",
             $tail
         )
     };
@@ -50,6 +51,8 @@ pub(crate) fn row(row: &Row<'_>) -> Result<Site, DbError> {
         purged_at: row.opt_int(24)?,
         view_count: row.int(25)?,
         last_viewed_at: row.opt_int(26)?,
+        payment_id: row.opt_text(27)?.map(str::to_owned),
+        wallet: row.opt_text(28)?.map(str::to_owned),
     })
 }
 
@@ -180,13 +183,15 @@ pub fn insert(site: &Site) -> Stmt {
         site.claim_hash.into(),
         site.claimed_at.into(),
         site.counted.into(),
+        site.payment_id.as_deref().into(),
+        site.wallet.as_deref().into(),
     ];
     Stmt::new(
         "INSERT INTO sites (id, token, host_label, account_id, slug, visibility, state, title, version, bundle_id, \
          byte_size, created_at, updated_at, expires_at, agentation, csp_strict, e2e, password_hash, email_gate_domain, \
-         gate_version, claim_hash, claimed_at, counted, ended_at, purged_at, view_count, last_viewed_at) \
+         gate_version, claim_hash, claimed_at, counted, payment_id, wallet, ended_at, purged_at, view_count, last_viewed_at) \
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, \
-         NULL, NULL, 0, NULL)",
+         $24, $25, NULL, NULL, 0, NULL)",
         args,
     )
 }

@@ -35,7 +35,7 @@ impl App {
         if change.is_empty() {
             return Ok(Updated { site, warnings: Vec::new() });
         }
-        let plan = self.settings.plans.find(&account.plan);
+        let plan = self.plan_of(account);
         for _ in 0..TRIES {
             let now = self.now();
             let (mut next, mut warnings) = change.clone().apply(&site, &plan, now)?;

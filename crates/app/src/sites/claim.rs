@@ -9,7 +9,7 @@ use dropleaf_store::{DbError, accounts, sites};
 
 impl App {
     pub async fn claim_site(&self, account: &Account, name: &str, token: &str) -> Result<Site> {
-        let plan = self.settings.plans.find(&account.plan);
+        let plan = self.plan_of(account);
         for _ in 0..TRIES {
             let site = self.find_named(name).await?.ok_or_else(|| Error::not_found("site"))?;
             match site.state_at(self.now()) {

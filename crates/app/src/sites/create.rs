@@ -43,7 +43,7 @@ impl App {
             Entry::First(turn) => turn,
         };
         let mut warnings = std::mem::take(&mut options.warnings);
-        let plan = caller.account.as_ref().map(|account| self.settings.plans.find(&account.plan));
+        let plan = caller.account.as_ref().map(|account| self.plan_of(account));
         let expires_at = self.expiry_for(plan.as_ref(), &options, &mut warnings)?;
         let staged = self.stage(upload, options.e2e, options.csp_strict == Some(true)).await?;
         warnings.extend(staged.warnings.iter().cloned());
@@ -128,6 +128,8 @@ impl App {
             purged_at: None,
             view_count: 0,
             last_viewed_at: None,
+            payment_id: None,
+            wallet: None,
         };
         Ok((site, claim_token))
     }

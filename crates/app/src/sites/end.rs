@@ -45,7 +45,7 @@ impl App {
 
     /// Brings a deleted page back, with its name if it is still free.
     pub async fn restore_site(&self, account: &Account, name: &str) -> Result<Updated> {
-        let plan = self.settings.plans.find(&account.plan);
+        let plan = self.plan_of(account);
         let mut keep_slug = true;
         for _ in 0..TRIES {
             let site = self.get_own(account, name).await?;

@@ -84,7 +84,7 @@ impl App {
         warnings.extend(staged.warnings.iter().cloned());
         let change = self.settings_of(&site, &options).await?;
         let plan = match writer {
-            Writer::Account(account) => self.settings.plans.find(&account.plan),
+            Writer::Account(account) => self.plan_of(account),
             Writer::Claim(_) => Plan {
                 name: String::new(),
                 active_pages: None,

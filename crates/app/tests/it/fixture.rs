@@ -44,6 +44,7 @@ impl Fixture {
             hosts: Hosts::new(origin.clone(), origin, "localhost".into(), true),
             settings: settings(&dir),
             mailer: None,
+            facilitator: None,
         });
         let accounts = [
             app.create_account("a@example.org", None, false).await.unwrap(),

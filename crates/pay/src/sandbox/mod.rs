@@ -8,7 +8,7 @@ use data_encoding::HEXLOWER;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha512};
 
-use crate::address::{Address, SolanaAddress};
+use crate::address::{Address, EvmAddress, SolanaAddress};
 use crate::amount::Amount;
 use crate::evm::Margins;
 use crate::generation::Generation;
@@ -188,4 +188,12 @@ pub fn supported_json(networks: &[Network], fee_payer: SolanaAddress) -> Value {
 pub fn fee_payer(cluster: Cluster) -> SolanaAddress {
     let hash = sha2::Sha256::digest(format!("sandbox fee payer of {}", Network::Solana(cluster)));
     SolanaAddress(hash.into())
+}
+
+/// Where the sandbox's payers pay to when nobody said where: addresses that nobody holds the keys of.
+pub fn pay_to() -> (EvmAddress, SolanaAddress) {
+    let hash: [u8; 32] = sha2::Sha256::digest("sandbox recipient").into();
+    let mut short = [0; 20];
+    short.copy_from_slice(&hash[..20]);
+    (EvmAddress(short), SolanaAddress(hash))
 }

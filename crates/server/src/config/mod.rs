@@ -3,6 +3,7 @@
 
 mod layers;
 mod model;
+mod payments;
 pub mod reference;
 mod resolve;
 

@@ -10,6 +10,7 @@ pub struct Config {
     pub base_url: String,
     pub site_url: String,
     pub site_host: String,
+    pub agents_url: String,
     pub isolation: String,
     pub data_dir: String,
     pub database_url: String,
@@ -25,6 +26,7 @@ pub struct Config {
     pub limits: Limits,
     pub oauth: OAuth,
     pub mcp: Mcp,
+    pub payments: Payments,
     pub storage: Storage,
     pub retention: Retention,
     pub views: Views,
@@ -49,6 +51,28 @@ section!(Mail { mode: String, smtp_url: String, from: String });
 section!(Accounts { default_plan: String, sign_up: String, allowed: Vec<String> });
 section!(OAuth { refresh_reuse: String, client_documents: bool, allow_loopback_documents: bool });
 section!(Mcp { allowed_origins: Vec<String> });
+section!(Payments {
+    mode: String,
+    facilitator_url: String,
+    facilitator_headers: Vec<String>,
+    evm_network: String,
+    evm_pay_to: String,
+    evm_asset: String,
+    evm_asset_name: String,
+    evm_asset_version: String,
+    evm_rpc_url: String,
+    solana_network: String,
+    solana_pay_to: String,
+    timeout_seconds: u32,
+    prices: Prices,
+});
+section!(Prices {
+    publish: String,
+    provision: String,
+    make_permanent: String,
+    custom_domain: String,
+    higher_limits: String,
+});
 section!(Views { count: bool });
 section!(Sweep { every_seconds: u64, collect_every_minutes: u64 });
 section!(Log { format: String, level: String });
@@ -65,6 +89,7 @@ section!(Retention {
 });
 section!(Limits {
     upload_bytes: u64,
+    publish_bytes: u64,
     unpacked_bytes: u64,
     files: usize,
     ratio: u64,

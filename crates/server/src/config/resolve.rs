@@ -201,6 +201,7 @@ impl Config {
             cache_bytes: self.storage.cache_bytes,
             tolerates_lost_refresh: self.oauth.refresh_reuse == "tolerate_lost",
             parallel_uploads: limits.parallel_uploads,
+            payments: self.payments()?,
         })
     }
 }

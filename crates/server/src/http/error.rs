@@ -27,6 +27,7 @@ pub const fn status(code: Code) -> StatusCode {
         | Code::InvalidCiphertext
         | Code::InvalidSlug
         | Code::InvalidPasskey
+        | Code::InvalidPayment
         | Code::SlugRequired => StatusCode::BAD_REQUEST,
         Code::AuthRequired
         | Code::InvalidCredential
@@ -34,32 +35,42 @@ pub const fn status(code: Code) -> StatusCode {
         | Code::WrongPassword
         | Code::EmailRequired
         | Code::InvalidCode => StatusCode::UNAUTHORIZED,
-        Code::PlanPageLimit | Code::PlanLifetimeLimit => StatusCode::PAYMENT_REQUIRED,
+        Code::PlanPageLimit | Code::PlanLifetimeLimit | Code::PaymentRequired | Code::PaymentRefused => {
+            StatusCode::PAYMENT_REQUIRED
+        }
         Code::InvalidClaimToken
         | Code::InvalidUploadAddress
         | Code::Forbidden
         | Code::ProofNeeded
         | Code::InsufficientScope
         | Code::CrossSite
+        | Code::BadSignature
         | Code::ServiceWorkerRefused => StatusCode::FORBIDDEN,
-        Code::NotFound => StatusCode::NOT_FOUND,
+        Code::NotFound | Code::UnknownWallet => StatusCode::NOT_FOUND,
         Code::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
         Code::RequestTimeout => StatusCode::REQUEST_TIMEOUT,
         Code::SlugTaken
         | Code::TooMany
         | Code::Conflict
         | Code::AlreadyClaimed
+        | Code::PaymentUsed
+        | Code::PaymentInFlight
+        | Code::ChallengeUsed
         | Code::IdempotencyInFlight => StatusCode::CONFLICT,
-        Code::NotRestorable | Code::Expired | Code::Deleted | Code::Burnt | Code::TakenDown => {
-            StatusCode::GONE
-        }
+        Code::NotRestorable
+        | Code::Expired
+        | Code::Deleted
+        | Code::Burnt
+        | Code::TakenDown
+        | Code::ChallengeExpired => StatusCode::GONE,
         Code::TooLarge | Code::TooManyFiles => StatusCode::PAYLOAD_TOO_LARGE,
         Code::RangeNotSatisfiable => StatusCode::RANGE_NOT_SATISFIABLE,
         Code::MisdirectedHost => StatusCode::MISDIRECTED_REQUEST,
         Code::IdempotencyMismatch | Code::TooManyScripts => StatusCode::UNPROCESSABLE_ENTITY,
         Code::RateLimited | Code::PlanDailyLimit => StatusCode::TOO_MANY_REQUESTS,
         Code::HeadersTooLarge => StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE,
-        Code::Internal => StatusCode::INTERNAL_SERVER_ERROR,
+        Code::Internal | Code::PaidNotSaved => StatusCode::INTERNAL_SERVER_ERROR,
+        Code::FacilitatorUnavailable | Code::SettlementUnknown => StatusCode::BAD_GATEWAY,
         Code::StorageUnavailable | Code::Overloaded | Code::MailNotConfigured => {
             StatusCode::SERVICE_UNAVAILABLE
         }

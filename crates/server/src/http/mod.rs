@@ -15,6 +15,7 @@ mod mcp;
 pub mod metrics_page;
 mod oauth;
 mod operator;
+mod pay;
 mod sign_in;
 mod small_body;
 mod view;

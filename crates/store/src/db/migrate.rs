@@ -10,6 +10,7 @@ pub(crate) const MIGRATIONS: &[(&str, &str)] = &[
     ("0002_viewers", include_str!("../../migrations/0002_viewers.sql")),
     ("0003_people", include_str!("../../migrations/0003_people.sql")),
     ("0004_mcp", include_str!("../../migrations/0004_mcp.sql")),
+    ("0005_payments", include_str!("../../migrations/0005_payments.sql")),
 ];
 
 pub(super) const TABLE: &str = "CREATE TABLE IF NOT EXISTS schema_migrations (

@@ -72,6 +72,7 @@ fn operations() -> OpenApiRouter<ApiState> {
         .routes(routes!(account::me))
         .routes(routes!(uploads::put))
         .routes(routes!(uploads::post))
+        .merge(super::pay::operations())
 }
 
 pub(super) fn router(state: ApiState) -> Router {

@@ -45,7 +45,7 @@ pub(super) async fn show(
         shell: shell(person, done),
         url: &app.canonical_url(&site),
         slug_around: around.split_once('\u{0}').unwrap_or_default(),
-        plan: &app.settings().plans.find(&account.plan),
+        plan: &app.plan_of(account),
         restorable_until: app.restorable_until(&site),
         restore_seconds: app.settings().retention.restore,
         max_upload_bytes: state.resolved.config.limits.upload_bytes,

@@ -28,7 +28,7 @@ pub(super) async fn read(State(state): State<ApiState>, person: Person) -> Respo
 fn form_page(state: &ApiState, person: &Person, status: StatusCode, attempt: Attempt) -> Response {
     let html = pages::upload(&UploadView {
         shell: shell(person, None),
-        plan: &state.app.settings().plans.find(&person.account.plan),
+        plan: &state.app.plan_of(&person.account),
         max_upload_bytes: state.resolved.config.limits.upload_bytes,
         attempt,
     });

@@ -74,7 +74,19 @@ pub(super) const fn next_step(code: Code) -> Option<&'static str> {
             "The fault is on the server. Look with get_site or list_sites whether it was done before you try again."
         }
         // Their messages say what to do, or no tool meets them: they belong to forms, to viewers and to people.
-        Code::MethodNotAllowed
+        Code::PaymentRequired
+        | Code::PaymentRefused
+        | Code::InvalidPayment
+        | Code::PaymentUsed
+        | Code::PaymentInFlight
+        | Code::FacilitatorUnavailable
+        | Code::SettlementUnknown
+        | Code::PaidNotSaved
+        | Code::BadSignature
+        | Code::UnknownWallet
+        | Code::ChallengeUsed
+        | Code::ChallengeExpired
+        | Code::MethodNotAllowed
         | Code::MisdirectedHost
         | Code::NotMultipart
         | Code::MissingFile

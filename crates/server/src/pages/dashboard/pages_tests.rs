@@ -52,6 +52,8 @@ fn site(state: State) -> Site {
         purged_at: None,
         view_count: 1,
         last_viewed_at: Some(NOW),
+        payment_id: None,
+        wallet: None,
     }
 }
 

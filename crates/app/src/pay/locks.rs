@@ -1,0 +1,50 @@
+//! One at a time for each payment: copies of a request wait for the first. Holds within this process; between nodes
+//! the lease in the payment's row does.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use tokio::sync::{Mutex as Turn, OwnedMutexGuard};
+
+/// Forgotten names are cleared away when so many have gathered.
+const SWEEP_AT: usize = 1024;
+
+#[derive(Debug, Default)]
+pub(crate) struct Locks(Mutex<HashMap<String, Weak<Turn<()>>>>);
+
+impl Locks {
+    /// Waits until nobody else in this process works on the same name.
+    pub(crate) async fn take(&self, name: &str) -> OwnedMutexGuard<()> {
+        let turn = {
+            let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            if known.len() >= SWEEP_AT {
+                known.retain(|_, turn| turn.strong_count() > 0);
+            }
+            known.get(name).and_then(Weak::upgrade).unwrap_or_else(|| {
+                let turn = Arc::new(Turn::new(()));
+                known.insert(name.to_owned(), Arc::downgrade(&turn));
+                turn
+            })
+        };
+        turn.lock_owned().await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    #[tokio::test]
+    async fn the_same_name_is_worked_on_by_one_at_a_time() {
+        let locks = Locks::default();
+        let (inside, most) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        let work = async || {
+            let _turn = locks.take("a").await;
+            most.fetch_max(inside.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
+            tokio::task::yield_now().await;
+            inside.fetch_sub(1, Ordering::SeqCst);
+        };
+        tokio::join!(work(), work(), work(), async { drop(locks.take("b").await) });
+        assert_eq!(most.load(Ordering::SeqCst), 1);
+    }
+}

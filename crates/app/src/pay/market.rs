@@ -1,0 +1,134 @@
+//! What is for sale at this moment: the terms of each item, ready to be sent. They follow what the facilitator says it
+//! supports; while it says nothing, nothing is offered.
+
+use super::PaymentSettings;
+use crate::app::App;
+use crate::settings::Settings;
+use bytes::Bytes;
+use dropleaf_core::host::Hosts;
+use dropleaf_core::payment::Item;
+use dropleaf_core::{Code, Error, Result};
+use dropleaf_pay::facilitator::Supported;
+use dropleaf_pay::{Amount, Asset, Generation, Identifier, Mint, Network, Offer, Resource, Terms};
+use std::sync::{Arc, PoisonError, RwLock};
+
+/// One item with its terms, as a 402 states them.
+#[derive(Debug)]
+pub struct Listing {
+    pub item: Item,
+    pub terms: Terms,
+    /// The value of `PAYMENT-REQUIRED`.
+    pub header: String,
+    /// The body, for v1 clients.
+    pub body: Bytes,
+}
+
+/// Empty when nothing is sold, or not now.
+#[derive(Debug, Default)]
+pub(crate) struct Market {
+    base: String,
+    shelf: RwLock<Vec<Arc<Listing>>>,
+}
+
+impl Market {
+    pub(crate) fn new(_settings: &Settings, hosts: &Hosts) -> Self {
+        Self { base: hosts.base.url(), shelf: RwLock::default() }
+    }
+
+    fn find(&self, item: Item) -> Option<Arc<Listing>> {
+        let shelf = self.shelf.read().unwrap_or_else(PoisonError::into_inner);
+        shelf.iter().find(|listing| listing.item == item).cloned()
+    }
+
+    fn put(&self, listings: Vec<Arc<Listing>>) {
+        *self.shelf.write().unwrap_or_else(PoisonError::into_inner) = listings;
+    }
+}
+
+impl App {
+    /// The terms of an item. Not found when nothing is sold here.
+    pub fn listing(&self, item: Item) -> Result<Arc<Listing>> {
+        if self.settings.payments.is_none() {
+            return Err(Error::new(Code::NotFound, "Nothing is sold here: payments are switched off."));
+        }
+        self.market.find(item).ok_or_else(|| Error::plain(Code::FacilitatorUnavailable).retry_after(10))
+    }
+
+    /// Asks the facilitator what it supports and sets the terms by it. False when it gave no answer: then nothing is
+    /// offered until it does.
+    pub async fn refresh_market(&self) -> bool {
+        let (Some(payments), Some(facilitator)) = (&self.settings.payments, &self.facilitator) else {
+            return true;
+        };
+        let supported = match facilitator.supported().await {
+            Ok(reply) => Supported::read(reply.status, &reply.body),
+            Err(lost) => {
+                tracing::warn!(why = lost.0, "the payment facilitator does not answer");
+                None
+            }
+        };
+        let Some(supported) = supported else {
+            self.market.put(Vec::new());
+            return false;
+        };
+        let listings = Item::ALL.into_iter().filter_map(|item| self.list(payments, &supported, item));
+        self.market.put(listings.map(Arc::new).collect());
+        true
+    }
+
+    fn list(&self, payments: &PaymentSettings, supported: &Supported, item: Item) -> Option<Listing> {
+        let resource = resource(&self.market.base, item);
+        let mut terms = match Terms::new(resource, offers(payments, supported, item)) {
+            Ok(terms) => terms,
+            Err(why) => {
+                tracing::warn!(%why, item = item.as_str(), "an item cannot be offered");
+                return None;
+            }
+        };
+        terms.sandbox = payments.is_sandbox();
+        terms.identifier = Identifier::Optional;
+        let header = terms.header();
+        let body = serde_json::Value::Object(terms.body()).to_string().into_bytes().into();
+        Some(Listing { item, terms, header, body })
+    }
+}
+
+/// Where an item is bought, and what it is.
+fn resource(base: &str, item: Item) -> Resource {
+    let (path, description) = match item {
+        Item::Publish => ("/publish".to_owned(), "Publish one private HTML page that stays up"),
+        Item::Provision => ("/provision".to_owned(), "Get an API key of an account of your own"),
+        Item::Unlock(sku) => {
+            (format!("/unlock?feature={}", sku.as_str()), "Lift a limit of the account's plan")
+        }
+    };
+    Resource {
+        url: format!("{base}{path}"),
+        description: description.to_owned(),
+        mime_type: "application/json".to_owned(),
+    }
+}
+
+/// The ways to pay that the facilitator supports. Unlocks are paid on the EVM network alone. Spec §4 Payment, 4.
+fn offers(payments: &PaymentSettings, supported: &Supported, item: Item) -> Vec<Offer> {
+    let amount = Amount::new(payments.prices.of(item));
+    let evm = payments.evm.as_ref().map(|way| Asset::Evm {
+        chain_id: way.chain_id,
+        token: way.token.clone(),
+        pay_to: way.pay_to,
+    });
+    let solana = payments.solana.filter(|_| !matches!(item, Item::Unlock(_))).and_then(|way| {
+        let fee_payer = supported.fee_payer(Network::Solana(way.cluster))?;
+        let mint = Mint::usdc(way.cluster, fee_payer)?;
+        Some(Asset::Solana { cluster: way.cluster, mint, pay_to: way.pay_to })
+    });
+    let offer = |asset| {
+        let mut offer = Offer::new(asset, amount, payments.max_timeout_seconds);
+        let network = offer.network();
+        offer.v1 = supported.kind(Generation::V1, network).is_some();
+        offer.v2 = supported.kind(Generation::V2, network).is_some();
+        offer
+    };
+    let all = evm.into_iter().chain(solana).map(offer);
+    all.filter(|offer| offer.v1 || offer.v2).collect()
+}

@@ -1,0 +1,25 @@
+//! Payment as a credential: what is for sale, the one way every paid act goes, and what becomes of it when something
+//! fails on the way. No cent is taken twice, and none is taken for nothing. ADR 13.
+
+mod act;
+mod draft;
+mod drive;
+mod facilitator;
+mod goods;
+mod locks;
+mod market;
+mod recover;
+mod sandbox;
+mod settings;
+mod unlock;
+
+pub use act::{Order, PageToSell, PayRequest};
+pub use facilitator::{Ask, Facilitator, Lost, Reply, Trace};
+pub use goods::{Bought, Goods, PayError, PayRefused};
+pub use market::Listing;
+pub use sandbox::Sandbox;
+pub use settings::{EvmWay, Mode, PaymentSettings, Prices, SolanaWay};
+
+pub(crate) use facilitator::facilitator;
+pub(crate) use locks::Locks;
+pub(crate) use market::Market;

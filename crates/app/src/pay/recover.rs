@@ -1,0 +1,1 @@
+//! Finishes payments that a crash or a silent facilitator left open.

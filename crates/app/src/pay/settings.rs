@@ -1,0 +1,79 @@
+//! What the operator sells, for how much, and where the money goes.
+
+use dropleaf_core::payment::Item;
+use dropleaf_core::unlock::Sku;
+use dropleaf_pay::{Cluster, EvmAddress, Network, SolanaAddress, Token};
+
+/// Micro-dollars in a cent: amounts have 6 decimals, balances 2.
+const MICROS_PER_CENT: u64 = 10_000;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mode {
+    /// Everything is checked, nothing is moved.
+    Sandbox,
+    Live,
+}
+
+#[derive(Debug, Clone)]
+pub struct PaymentSettings {
+    pub mode: Mode,
+    pub prices: Prices,
+    pub evm: Option<EvmWay>,
+    pub solana: Option<SolanaWay>,
+    /// How long a signature should be good for.
+    pub max_timeout_seconds: u32,
+    /// The largest page that is sold.
+    pub publish_bytes: u64,
+}
+
+/// In the smallest unit of a token with 6 decimals.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Prices {
+    pub publish: u64,
+    pub provision: u64,
+    pub make_permanent: u64,
+    pub custom_domain: u64,
+    pub higher_limits: u64,
+}
+
+impl Prices {
+    pub const fn of(&self, item: Item) -> u64 {
+        match item {
+            Item::Publish => self.publish,
+            Item::Provision => self.provision,
+            Item::Unlock(Sku::MakePermanent) => self.make_permanent,
+            Item::Unlock(Sku::CustomDomain) => self.custom_domain,
+            Item::Unlock(Sku::HigherLimits) => self.higher_limits,
+        }
+    }
+
+    /// In cents, rounded up: what is drawn from a balance.
+    pub fn minor_of(&self, item: Item) -> i64 {
+        i64::try_from(self.of(item).div_ceil(MICROS_PER_CENT)).unwrap_or(i64::MAX)
+    }
+}
+
+#[derive(Debug, Clone)]
+pub struct EvmWay {
+    pub chain_id: u64,
+    pub token: Token,
+    pub pay_to: EvmAddress,
+}
+
+#[derive(Debug, Clone, Copy)]
+pub struct SolanaWay {
+    pub cluster: Cluster,
+    pub pay_to: SolanaAddress,
+}
+
+impl PaymentSettings {
+    pub fn is_sandbox(&self) -> bool {
+        self.mode == Mode::Sandbox
+    }
+
+    pub fn networks(&self) -> Vec<Network> {
+        let evm = self.evm.as_ref().map(|way| Network::Evm(way.chain_id));
+        let solana = self.solana.map(|way| Network::Solana(way.cluster));
+        evm.into_iter().chain(solana).collect()
+    }
+}

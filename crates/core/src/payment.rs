@@ -1,0 +1,145 @@
+//! A payment: what it is for, how far it has come, and everything that is kept of it. Knows nothing of how it is proved.
+
+use crate::unlock::Sku;
+
+/// What is paid for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Item {
+    Publish,
+    Provision,
+    Unlock(Sku),
+}
+
+impl Item {
+    pub const ALL: [Self; 5] = [
+        Self::Publish,
+        Self::Provision,
+        Self::Unlock(Sku::MakePermanent),
+        Self::Unlock(Sku::CustomDomain),
+        Self::Unlock(Sku::HigherLimits),
+    ];
+
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Publish => "publish",
+            Self::Provision => "provision",
+            Self::Unlock(sku) => sku.as_str(),
+        }
+    }
+
+    pub fn parse(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|item| item.as_str() == text)
+    }
+}
+
+/// How far a payment has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum PaymentState {
+    /// Reserved, with all it buys staged; nobody was asked to settle it yet.
+    Verified,
+    /// The facilitator is being asked, or was when the server stopped: the money may have moved.
+    Settling,
+    /// The money moved; what it buys could not be made yet.
+    Settled,
+    /// The money moved and what it buys is there.
+    Fulfilled,
+    /// The money did not move.
+    Refused,
+    /// Whether the money moved is not known.
+    Unknown,
+}
+
+impl PaymentState {
+    pub const ALL: [Self; 6] =
+        [Self::Verified, Self::Settling, Self::Settled, Self::Fulfilled, Self::Refused, Self::Unknown];
+
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Verified => "verified",
+            Self::Settling => "settling",
+            Self::Settled => "settled",
+            Self::Fulfilled => "fulfilled",
+            Self::Refused => "refused",
+            Self::Unknown => "unknown",
+        }
+    }
+
+    pub fn parse(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|state| state.as_str() == text)
+    }
+
+    /// Whether something remains to be done.
+    pub const fn is_open(self) -> bool {
+        matches!(self, Self::Verified | Self::Settling | Self::Settled | Self::Unknown)
+    }
+}
+
+/// A row of the list of payments. Names of networks, tokens and wallets are kept as they are written on their chains.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Payment {
+    pub id: String,
+    /// What no second payment has, however it is wrapped.
+    pub key: String,
+    pub item: Item,
+    /// `x402`, so far.
+    pub protocol: String,
+    /// Of the protocol: 1 or 2.
+    pub generation: i64,
+    pub network: String,
+    pub asset: String,
+    pub payer: String,
+    pub pay_to: String,
+    /// In the token's smallest unit.
+    pub amount: i64,
+    pub payer_is_eoa: bool,
+    pub sandbox: bool,
+    pub request_hash: [u8; 32],
+    pub client: String,
+    pub once_hash: Option<[u8; 32]>,
+    pub state: PaymentState,
+    pub ask: Option<String>,
+    pub fee_payer: Option<String>,
+    pub draft: Option<Vec<u8>>,
+    pub bundle_id: Option<String>,
+    pub site_id: Option<String>,
+    pub account_id: Option<String>,
+    pub transaction: Option<String>,
+    /// Why it was refused, or why its outcome is not known.
+    pub reason: Option<String>,
+    /// How often the facilitator was asked to settle it.
+    pub attempts: i64,
+    pub held_until: i64,
+    /// From then on it can no longer be settled.
+    pub valid_until: i64,
+    pub created_at: i64,
+    pub updated_at: i64,
+    pub fulfilled_at: Option<i64>,
+    /// When its answer was first given to somebody.
+    pub delivered_at: Option<i64>,
+}
+
+/// What is asked of a facilitator is somebody's money, and a draft holds secrets: neither goes to a log.
+impl std::fmt::Debug for Payment {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Payment")
+            .field("id", &self.id)
+            .field("item", &self.item)
+            .field("state", &self.state)
+            .field("amount", &self.amount)
+            .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_read_back() {
+        assert!(Item::ALL.into_iter().all(|item| Item::parse(item.as_str()) == Some(item)));
+        assert!(
+            PaymentState::ALL.into_iter().all(|state| PaymentState::parse(state.as_str()) == Some(state))
+        );
+        assert_eq!(Item::parse("topup"), None);
+    }
+}

@@ -1,0 +1,9 @@
+//! The paid doors: `/publish`, `/provision`, `/unlock`, the wallet's challenge, and what describes them. Spec §4 Payment.
+
+use crate::http::api::ApiState;
+use utoipa_axum::router::OpenApiRouter;
+
+/// The operations, each with its documentation; absent when nothing is sold.
+pub(super) fn operations() -> OpenApiRouter<ApiState> {
+    OpenApiRouter::new()
+}

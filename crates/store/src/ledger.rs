@@ -1,0 +1,1 @@
+//! Rows of the books: accounts with their balances, transactions and entries, only ever added to.
