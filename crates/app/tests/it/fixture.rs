@@ -106,6 +106,7 @@ fn settings(dir: &TempDir) -> Settings {
         cache_bytes: 1 << 20,
         tolerates_lost_refresh: false,
         parallel_uploads: 1,
+        payments: None,
     }
 }
 
