@@ -40,6 +40,7 @@ mod takedown;
 mod throttle;
 mod upload_tickets;
 mod views;
+mod wallet;
 
 pub use accounts::{AccountList, Me};
 pub use api_keys::{CredentialChanges, KeyMaker, NewKey};
@@ -72,3 +73,4 @@ pub use staging::{Upload, UploadBody};
 pub use sweep::Swept;
 pub use takedown::TakenDown;
 pub use upload_tickets::{Arrived, NewTicket, Ticketed};
+pub use wallet::NewChallenge;

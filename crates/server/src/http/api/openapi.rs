@@ -60,6 +60,10 @@ fn complete(document: &mut Value) {
             "type": "apiKey", "in": "header", "name": "Authorization",
             "description": "`Authorization: Claim clm_…`, for a page without an owner"
         },
+        "wallet_signature": {
+            "type": "apiKey", "in": "header", "name": "Authorization",
+            "description": "`Authorization: Wallet challenge=WAUTH-…,sig=0x…`, for a page that the wallet paid for; see `/wallet-auth/challenge`"
+        },
         "oauth2": oauth2(""),
     });
     document["components"]["schemas"]["Error"] = json!({
