@@ -6,7 +6,7 @@ use dropleaf_store::Stmt;
 
 impl App {
     /// The statements that book a settled payment as income, for the transaction that fulfils it.
-    #[expect(dead_code, clippy::unused_self, reason = "until paid acts exist")]
+    #[expect(clippy::unused_self, reason = "until paid acts exist")]
     pub(crate) fn book_income(&self, _payment: &Payment) -> Vec<Stmt> {
         Vec::new()
     }

@@ -91,6 +91,7 @@ impl App {
             oauth_requests::delete_expired(now),
             mcp_rows::delete_unused(now - mcp_sessions::KEPT_SECONDS),
             wallet_challenges::delete_expired(now - wallet::KEPT_SECONDS),
+            self.erase_drafts(),
         ];
         old.extend(oauth_grants::delete_ended(now, now - oauth::UNUSED_SECONDS));
         old.push(oauth_clients::delete_unused(now - oauth::UNUSED_SECONDS, now - oauth::GRANT_SECONDS));

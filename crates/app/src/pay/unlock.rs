@@ -7,7 +7,7 @@ use dropleaf_store::Stmt;
 
 impl App {
     /// The statements that activate an unlock, for the transaction that records its payment.
-    #[expect(dead_code, clippy::unused_self, reason = "until paid acts exist")]
+    #[expect(clippy::unused_self, reason = "until paid acts exist")]
     pub(crate) fn unlock_stmts(&self, _account: &Account, _sku: Sku, _now: i64) -> Vec<Stmt> {
         Vec::new()
     }
