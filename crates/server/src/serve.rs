@@ -46,7 +46,6 @@ pub async fn start(config: Config) -> Result<Running> {
     let port = listeners.first().context("nothing to listen on")?.local_addr()?.port();
     let resolved = Arc::new(config.resolve(port)?);
     let app = Arc::new(startup::open_app(&resolved).await?);
-    app.refresh_market().await;
     start_with(resolved, app, listeners).await
 }
 
@@ -56,6 +55,7 @@ pub async fn start_with(
     app: Arc<App>,
     listeners: Vec<TcpListener>,
 ) -> Result<Running> {
+    app.refresh_market().await;
     let (first_key, first_link) = match app.ensure_operator(&resolved.config.operator.email).await? {
         Some((operator, key)) => (Some(key), Some(app.make_sign_in_link(&operator).await?)),
         None => (None, None),

@@ -2,6 +2,7 @@
 //! fails on the way. No cent is taken twice, and none is taken for nothing. ADR 13.
 
 mod act;
+mod catalogue;
 mod draft;
 mod drive;
 mod facilitator;

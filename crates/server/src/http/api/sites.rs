@@ -189,7 +189,7 @@ pub(super) async fn read(
     params(("idOrSlug" = String, Path, description = "The id, the slug or the token.")),
     request_body(content((SiteUpload = "multipart/form-data"), (ReplaceBody = "application/json"))),
     responses((status = 200, description = "Replaced, same URL", body = SiteJson)),
-    security(("api_key" = []), ("claim_token" = [])),
+    security(("api_key" = []), ("claim_token" = []), ("wallet_signature" = [])),
 )]
 pub(super) async fn replace(
     State(state): State<ApiState>,

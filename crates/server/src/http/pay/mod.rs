@@ -1,9 +1,42 @@
 //! The paid doors: `/publish`, `/provision`, `/unlock`, the wallet's challenge, and what describes them. Spec §4 Payment.
 
-use crate::http::api::ApiState;
-use utoipa_axum::router::OpenApiRouter;
+mod counter;
+mod discovery;
+mod front_door;
+mod paid_page;
+mod price;
+mod provision;
+mod publish;
+mod receipt;
+mod service_record;
+mod terms;
+mod unlock;
 
-/// The operations, each with its documentation; absent when nothing is sold.
+pub(super) use front_door::inner;
+pub(super) use price::dollars;
+pub(super) use publish::most_bytes;
+
+use super::api::ApiState;
+use axum::Router;
+use axum::routing::get;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+/// The tag of the operations that are gone when nothing is sold.
+pub(super) const TAG: &str = "Payments";
+
+/// The operations, each with its documentation.
 pub(super) fn operations() -> OpenApiRouter<ApiState> {
     OpenApiRouter::new()
+        .routes(routes!(publish::terms, publish::publish))
+        .routes(routes!(provision::menu, provision::provision))
+        .routes(routes!(unlock::catalogue, unlock::unlock))
+}
+
+/// What describes them.
+pub(super) fn documents() -> Router<ApiState> {
+    Router::new()
+        .route("/.well-known/x402-service", get(service_record::read))
+        .route("/.well-known/x402", get(discovery::well_known))
+        .route("/discovery/resources", get(discovery::resources))
 }
