@@ -28,7 +28,7 @@ pub(crate) const KEYS_CHANGED: &str = "k:";
 /// So many may wait to be heard by one who is slow, who then takes them all for its own.
 const ENDED_WAITING: usize = 64;
 /// What is heard when anything may have changed.
-const EVERYTHING: &str = "*";
+pub(crate) const EVERYTHING: &str = "*";
 
 /// Everything that comes in through the door at start-up.
 #[derive(Debug)]

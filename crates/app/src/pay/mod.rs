@@ -10,6 +10,7 @@ mod goods;
 mod locks;
 mod market;
 mod recover;
+mod resolve;
 mod sandbox;
 mod settings;
 mod unlock;
@@ -18,8 +19,10 @@ pub use act::{Order, PageToSell, PayRequest};
 pub use facilitator::{Ask, Facilitator, Lost, Reply, Trace};
 pub use goods::{Bought, Goods, PayError, PayRefused};
 pub use market::Listing;
+pub use resolve::Resolution;
 pub use sandbox::Sandbox;
 pub use settings::{EvmWay, Mode, PaymentSettings, Prices, SolanaWay};
+pub use unlock::{CatalogueEntry, Unlocked};
 
 pub(crate) use facilitator::facilitator;
 pub(crate) use locks::Locks;

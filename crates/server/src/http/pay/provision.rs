@@ -1,7 +1,7 @@
 //! `/provision`: an account and its API key, paid for. Spec §4 Payment, decisions §5.3.
 
 use super::counter::{Sale, has_proof, sell};
-use super::price::dollars;
+use super::dollars;
 use super::receipt::sold;
 use super::terms::{self, TermsJson};
 use crate::http::api::{ApiError, ApiState};

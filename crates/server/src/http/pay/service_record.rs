@@ -1,7 +1,7 @@
 //! `/.well-known/x402-service`: the public record of what is sold here, how it is paid for and how a paid page is changed
 //! later. Spec §4 discovery, §9.2.
 
-use super::price::dollars;
+use super::dollars;
 use crate::http::api::{ApiError, ApiState};
 use axum::Json;
 use axum::extract::State;

@@ -1,17 +1,15 @@
 //! `/unlock`: limits of an account's plan, lifted for money. The prepaid balance is drawn first. Spec §4 Payment, §5.5.
 
 use super::counter::{Sale, has_proof, sell};
-use super::price::dollars;
 use super::receipt::sold;
 use super::terms::TermsJson;
-use crate::http::api::{ApiError, ApiState};
-use crate::http::extract::Owner;
+use crate::http::api::{ApiError, ApiState, Written};
+use crate::http::extract::{Owner, idempotency_key, once};
 use axum::Json;
 use axum::extract::{RawQuery, State};
 use axum::response::{IntoResponse, Response};
-use dropleaf_app::{Bought, Goods, Order};
+use dropleaf_app::{Bought, Caller, CatalogueEntry, Goods, Order, Unlocked};
 use dropleaf_core::account::Account;
-use dropleaf_core::payment::Item;
 use dropleaf_core::unlock::Sku;
 use dropleaf_core::{Error, Result, secret};
 use http::{HeaderMap, StatusCode};
@@ -60,7 +58,7 @@ pub(super) struct UnlockedJson {
     sku: String,
     /// Epoch seconds; null: for good.
     active_until: Option<i64>,
-    /// `x402` or `balance`.
+    /// `x402`, `balance`, or `nothing` when it was active for good already.
     paid_with: String,
     /// What is left, in cents.
     balance_minor: i64,
@@ -79,38 +77,19 @@ pub(super) struct UnlockedJson {
     security(()),
 )]
 pub(super) async fn catalogue(State(state): State<ApiState>) -> Result<Json<UnlocksJson>, ApiError> {
-    let prices = state.app.selling()?.prices;
-    let entry = |sku: Sku| {
-        let item = Item::Unlock(sku);
-        let listing = state.app.listing(item).ok();
-        let networks = listing.iter().flat_map(|listing| listing.terms.offers());
-        let (title, description) = words(sku);
-        UnlockJson {
-            sku: sku.as_str().to_owned(),
-            title: title.to_owned(),
-            description: description.to_owned(),
-            price: dollars(prices.of(item)),
-            amount: prices.of(item).to_string(),
-            amount_minor: prices.minor_of(item),
-            currency: "USD".to_owned(),
-            period_days: sku.period_days(),
-            networks: networks.map(|offer| offer.network().to_string()).collect(),
-        }
+    state.app.selling()?;
+    let entry = |entry: CatalogueEntry| UnlockJson {
+        sku: entry.sku.as_str().to_owned(),
+        title: entry.sku.title().to_owned(),
+        description: entry.sku.description().to_owned(),
+        price: entry.price.trim_start_matches('$').to_owned(),
+        amount: entry.amount,
+        amount_minor: entry.amount_minor,
+        currency: entry.currency.to_owned(),
+        period_days: entry.period_days,
+        networks: entry.networks,
     };
-    Ok(Json(UnlocksJson { unlocks: Sku::ALL.into_iter().map(entry).collect() }))
-}
-
-const fn words(sku: Sku) -> (&'static str, &'static str) {
-    match sku {
-        Sku::MakePermanent => (
-            "Permanent pages",
-            "All pages of the account, those of now and later ones, lose the plan's longest life.",
-        ),
-        Sku::CustomDomain => {
-            ("Custom domains", "Pages of the account under a name of your own, for 30 days.")
-        }
-        Sku::HigherLimits => ("Higher limits", "100 pages at a time and no daily cap, for 30 days."),
-    }
+    Ok(Json(UnlocksJson { unlocks: state.app.unlock_catalogue().into_iter().map(entry).collect() }))
 }
 
 /// Lift a limit of your plan
@@ -144,13 +123,14 @@ pub(super) async fn unlock(
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
     let sku = feature(query.as_deref().unwrap_or_default())?;
+    let asked = secret::hash(&format!("unlock\0{}\0{}", account.id, sku.as_str()));
     // A proof is for what it was signed for: repeating it must not draw on the balance instead.
     if !has_proof(&headers)
-        && let Some(unlocked) = from_balance(&state, &account, sku, &headers).await?
+        && let Some(unlocked) = from_balance(&state, &account, sku, asked, &headers).await?
     {
-        return Ok(Json(unlocked).into_response());
+        return Ok(unlocked.into_response());
     }
-    let asked = secret::hash(&format!("unlock\0{}\0{}", account.id, sku.as_str()));
+    let account = state.app.get_account(&account.id).await?;
     let more: Map<String, Value> =
         [("balance_minor".to_owned(), account.balance_minor.into())].into_iter().collect();
     let order = Order::Unlock { account, sku };
@@ -174,15 +154,36 @@ fn feature(query: &str) -> Result<Sku> {
 
 /// Draws on the prepaid balance; None when it does not suffice.
 async fn from_balance(
-    _state: &ApiState,
-    _account: &Account,
-    _sku: Sku,
-    _headers: &HeaderMap,
-) -> Result<Option<UnlockedJson>> {
-    std::future::ready(Ok(None)).await
+    state: &ApiState,
+    account: &Account,
+    sku: Sku,
+    asked: [u8; 32],
+    headers: &HeaderMap,
+) -> Result<Option<Written>> {
+    let caller = Caller { account: Some(account.clone()), grant_id: None, ip: None };
+    let once = once(state, idempotency_key(headers), &caller, Some(asked));
+    let render = |unlocked: &Unlocked| UnlockedJson::drawn(unlocked).to_bytes();
+    let done = state.app.unlock_with_balance(account, sku, once.as_ref(), render).await?;
+    Ok(done.map(|done| Written::of(done, StatusCode::OK, render)))
 }
 
 impl UnlockedJson {
+    fn drawn(unlocked: &Unlocked) -> Self {
+        Self {
+            ok: true,
+            sku: unlocked.sku.as_str().to_owned(),
+            active_until: unlocked.until,
+            paid_with: if unlocked.already { "nothing" } else { "balance" }.to_owned(),
+            balance_minor: unlocked.account.balance_minor,
+            transaction: None,
+            sandbox: false,
+        }
+    }
+
+    fn to_bytes(&self) -> Vec<u8> {
+        serde_json::to_vec(self).unwrap_or_default()
+    }
+
     fn new(bought: &Bought) -> Result<Self> {
         let Goods::Unlock { account, sku, until } = &bought.goods else {
             return Err(Error::internal("a payment for an unlock bought something else"));
