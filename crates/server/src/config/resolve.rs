@@ -136,7 +136,15 @@ impl Config {
             "sandbox" => false,
             _ => bail!("`isolation` must be hosts or sandbox"),
         };
-        Ok(Hosts::new(base, site, site_host, isolated))
+        let hosts = Hosts::new(base, site, site_host, isolated);
+        if self.agents_url.is_empty() {
+            return Ok(hosts);
+        }
+        let agents = Origin::parse(&self.agents_url)
+            .context("`agents_url` must be http://host[:port] or https://host[:port], without a path")?;
+        hosts.with_agents(agents).context(
+            "`agents_url` must have a host of its own: not that of base_url or site_url, and below site_host only a name that no page can have, such as agents",
+        )
     }
 
     fn sign_up(&self) -> Result<SignUp> {
