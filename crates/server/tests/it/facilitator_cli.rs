@@ -6,7 +6,7 @@ use dropleaf_core::{Clock, SystemClock};
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader};
 use std::path::Path;
-use std::process::{Child, Stdio};
+use std::process::{Child, ChildStdout, Stdio};
 use tempfile::TempDir;
 
 const PAY_TO: &str = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8";
@@ -15,6 +15,8 @@ const SOLANA_PAY_TO: &str = "9hSR6S7WPtxmTojgo6GG3k4yDPecgJY292j7xrsUGWBu";
 struct Running {
     child: Child,
     url: String,
+    /// Kept open: it goes on talking.
+    _said: BufReader<ChildStdout>,
 }
 
 impl Running {
@@ -23,10 +25,11 @@ impl Running {
         let mut command = dropleaf.command(&["facilitator", "--listen", "localhost:0", "--data-dir", "data"]);
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
         let mut line = String::new();
-        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        let mut said = BufReader::new(child.stdout.take().unwrap());
+        said.read_line(&mut line).unwrap();
         let url = line.trim().rsplit(' ').next().unwrap().to_owned();
         assert!(url.starts_with("http://localhost:"), "{line}");
-        Self { child, url }
+        Self { child, url, _said: said }
     }
 
     /// As a power cut does.

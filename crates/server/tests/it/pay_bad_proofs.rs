@@ -422,9 +422,9 @@ async fn a_payment_buys_once_however_it_is_wrapped() {
         let (name, value) = wrapped(generation).remove(0);
         let other = node.post("/publish").header(name, &value).json(&json!({"html": page("Another")}));
         other.send().await.refused(409, "payment_used");
-        // And a key costs something else.
-        let refused = buy(&node, Item::Provision, &wrapped(generation)).await.expect(402);
-        assert_eq!(refused.json()["error"], "payment_refused");
+        // Nor is a key; v2 says itself that it was made out for something else.
+        let key = buy(&node, Item::Provision, &wrapped(generation)).await;
+        assert_eq!(key.status, if generation == Generation::V1 { 409 } else { 402 }, "{}", key.text());
     }
     // The same signature with another spelling is the same payment.
     let mut spelled = good(&terms, Generation::V2);
