@@ -2,7 +2,7 @@
 //! asking, or given back. x402 §8.2, §8.3.
 
 use crate::harness::till::{HOME, HTML, PRICE, Till, at_each_till, failed, key, page};
-use crate::harness::{Call, DAY, Fault, VALID_SECONDS};
+use crate::harness::{Call, DAY, Database, Fault, VALID_SECONDS};
 use dropleaf_core::Code;
 use dropleaf_core::payment::Item;
 
@@ -183,4 +183,26 @@ async fn two_nodes_that_recover_at_once_make_one_page() {
         one.check_one_page(&told[0]).await;
     })
     .await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_slow_settlement_stays_in_the_hands_of_who_asked() {
+    let till = Till::open(&Database::Sqlite).await;
+    let other = till.beside().await;
+    till.fake.next(Call::Settle, [Fault::DoesAndWaits]);
+    let slow = till.publish(1);
+    let meanwhile = async {
+        till.fake.stalled().await;
+        for _ in 0..3 {
+            till.clock.advance(20);
+            // Time stands still here, and jumps to whoever waits for it next.
+            tokio::time::sleep(std::time::Duration::from_secs(20)).await;
+        }
+        assert_eq!(other.app.recover_payments().await.unwrap(), 0);
+        failed(other.publish(1).await, Code::PaymentInFlight);
+        till.fake.let_go();
+    };
+    let (bought, ()) = tokio::join!(slow, meanwhile);
+    till.check_one_page(&bought.unwrap()).await;
+    assert_eq!(till.fake.calls(Call::Settle), 1);
 }
