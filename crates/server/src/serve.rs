@@ -16,6 +16,8 @@ use tokio::net::TcpListener;
 
 /// How long requests under way may take to end when the server stops.
 const PATIENCE: Duration = Duration::from_secs(20);
+/// How long the start waits to hear what the payment facilitator supports.
+const FACILITATOR_PATIENCE: Duration = Duration::from_secs(3);
 
 /// A server that is up.
 #[derive(Debug)]
@@ -64,6 +66,8 @@ pub async fn start_with(
         "" => None,
         cert => Some(tls::acceptor(cert, &resolved.config.tls.key_file)?),
     };
+    // A facilitator that does not answer must not keep the pages from being served.
+    let known = tokio::time::timeout(FACILITATOR_PATIENCE, app.refresh_market()).await.unwrap_or(false);
     let metrics = Arc::new(Metrics::default());
     let tasks = Tasks::default();
     let door =
@@ -86,6 +90,7 @@ pub async fn start_with(
         collect: Duration::from_secs(resolved.config.sweep.collect_every_minutes.max(1) * 60),
     };
     tasks.start_all(&app, &metrics, every);
+    tasks.start_payments(&app, known);
     Ok(Running { app, resolved, metrics, first_key, first_link, tasks })
 }
 
@@ -105,7 +110,7 @@ pub async fn run(layers: &Layers, config: Config) -> Result<()> {
     Ok(())
 }
 
-async fn wait_for_signal() -> Result<()> {
+pub(crate) async fn wait_for_signal() -> Result<()> {
     use tokio::signal::unix::{SignalKind, signal};
     let (mut term, mut int) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
     tokio::select! { _ = term.recv() => {}, _ = int.recv() => {} }

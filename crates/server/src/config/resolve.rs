@@ -1,6 +1,6 @@
 //! From settings to what the parts need: addresses filled in, networks and plans parsed, nonsense refused.
 
-use super::Config;
+use super::{Config, FacilitatorSettings};
 use crate::mail::Post;
 use anyhow::{Context, Result, bail, ensure};
 use dropleaf_app::{Rates, Retention, Settings};
@@ -40,6 +40,8 @@ pub struct Resolved {
     /// As browsers write them.
     pub mcp_origins: Vec<String>,
     pub mail: Post,
+    /// Whoever settles live payments.
+    pub facilitator: Option<FacilitatorSettings>,
     pub settings: Settings,
 }
 
@@ -91,6 +93,7 @@ impl Config {
         let mcp_origins = origins("mcp.allowed_origins", &self.mcp.allowed_origins)?;
         let mail = Post::resolve(&self, &hosts.base)?;
         let settings = self.settings(&data_dir)?;
+        let facilitator = self.facilitator()?;
         Ok(Resolved {
             hosts,
             data_dir,
@@ -99,6 +102,7 @@ impl Config {
             trusted_proxies,
             mcp_origins,
             mail,
+            facilitator,
             settings,
             config: self,
         })

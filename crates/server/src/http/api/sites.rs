@@ -183,7 +183,8 @@ pub(super) async fn read(
 /// Replace a page's content at the same URL
 ///
 /// Takes the same form as publishing, or JSON with `html`. Fields of the form that are sent change those settings too.
-/// A page without an owner takes `Authorization: Claim <claim_token>`.
+/// A page without an owner takes `Authorization: Claim <claim_token>`, one that a wallet paid for
+/// `Authorization: Wallet challenge=<challenge>,sig=<signature>`; both replace the content only.
 #[utoipa::path(
     put, path = "/sites/{idOrSlug}", tag = "Sites", operation_id = "replaceSite",
     params(("idOrSlug" = String, Path, description = "The id, the slug or the token.")),

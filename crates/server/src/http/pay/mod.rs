@@ -10,6 +10,7 @@ mod receipt;
 mod service_record;
 mod terms;
 mod unlock;
+mod wallet;
 
 pub(super) use front_door::inner;
 pub(super) use publish::most_bytes;
@@ -30,6 +31,7 @@ pub(super) fn operations() -> OpenApiRouter<ApiState> {
         .routes(routes!(publish::terms, publish::publish))
         .routes(routes!(provision::menu, provision::provision))
         .routes(routes!(unlock::catalogue, unlock::unlock))
+        .routes(routes!(wallet::challenge))
 }
 
 /// What describes them.
