@@ -1,4 +1,5 @@
-//! Work in the background that shutdown waits for: the sweep, writing view counts, news from other nodes.
+//! Work in the background that shutdown waits for: the sweep, writing view counts, looking through the books, news from
+//! other nodes.
 
 use crate::metrics::Metrics;
 use dropleaf_app::{App, Swept};
@@ -15,6 +16,7 @@ const FLUSH_LATER: Duration = Duration::from_secs(55);
 const FLUSH_SHARE: u32 = 50;
 const FIRST_COLLECT: Duration = Duration::from_mins(1);
 const ERASE_EVERY: Duration = Duration::from_secs(10);
+const AUDIT_EVERY: Duration = Duration::from_hours(24);
 
 /// How often the regular work is done.
 #[derive(Debug, Clone, Copy)]
@@ -72,6 +74,13 @@ impl Tasks {
                 }
                 // Woken when the only view has been sent; else in time for windows that end.
                 let _ = tokio::time::timeout(ERASE_EVERY, eraser.only_view_sent()).await;
+            }
+        });
+        let books = Arc::clone(app);
+        self.spawn_until_stop(async move {
+            loop {
+                books.watch_books().await;
+                tokio::time::sleep(AUDIT_EVERY).await;
             }
         });
         let (sweeper, counters) = (Arc::clone(app), Arc::clone(metrics));
