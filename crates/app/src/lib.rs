@@ -80,4 +80,3 @@ pub use upload_tickets::{Arrived, NewTicket, Ticketed};
 // Rows that the operator looks at, as they are.
 pub use dropleaf_store::ledger::BookLine;
 pub use dropleaf_store::ledger_audit::Fault;
-pub use dropleaf_store::payment_lines::PaymentLine;

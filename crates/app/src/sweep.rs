@@ -90,6 +90,7 @@ impl App {
             sites::delete_tombstones(now - keep.tombstone),
             oauth_requests::delete_expired(now),
             mcp_rows::delete_unused(now - mcp_sessions::KEPT_SECONDS),
+            self.erase_drafts(),
         ];
         old.extend(oauth_grants::delete_ended(now, now - oauth::UNUSED_SECONDS));
         old.push(oauth_clients::delete_unused(now - oauth::UNUSED_SECONDS, now - oauth::GRANT_SECONDS));

@@ -56,7 +56,9 @@ impl Sku {
 
     pub const fn description(self) -> &'static str {
         match self {
-            Self::MakePermanent => "The pages of the account, present and future, lose the plan's longest life. Once, for good.",
+            Self::MakePermanent => {
+                "The pages of the account, present and future, lose the plan's longest life. Once, for good."
+            }
             Self::CustomDomain => "Pages of the account may live under a domain of its own.",
             Self::HigherLimits => "Up to 100 active pages and no daily cap.",
         }

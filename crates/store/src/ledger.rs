@@ -60,7 +60,8 @@ impl Store {
 
     /// What is owed to all accounts together, in cents.
     pub async fn sum_prepaid(&self) -> Result<i64, DbError> {
-        let sql = "SELECT CAST(COALESCE(-SUM(balance), 0) AS BIGINT) FROM ledger_accounts WHERE kind = 'liability'";
+        let sql =
+            "SELECT CAST(COALESCE(-SUM(balance), 0) AS BIGINT) FROM ledger_accounts WHERE kind = 'liability'";
         Ok(self.db.list(sql, Vec::new(), |row| row.int(0)).await?.pop().unwrap_or_default())
     }
 }

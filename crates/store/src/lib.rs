@@ -28,7 +28,6 @@ pub mod oauth_grants;
 pub mod oauth_requests;
 pub mod oauth_tokens;
 pub mod passkeys;
-pub mod payment_lines;
 pub mod payments;
 pub mod reports;
 pub mod sandbox_transfers;

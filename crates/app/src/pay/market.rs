@@ -9,7 +9,9 @@ use dropleaf_core::host::Hosts;
 use dropleaf_core::payment::Item;
 use dropleaf_core::{Code, Error, Result};
 use dropleaf_pay::facilitator::Supported;
-use dropleaf_pay::{Amount, Asset, Generation, Identifier, Mint, Network, Offer, Resource, Terms};
+use dropleaf_pay::{
+    Amount, Asset, Cluster, Generation, Identifier, Mint, Network, Offer, Resource, Terms, sandbox,
+};
 use std::sync::{Arc, PoisonError, RwLock};
 
 /// One item with its terms, as a 402 states them.
@@ -74,6 +76,20 @@ impl App {
         let listings = Item::ALL.into_iter().filter_map(|item| self.list(payments, &supported, item));
         self.market.put(listings.map(Arc::new).collect());
         true
+    }
+
+    /// Terms to recognise a payment by that was made before: today's, or what they were if the facilitator supported
+    /// everything. Nothing is offered by them.
+    pub(super) fn terms_to_recognise(&self, item: Item) -> Result<Terms> {
+        let missing = match self.listing(item) {
+            Ok(listing) => return Ok(listing.terms.clone()),
+            Err(error) => error,
+        };
+        let Some(payments) = &self.settings.payments else { return Err(missing) };
+        let fee_payer = sandbox::fee_payer(Cluster::Mainnet);
+        let all = sandbox::supported_json(&payments.networks(), fee_payer).to_string();
+        let supported = Supported::read(200, all.as_bytes()).unwrap_or_default();
+        self.list(payments, &supported, item).map(|listing| listing.terms).ok_or(missing)
     }
 
     fn list(&self, payments: &PaymentSettings, supported: &Supported, item: Item) -> Option<Listing> {

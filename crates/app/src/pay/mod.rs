@@ -2,16 +2,21 @@
 //! fails on the way. No cent is taken twice, and none is taken for nothing. ADR 13.
 
 mod act;
+mod asked;
 mod draft;
 mod drive;
 mod facilitator;
+mod fulfil;
 mod goods;
 mod locks;
 mod market;
 mod recover;
+mod replay;
+mod reserve;
 mod resolve;
 mod sandbox;
 mod settings;
+mod settle;
 mod unlock;
 
 pub use act::{Order, PageToSell, PayRequest};

@@ -4,9 +4,9 @@ use super::open;
 use crate::config::Config;
 use anyhow::{Context, Result};
 use clap::{Args, Subcommand};
-use dropleaf_app::{App, COMMAND_LINE, PaymentLine, Resolution};
-use dropleaf_core::iso;
-use dropleaf_core::payment::PaymentState;
+use dropleaf_app::{App, COMMAND_LINE, Resolution};
+use dropleaf_core::payment::{Payment, PaymentState};
+use dropleaf_core::{iso, ledger};
 use serde_json::{Value, json};
 
 #[derive(Debug, Subcommand)]
@@ -89,13 +89,18 @@ async fn act(app: &App, command: Command) -> Result<()> {
     Ok(())
 }
 
-fn show(payment: &PaymentLine, json: bool) -> Result<()> {
+fn show(payment: &Payment, json: bool) -> Result<()> {
     let fields = as_json(payment);
     if json {
         println!("{}", serde_json::to_string_pretty(&fields)?);
         return Ok(());
     }
-    println!("{} for {}, {}", payment.id, payment.item.as_str(), payment.unit().written(payment.amount));
+    println!(
+        "{} for {}, {}",
+        payment.id,
+        payment.item.as_str(),
+        ledger::unit_of(payment).written(payment.amount)
+    );
     for (name, value) in fields.as_object().into_iter().flatten() {
         let shown = match value {
             Value::Null => continue,
@@ -116,7 +121,7 @@ fn plain(text: &str) -> String {
     text.chars().flat_map(char::escape_debug).collect()
 }
 
-fn as_json(payment: &PaymentLine) -> Value {
+fn as_json(payment: &Payment) -> Value {
     json!({
         "id": payment.id,
         "item": payment.item.as_str(),
@@ -141,7 +146,7 @@ fn as_json(payment: &PaymentLine) -> Value {
     })
 }
 
-fn table(found: &[PaymentLine]) -> String {
+fn table(found: &[Payment]) -> String {
     if found.is_empty() {
         return "No payments.\n".to_owned();
     }
@@ -150,7 +155,8 @@ fn table(found: &[PaymentLine]) -> String {
         "when", "id", "state", "item", "amount", "network"
     );
     let lines = found.iter().map(|payment| {
-        let (when, amount) = (iso::format(payment.created_at), payment.unit().written(payment.amount));
+        let (when, amount) =
+            (iso::format(payment.created_at), ledger::unit_of(payment).written(payment.amount));
         let network = payment.network.get(..18).unwrap_or(&payment.network);
         let transaction = payment.transaction.as_deref().map(plain).unwrap_or_default();
         format!(

@@ -164,7 +164,10 @@ const TAMPERED: [(&str, &[&str]); 6] = [
         "UPDATE accounts SET balance_minor = 501 WHERE id = 'a'",
         &["balance that an account sees is not the one in the books"],
     ),
-    ("UPDATE accounts SET balance_minor = 3 WHERE id = 'b'", &["balance that an account sees is not the one in the books"]),
+    (
+        "UPDATE accounts SET balance_minor = 3 WHERE id = 'b'",
+        &["balance that an account sees is not the one in the books"],
+    ),
     (
         "INSERT INTO ledger_txns (id, idem_key, fingerprint, kind, created_at) VALUES ('u', 'u', '\\x01', 'income', 1)",
         &["transaction has fewer than two entries", "income in the books has no fulfilled payment"],

@@ -1,12 +1,11 @@
 //! The operator's pages about money: what came in, what is not decided, and one payment with what to do about it.
 
-use super::sheet;
 use crate::pages::dashboard::{Section, Shell};
 use crate::pages::{Html, Moment, Span};
 use askama::Template;
-use dropleaf_app::{BookLine, Money, PaymentLine};
-use dropleaf_core::ledger::{Kind, Unit};
-use dropleaf_core::payment::PaymentState;
+use dropleaf_app::{BookLine, Money};
+use dropleaf_core::ledger::{self, Kind, Unit};
+use dropleaf_core::payment::{Payment, PaymentState};
 use dropleaf_pay::Network;
 
 /// What came in by one way, or for one thing.
@@ -28,9 +27,9 @@ pub struct Payments<'a> {
     /// What accounts may still spend, and what of all they ever had was given to them.
     pub prepaid: String,
     pub granted: String,
-    pub open: &'a [PaymentLine],
+    pub open: &'a [Payment],
     pub is_cut: bool,
-    pub latest: &'a [PaymentLine],
+    pub latest: &'a [Payment],
     pub now: i64,
     pub is_recent: bool,
 }
@@ -47,7 +46,7 @@ pub struct Decision<'a> {
 #[template(path = "operator_payment.html")]
 pub struct OnePayment<'a> {
     pub shell: Shell<'a>,
-    pub payment: &'a PaymentLine,
+    pub payment: &'a Payment,
     pub now: i64,
     pub typed: Decision<'a>,
     pub is_recent: bool,
@@ -109,24 +108,24 @@ fn network(text: &str) -> String {
 
 // What follows is called by the templates.
 
-fn on(payment: &PaymentLine) -> String {
+fn on(payment: &Payment) -> String {
     network(&payment.network)
 }
 
-fn item(payment: &PaymentLine) -> String {
+fn item(payment: &Payment) -> String {
     payment.item.as_str().replace('_', " ")
 }
 
-fn amount(payment: &PaymentLine) -> String {
-    format!("{} USDC", payment.unit().decimal(payment.amount))
+fn amount(payment: &Payment) -> String {
+    format!("{} USDC", ledger::unit_of(payment).decimal(payment.amount))
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "templates hand over references")]
-fn age(payment: &PaymentLine, now: &i64) -> Span {
+fn age(payment: &Payment, now: &i64) -> Span {
     Span(now.saturating_sub(payment.created_at).unsigned_abs())
 }
 
-fn tone(payment: &PaymentLine) -> &'static str {
+fn tone(payment: &Payment) -> &'static str {
     match payment.state {
         PaymentState::Fulfilled => "good",
         PaymentState::Unknown | PaymentState::Settled => "bad",
@@ -177,10 +176,7 @@ mod tests {
         };
         assert_eq!(
             read(&networks),
-            [
-                ("base".into(), false, "1.50 USDC".into()),
-                ("eip155:31337".into(), true, "0.50 USDC".into())
-            ]
+            [("base".into(), false, "1.50 USDC".into()), ("eip155:31337".into(), true, "0.50 USDC".into())]
         );
         assert_eq!(
             read(&items),
