@@ -57,7 +57,6 @@ pub async fn start_with(
     app: Arc<App>,
     listeners: Vec<TcpListener>,
 ) -> Result<Running> {
-    app.refresh_market().await;
     let (first_key, first_link) = match app.ensure_operator(&resolved.config.operator.email).await? {
         Some((operator, key)) => (Some(key), Some(app.make_sign_in_link(&operator).await?)),
         None => (None, None),
