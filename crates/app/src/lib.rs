@@ -82,4 +82,3 @@ pub use wallet::NewChallenge;
 // Rows that the operator looks at, as they are.
 pub use dropleaf_store::ledger::BookLine;
 pub use dropleaf_store::ledger_audit::Fault;
-pub use dropleaf_store::payment_lines::PaymentLine;

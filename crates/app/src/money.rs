@@ -1,10 +1,9 @@
 //! Money as the operator sees it: what came in, what is owed to accounts, and payments that are not decided.
 
 use crate::app::App;
-use dropleaf_core::payment::PaymentState;
+use dropleaf_core::payment::{Payment, PaymentState};
 use dropleaf_core::{Error, Result};
 use dropleaf_store::ledger::BookLine;
-use dropleaf_store::payment_lines::PaymentLine;
 
 const DAY: i64 = 86_400;
 /// As many undecided payments as are shown.
@@ -17,7 +16,7 @@ pub struct Money {
     /// What accounts have paid in advance or were given, all together, in cents.
     pub prepaid: i64,
     /// The oldest first.
-    pub open: Vec<PaymentLine>,
+    pub open: Vec<Payment>,
     /// Whether there are more of those.
     pub is_cut: bool,
 }
@@ -35,11 +34,11 @@ impl App {
     }
 
     /// The newest payments, in one state or in any.
-    pub async fn list_payments(&self, state: Option<PaymentState>, limit: i64) -> Result<Vec<PaymentLine>> {
-        Ok(self.store.list_payment_lines(state, limit).await?)
+    pub async fn list_payments(&self, state: Option<PaymentState>, limit: i64) -> Result<Vec<Payment>> {
+        Ok(self.store.list_payments(state, None, limit).await?)
     }
 
-    pub async fn get_payment(&self, id: &str) -> Result<PaymentLine> {
-        self.store.find_payment_line(id).await?.ok_or_else(|| Error::not_found("payment"))
+    pub async fn get_payment(&self, id: &str) -> Result<Payment> {
+        self.store.find_payment(id).await?.ok_or_else(|| Error::not_found("payment"))
     }
 }

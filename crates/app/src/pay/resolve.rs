@@ -1,12 +1,12 @@
 //! Deciding by hand on a payment whose outcome is not known. A person has looked at the chain; what they found is booked
 //! like any other outcome, with a line in the list of what operators did.
 
+use super::PayError;
 use crate::app::App;
 use dropleaf_core::audit::Act;
-use dropleaf_core::payment::PaymentState;
+use dropleaf_core::payment::{Payment, PaymentState};
 use dropleaf_core::{Code, Error, Result, ledger};
-use dropleaf_store::DbError;
-use dropleaf_store::payment_lines::{self, PaymentLine};
+use dropleaf_store::{DbError, payments};
 
 /// What a person found on the chain.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,27 +18,29 @@ pub enum Resolution {
 }
 
 impl App {
-    /// Decides on a payment. When the money moved, what it buys is made now.
-    pub async fn resolve_payment(
-        &self,
-        actor: &str,
-        id: &str,
-        resolution: Resolution,
-    ) -> Result<PaymentLine> {
+    /// Decides on a payment. When the money moved, what it buys is made now; if that fails, it is tried again like
+    /// everything that is settled.
+    pub async fn resolve_payment(&self, actor: &str, id: &str, resolution: Resolution) -> Result<Payment> {
         let payment = self.get_payment(id).await?;
         // Whoever asks the facilitator at this moment comes to an end first.
-        let turn = self.payment_locks.take(&payment.key).await;
+        let _turn = self.payment_locks.take(&payment.key).await;
         let payment = self.get_payment(id).await?;
         if payment.state != PaymentState::Unknown {
             return Err(decided(&payment));
         }
         let now = self.now();
-        let mut stmts = Vec::new();
-        let said = match &resolution {
+        let (mut stmts, said) = match &resolution {
             Resolution::Settled { transaction } => {
                 let transaction = transaction_on(&payment.network, transaction)?;
-                stmts.push(payment_lines::decide_settled(id, transaction, now));
-                format!("settled by {transaction}")
+                let settled = Payment {
+                    state: PaymentState::Settled,
+                    transaction: Some(transaction.to_owned()),
+                    reason: None,
+                    held_until: now,
+                    updated_at: now,
+                    ..payment.clone()
+                };
+                (vec![payments::update(&payment, &settled)], format!("settled by {transaction}"))
             }
             Resolution::NotSettled { .. } if payment.valid_until > now => {
                 return Err(Error::new(
@@ -48,24 +50,34 @@ impl App {
             }
             Resolution::NotSettled { reason } => {
                 let reason = ledger::reason(reason)?;
-                stmts.extend(payment_lines::decide_refused(id, &reason, now));
-                format!("not settled: {reason}")
+                (self.refuse_stmts(&payment, &reason), format!("not settled: {reason}"))
             }
         };
         stmts.push(self.audited(actor, Act::ResolvePayment, id, Some(said)));
         match self.store.commit(stmts).await {
             Ok(_) => {}
-            Err(DbError::Guard(payment_lines::DECIDED)) => {
-                return Err(decided(&self.get_payment(id).await?));
-            }
+            Err(DbError::Guard(payments::MOVED)) => return Err(decided(&self.get_payment(id).await?)),
             Err(error) => return Err(error.into()),
         }
-        drop(turn);
+        let payment = self.get_payment(id).await?;
+        if payment.state == PaymentState::Settled {
+            self.finish(&payment).await;
+        }
         self.get_payment(id).await
+    }
+
+    async fn finish(&self, payment: &Payment) {
+        let driven = match self.hold(payment).await {
+            Ok(held) => self.drive(held, false).await,
+            Err(error) => Err(error),
+        };
+        if let Err(PayError::Failed(error)) = driven {
+            tracing::warn!(%error, payment = payment.id, "a payment that was decided on waits to be fulfilled");
+        }
     }
 }
 
-fn decided(payment: &PaymentLine) -> Error {
+fn decided(payment: &Payment) -> Error {
     let state = payment.state.as_str();
     Error::new(Code::Conflict, format!("The payment is `{state}`; only `unknown` ones are decided by hand."))
 }

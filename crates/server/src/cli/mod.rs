@@ -5,18 +5,49 @@ mod account;
 mod backup;
 mod encrypt;
 mod facilitator;
+mod ledger;
 mod mcp;
+mod payments;
 mod person;
 mod reports;
 mod settings;
 mod takedown;
 pub mod welcome;
 
-use crate::config::{Layers, Sources};
-use crate::{logging, serve};
+use crate::config::{Config, Layers, Listen, Sources};
+use crate::{logging, serve, startup, tls};
 use anyhow::{Context, Result};
 use clap::{Args, Parser, Subcommand};
+use dropleaf_app::App;
 use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// How a command ends that found books which do not balance.
+const UNBALANCED: u8 = 3;
+
+/// What `ledger audit` complains of, after it has said what is wrong.
+#[derive(Debug)]
+struct Unbalanced;
+
+impl std::fmt::Display for Unbalanced {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("the books do not balance")
+    }
+}
+
+impl std::error::Error for Unbalanced {}
+
+/// How the process ends with this error.
+pub fn exit_code(error: &anyhow::Error) -> ExitCode {
+    if error.is::<Unbalanced>() { ExitCode::from(UNBALANCED) } else { ExitCode::FAILURE }
+}
+
+/// The app over the storage of these settings, whether or not a server has it open too.
+async fn open(config: Config) -> Result<App> {
+    tls::install_provider();
+    let port = Listen::parse(&config.listen)?.port;
+    startup::open_app(&config.resolve(port)?).await
+}
 
 /// A private host for the pages that software agents make.
 #[derive(Debug, Parser)]
@@ -75,6 +106,12 @@ enum Command {
     Takedown(takedown::Takedown),
     /// What operators did, newest first
     Audit(takedown::Audit),
+    /// What was paid, and deciding on payments whose outcome is not known
+    #[command(subcommand)]
+    Payments(payments::Command),
+    /// The books
+    #[command(subcommand)]
+    Ledger(ledger::Command),
     /// Write a complete copy of the service into DIR, while it runs or not
     Backup(backup::Backup),
     /// Bring back what `backup` wrote
@@ -137,6 +174,8 @@ impl Cli {
                 Some(Command::Reports(reports)) => reports.run(config).await,
                 Some(Command::Takedown(takedown)) => takedown.run(config).await,
                 Some(Command::Audit(audit)) => audit.run(config).await,
+                Some(Command::Payments(command)) => payments::run(command, config).await,
+                Some(Command::Ledger(command)) => ledger::run(&command, config).await,
                 Some(Command::Backup(backup)) => backup.run(config).await,
                 Some(Command::Restore(restore)) => restore.run(config).await,
                 Some(Command::Facilitator) => facilitator::run(config, listen.as_deref()).await,

@@ -9,7 +9,7 @@ use toml::{Table, Value};
 /// Variables with our prefix that are no settings.
 const NOT_SETTINGS: [&str; 5] = ["CONFIG", "BIN", "API_KEY", "URL", "TEST_"];
 /// Settings of features this version does not have yet; scripts may set them already.
-const RESERVED: [&str; 2] = ["agents_url", "stripe."];
+const RESERVED: [&str; 1] = ["stripe."];
 /// Never shown; the address of a JSON-RPC server often holds the key to it.
 const SECRET: [&str; 4] =
     ["secret_key", "s3.secret_access_key", "payments.facilitator_headers", "payments.evm_rpc_url"];
