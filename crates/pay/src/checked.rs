@@ -39,6 +39,8 @@ pub struct Recognised {
     pub payer: Address,
     /// Without it nothing is proved about who sends the proof.
     pub payer_is_eoa: bool,
+    /// The identifier a client gave its payment, if it can be read.
+    pub payment_identifier: Option<String>,
 }
 
 impl Checked {

@@ -77,7 +77,8 @@ impl Proof {
             Generation::V2 => extensions::identifier(sent, terms.identifier)?,
         };
         let payment = self.payment(offer)?;
-        payment.pays(offer, now, Margins::OURS)?;
+        payment.pays(offer)?;
+        payment.is_timely(offer, now, Margins::OURS)?;
         Ok(Checked {
             key: payment.key(offer)?,
             payer: payment.payer(),
@@ -103,7 +104,13 @@ impl Proof {
         self.check_resource(terms)?;
         let payment = self.payment(offer)?;
         let payer_is_eoa = payment.is_signed_by_payer(offer)?;
-        Ok(Recognised { key: payment.key(offer)?, payer: payment.payer(), payer_is_eoa })
+        let payment_identifier = match self.generation {
+            Generation::V1 => None,
+            Generation::V2 => {
+                self.extensions().and_then(|it| extensions::identifier(it, terms.identifier)).unwrap_or(None)
+            }
+        };
+        Ok(Recognised { key: payment.key(offer)?, payer: payment.payer(), payer_is_eoa, payment_identifier })
     }
 
     /// Our offer on the network that the proof names.

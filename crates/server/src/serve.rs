@@ -16,6 +16,8 @@ use tokio::net::TcpListener;
 
 /// How long requests under way may take to end when the server stops.
 const PATIENCE: Duration = Duration::from_secs(20);
+/// How long the start waits to hear what the payment facilitator supports.
+const FACILITATOR_PATIENCE: Duration = Duration::from_secs(3);
 
 /// A server that is up.
 #[derive(Debug)]
@@ -46,7 +48,6 @@ pub async fn start(config: Config) -> Result<Running> {
     let port = listeners.first().context("nothing to listen on")?.local_addr()?.port();
     let resolved = Arc::new(config.resolve(port)?);
     let app = Arc::new(startup::open_app(&resolved).await?);
-    app.refresh_market().await;
     start_with(resolved, app, listeners).await
 }
 
@@ -64,6 +65,8 @@ pub async fn start_with(
         "" => None,
         cert => Some(tls::acceptor(cert, &resolved.config.tls.key_file)?),
     };
+    // A facilitator that does not answer must not keep the pages from being served.
+    let known = tokio::time::timeout(FACILITATOR_PATIENCE, app.refresh_market()).await.unwrap_or(false);
     let metrics = Arc::new(Metrics::default());
     let tasks = Tasks::default();
     let door =
@@ -86,6 +89,7 @@ pub async fn start_with(
         collect: Duration::from_secs(resolved.config.sweep.collect_every_minutes.max(1) * 60),
     };
     tasks.start_all(&app, &metrics, every);
+    tasks.start_payments(&app, known);
     Ok(Running { app, resolved, metrics, first_key, first_link, tasks })
 }
 
@@ -105,7 +109,7 @@ pub async fn run(layers: &Layers, config: Config) -> Result<()> {
     Ok(())
 }
 
-async fn wait_for_signal() -> Result<()> {
+pub(crate) async fn wait_for_signal() -> Result<()> {
     use tokio::signal::unix::{SignalKind, signal};
     let (mut term, mut int) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
     tokio::select! { _ = term.recv() => {}, _ = int.recv() => {} }

@@ -1,4 +1,5 @@
-//! Work in the background that shutdown waits for: the sweep, writing view counts, news from other nodes.
+//! Work in the background that shutdown waits for: the sweep, writing view counts, news from other nodes, payments that
+//! were left half-way, looking through the books.
 
 use crate::metrics::Metrics;
 use dropleaf_app::{App, Swept};
@@ -15,6 +16,11 @@ const FLUSH_LATER: Duration = Duration::from_secs(55);
 const FLUSH_SHARE: u32 = 50;
 const FIRST_COLLECT: Duration = Duration::from_mins(1);
 const ERASE_EVERY: Duration = Duration::from_secs(10);
+const AUDIT_EVERY: Duration = Duration::from_hours(24);
+const RECOVER_EVERY: Duration = Duration::from_secs(30);
+/// What the facilitator supports is asked for this often; more often while it does not say.
+const MARKET_EVERY: Duration = Duration::from_mins(5);
+const MARKET_SOON: Duration = Duration::from_secs(10);
 
 /// How often the regular work is done.
 #[derive(Debug, Clone, Copy)]
@@ -74,6 +80,13 @@ impl Tasks {
                 let _ = tokio::time::timeout(ERASE_EVERY, eraser.only_view_sent()).await;
             }
         });
+        let books = Arc::clone(app);
+        self.spawn_until_stop(async move {
+            loop {
+                books.watch_books().await;
+                tokio::time::sleep(AUDIT_EVERY).await;
+            }
+        });
         let (sweeper, counters) = (Arc::clone(app), Arc::clone(metrics));
         self.spawn_until_stop(async move {
             loop {
@@ -102,6 +115,31 @@ impl Tasks {
                     Err(error) => tracing::warn!(%error, "collecting stopped early"),
                 }
                 tokio::time::sleep(every.collect).await;
+            }
+        });
+    }
+
+    /// Starts what payments need; nothing when nothing is sold. `known`: what the facilitator supports is known.
+    pub fn start_payments(&self, app: &Arc<App>, mut known: bool) {
+        if app.settings().payments.is_none() {
+            return;
+        }
+        let market = Arc::clone(app);
+        self.spawn_until_stop(async move {
+            loop {
+                tokio::time::sleep(if known { MARKET_EVERY } else { MARKET_SOON }).await;
+                known = market.refresh_market().await;
+            }
+        });
+        let payments = Arc::clone(app);
+        self.spawn_until_stop(async move {
+            loop {
+                match payments.recover_payments().await {
+                    Ok(0) => {}
+                    Ok(decided) => tracing::info!(decided, "payments that were left half-way are decided"),
+                    Err(error) => tracing::warn!(%error, "payments could not be looked through"),
+                }
+                tokio::time::sleep(RECOVER_EVERY).await;
             }
         });
     }

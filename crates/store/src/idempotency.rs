@@ -60,3 +60,8 @@ pub fn insert(scope: &str, key_hash: &[u8; 32], answer: &Answered, now: i64, not
 pub fn delete_old(not_before: i64) -> Stmt {
     Stmt::new("DELETE FROM idempotency WHERE created_at <= $1", vec![not_before.into()])
 }
+
+/// Forgets whatever points at this: what it named did not come to be.
+pub fn delete_named(scope: &str, sealed: &[u8]) -> Stmt {
+    Stmt::new("DELETE FROM idempotency WHERE scope = $1 AND sealed = $2", vec![scope.into(), sealed.into()])
+}

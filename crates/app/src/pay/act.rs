@@ -1,14 +1,18 @@
 //! The paid act: check, verify, stage and reserve, settle, make. The order is the safety: nothing is settled that was not
 //! reserved with all it buys, and nothing is made that was not settled. Decisions §5.2.
 
-use super::{Bought, PayError};
+use super::asked::Asked;
+use super::reserve::Reserved;
+use super::settle::refused_by;
+use super::{Ask, Bought, Facilitator, PayError};
 use crate::app::App;
 use crate::staging::{Prepared, Upload};
 use dropleaf_core::account::Account;
-use dropleaf_core::payment::Item;
+use dropleaf_core::payment::{Item, Payment, PaymentState};
 use dropleaf_core::unlock::Sku;
 use dropleaf_core::{Code, Error, Result};
-use dropleaf_pay::Proof;
+use dropleaf_pay::facilitator::{self, Expected, VerifyAnswer, read_verify};
+use dropleaf_pay::{Checked, Proof};
 use std::net::IpAddr;
 
 /// A page that was checked and may be sold.
@@ -54,7 +58,90 @@ impl App {
     }
 
     /// Buys. To be run where the caller hanging up does not cut it short.
-    pub async fn pay(&self, _request: PayRequest) -> Result<Bought, PayError> {
-        Err(Error::plain(Code::Internal).into())
+    pub async fn pay(&self, request: PayRequest) -> Result<Bought, PayError> {
+        let item = request.order.item();
+        let known = request.proof.recognise(&self.terms_to_recognise(item)?)?;
+        let asked = self.asked(&request, &known)?;
+        // Names first, then the payment: everybody waits in this order, so nobody waits in a circle.
+        let _named = asked.take_turns(&self.payment_locks).await;
+        let turn = self.payment_locks.take(known.key.as_str()).await;
+        let found = self.store.find_payment_by_key(known.key.as_str()).await?;
+        let refused = match found {
+            Some(payment) if payment.state != PaymentState::Refused => {
+                return self.again(payment, &asked).await;
+            }
+            refused => refused,
+        };
+
+        let listing = self.listing(item)?;
+        let checked = request.proof.check(&listing.terms, self.now())?;
+        // Only the payer's own signature makes a name theirs; that of a contract has to be verified first.
+        if checked.payer_is_eoa
+            && let Some(first) = self.find_first(&asked).await?
+        {
+            drop(turn);
+            return self.again_named(first, &asked).await;
+        }
+        let ask = facilitator::request(&checked, &listing.terms);
+        if let Err(refusal) = self.verify(&checked, &ask).await {
+            // Another node may have settled it meanwhile, so that it looks used; that is no reason to pay again.
+            return match self.store.find_payment_by_key(known.key.as_str()).await? {
+                Some(payment) if payment.state != PaymentState::Refused => self.again(payment, &asked).await,
+                _ => Err(refusal),
+            };
+        }
+        if !checked.payer_is_eoa
+            && let Some(first) = self.find_first(&asked).await?
+        {
+            drop(turn);
+            return self.again_named(first, &asked).await;
+        }
+        match self.reserve(request.order, &checked, ask, &asked, refused).await? {
+            Reserved::Now(payment) => self.drive(*payment, true).await,
+            // Another node was faster with the same payment, or with another under the same name.
+            Reserved::Before => match self.store.find_payment_by_key(known.key.as_str()).await? {
+                Some(payment) => self.again(payment, &asked).await,
+                None => Err(in_flight(1)),
+            },
+            Reserved::Named => match self.find_first(&asked).await? {
+                Some(first) => {
+                    drop(turn);
+                    self.again_named(first, &asked).await
+                }
+                None => Err(Error::plain(Code::IdempotencyInFlight).retry_after(1).into()),
+            },
+        }
     }
+
+    /// The answer of a payment that another proof was sent for, under the same name.
+    async fn again_named(&self, first: Payment, asked: &Asked) -> Result<Bought, PayError> {
+        let _turn = self.payment_locks.take(&first.key).await;
+        match self.store.find_payment(&first.id).await? {
+            Some(payment) => self.again(payment, asked).await,
+            None => Err(in_flight(1)),
+        }
+    }
+
+    /// Asks the facilitator whether it would settle. Anything but a clear yes ends the act before money can move.
+    async fn verify(&self, checked: &Checked, ask: &str) -> Result<(), PayError> {
+        let unavailable = || Error::plain(Code::FacilitatorUnavailable).retry_after(10);
+        let reply = match self.facilitator()?.ask(Ask::Verify, ask).await {
+            Ok(reply) => reply,
+            Err(lost) => return Err(unavailable().with_source(lost.0).into()),
+        };
+        match read_verify(reply.status, &reply.body, &Expected::of(checked)) {
+            VerifyAnswer::Valid => Ok(()),
+            VerifyAnswer::Refused(reason) => Err(PayError::Refused(refused_by(&reason, None))),
+            VerifyAnswer::Fault(why) => Err(unavailable().with_source(why).into()),
+        }
+    }
+
+    pub(super) fn facilitator(&self) -> Result<&dyn Facilitator> {
+        self.facilitator.as_deref().ok_or_else(|| Error::plain(Code::FacilitatorUnavailable).retry_after(10))
+    }
+}
+
+/// Somebody else works on the payment.
+pub(super) fn in_flight(seconds: i64) -> PayError {
+    Error::plain(Code::PaymentInFlight).retry_after(seconds).into()
 }

@@ -1,1 +1,164 @@
-//! What a payment will make, decided when it is reserved and kept sealed until it is made and told.
+//! What a payment will make, decided when it is reserved and kept sealed until it is made and told: whoever makes it, and
+//! however often it is told, it is the same.
+
+use crate::api_keys::NewKey;
+use crate::app::App;
+use crate::sealing;
+use crate::staging::Staged;
+use dropleaf_core::account::Account;
+use dropleaf_core::api_key::ApiKey;
+use dropleaf_core::payment::Payment;
+use dropleaf_core::scope::Scopes;
+use dropleaf_core::site::{Site, State, Visibility};
+use dropleaf_core::unlock::Unlocks;
+use dropleaf_core::{Error, Result, secret};
+use dropleaf_pay::Network;
+use dropleaf_store::site_versions::SiteVersion;
+use serde::{Deserialize, Serialize};
+
+/// The plan of accounts that are made by a payment. Decisions §3.2.
+const PLAN: &str = "free";
+const KEY_NAME: &str = "provisioned";
+
+#[derive(Serialize, Deserialize)]
+pub(super) enum Draft {
+    Page(PageDraft),
+    Key(KeyDraft),
+}
+
+#[derive(Serialize, Deserialize)]
+pub(super) struct PageDraft {
+    site_id: String,
+    token: String,
+    pub(super) claim_token: String,
+    bundle_id: String,
+    title: String,
+    byte_size: i64,
+    file_count: i64,
+    pub(super) warnings: Vec<String>,
+}
+
+#[derive(Serialize, Deserialize)]
+pub(super) struct KeyDraft {
+    account_id: String,
+    key_id: String,
+    secret: String,
+}
+
+impl PageDraft {
+    pub(super) fn site(&self, app: &App, payment: &Payment) -> Site {
+        // Only who signed with a key of their own can sign again later. Spec §5 rule 4.
+        let has_wallet =
+            payment.payer_is_eoa && Network::parse(&payment.network).is_some_and(Network::is_evm);
+        Site {
+            token: self.token.clone(),
+            host_label: app.keys.host_label(&self.site_id),
+            id: self.site_id.clone(),
+            account_id: None,
+            slug: None,
+            visibility: Visibility::Unlisted,
+            state: State::Live,
+            title: self.title.clone(),
+            version: 1,
+            bundle_id: Some(self.bundle_id.clone()),
+            byte_size: self.byte_size,
+            created_at: payment.created_at,
+            updated_at: payment.created_at,
+            expires_at: None,
+            agentation: false,
+            csp_strict: false,
+            e2e: false,
+            password_hash: None,
+            email_gate_domain: None,
+            gate_version: 1,
+            claim_hash: Some(secret::hash(&self.claim_token)),
+            claimed_at: None,
+            counted: false,
+            ended_at: None,
+            purged_at: None,
+            view_count: 0,
+            last_viewed_at: None,
+            payment_id: Some(payment.id.clone()),
+            wallet: has_wallet.then(|| payment.payer.to_ascii_lowercase()),
+        }
+    }
+
+    pub(super) fn version(&self, payment: &Payment) -> SiteVersion {
+        SiteVersion {
+            site_id: self.site_id.clone(),
+            version: 1,
+            bundle_id: self.bundle_id.clone(),
+            title: self.title.clone(),
+            byte_size: self.byte_size,
+            file_count: self.file_count,
+            e2e: false,
+            restored_from: None,
+            created_at: payment.created_at,
+        }
+    }
+}
+
+impl KeyDraft {
+    pub(super) fn account(&self, payment: &Payment) -> Account {
+        Account {
+            id: self.account_id.clone(),
+            email: None,
+            plan: PLAN.to_owned(),
+            is_operator: false,
+            balance_minor: 0,
+            active_pages: 0,
+            unlocks: Unlocks::default(),
+            created_at: payment.created_at,
+        }
+    }
+
+    pub(super) fn key(&self, payment: &Payment) -> NewKey {
+        let key = ApiKey {
+            id: self.key_id.clone(),
+            account_id: self.account_id.clone(),
+            name: KEY_NAME.to_owned(),
+            prefix: secret::shown_prefix(&self.secret).to_owned(),
+            created_at: payment.created_at,
+            last_used: None,
+            grant_id: None,
+            scopes: Scopes::ALL,
+        };
+        NewKey { key, secret: self.secret.clone() }
+    }
+}
+
+impl App {
+    pub(super) fn draft_page(&self, staged: &Staged) -> Draft {
+        Draft::Page(PageDraft {
+            site_id: self.minter.ordered_id("site", self.now()),
+            token: self.minter.page_token(),
+            claim_token: self.minter.claim_token(),
+            bundle_id: staged.bundle_id.clone(),
+            title: staged.title.clone(),
+            byte_size: staged.byte_size,
+            file_count: staged.file_count,
+            warnings: staged.warnings.clone(),
+        })
+    }
+
+    pub(super) fn draft_key(&self) -> Draft {
+        Draft::Key(KeyDraft {
+            account_id: self.minter.id("acct"),
+            key_id: self.minter.id("key"),
+            secret: self.minter.api_key(),
+        })
+    }
+
+    pub(super) fn seal_draft(&self, draft: &Draft, payment_id: &str) -> Result<Vec<u8>> {
+        let text = serde_json::to_vec(draft).map_err(Error::internal)?;
+        let key = self.keys.mac("payment draft", payment_id.as_bytes());
+        Ok(sealing::seal(&self.minter, key, payment_id.as_bytes(), &text)?.to_vec())
+    }
+
+    pub(super) fn open_draft(&self, payment: &Payment) -> Result<Draft> {
+        let sealed = payment.draft.as_deref().ok_or_else(|| Error::internal("a payment has no draft"))?;
+        let key = self.keys.mac("payment draft", payment.id.as_bytes());
+        let text = sealing::open(key, payment.id.as_bytes(), sealed)?;
+        serde_json::from_slice(&text).map_err(Error::internal)
+    }
+}

@@ -1,1 +1,169 @@
-//! Drives a reserved payment to its end: asks to settle it, reads the answer, and makes what it buys.
+//! Drives a reserved payment to its end: asks to settle it, reads the answer, and makes what it buys. A request does it,
+//! or whoever finds the payment lying about later; the hold in its row says whose turn it is.
+
+use super::act::in_flight;
+use super::settle::{Settlement, receipt, refused_by};
+use super::{Bought, PayError};
+use crate::app::App;
+use dropleaf_core::error::Fact;
+use dropleaf_core::payment::{Payment, PaymentState};
+use dropleaf_core::{Code, Error};
+use dropleaf_pay::Outcome;
+use dropleaf_pay::facilitator::Reason;
+use dropleaf_store::{DbError, Stmt, idempotency, payments};
+use std::pin::pin;
+use std::time::Duration;
+
+/// Whoever works on a payment has so long to say that it still does.
+pub(super) const HOLD_SECONDS: i64 = 30;
+const SAY_SO_EVERY: Duration = Duration::from_secs(10);
+/// Pauses between attempts to learn an outcome: doubled each time.
+const FIRST_PAUSE: i64 = 30;
+const LONGEST_PAUSE: i64 = 3600;
+/// When to come back while an outcome is not known.
+const COME_BACK: i64 = 10;
+
+impl App {
+    /// Takes a payment up that somebody else left.
+    pub(super) async fn hold(&self, payment: &Payment) -> Result<Payment, PayError> {
+        let now = self.now();
+        let mut held = payment.clone();
+        match payment.state {
+            // Nobody works on it; `held_until` is when it is looked into next.
+            PaymentState::Unknown => held.state = PaymentState::Settling,
+            _ if payment.held_until > now => {
+                return Err(in_flight((payment.held_until - now).min(5)));
+            }
+            _ => {}
+        }
+        if held.state == PaymentState::Settling {
+            held.attempts += 1;
+        }
+        held.held_until = now + HOLD_SECONDS;
+        self.move_on(payment, held).await
+    }
+
+    /// To the end, or as far as it goes. `told`: somebody waits for the answer.
+    pub(super) async fn drive(&self, payment: Payment, told: bool) -> Result<Bought, PayError> {
+        let first = payment.state == PaymentState::Verified;
+        let mut payment = payment;
+        if first {
+            if self.now() >= payment.valid_until {
+                self.refuse(&payment, "expired").await?;
+                return Err(PayError::Refused(refused_by(&Reason::new("expired"), None)));
+            }
+            // Written before anybody is asked: from here on the money may have moved.
+            let now = self.now();
+            let asking = Payment {
+                state: PaymentState::Settling,
+                attempts: payment.attempts + 1,
+                held_until: now + HOLD_SECONDS,
+                ..payment.clone()
+            };
+            payment = self.move_on(&payment, asking).await?;
+        }
+        if let (PaymentState::Settled, Some(transaction)) = (payment.state, payment.transaction.clone()) {
+            return self.fulfil(payment, transaction, told).await;
+        }
+        let settlement = self.settle(&mut payment, first).await.map_err(|error| not_known(None, error))?;
+        match settlement {
+            Settlement::Moved { transaction } => self.fulfil(payment, transaction, told).await,
+            Settlement::Stays(reason) => {
+                self.refuse(&payment, &reason.text).await?;
+                tracing::info!(payment = payment.id, reason = reason.text, "a payment was refused");
+                let receipt = receipt(&payment, Outcome::Refused { reason: reason.text.clone() });
+                Err(PayError::Refused(refused_by(&reason, receipt)))
+            }
+            Settlement::Unclear { why, transaction } => Err(self.leave(payment, why, transaction).await),
+        }
+    }
+
+    /// Nobody knows whether the money moved: says so, and leaves the payment to be looked into later.
+    async fn leave(&self, payment: Payment, why: &'static str, transaction: Option<String>) -> PayError {
+        let doublings = u32::try_from(payment.attempts.clamp(1, 8) - 1).unwrap_or(0);
+        let mut left = payment.clone();
+        left.state = PaymentState::Unknown;
+        left.reason = Some(why.to_owned());
+        left.transaction = transaction.or(left.transaction);
+        left.held_until = self.now() + (FIRST_PAUSE << doublings).min(LONGEST_PAUSE);
+        tracing::error!(
+            payment = payment.id,
+            why,
+            attempts = payment.attempts,
+            transaction = left.transaction,
+            "whether a payment was settled is not known"
+        );
+        let error = not_known(left.transaction.as_deref(), Error::internal(why));
+        // If this fails it is still being settled for all anybody knows, which comes to the same.
+        if let Err(failed) = self.store.commit(vec![payments::update(&payment, &left)]).await {
+            tracing::warn!(error = %failed, payment = payment.id, "a payment could not be put aside");
+        }
+        error
+    }
+
+    /// The money did not move: gives back what was held for it.
+    async fn refuse(&self, payment: &Payment, reason: &str) -> Result<(), PayError> {
+        self.store.commit(self.refuse_stmts(payment, reason)).await.map(|_| ()).map_err(moved)
+    }
+
+    pub(super) fn refuse_stmts(&self, payment: &Payment, reason: &str) -> Vec<Stmt> {
+        let now = self.now();
+        let mut refused = payment.clone();
+        refused.state = PaymentState::Refused;
+        refused.reason = Some(reason.to_owned());
+        refused.ask = None;
+        refused.draft = None;
+        refused.bundle_id = None;
+        refused.held_until = now;
+        refused.updated_at = now;
+        let mut stmts = vec![payments::update(payment, &refused)];
+        stmts.extend(payment.bundle_id.as_deref().map(|bundle| payments::release_bundle(bundle, now)));
+        let scope = format!("payer:{}", scope_of(payment));
+        stmts.push(idempotency::delete_named(&scope, payment.id.as_bytes()));
+        stmts
+    }
+
+    pub(super) async fn move_on(&self, from: &Payment, mut to: Payment) -> Result<Payment, PayError> {
+        to.updated_at = self.now();
+        self.store.commit(vec![payments::update(from, &to)]).await.map_err(moved)?;
+        Ok(to)
+    }
+
+    /// Waits for an answer and says meanwhile that the payment is being worked on.
+    pub(super) async fn while_held<T>(&self, payment: &mut Payment, work: impl Future<Output = T>) -> T {
+        let mut work = pin!(work);
+        loop {
+            if let Ok(done) = tokio::time::timeout(SAY_SO_EVERY, &mut work).await {
+                return done;
+            }
+            let held = Payment { held_until: self.now() + HOLD_SECONDS, ..payment.clone() };
+            match self.move_on(payment, held).await {
+                Ok(held) => *payment = held,
+                // Somebody may take over, who asks with the same bytes: nothing is settled twice.
+                Err(error) => tracing::warn!(?error, payment = payment.id, "a payment could not be held"),
+            }
+        }
+    }
+}
+
+/// The payer as names are scoped by: as on its chain, where only EVM addresses have cases that mean nothing.
+fn scope_of(payment: &Payment) -> String {
+    if payment.payer.starts_with("0x") { payment.payer.to_ascii_lowercase() } else { payment.payer.clone() }
+}
+
+/// Whatever fails once a payment is reserved, it may be settled later: nobody is told that nothing was charged.
+fn moved(error: DbError) -> PayError {
+    match error {
+        DbError::Guard(payments::MOVED) => in_flight(1),
+        error => not_known(None, error.into()),
+    }
+}
+
+/// Never terms: whoever signs anew may pay twice.
+pub(super) fn not_known(transaction: Option<&str>, source: Error) -> PayError {
+    let error = Error::plain(Code::SettlementUnknown).retry_after(COME_BACK).with_source(source);
+    match transaction {
+        Some(name) => error.with_fact("transaction", Fact::Text(name.to_owned())).into(),
+        None => error.into(),
+    }
+}

@@ -14,18 +14,24 @@ pub(crate) struct Locks(Mutex<HashMap<String, Weak<Turn<()>>>>);
 impl Locks {
     /// Waits until nobody else in this process works on the same name.
     pub(crate) async fn take(&self, name: &str) -> OwnedMutexGuard<()> {
-        let turn = {
-            let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-            if known.len() >= SWEEP_AT {
-                known.retain(|_, turn| turn.strong_count() > 0);
-            }
-            known.get(name).and_then(Weak::upgrade).unwrap_or_else(|| {
-                let turn = Arc::new(Turn::new(()));
-                known.insert(name.to_owned(), Arc::downgrade(&turn));
-                turn
-            })
-        };
-        turn.lock_owned().await
+        self.turn(name).lock_owned().await
+    }
+
+    /// Does not wait: None while somebody else in this process works on the same name.
+    pub(crate) fn try_take(&self, name: &str) -> Option<OwnedMutexGuard<()>> {
+        self.turn(name).try_lock_owned().ok()
+    }
+
+    fn turn(&self, name: &str) -> Arc<Turn<()>> {
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if known.len() >= SWEEP_AT {
+            known.retain(|_, turn| turn.strong_count() > 0);
+        }
+        known.get(name).and_then(Weak::upgrade).unwrap_or_else(|| {
+            let turn = Arc::new(Turn::new(()));
+            known.insert(name.to_owned(), Arc::downgrade(&turn));
+            turn
+        })
     }
 }
 

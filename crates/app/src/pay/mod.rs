@@ -2,23 +2,32 @@
 //! fails on the way. No cent is taken twice, and none is taken for nothing. ADR 13.
 
 mod act;
+mod asked;
+mod catalogue;
 mod draft;
 mod drive;
 mod facilitator;
+mod fulfil;
 mod goods;
 mod locks;
 mod market;
 mod recover;
+mod replay;
+mod reserve;
+mod resolve;
 mod sandbox;
 mod settings;
+mod settle;
 mod unlock;
 
 pub use act::{Order, PageToSell, PayRequest};
 pub use facilitator::{Ask, Facilitator, Lost, Reply, Trace};
 pub use goods::{Bought, Goods, PayError, PayRefused};
 pub use market::Listing;
+pub use resolve::Resolution;
 pub use sandbox::Sandbox;
 pub use settings::{EvmWay, Mode, PaymentSettings, Prices, SolanaWay};
+pub use unlock::{CatalogueEntry, Unlocked};
 
 pub(crate) use facilitator::facilitator;
 pub(crate) use locks::Locks;

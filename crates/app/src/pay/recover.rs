@@ -1,1 +1,61 @@
-//! Finishes payments that a crash or a silent facilitator left open.
+//! Payments that nobody works on and that are not decided, after a crash or an unclear answer: they are driven on, so
+//! that what was paid for is made though nobody asks again.
+
+use super::PayError;
+use super::asked::KEY_SHOWN_SECONDS;
+use crate::app::App;
+use dropleaf_core::payment::Payment;
+use dropleaf_core::{Code, Result};
+use dropleaf_store::{Stmt, payments};
+use futures_util::StreamExt;
+use futures_util::stream;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+const AT_MOST: i64 = 100;
+/// A facilitator that hangs for one must not keep the others waiting.
+const AT_ONCE: usize = 8;
+
+impl App {
+    /// Drives on what was left; says how many of them are decided now.
+    pub async fn recover_payments(&self) -> Result<usize> {
+        if self.facilitator.is_none() {
+            return Ok(0);
+        }
+        let stray = self.store.list_stray_payments(self.now(), AT_MOST).await?;
+        let decided = AtomicUsize::new(0);
+        stream::iter(stray)
+            .for_each_concurrent(AT_ONCE, |payment| async {
+                if self.recover(payment).await {
+                    decided.fetch_add(1, Ordering::Relaxed);
+                }
+            })
+            .await;
+        Ok(decided.into_inner())
+    }
+
+    async fn recover(&self, payment: Payment) -> bool {
+        // A request works on it.
+        let Some(_turn) = self.payment_locks.try_take(&payment.key) else { return false };
+        let driven = match self.hold(&payment).await {
+            Ok(held) => self.drive(held, false).await,
+            Err(error) => Err(error),
+        };
+        match driven {
+            Ok(_) | Err(PayError::Refused(_)) => true,
+            Err(PayError::Failed(error)) => {
+                // Of the others the log has heard already, or another node works on it.
+                if !matches!(error.code, Code::SettlementUnknown | Code::PaidNotSaved | Code::PaymentInFlight)
+                {
+                    tracing::warn!(%error, source = ?error.source, payment = payment.id, "a payment could not be taken up");
+                }
+                false
+            }
+        }
+    }
+
+    /// Erases secrets that are not shown again.
+    pub(crate) fn erase_drafts(&self) -> Stmt {
+        let now = self.now();
+        payments::erase_drafts(now - self.settings.retention.idempotency, now - KEY_SHOWN_SECONDS)
+    }
+}

@@ -3,6 +3,7 @@
 mod ask;
 mod cli;
 mod database;
+mod facilitator;
 pub(crate) mod json_schema;
 pub(crate) mod mcp;
 pub(crate) mod mcp_line;
@@ -10,15 +11,19 @@ mod node;
 pub(crate) mod oauth;
 mod person;
 pub(crate) mod pipe;
+mod purse;
 mod samples;
 mod smtp;
 mod tab;
+pub(crate) mod till;
 
 pub(crate) use ask::{Answer, Ask, Form};
 pub(crate) use cli::Dropleaf;
 pub(crate) use database::{Database, s3_url};
+pub(crate) use facilitator::{Call, FakeFacilitator, Fault};
 pub(crate) use node::{NOW, Node, Setup, on_each_database, site_path};
 pub(crate) use person::Person;
+pub(crate) use purse::{Purse, VALID_SECONDS};
 pub(crate) use samples::{noise, page, pdf, zip};
 pub(crate) use smtp::{MailServer, Mood, Seen, code_in};
 pub(crate) use tab::Tab;

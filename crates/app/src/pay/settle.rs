@@ -1,0 +1,144 @@
+//! Asking a facilitator to settle, and what its answers come to. The costliest mistake is to take an unclear answer for
+//! a no: once it may have happened, only a clear yes, the sandbox's own ledger or the chain itself decides.
+
+use super::{Ask, PayRefused, Trace};
+use crate::app::App;
+use dropleaf_core::payment::Payment;
+use dropleaf_core::{Error, Result};
+use dropleaf_pay::facilitator::{Expected, Reason, ReasonKind, SettleAnswer, read_settle};
+use dropleaf_pay::{Address, Amount, Network, Outcome, Receipt, SolanaAddress};
+
+/// So long after a payment's end it is certain that a chain that does not show it never will.
+const CHAIN_SECONDS: i64 = 300;
+
+/// What became of the money.
+pub(super) enum Settlement {
+    Moved {
+        transaction: String,
+    },
+    /// It did not move and will not.
+    Stays(Reason),
+    Unclear {
+        why: &'static str,
+        transaction: Option<String>,
+    },
+}
+
+impl App {
+    /// Asks until it is clear, twice at most. `first`: nobody was asked before, so that a clear no is one.
+    pub(super) async fn settle(&self, payment: &mut Payment, first: bool) -> Result<Settlement> {
+        let answer = self.ask_to_settle(payment).await?;
+        let answer = match answer {
+            SettleAnswer::Settled { transaction } => return Ok(Settlement::Moved { transaction }),
+            SettleAnswer::Refused(reason) if first => {
+                // Anybody may have handed it to the chain before us: the money came all the same.
+                if reason.kind == ReasonKind::NonceUsed
+                    && let Trace::Landed { transaction } = self.facilitator()?.trace(payment).await
+                {
+                    return Ok(Settlement::Moved { transaction });
+                }
+                return Ok(Settlement::Stays(reason));
+            }
+            SettleAnswer::Pending { .. } | SettleAnswer::Unknown { .. } if first => {
+                let named = named(&answer);
+                match self.ask_to_settle(payment).await? {
+                    SettleAnswer::Pending { transaction: None } => {
+                        SettleAnswer::Pending { transaction: named }
+                    }
+                    SettleAnswer::Unknown { why, transaction: None } => {
+                        SettleAnswer::Unknown { why, transaction: named }
+                    }
+                    answer => answer,
+                }
+            }
+            answer => answer,
+        };
+        if let SettleAnswer::Settled { transaction } = answer {
+            return Ok(Settlement::Moved { transaction });
+        }
+        self.look(payment, answer).await
+    }
+
+    /// When asking did not help: looks where the money would be.
+    async fn look(&self, payment: &Payment, answer: SettleAnswer) -> Result<Settlement> {
+        match (self.facilitator()?.trace(payment).await, answer) {
+            (Trace::Landed { transaction }, _) => Ok(Settlement::Moved { transaction }),
+            // The ledger is our own, so its no is one, whenever it is said.
+            (Trace::Absent, SettleAnswer::Refused(reason)) if payment.sandbox => {
+                Ok(Settlement::Stays(reason))
+            }
+            (Trace::Absent, _) if self.now() >= payment.valid_until.saturating_add(CHAIN_SECONDS) => {
+                Ok(Settlement::Stays(Reason::new("payment_expired")))
+            }
+            (_, SettleAnswer::Refused(_)) => Ok(Settlement::Unclear {
+                why: "it is refused, but may have been settled before",
+                transaction: None,
+            }),
+            (_, SettleAnswer::Unknown { why, transaction }) => Ok(Settlement::Unclear { why, transaction }),
+            (_, SettleAnswer::Pending { transaction }) => {
+                Ok(Settlement::Unclear { why: "it is on its way", transaction })
+            }
+            (_, SettleAnswer::Settled { transaction }) => Ok(Settlement::Moved { transaction }),
+        }
+    }
+
+    /// Always with the same bytes: whoever settled them answers as before.
+    async fn ask_to_settle(&self, payment: &mut Payment) -> Result<SettleAnswer> {
+        let expected = expected(payment).ok_or_else(|| Error::internal("a payment cannot be read back"))?;
+        let ask =
+            payment.ask.clone().ok_or_else(|| Error::internal("a payment has nothing to be asked with"))?;
+        let facilitator = self.facilitator()?;
+        let reply = self.while_held(payment, facilitator.ask(Ask::Settle, &ask)).await;
+        Ok(match reply {
+            Ok(reply) => read_settle(reply.status, &reply.body, &expected),
+            Err(lost) => {
+                tracing::warn!(
+                    payment = payment.id,
+                    why = lost.0,
+                    "no answer came from the payment facilitator"
+                );
+                SettleAnswer::Unknown { why: "no answer came", transaction: None }
+            }
+        })
+    }
+}
+
+fn named(answer: &SettleAnswer) -> Option<String> {
+    match answer {
+        SettleAnswer::Pending { transaction } | SettleAnswer::Unknown { transaction, .. } => {
+            transaction.clone()
+        }
+        SettleAnswer::Settled { .. } | SettleAnswer::Refused(_) => None,
+    }
+}
+
+/// What an answer must agree with.
+fn expected(payment: &Payment) -> Option<Expected> {
+    Some(Expected {
+        network: Network::parse(&payment.network)?,
+        payer: Address::parse(&payment.payer)?,
+        amount: Amount::new(u64::try_from(payment.amount).ok()?),
+        fee_payer: payment.fee_payer.as_deref().and_then(SolanaAddress::parse),
+    })
+}
+
+/// How a payment ended, for its payer.
+pub(super) fn receipt(payment: &Payment, outcome: Outcome) -> Option<Receipt> {
+    Some(Receipt {
+        network: Network::parse(&payment.network)?,
+        payer: Address::parse(&payment.payer)?,
+        outcome,
+    })
+}
+
+/// A facilitator's no, in words of ours.
+pub(super) fn refused_by(reason: &Reason, receipt: Option<Receipt>) -> PayRefused {
+    let sentence = match reason.kind {
+        ReasonKind::NonceUsed => "The authorization was used or cancelled before. Sign a new one.",
+        ReasonKind::InsufficientFunds => "The wallet does not hold enough of the token. No money moved.",
+        ReasonKind::Expired => "The authorization has expired, or will within seconds. Sign a new one.",
+        ReasonKind::Signature => "The signature is not valid.",
+        ReasonKind::Other => "The payment facilitator did not accept the payment. No money moved.",
+    };
+    PayRefused { reason: reason.text.clone(), sentence: sentence.to_owned(), malformed: false, receipt }
+}

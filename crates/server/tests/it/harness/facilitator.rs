@@ -1,0 +1,296 @@
+//! A facilitator for tests: it checks payments for real, keeps a ledger in which each key is used once, counts what it is
+//! asked, and can be told to fail, stall or lie. It speaks HTTP on loopback, or answers in the same process.
+
+use super::NOW;
+use dropleaf_app::{Ask, Facilitator, Lost, Reply};
+use dropleaf_core::{Clock, ManualClock};
+use dropleaf_pay::sandbox::{self, Transfer};
+use dropleaf_pay::{Cluster, Network, SolanaAddress};
+use futures_util::future::BoxFuture;
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Semaphore;
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::task::JoinSet;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Call {
+    Supported,
+    Verify,
+    Settle,
+}
+
+/// What becomes of one call, instead of an honest answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Fault {
+    /// Does nothing and says this.
+    Says(u16, String),
+    /// Does what it is asked and says this instead.
+    DoesAndSays(u16, String),
+    /// Does nothing and closes the connection.
+    Closes,
+    /// Does it; the answer is lost.
+    DoesAndCloses,
+    /// Does nothing and never answers.
+    Hangs,
+    /// Waits to be let go, then is honest.
+    Waits,
+    /// Does it and waits to be let go, then says so.
+    DoesAndWaits,
+}
+
+/// Faults of the kinds that every client of a facilitator must survive.
+impl Fault {
+    pub(crate) fn says(status: u16, body: &str) -> Self {
+        Self::Says(status, body.to_owned())
+    }
+
+    pub(crate) fn does_and_says(status: u16, body: &str) -> Self {
+        Self::DoesAndSays(status, body.to_owned())
+    }
+}
+
+/// Clones are the same facilitator.
+#[derive(Debug, Clone)]
+pub(crate) struct FakeFacilitator(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    port: u16,
+    clock: Arc<dyn Clock>,
+    networks: [Network; 2],
+    fee_payer: SolanaAddress,
+    books: Mutex<Books>,
+    stalls: UnboundedSender<Call>,
+    stalled: tokio::sync::Mutex<UnboundedReceiver<Call>>,
+    gate: Semaphore,
+    gone_on: Semaphore,
+    tasks: Mutex<JoinSet<()>>,
+}
+
+#[derive(Debug, Default)]
+struct Books {
+    ledger: Vec<Transfer>,
+    calls: Vec<(Call, String)>,
+    faults: Vec<(Call, VecDeque<Fault>)>,
+    forgetful: bool,
+}
+
+impl FakeFacilitator {
+    /// For nodes whose clock stands still at [`NOW`].
+    pub(crate) async fn start() -> Self {
+        Self::start_with(Arc::new(ManualClock::at(NOW))).await
+    }
+
+    pub(crate) async fn start_with(clock: Arc<dyn Clock>) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let (stalls, stalled) = unbounded_channel();
+        let fake = Self(Arc::new(Inner {
+            port: listener.local_addr().unwrap().port(),
+            clock,
+            networks: [Network::BASE, Network::SOLANA],
+            fee_payer: sandbox::fee_payer(Cluster::Mainnet),
+            books: Mutex::default(),
+            stalls,
+            stalled: stalled.into(),
+            gate: Semaphore::new(0),
+            gone_on: Semaphore::new(0),
+            tasks: Mutex::default(),
+        }));
+        let inner = Arc::downgrade(&fake.0);
+        fake.0.tasks.lock().unwrap().spawn(async move {
+            let mut open = JoinSet::new();
+            while let Ok((stream, _)) = listener.accept().await {
+                let Some(inner) = inner.upgrade() else { return };
+                open.spawn(talk(stream, Self(inner)));
+            }
+        });
+        fake
+    }
+
+    pub(crate) fn url(&self) -> String {
+        format!("http://127.0.0.1:{}", self.0.port)
+    }
+
+    /// What becomes of the next calls of this kind, one after the other; later ones are answered honestly.
+    pub(crate) fn next(&self, call: Call, faults: impl IntoIterator<Item = Fault>) {
+        let mut books = self.0.books.lock().unwrap();
+        match books.faults.iter_mut().find(|(of, _)| *of == call) {
+            Some((_, queue)) => queue.extend(faults),
+            None => books.faults.push((call, faults.into_iter().collect())),
+        }
+    }
+
+    /// From now on a payment that was settled is refused as used when it is to be settled again.
+    pub(crate) fn forgets(&self) {
+        self.0.books.lock().unwrap().forgetful = true;
+    }
+
+    /// From now on it answers again as it did the first time.
+    pub(crate) fn remembers(&self) {
+        self.0.books.lock().unwrap().forgetful = false;
+    }
+
+    /// How often it was asked.
+    pub(crate) fn calls(&self, call: Call) -> usize {
+        self.bodies(call).len()
+    }
+
+    /// What it was asked with.
+    pub(crate) fn bodies(&self, call: Call) -> Vec<String> {
+        let books = self.0.books.lock().unwrap();
+        books.calls.iter().filter(|(of, _)| *of == call).map(|(_, body)| body.clone()).collect()
+    }
+
+    /// What was settled.
+    pub(crate) fn ledger(&self) -> Vec<Transfer> {
+        self.0.books.lock().unwrap().ledger.clone()
+    }
+
+    /// All the money it moved.
+    pub(crate) fn moved(&self) -> u64 {
+        self.ledger().iter().map(|transfer| transfer.amount.units()).sum()
+    }
+
+    /// Waits until a call stalls.
+    pub(crate) async fn stalled(&self) -> Call {
+        self.0.stalled.lock().await.recv().await.unwrap()
+    }
+
+    /// Lets one stalled call go on.
+    pub(crate) fn let_go(&self) {
+        self.0.gate.add_permits(1);
+    }
+
+    /// Waits until a call that was let go has gone on.
+    pub(crate) async fn passed(&self) {
+        self.0.gone_on.acquire().await.unwrap().forget();
+    }
+
+    /// The error says why no answer comes.
+    async fn answer(&self, call: Call, body: &str) -> Result<(u16, String), &'static str> {
+        let fault = {
+            let mut books = self.0.books.lock().unwrap();
+            books.calls.push((call, body.to_owned()));
+            books.faults.iter_mut().find(|(of, _)| *of == call).and_then(|(_, queue)| queue.pop_front())
+        };
+        match fault {
+            None => Ok(self.honest(call, body)),
+            Some(Fault::Says(status, text)) => Ok((status, text)),
+            Some(Fault::DoesAndSays(status, text)) => {
+                self.honest(call, body);
+                Ok((status, text))
+            }
+            Some(Fault::Closes) => Err("closed"),
+            Some(Fault::DoesAndCloses) => {
+                self.honest(call, body);
+                Err("closed")
+            }
+            Some(Fault::Hangs) => Err("hangs"),
+            Some(Fault::Waits) => {
+                self.stall(call).await;
+                Ok(self.honest(call, body))
+            }
+            Some(Fault::DoesAndWaits) => {
+                let answer = self.honest(call, body);
+                self.stall(call).await;
+                Ok(answer)
+            }
+        }
+    }
+
+    async fn stall(&self, call: Call) {
+        self.0.stalls.send(call).unwrap();
+        self.0.gate.acquire().await.unwrap().forget();
+        self.0.gone_on.add_permits(1);
+    }
+
+    fn honest(&self, call: Call, body: &str) -> (u16, String) {
+        let inner = &self.0;
+        if call == Call::Supported {
+            return (200, sandbox::supported_json(&inner.networks, inner.fee_payer).to_string());
+        }
+        let judged = sandbox::judge(body.as_bytes(), inner.fee_payer, inner.clock.now());
+        let mut books = inner.books.lock().unwrap();
+        let used = |books: &Books, key| books.ledger.iter().any(|it| it.key == key);
+        let answer = match (call, judged) {
+            (Call::Settle, Ok(transfer)) if !used(&books, transfer.key.clone()) => {
+                let answer = transfer.settled_json();
+                books.ledger.push(transfer);
+                answer
+            }
+            (Call::Settle, Ok(transfer)) if books.forgetful => transfer.already_used().settle_json(),
+            (Call::Settle, Ok(transfer)) => transfer.settled_json(),
+            (_, Ok(transfer)) if used(&books, transfer.key.clone()) => transfer.already_used().verify_json(),
+            (_, Ok(transfer)) => transfer.verify_json(),
+            (Call::Settle, Err(refused)) => refused.settle_json(),
+            (_, Err(refused)) => refused.verify_json(),
+        };
+        (200, answer.to_string())
+    }
+}
+
+/// In the same process: what never comes is lost at once.
+impl Facilitator for FakeFacilitator {
+    fn ask<'a>(&'a self, ask: Ask, body: &'a str) -> BoxFuture<'a, Result<Reply, Lost>> {
+        let call = match ask {
+            Ask::Verify => Call::Verify,
+            Ask::Settle => Call::Settle,
+        };
+        Box::pin(async move { reply(self.answer(call, body).await) })
+    }
+
+    fn supported(&self) -> BoxFuture<'_, Result<Reply, Lost>> {
+        Box::pin(async { reply(self.answer(Call::Supported, "").await) })
+    }
+}
+
+fn reply(answer: Result<(u16, String), &'static str>) -> Result<Reply, Lost> {
+    match answer {
+        Ok((status, body)) => Ok(Reply { status, body: body.into() }),
+        Err(why) => Err(Lost(why.to_owned())),
+    }
+}
+
+/// One request on one connection.
+async fn talk(mut stream: TcpStream, fake: FakeFacilitator) {
+    let Some((path, body)) = read(&mut stream).await else { return };
+    let call = match path.as_str() {
+        "/supported" => Call::Supported,
+        "/verify" => Call::Verify,
+        "/settle" => Call::Settle,
+        other => panic!("a facilitator has no {other}"),
+    };
+    match fake.answer(call, &body).await {
+        Ok((status, text)) => {
+            let head = format!(
+                "HTTP/1.1 {status} x\r\ncontent-type: application/json\r\ncontent-length: {}\r\nconnection: close\r\n\r\n",
+                text.len()
+            );
+            // Whoever asked may have gone.
+            let _ = stream.write_all(format!("{head}{text}").as_bytes()).await;
+        }
+        Err("hangs") => std::future::pending().await,
+        Err(_) => {}
+    }
+}
+
+async fn read(stream: &mut TcpStream) -> Option<(String, String)> {
+    let mut bytes = Vec::new();
+    loop {
+        if stream.read_buf(&mut bytes).await.ok()? == 0 {
+            return None;
+        }
+        let text = String::from_utf8_lossy(&bytes);
+        let Some((head, body)) = text.split_once("\r\n\r\n") else { continue };
+        let length = head.lines().find_map(|line| {
+            let (name, value) = line.split_once(':')?;
+            name.eq_ignore_ascii_case("content-length").then(|| value.trim().parse::<usize>().unwrap())
+        });
+        if body.len() >= length.unwrap_or(0) {
+            return Some((head.split(' ').nth(1)?.to_owned(), body.to_owned()));
+        }
+    }
+}
