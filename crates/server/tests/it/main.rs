@@ -65,6 +65,8 @@ mod passkeys;
 mod pay_agents_door;
 mod pay_discovery;
 mod pay_off;
+mod pay_provision;
+mod pay_publish;
 mod pay_terms;
 mod pay_unlock;
 mod plans;

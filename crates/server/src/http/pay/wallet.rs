@@ -44,6 +44,7 @@ pub(super) struct ChallengeJson {
     post, path = "/wallet-auth/challenge", tag = "Payments", operation_id = "createWalletChallenge",
     request_body(content = ChallengeBody, content_type = "application/json"),
     responses((status = 200, description = "What to sign", body = ChallengeJson)),
+    security(()),
 )]
 pub(super) async fn challenge(
     State(state): State<ApiState>,
