@@ -69,6 +69,8 @@ mod pay_discovery;
 mod pay_faults;
 mod pay_kill;
 mod pay_off;
+mod pay_provision;
+mod pay_publish;
 mod pay_recovery;
 mod pay_replay;
 mod pay_terms;
