@@ -6,13 +6,14 @@ import { spawn } from 'node:child_process';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { getAddressEncoder, getBase58Decoder } from '@solana/kit';
 import { ExactEvmScheme } from '@x402/evm/exact/client';
 import { decodePaymentResponseHeader, wrapFetchWithPayment, x402Client } from '@x402/fetch';
 import { ExactSvmScheme } from '@x402/svm/exact/client';
 import { createSigner, decodeXPaymentResponse, wrapFetchWithPayment as wrapFetchWithPayment1 } from 'x402-fetch';
 import { ROOT } from '../server.mjs';
 import { keyOf, NETWORK as BASE } from './evm.mjs';
-import { NETWORK as SOLANA } from './solana.mjs';
+import { keyBytes, NETWORK as SOLANA } from './solana.mjs';
 import { PAYERS, solanaPayer } from './world.mjs';
 
 const nothingToStop = async () => {};
@@ -64,6 +65,22 @@ export async function solana2(world) {
     payer: signer.address,
     receiptHeader,
     pay: fetching(paying, receiptHeader, decodePaymentResponseHeader),
+    stop: nothingToStop,
+  };
+}
+
+/** It tries its transaction out before it signs, so it needs a chain on which it has money. */
+export async function solana1(world) {
+  const { address } = await solanaPayer();
+  const signer = await createSigner('solana', getBase58Decoder().decode(Buffer.concat([keyBytes(1), getAddressEncoder().encode(address)])));
+  const paying = wrapFetchWithPayment1(fetch, signer, 1_000_000n, undefined, { svmConfig: { rpcUrl: world.solana.url } });
+  const receiptHeader = 'X-PAYMENT-RESPONSE';
+  return {
+    chain: 'solana',
+    network: 'solana',
+    payer: address,
+    receiptHeader,
+    pay: fetching(paying, receiptHeader, decodeXPaymentResponse),
     stop: nothingToStop,
   };
 }

@@ -41,8 +41,11 @@ const json = (response, status, body) => {
  * what was asked for. Only `lost` does it.
  */
 const FAULTS = {
-  refuse: (response, call, network) =>
-    json(response, 200, call === 'verify' ? { isValid: false, invalidReason: 'insufficient_funds' } : { success: false, errorReason: 'insufficient_funds', transaction: '', network }),
+  refuse: (response, call, network) => {
+    const reason = 'insufficient_funds';
+    if (call === 'verify') json(response, 200, { isValid: false, invalidReason: reason });
+    else json(response, 200, { success: false, errorReason: reason, transaction: '', network });
+  },
   500: (response) => json(response, 500, { error: 'internal error' }),
   garbage: (response) => json(response, 200, '{"success": tru'),
   mistyped: (response, call, network) =>

@@ -17,8 +17,10 @@ before(async () => {
 });
 after(async () => world?.stop());
 
-const post = (html, headers) =>
-  fetch(`${world.server.url}/publish`, { method: 'POST', headers: { 'content-type': 'application/json', ...headers }, body: JSON.stringify({ html }) });
+const post = (html, payment) => {
+  const headers = { 'content-type': 'application/json', ...payment };
+  return fetch(`${world.server.url}/publish`, { method: 'POST', headers, body: JSON.stringify({ html }) });
+};
 
 /** The header that pays for a page, made by the official client but sent by us, so that it can be sent again. */
 async function sign(html) {

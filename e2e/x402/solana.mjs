@@ -2,7 +2,15 @@
 // client and facilitator call. The mint stands at the address of USDC, so that stock clients pay with it.
 
 import http from 'node:http';
-import { address, createKeyPairSignerFromPrivateKeyBytes, createSolanaRpc, getAddressEncoder, getBase58Decoder, getProgramDerivedAddress, getTransactionDecoder, lamports, mainnet } from '@solana/kit';
+import {
+  address,
+  createKeyPairSignerFromPrivateKeyBytes,
+  getAddressEncoder,
+  getBase58Decoder,
+  getProgramDerivedAddress,
+  getTransactionDecoder,
+  lamports,
+} from '@solana/kit';
 import { FailedTransactionMetadata, LiteSVM } from 'litesvm';
 
 export const USDC = address('EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v');
@@ -13,8 +21,9 @@ const DECIMALS = 6;
 
 const bytesOf = (of) => getAddressEncoder().encode(of);
 
-/** A wallet whose key is one byte, repeated: the same in every run, and nobody's. */
-export const wallet = (byte) => createKeyPairSignerFromPrivateKeyBytes(new Uint8Array(32).fill(byte));
+/** The key of a test wallet is one byte, repeated: the same in every run, and nobody's. */
+export const keyBytes = (byte) => new Uint8Array(32).fill(byte);
+export const wallet = (byte) => createKeyPairSignerFromPrivateKeyBytes(keyBytes(byte));
 
 /** Where a wallet keeps its units of the token. */
 async function tokenAccount(owner) {
@@ -46,11 +55,14 @@ function holdingData(owner, amount) {
  * that fees are paid with. A wallet that is to receive must be named too, with 0n: no payer opens its account for it.
  */
 export async function startSolana({ funded = {}, wealthy = [] } = {}) {
-  const svm = new LiteSVM();
-  const put = (at, data) =>
-    svm.setAccount({ address: at, data, executable: false, lamports: lamports(10_000_000n), programAddress: TOKEN_PROGRAM, space: BigInt(data.length) });
+  // It would take the newest blockhash only, where the real chain takes those of the last minute.
+  const svm = new LiteSVM().withBlockhashCheck(false);
+  const put = (at, data) => {
+    const space = BigInt(data.length);
+    svm.setAccount({ address: at, data, space, lamports: lamports(10_000_000n), programAddress: TOKEN_PROGRAM, executable: false });
+  };
   put(USDC, mintData(Object.values(funded).reduce((sum, amount) => sum + amount, 0n)));
-  for (const [owner, amount] of Object.entries(funded)) put(await tokenAccount(address(owner)), holdingData(address(owner), amount));
+  for (const [owner, amount] of Object.entries(funded)) put(await tokenAccount(owner), holdingData(owner, amount));
   for (const one of wealthy) svm.airdrop(one, lamports(1_000_000_000n));
 
   const outcomes = new Map();
@@ -72,7 +84,6 @@ export async function startSolana({ funded = {}, wealthy = [] } = {}) {
   const url = `http://127.0.0.1:${server.address().port}`;
   return {
     url,
-    rpc: createSolanaRpc(mainnet(url)),
     balance: async (owner) => amountOf(svm, await tokenAccount(owner)) ?? 0n,
     happened: async (signature) => outcomes.get(signature) === null,
     stop: async () => {
@@ -88,6 +99,7 @@ function amountOf(svm, at) {
 }
 
 const transaction = (text) => getTransactionDecoder().decode(Buffer.from(text, 'base64'));
+const failure = (result) => (result instanceof FailedTransactionMetadata ? result.toString() : null);
 const slot = (svm) => svm.getClock().slot;
 const told = (svm, value) => ({ context: { slot: slot(svm) }, value });
 
@@ -103,8 +115,9 @@ const methods = {
   getAccountInfo(svm, _, [of]) {
     const found = svm.getAccount(of);
     if (!found.exists) return told(svm, null);
-    const { data, executable, programAddress, space } = found;
-    return told(svm, { data: [Buffer.from(data).toString('base64'), 'base64'], executable, lamports: found.lamports, owner: programAddress, rentEpoch: 0, space });
+    const { executable, lamports, programAddress: owner, space } = found;
+    const data = [Buffer.from(found.data).toString('base64'), 'base64'];
+    return told(svm, { data, executable, lamports, owner, rentEpoch: 0, space });
   },
 
   getTokenAccountBalance(svm, _, [of]) {
@@ -118,9 +131,15 @@ const methods = {
     svm.withSigverify(options?.sigVerify ?? false);
     try {
       const result = svm.simulateTransaction(transaction(text));
-      const failed = result instanceof FailedTransactionMetadata;
       const meta = result.meta();
-      return told(svm, { err: failed ? result.toString() : null, logs: meta.logs(), unitsConsumed: meta.computeUnitsConsumed(), accounts: null, innerInstructions: null, returnData: null });
+      return told(svm, {
+        err: failure(result),
+        logs: meta.logs(),
+        unitsConsumed: meta.computeUnitsConsumed(),
+        accounts: null,
+        innerInstructions: null,
+        returnData: null,
+      });
     } finally {
       svm.withSigverify(true);
     }
@@ -131,10 +150,16 @@ const methods = {
     const result = svm.sendTransaction(sent);
     const signature = getBase58Decoder().decode(Object.values(sent.signatures)[0]);
     // Sent again, it runs no second time, and the first outcome stands: as on the real chain.
-    if (!outcomes.has(signature)) outcomes.set(signature, result instanceof FailedTransactionMetadata ? result.toString() : null);
+    if (!outcomes.has(signature)) {
+      outcomes.set(signature, failure(result));
+      // A block for each: a client without a memo would otherwise pay for two things with one transaction.
+      svm.expireBlockhash();
+    }
     return signature;
   },
 
-  getSignatureStatuses: (svm, outcomes, [signatures]) =>
-    told(svm, signatures.map((one) => (outcomes.has(one) ? { slot: slot(svm), confirmations: null, err: outcomes.get(one), confirmationStatus: 'finalized' } : null))),
+  getSignatureStatuses(svm, outcomes, [signatures]) {
+    const status = (err) => ({ slot: slot(svm), confirmations: null, err, confirmationStatus: 'finalized' });
+    return told(svm, signatures.map((one) => (outcomes.has(one) ? status(outcomes.get(one)) : null)));
+  },
 };

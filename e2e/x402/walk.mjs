@@ -3,6 +3,8 @@
 
 import assert from 'node:assert/strict';
 import { request } from '../http.mjs';
+import { NETWORK as BASE } from './evm.mjs';
+import { NETWORK as SOLANA } from './solana.mjs';
 import { holdings } from './world.mjs';
 
 export const PUBLISH = 500_000n;
@@ -17,8 +19,21 @@ export const view = (server, url) => request(server, { path: new URL(url).pathna
 /** The same address, however its letters are written; those of Solana have only one spelling. */
 const address = (text) => (text.startsWith('0x') ? text.toLowerCase() : text);
 
+/** Insists that whoever does not pay is told the price, on both networks and in both generations. */
+async function isAsked(world, { path, price, headers, body }) {
+  const answer = await request(world.server, { method: 'POST', path, headers, body });
+  assert.equal(answer.status, 402, answer.text());
+  const terms = JSON.parse(Buffer.from(answer.headers['payment-required'], 'base64'));
+  assert.equal(terms.x402Version, 2);
+  assert.deepEqual(terms.accepts.map(({ network, amount }) => [network, BigInt(amount)]), [[BASE, price], [SOLANA, price]]);
+  const older = answer.json();
+  assert.equal(older.x402Version, 1);
+  assert.deepEqual(older.accepts.map(({ network, maxAmountRequired }) => [network, BigInt(maxAmountRequired)]), [['base', price], ['solana', price]]);
+}
+
 /** Pays `price` for what is posted and checks that exactly this happened; gives the answer's JSON. */
 async function buy(world, client, { path, price, status, headers, body }) {
+  await isAsked(world, { path, price, headers, body });
   const before = await holdings(world, client);
   const settled = world.facilitator?.calls.settle;
   const answer = await client.pay(world.server.url + path, { headers, body });
