@@ -1,0 +1,97 @@
+// A facilitator that fails while real money moves: nobody pays twice, nobody pays for nothing, and the same payment sent
+// again gets what it paid for. All other faults, at every step, are in the server's own tests.
+
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { ExactEvmScheme } from '@x402/evm/exact/client';
+import { decodePaymentResponseHeader, x402Client, x402HTTPClient } from '@x402/fetch';
+import { page, PUBLISH, view } from './walk.mjs';
+import { holdings, PAYERS, startWorld } from './world.mjs';
+
+let world;
+const payer = { chain: 'evm', payer: PAYERS.author.address };
+
+before(async () => {
+  // Told that the nonce is used, only the chain can say whether it was used to pay us.
+  world = await startWorld('live', { env: ({ evm }) => ({ DROPLEAF_PAYMENTS__EVM_RPC_URL: evm.url }) });
+});
+after(async () => world?.stop());
+
+const post = (html, payment) => {
+  const headers = { 'content-type': 'application/json', ...payment };
+  return fetch(`${world.server.url}/publish`, { method: 'POST', headers, body: JSON.stringify({ html }) });
+};
+
+/** The header that pays for a page, made by the official client but sent by us, so that it can be sent again. */
+async function sign(html) {
+  const client = new x402HTTPClient(new x402Client().register('eip155:*', new ExactEvmScheme(PAYERS.author)));
+  const asked = await post(html);
+  assert.equal(asked.status, 402);
+  const required = client.getPaymentRequiredResponse((name) => asked.headers.get(name), await asked.json());
+  return client.encodePaymentSignatureHeader(await client.createPaymentPayload(required));
+}
+
+async function paid(answer, html) {
+  assert.equal(answer.status, 201, await answer.clone().text());
+  const receipt = decodePaymentResponseHeader(answer.headers.get('PAYMENT-RESPONSE'));
+  assert.equal(receipt.success, true);
+  assert.equal(await world.evm.happened(receipt.transaction), true);
+  const site = await answer.json();
+  assert.equal((await view(world.server, site.url)).text(), html);
+  return site;
+}
+
+async function movedSince(before) {
+  const now = await holdings(world, payer);
+  assert.equal(before.payer - now.payer, now.payTo - before.payTo);
+  return now.payTo - before.payTo;
+}
+
+test('when the reply is lost after the money moved, the same payment gets the page and pays once', async () => {
+  const html = page('Paid, but not told');
+  const before = await holdings(world, payer);
+  const headers = await sign(html);
+  // The service asks a second time by itself; that reply is lost too.
+  world.facilitator.misbehave('settle', 'lost', 'close');
+  const unclear = await post(html, headers);
+  assert.equal(unclear.status, 502, await unclear.clone().text());
+  assert.equal(unclear.headers.get('PAYMENT-REQUIRED'), null, 'a client that reads terms here would pay again');
+  assert.ok(Number(unclear.headers.get('Retry-After')) > 0);
+  assert.equal((await unclear.json()).error, 'settlement_unknown');
+  assert.equal(await movedSince(before), PUBLISH);
+
+  const site = await paid(await post(html, headers), html);
+  assert.equal(await movedSince(before), PUBLISH);
+  assert.equal((await paid(await post(html, headers), html)).url, site.url, 'and once more the same page');
+  assert.equal(await movedSince(before), PUBLISH);
+});
+
+for (const fault of ['500', 'garbage', 'mistyped', 'close']) {
+  test(`when verifying fails (${fault}), nothing moves, and the same payment is good afterwards`, async () => {
+    const html = page(`Verified late: ${fault}`);
+    const before = await holdings(world, payer);
+    const headers = await sign(html);
+    const { settle } = world.facilitator.calls;
+    world.facilitator.misbehave('verify', fault);
+    const failed = await post(html, headers);
+    assert.equal(failed.status, 502, await failed.clone().text());
+    assert.equal((await failed.json()).error, 'facilitator_unavailable');
+    assert.equal(world.facilitator.calls.settle, settle, 'it was not asked to settle');
+    assert.equal(await movedSince(before), 0n);
+    await paid(await post(html, headers), html);
+    assert.equal(await movedSince(before), PUBLISH);
+  });
+}
+
+test('when settling is refused, the answer is 402 with the refusal, and the same payment may try again', async () => {
+  const html = page('Refused first');
+  const before = await holdings(world, payer);
+  const headers = await sign(html);
+  world.facilitator.misbehave('settle', 'refuse');
+  const refused = await post(html, headers);
+  assert.equal(refused.status, 402, await refused.clone().text());
+  assert.equal(decodePaymentResponseHeader(refused.headers.get('PAYMENT-RESPONSE')).success, false);
+  assert.equal(await movedSince(before), 0n);
+  await paid(await post(html, headers), html);
+  assert.equal(await movedSince(before), PUBLISH);
+});
