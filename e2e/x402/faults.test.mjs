@@ -2,20 +2,41 @@
 // again gets what it paid for. All other faults, at every step, are in the server's own tests.
 
 import assert from 'node:assert/strict';
+import http from 'node:http';
 import { after, before, test } from 'node:test';
 import { ExactEvmScheme } from '@x402/evm/exact/client';
 import { decodePaymentResponseHeader, x402Client, x402HTTPClient } from '@x402/fetch';
 import { page, PUBLISH, view } from './walk.mjs';
 import { holdings, PAYERS, startWorld } from './world.mjs';
 
-let world;
+let world, chain;
 const payer = { chain: 'evm', payer: PAYERS.author.address };
 
 before(async () => {
   // Told that the nonce is used, only the chain can say whether it was used to pay us.
-  world = await startWorld('live', { env: ({ evm }) => ({ DROPLEAF_PAYMENTS__EVM_RPC_URL: evm.url }) });
+  const env = async ({ evm }) => {
+    chain = await between(evm.url);
+    return { DROPLEAF_PAYMENTS__EVM_RPC_URL: chain.url };
+  };
+  world = await startWorld('live', { env });
 });
-after(async () => world?.stop());
+after(async () => {
+  await world?.stop();
+  chain?.close();
+});
+
+/** Stands between the service and the chain, which can so be out of reach for it. */
+async function between(url) {
+  const server = http.createServer(async (request, response) => {
+    if (server.away) return request.socket.destroy();
+    const body = Buffer.concat(await request.toArray());
+    const answer = await fetch(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body });
+    response.writeHead(answer.status, { 'content-type': 'application/json' }).end(await answer.text());
+  });
+  await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
+  server.url = `http://127.0.0.1:${server.address().port}`;
+  return server;
+}
 
 const post = (html, payment) => {
   const headers = { 'content-type': 'application/json', ...payment };
@@ -47,12 +68,21 @@ async function movedSince(before) {
   return now.payTo - before.payTo;
 }
 
-test('when the reply is lost after the money moved, the same payment gets the page and pays once', async () => {
+test('when the reply is lost after the money moved, the chain is asked and the page is there', async () => {
+  const html = page('Not told, but seen');
+  const before = await holdings(world, payer);
+  world.facilitator.misbehave('settle', 'lost', 'close');
+  await paid(await post(html, await sign(html)), html);
+  assert.equal(await movedSince(before), PUBLISH);
+});
+
+test('when nobody can say whether the money moved, the same payment gets the page later and pays once', async () => {
   const html = page('Paid, but not told');
   const before = await holdings(world, payer);
   const headers = await sign(html);
   // The service asks a second time by itself; that reply is lost too.
   world.facilitator.misbehave('settle', 'lost', 'close');
+  chain.away = true;
   const unclear = await post(html, headers);
   assert.equal(unclear.status, 502, await unclear.clone().text());
   assert.equal(unclear.headers.get('PAYMENT-REQUIRED'), null, 'a client that reads terms here would pay again');
@@ -60,6 +90,7 @@ test('when the reply is lost after the money moved, the same payment gets the pa
   assert.equal((await unclear.json()).error, 'settlement_unknown');
   assert.equal(await movedSince(before), PUBLISH);
 
+  chain.away = false;
   const site = await paid(await post(html, headers), html);
   assert.equal(await movedSince(before), PUBLISH);
   assert.equal((await paid(await post(html, headers), html)).url, site.url, 'and once more the same page');

@@ -47,7 +47,7 @@ export async function startWorld(setting, { env = () => ({}) } = {}) {
           DROPLEAF_PAYMENTS__FACILITATOR_URL: facilitator.url,
           DROPLEAF_PAYMENTS__EVM_PAY_TO: evmPayTo,
           DROPLEAF_PAYMENTS__SOLANA_PAY_TO: await solanaPayTo(),
-          ...env({ evm, solana }),
+          ...(await env({ evm, solana })),
         },
       }),
     );

@@ -46,7 +46,7 @@ impl App {
     }
 
     /// The same, and those whose address is not known are counted as one.
-    pub fn take_attempt_of_anybody(&self, ip: Option<IpAddr>) -> Result<()> {
+    pub(crate) fn take_attempt_of_anybody(&self, ip: Option<IpAddr>) -> Result<()> {
         self.take_of_network(&self.attempt_throttle, ip)
     }
 
@@ -56,6 +56,11 @@ impl App {
         }
         let who = ip.map(network::client_network).unwrap_or_default();
         throttle.take(&who, self.clock.monotonic()).map(|_| ()).map_err(|standing| refused(&standing))
+    }
+
+    /// Counts an attempt to buy, or to use what was bought with a wallet's signature.
+    pub fn take_paid_attempt(&self, ip: Option<IpAddr>) -> Result<()> {
+        self.take_of_network(&self.paid_throttle, ip)
     }
 
     /// Counts a request for tokens, or to take one back; those whose address is not known are counted as one.

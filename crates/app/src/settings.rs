@@ -39,6 +39,8 @@ pub struct Rates {
     pub anonymous_day: Rate,
     /// Attempts, successful or not: what an address may make the server work.
     pub anonymous_attempts: Rate,
+    /// Attempts to buy: an agent that pays for many pages is welcome.
+    pub paid_attempts: Rate,
     pub key_minute: Rate,
     /// Passwords and codes tried at one site, wherever from.
     pub gate_site_minute: Rate,

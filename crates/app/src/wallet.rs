@@ -28,7 +28,7 @@ impl App {
         if self.settings.payments.is_none() {
             return Err(Error::new(Code::NotFound, "Nothing is sold here: payments are switched off."));
         }
-        self.take_attempt_of_anybody(ip)?;
+        self.take_paid_attempt(ip)?;
         let wallet = match Address::parse(wallet.trim()) {
             Some(Address::Evm(address)) => address.to_lower(),
             // They pay, but what they could sign with is not known here. Spec §5 rule 4.

@@ -133,8 +133,10 @@ impl App {
 
     /// Refuses early, before a body is read for nothing. Strangers without an account are counted by their address.
     pub async fn check_writer(&self, writer: &Writer, name: &str, ip: Option<IpAddr>) -> Result<Writable> {
-        if writer.account().is_none() {
-            self.take_attempt(ip)?;
+        match writer {
+            Writer::Account(_) => {}
+            Writer::Claim(_) => self.take_attempt(ip)?,
+            Writer::Wallet(_) => self.take_paid_attempt(ip)?,
         }
         let at = self.clock.monotonic();
         Ok(Writable { site: self.get_writable(writer, name).await?, at })

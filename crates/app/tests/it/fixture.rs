@@ -83,6 +83,7 @@ fn settings(dir: &TempDir) -> Settings {
             anonymous_hour: plenty("anonymous_hour"),
             anonymous_day: plenty("anonymous_day"),
             anonymous_attempts: plenty("anonymous_attempts"),
+            paid_attempts: plenty("paid_attempts"),
             key_minute: plenty("key_minute"),
             gate_site_minute: plenty("gate_site_minute"),
             code_address_hour: plenty("code_address_hour"),

@@ -100,6 +100,7 @@ section!(Limits {
     anonymous_per_hour: i64,
     anonymous_per_day: i64,
     anonymous_attempts_per_minute: i64,
+    paid_attempts_per_minute: i64,
     key_per_minute: i64,
     gate_tries_per_minute: i64,
     codes_per_address: i64,

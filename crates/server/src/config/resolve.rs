@@ -190,6 +190,7 @@ impl Config {
                 anonymous_hour: rate("anonymous_hour", limits.anonymous_per_hour, 3600),
                 anonymous_day: rate("anonymous_day", limits.anonymous_per_day, 86_400),
                 anonymous_attempts: rate("anonymous_attempts", limits.anonymous_attempts_per_minute, 60),
+                paid_attempts: rate("paid_attempts", limits.paid_attempts_per_minute, 60),
                 key_minute: rate("key_minute", limits.key_per_minute, 60),
                 gate_site_minute: rate("gate_site_minute", limits.gate_tries_per_minute, 60),
                 code_address_hour: rate("code_address_hour", limits.codes_per_address, 3600),

@@ -263,7 +263,7 @@ async fn browsers_may_pay_too() {
 
 #[tokio::test]
 async fn probes_are_free_and_attempts_are_counted() {
-    let node = Setup::new().with_rates().set("limits.anonymous_attempts_per_minute", "3").start().await;
+    let node = Setup::new().with_rates().set("limits.paid_attempts_per_minute", "3").start().await;
     for _ in 0..10 {
         owed(node.post("/publish").send().await);
         owed(node.post("/provision").send().await);

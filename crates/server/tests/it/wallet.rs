@@ -300,7 +300,7 @@ async fn challenges_are_limited_by_network() {
     let setup = || {
         Setup::new()
             .with_rates()
-            .set("limits.anonymous_attempts_per_minute", "3")
+            .set("limits.paid_attempts_per_minute", "3")
             .set("trusted_proxies", "127.0.0.0/8")
     };
     let node = setup().start().await;

@@ -156,7 +156,7 @@ pub(super) async fn provision(State(state): State<ApiState>, request: Request) -
         return Ok(terms::owed(&*state.app.listing(Item::Provision)?));
     }
     let ip = client_ip(&parts, &state);
-    state.app.take_attempt_of_anybody(ip)?;
+    state.app.take_paid_attempt(ip)?;
     let incoming = Incoming { state: &state, headers: &parts.headers, body };
     let warnings = check(Fields::new(incoming.object(BODY_BYTES).await?))?;
     let order = (Order::Provision, secret::hash("provision"));

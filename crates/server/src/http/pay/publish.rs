@@ -86,7 +86,7 @@ pub(super) async fn publish(State(state): State<ApiState>, request: Request) -> 
         return Ok(terms::owed(&*state.app.listing(Item::Publish)?));
     }
     let ip = client_ip(&parts, &state);
-    state.app.take_attempt_of_anybody(ip)?;
+    state.app.take_paid_attempt(ip)?;
     let (page, share) = read(&state, &parts.headers, body).await?;
     let Some(page) = page else {
         if pays {
