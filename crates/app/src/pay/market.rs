@@ -38,8 +38,8 @@ pub(crate) struct Market {
 
 impl Market {
     fn find(&self, item: Item) -> Option<Arc<Listing>> {
-        let shelf = self.shelf.read().unwrap_or_else(PoisonError::into_inner);
-        shelf.iter().find(|listing| listing.item == item).cloned()
+        let listings = self.shelf.read().unwrap_or_else(PoisonError::into_inner);
+        listings.iter().find(|listing| listing.item == item).cloned()
     }
 
     /// Terms that are as they were stay the same listing.

@@ -66,6 +66,7 @@ struct Inner {
     stalls: UnboundedSender<Call>,
     stalled: tokio::sync::Mutex<UnboundedReceiver<Call>>,
     gate: Semaphore,
+    gone_on: Semaphore,
     tasks: Mutex<JoinSet<()>>,
 }
 
@@ -95,6 +96,7 @@ impl FakeFacilitator {
             stalls,
             stalled: stalled.into(),
             gate: Semaphore::new(0),
+            gone_on: Semaphore::new(0),
             tasks: Mutex::default(),
         }));
         let inner = Arc::downgrade(&fake.0);
@@ -126,6 +128,11 @@ impl FakeFacilitator {
         self.0.books.lock().unwrap().forgetful = true;
     }
 
+    /// From now on it answers again as it did the first time.
+    pub(crate) fn remembers(&self) {
+        self.0.books.lock().unwrap().forgetful = false;
+    }
+
     /// How often it was asked.
     pub(crate) fn calls(&self, call: Call) -> usize {
         self.bodies(call).len()
@@ -155,6 +162,11 @@ impl FakeFacilitator {
     /// Lets one stalled call go on.
     pub(crate) fn let_go(&self) {
         self.0.gate.add_permits(1);
+    }
+
+    /// Waits until a call that was let go has gone on.
+    pub(crate) async fn passed(&self) {
+        self.0.gone_on.acquire().await.unwrap().forget();
     }
 
     /// The error says why no answer comes.
@@ -192,6 +204,7 @@ impl FakeFacilitator {
     async fn stall(&self, call: Call) {
         self.0.stalls.send(call).unwrap();
         self.0.gate.acquire().await.unwrap().forget();
+        self.0.gone_on.add_permits(1);
     }
 
     fn honest(&self, call: Call, body: &str) -> (u16, String) {
