@@ -28,7 +28,7 @@ pub(crate) const KEYS_CHANGED: &str = "k:";
 /// So many may wait to be heard by one who is slow, who then takes them all for its own.
 const ENDED_WAITING: usize = 64;
 /// What is heard when anything may have changed.
-const EVERYTHING: &str = "*";
+pub(crate) const EVERYTHING: &str = "*";
 
 /// Everything that comes in through the door at start-up.
 #[derive(Debug)]
@@ -79,7 +79,6 @@ impl App {
     pub fn new(parts: Parts) -> Self {
         let Parts { store, clock, minter, keys, hosts, settings, mailer, facilitator } = parts;
         let facilitator = pay::facilitator(&settings, facilitator, &store, &clock);
-        let market = Market::new(&settings, &hosts);
         Self {
             pages: Pages::new(settings.cache_bytes),
             keyring: Keyring::new(KEYS),
@@ -98,7 +97,7 @@ impl App {
             token_throttle: Throttle::new(TOKEN_REQUESTS),
             uploads: Semaphore::new(settings.parallel_uploads.max(1)),
             facilitator,
-            market,
+            market: Market::default(),
             payment_locks: Locks::default(),
             store,
             clock,

@@ -20,6 +20,7 @@ mod ledger;
 mod limits;
 mod mailer;
 mod mcp_sessions;
+mod money;
 mod notices;
 mod oauth;
 mod pages;
@@ -40,6 +41,7 @@ mod takedown;
 mod throttle;
 mod upload_tickets;
 mod views;
+mod wallet;
 
 pub use accounts::{AccountList, Me};
 pub use api_keys::{CredentialChanges, KeyMaker, NewKey};
@@ -50,15 +52,18 @@ pub use caller::{Caller, Writer};
 pub use device_logins::{DeviceRequest, NewDevice, Polled};
 pub use figures::{Figures, OpenReports};
 pub use idempotency::{Done, Once};
+pub use ledger::{BooksAudit, Credited};
 pub use mailer::{Letter, MailError, Mailer};
 pub use mcp_sessions::{PARAMS_BYTES, SESSIONS_MOST, WATCHED_MOST};
+pub use money::Money;
 pub use notices::{Listener, News, Notice};
 pub use oauth::{Answered, CodeTrade, GrantedClient, Identity, NewClient, Tokens};
 pub use pages::{Annotated, Body, Coding, LiveBundle, LiveFile, Page, PageKey, Part, encode};
 pub use passkeys::{Asked, NewPasskey};
 pub use pay::{
-    Ask, Bought, EvmWay, Facilitator, Goods, Listing, Lost, Mode, Order, PageToSell, PayError, PayRefused,
-    PayRequest, PaymentSettings, Prices, Reply, Sandbox, SolanaWay, Trace,
+    Ask, Bought, CatalogueEntry, EvmWay, Facilitator, Goods, Listing, Lost, Mode, Order, PageToSell,
+    PayError, PayRefused, PayRequest, PaymentSettings, Prices, Reply, Resolution, Sandbox, SolanaWay, Trace,
+    Unlocked,
 };
 pub use reports::{Case, ReportedPage};
 pub use sessions::NewSession;
@@ -72,3 +77,8 @@ pub use staging::{Upload, UploadBody};
 pub use sweep::Swept;
 pub use takedown::TakenDown;
 pub use upload_tickets::{Arrived, NewTicket, Ticketed};
+pub use wallet::NewChallenge;
+
+// Rows that the operator looks at, as they are.
+pub use dropleaf_store::ledger::BookLine;
+pub use dropleaf_store::ledger_audit::Fault;

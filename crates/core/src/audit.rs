@@ -6,16 +6,21 @@ pub enum Act {
     TakeDown,
     DismissReports,
     SetPlan,
+    CreditAccount,
+    ResolvePayment,
 }
 
 impl Act {
-    pub const ALL: [Self; 3] = [Self::TakeDown, Self::DismissReports, Self::SetPlan];
+    pub const ALL: [Self; 5] =
+        [Self::TakeDown, Self::DismissReports, Self::SetPlan, Self::CreditAccount, Self::ResolvePayment];
 
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::TakeDown => "take_down",
             Self::DismissReports => "dismiss_reports",
             Self::SetPlan => "set_plan",
+            Self::CreditAccount => "credit_account",
+            Self::ResolvePayment => "resolve_payment",
         }
     }
 
@@ -29,6 +34,8 @@ impl Act {
             Self::TakeDown => "took down",
             Self::DismissReports => "dismissed the reports about",
             Self::SetPlan => "changed the plan of",
+            Self::CreditAccount => "changed the balance of",
+            Self::ResolvePayment => "decided on",
         }
     }
 }
@@ -41,7 +48,7 @@ pub struct Entry {
     /// The operator's address, or how the act came in.
     pub actor: String,
     pub act: Act,
-    /// The id of the page or the account.
+    /// The id of the page, the account or the payment.
     pub subject: String,
     pub reason: Option<String>,
 }

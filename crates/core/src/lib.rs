@@ -16,6 +16,7 @@ pub mod feedback;
 pub mod gate_pass;
 pub mod host;
 pub mod iso;
+pub mod ledger;
 pub mod minter;
 pub mod network;
 pub mod oauth;

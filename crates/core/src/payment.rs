@@ -68,6 +68,26 @@ impl PaymentState {
         Self::ALL.into_iter().find(|state| state.as_str() == text)
     }
 
+    /// What it means to an operator, and what they can do about it.
+    pub const fn advice(self) -> &'static str {
+        match self {
+            Self::Verified => {
+                "Checked and reserved, not settled yet. It goes on by itself, or ends when it is no longer valid."
+            }
+            Self::Settling => {
+                "The facilitator is being asked, or was when the server stopped. It goes on by itself within a minute."
+            }
+            Self::Settled => {
+                "The money is there, and what it buys could not be made yet. It is tried again by itself; the log says why it failed."
+            }
+            Self::Fulfilled => "Paid, and what it bought is there. Nothing is left to do.",
+            Self::Refused => "No money moved and nothing was made. Nothing is left to do.",
+            Self::Unknown => {
+                "Whether the money moved is not known. The facilitator is asked again by itself. If that does not help, look at the receiving wallet on the chain for a transfer of this amount from this payer, and say what you found."
+            }
+        }
+    }
+
     /// Whether something remains to be done.
     pub const fn is_open(self) -> bool {
         matches!(self, Self::Verified | Self::Settling | Self::Settled | Self::Unknown)

@@ -40,3 +40,97 @@ impl Sku {
         }
     }
 }
+
+/// Days are of one length here.
+const DAY: i64 = 86_400;
+
+impl Sku {
+    /// What it is called where it is sold.
+    pub const fn title(self) -> &'static str {
+        match self {
+            Self::MakePermanent => "Permanent pages",
+            Self::CustomDomain => "Custom domain",
+            Self::HigherLimits => "Higher limits",
+        }
+    }
+
+    pub const fn description(self) -> &'static str {
+        match self {
+            Self::MakePermanent => {
+                "The pages of the account, present and future, lose the plan's longest life. Once, for good."
+            }
+            Self::CustomDomain => "Pages of the account may live under a domain of its own.",
+            Self::HigherLimits => "Up to 100 active pages and no daily cap.",
+        }
+    }
+}
+
+impl Unlocks {
+    /// Until when it holds. Of what holds for good only the beginning is known.
+    pub const fn until(&self, sku: Sku) -> Option<i64> {
+        match sku {
+            Sku::MakePermanent => None,
+            Sku::CustomDomain => self.custom_domain_until,
+            Sku::HigherLimits => self.higher_limits_until,
+        }
+    }
+
+    pub fn is_active(&self, sku: Sku, now: i64) -> bool {
+        match sku {
+            Sku::MakePermanent => self.permanent_since.is_some(),
+            Sku::CustomDomain | Sku::HigherLimits => self.until(sku).is_some_and(|until| until > now),
+        }
+    }
+
+    /// Whether buying it once more would give nothing.
+    pub fn is_complete(&self, sku: Sku, now: i64) -> bool {
+        sku.period_days().is_none() && self.is_active(sku, now)
+    }
+
+    /// What holds at this moment.
+    pub fn active(&self, now: i64) -> impl Iterator<Item = Sku> {
+        let unlocks = *self;
+        Sku::ALL.into_iter().filter(move |sku| unlocks.is_active(*sku, now))
+    }
+
+    /// After it was bought: a period begins when the present one ends.
+    #[must_use]
+    pub fn with(mut self, sku: Sku, now: i64) -> Self {
+        let longer = |until: Option<i64>| {
+            let days = sku.period_days().unwrap_or_default();
+            Some(until.unwrap_or(now).max(now) + days * DAY)
+        };
+        match sku {
+            Sku::MakePermanent => self.permanent_since = self.permanent_since.or(Some(now)),
+            Sku::CustomDomain => self.custom_domain_until = longer(self.custom_domain_until),
+            Sku::HigherLimits => self.higher_limits_until = longer(self.higher_limits_until),
+        }
+        self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_period_begins_when_the_present_one_ends() {
+        let once = Unlocks::default().with(Sku::HigherLimits, 100);
+        assert_eq!(once.until(Sku::HigherLimits), Some(100 + 30 * DAY));
+        let twice = once.with(Sku::HigherLimits, 100 + DAY);
+        assert_eq!(twice.until(Sku::HigherLimits), Some(100 + 60 * DAY));
+        let later = once.with(Sku::HigherLimits, 100 + 31 * DAY);
+        assert_eq!(later.until(Sku::HigherLimits), Some(100 + 61 * DAY));
+        assert!(once.is_active(Sku::HigherLimits, 100 + 30 * DAY - 1));
+        assert!(!once.is_active(Sku::HigherLimits, 100 + 30 * DAY));
+        assert!(!once.is_complete(Sku::HigherLimits, 100));
+    }
+
+    #[test]
+    fn what_holds_for_good_is_bought_once() {
+        let bought = Unlocks::default().with(Sku::MakePermanent, 5);
+        assert!(bought.is_complete(Sku::MakePermanent, 5));
+        assert_eq!(bought.with(Sku::MakePermanent, 9).permanent_since, Some(5));
+        assert_eq!(bought.active(9).collect::<Vec<_>>(), [Sku::MakePermanent]);
+    }
+}

@@ -16,7 +16,7 @@ fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("dropleaf: {error:#}");
-            ExitCode::FAILURE
+            dropleaf::cli::exit_code(&error)
         }
     }
 }

@@ -1,5 +1,5 @@
 //! Work in the background that shutdown waits for: the sweep, writing view counts, news from other nodes, payments that
-//! were left half-way.
+//! were left half-way, looking through the books.
 
 use crate::metrics::Metrics;
 use dropleaf_app::{App, Swept};
@@ -16,6 +16,7 @@ const FLUSH_LATER: Duration = Duration::from_secs(55);
 const FLUSH_SHARE: u32 = 50;
 const FIRST_COLLECT: Duration = Duration::from_mins(1);
 const ERASE_EVERY: Duration = Duration::from_secs(10);
+const AUDIT_EVERY: Duration = Duration::from_hours(24);
 const RECOVER_EVERY: Duration = Duration::from_secs(30);
 /// What the facilitator supports is asked for this often; more often while it does not say.
 const MARKET_EVERY: Duration = Duration::from_mins(5);
@@ -77,6 +78,13 @@ impl Tasks {
                 }
                 // Woken when the only view has been sent; else in time for windows that end.
                 let _ = tokio::time::timeout(ERASE_EVERY, eraser.only_view_sent()).await;
+            }
+        });
+        let books = Arc::clone(app);
+        self.spawn_until_stop(async move {
+            loop {
+                books.watch_books().await;
+                tokio::time::sleep(AUDIT_EVERY).await;
             }
         });
         let (sweeper, counters) = (Arc::clone(app), Arc::clone(metrics));

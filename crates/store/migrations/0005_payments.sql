@@ -61,7 +61,8 @@ CREATE TABLE ledger_accounts (
   id      TEXT PRIMARY KEY,
   unit    TEXT NOT NULL,
   kind    TEXT NOT NULL,
-  balance BIGINT NOT NULL
+  -- The sum of its entries. Nobody spends more than they have.
+  balance BIGINT NOT NULL CHECK (kind <> 'liability' OR balance <= 0)
 );
 CREATE TABLE ledger_txns (
   id          TEXT PRIMARY KEY,

@@ -3,12 +3,14 @@
 use crate::db::{DbError, Row, Stmt, Val};
 use crate::store::Store;
 use dropleaf_core::account::Account;
-use dropleaf_core::unlock::Unlocks;
+use dropleaf_core::unlock::{Sku, Unlocks};
 
 /// The plan's number of active pages is used up.
 pub const PAGE_LIMIT: &str = "page_limit";
 pub const EMAIL_TAKEN: &str = "email_taken";
 pub const UNKNOWN: &str = "unknown_account";
+/// The account bought or spent something between reading and writing it.
+pub const CHANGED: &str = "account_changed";
 
 /// The columns that [`row`] reads, of a table called `a`.
 macro_rules! account_columns {
@@ -125,4 +127,45 @@ pub fn give_page(id: &str) -> Stmt {
         "UPDATE accounts SET active_pages = active_pages - 1 WHERE id = $1 AND active_pages > 0",
         vec![id.into()],
     )
+}
+
+/// Lifts a limit, whatever the account has by now: a period begins when the present one ends. For what was paid for
+/// already, so that nothing but a missing account stands in the way.
+pub fn unlock(id: &str, sku: Sku, now: i64) -> Stmt {
+    let sql = match sku {
+        Sku::MakePermanent => {
+            "UPDATE accounts SET permanent_since = COALESCE(permanent_since, CAST($1 AS BIGINT) + CAST($2 AS BIGINT)) WHERE id = $3"
+        }
+        Sku::CustomDomain => {
+            "UPDATE accounts SET custom_domain_until = \
+             CASE WHEN custom_domain_until > $1 THEN custom_domain_until ELSE $1 END + CAST($2 AS BIGINT) WHERE id = $3"
+        }
+        Sku::HigherLimits => {
+            "UPDATE accounts SET higher_limits_until = \
+             CASE WHEN higher_limits_until > $1 THEN higher_limits_until ELSE $1 END + CAST($2 AS BIGINT) WHERE id = $3"
+        }
+    };
+    // What holds for good has no period: its beginning is now.
+    let seconds = sku.period_days().unwrap_or_default() * 86_400;
+    Stmt::new(sql, vec![now.into(), seconds.into(), id.into()]).one(UNKNOWN)
+}
+
+/// Gives the account these unlocks, if it still has what `before` says, and as much money.
+pub fn set_unlocks(before: &Account, unlocks: &Unlocks) -> Stmt {
+    Stmt::new(
+        "UPDATE accounts SET permanent_since = $1, custom_domain_until = $2, higher_limits_until = $3 WHERE id = $4 \
+         AND balance_minor = $5 AND COALESCE(permanent_since, -1) = $6 AND COALESCE(custom_domain_until, -1) = $7 \
+         AND COALESCE(higher_limits_until, -1) = $8",
+        vec![
+            unlocks.permanent_since.into(),
+            unlocks.custom_domain_until.into(),
+            unlocks.higher_limits_until.into(),
+            before.id.as_str().into(),
+            before.balance_minor.into(),
+            before.unlocks.permanent_since.unwrap_or(-1).into(),
+            before.unlocks.custom_domain_until.unwrap_or(-1).into(),
+            before.unlocks.higher_limits_until.unwrap_or(-1).into(),
+        ],
+    )
+    .one(CHANGED)
 }

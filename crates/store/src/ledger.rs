@@ -1,1 +1,128 @@
-//! Rows of the books: accounts with their balances, transactions and entries, only ever added to.
+//! Rows of `ledger_txns`, `ledger_entries` and `ledger_accounts`: only ever added to, which the databases see to as well.
+//! A balance is the sum of its entries, moved in the transaction that adds them.
+
+use crate::db::{DbError, Row, Stmt};
+use crate::store::Store;
+use dropleaf_core::ledger::{Book, Entry, Kind, Posting, Unit};
+
+/// The key is in the books already; whether it says the same, [`Store::find_posted`] knows.
+pub const POSTED: &str = "ledger_posted";
+/// Somebody would spend more than they have.
+pub const OVERDRAWN: &str = "ledger_overdrawn";
+
+/// An amount that cannot be booked.
+pub const UNSOUND: &str = "ledger_unsound";
+
+/// An account of the books with what is in it, and what came to it since two moments.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BookLine {
+    pub id: String,
+    pub unit: Unit,
+    pub kind: Kind,
+    pub balance: i64,
+    /// Since the first moment, and since the second.
+    pub since: [i64; 2],
+}
+
+fn line(row: &Row<'_>) -> Result<BookLine, DbError> {
+    let broken = |what: &str| DbError::internal(format!("the books have an unknown {what}"));
+    Ok(BookLine {
+        id: row.text(0)?.to_owned(),
+        unit: Unit::parse(row.text(1)?).ok_or_else(|| broken("unit"))?,
+        kind: Kind::parse(row.text(2)?).ok_or_else(|| broken("kind"))?,
+        balance: row.int(3)?,
+        since: [row.int(4)?, row.int(5)?],
+    })
+}
+
+impl Store {
+    /// The fingerprint of what was booked under this key.
+    pub async fn find_posted(&self, key: &str) -> Result<Option<[u8; 32]>, DbError> {
+        let sql = "SELECT fingerprint FROM ledger_txns WHERE idem_key = $1";
+        self.db.get(sql, &[key.into()], |row| row.hash(0)).await
+    }
+
+    /// Every account that is nobody's balance. `later` must not be before `earlier`.
+    pub async fn list_books(&self, later: i64, earlier: i64) -> Result<Vec<BookLine>, DbError> {
+        self.db
+            .list(
+                "SELECT a.id, a.unit, a.kind, a.balance, COALESCE(m.late, 0), COALESCE(m.early, 0) \
+                 FROM ledger_accounts a LEFT JOIN (SELECT e.account_id, \
+                 CAST(SUM(CASE WHEN t.created_at >= $1 THEN e.amount ELSE 0 END) AS BIGINT) AS late, \
+                 CAST(SUM(e.amount) AS BIGINT) AS early FROM ledger_txns t JOIN ledger_entries e ON e.txn_id = t.id \
+                 WHERE t.created_at >= $2 GROUP BY e.account_id) m ON m.account_id = a.id \
+                 WHERE a.kind <> 'liability' ORDER BY a.id",
+                vec![later.into(), earlier.into()],
+                line,
+            )
+            .await
+    }
+
+    /// What is owed to all accounts together, in cents.
+    pub async fn sum_prepaid(&self) -> Result<i64, DbError> {
+        let sql =
+            "SELECT CAST(COALESCE(-SUM(balance), 0) AS BIGINT) FROM ledger_accounts WHERE kind = 'liability'";
+        Ok(self.db.list(sql, Vec::new(), |row| row.int(0)).await?.pop().unwrap_or_default())
+    }
+}
+
+/// The statements that book it: once, balances and all, or not at all.
+pub fn post(id: &str, posting: &Posting, now: i64) -> Vec<Stmt> {
+    let head = Stmt::new(
+        "INSERT INTO ledger_txns (id, idem_key, fingerprint, kind, payment_id, note, created_at) \
+         VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (idem_key) DO NOTHING",
+        vec![
+            id.into(),
+            posting.key().into(),
+            posting.fingerprint().into(),
+            posting.cause().as_str().into(),
+            posting.payment_id().into(),
+            posting.note().into(),
+            now.into(),
+        ],
+    )
+    .one(POSTED);
+    let lines = posting.entries().iter().zip(0..).flat_map(|(entry, position)| book(id, entry, position));
+    std::iter::once(head).chain(lines).collect()
+}
+
+/// Keeps a batch from happening whose money cannot be booked.
+pub fn refuse() -> Stmt {
+    Stmt::new("UPDATE ledger_accounts SET balance = balance WHERE id = ''", []).one(UNSOUND)
+}
+
+fn book(txn_id: &str, entry: &Entry, position: i64) -> Vec<Stmt> {
+    let Entry { book, amount } = entry;
+    let mut stmts = vec![open(book), add(book, *amount)];
+    stmts.extend(book.owner.as_deref().map(|account_id| show(account_id, *amount)));
+    stmts.push(Stmt::new(
+        "INSERT INTO ledger_entries (txn_id, position, account_id, amount) VALUES ($1, $2, $3, $4)",
+        vec![txn_id.into(), position.into(), book.id.as_str().into(), (*amount).into()],
+    ));
+    stmts
+}
+
+fn open(book: &Book) -> Stmt {
+    Stmt::new(
+        "INSERT INTO ledger_accounts (id, unit, kind, balance) VALUES ($1, $2, $3, 0) ON CONFLICT (id) DO NOTHING",
+        vec![book.id.as_str().into(), book.unit.as_str().into(), book.kind.as_str().into()],
+    )
+}
+
+fn add(book: &Book, amount: i64) -> Stmt {
+    Stmt::new(
+        "UPDATE ledger_accounts SET balance = balance + $1 WHERE id = $2 AND unit = $3 AND kind = $4 \
+         AND (kind <> 'liability' OR balance + $1 <= 0)",
+        vec![amount.into(), book.id.as_str().into(), book.unit.as_str().into(), book.kind.as_str().into()],
+    )
+    .one(OVERDRAWN)
+}
+
+/// The owner sees the balance from their side: what is owed to them is positive.
+fn show(account_id: &str, amount: i64) -> Stmt {
+    Stmt::new(
+        "UPDATE accounts SET balance_minor = balance_minor - $1 WHERE id = $2 AND balance_minor - $1 >= 0",
+        vec![amount.into(), account_id.into()],
+    )
+    .one(OVERDRAWN)
+}

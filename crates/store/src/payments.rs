@@ -133,6 +133,14 @@ impl Store {
         );
         self.db.list(sql, vec![created_at.into(), id.into(), state.into(), limit.into()], row).await
     }
+
+    /// Payments that are not decided, the oldest first.
+    pub async fn list_open_payments(&self, limit: i64) -> Result<Vec<Payment>, DbError> {
+        let sql = select!(
+            "WHERE state IN ('verified', 'settling', 'settled', 'unknown') ORDER BY created_at, id LIMIT $1"
+        );
+        self.db.list(sql, vec![limit.into()], row).await
+    }
 }
 
 /// Reserves a payment; fails when its key is known.

@@ -233,6 +233,16 @@ pub fn update(before: &Site, after: &Site) -> Stmt {
     .one(CHANGED)
 }
 
+/// Lets an account's live pages stay that were to end with their plan's longest life. A shorter life was asked for, and
+/// stays. Whoever changes one of them at the same time finds it changed.
+pub fn lift_expiry(account_id: &str, longest_life: i64, now: i64) -> Stmt {
+    Stmt::new(
+        "UPDATE sites SET expires_at = NULL, updated_at = CASE WHEN updated_at < $1 THEN $1 ELSE updated_at + 1 END \
+         WHERE account_id = $2 AND state = 'live' AND expires_at > $1 AND expires_at = created_at + $3",
+        vec![now.into(), account_id.into(), longest_life.into()],
+    )
+}
+
 /// Holds a live site's row to the end of the batch, so that what is counted about it next is counted by one at a time.
 pub fn hold(id: &str) -> Stmt {
     Stmt::new("UPDATE sites SET view_count = view_count WHERE id = $1 AND state = 'live'", vec![id.into()])

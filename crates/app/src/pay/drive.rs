@@ -10,7 +10,7 @@ use dropleaf_core::payment::{Payment, PaymentState};
 use dropleaf_core::{Code, Error};
 use dropleaf_pay::Outcome;
 use dropleaf_pay::facilitator::Reason;
-use dropleaf_store::{DbError, idempotency, payments};
+use dropleaf_store::{DbError, Stmt, idempotency, payments};
 use std::pin::pin;
 use std::time::Duration;
 
@@ -104,6 +104,10 @@ impl App {
 
     /// The money did not move: gives back what was held for it.
     async fn refuse(&self, payment: &Payment, reason: &str) -> Result<(), PayError> {
+        self.store.commit(self.refuse_stmts(payment, reason)).await.map(|_| ()).map_err(moved)
+    }
+
+    pub(super) fn refuse_stmts(&self, payment: &Payment, reason: &str) -> Vec<Stmt> {
         let now = self.now();
         let mut refused = payment.clone();
         refused.state = PaymentState::Refused;
@@ -117,7 +121,7 @@ impl App {
         stmts.extend(payment.bundle_id.as_deref().map(|bundle| payments::release_bundle(bundle, now)));
         let scope = format!("payer:{}", scope_of(payment));
         stmts.push(idempotency::delete_named(&scope, payment.id.as_bytes()));
-        self.store.commit(stmts).await.map(|_| ()).map_err(moved)
+        stmts
     }
 
     pub(super) async fn move_on(&self, from: &Payment, mut to: Payment) -> Result<Payment, PayError> {

@@ -70,7 +70,7 @@ impl App {
             stmts.extend(self.book_income(&done));
             let outcome = match (done.item, &done.account_id) {
                 // Whoever knows the account's key finds its limits lifted at once.
-                (Item::Unlock(_), Some(account)) => self.commit_keys(account, stmts).await,
+                (Item::Unlock(sku), Some(account)) => self.commit_unlock(account, sku, stmts).await,
                 _ => self.store.commit(stmts).await.map(|_| ()),
             };
             match outcome {
@@ -156,11 +156,7 @@ impl App {
                 let id = payment.account_id.as_deref().unwrap_or_default();
                 let account =
                     self.store.find_account(id).await?.ok_or_else(|| Error::not_found("account"))?;
-                let until = match sku {
-                    Sku::MakePermanent => None,
-                    Sku::CustomDomain => account.unlocks.custom_domain_until,
-                    Sku::HigherLimits => account.unlocks.higher_limits_until,
-                };
+                let until = account.unlocks.until(sku);
                 Goods::Unlock { account: Box::new(account), sku, until }
             }
         };

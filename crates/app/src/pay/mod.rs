@@ -3,6 +3,7 @@
 
 mod act;
 mod asked;
+mod catalogue;
 mod draft;
 mod drive;
 mod facilitator;
@@ -13,6 +14,7 @@ mod market;
 mod recover;
 mod replay;
 mod reserve;
+mod resolve;
 mod sandbox;
 mod settings;
 mod settle;
@@ -22,8 +24,10 @@ pub use act::{Order, PageToSell, PayRequest};
 pub use facilitator::{Ask, Facilitator, Lost, Reply, Trace};
 pub use goods::{Bought, Goods, PayError, PayRefused};
 pub use market::Listing;
+pub use resolve::Resolution;
 pub use sandbox::Sandbox;
 pub use settings::{EvmWay, Mode, PaymentSettings, Prices, SolanaWay};
+pub use unlock::{CatalogueEntry, Unlocked};
 
 pub(crate) use facilitator::facilitator;
 pub(crate) use locks::Locks;

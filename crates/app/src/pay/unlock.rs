@@ -1,14 +1,158 @@
-//! Unlocks: drawn from the prepaid balance if it suffices, else paid for.
+//! Unlocks: drawn from the prepaid balance if it suffices, else paid for. Spec §5.5, decisions §3.2.
 
-use crate::app::App;
+use crate::app::{App, EVERYTHING};
+use crate::idempotency::{Done, Entry, Once};
+use crate::sites::TRIES;
 use dropleaf_core::account::Account;
+use dropleaf_core::ledger::{Posting, Unit};
+use dropleaf_core::payment::Item;
 use dropleaf_core::unlock::Sku;
-use dropleaf_store::Stmt;
+use dropleaf_core::{Code, Error, Result};
+use dropleaf_pay::Network;
+use dropleaf_store::{DbError, Stmt, accounts, idempotency, ledger, sites};
+
+/// An account after it has got an unlock.
+#[derive(Debug, Clone)]
+pub struct Unlocked {
+    pub account: Account,
+    pub sku: Sku,
+    /// None: for good.
+    pub until: Option<i64>,
+    /// Drawn from the balance, in cents.
+    pub charged_minor: i64,
+    /// It was there already, for good; nothing was charged.
+    pub already: bool,
+}
+
+/// Something that `GET /unlock` lists. Decisions §5.4.
+#[derive(Debug, Clone)]
+pub struct CatalogueEntry {
+    pub sku: Sku,
+    /// In dollars, for people: `$2.00`.
+    pub price: String,
+    /// In the smallest unit of the token.
+    pub amount: String,
+    /// In cents: what is drawn from a balance.
+    pub amount_minor: i64,
+    pub currency: &'static str,
+    pub period_days: Option<i64>,
+    /// Where it can be paid for, by their CAIP-2 names.
+    pub networks: Vec<String>,
+}
 
 impl App {
-    /// The statements that activate an unlock, for the transaction that records its payment.
-    #[expect(clippy::unused_self, reason = "until paid acts exist")]
-    pub(crate) fn unlock_stmts(&self, _account: &Account, _sku: Sku, _now: i64) -> Vec<Stmt> {
-        Vec::new()
+    /// What can be unlocked here. Empty when nothing is sold.
+    pub fn unlock_catalogue(&self) -> Vec<CatalogueEntry> {
+        let Some(payments) = &self.settings.payments else { return Vec::new() };
+        let evm = payments.evm.as_ref().map(|way| Network::Evm(way.chain_id).to_string());
+        let entry = |sku: Sku| {
+            let amount = payments.prices.of(Item::Unlock(sku));
+            CatalogueEntry {
+                sku,
+                price: format!("${}", Unit::Usdc6.decimal(i64::try_from(amount).unwrap_or(i64::MAX))),
+                amount: amount.to_string(),
+                amount_minor: payments.prices.minor_of(Item::Unlock(sku)),
+                currency: "USD",
+                period_days: sku.period_days(),
+                networks: evm.iter().cloned().collect(),
+            }
+        };
+        Sku::ALL.into_iter().map(entry).collect()
     }
+
+    /// Whether the account has it for good, so that buying it would give nothing: asked before anything is paid.
+    pub async fn is_unlocked(&self, account_id: &str, sku: Sku) -> Result<bool> {
+        Ok(self.get_account(account_id).await?.unlocks.is_complete(sku, self.now()))
+    }
+
+    /// Buys an unlock from the balance. None when that does not suffice: then it has to be paid for, and the account
+    /// says what is there.
+    pub async fn unlock_with_balance(
+        &self,
+        account: &Account,
+        sku: Sku,
+        once: Option<&Once>,
+        render: impl Fn(&Unlocked) -> Vec<u8>,
+    ) -> Result<Option<Done<Unlocked>>> {
+        let Some(payments) = &self.settings.payments else {
+            return Err(Error::new(Code::NotFound, "Nothing is sold here: payments are switched off."));
+        };
+        let price = payments.prices.minor_of(Item::Unlock(sku));
+        let _turn = match self.begin_once(once).await? {
+            Entry::Again(status, body) => return Ok(Some(Done::Again { status, body })),
+            Entry::First(turn) => turn,
+        };
+        // Those of one account wait for each other instead of failing each other.
+        let _alone = self.payment_locks.take(&format!("unlock:{}", account.id)).await;
+        for _ in 0..TRIES {
+            let before = self.get_account(&account.id).await?;
+            let now = self.now();
+            if before.unlocks.is_complete(sku, now) {
+                let until = before.unlocks.until(sku);
+                let unlocked = Unlocked { account: before, sku, until, charged_minor: 0, already: true };
+                return Ok(Some(Done::Fresh(unlocked)));
+            }
+            if before.balance_minor < price {
+                return Ok(None);
+            }
+            let unlocked = bought(&before, sku, price, now);
+            let mut stmts = vec![accounts::set_unlocks(&before, &unlocked.account.unlocks)];
+            stmts.extend(self.lift_stmts(&before, sku, now));
+            let spend = Posting::spend(&self.minter.nonce(), &before.id, Item::Unlock(sku), price);
+            stmts.extend(self.booked(spend));
+            if let Some(once) = once {
+                stmts.push(self.record_once(once, 200, &render(&unlocked))?);
+            }
+            match (self.commit_unlock(&before.id, sku, stmts).await, once) {
+                (Ok(()), _) => return Ok(Some(Done::Fresh(unlocked))),
+                (Err(DbError::Guard(idempotency::ANSWERED)), Some(once)) => {
+                    return self.answer_again(once).await.map(Some);
+                }
+                // Something was bought or given meanwhile: look again.
+                (Err(DbError::Guard(accounts::CHANGED | ledger::OVERDRAWN)), _) => {}
+                (Err(error), _) => return Err(error.into()),
+            }
+        }
+        Err(Error::new(Code::Conflict, "The account is being changed by others at the same time; try again."))
+    }
+
+    /// The statements that activate an unlock which is paid for, for the transaction that records its payment. To be
+    /// committed by [`App::commit_unlock`]. They fail only if there is no such account.
+    pub(crate) fn unlock_stmts(&self, account: &Account, sku: Sku, now: i64) -> Vec<Stmt> {
+        let mut stmts = vec![accounts::unlock(&account.id, sku, now)];
+        stmts.extend(self.lift_stmts(account, sku, now));
+        stmts
+    }
+
+    /// Pages that are there lose the plan's longest life with those to come.
+    fn lift_stmts(&self, account: &Account, sku: Sku, now: i64) -> Option<Stmt> {
+        let life = self.settings.plans.find(&account.plan).longest_life_seconds?;
+        (sku == Sku::MakePermanent).then(|| sites::lift_expiry(&account.id, life, now))
+    }
+
+    /// Commits statements after which an account may do more, seen at once.
+    pub(crate) async fn commit_unlock(
+        &self,
+        account_id: &str,
+        sku: Sku,
+        stmts: Vec<Stmt>,
+    ) -> Result<(), DbError> {
+        if sku != Sku::MakePermanent {
+            return self.commit_keys(account_id, stmts).await;
+        }
+        // Which pages it changes only the statement knows; it is rare enough to forget them all, on every node.
+        let all = vec![EVERYTHING.to_owned()];
+        let changing = self.pages.changing();
+        let outcome = self.store.commit_changed(stmts, all.clone()).await;
+        changing.done(&all);
+        self.forget_credentials(account_id);
+        outcome.map(|_| ())
+    }
+}
+
+/// The account as it will be.
+fn bought(before: &Account, sku: Sku, price: i64, now: i64) -> Unlocked {
+    let unlocks = before.unlocks.with(sku, now);
+    let account = Account { unlocks, balance_minor: before.balance_minor - price, ..before.clone() };
+    Unlocked { account, sku, until: unlocks.until(sku), charged_minor: price, already: false }
 }

@@ -1,10 +1,12 @@
 //! `dropleaf account …`: made, listed, moved to another plan, given a key. Works while the server runs.
 
-use crate::config::{Config, Listen};
-use crate::{startup, tls};
+use super::open;
+use crate::config::Config;
 use anyhow::Result;
-use clap::Subcommand;
+use clap::{Args, Subcommand};
 use dropleaf_app::{App, COMMAND_LINE, Done};
+use dropleaf_core::account::Account;
+use dropleaf_core::ledger::{self, Unit};
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
@@ -30,12 +32,27 @@ pub(super) enum Command {
     List,
     /// Move an account to another plan
     Plan { email: String, plan: String },
+    /// Give an account a balance to spend
+    Credit(Credit),
+}
+
+#[derive(Debug, Args)]
+pub(super) struct Credit {
+    /// Its e-mail address or its id
+    account: String,
+    /// In dollars, such as 10.00; less than nothing takes back
+    #[arg(long, allow_hyphen_values = true)]
+    amount: String,
+    /// Why; kept for good
+    #[arg(long)]
+    reason: String,
+    /// A name for this credit: whatever is sent under the same name again changes nothing
+    #[arg(long, value_name = "NAME")]
+    once: Option<String>,
 }
 
 pub(super) async fn run(command: Command, config: Config) -> Result<()> {
-    tls::install_provider();
-    let port = Listen::parse(&config.listen)?.port;
-    let app = startup::open_app(&config.resolve(port)?).await?;
+    let app = open(config).await?;
     let outcome = act(&app, command).await;
     app.close().await;
     outcome
@@ -73,11 +90,29 @@ async fn act(app: &App, command: Command) -> Result<()> {
             app.set_plan(COMMAND_LINE, &account.id, &plan).await?;
             eprintln!("{email} is on the plan {plan} now.");
         }
+        Command::Credit(credit) => credit.give(app).await?,
     }
     Ok(())
 }
 
-async fn new_key(app: &App, account: &dropleaf_core::account::Account, name: &str) -> Result<String> {
+impl Credit {
+    async fn give(self, app: &App) -> Result<()> {
+        let cents = ledger::cents(&self.amount)?;
+        let account = if self.account.contains('@') {
+            app.get_account_by_email(&self.account).await?
+        } else {
+            app.get_account(&self.account).await?
+        };
+        let once = self.once.as_deref();
+        let credited = app.credit_account(COMMAND_LINE, &account.id, cents, &self.reason, once).await?;
+        let again = if credited.again { ", as was done before" } else { "" };
+        let balance = Unit::Usd2.written(credited.account.balance_minor);
+        println!("{} has {balance} now{again}.", account.id);
+        Ok(())
+    }
+}
+
+async fn new_key(app: &App, account: &Account, name: &str) -> Result<String> {
     match app.create_key(account, Some(name), None, |_| Vec::new()).await? {
         Done::Fresh(new) => Ok(new.secret),
         Done::Again { .. } => anyhow::bail!("a key without an idempotency key cannot be a repeat"),

@@ -4,18 +4,50 @@
 mod account;
 mod backup;
 mod encrypt;
+mod facilitator;
+mod ledger;
 mod mcp;
+mod payments;
 mod person;
 mod reports;
 mod settings;
 mod takedown;
 pub mod welcome;
 
-use crate::config::{Layers, Sources};
-use crate::{logging, serve};
+use crate::config::{Config, Layers, Listen, Sources};
+use crate::{logging, serve, startup, tls};
 use anyhow::{Context, Result};
 use clap::{Args, Parser, Subcommand};
+use dropleaf_app::App;
 use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// How a command ends that found books which do not balance.
+const UNBALANCED: u8 = 3;
+
+/// What `ledger audit` complains of, after it has said what is wrong.
+#[derive(Debug)]
+struct Unbalanced;
+
+impl std::fmt::Display for Unbalanced {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("the books do not balance")
+    }
+}
+
+impl std::error::Error for Unbalanced {}
+
+/// How the process ends with this error.
+pub fn exit_code(error: &anyhow::Error) -> ExitCode {
+    if error.is::<Unbalanced>() { ExitCode::from(UNBALANCED) } else { ExitCode::FAILURE }
+}
+
+/// The app over the storage of these settings, whether or not a server has it open too.
+async fn open(config: Config) -> Result<App> {
+    tls::install_provider();
+    let port = Listen::parse(&config.listen)?.port;
+    startup::open_app(&config.resolve(port)?).await
+}
 
 /// A private host for the pages that software agents make.
 #[derive(Debug, Parser)]
@@ -74,12 +106,21 @@ enum Command {
     Takedown(takedown::Takedown),
     /// What operators did, newest first
     Audit(takedown::Audit),
+    /// What was paid, and deciding on payments whose outcome is not known
+    #[command(subcommand)]
+    Payments(payments::Command),
+    /// The books
+    #[command(subcommand)]
+    Ledger(ledger::Command),
     /// Write a complete copy of the service into DIR, while it runs or not
     Backup(backup::Backup),
     /// Bring back what `backup` wrote
     Restore(backup::Restore),
     /// Encrypt a page so that the server cannot read it; prints the end of the link that opens it
     Encrypt(encrypt::Encrypt),
+    /// Run an x402 facilitator without a chain, for tests: it checks every payment and moves no money. Listens on
+    /// localhost:8402 unless --listen says otherwise
+    Facilitator,
     /// Sign in to a server; keeps a key for the commands below
     Login(person::Login),
     /// Revoke the key that `login` kept, and forget it
@@ -113,6 +154,7 @@ impl Cli {
             Some(Command::Mcp(mcp)) => return person::block_on(mcp.run(&around, &env)),
             _ => {}
         }
+        let listen = self.options.listen.clone();
         let sources = self.options.sources(env)?;
         let layers = Layers::load(&sources)?;
         let config = layers.config()?;
@@ -132,8 +174,11 @@ impl Cli {
                 Some(Command::Reports(reports)) => reports.run(config).await,
                 Some(Command::Takedown(takedown)) => takedown.run(config).await,
                 Some(Command::Audit(audit)) => audit.run(config).await,
+                Some(Command::Payments(command)) => payments::run(command, config).await,
+                Some(Command::Ledger(command)) => ledger::run(&command, config).await,
                 Some(Command::Backup(backup)) => backup.run(config).await,
                 Some(Command::Restore(restore)) => restore.run(config).await,
+                Some(Command::Facilitator) => facilitator::run(config, listen.as_deref()).await,
                 Some(_) => Ok(()),
             }
         })

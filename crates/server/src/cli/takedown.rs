@@ -1,11 +1,11 @@
 //! `dropleaf takedown` and `dropleaf audit`: removing a page for abuse, and what operators did. Both work while the
 //! server runs.
 
-use crate::config::{Config, Listen};
-use crate::{startup, tls};
+use super::open;
+use crate::config::Config;
 use anyhow::Result;
 use clap::Args;
-use dropleaf_app::{App, COMMAND_LINE};
+use dropleaf_app::COMMAND_LINE;
 use dropleaf_core::audit::Entry;
 use dropleaf_core::iso;
 use serde_json::json;
@@ -27,12 +27,6 @@ pub(super) struct Audit {
     /// How many to show
     #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(i64).range(1..=10_000))]
     limit: i64,
-}
-
-async fn open(config: Config) -> Result<App> {
-    tls::install_provider();
-    let port = Listen::parse(&config.listen)?.port;
-    startup::open_app(&config.resolve(port)?).await
 }
 
 impl Takedown {

@@ -50,7 +50,7 @@ pub type OnProgress<'a> = &'a (dyn Fn(Progress) + Send + Sync);
 /// Every table of a schema version, parents before children, as the migrations make them.
 fn tables(schema: i64) -> Vec<&'static str> {
     let known = MIGRATIONS.iter().take(usize::try_from(schema).unwrap_or(0));
-    let made = known.flat_map(|(_, sql)| sql.lines()).filter_map(|line| line.strip_prefix("CREATE TABLE "));
+    let made = known.flat_map(|step| step.sql.lines()).filter_map(|line| line.strip_prefix("CREATE TABLE "));
     let names = made.filter_map(|rest| rest.split(['(', ' ']).next());
     std::iter::once("schema_migrations").chain(names).collect()
 }

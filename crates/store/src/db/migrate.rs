@@ -1,16 +1,48 @@
-//! Brings a database to the schema this program knows. The same texts run on both databases, each exactly once.
+//! Brings a database to the schema this program knows. The same texts run on both databases, each exactly once; what only
+//! one of them understands comes after, in a text of its own.
 
 use rusqlite::{Connection, TransactionBehavior};
 
 use super::DbError;
 
+/// One step of the schema.
+#[derive(Debug)]
+pub(crate) struct Migration {
+    name: &'static str,
+    /// For both databases; makes every table.
+    pub(crate) sql: &'static str,
+    sqlite: &'static str,
+    postgres: &'static str,
+}
+
+macro_rules! both {
+    ($name:literal) => {
+        Migration {
+            name: $name,
+            sql: include_str!(concat!("../../migrations/", $name, ".sql")),
+            sqlite: "",
+            postgres: "",
+        }
+    };
+}
+
+macro_rules! each {
+    ($name:literal) => {
+        Migration {
+            sqlite: include_str!(concat!("../../migrations/", $name, ".sqlite.sql")),
+            postgres: include_str!(concat!("../../migrations/", $name, ".postgres.sql")),
+            ..both!($name)
+        }
+    };
+}
+
 /// Every migration, oldest first; the position is the version.
-pub(crate) const MIGRATIONS: &[(&str, &str)] = &[
-    ("0001_publishing", include_str!("../../migrations/0001_publishing.sql")),
-    ("0002_viewers", include_str!("../../migrations/0002_viewers.sql")),
-    ("0003_people", include_str!("../../migrations/0003_people.sql")),
-    ("0004_mcp", include_str!("../../migrations/0004_mcp.sql")),
-    ("0005_payments", include_str!("../../migrations/0005_payments.sql")),
+pub(crate) const MIGRATIONS: &[Migration] = &[
+    both!("0001_publishing"),
+    both!("0002_viewers"),
+    both!("0003_people"),
+    both!("0004_mcp"),
+    each!("0005_payments"),
 ];
 
 pub(super) const TABLE: &str = "CREATE TABLE IF NOT EXISTS schema_migrations (
@@ -24,25 +56,47 @@ pub(crate) fn latest() -> i64 {
     i64::try_from(MIGRATIONS.len()).unwrap_or(i64::MAX)
 }
 
-/// The migrations between the version found and the version wanted, with their numbers.
-pub(super) fn pending(found: i64, wanted: i64) -> Result<Vec<(i64, &'static str, &'static str)>, DbError> {
+/// A migration that has to run.
+pub(super) struct Pending {
+    pub(super) version: i64,
+    migration: &'static Migration,
+}
+
+impl Pending {
+    pub(super) const fn name(&self) -> &'static str {
+        self.migration.name
+    }
+
+    const fn for_sqlite(&self) -> [&'static str; 2] {
+        [self.migration.sql, self.migration.sqlite]
+    }
+
+    pub(super) const fn for_postgres(&self) -> [&'static str; 2] {
+        [self.migration.sql, self.migration.postgres]
+    }
+}
+
+/// The migrations between the version found and the version wanted.
+pub(super) fn pending(found: i64, wanted: i64) -> Result<Vec<Pending>, DbError> {
     if found > latest() {
         return Err(DbError::internal(format!(
             "the database has schema {found}, this program knows only up to {}: use a newer program",
             latest()
         )));
     }
-    let numbered = (1..).zip(MIGRATIONS).map(|(version, (name, sql))| (version, *name, *sql));
-    Ok(numbered.filter(|(version, ..)| *version > found && *version <= wanted).collect())
+    let numbered = (1..).zip(MIGRATIONS).map(|(version, migration)| Pending { version, migration });
+    Ok(numbered.filter(|step| step.version > found && step.version <= wanted).collect())
 }
 
 pub(crate) fn sqlite(connection: &mut Connection, wanted: i64, now: i64) -> Result<(), DbError> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     transaction.execute_batch(TABLE)?;
     let found = transaction.query_row(CURRENT, [], |row| row.get(0))?;
-    for (version, name, sql) in pending(found, wanted)? {
-        transaction.execute_batch(sql)?;
-        transaction.execute(RECORD, (version, name, now))?;
+    for step in pending(found, wanted)? {
+        for sql in step.for_sqlite() {
+            transaction.execute_batch(sql)?;
+        }
+        transaction.execute(RECORD, (step.version, step.name(), now))?;
     }
     transaction.commit()?;
     Ok(())

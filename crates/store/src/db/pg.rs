@@ -116,9 +116,11 @@ impl PgDb {
         transaction.batch_execute(MIGRATION_LOCK).await?;
         transaction.batch_execute(migrate::TABLE).await?;
         let found: i64 = transaction.query_one(migrate::CURRENT, &[]).await?.try_get(0)?;
-        for (version, name, sql) in migrate::pending(found, wanted)? {
-            transaction.batch_execute(sql).await?;
-            transaction.execute(migrate::RECORD, &[&version, &name, &now]).await?;
+        for step in migrate::pending(found, wanted)? {
+            for sql in step.for_postgres() {
+                transaction.batch_execute(sql).await?;
+            }
+            transaction.execute(migrate::RECORD, &[&step.version, &step.name(), &now]).await?;
         }
         Ok(())
     }

@@ -6,6 +6,7 @@ mod batches;
 mod bodies;
 mod disk_full;
 mod harness;
+mod ledger;
 mod migrations;
 mod notices;
 mod processes;

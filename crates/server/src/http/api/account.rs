@@ -14,17 +14,25 @@ use utoipa::ToSchema;
     "id": "acct_k3v5q7x2m4n6p8r1t9w0", "email": "operator@localhost", "plan": "pro", "balance_minor": 0,
     "counts": {"active_pages": 3, "publishes_today": 7},
     "limits": {"active_pages": null, "longest_life_seconds": null, "publishes_a_day": null, "upload_bytes": 26_214_400},
-    "unlocks": []
+    "unlocks": [{"sku": "make_permanent", "until": null}]
 }))]
 pub(in crate::http) struct MeJson {
     id: String,
     email: Option<String>,
     plan: String,
+    /// What was paid in advance and is not spent, in cents of a dollar.
     balance_minor: i64,
     counts: CountsJson,
     limits: LimitsJson,
-    /// What lifts the plan's limits, and until when.
-    unlocks: Vec<String>,
+    /// What lifts the plan's limits now. The limits above have it counted in.
+    unlocks: Vec<UnlockJson>,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+pub(in crate::http) struct UnlockJson {
+    sku: &'static str,
+    /// Epoch seconds; null for good.
+    until: Option<i64>,
 }
 
 #[derive(Debug, Serialize, ToSchema)]
@@ -46,6 +54,8 @@ pub(in crate::http) struct LimitsJson {
 impl MeJson {
     pub(in crate::http) async fn of(state: &ApiState, account: &Account) -> Result<Self> {
         let me = state.app.me(account).await?;
+        let unlocks = me.account.unlocks;
+        let active = unlocks.active(state.app.now());
         Ok(Self {
             id: me.account.id,
             email: me.account.email,
@@ -58,7 +68,7 @@ impl MeJson {
                 publishes_a_day: me.plan.publishes_a_day,
                 upload_bytes: state.resolved.config.limits.upload_bytes,
             },
-            unlocks: Vec::new(),
+            unlocks: active.map(|sku| UnlockJson { sku: sku.as_str(), until: unlocks.until(sku) }).collect(),
         })
     }
 }

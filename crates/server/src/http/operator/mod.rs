@@ -1,7 +1,8 @@
-//! What the operator sees: figures, accounts, reports. To anybody else the addresses do not exist.
+//! What the operator sees: figures, accounts, reports, money. To anybody else the addresses do not exist.
 
 mod accounts;
 mod overview;
+mod payments;
 mod reports;
 
 use super::api::ApiState;
@@ -17,6 +18,9 @@ pub(super) fn routes() -> Router<ApiState> {
         .route("/operator/takedown", post(overview::take_down))
         .route("/operator/accounts", get(accounts::list))
         .route("/operator/accounts/{id}/plan", post(accounts::set_plan))
+        .route("/operator/payments", get(payments::list))
+        .route("/operator/payments/{id}", get(payments::show))
+        .route("/operator/payments/{id}/resolve", post(payments::resolve))
         .route("/operator/reports", get(reports::list))
         .route("/operator/reports/{id}/takedown", post(reports::take_down))
         .route("/operator/reports/{id}/dismiss", post(reports::dismiss))
@@ -51,7 +55,7 @@ impl FromRequest<ApiState> for OperatorForm {
 
 /// The page that holds the form which is sent there.
 fn page_of(path: &str) -> &'static str {
-    let all = ["/operator/accounts", "/operator/reports"];
+    let all = ["/operator/accounts", "/operator/payments", "/operator/reports"];
     all.into_iter().find(|page| path.starts_with(page)).unwrap_or("/operator")
 }
 

@@ -101,5 +101,7 @@ done! {
     PasskeyRemoved = "passkey-removed": "The passkey no longer works here.";
     TakenDown = "taken-down": "The page is taken down.";
     Dismissed = "dismissed": "The reports are closed. The page stays.";
+    PaymentSettled = "payment-settled": "Booked: the money moved. What it buys is made by itself.";
+    PaymentRefused = "payment-refused": "Booked: no money moved. What waited for it is let go.";
     PlanSet = "plan-set": "The account is on its new plan.";
 }

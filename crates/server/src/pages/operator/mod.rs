@@ -1,4 +1,6 @@
-//! The operator's pages: figures, accounts, reports.
+//! The operator's pages: figures, accounts, reports; what is about money is in `money`.
+
+pub mod money;
 
 use super::assets::OPERATOR_CSS;
 use super::dashboard::{Section, Shell};

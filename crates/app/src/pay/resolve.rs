@@ -1,0 +1,116 @@
+//! Deciding by hand on a payment whose outcome is not known. A person has looked at the chain; what they found is booked
+//! like any other outcome, with a line in the list of what operators did.
+
+use super::PayError;
+use crate::app::App;
+use dropleaf_core::audit::Act;
+use dropleaf_core::payment::{Payment, PaymentState};
+use dropleaf_core::{Code, Error, Result, ledger};
+use dropleaf_store::{DbError, payments};
+
+/// What a person found on the chain.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Resolution {
+    /// The money moved, by this transaction.
+    Settled { transaction: String },
+    /// It did not, and cannot any more.
+    NotSettled { reason: String },
+}
+
+impl App {
+    /// Decides on a payment. When the money moved, what it buys is made now; if that fails, it is tried again like
+    /// everything that is settled.
+    pub async fn resolve_payment(&self, actor: &str, id: &str, resolution: Resolution) -> Result<Payment> {
+        let payment = self.get_payment(id).await?;
+        // Whoever asks the facilitator at this moment comes to an end first.
+        let _turn = self.payment_locks.take(&payment.key).await;
+        let payment = self.get_payment(id).await?;
+        if payment.state != PaymentState::Unknown {
+            return Err(decided(&payment));
+        }
+        let now = self.now();
+        let (mut stmts, said) = match &resolution {
+            Resolution::Settled { transaction } => {
+                let transaction = transaction_on(&payment.network, transaction)?;
+                let settled = Payment {
+                    state: PaymentState::Settled,
+                    transaction: Some(transaction.to_owned()),
+                    reason: None,
+                    held_until: now,
+                    updated_at: now,
+                    ..payment.clone()
+                };
+                (vec![payments::update(&payment, &settled)], format!("settled by {transaction}"))
+            }
+            Resolution::NotSettled { .. } if payment.valid_until > now => {
+                return Err(Error::new(
+                    Code::Conflict,
+                    "The payment can still be settled by whoever holds it; wait until it is no longer valid.",
+                ));
+            }
+            Resolution::NotSettled { reason } => {
+                let reason = ledger::reason(reason)?;
+                (self.refuse_stmts(&payment, &reason), format!("not settled: {reason}"))
+            }
+        };
+        stmts.push(self.audited(actor, Act::ResolvePayment, id, Some(said)));
+        match self.store.commit(stmts).await {
+            Ok(_) => {}
+            Err(DbError::Guard(payments::MOVED)) => return Err(decided(&self.get_payment(id).await?)),
+            Err(error) => return Err(error.into()),
+        }
+        let payment = self.get_payment(id).await?;
+        if payment.state == PaymentState::Settled {
+            self.finish(&payment).await;
+        }
+        self.get_payment(id).await
+    }
+
+    async fn finish(&self, payment: &Payment) {
+        let driven = match self.hold(payment).await {
+            Ok(held) => self.drive(held, false).await,
+            Err(error) => Err(error),
+        };
+        if let Err(PayError::Failed(error)) = driven {
+            tracing::warn!(%error, payment = payment.id, "a payment that was decided on waits to be fulfilled");
+        }
+    }
+}
+
+fn decided(payment: &Payment) -> Error {
+    let state = payment.state.as_str();
+    Error::new(Code::Conflict, format!("The payment is `{state}`; only `unknown` ones are decided by hand."))
+}
+
+/// The transaction's name, if it can be one on this network.
+fn transaction_on<'a>(network: &str, text: &'a str) -> Result<&'a str> {
+    let text = text.trim();
+    let is_hash = || {
+        let digits = text.strip_prefix("0x").unwrap_or_default();
+        digits.len() == 64 && digits.bytes().all(|b| b.is_ascii_hexdigit())
+    };
+    let is_signature = || (64..=90).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_alphanumeric());
+    let (fits, shape) = if network.starts_with("eip155:") {
+        (is_hash(), "must be 0x and 64 hexadecimal digits")
+    } else {
+        (is_signature(), "must be the signature of the transaction, in base58")
+    };
+    if fits { Ok(text) } else { Err(Error::field("transaction", shape)) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn transactions_look_like_those_of_their_network() {
+        let (hash, signature) = (format!("0x{}", "ab".repeat(32)), "5".repeat(88));
+        assert!(transaction_on("eip155:8453", &hash).is_ok());
+        assert!(transaction_on("solana:x", &signature).is_ok());
+        for (network, text) in
+            [("eip155:8453", signature.as_str()), ("solana:x", &hash[..40]), ("eip155:8453", ""), ("x", "")]
+        {
+            assert!(transaction_on(network, text).is_err(), "{network} {text}");
+        }
+    }
+}

@@ -1,0 +1,118 @@
+//! What is booked, and what is not.
+
+use super::*;
+use crate::payment::PaymentState;
+use crate::unlock::Sku;
+
+fn payment(sandbox: bool) -> Payment {
+    Payment {
+        id: "pay_1".into(),
+        key: "eip155:8453:0xtoken:0xpayer:0xnonce".into(),
+        item: Item::Publish,
+        protocol: "x402".into(),
+        generation: 2,
+        network: "eip155:8453".into(),
+        asset: "0xtoken".into(),
+        payer: "0xpayer".into(),
+        pay_to: "0xus".into(),
+        amount: 500_000,
+        payer_is_eoa: true,
+        sandbox,
+        request_hash: [0; 32],
+        client: String::new(),
+        once_hash: None,
+        state: PaymentState::Fulfilled,
+        ask: None,
+        fee_payer: None,
+        draft: None,
+        bundle_id: None,
+        site_id: None,
+        account_id: None,
+        transaction: None,
+        reason: None,
+        attempts: 1,
+        held_until: 0,
+        valid_until: 0,
+        created_at: 0,
+        updated_at: 0,
+        fulfilled_at: Some(0),
+        delivered_at: None,
+    }
+}
+
+fn lines(posting: &Posting) -> Vec<(&str, i64)> {
+    posting.entries().iter().map(|entry| (entry.book.id.as_str(), entry.amount)).collect()
+}
+
+#[test]
+fn income_is_an_asset_and_revenue_and_play_money_has_books_of_its_own() {
+    let real = Posting::income(&payment(false)).unwrap();
+    assert_eq!(lines(&real), [("asset:x402:eip155:8453", 500_000), ("revenue:publish:usdc6", -500_000)]);
+    assert_eq!(real.key(), "x402:eip155:8453:0xtoken:0xpayer:0xnonce");
+    assert_eq!(real.payment_id(), Some("pay_1"));
+    let play = Posting::income(&payment(true)).unwrap();
+    assert_eq!(lines(&play), [("asset:sandbox:eip155:8453", 500_000), ("revenue:publish:play6", -500_000)]);
+    assert!(play.entries().iter().all(|entry| entry.book.unit == Unit::Play6));
+}
+
+#[test]
+fn balance_is_a_liability_that_grants_raise_and_spending_lowers() {
+    let grant = Posting::grant("g", "acct_1", 1000, "thanks".into()).unwrap();
+    assert_eq!(lines(&grant), [("equity:grants", 1000), ("prepaid:acct_1", -1000)]);
+    let spend = Posting::spend("s", "acct_1", Item::Unlock(Sku::MakePermanent), 200).unwrap();
+    assert_eq!(lines(&spend), [("prepaid:acct_1", 200), ("revenue:make_permanent:usd2", -200)]);
+    assert_eq!(spend.entries()[0].book.owner.as_deref(), Some("acct_1"));
+    assert_eq!(Posting::spend("s", "acct_1", Item::Publish, 0), None);
+}
+
+#[test]
+fn what_does_not_sum_to_zero_in_each_unit_is_not_booked() {
+    let entry = |book: Book, amount| Entry { book, amount };
+    let (cents, micros) = (Book::grants(), Book::revenue(Item::Publish, Unit::Usdc6));
+    let book = |entries| Posting::new("k".into(), Cause::Grant, entries);
+    assert_eq!(book(vec![]), None);
+    assert_eq!(book(vec![entry(cents.clone(), 5)]), None);
+    assert_eq!(book(vec![entry(cents.clone(), 5), entry(micros, -5)]), None, "units do not mix");
+    assert_eq!(book(vec![entry(cents.clone(), i64::MAX), entry(cents.clone(), -i64::MAX)]), None);
+    let three = vec![
+        entry(cents, 6),
+        entry(Book::prepaid("a"), -5),
+        entry(Book::revenue(Item::Provision, Unit::Usd2), -1),
+    ];
+    assert!(book(three).is_some());
+}
+
+#[test]
+fn fingerprint_knows_what_is_booked_but_not_what_is_noted() {
+    let grant = |cents, note: &str| Posting::grant("g", "acct_1", cents, note.into()).unwrap().fingerprint();
+    assert_eq!(grant(5, "a"), grant(5, "b"));
+    assert_ne!(grant(5, "a"), grant(6, "a"));
+    assert_ne!(grant(5, "a"), Posting::grant("g", "acct_2", 5, "a".into()).unwrap().fingerprint());
+}
+
+#[test]
+fn amounts_are_read_and_written_exactly() {
+    for (text, read) in
+        [("10", 1000), ("10.00", 1000), ("0.5", 50), ("-2.50", -250), (" 1 ", 100), ("1000000", 100_000_000)]
+    {
+        assert_eq!(cents(text).unwrap(), read, "{text}");
+    }
+    for text in ["", "0", "0.00", "-", "--1", "1.", ".5", "1.234", "1e3", "1000000.01", "1,0", "+1"] {
+        assert!(cents(text).is_err(), "{text}");
+    }
+    for (unit, amount, text) in [
+        (Unit::Usdc6, 500_000, "0.50 USDC"),
+        (Unit::Usdc6, 1, "0.000001 USDC"),
+        (Unit::Play6, 25_000_000, "25.00 sandbox USDC"),
+        (Unit::Usd2, -250, "-$2.50"),
+    ] {
+        assert_eq!(unit.written(amount), text);
+    }
+}
+
+#[test]
+fn names_read_back() {
+    assert!(Unit::ALL.iter().all(|unit| Unit::parse(unit.as_str()) == Some(*unit)));
+    assert!(Kind::ALL.iter().all(|kind| Kind::parse(kind.as_str()) == Some(*kind)));
+    assert!(Cause::ALL.iter().all(|cause| Cause::parse(cause.as_str()) == Some(*cause)));
+}

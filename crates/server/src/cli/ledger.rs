@@ -1,0 +1,36 @@
+//! `dropleaf ledger audit`: whether the books balance. Works while the server runs.
+
+use super::{Unbalanced, open};
+use crate::config::Config;
+use anyhow::Result;
+use clap::Subcommand;
+use dropleaf_app::{BooksAudit, Fault};
+
+#[derive(Debug, Subcommand)]
+pub(super) enum Command {
+    /// Look through all books; ends with 0 when they balance and with 3 when they do not
+    Audit,
+}
+
+pub(super) async fn run(command: &Command, config: Config) -> Result<()> {
+    let Command::Audit = command;
+    let app = open(config).await?;
+    let audit = app.audit_books().await;
+    app.close().await;
+    let audit = audit?;
+    print!("{}", told(&audit));
+    if audit.faults.is_empty() { Ok(()) } else { Err(Unbalanced.into()) }
+}
+
+fn told(audit: &BooksAudit) -> String {
+    let BooksAudit { booked, faults, took } = audit;
+    let looked = format!("{booked} transactions, looked through in {} ms.", took.as_millis());
+    if faults.is_empty() {
+        return format!("The books balance: {looked}\n");
+    }
+    let lines = faults.iter().map(|Fault { what, subject, found, right }| {
+        format!("{what}: {subject} (found {found}, should be {right})")
+    });
+    let lines: Vec<String> = lines.chain([looked]).collect();
+    lines.join("\n") + "\n"
+}

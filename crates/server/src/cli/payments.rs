@@ -1,0 +1,171 @@
+//! `dropleaf payments …`: what was paid, and deciding on what only a person can find out. Works while the server runs.
+
+use super::open;
+use crate::config::Config;
+use anyhow::{Context, Result};
+use clap::{Args, Subcommand};
+use dropleaf_app::{App, COMMAND_LINE, Resolution};
+use dropleaf_core::payment::{Payment, PaymentState};
+use dropleaf_core::{iso, ledger};
+use serde_json::{Value, json};
+
+#[derive(Debug, Subcommand)]
+pub(super) enum Command {
+    /// The newest payments
+    List(List),
+    /// Everything about one payment that is not secret
+    Show {
+        id: String,
+        /// As JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Decide on a payment whose outcome is `unknown`, after looking at the chain
+    Resolve(Resolve),
+}
+
+#[derive(Debug, Args)]
+pub(super) struct List {
+    /// Only those in this state: verified, settling, settled, fulfilled, refused or unknown
+    #[arg(long, value_parser = state)]
+    state: Option<PaymentState>,
+    /// How many to show
+    #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(i64).range(1..=10_000))]
+    limit: i64,
+    /// As JSON
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct Resolve {
+    id: String,
+    /// The money moved, by this transaction: what it buys is made
+    #[arg(long, value_name = "TRANSACTION", required_unless_present = "not_settled")]
+    settled: Option<String>,
+    /// The money did not move
+    #[arg(long, conflicts_with = "settled", requires = "reason")]
+    not_settled: bool,
+    /// How that is known; kept for good
+    #[arg(long, value_name = "WHY", conflicts_with = "settled")]
+    reason: Option<String>,
+}
+
+fn state(text: &str) -> Result<PaymentState, String> {
+    PaymentState::parse(text).ok_or_else(|| {
+        let known = PaymentState::ALL.map(PaymentState::as_str).join(", ");
+        format!("must be one of {known}")
+    })
+}
+
+pub(super) async fn run(command: Command, config: Config) -> Result<()> {
+    let app = open(config).await?;
+    let outcome = act(&app, command).await;
+    app.close().await;
+    outcome
+}
+
+async fn act(app: &App, command: Command) -> Result<()> {
+    match command {
+        Command::List(List { state, limit, json }) => {
+            let found = app.list_payments(state, limit).await?;
+            if json {
+                let lines: Vec<_> = found.iter().map(as_json).collect();
+                println!("{}", serde_json::to_string_pretty(&json!({"payments": lines}))?);
+            } else {
+                print!("{}", table(&found));
+            }
+        }
+        Command::Show { id, json } => show(&app.get_payment(&id).await?, json)?,
+        Command::Resolve(Resolve { id, settled, reason, .. }) => {
+            let resolution = match (settled, reason) {
+                (Some(transaction), _) => Resolution::Settled { transaction },
+                (None, reason) => Resolution::NotSettled { reason: reason.context("say --reason")? },
+            };
+            let payment = app.resolve_payment(COMMAND_LINE, &id, resolution).await?;
+            println!("{id} is {} now.", payment.state.as_str());
+        }
+    }
+    Ok(())
+}
+
+fn show(payment: &Payment, json: bool) -> Result<()> {
+    let fields = as_json(payment);
+    if json {
+        println!("{}", serde_json::to_string_pretty(&fields)?);
+        return Ok(());
+    }
+    println!(
+        "{} for {}, {}",
+        payment.id,
+        payment.item.as_str(),
+        ledger::unit_of(payment).written(payment.amount)
+    );
+    for (name, value) in fields.as_object().into_iter().flatten() {
+        let shown = match value {
+            Value::Null => continue,
+            Value::Number(at) if name.ends_with("_at") || name == "valid_until" => {
+                at.as_i64().map(iso::format).unwrap_or_default()
+            }
+            Value::String(text) => plain(text),
+            other => other.to_string(),
+        };
+        println!("  {name:<14}{shown}");
+    }
+    println!("{}", payment.state.advice());
+    Ok(())
+}
+
+/// What came from outside moves no cursor.
+fn plain(text: &str) -> String {
+    text.chars().flat_map(char::escape_debug).collect()
+}
+
+fn as_json(payment: &Payment) -> Value {
+    json!({
+        "id": payment.id,
+        "item": payment.item.as_str(),
+        "state": payment.state.as_str(),
+        "amount": payment.amount,
+        "sandbox": payment.sandbox,
+        "network": payment.network,
+        "payer": payment.payer,
+        "pay_to": payment.pay_to,
+        "transaction": payment.transaction,
+        "reason": payment.reason,
+        "attempts": payment.attempts,
+        "generation": payment.generation,
+        "site_id": payment.site_id,
+        "account_id": payment.account_id,
+        "key": payment.key,
+        "created_at": payment.created_at,
+        "updated_at": payment.updated_at,
+        "valid_until": payment.valid_until,
+        "fulfilled_at": payment.fulfilled_at,
+        "delivered_at": payment.delivered_at,
+    })
+}
+
+fn table(found: &[Payment]) -> String {
+    if found.is_empty() {
+        return "No payments.\n".to_owned();
+    }
+    let head = format!(
+        "{:<21}{:<25}{:<11}{:<16}{:<24}{:<20}transaction",
+        "when", "id", "state", "item", "amount", "network"
+    );
+    let lines = found.iter().map(|payment| {
+        let (when, amount) =
+            (iso::format(payment.created_at), ledger::unit_of(payment).written(payment.amount));
+        let network = payment.network.get(..18).unwrap_or(&payment.network);
+        let transaction = payment.transaction.as_deref().map(plain).unwrap_or_default();
+        format!(
+            "{when:<21}{:<25}{:<11}{:<16}{amount:<24}{network:<20}{transaction}",
+            payment.id,
+            payment.state.as_str(),
+            payment.item.as_str()
+        )
+    });
+    let lines: Vec<String> = std::iter::once(head).chain(lines).collect();
+    lines.join("\n") + "\n"
+}

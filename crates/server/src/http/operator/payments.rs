@@ -1,0 +1,95 @@
+//! `/operator/payments`: money in, payments that are not decided, and one payment that an operator decides on.
+
+use super::{OperatorForm, actor};
+use crate::http::api::ApiState;
+use crate::http::error;
+use crate::http::web::{Operator, Person, Query, WebError, door, page, see_other};
+use crate::pages::Html;
+use crate::pages::dashboard::{Done, Section};
+use crate::pages::operator::money::{self, Decision, OnePayment, Payments};
+use axum::extract::{Path, State};
+use axum::response::Response;
+use dropleaf_app::Resolution;
+use dropleaf_core::Code;
+use dropleaf_core::ledger::Unit;
+
+/// Payments that are shown whatever their state.
+const LATEST: i64 = 20;
+
+pub(super) async fn list(
+    State(state): State<ApiState>,
+    Operator(person): Operator,
+    query: Query,
+) -> Result<Response, WebError> {
+    let held = state.app.money().await?;
+    let latest = state.app.list_payments(None, LATEST).await?;
+    let (by_network, by_item) = money::incomes(&held);
+    Ok(page(money::payments(&Payments {
+        shell: person.shell(Section::Operator, query.done()),
+        by_network,
+        by_item,
+        prepaid: Unit::Usd2.written(held.prepaid),
+        granted: Unit::Usd2.written(money::granted(&held)),
+        open: &held.open,
+        is_cut: held.is_cut,
+        latest: &latest,
+        now: state.app.now(),
+        is_recent: person.session.is_recent(state.app.now()),
+    })))
+}
+
+pub(super) async fn show(
+    State(state): State<ApiState>,
+    Operator(person): Operator,
+    Path(id): Path<String>,
+    query: Query,
+) -> Result<Response, WebError> {
+    Ok(page(shown(&state, &person, &id, query.done(), Decision::default()).await?))
+}
+
+pub(super) async fn resolve(
+    State(state): State<ApiState>,
+    Path(id): Path<String>,
+    form: OperatorForm,
+) -> Result<Response, WebError> {
+    let (transaction, reason) = (form.fields.text("transaction"), form.fields.text("reason"));
+    let (resolution, done) = if form.fields.text("outcome") == "settled" {
+        (Resolution::Settled { transaction: transaction.to_owned() }, Done::PaymentSettled)
+    } else {
+        (Resolution::NotSettled { reason: reason.to_owned() }, Done::PaymentRefused)
+    };
+    match state.app.resolve_payment(actor(&form.person), &id, resolution).await {
+        Ok(payment) => Ok(see_other(&format!("/operator/payments/{}?done={}", payment.id, done.word()))),
+        Err(refused) if matches!(refused.code, Code::InvalidField | Code::Conflict) => {
+            let problem = match (refused.code, done) {
+                (Code::InvalidField, Done::PaymentSettled) => {
+                    "This is no transaction of the payment's network; copy it from the chain."
+                }
+                (Code::InvalidField, _) => "Say how you know, in at most 500 characters.",
+                _ => refused.detail.as_str(),
+            };
+            let typed = Decision { transaction, reason, problem: Some(problem) };
+            let html = shown(&state, &form.person, &id, None, typed).await?;
+            Ok(door(error::status(refused.code), html, None))
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+async fn shown(
+    state: &ApiState,
+    person: &Person,
+    id: &str,
+    done: Option<Done>,
+    typed: Decision<'_>,
+) -> Result<Html, WebError> {
+    let payment = state.app.get_payment(id).await?;
+    let now = state.app.now();
+    Ok(money::payment(&OnePayment {
+        shell: person.shell(Section::Operator, done),
+        payment: &payment,
+        now,
+        typed,
+        is_recent: person.session.is_recent(now),
+    }))
+}

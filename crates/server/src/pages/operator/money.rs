@@ -1,0 +1,190 @@
+//! The operator's pages about money: what came in, what is not decided, and one payment with what to do about it.
+
+use crate::pages::dashboard::{Section, Shell};
+use crate::pages::{Html, Moment, Span};
+use askama::Template;
+use dropleaf_app::{BookLine, Money};
+use dropleaf_core::ledger::{self, Kind, Unit};
+use dropleaf_core::payment::{Payment, PaymentState};
+use dropleaf_pay::Network;
+
+/// What came in by one way, or for one thing.
+#[derive(Debug)]
+pub struct Income {
+    pub name: String,
+    pub is_sandbox: bool,
+    pub today: String,
+    pub month: String,
+    pub all: String,
+}
+
+#[derive(Debug, Template)]
+#[template(path = "operator_payments.html")]
+pub struct Payments<'a> {
+    pub shell: Shell<'a>,
+    pub by_network: Vec<Income>,
+    pub by_item: Vec<Income>,
+    /// What accounts may still spend, and what of all they ever had was given to them.
+    pub prepaid: String,
+    pub granted: String,
+    pub open: &'a [Payment],
+    pub is_cut: bool,
+    pub latest: &'a [Payment],
+    pub now: i64,
+    pub is_recent: bool,
+}
+
+/// What was typed into the forms that decide on a payment.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Decision<'a> {
+    pub transaction: &'a str,
+    pub reason: &'a str,
+    pub problem: Option<&'a str>,
+}
+
+#[derive(Debug, Template)]
+#[template(path = "operator_payment.html")]
+pub struct OnePayment<'a> {
+    pub shell: Shell<'a>,
+    pub payment: &'a Payment,
+    pub now: i64,
+    pub typed: Decision<'a>,
+    pub is_recent: bool,
+}
+
+impl OnePayment<'_> {
+    fn is_unknown(&self) -> bool {
+        self.payment.state == PaymentState::Unknown
+    }
+
+    /// Whether it can be settled yet by whoever holds it.
+    fn is_valid(&self) -> bool {
+        self.payment.valid_until > self.now
+    }
+}
+
+/// What came in over each network, and for each thing.
+pub fn incomes(money: &Money) -> (Vec<Income>, Vec<Income>) {
+    let of = |kind: Kind| money.books.iter().filter(move |line| line.kind == kind).map(income).collect();
+    (of(Kind::Asset), of(Kind::Revenue))
+}
+
+/// What operators have given, less what they took back.
+pub fn granted(money: &Money) -> i64 {
+    money.books.iter().filter(|line| line.kind == Kind::Equity).map(|line| line.balance).sum()
+}
+
+fn income(line: &BookLine) -> Income {
+    // What was earned is a credit, and credits are negative.
+    let sign = if line.kind == Kind::Revenue { -1 } else { 1 };
+    let shown = |amount: i64| match line.unit {
+        Unit::Usd2 => format!("{} from balances", line.unit.written(sign * amount)),
+        unit => format!("{} USDC", unit.decimal(sign * amount)),
+    };
+    Income {
+        name: name(line),
+        is_sandbox: line.unit == Unit::Play6,
+        today: shown(line.since[0]),
+        month: shown(line.since[1]),
+        all: shown(line.balance),
+    }
+}
+
+/// `asset:x402:eip155:8453` is read as `base`, `revenue:publish:usdc6` as `publish`.
+fn name(line: &BookLine) -> String {
+    let rest = line.id.split_once(':').map_or("", |(_, rest)| rest);
+    match line.kind {
+        Kind::Asset => network(rest.split_once(':').map_or(rest, |(_, network)| network)),
+        Kind::Liability | Kind::Revenue | Kind::Equity => {
+            rest.split(':').next().unwrap_or(rest).replace('_', " ")
+        }
+    }
+}
+
+fn network(text: &str) -> String {
+    let known = Network::parse(text).and_then(Network::v1_name);
+    known.map_or_else(|| text.to_owned(), str::to_owned)
+}
+
+// What follows is called by the templates.
+
+fn on(payment: &Payment) -> String {
+    network(&payment.network)
+}
+
+fn item(payment: &Payment) -> String {
+    payment.item.as_str().replace('_', " ")
+}
+
+fn amount(payment: &Payment) -> String {
+    format!("{} USDC", ledger::unit_of(payment).decimal(payment.amount))
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "templates hand over references")]
+fn age(payment: &Payment, now: &i64) -> Span {
+    Span(now.saturating_sub(payment.created_at).unsigned_abs())
+}
+
+fn tone(payment: &Payment) -> &'static str {
+    match payment.state {
+        PaymentState::Fulfilled => "good",
+        PaymentState::Unknown | PaymentState::Settled => "bad",
+        PaymentState::Verified | PaymentState::Settling | PaymentState::Refused => "",
+    }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "templates hand over references")]
+fn at(epoch: &i64) -> Moment {
+    Moment(*epoch)
+}
+
+// Rendering writes into a String and cannot fail.
+
+pub fn payments(page: &Payments<'_>) -> Html {
+    Html(page.render().unwrap_or_default())
+}
+
+pub fn payment(page: &OnePayment<'_>) -> Html {
+    Html(page.render().unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line(id: &str, unit: Unit, kind: Kind, balance: i64) -> BookLine {
+        BookLine { id: id.into(), unit, kind, balance, since: [0, balance] }
+    }
+
+    #[test]
+    fn books_are_read_as_networks_and_things() {
+        let money = Money {
+            books: vec![
+                line("asset:x402:eip155:8453", Unit::Usdc6, Kind::Asset, 1_500_000),
+                line("asset:sandbox:eip155:31337", Unit::Play6, Kind::Asset, 500_000),
+                line("equity:grants", Unit::Usd2, Kind::Equity, 700),
+                line("revenue:make_permanent:usd2", Unit::Usd2, Kind::Revenue, -200),
+                line("revenue:publish:usdc6", Unit::Usdc6, Kind::Revenue, -1_500_000),
+            ],
+            prepaid: 500,
+            open: Vec::new(),
+            is_cut: false,
+        };
+        let (networks, items) = incomes(&money);
+        let read = |all: &[Income]| -> Vec<(String, bool, String)> {
+            all.iter().map(|one| (one.name.clone(), one.is_sandbox, one.all.clone())).collect()
+        };
+        assert_eq!(
+            read(&networks),
+            [("base".into(), false, "1.50 USDC".into()), ("eip155:31337".into(), true, "0.50 USDC".into())]
+        );
+        assert_eq!(
+            read(&items),
+            [
+                ("make permanent".into(), false, "$2.00 from balances".into()),
+                ("publish".into(), false, "1.50 USDC".into())
+            ]
+        );
+        assert_eq!(granted(&money), 700);
+    }
+}

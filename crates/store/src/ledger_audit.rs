@@ -1,0 +1,82 @@
+//! Checks of the books. Each is one statement and so sees one moment, however much is booked meanwhile: what is moved in
+//! one transaction is never seen half.
+
+use crate::db::{DbError, Row};
+use crate::store::Store;
+
+/// Something that does not add up: what is wrong, with what, the number found and the number that ought to be there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fault {
+    pub what: &'static str,
+    pub subject: String,
+    pub found: i64,
+    pub right: i64,
+}
+
+/// What is asked, and what it is a fault of. Each row: subject, found, right.
+macro_rules! checks {
+    ($($what:literal: $sql:literal;)*) => {
+        const CHECKS: &[(&str, &str)] = &[$(($what, concat!($sql, " LIMIT 100")),)*];
+    };
+}
+
+checks! {
+    "entries of a transaction do not sum to zero":
+        "SELECT e.txn_id, CAST(SUM(e.amount) AS BIGINT), 0 FROM ledger_entries e \
+         LEFT JOIN ledger_accounts a ON a.id = e.account_id GROUP BY e.txn_id, a.unit HAVING SUM(e.amount) <> 0";
+    "transaction has fewer than two entries":
+        "SELECT t.id, COUNT(e.txn_id), 2 FROM ledger_txns t LEFT JOIN ledger_entries e ON e.txn_id = t.id \
+         GROUP BY t.id HAVING COUNT(e.txn_id) < 2";
+    "entry belongs to no transaction or no account":
+        "SELECT e.txn_id, e.amount, 0 FROM ledger_entries e LEFT JOIN ledger_txns t ON t.id = e.txn_id \
+         LEFT JOIN ledger_accounts a ON a.id = e.account_id WHERE t.id IS NULL OR a.id IS NULL";
+    "balance is not the sum of its entries":
+        "SELECT a.id, a.balance, COALESCE(s.total, 0) FROM ledger_accounts a LEFT JOIN \
+         (SELECT account_id, CAST(SUM(amount) AS BIGINT) AS total FROM ledger_entries GROUP BY account_id) s \
+         ON s.account_id = a.id WHERE a.balance <> COALESCE(s.total, 0)";
+    "balances of a unit do not sum to zero":
+        "SELECT unit, CAST(SUM(balance) AS BIGINT), 0 FROM ledger_accounts GROUP BY unit HAVING SUM(balance) <> 0";
+    "more was spent than was there":
+        "SELECT id, balance, 0 FROM ledger_accounts WHERE kind = 'liability' AND balance > 0";
+    "balance that an account sees is not the one in the books":
+        "SELECT c.id, c.balance_minor, COALESCE(-a.balance, 0) FROM accounts c \
+         LEFT JOIN ledger_accounts a ON a.id = 'prepaid:' || c.id WHERE c.balance_minor <> COALESCE(-a.balance, 0)";
+    "balance in the books belongs to no account":
+        "SELECT a.id, a.balance, 0 FROM ledger_accounts a LEFT JOIN accounts c ON a.id = 'prepaid:' || c.id \
+         WHERE a.kind = 'liability' AND a.balance <> 0 AND c.id IS NULL";
+    "fulfilled payment is not in the books":
+        "SELECT p.id, 0, p.amount FROM payments p LEFT JOIN ledger_txns t ON t.idem_key = p.protocol || ':' || p.payment_key \
+         AND t.payment_id = p.id AND t.kind = 'income' WHERE p.state = 'fulfilled' AND t.id IS NULL";
+    "income in the books has no fulfilled payment":
+        "SELECT t.id, 1, 0 FROM ledger_txns t LEFT JOIN payments p ON p.id = t.payment_id AND p.state = 'fulfilled' \
+         AND t.idem_key = p.protocol || ':' || p.payment_key WHERE t.kind = 'income' AND p.id IS NULL";
+    "income in the books is not the amount of its payment":
+        "SELECT p.id, e.amount, p.amount FROM ledger_txns t JOIN payments p ON p.id = t.payment_id \
+         JOIN ledger_entries e ON e.txn_id = t.id AND e.amount > 0 WHERE t.kind = 'income' AND e.amount <> p.amount";
+}
+
+fn fault(row: &Row<'_>) -> Result<(String, i64, i64), DbError> {
+    Ok((row.text(0)?.to_owned(), row.int(1)?, row.int(2)?))
+}
+
+impl Store {
+    /// Everything that does not add up, at most a hundred of each kind. Reads every row of the books once or twice.
+    pub async fn audit_books(&self) -> Result<Vec<Fault>, DbError> {
+        let mut faults = Vec::new();
+        for (what, sql) in CHECKS {
+            let found = self.db.list(sql, Vec::new(), fault).await?;
+            faults.extend(found.into_iter().map(|(subject, found, right)| Fault {
+                what,
+                subject,
+                found,
+                right,
+            }));
+        }
+        Ok(faults)
+    }
+
+    pub async fn count_booked(&self) -> Result<i64, DbError> {
+        let sql = "SELECT COUNT(*) FROM ledger_txns";
+        Ok(self.db.list(sql, Vec::new(), |row| row.int(0)).await?.pop().unwrap_or_default())
+    }
+}
