@@ -54,10 +54,10 @@ impl Store {
                     Ok(AccessRow {
                         account: accounts::row(row)?,
                         scopes: scopes(row, accounts::COLUMNS)?,
-                        expires_at: row.int(11)?,
-                        used_at: row.opt_int(12)?,
-                        replaced_at: row.opt_int(13)?,
-                        grant: grant_at(row, 11)?,
+                        expires_at: row.int(accounts::COLUMNS + 1)?,
+                        used_at: row.opt_int(accounts::COLUMNS + 2)?,
+                        replaced_at: row.opt_int(accounts::COLUMNS + 3)?,
+                        grant: grant_at(row, accounts::COLUMNS + 4)?,
                     })
                 },
             )

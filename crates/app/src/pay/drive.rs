@@ -65,7 +65,8 @@ impl App {
         if let (PaymentState::Settled, Some(transaction)) = (payment.state, payment.transaction.clone()) {
             return self.fulfil(payment, transaction, told).await;
         }
-        match self.settle(&mut payment, first).await? {
+        let settlement = self.settle(&mut payment, first).await.map_err(|error| not_known(None, error))?;
+        match settlement {
             Settlement::Moved { transaction } => self.fulfil(payment, transaction, told).await,
             Settlement::Stays(reason) => {
                 self.refuse(&payment, &reason.text).await?;
@@ -78,13 +79,14 @@ impl App {
     }
 
     /// Nobody knows whether the money moved: says so, and leaves the payment to be looked into later.
-    async fn leave(&self, payment: Payment, why: &str, transaction: Option<String>) -> PayError {
+    async fn leave(&self, payment: Payment, why: &'static str, transaction: Option<String>) -> PayError {
         let doublings = u32::try_from(payment.attempts.clamp(1, 8) - 1).unwrap_or(0);
         let mut left = payment.clone();
         left.state = PaymentState::Unknown;
         left.reason = Some(why.to_owned());
         left.transaction = transaction.or(left.transaction);
-        left.held_until = self.now() + (FIRST_PAUSE << doublings).min(LONGEST_PAUSE);
+        left.updated_at = self.now();
+        left.held_until = left.updated_at + (FIRST_PAUSE << doublings).min(LONGEST_PAUSE);
         tracing::error!(
             payment = payment.id,
             why,
@@ -92,7 +94,7 @@ impl App {
             transaction = left.transaction,
             "whether a payment was settled is not known"
         );
-        let error = unknown(left.transaction.as_deref());
+        let error = not_known(left.transaction.as_deref(), Error::internal(why));
         // If this fails it is still being settled for all anybody knows, which comes to the same.
         if let Err(failed) = self.store.commit(vec![payments::update(&payment, &left)]).await {
             tracing::warn!(error = %failed, payment = payment.id, "a payment could not be put aside");
@@ -150,16 +152,17 @@ fn scope_of(payment: &Payment) -> String {
     if payment.payer.starts_with("0x") { payment.payer.to_ascii_lowercase() } else { payment.payer.clone() }
 }
 
+/// Whatever fails once a payment is reserved, it may be settled later: nobody is told that nothing was charged.
 fn moved(error: DbError) -> PayError {
     match error {
         DbError::Guard(payments::MOVED) => in_flight(1),
-        error => error.into(),
+        error => not_known(None, error.into()),
     }
 }
 
 /// Never terms: whoever signs anew may pay twice.
-pub(super) fn unknown(transaction: Option<&str>) -> PayError {
-    let error = Error::plain(Code::SettlementUnknown).retry_after(COME_BACK);
+pub(super) fn not_known(transaction: Option<&str>, source: Error) -> PayError {
+    let error = Error::plain(Code::SettlementUnknown).retry_after(COME_BACK).with_source(source);
     match transaction {
         Some(name) => error.with_fact("transaction", Fact::Text(name.to_owned())).into(),
         None => error.into(),

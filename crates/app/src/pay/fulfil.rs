@@ -47,7 +47,11 @@ impl App {
                     amount = done.amount,
                     "a payment was fulfilled"
                 );
-                self.bought(done, false).await
+                // It is there and only cannot be told: that the same request is to be sent again is true here too.
+                self.bought(done, false).await.map_err(|error| match error {
+                    PayError::Failed(error) => not_saved(transaction, error),
+                    refused @ PayError::Refused(_) => refused,
+                })
             }
             Err(error) => self.settled_only(payment, transaction, error).await,
         }
@@ -56,11 +60,13 @@ impl App {
     /// One transaction. Comes back with the payment as it is written then.
     async fn make(&self, before: &Payment, mut done: Payment) -> Result<Payment, Error> {
         for tries in 1.. {
-            let mut stmts = match done.item {
+            let goods = match done.item {
                 Item::Publish | Item::Provision => self.make_drafted(&mut done)?,
                 Item::Unlock(sku) => self.make_unlock(&done, sku).await?,
             };
-            stmts.push(payments::update(before, &done));
+            // The payment first: if somebody else was faster, that is what the transaction fails with.
+            let mut stmts = vec![payments::update(before, &done)];
+            stmts.extend(goods);
             stmts.extend(self.book_income(&done));
             let outcome = match (done.item, &done.account_id) {
                 // Whoever knows the account's key finds its limits lifted at once.
@@ -129,11 +135,7 @@ impl App {
         if let Err(error) = self.store.commit(vec![payments::update(&payment, &settled)]).await {
             tracing::warn!(%error, payment = payment.id, "a settled payment could not be noted");
         }
-        let told = Error::plain(Code::PaidNotSaved)
-            .with_fact("transaction", Fact::Text(transaction))
-            .retry_after(COME_BACK)
-            .with_source(error);
-        Err(told.into())
+        Err(not_saved(transaction, error))
     }
 
     /// What a fulfilled payment bought, as it is told the first time and every time.
@@ -163,4 +165,9 @@ impl App {
             .ok_or_else(|| Error::internal("a payment cannot be read back"))?;
         Ok(Bought { goods, payment, receipt, again })
     }
+}
+
+fn not_saved(transaction: String, source: Error) -> PayError {
+    let error = Error::plain(Code::PaidNotSaved).with_fact("transaction", Fact::Text(transaction));
+    error.retry_after(COME_BACK).with_source(source).into()
 }

@@ -38,8 +38,8 @@ impl Market {
     }
 
     fn find(&self, item: Item) -> Option<Arc<Listing>> {
-        let shelf = self.shelf.read().unwrap_or_else(PoisonError::into_inner);
-        shelf.iter().find(|listing| listing.item == item).cloned()
+        let listings = self.shelf.read().unwrap_or_else(PoisonError::into_inner);
+        listings.iter().find(|listing| listing.item == item).cloned()
     }
 
     fn put(&self, listings: Vec<Arc<Listing>>) {

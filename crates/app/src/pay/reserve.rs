@@ -4,7 +4,7 @@
 use super::PayError;
 use super::act::Order;
 use super::asked::Asked;
-use super::drive::HOLD_SECONDS;
+use super::drive::{HOLD_SECONDS, not_known};
 use super::unlock::{bought_once, only_once};
 use crate::app::App;
 use dropleaf_core::Error;
@@ -88,7 +88,17 @@ impl App {
             Err(DbError::Guard(payments::TAKEN)) => Ok(Reserved::Before),
             Err(DbError::Guard(idempotency::ANSWERED)) => Ok(Reserved::Named),
             Err(DbError::Guard(payments::BOUGHT)) => Err(bought_once().into()),
+            Err(error @ DbError::Unavailable(_)) => self.reserved_after_all(payment, error).await,
             Err(error) => Err(self.guard_error(error, None).into()),
+        }
+    }
+
+    /// Whether a lost connection committed is not known. If it did, the payment goes on, with or without its sender.
+    async fn reserved_after_all(&self, payment: Payment, error: DbError) -> Result<Reserved, PayError> {
+        match self.store.find_payment_by_key(&payment.key).await {
+            Ok(Some(found)) if found == payment => Ok(Reserved::Now(Box::new(payment))),
+            Ok(_) => Err(error.into()),
+            Err(_) => Err(not_known(None, error.into())),
         }
     }
 }

@@ -9,7 +9,8 @@ use dropleaf_store::{Db, Stmt};
 
 async fn publish(fixture: &Fixture, who: Option<usize>, body: u8) -> Site {
     let (caller, options) = (fixture.caller(who), UploadOptions::default());
-    fresh(fixture.app.create_site(&caller, upload(body), options, None, |_| Vec::new()).await.unwrap()).site
+    let create = fixture.app.create_site(&caller, upload(body), options, None, |_| Vec::new());
+    fresh(Box::pin(create).await.unwrap()).site
 }
 
 async fn state(fixture: &Fixture, site: &Site) -> State {

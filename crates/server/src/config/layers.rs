@@ -9,8 +9,10 @@ use toml::{Table, Value};
 /// Variables with our prefix that are no settings.
 const NOT_SETTINGS: [&str; 5] = ["CONFIG", "BIN", "API_KEY", "URL", "TEST_"];
 /// Settings of features this version does not have yet; scripts may set them already.
-const RESERVED: [&str; 3] = ["agents_url", "payments.", "stripe."];
-const SECRET: [&str; 2] = ["secret_key", "s3.secret_access_key"];
+const RESERVED: [&str; 1] = ["stripe."];
+/// Never shown; the address of a JSON-RPC server often holds the key to it.
+const SECRET: [&str; 4] =
+    ["secret_key", "s3.secret_access_key", "payments.facilitator_headers", "payments.evm_rpc_url"];
 
 /// Where settings can come from.
 #[derive(Debug, Default, Clone)]
@@ -174,9 +176,11 @@ fn kind(value: &Value) -> &'static str {
 }
 
 fn shown(key: &str, value: &Value) -> String {
+    let empty = value.as_str() == Some("") || value.as_array().is_some_and(Vec::is_empty);
     match value.as_str() {
-        Some("") | None => value.to_string(),
-        Some(_) if SECRET.contains(&key) => "\"(hidden)\"".into(),
+        _ if empty => value.to_string(),
+        _ if SECRET.contains(&key) => "\"(hidden)\"".into(),
+        None => value.to_string(),
         Some(text) => Value::String(without_secrets(text)).to_string(),
     }
 }
@@ -259,13 +263,15 @@ mod tests {
 
     #[test]
     fn names_of_coming_features_are_passed_over_with_a_warning() {
-        assert_eq!(with(&[("DROPLEAF_PAYMENTS__MODE", "off")], &[]).unwrap().warnings.len(), 1);
+        assert_eq!(with(&[("DROPLEAF_STRIPE__SECRET_KEY", "x")], &[]).unwrap().warnings.len(), 1);
     }
 
     #[test]
     fn shown_settings_hide_secrets() {
         let flags = [
             ("secret_key", "aa11"),
+            ("payments.facilitator_headers", "Authorization: Bearer hunter2"),
+            ("payments.evm_rpc_url", "https://rpc.example.com/v2/hunter2"),
             ("database_url", "postgres://u:hunter2@h/db"),
             ("blobs_url", "s3://b?endpoint=http://x&secret_access_key=hunter2"),
         ];

@@ -2,7 +2,8 @@
 //! asked, and can be told to fail, stall or lie. It speaks HTTP on loopback, or answers in the same process.
 
 use super::NOW;
-use dropleaf_app::{Ask, Facilitator, Lost, Reply};
+use dropleaf_app::{Ask, Facilitator, Lost, Reply, Trace};
+use dropleaf_core::payment::Payment;
 use dropleaf_core::{Clock, ManualClock};
 use dropleaf_pay::sandbox::{self, Transfer};
 use dropleaf_pay::{Cluster, Network, SolanaAddress};
@@ -66,6 +67,7 @@ struct Inner {
     stalls: UnboundedSender<Call>,
     stalled: tokio::sync::Mutex<UnboundedReceiver<Call>>,
     gate: Semaphore,
+    gone_on: Semaphore,
     tasks: Mutex<JoinSet<()>>,
 }
 
@@ -75,6 +77,7 @@ struct Books {
     calls: Vec<(Call, String)>,
     faults: Vec<(Call, VecDeque<Fault>)>,
     forgetful: bool,
+    sees_chain: bool,
 }
 
 impl FakeFacilitator {
@@ -95,6 +98,7 @@ impl FakeFacilitator {
             stalls,
             stalled: stalled.into(),
             gate: Semaphore::new(0),
+            gone_on: Semaphore::new(0),
             tasks: Mutex::default(),
         }));
         let inner = Arc::downgrade(&fake.0);
@@ -126,6 +130,16 @@ impl FakeFacilitator {
         self.0.books.lock().unwrap().forgetful = true;
     }
 
+    /// From now on it answers again as it did the first time.
+    pub(crate) fn remembers(&self) {
+        self.0.books.lock().unwrap().forgetful = false;
+    }
+
+    /// From now on what was settled can be looked up. Only in the same process.
+    pub(crate) fn sees_the_chain(&self) {
+        self.0.books.lock().unwrap().sees_chain = true;
+    }
+
     /// How often it was asked.
     pub(crate) fn calls(&self, call: Call) -> usize {
         self.bodies(call).len()
@@ -155,6 +169,11 @@ impl FakeFacilitator {
     /// Lets one stalled call go on.
     pub(crate) fn let_go(&self) {
         self.0.gate.add_permits(1);
+    }
+
+    /// Waits until a call that was let go has gone on.
+    pub(crate) async fn passed(&self) {
+        self.0.gone_on.acquire().await.unwrap().forget();
     }
 
     /// The error says why no answer comes.
@@ -192,6 +211,7 @@ impl FakeFacilitator {
     async fn stall(&self, call: Call) {
         self.0.stalls.send(call).unwrap();
         self.0.gate.acquire().await.unwrap().forget();
+        self.0.gone_on.add_permits(1);
     }
 
     fn honest(&self, call: Call, body: &str) -> (u16, String) {
@@ -231,6 +251,17 @@ impl Facilitator for FakeFacilitator {
 
     fn supported(&self) -> BoxFuture<'_, Result<Reply, Lost>> {
         Box::pin(async { reply(self.answer(Call::Supported, "").await) })
+    }
+
+    fn trace<'a>(&'a self, payment: &'a Payment) -> BoxFuture<'a, Trace> {
+        let books = self.0.books.lock().unwrap();
+        let found = books.ledger.iter().find(|transfer| transfer.key.as_str() == payment.key);
+        let trace = match found {
+            _ if !books.sees_chain => Trace::CannotTell,
+            Some(transfer) => Trace::Landed { transaction: transfer.transaction() },
+            None => Trace::Absent,
+        };
+        Box::pin(std::future::ready(trace))
     }
 }
 

@@ -16,6 +16,7 @@ mod purse;
 mod samples;
 mod smtp;
 mod tab;
+pub(crate) mod till;
 
 pub(crate) use ask::{Answer, Ask, Form};
 pub(crate) use cli::Dropleaf;

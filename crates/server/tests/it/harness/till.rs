@@ -1,0 +1,224 @@
+//! Where tests buy without a door: the acts over a database of their own, with a facilitator that can fail.
+
+use super::{Call, Database, FakeFacilitator, NOW, Purse};
+use dropleaf::config::{Layers, Resolved, Sources};
+use dropleaf::startup;
+use dropleaf_app::{
+    App, Bought, Facilitator, Goods, Mode, Order, PageKey, Parts, PayError, PayRequest, Upload,
+};
+use dropleaf_core::payment::Item;
+use dropleaf_core::secret::{self, Keys};
+use dropleaf_core::{Code, Error, ManualClock, Minter};
+use dropleaf_pay::{Proof, Terms};
+use dropleaf_store::{Db, DbError, Row, Stmt};
+use std::net::IpAddr;
+use std::path::Path;
+use std::sync::Arc;
+use tempfile::TempDir;
+
+/// Where requests come from, unless a test says otherwise.
+pub(crate) const HOME: [u8; 4] = [203, 0, 113, 7];
+pub(crate) const HTML: &str = "<!doctype html><title>Paid</title><p>for";
+/// What a page costs.
+pub(crate) const PRICE: u64 = 500_000;
+
+#[derive(Debug)]
+pub(crate) struct Till {
+    pub(crate) app: Arc<App>,
+    pub(crate) clock: Arc<ManualClock>,
+    pub(crate) fake: FakeFacilitator,
+    pub(crate) purse: Purse,
+    pub(crate) resolved: Resolved,
+    pub(crate) dir: Arc<TempDir>,
+}
+
+/// Runs a test on SQLite, then on PostgreSQL.
+pub(crate) async fn at_each_till(test: impl AsyncFn(&Till)) {
+    for database in [Database::Sqlite, Database::postgres().await] {
+        let till = Till::open(&database).await;
+        test(&till).await;
+        till.app.close().await;
+        database.remove().await;
+    }
+}
+
+impl Till {
+    pub(crate) async fn open(database: &Database) -> Self {
+        Self::open_in(database, Mode::Live).await
+    }
+
+    /// In the sandbox the facilitator is the server's own.
+    pub(crate) async fn open_in(database: &Database, mode: Mode) -> Self {
+        let dir = Arc::new(TempDir::new().unwrap());
+        let clock = Arc::new(ManualClock::at(NOW));
+        let fake = FakeFacilitator::start_with(clock.clone()).await;
+        let mut resolved = settings(database, dir.path());
+        resolved.settings.payments.as_mut().unwrap().mode = mode;
+        let app = open_app(&resolved, &clock, Arc::new(fake.clone())).await;
+        Self { app, clock, fake, purse: Purse::new(), resolved, dir }
+    }
+
+    /// Another node of the same service, or the same after a restart.
+    pub(crate) async fn beside(&self) -> Self {
+        let app = open_app(&self.resolved, &self.clock, Arc::new(self.fake.clone())).await;
+        Self {
+            app,
+            clock: Arc::clone(&self.clock),
+            fake: self.fake.clone(),
+            purse: self.purse.clone(),
+            resolved: self.resolved.clone(),
+            dir: Arc::clone(&self.dir),
+        }
+    }
+
+    pub(crate) fn terms(&self, item: Item) -> Terms {
+        self.app.listing(item).unwrap().terms.clone()
+    }
+
+    pub(crate) fn sign(&self, item: Item, nonce: u8) -> Proof {
+        self.purse.sign(&self.terms(item), nonce, dropleaf_core::Clock::now(&*self.clock))
+    }
+
+    /// The same payment is the same nonce.
+    pub(crate) async fn publish(&self, nonce: u8) -> Result<Bought, PayError> {
+        self.publish_html(self.sign(Item::Publish, nonce), HTML).await
+    }
+
+    pub(crate) async fn publish_html(&self, proof: Proof, html: &str) -> Result<Bought, PayError> {
+        self.app.pay(self.page_request(proof, html).await).await
+    }
+
+    pub(crate) async fn page_request(&self, proof: Proof, html: &str) -> PayRequest {
+        let page = self.app.check_page(Upload::html(html.to_owned())).await.unwrap();
+        request(Order::Publish(page), proof, html)
+    }
+
+    pub(crate) async fn provision(
+        &self,
+        proof: &Proof,
+        from: [u8; 4],
+        once: Option<&str>,
+    ) -> Result<Bought, PayError> {
+        let request = request(Order::Provision, proof.clone(), "a key");
+        let ip = Some(IpAddr::from(from));
+        self.app.pay(PayRequest { ip, once_key: once.map(str::to_owned), ..request }).await
+    }
+
+    pub(crate) async fn rows<T: Send + 'static>(
+        &self,
+        sql: &'static str,
+        map: fn(&Row<'_>) -> Result<T, DbError>,
+    ) -> Vec<T> {
+        let db = Db::open(&self.resolved.database_url).await.unwrap();
+        let rows = db.list(sql, Vec::new(), map).await.unwrap();
+        db.close().await;
+        rows
+    }
+
+    pub(crate) async fn count(&self, sql: &'static str) -> i64 {
+        self.rows(sql, |row| row.int(0)).await[0]
+    }
+
+    /// The states of all payments.
+    pub(crate) async fn states(&self) -> Vec<String> {
+        self.rows("SELECT state FROM payments ORDER BY created_at, id", |row| Ok(row.text(0)?.to_owned()))
+            .await
+    }
+
+    pub(crate) async fn exec(&self, sql: &'static str) {
+        let db = Db::open(&self.resolved.database_url).await.unwrap();
+        db.exec(Stmt::new(sql, Vec::new())).await.unwrap();
+        db.close().await;
+    }
+
+    /// Charged once, one page, and it is the one that was told.
+    pub(crate) async fn check_one_page(&self, bought: &Bought) {
+        let (token, claim) = page(bought);
+        assert!(claim.starts_with("clm_"));
+        assert_eq!(self.fake.moved(), PRICE);
+        assert_eq!(self.fake.ledger().len(), 1);
+        assert_eq!(self.states().await, ["fulfilled"]);
+        assert_eq!(
+            self.count("SELECT COUNT(*) FROM sites WHERE expires_at IS NULL AND counted = 0").await,
+            1
+        );
+        assert_eq!(self.count("SELECT COUNT(*) FROM sites").await, 1);
+        assert_eq!(self.count("SELECT COUNT(*) FROM site_versions").await, 1);
+        assert_eq!(self.count("SELECT COUNT(*) FROM bundles WHERE refs = 1").await, 1);
+        assert_eq!(self.count("SELECT COUNT(*) FROM bundles WHERE refs > 1").await, 0);
+        let opened = self.app.open_page(&PageKey::token(&token).unwrap()).await.unwrap();
+        assert!(opened.is_some(), "the page is there");
+    }
+
+    /// Every time it was asked to settle it was asked with the same bytes.
+    pub(crate) fn check_same_bytes(&self) {
+        let bodies = self.fake.bodies(Call::Settle);
+        assert!(bodies.windows(2).all(|two| two[0] == two[1]));
+    }
+}
+
+/// What is asked for is what the hash says; here it is made of the body alone.
+pub(crate) fn request(order: Order, proof: Proof, body: &str) -> PayRequest {
+    let ip = Some(IpAddr::from(HOME));
+    PayRequest { order, proof, request_hash: secret::digest(body.as_bytes()), once_key: None, ip }
+}
+
+pub(crate) fn settings(database: &Database, dir: &Path) -> Resolved {
+    let mut flags = vec![("data_dir".to_owned(), dir.join("data").display().to_string())];
+    if let Database::Postgres(url) = database {
+        flags.push(("database_url".into(), url.clone()));
+    }
+    let layers = Layers::load(&Sources { flags, ..Sources::default() }).unwrap();
+    let mut resolved = layers.config().unwrap().resolve(8080).unwrap();
+    // As if it were real money: only what the facilitator says counts.
+    resolved.settings.payments.as_mut().unwrap().mode = Mode::Live;
+    resolved
+}
+
+pub(crate) async fn open_app(
+    resolved: &Resolved,
+    clock: &Arc<ManualClock>,
+    facilitator: Arc<dyn Facilitator>,
+) -> Arc<App> {
+    dropleaf::tls::install_provider();
+    let store = startup::open_store(resolved, NOW).await.unwrap();
+    std::fs::create_dir_all(&resolved.settings.spool_dir).unwrap();
+    let app = App::new(Parts {
+        store,
+        clock: clock.clone(),
+        minter: Minter::system(),
+        keys: Keys::new([7; 32]),
+        hosts: resolved.hosts.clone(),
+        settings: resolved.settings.clone(),
+        mailer: None,
+        facilitator: Some(facilitator),
+    });
+    assert!(app.refresh_market().await);
+    Arc::new(app)
+}
+
+/// A page's token and its claim token.
+#[track_caller]
+pub(crate) fn page(bought: &Bought) -> (String, String) {
+    match &bought.goods {
+        Goods::Page { site, claim_token, .. } => (site.token.clone(), claim_token.clone().unwrap()),
+        other => panic!("no page: {other:?}"),
+    }
+}
+
+#[track_caller]
+pub(crate) fn key(bought: &Bought) -> String {
+    match &bought.goods {
+        Goods::Key { new, .. } => new.secret.clone(),
+        other => panic!("no key: {other:?}"),
+    }
+}
+
+/// The error of an act that failed without terms.
+#[track_caller]
+pub(crate) fn failed(outcome: Result<Bought, PayError>, code: Code) -> Error {
+    match outcome {
+        Err(PayError::Failed(error)) if error.code == code => error,
+        other => panic!("not {code:?}: {other:?}"),
+    }
+}

@@ -1,0 +1,158 @@
+//! kill -9 in the middle of a paid act: a process of its own pays, is killed before and after each step, and whoever comes
+//! next finds the page made or the money never taken.
+
+use crate::harness::till::{HTML, PRICE, Till, at_each_till, failed, open_app, page, request, settings};
+use crate::harness::{Call, Database, Fault, Purse};
+use dropleaf_app::{Ask, Facilitator, Lost, Order, PayError, Reply, Upload};
+use dropleaf_core::payment::Item;
+use dropleaf_core::{Code, ManualClock};
+use futures_util::future::BoxFuture;
+use serde_json::{Value, json};
+use std::io::{BufRead, BufReader};
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::time::Duration;
+
+const HANDED: &str = "DROPLEAF_TEST_KILL";
+const HOLD: i64 = 30;
+
+/// Carries the bytes to the facilitator of the first process.
+#[derive(Debug)]
+struct Wire {
+    url: String,
+    client: reqwest::Client,
+}
+
+impl Wire {
+    async fn send(&self, request: reqwest::RequestBuilder) -> Result<Reply, Lost> {
+        let answer = request.send().await.map_err(|error| Lost(error.to_string()))?;
+        let status = answer.status().as_u16();
+        let body = answer.bytes().await.map_err(|error| Lost(error.to_string()))?;
+        Ok(Reply { status, body })
+    }
+}
+
+impl Facilitator for Wire {
+    fn ask<'a>(&'a self, ask: Ask, body: &'a str) -> BoxFuture<'a, Result<Reply, Lost>> {
+        let path = match ask {
+            Ask::Verify => "verify",
+            Ask::Settle => "settle",
+        };
+        let request = self.client.post(format!("{}/{path}", self.url)).body(body.to_owned());
+        Box::pin(self.send(request))
+    }
+
+    fn supported(&self) -> BoxFuture<'_, Result<Reply, Lost>> {
+        Box::pin(self.send(self.client.get(format!("{}/supported", self.url))))
+    }
+}
+
+/// A process that buys one page and says so.
+fn start(till: &Till, nonce: u8) -> Child {
+    let database = &till.resolved.database_url;
+    let handed = json!({
+        "database": database.starts_with("postgres").then_some(database), "dir": till.dir.path(),
+        "facilitator": till.fake.url(), "nonce": nonce, "now": till.app.now(),
+    });
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command.args(["--exact", "pay_kill::a_process_of_its_own_pays", "--nocapture"]);
+    command.env(HANDED, handed.to_string()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap()
+}
+
+#[tokio::test]
+#[expect(clippy::disallowed_methods, reason = "what the first process hands over comes in the environment")]
+async fn a_process_of_its_own_pays() {
+    let Ok(handed) = std::env::var(HANDED) else { return };
+    let handed: Value = serde_json::from_str(&handed).unwrap();
+    let text = |name: &str| handed[name].as_str().map(str::to_owned);
+    let database = text("database").map_or(Database::Sqlite, Database::Postgres);
+    let resolved = settings(&database, &PathBuf::from(text("dir").unwrap()));
+    let clock = Arc::new(ManualClock::at(handed["now"].as_i64().unwrap()));
+    dropleaf::tls::install_provider();
+    let client = reqwest::Client::builder().no_proxy().build().unwrap();
+    let app = open_app(&resolved, &clock, Arc::new(Wire { url: text("facilitator").unwrap(), client })).await;
+    let terms = app.listing(Item::Publish).unwrap().terms.clone();
+    let nonce = u8::try_from(handed["nonce"].as_u64().unwrap()).unwrap();
+    let proof = Purse::new().sign(&terms, nonce, app.now());
+    let order = Order::Publish(app.check_page(Upload::html(HTML.to_owned())).await.unwrap());
+    let bought = app.pay(request(order, proof, HTML)).await.unwrap();
+    println!("\nBOUGHT {}", page(&bought).0);
+    std::future::pending::<()>().await;
+}
+
+fn kill(mut child: Child) {
+    child.kill().unwrap();
+    child.wait().unwrap();
+}
+
+/// After a kill: at once the payment may be another's work; when that hold has run out, one page is there for its money.
+async fn check_after_kill(till: &Till, nonce: u8, what: &str) {
+    let proof = till.sign(Item::Publish, nonce);
+    let after = till.beside().await;
+    println!("{what}: {:?}", after.states().await.get(usize::from(nonce) - 1));
+    match after.publish_html(proof.clone(), HTML).await {
+        Err(PayError::Failed(error)) if error.code == Code::PaymentInFlight => {
+            till.clock.advance(HOLD);
+            after.app.recover_payments().await.unwrap();
+        }
+        outcome => drop(outcome.unwrap_or_else(|error| panic!("{what}: {error:?}"))),
+    }
+    let told = after.publish_html(proof, HTML).await.unwrap();
+    assert!(told.again, "{what}");
+    assert_eq!(after.states().await.last().unwrap(), "fulfilled", "{what}");
+    assert_eq!(after.fake.moved(), u64::from(nonce) * PRICE, "{what}");
+    assert_eq!(after.count("SELECT COUNT(*) FROM sites").await, i64::from(nonce), "{what}");
+    assert_eq!(after.count("SELECT COUNT(*) FROM bundles WHERE refs = 1").await, i64::from(nonce), "{what}");
+    after.app.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn killed_before_or_after_any_step_it_is_charged_once_and_makes_one_page() {
+    at_each_till(async |till| {
+        let steps = [
+            (Call::Verify, Fault::Waits),
+            (Call::Verify, Fault::DoesAndWaits),
+            (Call::Settle, Fault::Waits),
+            (Call::Settle, Fault::DoesAndWaits),
+        ];
+        let mut nonce = 0;
+        for (call, fault) in steps {
+            nonce += 1;
+            till.fake.next(call, [fault.clone()]);
+            let child = start(till, nonce);
+            assert_eq!(till.fake.stalled().await, call);
+            kill(child);
+            till.fake.let_go();
+            till.fake.passed().await;
+            check_after_kill(till, nonce, &format!("{call:?} {fault:?}")).await;
+        }
+        // Between the steps there is nothing to wait for: a little later each time.
+        for call in [Call::Verify, Call::Settle] {
+            for micros in [0, 500, 1000, 1500, 2000, 3000, 4000, 6000, 9000] {
+                nonce += 1;
+                till.fake.next(call, [Fault::DoesAndWaits]);
+                let child = start(till, nonce);
+                assert_eq!(till.fake.stalled().await, call);
+                till.fake.let_go();
+                till.fake.passed().await;
+                tokio::time::sleep(Duration::from_micros(micros)).await;
+                kill(child);
+                check_after_kill(till, nonce, &format!("{micros} µs after {call:?}")).await;
+            }
+        }
+        // And after the answer.
+        nonce += 1;
+        let mut child = start(till, nonce);
+        let out = BufReader::new(child.stdout.take().unwrap());
+        let token = tokio::task::spawn_blocking(move || {
+            out.lines().find_map(|line| line.unwrap().strip_prefix("BOUGHT ").map(str::to_owned)).unwrap()
+        });
+        let token = token.await.unwrap();
+        kill(child);
+        assert_eq!(page(&till.publish(nonce).await.unwrap()).0, token);
+        check_after_kill(till, nonce, "after the answer").await;
+        failed(till.publish_html(till.sign(Item::Publish, nonce), "<p>another").await, Code::PaymentUsed);
+    })
+    .await;
+}
