@@ -85,7 +85,8 @@ impl App {
         left.state = PaymentState::Unknown;
         left.reason = Some(why.to_owned());
         left.transaction = transaction.or(left.transaction);
-        left.held_until = self.now() + (FIRST_PAUSE << doublings).min(LONGEST_PAUSE);
+        left.updated_at = self.now();
+        left.held_until = left.updated_at + (FIRST_PAUSE << doublings).min(LONGEST_PAUSE);
         tracing::error!(
             payment = payment.id,
             why,

@@ -60,11 +60,13 @@ impl App {
     /// One transaction. Comes back with the payment as it is written then.
     async fn make(&self, before: &Payment, mut done: Payment) -> Result<Payment, Error> {
         for tries in 1.. {
-            let mut stmts = match done.item {
+            let goods = match done.item {
                 Item::Publish | Item::Provision => self.make_drafted(&mut done)?,
                 Item::Unlock(sku) => self.make_unlock(&done, sku).await?,
             };
-            stmts.push(payments::update(before, &done));
+            // The payment first: if somebody else was faster, that is what the transaction fails with.
+            let mut stmts = vec![payments::update(before, &done)];
+            stmts.extend(goods);
             stmts.extend(self.book_income(&done));
             let outcome = match (done.item, &done.account_id) {
                 // Whoever knows the account's key finds its limits lifted at once.

@@ -3,9 +3,11 @@
 
 use crate::harness::till::{HOME, HTML, PRICE, Till, at_each_till, failed, key, page};
 use crate::harness::{Call, DAY, Database, Fault, VALID_SECONDS};
+use dropleaf_app::Mode;
 use dropleaf_core::Code;
 use dropleaf_core::payment::Item;
 
+const USED: &str = r#"{"success":false,"errorReason":"invalid_exact_evm_nonce_already_used","transaction":"","network":"eip155:8453"}"#;
 /// So long another node waits for one that has died.
 const HOLD: i64 = 30;
 
@@ -205,4 +207,70 @@ async fn a_slow_settlement_stays_in_the_hands_of_who_asked() {
     let (bought, ()) = tokio::join!(slow, meanwhile);
     till.check_one_page(&bought.unwrap()).await;
     assert_eq!(till.fake.calls(Call::Settle), 1);
+}
+
+#[tokio::test]
+async fn where_the_chain_can_be_seen_it_decides() {
+    at_each_till(async |till| {
+        till.fake.forgets();
+        till.fake.sees_the_chain();
+        // The answer was lost, and the next says only that it was used.
+        till.fake.next(Call::Settle, [Fault::DoesAndCloses]);
+        let bought = till.publish(1).await.unwrap();
+        assert_eq!(till.fake.moved(), PRICE);
+        assert!(!bought.again);
+
+        // Somebody else handed it to the chain before we did.
+        till.fake.next(Call::Settle, [Fault::does_and_says(200, USED)]);
+        till.publish(2).await.unwrap();
+        assert_eq!(till.fake.moved(), 2 * PRICE);
+        assert_eq!(till.states().await, ["fulfilled", "fulfilled"]);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn what_the_chain_does_not_show_after_its_end_is_given_back() {
+    at_each_till(async |till| {
+        till.fake.sees_the_chain();
+        till.fake.next(Call::Settle, [Fault::Closes, Fault::Closes]);
+        let proof = till.sign(Item::Publish, 1);
+        failed(till.publish_html(proof.clone(), HTML).await, Code::SettlementUnknown);
+        // As long as it may still be settled its absence says nothing.
+        till.clock.advance(VALID_SECONDS);
+        failed(till.publish_html(proof, HTML).await, Code::SettlementUnknown);
+        till.clock.advance(300);
+        assert_eq!(till.app.recover_payments().await.unwrap(), 1);
+        assert_eq!(till.states().await, ["refused"]);
+        assert_eq!(till.count("SELECT COUNT(*) FROM bundles WHERE refs = 0").await, 1);
+        assert_eq!(till.fake.moved(), 0);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn the_sandbox_sells_without_a_facilitator() {
+    for database in [Database::Sqlite, Database::postgres().await] {
+        let till = Till::open_in(&database, Mode::Sandbox).await;
+        let bought = till.publish(1).await.unwrap();
+        assert!(bought.payment.sandbox);
+        assert_eq!(page(&till.publish(1).await.unwrap()), page(&bought));
+        let proof = till.sign(Item::Provision, 2);
+        let told = till.provision(&proof, HOME, None).await.unwrap();
+        assert_eq!(key(&till.provision(&proof, HOME, None).await.unwrap()), key(&told));
+        assert_eq!(till.count("SELECT CAST(SUM(amount) AS BIGINT) FROM sandbox_transfers").await, 1_500_000);
+
+        // What is settled and not saved is saved later, though the proof is too old by then.
+        till.exec("ALTER TABLE sites RENAME TO sites_away").await;
+        failed(till.publish(3).await, Code::PaidNotSaved);
+        till.exec("UPDATE payments SET state = 'settling' WHERE state = 'settled'").await;
+        till.exec("ALTER TABLE sites_away RENAME TO sites").await;
+        till.clock.advance(2 * VALID_SECONDS);
+        assert_eq!(till.app.recover_payments().await.unwrap(), 1);
+        assert_eq!(till.count("SELECT COUNT(*) FROM sites").await, 2);
+        assert_eq!(till.count("SELECT COUNT(*) FROM sandbox_transfers").await, 3);
+        assert_eq!(till.fake.calls(Call::Settle), 0);
+        till.app.close().await;
+        database.remove().await;
+    }
 }

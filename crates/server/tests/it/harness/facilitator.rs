@@ -2,7 +2,8 @@
 //! asked, and can be told to fail, stall or lie. It speaks HTTP on loopback, or answers in the same process.
 
 use super::NOW;
-use dropleaf_app::{Ask, Facilitator, Lost, Reply};
+use dropleaf_app::{Ask, Facilitator, Lost, Reply, Trace};
+use dropleaf_core::payment::Payment;
 use dropleaf_core::{Clock, ManualClock};
 use dropleaf_pay::sandbox::{self, Transfer};
 use dropleaf_pay::{Cluster, Network, SolanaAddress};
@@ -76,6 +77,7 @@ struct Books {
     calls: Vec<(Call, String)>,
     faults: Vec<(Call, VecDeque<Fault>)>,
     forgetful: bool,
+    sees_chain: bool,
 }
 
 impl FakeFacilitator {
@@ -131,6 +133,11 @@ impl FakeFacilitator {
     /// From now on it answers again as it did the first time.
     pub(crate) fn remembers(&self) {
         self.0.books.lock().unwrap().forgetful = false;
+    }
+
+    /// From now on what was settled can be looked up. Only in the same process.
+    pub(crate) fn sees_the_chain(&self) {
+        self.0.books.lock().unwrap().sees_chain = true;
     }
 
     /// How often it was asked.
@@ -244,6 +251,17 @@ impl Facilitator for FakeFacilitator {
 
     fn supported(&self) -> BoxFuture<'_, Result<Reply, Lost>> {
         Box::pin(async { reply(self.answer(Call::Supported, "").await) })
+    }
+
+    fn trace<'a>(&'a self, payment: &'a Payment) -> BoxFuture<'a, Trace> {
+        let books = self.0.books.lock().unwrap();
+        let found = books.ledger.iter().find(|transfer| transfer.key.as_str() == payment.key);
+        let trace = match found {
+            _ if !books.sees_chain => Trace::CannotTell,
+            Some(transfer) => Trace::Landed { transaction: transfer.transaction() },
+            None => Trace::Absent,
+        };
+        Box::pin(std::future::ready(trace))
     }
 }
 

@@ -44,10 +44,16 @@ pub(crate) async fn at_each_till(test: impl AsyncFn(&Till)) {
 
 impl Till {
     pub(crate) async fn open(database: &Database) -> Self {
+        Self::open_in(database, Mode::Live).await
+    }
+
+    /// In the sandbox the facilitator is the server's own.
+    pub(crate) async fn open_in(database: &Database, mode: Mode) -> Self {
         let dir = Arc::new(TempDir::new().unwrap());
         let clock = Arc::new(ManualClock::at(NOW));
         let fake = FakeFacilitator::start_with(clock.clone()).await;
-        let resolved = settings(database, dir.path());
+        let mut resolved = settings(database, dir.path());
+        resolved.settings.payments.as_mut().unwrap().mode = mode;
         let app = open_app(&resolved, &clock, Arc::new(fake.clone())).await;
         Self { app, clock, fake, purse: Purse::new(), resolved, dir }
     }
