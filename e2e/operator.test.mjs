@@ -5,6 +5,7 @@ import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { launch, openPage, OUTPUT, pictureFile } from './browser.mjs';
 import { publish, request } from './http.mjs';
+import { writePayments } from './money.mjs';
 import { signIn } from './people.mjs';
 import * as samples from './samples.mjs';
 import { command, operatorKey, startServer } from './server.mjs';
@@ -85,6 +86,46 @@ test('an account is found and moved to another plan, without script on a phone',
   for (const name of ['', '/reports']) {
     await page.goto(`${server.url}/operator${name}`);
     await page.screenshot({ path: path.join(OUTPUT, `operator${name.replace('/', '-')}-phone-dark.png`), fullPage: true });
+  }
+  await phone.close();
+});
+
+test('money is looked at and a payment is decided on by hand', async () => {
+  const solana = 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp';
+  const [day, hash] = [86_400, `0x${'5c'.repeat(32)}`];
+  await writePayments(server, [
+    { id: 'pay_1', item: 'publish', state: 'fulfilled', amount: 500_000, ago: 40 * day, transaction: hash },
+    { id: 'pay_2', item: 'publish', state: 'fulfilled', amount: 500_000, ago: 60, transaction: hash },
+    { id: 'pay_3', item: 'provision', state: 'fulfilled', amount: 1_000_000, ago: 3 * day, network: solana, transaction: '5'.repeat(88) },
+    { id: 'pay_4', item: 'higher_limits', state: 'refused', amount: 25_000_000, ago: 2 * day, reason: 'insufficient_funds' },
+    { id: 'pay_5', item: 'publish', state: 'unknown', amount: 500_000, ago: 7300, reason: 'timeout' },
+    { id: 'pay_6', item: 'publish', state: 'settling', amount: 500_000, ago: 5, valid: 180 },
+  ]);
+  await command(server, 'account', 'credit', 'owner@example.org', '--amount', '10.00', '--reason', 'an outage of ours');
+  assert.match(await command(server, 'ledger', 'audit'), /^The books balance: 4 transactions/);
+  const page = await openPage(context);
+  await page.goto(`${server.url}/operator/payments`);
+  const row = page.getByRole('row', { name: 'base' });
+  assert.match(await row.innerText(), /0\.50 USDC\s+0\.50 USDC\s+1\.00 USDC/);
+  await page.screenshot({ path: pictureFile('money'), fullPage: true });
+  await page.getByRole('region', { name: 'Not decided' }).getByRole('link', { name: '0.50 USDC for publish' }).first().click();
+  await page.getByText('Whether the money moved is not known').waitFor();
+  await page.screenshot({ path: path.join(OUTPUT, 'payment.png'), fullPage: true });
+  await page.getByLabel('How you know').fill('The nonce is unused.');
+  page.once('dialog', (dialog) => dialog.accept());
+  await page.getByRole('button', { name: 'The money did not move' }).click();
+  await page.getByText('Booked: no money moved.').waitFor();
+  assert.match(await command(server, 'payments', 'show', 'pay_5'), /state\s+refused/);
+  assert.deepEqual(page.complaints, []);
+
+  const phone = await browser.newContext({ javaScriptEnabled: false, ...PHONE });
+  const small = await openPage(phone);
+  await signIn(small, server, 'operator@localhost', '/operator/payments');
+  for (const [name, at] of [['money', ''], ['payment', '/pay_6']]) {
+    await small.goto(`${server.url}/operator/payments${at}`);
+    await small.screenshot({ path: path.join(OUTPUT, `${name}-phone-dark.png`), fullPage: true });
+    const { width, scroll } = await small.evaluate(() => ({ width: innerWidth, scroll: document.documentElement.scrollWidth }));
+    assert.ok(scroll <= width, `${name} is wider than the phone: ${scroll}`);
   }
   await phone.close();
 });

@@ -8,6 +8,8 @@ use dropleaf_core::payment::{Item, Payment, PaymentState};
 
 /// The key belongs to a payment that was reserved before.
 pub const TAKEN: &str = "payment_taken";
+/// The account has it for good already, or is about to.
+pub const BOUGHT: &str = "payment_bought";
 /// Somebody else has moved the payment on, or holds it.
 pub const MOVED: &str = "payment_moved";
 
@@ -199,6 +201,21 @@ pub fn update(before: &Payment, after: &Payment) -> Stmt {
         ],
     )
     .one(MOVED)
+}
+
+/// Of what holds for good an account pays once: fails while another payment for it is not decided, or when it is there.
+/// The account's row is held first, so that of two at once the second sees the first.
+pub fn only_one(account_id: &str, item: Item, id: &str) -> [Stmt; 2] {
+    let hold = Stmt::new(
+        "UPDATE accounts SET active_pages = active_pages WHERE id = $1 AND permanent_since IS NULL",
+        vec![account_id.into()],
+    );
+    let alone = Stmt::new(
+        "SELECT 1 WHERE NOT EXISTS (SELECT 1 FROM payments WHERE account_id = $1 AND item = $2 AND id <> $3 \
+         AND state IN ('verified', 'settling', 'settled', 'unknown'))",
+        vec![account_id.into(), item.as_str().into(), id.into()],
+    );
+    [hold.one(BOUGHT), alone.one(BOUGHT)]
 }
 
 /// Gives the content back that waited for a settlement; if nothing else shows it, it is for the sweep.

@@ -5,6 +5,7 @@ use super::PayError;
 use super::act::Order;
 use super::asked::Asked;
 use super::drive::{HOLD_SECONDS, not_known};
+use super::unlock::{bought_once, only_once};
 use crate::app::App;
 use dropleaf_core::Error;
 use dropleaf_core::payment::{Payment, PaymentState};
@@ -41,7 +42,7 @@ impl App {
             }
             Order::Provision => draft = Some(self.seal_draft(&self.draft_key(), &id)?),
             // Nothing secret and nothing new: the row says it all.
-            Order::Unlock { .. } => {}
+            Order::Unlock { account, sku } => stmts.extend(only_once(&account.id, sku, &id)),
         }
         let fee_payer = match &checked.offer.asset {
             Asset::Evm { .. } => None,
@@ -86,6 +87,7 @@ impl App {
             Ok(_) => Ok(Reserved::Now(Box::new(payment))),
             Err(DbError::Guard(payments::TAKEN)) => Ok(Reserved::Before),
             Err(DbError::Guard(idempotency::ANSWERED)) => Ok(Reserved::Named),
+            Err(DbError::Guard(payments::BOUGHT)) => Err(bought_once().into()),
             Err(error @ DbError::Unavailable(_)) => self.reserved_after_all(payment, error).await,
             Err(error) => Err(self.guard_error(error, None).into()),
         }

@@ -9,7 +9,7 @@ use dropleaf_core::payment::Item;
 use dropleaf_core::unlock::Sku;
 use dropleaf_core::{Code, Error, Result};
 use dropleaf_pay::Network;
-use dropleaf_store::{DbError, Stmt, accounts, idempotency, ledger, sites};
+use dropleaf_store::{DbError, Stmt, accounts, idempotency, ledger, payments, sites};
 
 /// An account after it has got an unlock.
 #[derive(Debug, Clone)]
@@ -43,15 +43,15 @@ pub struct CatalogueEntry {
 impl App {
     /// What can be unlocked here. Empty when nothing is sold.
     pub fn unlock_catalogue(&self) -> Vec<CatalogueEntry> {
-        let Some(payments) = &self.settings.payments else { return Vec::new() };
-        let evm = payments.evm.as_ref().map(|way| Network::Evm(way.chain_id).to_string());
+        let Some(sold) = &self.settings.payments else { return Vec::new() };
+        let evm = sold.evm.as_ref().map(|way| Network::Evm(way.chain_id).to_string());
         let entry = |sku: Sku| {
-            let amount = payments.prices.of(Item::Unlock(sku));
+            let amount = sold.prices.of(Item::Unlock(sku));
             CatalogueEntry {
                 sku,
                 price: format!("${}", Unit::Usdc6.decimal(i64::try_from(amount).unwrap_or(i64::MAX))),
                 amount: amount.to_string(),
-                amount_minor: payments.prices.minor_of(Item::Unlock(sku)),
+                amount_minor: sold.prices.minor_of(Item::Unlock(sku)),
                 currency: "USD",
                 period_days: sku.period_days(),
                 networks: evm.iter().cloned().collect(),
@@ -74,10 +74,10 @@ impl App {
         once: Option<&Once>,
         render: impl Fn(&Unlocked) -> Vec<u8>,
     ) -> Result<Option<Done<Unlocked>>> {
-        let Some(payments) = &self.settings.payments else {
+        let Some(sold) = &self.settings.payments else {
             return Err(Error::new(Code::NotFound, "Nothing is sold here: payments are switched off."));
         };
-        let price = payments.prices.minor_of(Item::Unlock(sku));
+        let price = sold.prices.minor_of(Item::Unlock(sku));
         let _turn = match self.begin_once(once).await? {
             Entry::Again(status, body) => return Ok(Some(Done::Again { status, body })),
             Entry::First(turn) => turn,
@@ -96,7 +96,8 @@ impl App {
                 return Ok(None);
             }
             let unlocked = bought(&before, sku, price, now);
-            let mut stmts = vec![accounts::set_unlocks(&before, &unlocked.account.unlocks)];
+            let mut stmts = only_once(&before.id, sku, "");
+            stmts.push(accounts::set_unlocks(&before, &unlocked.account.unlocks));
             stmts.extend(self.lift_stmts(&before, sku, now));
             let spend = Posting::spend(&self.minter.nonce(), &before.id, Item::Unlock(sku), price);
             stmts.extend(self.booked(spend));
@@ -110,6 +111,11 @@ impl App {
                 }
                 // Something was bought or given meanwhile: look again.
                 (Err(DbError::Guard(accounts::CHANGED | ledger::OVERDRAWN)), _) => {}
+                (Err(DbError::Guard(payments::BOUGHT)), _) => {
+                    if !self.is_unlocked(&before.id, sku).await? {
+                        return Err(bought_once());
+                    }
+                }
                 (Err(error), _) => return Err(error.into()),
             }
         }
@@ -148,6 +154,20 @@ impl App {
         self.forget_credentials(account_id);
         outcome.map(|_| ())
     }
+}
+
+/// The statements that keep what holds for good from being paid for twice.
+pub(super) fn only_once(account_id: &str, sku: Sku, payment_id: &str) -> Vec<Stmt> {
+    if sku.period_days().is_some() {
+        return Vec::new();
+    }
+    payments::only_one(account_id, Item::Unlock(sku), payment_id).into()
+}
+
+/// Nothing was charged: the account has it, or another payment for it is not decided yet.
+pub(super) fn bought_once() -> Error {
+    let said = "The account has this unlock, or another payment for it is under way. Nothing was charged; look at GET /me.";
+    Error::new(Code::Conflict, said).retry_after(5)
 }
 
 /// The account as it will be.

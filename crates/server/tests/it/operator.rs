@@ -3,7 +3,7 @@
 use crate::harness::{Node, Setup, on_each_database};
 use serde_json::Value;
 
-const PAGES: [&str; 3] = ["/operator", "/operator/accounts", "/operator/reports"];
+const PAGES: [&str; 4] = ["/operator", "/operator/accounts", "/operator/payments", "/operator/reports"];
 
 async fn report(node: &Node, site: &Value, body: &[(&str, &str)]) {
     let url = format!("{}_dropleaf/report", site["url"].as_str().unwrap());
@@ -34,12 +34,13 @@ async fn pages_exist_for_operators_alone() {
     assert_eq!(node.count("SELECT COUNT(*) FROM audit").await, 0);
 }
 
-fn forms(site_id: &str, account_id: &str) -> [String; 4] {
+fn forms(site_id: &str, account_id: &str) -> [String; 5] {
     [
         "/operator/takedown".to_owned(),
         format!("/operator/accounts/{account_id}/plan"),
         format!("/operator/reports/{site_id}/takedown"),
         format!("/operator/reports/{site_id}/dismiss"),
+        format!("/operator/payments/{site_id}/resolve"),
     ]
 }
 
@@ -128,6 +129,7 @@ async fn forms_ask_for_a_recent_proof() {
             "/operator/accounts",
             "/operator/reports",
             "/operator/reports",
+            "/operator/payments",
         ]) {
             let sent = operator.submit(path, &fields).await.expect(303);
             let next = back.replace('/', "%2F");

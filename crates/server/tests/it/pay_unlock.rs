@@ -1,9 +1,12 @@
 //! `/unlock`: the catalogue, who may buy, and the prepaid balance, which is drawn first. Spec §4 Payment, §5 rules 1 and 5.
 
 use crate::harness::oauth::let_in;
-use crate::harness::{Node, Setup, on_each_database};
+use crate::harness::{Node, Purse, Setup, on_each_database};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use dropleaf_core::payment::Item;
+use dropleaf_core::unlock::Sku;
+use dropleaf_pay::{Outcome, Receipt};
 use serde_json::{Value, json};
 
 async fn credit(node: &Node, key: &str, cents: i64) {
@@ -92,6 +95,41 @@ async fn balance_that_suffices_is_drawn_without_a_402() {
         assert_eq!((&permanent["active_until"], &permanent["balance_minor"]), (&Value::Null, &json!(300)));
         let twice = node.post("/unlock?feature=make_permanent").key(&key).send().await.expect(200).json();
         assert_eq!((&twice["paid_with"], &twice["balance_minor"]), (&json!("nothing"), &json!(300)));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn unlock_is_paid_for_with_x402_and_leaves_the_balance_alone() {
+    on_each_database(Setup::new, async |node| {
+        for (nonce, purse) in [(1, Purse::new()), (2, Purse::new().v1())] {
+            let key = node.account("free").await;
+            credit(node, &key, 10_000).await;
+            let listing = node.app().listing(Item::Unlock(Sku::HigherLimits)).unwrap();
+            let proof = purse.header(&listing.terms, nonce, node.app().now());
+            let ask = || {
+                let ask = node.post("/unlock?feature=higher_limits").key(&key);
+                ask.header(purse.generation.proof_header(), &proof)
+            };
+            let answer = ask().send().await.expect(200);
+            let unlocked = answer.json();
+            assert_eq!(
+                (&unlocked["paid_with"], &unlocked["balance_minor"]),
+                (&json!("x402"), &json!(10_000))
+            );
+            assert_eq!(unlocked["active_until"], crate::harness::NOW + 30 * 86_400);
+            let receipt = Receipt::parse(answer.header(purse.generation.receipt_header())).unwrap();
+            let settled =
+                Outcome::Settled { transaction: unlocked["transaction"].as_str().unwrap().to_owned() };
+            assert_eq!(receipt.outcome, settled);
+            assert_eq!(ask().send().await.expect(200).json(), unlocked, "the same proof, the same answer");
+            let me = node.get("/me").key(&key).send().await.expect(200).json();
+            assert_eq!((&me["balance_minor"], &me["limits"]["active_pages"]), (&json!(10_000), &json!(100)));
+            let other = node.account("free").await;
+            let stolen = node.post("/unlock?feature=higher_limits").key(&other);
+            let stolen = stolen.header(purse.generation.proof_header(), &proof).send().await;
+            stolen.refused(409, "payment_used");
+        }
     })
     .await;
 }

@@ -1,0 +1,114 @@
+//! `/operator/payments…`: what came in, what is not decided, and deciding on it by hand.
+
+use crate::harness::{DAY, NOW, Setup, on_each_database, payment};
+use dropleaf_core::payment::{Item, Payment, PaymentState};
+use dropleaf_core::unlock::Sku;
+
+const HASH: &str = "0x00000000000000000000000000000000000000000000000000000000000000ab";
+
+#[tokio::test]
+async fn money_is_shown_by_network_and_by_what_it_was_for() {
+    on_each_database(Setup::new, async |node| {
+        let operator = node.operator().await;
+        let empty = operator.get("/operator/payments").await.expect(200).text();
+        assert!(empty.contains("Nobody has paid yet") && empty.contains("Nothing waits"));
+        let solana = "solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp";
+        node.write_payments(&[
+            payment("pay_a", PaymentState::Fulfilled),
+            payment("pay_b", PaymentState::Fulfilled),
+            Payment {
+                network: solana.into(),
+                item: Item::Provision,
+                amount: 1_000_000,
+                ..payment("pay_c", PaymentState::Fulfilled)
+            },
+            Payment { sandbox: true, ..payment("pay_d", PaymentState::Fulfilled) },
+            payment("pay_e", PaymentState::Refused),
+        ])
+        .await;
+        let account = &operator.account;
+        node.app().credit_account("ada", &account.id, 700, "a gift", None).await.unwrap();
+        node.app().unlock_with_balance(account, Sku::MakePermanent, None, |_| Vec::new()).await.unwrap();
+        let row = |name: &str, [today, month, all]: [&str; 3]| {
+            format!("<tr><th scope=\"row\">{name}</th><td>{today}</td><td>{month}</td><td>{all}</td></tr>")
+        };
+        let usdc = ["1.00 USDC"; 3];
+        let html = operator.get("/operator/payments").await.expect(200).text();
+        for row in [
+            row("base", usdc),
+            row("solana", usdc),
+            row("base <span class=\"badge\">sandbox</span>", ["0.50 USDC"; 3]),
+            row("publish", usdc),
+            row("provision", usdc),
+            row("make permanent", ["$2.00 from balances"; 3]),
+        ] {
+            assert!(html.contains(&row), "{row}\n{html}");
+        }
+        assert!(html.contains("can still spend $5.00") && html.contains("given to them in all: $7.00"));
+        node.clock.advance(DAY);
+        let later = operator.get("/operator/payments").await.expect(200).text();
+        assert!(later.contains(&row("base", ["0.00 USDC", "1.00 USDC", "1.00 USDC"])));
+        node.clock.advance(30 * DAY);
+        let late = operator.get("/login").await;
+        assert!(late.status == 200 || late.status == 303);
+        let operator = node.operator().await;
+        let much_later = operator.get("/operator/payments").await.expect(200).text();
+        assert!(much_later.contains(&row("base", ["0.00 USDC", "0.00 USDC", "1.00 USDC"])));
+        assert!(node.app().audit_books().await.unwrap().faults.is_empty());
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn undecided_payment_is_decided_on_once_with_a_line_that_stays() {
+    on_each_database(Setup::new, async |node| {
+        let operator = node.operator().await;
+        node.write_payments(&[
+            Payment { reason: Some("timeout <b>".into()), ..payment("pay_a", PaymentState::Unknown) },
+            Payment { valid_until: NOW + 60, ..payment("pay_b", PaymentState::Unknown) },
+            payment("pay_c", PaymentState::Settling),
+        ])
+        .await;
+        let list = operator.get("/operator/payments").await.expect(200).text();
+        assert!(list.contains("href=\"/operator/payments/pay_a\"") && list.contains("1 min ago"));
+        let page = operator.get("/operator/payments/pay_a").await.expect(200).text();
+        assert!(
+            page.contains("Whether the money moved is not known") && page.contains("timeout &#60;b&#62;")
+        );
+        let waits = operator.get("/operator/payments/pay_b").await.expect(200).text();
+        assert!(waits.contains("no longer valid") && !waits.contains("name=\"reason\""));
+        assert!(!operator.get("/operator/payments/pay_c").await.text().contains("<textarea"));
+        operator.get("/operator/payments/pay_x").await.expect(404);
+
+        let resolve = async |id: &str, fields: &[(&str, &str)]| {
+            operator.submit(&format!("/operator/payments/{id}/resolve"), fields).await
+        };
+        let silent = resolve("pay_a", &[("outcome", "not_settled"), ("reason", " ")]).await.expect(400);
+        assert!(silent.text().contains("Say how you know"));
+        let strange = resolve("pay_a", &[("outcome", "settled"), ("transaction", "0x12")]).await.expect(400);
+        assert!(
+            strange.text().contains("no transaction of the payment")
+                && strange.text().contains("value=\"0x12\"")
+        );
+        let early = resolve("pay_b", &[("outcome", "not_settled"), ("reason", "x")]).await.expect(409);
+        assert!(early.text().contains("can still be settled"));
+        resolve("pay_c", &[("outcome", "settled"), ("transaction", HASH)]).await.expect(409);
+        resolve("pay_x", &[("outcome", "settled"), ("transaction", HASH)]).await.expect(404);
+
+        let sent =
+            resolve("pay_a", &[("outcome", "not_settled"), ("reason", "no transfer")]).await.expect(303);
+        assert_eq!(sent.header("location"), "/operator/payments/pay_a?done=payment-refused");
+        resolve("pay_a", &[("outcome", "settled"), ("transaction", HASH)]).await.expect(409);
+        let line = node.app().list_audit(9).await.unwrap();
+        assert_eq!(line.len(), 1);
+        assert_eq!(line[0].reason.as_deref(), Some("not settled: no transfer"));
+        assert_eq!((line[0].actor.as_str(), line[0].subject.as_str()), ("operator@localhost", "pay_a"));
+
+        // Its draft is missing: what it buys cannot be made, but that the money moved is written down.
+        resolve("pay_b", &[("outcome", "settled"), ("transaction", HASH)]).await.expect(303);
+        let settled = node.app().get_payment("pay_b").await.unwrap();
+        assert_eq!((settled.state, settled.transaction.as_deref()), (PaymentState::Settled, Some(HASH)));
+        assert!(node.app().audit_books().await.unwrap().faults.is_empty());
+    })
+    .await;
+}

@@ -1,0 +1,99 @@
+//! `dropleaf payments`, `dropleaf ledger` and `dropleaf account credit`, on the database of a running server.
+
+use crate::harness::{Database, Dropleaf, Node, Setup, payment};
+use dropleaf_core::payment::PaymentState;
+use dropleaf_store::{Db, Stmt};
+use serde_json::Value;
+
+const HASH: &str = "0x00000000000000000000000000000000000000000000000000000000000000ab";
+
+/// The commands beside this server.
+fn beside(node: &Node) -> Dropleaf {
+    Dropleaf::in_dir(node.dir.path())
+        .env("DROPLEAF_DATA_DIR", &node.data_dir().display().to_string())
+        .env("DROPLEAF_DATABASE_URL", &node.running.resolved.database_url)
+}
+
+async fn on_each(test: impl AsyncFn(&Node, &Dropleaf)) {
+    for database in [Database::Sqlite, Database::postgres().await] {
+        let node = Setup::new().database(database.clone()).real_time().start().await;
+        test(&node, &beside(&node)).await;
+        node.stop().await;
+        database.remove().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn payments_are_listed_shown_and_decided_on() {
+    on_each(async |node, dropleaf| {
+        assert_eq!(dropleaf.prints(&["payments", "list"]), "No payments.\n");
+        let open = payment("pay_a", PaymentState::Unknown);
+        node.write_payments(&[open, payment("pay_b", PaymentState::Fulfilled)]).await;
+        let all = dropleaf.prints(&["payments", "list"]);
+        assert!(all.contains("pay_a") && all.contains("0.50 USDC") && all.lines().count() == 3, "{all}");
+        let unknown = dropleaf.prints(&["payments", "list", "--state", "unknown", "--json"]);
+        let unknown: Value = serde_json::from_str(&unknown).unwrap();
+        assert_eq!(unknown["payments"].as_array().unwrap().len(), 1);
+        assert_eq!(unknown["payments"][0]["amount"], 500_000);
+        assert!(unknown["payments"][0].get("draft").is_none());
+        assert!(dropleaf.complains(&["payments", "list", "--state", "x"]).contains("must be one of"));
+        let shown = dropleaf.prints(&["payments", "show", "pay_a"]);
+        assert!(
+            shown.contains("pay_a for publish, 0.50 USDC") && shown.contains("look at the receiving wallet")
+        );
+        let json: Value =
+            serde_json::from_str(&dropleaf.prints(&["payments", "show", "pay_b", "--json"])).unwrap();
+        assert_eq!(json["state"], "fulfilled");
+
+        for wrong in [
+            &["payments", "resolve", "pay_a"][..],
+            &["payments", "resolve", "pay_a", "--not-settled"],
+            &["payments", "resolve", "pay_a", "--settled", "0x1"],
+            &["payments", "resolve", "pay_b", "--settled", HASH],
+            &["payments", "resolve", "pay_x", "--settled", HASH],
+            &["payments", "resolve", "pay_a", "--settled", HASH, "--not-settled", "--reason", "x"],
+        ] {
+            dropleaf.complains(wrong);
+        }
+        let done = dropleaf.prints(&["payments", "resolve", "pay_a", "--not-settled", "--reason", "looked"]);
+        assert_eq!(done, "pay_a is refused now.\n");
+        assert!(dropleaf.prints(&["audit"]).contains("resolve_payment"));
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn credit_reaches_the_running_server_and_the_audit_says_how_the_books_are() {
+    on_each(async |node, dropleaf| {
+        let credit = |amount: &'static str, more: &[&'static str]| {
+            let args = ["account", "credit", "operator@localhost", "--amount", amount, "--reason", "a gift"];
+            args.into_iter().chain(more.iter().copied()).collect::<Vec<_>>()
+        };
+        assert!(dropleaf.prints(&credit("10.00", &["--once", "g"])).ends_with(" has $10.00 now.\n"));
+        assert!(dropleaf.prints(&credit("10.00", &["--once", "g"])).contains("as was done before"));
+        assert!(dropleaf.complains(&credit("11.00", &["--once", "g"])).contains("Something else was booked"));
+        assert!(dropleaf.complains(&credit("-10.01", &[])).contains("more than the balance"));
+        assert!(dropleaf.complains(&credit("1.001", &[])).contains("must be dollars"));
+        assert!(dropleaf.prints(&credit("-2.5", &[])).ends_with(" has $7.50 now.\n"));
+        let id = node.app().get_account_by_email("operator@localhost").await.unwrap().id;
+        dropleaf.prints(&["account", "credit", &id, "--amount", "1", "--reason", "by id"]);
+        let balance = node.get("/me").key(&node.key).send().await.expect(200).json()["balance_minor"].clone();
+        assert_eq!(balance, 850);
+
+        let good = dropleaf.run(&["ledger", "audit"]);
+        assert_eq!(good.status.code(), Some(0));
+        assert!(String::from_utf8_lossy(&good.stdout).starts_with("The books balance: 3 transactions"));
+        let db = Db::open(&node.running.resolved.database_url).await.unwrap();
+        db.exec(Stmt::new("UPDATE accounts SET balance_minor = 851", [])).await.unwrap();
+        db.close().await;
+        let bad = dropleaf.run(&["ledger", "audit"]);
+        assert_eq!(bad.status.code(), Some(3));
+        let said = String::from_utf8_lossy(&bad.stdout);
+        let wrong = format!(
+            "balance that an account sees is not the one in the books: {id} (found 851, should be 850)"
+        );
+        assert!(said.contains(&wrong), "{said}");
+        assert!(String::from_utf8_lossy(&bad.stderr).contains("the books do not balance"));
+    })
+    .await;
+}
