@@ -69,6 +69,7 @@ mod passkeys;
 mod pay_agents_door;
 mod pay_bad_proofs;
 mod pay_discovery;
+mod pay_doors_faults;
 mod pay_faults;
 mod pay_kill;
 mod pay_off;
