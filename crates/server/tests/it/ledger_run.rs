@@ -175,7 +175,9 @@ impl Run<'_> {
             // Polled once or twice, then gone.
             let mut act = std::pin::pin!(self.till.app.pay(request));
             for _ in 0..=dice.below(3) {
-                let _ = act.as_mut().now_or_never();
+                if act.as_mut().now_or_never().is_some() {
+                    break;
+                }
                 tokio::task::yield_now().await;
             }
             return self.saw("hung up");

@@ -68,6 +68,7 @@ mod pay_faults;
 mod pay_kill;
 mod pay_recovery;
 mod pay_replay;
+mod pay_resolve;
 mod payments_cli;
 mod plans;
 mod report;
