@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test says what went wrong by failing")]
 
+
 mod addresses;
 mod api_keys;
 mod backup_cli;
@@ -77,6 +78,7 @@ mod pay_provision;
 mod pay_publish;
 mod pay_recovery;
 mod pay_replay;
+mod pay_resolve;
 mod pay_terms;
 mod pay_unlock;
 mod payments_cli;

@@ -32,28 +32,26 @@ async fn money_is_shown_by_network_and_by_what_it_was_for() {
         let row = |name: &str, [today, month, all]: [&str; 3]| {
             format!("<tr><th scope=\"row\">{name}</th><td>{today}</td><td>{month}</td><td>{all}</td></tr>")
         };
-        let usdc = ["1.00 USDC"; 3];
+        let usdc = ["1.00"; 3];
         let html = operator.get("/operator/payments").await.expect(200).text();
         for row in [
             row("base", usdc),
             row("solana", usdc),
-            row("base <span class=\"badge\">sandbox</span>", ["0.50 USDC"; 3]),
+            row("base <span class=\"badge\">sandbox</span>", ["0.50"; 3]),
             row("publish", usdc),
             row("provision", usdc),
-            row("make permanent", ["$2.00 from balances"; 3]),
+            row("make permanent <span class=\"badge\">from balances</span>", ["2.00"; 3]),
         ] {
             assert!(html.contains(&row), "{row}\n{html}");
         }
         assert!(html.contains("can still spend $5.00") && html.contains("given to them in all: $7.00"));
         node.clock.advance(DAY);
         let later = operator.get("/operator/payments").await.expect(200).text();
-        assert!(later.contains(&row("base", ["0.00 USDC", "1.00 USDC", "1.00 USDC"])));
+        assert!(later.contains(&row("base", ["0.00", "1.00", "1.00"])));
         node.clock.advance(30 * DAY);
-        let late = operator.get("/login").await;
-        assert!(late.status == 200 || late.status == 303);
         let operator = node.operator().await;
         let much_later = operator.get("/operator/payments").await.expect(200).text();
-        assert!(much_later.contains(&row("base", ["0.00 USDC", "0.00 USDC", "1.00 USDC"])));
+        assert!(much_later.contains(&row("base", ["0.00", "0.00", "1.00"])));
         assert!(node.app().audit_books().await.unwrap().faults.is_empty());
     })
     .await;

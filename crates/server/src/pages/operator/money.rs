@@ -12,7 +12,8 @@ use dropleaf_pay::Network;
 #[derive(Debug)]
 pub struct Income {
     pub name: String,
-    pub is_sandbox: bool,
+    /// In a badge beside it.
+    pub mark: Option<&'static str>,
     pub today: String,
     pub month: String,
     pub all: String,
@@ -77,13 +78,14 @@ pub fn granted(money: &Money) -> i64 {
 fn income(line: &BookLine) -> Income {
     // What was earned is a credit, and credits are negative.
     let sign = if line.kind == Kind::Revenue { -1 } else { 1 };
-    let shown = |amount: i64| match line.unit {
-        Unit::Usd2 => format!("{} from balances", line.unit.written(sign * amount)),
-        unit => format!("{} USDC", unit.decimal(sign * amount)),
-    };
+    let shown = |amount: i64| line.unit.decimal(sign * amount);
     Income {
         name: name(line),
-        is_sandbox: line.unit == Unit::Play6,
+        mark: match line.unit {
+            Unit::Usdc6 => None,
+            Unit::Play6 => Some("sandbox"),
+            Unit::Usd2 => Some("from balances"),
+        },
         today: shown(line.since[0]),
         month: shown(line.since[1]),
         all: shown(line.balance),
@@ -171,20 +173,11 @@ mod tests {
             is_cut: false,
         };
         let (networks, items) = incomes(&money);
-        let read = |all: &[Income]| -> Vec<(String, bool, String)> {
-            all.iter().map(|one| (one.name.clone(), one.is_sandbox, one.all.clone())).collect()
+        let read = |all: &[Income]| -> Vec<String> {
+            all.iter().map(|one| format!("{} {:?} {}", one.name, one.mark, one.all)).collect()
         };
-        assert_eq!(
-            read(&networks),
-            [("base".into(), false, "1.50 USDC".into()), ("eip155:31337".into(), true, "0.50 USDC".into())]
-        );
-        assert_eq!(
-            read(&items),
-            [
-                ("make permanent".into(), false, "$2.00 from balances".into()),
-                ("publish".into(), false, "1.50 USDC".into())
-            ]
-        );
+        assert_eq!(read(&networks), ["base None 1.50", "eip155:31337 Some(\"sandbox\") 0.50"]);
+        assert_eq!(read(&items), ["make permanent Some(\"from balances\") 2.00", "publish None 1.50"]);
         assert_eq!(granted(&money), 700);
     }
 }

@@ -1,0 +1,98 @@
+//! Payments that a person decides on, and payments that must not be made twice.
+
+use crate::harness::till::{HTML, Till, at_each_till, failed, page, request};
+use crate::harness::{Call, DAY, Fault, NOW};
+use dropleaf_app::{Order, PayError, Resolution};
+use dropleaf_core::Code;
+use dropleaf_core::payment::{Item, Payment, PaymentState};
+use dropleaf_core::unlock::Sku;
+
+const HASH: &str = "0x00000000000000000000000000000000000000000000000000000000000000ab";
+const FOR_GOOD: Item = Item::Unlock(Sku::MakePermanent);
+
+/// A payment for a page of which nobody knows whether it was settled.
+async fn unknown(till: &Till, fault: Fault) -> Payment {
+    till.fake.next(Call::Settle, [fault.clone(), fault]);
+    failed(till.publish(1).await, Code::SettlementUnknown);
+    till.app.list_payments(Some(PaymentState::Unknown), 9).await.unwrap().remove(0)
+}
+
+async fn balanced(till: &Till) {
+    let audit = till.app.audit_books().await.unwrap();
+    assert!(audit.faults.is_empty(), "{:?}", audit.faults);
+}
+
+#[tokio::test]
+async fn what_was_settled_after_all_is_made_and_told_to_its_payer() {
+    at_each_till(async |till| {
+        let payment = unknown(till, Fault::DoesAndCloses).await;
+        let proof = till.sign(Item::Publish, 1);
+        let settled = Resolution::Settled { transaction: HASH.into() };
+        let decided = till.app.resolve_payment("ada", &payment.id, settled.clone()).await.unwrap();
+        assert_eq!((decided.state, decided.transaction.as_deref()), (PaymentState::Fulfilled, Some(HASH)));
+        assert_eq!(decided.delivered_at, None, "nobody was told yet");
+        let again = till.app.resolve_payment("ada", &payment.id, settled).await.unwrap_err();
+        assert_eq!(again.code, Code::Conflict);
+        till.clock.advance(DAY - 60);
+        let bought = till.publish_html(proof, HTML).await.unwrap();
+        assert!(bought.again);
+        assert!(page(&bought).1.starts_with("clm_"));
+        assert_eq!(till.count("SELECT COUNT(*) FROM sites").await, 1);
+        assert_eq!(till.count("SELECT COUNT(*) FROM ledger_txns WHERE kind = 'income'").await, 1);
+        balanced(till).await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn what_was_not_settled_is_let_go_and_its_proof_is_fresh_again() {
+    at_each_till(async |till| {
+        let payment = unknown(till, Fault::Closes).await;
+        let no = Resolution::NotSettled { reason: "the nonce is unused".into() };
+        let early = till.app.resolve_payment("ada", &payment.id, no.clone()).await.unwrap_err();
+        assert_eq!(early.code, Code::Conflict, "whoever holds it can settle it yet");
+        assert_eq!(till.count("SELECT COUNT(*) FROM bundles WHERE refs = 1").await, 1);
+        till.clock.advance(200);
+        let decided = till.app.resolve_payment("ada", &payment.id, no).await.unwrap();
+        assert_eq!(decided.state, PaymentState::Refused);
+        assert!(decided.ask.is_none() && decided.draft.is_none() && decided.bundle_id.is_none());
+        assert_eq!(till.count("SELECT COUNT(*) FROM bundles WHERE refs = 0").await, 1, "for the sweep");
+        let late = till.publish_html(till.purse.sign(&till.terms(Item::Publish), 1, NOW), HTML).await;
+        assert!(matches!(late, Err(PayError::Refused(_))), "it is no longer valid: {late:?}");
+        assert_eq!((till.fake.moved(), till.count("SELECT COUNT(*) FROM sites").await), (0, 0));
+        balanced(till).await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn what_holds_for_good_is_paid_for_once_however_many_pay_at_once() {
+    at_each_till(async |till| {
+        let account = till.app.create_account("a@example.org", Some("free"), false).await.unwrap();
+        till.app.credit_account("ada", &account.id, 200, "a gift", None).await.unwrap();
+        let other = till.beside().await;
+        let pay = async |node: &Till, nonce: u8| {
+            let order = Order::Unlock { account: account.clone(), sku: Sku::MakePermanent };
+            node.app.pay(request(order, till.sign(FOR_GOOD, nonce), "for good")).await
+        };
+        till.fake.next(Call::Settle, [Fault::Waits]);
+        let (first, second, drawn) = tokio::join!(pay(till, 1), pay(&other, 2), async {
+            till.fake.stalled().await;
+            let third =
+                till.app.unlock_with_balance(&account, Sku::MakePermanent, None, |_| Vec::new()).await;
+            till.fake.let_go();
+            third
+        });
+        let done = [&first, &second].into_iter().filter(|one| one.is_ok()).count();
+        assert_eq!(done, 1, "{first:?} {second:?}");
+        let lost = if first.is_ok() { second } else { first };
+        failed(lost, Code::Conflict);
+        assert_eq!(drawn.unwrap_err().code, Code::Conflict, "a payment for it is under way");
+        assert_eq!(till.fake.moved(), 2_000_000);
+        assert!(till.app.is_unlocked(&account.id, Sku::MakePermanent).await.unwrap());
+        assert_eq!(till.app.get_account(&account.id).await.unwrap().balance_minor, 200);
+        balanced(till).await;
+        other.app.close().await;
+    })
+    .await;
+}
