@@ -67,6 +67,7 @@ pub async fn start_with(
     };
     // A facilitator that does not answer must not keep the pages from being served.
     let known = tokio::time::timeout(FACILITATOR_PATIENCE, app.refresh_market()).await.unwrap_or(false);
+    app.let_go_of_payments().await?;
     let metrics = Arc::new(Metrics::default());
     let tasks = Tasks::default();
     let door =

@@ -218,6 +218,14 @@ pub fn only_one(account_id: &str, item: Item, id: &str) -> [Stmt; 2] {
     [hold.one(BOUGHT), alone.one(BOUGHT)]
 }
 
+/// Ends every hold: whoever held them is gone. Those whose outcome is not known keep their pauses.
+pub fn let_go(now: i64) -> Stmt {
+    Stmt::new(
+        "UPDATE payments SET held_until = $1 WHERE state IN ('verified', 'settling', 'settled') AND held_until > $1",
+        vec![now.into()],
+    )
+}
+
 /// Gives the content back that waited for a settlement; if nothing else shows it, it is for the sweep.
 pub fn release_bundle(bundle_id: &str, now: i64) -> Stmt {
     Stmt::new(

@@ -16,6 +16,15 @@ const AT_MOST: i64 = 100;
 const AT_ONCE: usize = 8;
 
 impl App {
+    /// To be called before anybody is served: what the last run of this server held, nobody holds any more. Where other
+    /// servers share the database it may be theirs, and ends by itself.
+    pub async fn let_go_of_payments(&self) -> Result<()> {
+        if !self.store.db.is_shared() {
+            self.store.commit(vec![payments::let_go(self.now())]).await?;
+        }
+        Ok(())
+    }
+
     /// Drives on what was left; says how many of them are decided now.
     pub async fn recover_payments(&self) -> Result<usize> {
         if self.facilitator.is_none() {

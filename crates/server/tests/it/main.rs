@@ -2,7 +2,6 @@
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test says what went wrong by failing")]
 
-
 mod addresses;
 mod api_keys;
 mod backup_cli;

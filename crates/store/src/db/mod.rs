@@ -140,6 +140,11 @@ impl Db {
         }
     }
 
+    /// Whether other servers may use it at the same time.
+    pub const fn is_shared(&self) -> bool {
+        matches!(self.0, Engine::Pg(_))
+    }
+
     /// Finishes every write handed in so far and lets go of the database.
     pub async fn close(&self) {
         match &self.0 {
