@@ -3,7 +3,7 @@
 
 use crate::app::App;
 use dropleaf_core::{Code, Error, Result, secret};
-use dropleaf_pay::{Address, wallet};
+use dropleaf_pay::{Address, EvmAddress, wallet};
 use dropleaf_store::Stmt;
 use dropleaf_store::wallet_challenges::{self, WalletChallenge};
 use std::net::IpAddr;
@@ -57,7 +57,7 @@ impl App {
             Error::new(Code::InvalidCredential, why)
         })?;
         self.check_open(&row)?;
-        let signer = credential.signer(&row.message).map(|signer| signer.to_lower());
+        let signer = credential.signer(&row.message).map(EvmAddress::to_lower);
         if signer.as_ref() == Ok(&row.wallet) {
             Ok(row.wallet)
         } else {

@@ -41,7 +41,7 @@ pub async fn open_app_with(resolved: &Resolved, clock: Arc<dyn Clock>, minter: M
     let store = open_store(resolved, clock.now()).await?;
     let keys = keys(&resolved.config, &resolved.data_dir, &minter)?;
     empty_spool(&resolved.settings.spool_dir)?;
-    let facilitator = resolved.facilitator.as_ref().map(RemoteFacilitator::new).transpose()?;
+    let facilitator = resolved.facilitator.as_deref().map(RemoteFacilitator::new).transpose()?;
     let facilitator = facilitator.map(|it| Arc::new(it) as Arc<dyn Facilitator>);
     Ok(App::new(Parts {
         store,

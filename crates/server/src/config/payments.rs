@@ -65,7 +65,7 @@ impl Config {
     }
 
     /// None unless payments are live.
-    pub(super) fn facilitator(&self) -> Result<Option<FacilitatorSettings>> {
+    pub(super) fn facilitator(&self) -> Result<Option<Box<FacilitatorSettings>>> {
         let set = &self.payments;
         if set.mode != "live" {
             return Ok(None);
@@ -85,12 +85,12 @@ impl Config {
             })
         };
         let rpc = set.evm_rpc_url.as_str();
-        Ok(Some(FacilitatorSettings {
+        Ok(Some(Box::new(FacilitatorSettings {
             verify: asking("verify", set.verify_timeout_seconds)?,
             settle: asking("settle", set.settle_timeout_seconds)?,
             supported: asking("supported", set.verify_timeout_seconds)?,
             evm_rpc_url: (!rpc.is_empty()).then(|| outside("payments.evm_rpc_url", rpc)).transpose()?,
-        }))
+        })))
     }
 
     /// The networks that a facilitator without a chain plays.
@@ -233,7 +233,7 @@ mod tests {
         let flags = flags.into_iter().map(|(key, value)| (key.to_owned(), value.to_owned())).collect();
         let config = Layers::load(&Sources { flags, ..Sources::default() })?.config()?;
         let resolved = config.resolve(8080)?;
-        Ok(resolved.facilitator.unwrap())
+        Ok(*resolved.facilitator.unwrap())
     }
 
     #[test]

@@ -41,7 +41,7 @@ pub struct Resolved {
     pub mcp_origins: Vec<String>,
     pub mail: Post,
     /// Whoever settles live payments.
-    pub facilitator: Option<FacilitatorSettings>,
+    pub facilitator: Option<Box<FacilitatorSettings>>,
     pub settings: Settings,
 }
 

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 /// For one question, and for all that are asked about a payment.
 const PATIENCE: Duration = Duration::from_secs(10);
-const ALTOGETHER: Duration = Duration::from_secs(60);
+const ALTOGETHER: Duration = Duration::from_mins(1);
 /// Clocks differ, and a signature may have been used before it came to us. After this much time a chain does not
 /// take back what it has said either.
 const MARGIN: i64 = 600;

@@ -1,7 +1,7 @@
 //! Bad proofs of payment at the paid doors, in both generations: each is 402 or 400, nothing is made, nothing is kept, and
 //! the facilitator is never asked to settle. x402.md §7, §10.
 
-use crate::harness::{Call, FakeFacilitator, NOW, Node, Purse, Setup, page};
+use crate::harness::{Call, DAY, FakeFacilitator, NOW, Node, Purse, Setup, page};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use dropleaf_core::payment::Item;
@@ -117,7 +117,6 @@ fn signed_for_something_else(terms: &Terms, generation: Generation) -> Cases<Val
         ("from another wallet", stolen),
         ("raised after it was signed", raised),
     ];
-    const DAY: i64 = 86_400;
     let wrap = |(what, payload)| (what, around(terms, ours, generation, &payload));
     cases.into_iter().map(wrap).collect()
 }
@@ -181,14 +180,14 @@ fn bent(terms: &Terms, generation: Generation) -> Cases<Value> {
         (
             "Permit2",
             with(&|proof| {
-                proof["payload"] = json!({"signature": signature, "permit2Authorization": {"from": PAY_TO}})
+                proof["payload"] = json!({"signature": signature, "permit2Authorization": {"from": PAY_TO}});
             }),
         ),
         (
             "ERC-7710",
             with(&|proof| {
                 proof["payload"] =
-                    json!({"delegationManager": PAY_TO, "permissionContext": "0x", "delegator": PAY_TO})
+                    json!({"delegationManager": PAY_TO, "permissionContext": "0x", "delegator": PAY_TO});
             }),
         ),
         ("zero signature", signed(format!("0x{}", "00".repeat(65)))),

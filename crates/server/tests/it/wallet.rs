@@ -361,9 +361,9 @@ async fn a_paid_page_takes_no_place_in_a_plan_and_keeps_its_life() {
         let active = async || node.get("/me").key(&key).send().await.json()["counts"]["active_pages"].clone();
         assert_eq!(active().await, 3);
 
-        let patch = async |change: Value| node.patch(&path).key(&key).json(&change).send().await;
-        patch(json!({"expires_at": NOW + 400 * DAY})).await.expect(200);
-        patch(json!({"expires_at": null})).await.expect(200);
+        let change = async |change: Value| node.patch(&path).key(&key).json(&change).send().await;
+        change(json!({"expires_at": NOW + 400 * DAY})).await.expect(200);
+        change(json!({"expires_at": null})).await.expect(200);
         assert_eq!(read().await["expires_at"], Value::Null);
 
         node.delete(&path).key(&key).send().await.expect(200);
@@ -372,11 +372,11 @@ async fn a_paid_page_takes_no_place_in_a_plan_and_keeps_its_life() {
         assert_eq!((active().await, &read().await["expires_at"]), (json!(3), &Value::Null));
 
         // An expiry that the owner set ends it, and a later one brings it back, with the plan still full.
-        patch(json!({"expires_at": NOW + 60})).await.expect(200);
+        change(json!({"expires_at": NOW + 60})).await.expect(200);
         node.clock.advance(60);
         node.app().sweep().await.unwrap();
         assert_eq!(active().await, 3);
-        patch(json!({"expires_at": null})).await.expect(200);
+        change(json!({"expires_at": null})).await.expect(200);
         assert_eq!(active().await, 3);
         node.get(site["url"].as_str().unwrap()).send().await.expect(200);
         assert_eq!(
