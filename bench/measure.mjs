@@ -35,8 +35,9 @@ export async function cpuSeconds(pids) {
   return ticks / TICK;
 }
 
-/** Runs wrk once: {rps, perCpu, p50, p99} in requests per second and milliseconds; any refused request is an error. */
-export async function load({ url, pids, connections = 64, headers = {}, script, args = [], seconds = SECONDS }) {
+/** Runs wrk once: {rps, perCpu, p50, p99} in requests per second and milliseconds; any refused request is an error, unless
+ * `refused` says that all are. */
+export async function load({ url, pids, connections = 64, headers = {}, script, args = [], seconds = SECONDS, refused }) {
   const [command, ...options] = [...onCore('1'), 'wrk', '-t1', `-c${connections}`, `-d${seconds}s`, '--latency', '--timeout', '10s'];
   for (const [name, value] of Object.entries(headers)) options.push('-H', `${name}: ${value}`);
   if (script) options.push('-s', path.join(BENCH, script));
@@ -44,8 +45,9 @@ export async function load({ url, pids, connections = 64, headers = {}, script, 
   const before = await cpuSeconds(pids);
   const { stdout } = await promisify(execFile)(command, options, { maxBuffer: 1e7 });
   const used = (await cpuSeconds(pids)) - before;
-  if (/Non-2xx|Socket errors/.test(stdout)) throw new Error(`${url}: ${stdout}`);
   const requests = Number(stdout.match(/(\d+) requests in/)[1]);
+  const failed = Number(stdout.match(/Non-2xx or 3xx responses: (\d+)/)?.[1] ?? 0);
+  if (failed !== (refused ? requests : 0) || /Socket errors/.test(stdout)) throw new Error(`${url}: ${stdout}`);
   return {
     rps: Number(stdout.match(/Requests\/sec:\s+([\d.]+)/)[1]),
     perCpu: requests / used,

@@ -79,7 +79,6 @@ impl App {
     pub fn new(parts: Parts) -> Self {
         let Parts { store, clock, minter, keys, hosts, settings, mailer, facilitator } = parts;
         let facilitator = pay::facilitator(&settings, facilitator, &store, &clock);
-        let market = Market::new(&settings, &hosts);
         Self {
             pages: Pages::new(settings.cache_bytes),
             keyring: Keyring::new(KEYS),
@@ -98,7 +97,7 @@ impl App {
             token_throttle: Throttle::new(TOKEN_REQUESTS),
             uploads: Semaphore::new(settings.parallel_uploads.max(1)),
             facilitator,
-            market,
+            market: Market::default(),
             payment_locks: Locks::default(),
             store,
             clock,

@@ -2,6 +2,7 @@
 
 use dropleaf_core::account::Account;
 use dropleaf_core::{Code, Error, Result};
+use dropleaf_pay::wallet::Credential;
 use std::net::IpAddr;
 
 /// Somebody who may publish: an account, or nobody in particular.
@@ -20,9 +21,21 @@ impl Caller {
     }
 }
 
-/// Somebody who may replace a page's content: its owner, or whoever holds its claim token. Spec §5.
+/// Somebody who may replace a page's content: its owner, whoever holds its claim token, or the wallet that paid for
+/// it. Spec §5.
 #[derive(Debug, Clone)]
 pub enum Writer {
     Account(Account),
     Claim(String),
+    Wallet(Credential),
+}
+
+impl Writer {
+    /// The account whose plan limits what is written; the others replace content and nothing else.
+    pub(crate) const fn account(&self) -> Option<&Account> {
+        match self {
+            Self::Account(account) => Some(account),
+            Self::Claim(_) | Self::Wallet(_) => None,
+        }
+    }
 }

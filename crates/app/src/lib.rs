@@ -41,6 +41,7 @@ mod takedown;
 mod throttle;
 mod upload_tickets;
 mod views;
+mod wallet;
 
 pub use accounts::{AccountList, Me};
 pub use api_keys::{CredentialChanges, KeyMaker, NewKey};
@@ -76,6 +77,7 @@ pub use staging::{Upload, UploadBody};
 pub use sweep::Swept;
 pub use takedown::TakenDown;
 pub use upload_tickets::{Arrived, NewTicket, Ticketed};
+pub use wallet::NewChallenge;
 
 // Rows that the operator looks at, as they are.
 pub use dropleaf_store::ledger::BookLine;

@@ -46,7 +46,7 @@ impl App {
     }
 
     /// The same, and those whose address is not known are counted as one.
-    pub(crate) fn take_attempt_of_anybody(&self, ip: Option<IpAddr>) -> Result<()> {
+    pub fn take_attempt_of_anybody(&self, ip: Option<IpAddr>) -> Result<()> {
         self.take_of_network(&self.attempt_throttle, ip)
     }
 

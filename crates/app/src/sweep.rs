@@ -2,7 +2,7 @@
 //! One node at a time; every statement checks again, so a sweep that is cut short or runs twice does no harm.
 
 use crate::app::App;
-use crate::mcp_sessions;
+use crate::{mcp_sessions, wallet};
 use dropleaf_core::device_login::KEPT_SECONDS;
 use dropleaf_core::site::Site;
 use dropleaf_core::{Result, oauth};
@@ -10,7 +10,7 @@ use dropleaf_store::blobs::Cut;
 use dropleaf_store::{
     DbError, blobs, counters, device_logins, email_codes, feedback, idempotency, leases,
     mcp_sessions as mcp_rows, oauth_clients, oauth_grants, oauth_requests, passkeys, reports, sessions,
-    share_tokens, sign_ins, sites, slugs,
+    share_tokens, sign_ins, sites, slugs, wallet_challenges,
 };
 
 const BATCH: i64 = 500;
@@ -90,6 +90,7 @@ impl App {
             sites::delete_tombstones(now - keep.tombstone),
             oauth_requests::delete_expired(now),
             mcp_rows::delete_unused(now - mcp_sessions::KEPT_SECONDS),
+            wallet_challenges::delete_expired(now - wallet::KEPT_SECONDS),
             self.erase_drafts(),
         ];
         old.extend(oauth_grants::delete_ended(now, now - oauth::UNUSED_SECONDS));

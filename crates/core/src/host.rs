@@ -1,5 +1,6 @@
 //! Which face of the service a `Host` header asks for. All names come from configuration, never from requests.
 
+use crate::slug::Slug;
 use std::net::IpAddr;
 
 /// A public address of the service: scheme, host and port taken from a URL setting.
@@ -130,6 +131,8 @@ pub enum Face<'a> {
     Isolated(&'a str),
     /// A public page's host.
     Slug(&'a str),
+    /// The front door for agents that pay.
+    Agents,
     Unknown,
 }
 
@@ -141,6 +144,8 @@ pub struct Hosts {
     pub site_host: String,
     /// Whether sites have hosts of their own below `site_host`.
     pub isolated: bool,
+    /// Where agents pay and publish, besides the API.
+    pub agents: Option<Origin>,
     api: Vec<String>,
     pages: Vec<String>,
     below: String,
@@ -150,7 +155,29 @@ impl Hosts {
     pub fn new(base: Origin, site: Origin, site_host: String, wants_isolation: bool) -> Self {
         let isolated = wants_isolation && !site.is_ip() && site_host.parse::<IpAddr>().is_err();
         let below = format!(".{site_host}");
-        Self { api: aliases(&base), pages: aliases(&site), base, site, site_host, isolated, below }
+        Self {
+            api: aliases(&base),
+            pages: aliases(&site),
+            agents: None,
+            base,
+            site,
+            site_host,
+            isolated,
+            below,
+        }
+    }
+
+    /// The same with a front door for agents. None when its name means something else here already.
+    pub fn with_agents(mut self, agents: Origin) -> Option<Self> {
+        let authority = format!("{}:{}", agents.host, agents.port);
+        let free = match self.face(&authority) {
+            Face::Unknown => true,
+            // Below the pages' host, a name that no page can have.
+            Face::Slug(label) => Slug::parse(label).is_err(),
+            Face::Api { .. } | Face::Pages | Face::Isolated(_) | Face::Agents => false,
+        };
+        self.agents = Some(agents);
+        free.then_some(self)
     }
 
     /// Matches a `Host` header or `:authority`.
@@ -166,6 +193,11 @@ impl Hosts {
         }
         if is(&self.pages, &self.site) {
             return Face::Pages;
+        }
+        if let Some(agents) = &self.agents
+            && is(std::slice::from_ref(&agents.host), agents)
+        {
+            return Face::Agents;
         }
         if !self.isolated || port.unwrap_or_else(|| default_port(self.site.scheme)) != self.site.port {
             return Face::Unknown;
@@ -192,7 +224,9 @@ impl Hosts {
         let is = |names: &[String], origin| at(origin) && names.iter().any(|name| is_same_host(name, host));
         let start = host.len().checked_sub(self.below.len()).and_then(|at| host.get(at..));
         let is_below = self.isolated && start.is_some_and(|rest| rest.eq_ignore_ascii_case(&self.below));
-        is(&self.api, &self.base) || is(&self.pages, &self.site) || (is_below && at(&self.site))
+        let is_agents =
+            self.agents.as_ref().is_some_and(|agents| is(std::slice::from_ref(&agents.host), agents));
+        is(&self.api, &self.base) || is(&self.pages, &self.site) || is_agents || (is_below && at(&self.site))
     }
 
     pub fn page_url(&self, token: &str) -> String {
@@ -286,6 +320,30 @@ mod tests {
         assert_eq!(public().face("s-abc.pages.example.net"), Face::Isolated("s-abc"));
         assert_eq!(public().face("report.pages.example.net"), Face::Slug("report"));
         assert_eq!(public().face("evilpages.example.net"), Face::Unknown);
+    }
+
+    #[test]
+    fn agents_have_a_door_of_their_own_where_nothing_else_is() {
+        let door = |hosts: Hosts, url: &str| hosts.with_agents(Origin::parse(url).unwrap());
+        let public_door = door(public(), "https://agents.example.com").unwrap();
+        for host in ["agents.example.com", "AGENTS.example.com:443", "agents.example.com."] {
+            assert_eq!(public_door.face(host), Face::Agents, "{host}");
+        }
+        assert_eq!(public_door.face("agents.example.com:8443"), Face::Unknown);
+        assert_eq!(public_door.face("api.example.com"), Face::Api { pages: false });
+        assert!(public_door.is_ours("agents.example.com", 1));
+        let local_door = door(local(), "http://agents.localhost:8080").unwrap();
+        assert_eq!(local_door.face("agents.localhost:8080"), Face::Agents);
+        assert_eq!(local_door.face("report.localhost:8080"), Face::Slug("report"));
+        for taken in [
+            "https://api.example.com",
+            "https://pages.example.net",
+            "https://report.pages.example.net",
+            "https://s-abc.pages.example.net",
+        ] {
+            assert!(door(public(), taken).is_none(), "{taken}");
+        }
+        assert!(door(local(), "http://127.0.0.1:8080").is_none());
     }
 
     #[test]

@@ -16,6 +16,11 @@ pub struct Plan {
 const MORE_PAGES: i64 = 100;
 
 impl Plan {
+    /// Without limits: for what counts against no plan.
+    pub const fn unlimited() -> Self {
+        Self { name: String::new(), active_pages: None, longest_life_seconds: None, publishes_a_day: None }
+    }
+
     /// The plan with the limits lifted that were bought.
     #[must_use]
     pub fn with(mut self, unlocks: &Unlocks, now: i64) -> Self {

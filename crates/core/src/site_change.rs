@@ -70,6 +70,9 @@ impl SiteChange {
             (_, Some(_)) => {}
         }
         if let Some(lifetime) = self.lifetime {
+            // A page that was paid for may live as long as its owner likes. Spec §8.
+            let unlimited = Plan::unlimited();
+            let plan = if site.is_paid() { &unlimited } else { plan };
             next.expires_at = expiry::owned(lifetime, plan, site.created_at, now)?;
         }
         next.agentation = self.agentation.unwrap_or(site.agentation);
@@ -143,6 +146,17 @@ mod tests {
         let (next, warnings) = change.apply(&site(), &pro(), 100).unwrap();
         assert_eq!(next, Site { agentation: true, updated_at: 101, ..site() });
         assert!(warnings.is_empty());
+    }
+
+    #[test]
+    fn a_paid_page_knows_no_longest_life() {
+        let free = Plan { longest_life_seconds: Some(60), ..pro() };
+        let paid = Site { payment_id: Some("pay_1".into()), ..site() };
+        for lifetime in [Lifetime::Never, Lifetime::Seconds(1000)] {
+            let change = SiteChange { lifetime: Some(lifetime), ..SiteChange::default() };
+            assert_eq!(change.clone().apply(&site(), &free, 100).unwrap_err().code, Code::PlanLifetimeLimit);
+            assert!(change.apply(&paid, &free, 100).is_ok());
+        }
     }
 
     #[test]

@@ -38,7 +38,7 @@ pub fn page_named(text: &str, hosts: &Hosts) -> Option<Named> {
         }
         Face::Isolated(_) => under("p/").map(Named::Token),
         Face::Slug(slug) => Some(Named::Slug(slug.to_owned())),
-        Face::Unknown => None,
+        Face::Agents | Face::Unknown => None,
     }
 }
 

@@ -25,6 +25,7 @@ mod refusal;
 pub mod sandbox;
 mod solana;
 mod terms;
+pub mod trace;
 pub mod wallet;
 
 pub use address::{Address, EvmAddress, SolanaAddress};

@@ -29,17 +29,22 @@ impl Payment {
         }
     }
 
-    /// Whether it pays an offer now. The signature is left for last, because it takes longest.
-    pub(crate) fn pays(&self, offer: &Offer, now: i64, margins: Margins) -> Result<(), Refusal> {
+    /// Whether it pays an offer, at whatever time. The signature is left for last, because it takes longest.
+    pub(crate) fn pays(&self, offer: &Offer) -> Result<(), Refusal> {
         match (self, &offer.asset) {
-            (Self::Evm(transfer), Asset::Evm { pay_to, .. }) => {
-                transfer.pays(offer.amount, *pay_to)?;
-                transfer.is_timely(now, offer.max_timeout_seconds, margins)
-            }
+            (Self::Evm(transfer), Asset::Evm { pay_to, .. }) => transfer.pays(offer.amount, *pay_to),
             (Self::Solana(transaction), Asset::Solana { mint, pay_to, .. }) => {
                 transaction.pays(offer.amount, mint, *pay_to)
             }
             _ => Err(Refusal::NetworkNotOffered),
+        }
+    }
+
+    /// Whether now is a time to settle it. How long a Solana transaction is good for, its chain alone knows.
+    pub(crate) fn is_timely(&self, offer: &Offer, now: i64, margins: Margins) -> Result<(), Refusal> {
+        match self {
+            Self::Evm(transfer) => transfer.is_timely(now, offer.max_timeout_seconds, margins),
+            Self::Solana(_) => Ok(()),
         }
     }
 

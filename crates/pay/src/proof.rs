@@ -77,7 +77,8 @@ impl Proof {
             Generation::V2 => extensions::identifier(sent, terms.identifier)?,
         };
         let payment = self.payment(offer)?;
-        payment.pays(offer, now, Margins::OURS)?;
+        payment.pays(offer)?;
+        payment.is_timely(offer, now, Margins::OURS)?;
         Ok(Checked {
             key: payment.key(offer)?,
             payer: payment.payer(),

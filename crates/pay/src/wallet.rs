@@ -8,7 +8,8 @@ use crate::evm::{Signature, keccak, recover};
 use crate::hex;
 use crate::refusal::Refusal;
 
-const PREFIX: &str = "WAUTH-";
+/// What every challenge begins with.
+pub const PREFIX: &str = "WAUTH-";
 
 /// What stands after `Authorization: Wallet`.
 #[derive(Clone, PartialEq, Eq)]

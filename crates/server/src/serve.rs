@@ -109,7 +109,7 @@ pub async fn run(layers: &Layers, config: Config) -> Result<()> {
     Ok(())
 }
 
-async fn wait_for_signal() -> Result<()> {
+pub(crate) async fn wait_for_signal() -> Result<()> {
     use tokio::signal::unix::{SignalKind, signal};
     let (mut term, mut int) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
     tokio::select! { _ = term.recv() => {}, _ = int.recv() => {} }

@@ -1,8 +1,9 @@
 //! Putting the parts together: storage opened and migrated, the server's secret found or made, the app built.
 
 use crate::config::{Config, Resolved};
+use crate::outbound::RemoteFacilitator;
 use anyhow::{Context, Result};
-use dropleaf_app::{App, Parts};
+use dropleaf_app::{App, Facilitator, Parts};
 use dropleaf_core::secret::Keys;
 use dropleaf_core::{Clock, Minter, SystemClock};
 use dropleaf_store::blobs::{Blobs, Credentials};
@@ -40,6 +41,8 @@ pub async fn open_app_with(resolved: &Resolved, clock: Arc<dyn Clock>, minter: M
     let store = open_store(resolved, clock.now()).await?;
     let keys = keys(&resolved.config, &resolved.data_dir, &minter)?;
     empty_spool(&resolved.settings.spool_dir)?;
+    let facilitator = resolved.facilitator.as_deref().map(RemoteFacilitator::new).transpose()?;
+    let facilitator = facilitator.map(|it| Arc::new(it) as Arc<dyn Facilitator>);
     Ok(App::new(Parts {
         store,
         clock,
@@ -48,7 +51,7 @@ pub async fn open_app_with(resolved: &Resolved, clock: Arc<dyn Clock>, minter: M
         hosts: resolved.hosts.clone(),
         settings: resolved.settings.clone(),
         mailer: resolved.mail.open(&resolved.data_dir)?,
-        facilitator: None,
+        facilitator,
     }))
 }
 

@@ -28,6 +28,7 @@ pub mod oauth_grants;
 pub mod oauth_requests;
 pub mod oauth_tokens;
 pub mod passkeys;
+pub mod payment_counts;
 pub mod payments;
 pub mod reports;
 pub mod sandbox_transfers;

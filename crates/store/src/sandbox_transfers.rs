@@ -3,7 +3,7 @@
 use crate::db::{DbError, Stmt};
 use crate::store::Store;
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SandboxTransfer {
     pub payment_key: String,
     pub network: String,
@@ -15,11 +15,32 @@ pub struct SandboxTransfer {
     pub created_at: i64,
 }
 
+impl SandboxTransfer {
+    /// Whether it moved the same from the same to the same. When is not asked.
+    pub fn is_same(&self, other: &Self) -> bool {
+        *self == Self { created_at: self.created_at, ..other.clone() }
+    }
+}
+
 impl Store {
-    /// The transaction that a key was settled by.
-    pub async fn find_sandbox_transfer(&self, payment_key: &str) -> Result<Option<String>, DbError> {
-        let sql = "SELECT tx_hash FROM sandbox_transfers WHERE payment_key = $1";
-        self.db.get(sql, &[payment_key.into()], |row| Ok(row.text(0)?.to_owned())).await
+    /// What a key was settled as.
+    pub async fn find_sandbox_transfer(&self, payment_key: &str) -> Result<Option<SandboxTransfer>, DbError> {
+        let sql = "SELECT payment_key, network, asset, sender, recipient, amount, tx_hash, created_at \
+                   FROM sandbox_transfers WHERE payment_key = $1";
+        self.db
+            .get(sql, &[payment_key.into()], |row| {
+                Ok(SandboxTransfer {
+                    payment_key: row.text(0)?.to_owned(),
+                    network: row.text(1)?.to_owned(),
+                    asset: row.text(2)?.to_owned(),
+                    sender: row.text(3)?.to_owned(),
+                    recipient: row.text(4)?.to_owned(),
+                    amount: row.int(5)?,
+                    transaction: row.text(6)?.to_owned(),
+                    created_at: row.int(7)?,
+                })
+            })
+            .await
     }
 }
 

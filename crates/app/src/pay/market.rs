@@ -1,18 +1,20 @@
 //! What is for sale at this moment: the terms of each item, ready to be sent. They follow what the facilitator says it
 //! supports; while it says nothing, nothing is offered.
 
-use super::PaymentSettings;
+use super::{PaymentSettings, catalogue};
 use crate::app::App;
-use crate::settings::Settings;
 use bytes::Bytes;
-use dropleaf_core::host::Hosts;
 use dropleaf_core::payment::Item;
 use dropleaf_core::{Code, Error, Result};
 use dropleaf_pay::facilitator::Supported;
-use dropleaf_pay::{
-    Amount, Asset, Cluster, Generation, Identifier, Mint, Network, Offer, Resource, Terms, sandbox,
-};
+use dropleaf_pay::{Amount, Asset, Cluster, Generation, Identifier, Mint, Network, Offer, Terms, sandbox};
+use dropleaf_store::payment_counts::Settlements;
+use serde_json::Value;
 use std::sync::{Arc, PoisonError, RwLock};
+use tokio::sync::Mutex;
+
+/// For so long the settlements are not counted again.
+const COUNT_SECONDS: i64 = 60;
 
 /// One item with its terms, as a 402 states them.
 #[derive(Debug)]
@@ -20,40 +22,69 @@ pub struct Listing {
     pub item: Item,
     pub terms: Terms,
     /// The value of `PAYMENT-REQUIRED`.
-    pub header: String,
+    pub header: Bytes,
     /// The body, for v1 clients.
     pub body: Bytes,
+    /// Since when the terms are these.
+    pub since: i64,
 }
 
 /// Empty when nothing is sold, or not now.
 #[derive(Debug, Default)]
 pub(crate) struct Market {
-    base: String,
     shelf: RwLock<Vec<Arc<Listing>>>,
+    counts: Mutex<Option<(i64, Arc<Settlements>)>>,
 }
 
 impl Market {
-    pub(crate) fn new(_settings: &Settings, hosts: &Hosts) -> Self {
-        Self { base: hosts.base.url(), shelf: RwLock::default() }
-    }
-
     fn find(&self, item: Item) -> Option<Arc<Listing>> {
         let listings = self.shelf.read().unwrap_or_else(PoisonError::into_inner);
         listings.iter().find(|listing| listing.item == item).cloned()
     }
 
-    fn put(&self, listings: Vec<Arc<Listing>>) {
-        *self.shelf.write().unwrap_or_else(PoisonError::into_inner) = listings;
+    /// Terms that are as they were stay the same listing.
+    fn put(&self, listings: Vec<Listing>) {
+        let mut shelf = self.shelf.write().unwrap_or_else(PoisonError::into_inner);
+        let kept = |new: Listing| {
+            let old = shelf.iter().find(|old| old.item == new.item && old.terms == new.terms);
+            old.cloned().unwrap_or_else(|| Arc::new(new))
+        };
+        let listings = listings.into_iter().map(kept).collect();
+        *shelf = listings;
     }
 }
 
 impl App {
+    /// What is sold and for how much. Not found when nothing is.
+    pub fn selling(&self) -> Result<&PaymentSettings> {
+        let off = || Error::new(Code::NotFound, "Nothing is sold here: payments are switched off.");
+        self.settings.payments.as_ref().ok_or_else(off)
+    }
+
     /// The terms of an item. Not found when nothing is sold here.
     pub fn listing(&self, item: Item) -> Result<Arc<Listing>> {
-        if self.settings.payments.is_none() {
-            return Err(Error::new(Code::NotFound, "Nothing is sold here: payments are switched off."));
-        }
+        self.selling()?;
         self.market.find(item).ok_or_else(|| Error::plain(Code::FacilitatorUnavailable).retry_after(10))
+    }
+
+    /// All that is for sale at this moment.
+    pub fn listings(&self) -> Vec<Arc<Listing>> {
+        self.market.shelf.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// How many payments were settled, counted within the last minute.
+    pub async fn settlements(&self) -> Result<Arc<Settlements>> {
+        let now = self.now();
+        let mut counts = self.market.counts.lock().await;
+        if let Some((at, known)) = &*counts
+            && (*at..*at + COUNT_SECONDS).contains(&now)
+        {
+            return Ok(Arc::clone(known));
+        }
+        let sandbox = self.settings.payments.as_ref().is_some_and(PaymentSettings::is_sandbox);
+        let fresh = Arc::new(self.store.count_settlements(sandbox).await?);
+        *counts = Some((now, Arc::clone(&fresh)));
+        Ok(fresh)
     }
 
     /// Asks the facilitator what it supports and sets the terms by it. False when it gave no answer: then nothing is
@@ -74,7 +105,7 @@ impl App {
             return false;
         };
         let listings = Item::ALL.into_iter().filter_map(|item| self.list(payments, &supported, item));
-        self.market.put(listings.map(Arc::new).collect());
+        self.market.put(listings.collect());
         true
     }
 
@@ -93,7 +124,7 @@ impl App {
     }
 
     fn list(&self, payments: &PaymentSettings, supported: &Supported, item: Item) -> Option<Listing> {
-        let resource = resource(&self.market.base, item);
+        let resource = catalogue::resource(&self.hosts.base.url(), item);
         let mut terms = match Terms::new(resource, offers(payments, supported, item)) {
             Ok(terms) => terms,
             Err(why) => {
@@ -103,25 +134,12 @@ impl App {
         };
         terms.sandbox = payments.is_sandbox();
         terms.identifier = Identifier::Optional;
-        let header = terms.header();
-        let body = serde_json::Value::Object(terms.body()).to_string().into_bytes().into();
-        Some(Listing { item, terms, header, body })
-    }
-}
-
-/// Where an item is bought, and what it is.
-fn resource(base: &str, item: Item) -> Resource {
-    let (path, description) = match item {
-        Item::Publish => ("/publish".to_owned(), "Publish one private HTML page that stays up"),
-        Item::Provision => ("/provision".to_owned(), "Get an API key of an account of your own"),
-        Item::Unlock(sku) => {
-            (format!("/unlock?feature={}", sku.as_str()), "Lift a limit of the account's plan")
-        }
-    };
-    Resource {
-        url: format!("{base}{path}"),
-        description: description.to_owned(),
-        mime_type: "application/json".to_owned(),
+        terms.bazaar = Some(catalogue::bazaar(&self.hosts, item));
+        terms.error = Some(Code::PaymentRequired.as_str().to_owned());
+        terms.members.insert("error_description".to_owned(), Code::PaymentRequired.meaning().into());
+        let header = terms.header().into();
+        let body = Value::Object(terms.body()).to_string().into();
+        Some(Listing { item, terms, header, body, since: self.now() })
     }
 }
 

@@ -3,6 +3,7 @@
 
 mod act;
 mod asked;
+mod catalogue;
 mod draft;
 mod drive;
 mod facilitator;

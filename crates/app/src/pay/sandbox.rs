@@ -4,12 +4,16 @@
 use super::{Ask, Facilitator, Lost, Reply, Trace};
 use dropleaf_core::Clock;
 use dropleaf_core::payment::Payment;
-use dropleaf_pay::sandbox::{self, Transfer};
+use dropleaf_pay::sandbox::{self, Refused, Transfer};
 use dropleaf_pay::{Network, SolanaAddress};
-use dropleaf_store::{Store, sandbox_transfers};
+use dropleaf_store::Store;
+use dropleaf_store::sandbox_transfers::{self, SandboxTransfer};
 use futures_util::future::BoxFuture;
 use serde_json::Value;
 use std::sync::Arc;
+
+/// What is asked for, and what its key was settled as before.
+type Judged = (Transfer, Option<SandboxTransfer>);
 
 #[derive(Debug)]
 pub struct Sandbox {
@@ -29,27 +33,49 @@ impl Sandbox {
         Self { store, clock, networks, fee_payer }
     }
 
+    /// A key that was used is refused, as a chain refuses it.
     async fn verify(&self, body: &str) -> Result<Value, Lost> {
-        let transfer = match sandbox::judge(body.as_bytes(), self.fee_payer, self.clock.now()) {
-            Ok(transfer) => transfer,
-            Err(refused) => return Ok(refused.verify_json()),
-        };
-        let known = self.store.find_sandbox_transfer(transfer.key.as_str()).await.map_err(lost)?;
-        Ok(if known.is_some() { transfer.already_used().verify_json() } else { transfer.verify_json() })
+        Ok(match self.judge(body).await? {
+            Ok((transfer, None)) => transfer.verify_json(),
+            Ok((transfer, Some(_))) => transfer.already_used().verify_json(),
+            Err(refused) => refused.verify_json(),
+        })
     }
 
-    /// The same payment again is answered as it was the first time.
+    /// The same payment again is answered as it was the first time, also when its time is over. A key pays once: another
+    /// payment under it is refused.
     async fn settle(&self, body: &str) -> Result<Value, Lost> {
-        let transfer = match sandbox::judge(body.as_bytes(), self.fee_payer, self.clock.now()) {
-            Ok(transfer) => transfer,
+        let (transfer, known) = match self.judge(body).await? {
+            Ok(judged) => judged,
             Err(refused) => return Ok(refused.settle_json()),
         };
-        self.record(&transfer).await?;
-        Ok(transfer.settled_json())
+        let row = self.row(&transfer);
+        let settled = match known {
+            Some(known) => known,
+            None => self.record(&row).await?,
+        };
+        let same = settled.is_same(&row);
+        Ok(if same { transfer.settled_json() } else { transfer.already_used().settle_json() })
     }
 
-    async fn record(&self, transfer: &Transfer) -> Result<(), Lost> {
-        let row = sandbox_transfers::SandboxTransfer {
+    /// What is asked for, and what its key was settled as before. Only what is new has to come in time.
+    async fn judge(&self, body: &str) -> Result<Result<Judged, Refused>, Lost> {
+        let asked = match sandbox::read(body.as_bytes(), self.fee_payer) {
+            Ok(asked) => asked,
+            Err(refused) => return Ok(Err(refused)),
+        };
+        if !self.networks.contains(&asked.transfer.network) {
+            return Ok(Err(asked.transfer.unsupported()));
+        }
+        let known = self.store.find_sandbox_transfer(asked.transfer.key.as_str()).await.map_err(lost)?;
+        if known.is_some() {
+            return Ok(Ok((asked.transfer, known)));
+        }
+        Ok(asked.in_time(self.clock.now()).map(|transfer| (transfer, None)))
+    }
+
+    fn row(&self, transfer: &Transfer) -> SandboxTransfer {
+        SandboxTransfer {
             payment_key: transfer.key.to_string(),
             network: transfer.network.to_string(),
             asset: transfer.asset.to_string(),
@@ -58,9 +84,14 @@ impl Sandbox {
             amount: i64::try_from(transfer.amount.units()).unwrap_or(i64::MAX),
             transaction: transfer.transaction(),
             created_at: self.clock.now(),
-        };
-        self.store.commit(vec![sandbox_transfers::insert(&row)]).await.map_err(lost)?;
-        Ok(())
+        }
+    }
+
+    /// Settles; what the key is settled as now, which may be what somebody else made of it meanwhile.
+    async fn record(&self, row: &SandboxTransfer) -> Result<SandboxTransfer, Lost> {
+        self.store.commit(vec![sandbox_transfers::insert(row)]).await.map_err(lost)?;
+        let settled = self.store.find_sandbox_transfer(&row.payment_key).await.map_err(lost)?;
+        settled.ok_or_else(|| Lost("the settlement is not there".to_owned()))
     }
 }
 
@@ -82,7 +113,7 @@ impl Facilitator for Sandbox {
     fn trace<'a>(&'a self, payment: &'a Payment) -> BoxFuture<'a, Trace> {
         Box::pin(async move {
             match self.store.find_sandbox_transfer(&payment.key).await {
-                Ok(Some(transaction)) => Trace::Landed { transaction },
+                Ok(Some(settled)) => Trace::Landed { transaction: settled.transaction },
                 Ok(None) => Trace::Absent,
                 Err(_) => Trace::CannotTell,
             }

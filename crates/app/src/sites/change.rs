@@ -50,8 +50,10 @@ impl App {
             if site.state == State::Expired && alive {
                 next.state = State::Live;
                 next.ended_at = None;
-                next.counted = true;
-                stmts.push(accounts::take_page(&account.id, plan.active_pages));
+                next.counted = !site.is_paid();
+                if next.counted {
+                    stmts.push(accounts::take_page(&account.id, plan.active_pages));
+                }
             }
             stmts.push(sites::update(&site, &next));
             stmts.extend(self.move_slug(&site, &next));

@@ -36,13 +36,16 @@ impl App {
                 claim_hash: None,
                 claimed_at: Some(now),
                 expires_at: None,
-                counted: true,
+                // Paid for already: it takes no place in the plan. Spec §8.
+                counted: !site.is_paid(),
                 gate_version: site.gate_version + 1,
                 updated_at: site.next_updated_at(now),
                 ..site.clone()
             };
-            let stmts =
-                vec![sites::update(&site, &next), accounts::take_page(&account.id, plan.active_pages)];
+            let mut stmts = vec![sites::update(&site, &next)];
+            if next.counted {
+                stmts.push(accounts::take_page(&account.id, plan.active_pages));
+            }
             match self.commit_site(stmts, Some(&site), &next).await {
                 Ok(()) => return Ok(next),
                 Err(DbError::Guard(sites::CHANGED)) => {}

@@ -77,8 +77,10 @@ impl App {
             } else {
                 next.state = State::Live;
                 next.ended_at = None;
-                next.counted = true;
-                stmts.push(accounts::take_page(&account.id, plan.active_pages));
+                next.counted = !site.is_paid();
+                if next.counted {
+                    stmts.push(accounts::take_page(&account.id, plan.active_pages));
+                }
             }
             match (&site.slug, keep_slug) {
                 (Some(slug), true) => stmts.push(slugs::take(slug, &site.id, &account.id, now)),

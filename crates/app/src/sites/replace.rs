@@ -11,7 +11,7 @@ use dropleaf_core::site::{Site, State, Visibility};
 use dropleaf_core::site_change::{Field, SiteChange};
 use dropleaf_core::{Code, Error, Result, secret};
 use dropleaf_store::site_versions::{self, SiteVersion};
-use dropleaf_store::{DbError, Stmt, idempotency, sites};
+use dropleaf_store::{DbError, Stmt, idempotency, sites, wallet_challenges};
 use std::net::IpAddr;
 use std::time::Duration;
 
@@ -74,24 +74,15 @@ impl App {
             self.get_writable(writer, name).await?
         };
         Self::check_expected(&site, options.expected_updated_at)?;
-        if matches!(writer, Writer::Claim(_)) && options.changes_settings() {
-            let why = "A claim token replaces the content only; claim the page into an account to change its settings.";
-            return Err(Error::new(Code::Forbidden, why));
+        if options.changes_settings() {
+            check_settings(writer)?;
         }
         let mut warnings = std::mem::take(&mut options.warnings);
         let strict = options.csp_strict.unwrap_or(site.csp_strict);
         let staged = self.stage(upload, options.e2e, strict).await?;
         warnings.extend(staged.warnings.iter().cloned());
         let change = self.settings_of(&site, &options).await?;
-        let plan = match writer {
-            Writer::Account(account) => self.plan_of(account),
-            Writer::Claim(_) => Plan {
-                name: String::new(),
-                active_pages: None,
-                longest_life_seconds: None,
-                publishes_a_day: None,
-            },
-        };
+        let plan = writer.account().map_or_else(Plan::unlimited, |account| self.plan_of(account));
         for _ in 0..TRIES {
             let (mut next, more) = change.clone().apply(&site, &plan, self.now())?;
             // Made strict meanwhile: this content was not read for that.
@@ -100,8 +91,11 @@ impl App {
             }
             put_content(&mut next, &staged, options.e2e, options.title.is_some());
             let mut stmts: Vec<Stmt> = match writer {
+                // Revisions of a paid page are free. Spec §8.
+                Writer::Account(_) if site.is_paid() => Vec::new(),
                 Writer::Account(account) => take_daily(account, &plan, self.now()).into_iter().collect(),
                 Writer::Claim(_) => Vec::new(),
+                Writer::Wallet(credential) => vec![self.take_challenge(credential)],
             };
             stmts.extend(staged.stmts.iter().cloned());
             stmts.extend(self.new_version(&site, &next, staged.file_count, None));
@@ -123,6 +117,11 @@ impl App {
                     site = self.get_writable(writer, name).await?;
                     Self::check_expected(&site, options.expected_updated_at)?;
                 }
+                (Err(DbError::Guard(wallet_challenges::TAKEN)), _) => {
+                    // Which of the two it was is in its row.
+                    self.get_writable(writer, name).await?;
+                    return Err(Error::plain(Code::ChallengeUsed));
+                }
                 (Err(DbError::Guard(idempotency::ANSWERED)), Some(once)) => {
                     return self.answer_again(once).await;
                 }
@@ -132,9 +131,9 @@ impl App {
         Err(self.guard_error(DbError::Guard(sites::CHANGED), Some(&plan)))
     }
 
-    /// Refuses early, before a body is read for nothing. Strangers with a claim token are counted by their address.
+    /// Refuses early, before a body is read for nothing. Strangers without an account are counted by their address.
     pub async fn check_writer(&self, writer: &Writer, name: &str, ip: Option<IpAddr>) -> Result<Writable> {
-        if matches!(writer, Writer::Claim(_)) {
+        if writer.account().is_none() {
             self.take_attempt(ip)?;
         }
         let at = self.clock.monotonic();
@@ -146,6 +145,11 @@ impl App {
         let site = match writer {
             Writer::Account(account) => self.get_own(account, name).await?,
             Writer::Claim(token) => self.get_claimable(name, token).await?,
+            Writer::Wallet(credential) => {
+                let wallet = self.get_signer(credential).await?;
+                let site = self.find_named(name).await?.filter(|site| site.wallet == Some(wallet));
+                site.ok_or_else(|| Error::not_found("site"))?
+            }
         };
         match site.state_at(self.now()) {
             State::Live => Ok(site),
@@ -214,6 +218,20 @@ impl App {
         stmts.extend(self.move_slug(site, next));
         stmts
     }
+}
+
+/// Whoever has no account replaces the content only.
+fn check_settings(writer: &Writer) -> Result<()> {
+    let why = match writer {
+        Writer::Account(_) => return Ok(()),
+        Writer::Claim(_) => {
+            "A claim token replaces the content only; claim the page into an account to change its settings."
+        }
+        Writer::Wallet(_) => {
+            "A wallet's signature replaces the content only; claim the page into an account to change its settings."
+        }
+    };
+    Err(Error::new(Code::Forbidden, why))
 }
 
 fn put_content(next: &mut Site, staged: &Staged, e2e: bool, titled: bool) {

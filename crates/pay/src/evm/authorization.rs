@@ -59,7 +59,7 @@ impl Authorization {
 }
 
 /// An address as a word of 32 bytes.
-fn padded(address: EvmAddress) -> [u8; 32] {
+pub(crate) fn padded(address: EvmAddress) -> [u8; 32] {
     let mut word = [0; 32];
     if let Some(tail) = word.last_chunk_mut() {
         *tail = address.0;

@@ -7,6 +7,7 @@ mod word;
 
 use sha3::{Digest, Keccak256};
 
+pub(crate) use authorization::padded;
 use authorization::{Authorization, Domain};
 #[cfg(feature = "test-payer")]
 pub(crate) use signature::address_of;

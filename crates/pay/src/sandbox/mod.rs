@@ -4,6 +4,8 @@
 mod reason;
 mod requirements;
 
+use std::fmt;
+
 use data_encoding::HEXLOWER;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha512};
@@ -16,6 +18,7 @@ use crate::json::{self, Object};
 use crate::key::PaymentKey;
 use crate::network::{Cluster, Network};
 use crate::offer::{Asset, Offer, SCHEME};
+use crate::payment::Payment;
 use crate::proof::Proof;
 use crate::receipt::{Outcome, Receipt, network_name};
 
@@ -43,8 +46,21 @@ pub struct Refused {
     network: String,
 }
 
+/// A payment that is good but for the time, which is not looked at yet: what was settled before stays settled.
+#[derive(Clone)]
+pub struct Asked {
+    pub transfer: Transfer,
+    payment: Payment,
+    offer: Offer,
+}
+
 /// Verifies the body of `POST /verify` or `POST /settle`. `fee_payer` is the one this facilitator signs with.
 pub fn judge(body: &[u8], fee_payer: SolanaAddress, now: i64) -> Result<Transfer, Refused> {
+    read(body, fee_payer)?.in_time(now)
+}
+
+/// The same without a look at the clock: who pays whom how much, and under which key.
+pub fn read(body: &[u8], fee_payer: SolanaAddress) -> Result<Asked, Refused> {
     let early = |reason| Refused { reason, payer: None, network: String::new() };
     let text = str::from_utf8(body).map_err(|_| early("invalid_payload"))?;
     let request = json::object(text).map_err(|_| early("invalid_payload"))?;
@@ -73,17 +89,28 @@ pub fn judge(body: &[u8], fee_payer: SolanaAddress, now: i64) -> Result<Transfer
     if !signed {
         return Err(unfit(crate::Refusal::InvalidSignature));
     }
-    payment.pays(&offer, now, Margins::FACILITATOR).map_err(unfit)?;
+    payment.pays(&offer).map_err(unfit)?;
     let key = payment.key(&offer).map_err(unfit)?;
-    Ok(Transfer {
-        generation,
-        network: offer.network(),
-        key,
-        asset: offer.token(),
-        from,
-        to,
-        amount: offer.amount,
-    })
+    let (network, asset, amount) = (offer.network(), offer.token(), offer.amount);
+    Ok(Asked { transfer: Transfer { generation, network, key, asset, from, to, amount }, payment, offer })
+}
+
+impl Asked {
+    /// The transfer, if now is a time for it.
+    pub fn in_time(self, now: i64) -> Result<Transfer, Refused> {
+        let Self { transfer, payment, offer } = self;
+        match payment.is_timely(&offer, now, Margins::FACILITATOR) {
+            Ok(()) => Ok(transfer),
+            Err(it) => Err(transfer.refused(reason(it, transfer.network.is_evm(), transfer.generation))),
+        }
+    }
+}
+
+/// Signatures stay out of logs.
+impl fmt::Debug for Asked {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Asked").field("transfer", &self.transfer).finish_non_exhaustive()
+    }
 }
 
 /// Whether payload and requirements speak of the same scheme and network.
@@ -126,6 +153,11 @@ impl Transfer {
     /// The answer of `POST /settle` when the ledger lets nobody owe.
     pub fn insufficient_funds(&self) -> Refused {
         self.refused("insufficient_funds")
+    }
+
+    /// The answer when the facilitator does not serve the network.
+    pub fn unsupported(&self) -> Refused {
+        self.refused("invalid_network")
     }
 
     fn refused(&self, reason: &'static str) -> Refused {

@@ -121,6 +121,20 @@ fn what_does_not_fit_the_requirements_is_refused() {
 }
 
 #[test]
+fn what_was_settled_is_known_again_when_its_time_is_over() {
+    for generation in BOTH {
+        let [(checked, body), _] = bodies(generation);
+        let body = body.to_string();
+        let asked = sandbox::read(body.as_bytes(), fee_payer()).unwrap();
+        assert_eq!(asked.transfer.key, checked.key);
+        assert!(!format!("{asked:?}").contains("signature"));
+        let in_time = asked.clone().in_time(NOW).unwrap();
+        assert_eq!(judge(body.as_bytes(), fee_payer(), NOW), Ok(in_time));
+        assert!(asked.in_time(NOW + 3600).unwrap_err().reason.ends_with("valid_before"));
+    }
+}
+
+#[test]
 fn solana_is_judged_by_the_same_rules() {
     let [_, (_, good)] = bodies(Generation::V2);
     let elsewhere = judge(good.to_string().as_bytes(), SolanaAddress([1; 32]), NOW).unwrap_err();

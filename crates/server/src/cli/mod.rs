@@ -4,6 +4,7 @@
 mod account;
 mod backup;
 mod encrypt;
+mod facilitator;
 mod ledger;
 mod mcp;
 mod payments;
@@ -117,6 +118,9 @@ enum Command {
     Restore(backup::Restore),
     /// Encrypt a page so that the server cannot read it; prints the end of the link that opens it
     Encrypt(encrypt::Encrypt),
+    /// Run an x402 facilitator without a chain, for tests: it checks every payment and moves no money. Listens on
+    /// localhost:8402 unless --listen says otherwise
+    Facilitator,
     /// Sign in to a server; keeps a key for the commands below
     Login(person::Login),
     /// Revoke the key that `login` kept, and forget it
@@ -150,6 +154,7 @@ impl Cli {
             Some(Command::Mcp(mcp)) => return person::block_on(mcp.run(&around, &env)),
             _ => {}
         }
+        let listen = self.options.listen.clone();
         let sources = self.options.sources(env)?;
         let layers = Layers::load(&sources)?;
         let config = layers.config()?;
@@ -173,6 +178,7 @@ impl Cli {
                 Some(Command::Ledger(command)) => ledger::run(&command, config).await,
                 Some(Command::Backup(backup)) => backup.run(config).await,
                 Some(Command::Restore(restore)) => restore.run(config).await,
+                Some(Command::Facilitator) => facilitator::run(config, listen.as_deref()).await,
                 Some(_) => Ok(()),
             }
         })

@@ -9,6 +9,7 @@ mod resolve;
 
 pub use layers::{Layers, Sources};
 pub use model::Config;
+pub use payments::{Asking, FacilitatorSettings};
 pub use resolve::{Listen, Resolved};
 
 /// The commented defaults, as shipped.

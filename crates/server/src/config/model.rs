@@ -64,6 +64,8 @@ section!(Payments {
     solana_network: String,
     solana_pay_to: String,
     timeout_seconds: u32,
+    verify_timeout_seconds: u64,
+    settle_timeout_seconds: u64,
     prices: Prices,
 });
 section!(Prices {

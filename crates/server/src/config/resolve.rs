@@ -1,6 +1,6 @@
 //! From settings to what the parts need: addresses filled in, networks and plans parsed, nonsense refused.
 
-use super::Config;
+use super::{Config, FacilitatorSettings};
 use crate::mail::Post;
 use anyhow::{Context, Result, bail, ensure};
 use dropleaf_app::{Rates, Retention, Settings};
@@ -40,6 +40,8 @@ pub struct Resolved {
     /// As browsers write them.
     pub mcp_origins: Vec<String>,
     pub mail: Post,
+    /// Whoever settles live payments.
+    pub facilitator: Option<Box<FacilitatorSettings>>,
     pub settings: Settings,
 }
 
@@ -91,6 +93,7 @@ impl Config {
         let mcp_origins = origins("mcp.allowed_origins", &self.mcp.allowed_origins)?;
         let mail = Post::resolve(&self, &hosts.base)?;
         let settings = self.settings(&data_dir)?;
+        let facilitator = self.facilitator()?;
         Ok(Resolved {
             hosts,
             data_dir,
@@ -99,6 +102,7 @@ impl Config {
             trusted_proxies,
             mcp_origins,
             mail,
+            facilitator,
             settings,
             config: self,
         })
@@ -132,7 +136,15 @@ impl Config {
             "sandbox" => false,
             _ => bail!("`isolation` must be hosts or sandbox"),
         };
-        Ok(Hosts::new(base, site, site_host, isolated))
+        let hosts = Hosts::new(base, site, site_host, isolated);
+        if self.agents_url.is_empty() {
+            return Ok(hosts);
+        }
+        let agents = Origin::parse(&self.agents_url)
+            .context("`agents_url` must be http://host[:port] or https://host[:port], without a path")?;
+        hosts.with_agents(agents).context(
+            "`agents_url` must have a host of its own: not that of base_url or site_url, and below site_host only a name that no page can have, such as agents",
+        )
     }
 
     fn sign_up(&self) -> Result<SignUp> {

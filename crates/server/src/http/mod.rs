@@ -61,7 +61,7 @@ impl Door {
             app: Arc::clone(&app),
             resolved: Arc::clone(&resolved),
             tasks: tasks.clone(),
-            budget: extract::Budget::new(mcp::most_bytes(resolved.config.limits.upload_bytes)),
+            budget: extract::Budget::new(longest_body(&resolved)),
             documents: Arc::new(oauth::Documents::new(resolved.config.oauth.allow_loopback_documents)),
         };
         let people = Router::new()
@@ -109,6 +109,10 @@ impl Door {
                 }
                 place
             }
+            Face::Agents => {
+                let request = Request::from_parts(head, body);
+                return (Surface::Api, Box::pin(self.call_agents(request, peer)).await);
+            }
             Face::Pages => shared_place(path, true, self.resolved.hosts.isolated),
             Face::Isolated(label) => path.strip_prefix("/p/").map(|rest| Place::Isolated { label, rest }),
             Face::Slug(slug) => Some(Place::Slug { slug, rest: path.strip_prefix('/').unwrap_or(path) }),
@@ -129,6 +133,19 @@ impl Door {
         }
     }
 
+    /// The front door for agents leads to a part of the API.
+    async fn call_agents(&self, mut request: Request<Incoming>, peer: SocketAddr) -> Response<OutBody> {
+        let Some(uri) = pay::inner(request.method(), request.uri()) else {
+            let detail = format!(
+                "Here is the front door for agents that pay: POST / publishes, GET / tells the rest. The whole service is at {}.",
+                self.resolved.hosts.base.url()
+            );
+            return error::respond(&Error::new(Code::NotFound, detail), Wants::Json);
+        };
+        *request.uri_mut() = uri;
+        self.call_api(request, peer).await
+    }
+
     fn misdirected(&self, head: &Parts) -> Response<OutBody> {
         let detail = format!(
             "This server answers as {}; to use another name, set base_url or site_url to it.",
@@ -140,6 +157,12 @@ impl Door {
         };
         error::respond(&Error::new(Code::MisdirectedHost, detail), wants)
     }
+}
+
+/// The longest body that is held in memory.
+fn longest_body(resolved: &Resolved) -> u64 {
+    let limits = &resolved.config.limits;
+    mcp::most_bytes(limits.upload_bytes).max(pay::most_bytes(limits.publish_bytes))
 }
 
 /// The host a request is for: from the address itself, or from the one `Host` header there must be.

@@ -6,7 +6,10 @@ use super::{Rendered, Size};
 use crate::config::Resolved;
 use askama::Template;
 use dropleaf_core::expiry::ANONYMOUS_LIFE_SECONDS;
+use dropleaf_core::host::Origin;
+use dropleaf_core::ledger::Unit;
 use dropleaf_core::oauth::GRANT_SECONDS;
+use dropleaf_core::payment::Item;
 use dropleaf_core::plan::Plan;
 use std::sync::LazyLock;
 
@@ -33,6 +36,18 @@ pub struct Facts {
     grant_days: i64,
     client_documents: bool,
     plans: Vec<PlanFacts>,
+    /// None when nothing is sold.
+    pay: Option<PayFacts>,
+}
+
+/// What can be paid for.
+#[derive(Debug)]
+struct PayFacts {
+    publish: String,
+    provision: String,
+    publish_size: Size,
+    sandbox: bool,
+    agents_url: Option<String>,
 }
 
 /// A plan in words.
@@ -69,8 +84,19 @@ impl Facts {
             grant_days: GRANT_SECONDS / 86_400,
             client_documents: config.oauth.client_documents,
             plans: plans.names().map(|name| PlanFacts::of(&plans.find(name))).collect(),
+            pay: resolved.settings.payments.as_ref().map(|payments| PayFacts {
+                publish: dollars(payments.prices.of(Item::Publish)),
+                provision: dollars(payments.prices.of(Item::Provision)),
+                publish_size: size(payments.publish_bytes),
+                sandbox: payments.is_sandbox(),
+                agents_url: hosts.agents.as_ref().map(Origin::url),
+            }),
         }
     }
+}
+
+fn dollars(micros: u64) -> String {
+    format!("${}", Unit::Usdc6.decimal(i64::try_from(micros).unwrap_or(i64::MAX)))
 }
 
 impl PlanFacts {

@@ -14,6 +14,8 @@ pub struct Landing<'a> {
     pub version: &'a str,
     pub anonymous_hours: i64,
     pub max_upload_mib: u64,
+    /// Whether pages can be paid for.
+    pub sells: bool,
 }
 
 #[derive(Template)]
@@ -25,6 +27,7 @@ struct Page<'a> {
     version: &'a str,
     anonymous_hours: i64,
     max_upload_mib: u64,
+    sells: bool,
 }
 
 pub fn landing(l: &Landing<'_>) -> Rendered {
@@ -35,6 +38,7 @@ pub fn landing(l: &Landing<'_>) -> Rendered {
         version: l.version,
         anonymous_hours: l.anonymous_hours,
         max_upload_mib: l.max_upload_mib,
+        sells: l.sells,
     };
     // Rendering writes into a String and cannot fail.
     Rendered { html: page.render().unwrap_or_default(), style_source: &STYLE.source }
@@ -52,6 +56,7 @@ mod tests {
             version: "0.1.0",
             anonymous_hours: 24,
             max_upload_mib: 25,
+            sells: true,
         }
     }
 
@@ -66,6 +71,12 @@ mod tests {
             assert!(page.html.contains(&link), "{link}");
         }
         assert!(page.html.contains("24 hours") && page.html.contains("25 MiB"));
+    }
+
+    #[test]
+    fn paying_is_named_where_something_is_sold() {
+        assert!(landing(&sample()).html.contains("x402"));
+        assert!(!landing(&Landing { sells: false, ..sample() }).html.contains("x402"));
     }
 
     #[test]

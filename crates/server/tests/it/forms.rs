@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 /// Forms that carry a file.
 const UPLOADS: [&str; 2] = ["/dashboard/upload", "/dashboard/pages/{id}/content"];
 /// Routers without cookies: what they serve asks for a key, or for nothing.
-const WITHOUT_COOKIES: [&str; 4] = ["api/mod.rs", "guides/mod.rs", "mcp/mod.rs", "metrics_page.rs"];
+const WITHOUT_COOKIES: [&str; 5] =
+    ["api/mod.rs", "guides/mod.rs", "mcp/mod.rs", "metrics_page.rs", "pay/mod.rs"];
 
 fn sources() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("src/http")

@@ -45,6 +45,12 @@ async fn every_protected_operation_is_401_without_a_good_credential() {
             assert_eq!(answer.status, 401, "{method} {path}");
             assert_eq!(answer.json()["error"], "auth required", "{method} {path}");
         }
+        // A payment is the credential, and another is not looked at.
+        if open && operation["tags"] == json!(["Payments"]) {
+            let answer = ask(&node, &method, &path).key("nonsense").send().await;
+            assert!(matches!(answer.status, 200 | 400 | 402), "{method} {path}: {}", answer.status);
+            continue;
+        }
         // An upload address is its own credential, and another is not looked at.
         if path.starts_with("/uploads/") {
             ask(&node, &method, &path).key(&node.key).send().await.refused(403, "invalid_upload_address");
@@ -83,7 +89,9 @@ async fn every_operation_has_a_name_a_summary_and_its_errors() {
         assert!(names.insert(name), "{method} {path}");
         assert!(operation["summary"].is_string() || operation["description"].is_string(), "{method} {path}");
         let responses = operation["responses"].as_object().unwrap();
-        assert!(responses.keys().any(|status| status.starts_with('2')), "{method} {path}");
+        // Whoever reads the terms is told that they have not paid yet.
+        let good = |status: &String| status.starts_with('2') || (method == "GET" && path == "/publish");
+        assert!(responses.keys().any(good), "{method} {path}");
         for status in ["400", "401", "404", "429", "500"] {
             let example = &responses[status]["content"]["application/json"]["example"]["error"];
             assert!(example.is_string(), "{method} {path} {status}");
@@ -129,7 +137,7 @@ async fn reference_for_people_names_every_operation() {
 }
 
 #[tokio::test]
-async fn unprotected_operation_is_publishing_alone() {
+async fn unprotected_operations_are_publishing_and_paying_alone() {
     let node = Node::start().await;
     let open: Vec<_> = operations(&document(&node).await)
         .into_iter()
@@ -137,6 +145,10 @@ async fn unprotected_operation_is_publishing_alone() {
         .map(|(method, path, _)| format!("{method} {path}"))
         .collect();
     let uploads = ["POST /uploads/upl_aaaaaaaaaaaaaaaaaaaa", "PUT /uploads/upl_aaaaaaaaaaaaaaaaaaaa/a.html"];
+    let (paid, open): (Vec<_>, Vec<_>) = open.into_iter().partition(|operation| {
+        ["/publish", "/provision", "/unlock", "/wallet-auth"].iter().any(|path| operation.contains(path))
+    });
     assert_eq!(open, [&["POST /sites"], uploads.as_slice()].concat(), "their address is the credential");
+    assert!(!paid.contains(&"POST /unlock".to_owned()), "{paid:?}");
     node.post("/sites").form(Form::file("a.html", page("Open"))).send().await.expect(201);
 }

@@ -21,14 +21,12 @@ pub(in crate::http) fn designed(page: Rendered) -> Response {
 }
 
 pub(super) async fn docs(State(state): State<ApiState>) -> Response {
-    designed(pages::docs(
-        &openapi::served(&state.resolved.hosts.base.url()),
-        &state.resolved.hosts.base.url(),
-    ))
+    let base = state.resolved.hosts.base.url();
+    designed(pages::docs(&openapi::served(&base, state.app.selling().ok()), &base))
 }
 
 pub(super) async fn openapi(State(state): State<ApiState>) -> Response {
-    let document = openapi::served(&state.resolved.hosts.base.url());
+    let document = openapi::served(&state.resolved.hosts.base.url(), state.app.selling().ok());
     ([(header::CONTENT_TYPE, "application/json")], document.to_string()).into_response()
 }
 

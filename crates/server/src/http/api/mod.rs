@@ -52,7 +52,7 @@ pub(super) struct ApiState {
     pub budget: Budget,
 }
 
-/// The operations of the interface, each with its documentation.
+/// The operations of the interface, each with its documentation; those that are paid for are beside them.
 fn operations() -> OpenApiRouter<ApiState> {
     OpenApiRouter::new()
         .routes(routes!(sites::list, sites::create))
@@ -72,11 +72,14 @@ fn operations() -> OpenApiRouter<ApiState> {
         .routes(routes!(account::me))
         .routes(routes!(uploads::put))
         .routes(routes!(uploads::post))
-        .merge(super::pay::operations())
 }
 
 pub(super) fn router(state: ApiState) -> Router {
-    let (router, _) = operations().split_for_parts();
+    let (mut router, _) = operations().split_for_parts();
+    // What is not sold is not there.
+    if state.app.selling().is_ok() {
+        router = router.merge(super::pay::operations().split_for_parts().0).merge(super::pay::documents());
+    }
     router
         .merge(super::oauth::endpoints())
         .merge(super::guides::texts())

@@ -1,8 +1,12 @@
 //! The OpenAPI document: generated from the routes, completed with what every operation has in common.
 
 use super::operations;
+use crate::http::pay;
+use dropleaf_app::PaymentSettings;
 use dropleaf_core::Code;
+use dropleaf_core::payment::Item;
 use dropleaf_core::scope::Scope;
+use dropleaf_core::unlock::Sku;
 use serde_json::{Value, json};
 use std::sync::LazyLock;
 use utoipa::OpenApi;
@@ -22,17 +26,24 @@ use utoipa::OpenApi;
         (name = "Feedback", description = "What viewers said about a page."),
         (name = "API keys", description = "The credentials of an account."),
         (name = "Account", description = "What an account is and may do."),
+        (name = "Payments", description = "Pages and keys for whoever pays, and limits lifted for money, with x402."),
     )
 )]
 struct Head;
+
+/// The signature of the wallet that paid for a page.
+const WALLET: &str = "wallet_signature";
 
 /// The error statuses any operation may answer with; docs/errors.md has the codes.
 const COMMON: &[u16] = &[400, 401, 403, 404, 405, 408, 421, 429, 500, 503];
 /// Those that only a change can meet.
 const CHANGING: &[u16] = &[402, 409, 410, 413, 422, 507];
 
+/// Those of operations that settle a payment.
+const PAYING: &[u16] = &[502];
+
 static DOCUMENT: LazyLock<Value> = LazyLock::new(|| {
-    let mut router = operations();
+    let mut router = operations().merge(pay::operations());
     let mut document = Head::openapi();
     document.merge(std::mem::take(router.get_openapi_mut()));
     let mut document = serde_json::to_value(document).unwrap_or_default();
@@ -45,12 +56,70 @@ pub fn text() -> String {
     serde_json::to_string_pretty(&*DOCUMENT).unwrap_or_default()
 }
 
-/// The document as this server serves it, with its own address.
-pub(super) fn served(base_url: &str) -> Value {
+/// The document as this server serves it, with its own address and prices. Without `payments` nothing is sold.
+pub(super) fn served(base_url: &str, payments: Option<&PaymentSettings>) -> Value {
     let mut document = DOCUMENT.clone();
     document["servers"] = json!([{"url": base_url}]);
     document["components"]["securitySchemes"]["oauth2"] = oauth2(base_url);
+    match payments {
+        Some(payments) => priced(&mut document, payments),
+        None => unsold(&mut document),
+    }
     document
+}
+
+/// What catalogues read: what an operation costs.
+fn priced(document: &mut Value, payments: &PaymentSettings) {
+    let price = |item| pay::dollars(payments.prices.of(item));
+    for (path, item) in [("/publish", Item::Publish), ("/provision", Item::Provision)] {
+        document["paths"][path]["post"]["x-payment-info"] =
+            json!({"protocols": ["x402"], "pricingMode": "fixed", "price": price(item), "currency": "USD"});
+    }
+    let unlocks = Sku::ALL.map(|sku| (sku.as_str().to_owned(), Value::from(price(Item::Unlock(sku)))));
+    let amounts = Sku::ALL.map(|sku| payments.prices.of(Item::Unlock(sku)));
+    let [least, most] = [amounts.iter().min(), amounts.iter().max()]
+        .map(|amount| pay::dollars(amount.copied().unwrap_or_default()));
+    document["paths"]["/unlock"]["post"]["x-payment-info"] = json!({
+        "protocols": ["x402"], "pricingMode": "range", "minPrice": least, "maxPrice": most, "currency": "USD",
+        "prices": serde_json::Map::from_iter(unlocks),
+    });
+}
+
+/// Takes away what is not there when nothing is sold.
+fn unsold(document: &mut Value) {
+    if let Some(tags) = document["tags"].as_array_mut() {
+        tags.retain(|tag| tag["name"] != pay::TAG);
+    }
+    let is_sold = |operation: &Value| {
+        operation["tags"].as_array().is_some_and(|tags| tags.iter().any(|tag| tag == pay::TAG))
+    };
+    if let Some(paths) = document["paths"].as_object_mut() {
+        paths.retain(|_, item| !item.as_object().is_some_and(|item| item.values().any(is_sold)));
+        for operation in
+            paths.values_mut().filter_map(Value::as_object_mut).flat_map(|item| item.values_mut())
+        {
+            if let Some(ways) = operation["security"].as_array_mut() {
+                ways.retain(|way| way.get(WALLET).is_none());
+            }
+        }
+    }
+    if let Some(schemes) = document["components"]["securitySchemes"].as_object_mut() {
+        schemes.remove(WALLET);
+    }
+    drop_unused(document);
+}
+
+/// Takes away schemas that nothing refers to.
+fn drop_unused(document: &mut Value) {
+    loop {
+        let text = document.to_string();
+        let Some(schemas) = document["components"]["schemas"].as_object_mut() else { return };
+        let before = schemas.len();
+        schemas.retain(|name, _| text.contains(&format!("\"#/components/schemas/{name}\"")));
+        if schemas.len() == before {
+            return;
+        }
+    }
 }
 
 fn complete(document: &mut Value) {
@@ -59,6 +128,10 @@ fn complete(document: &mut Value) {
         "claim_token": {
             "type": "apiKey", "in": "header", "name": "Authorization",
             "description": "`Authorization: Claim clm_…`, for a page without an owner"
+        },
+        WALLET: {
+            "type": "apiKey", "in": "header", "name": "Authorization",
+            "description": "`Authorization: Wallet challenge=WAUTH-…,sig=0x…`, for a page that the wallet paid for"
         },
         "oauth2": oauth2(""),
     });
@@ -80,9 +153,11 @@ fn complete(document: &mut Value) {
             let scope = if method == "get" { Scope::Read } else { Scope::Write };
             ways.insert(at + 1, json!({"oauth2": [scope.as_str()]}));
         }
+        let paying = operation["tags"].as_array().is_some_and(|tags| tags.iter().any(|tag| tag == pay::TAG));
         let Some(responses) = operation["responses"].as_object_mut() else { continue };
         let changing = if method == "get" { &[] } else { CHANGING };
-        for status in COMMON.iter().chain(changing) {
+        let paying = if paying { PAYING } else { &[] };
+        for status in COMMON.iter().chain(changing).chain(paying) {
             responses.entry(status.to_string()).or_insert_with(|| failure(*status));
         }
     }

@@ -183,13 +183,14 @@ pub(super) async fn read(
 /// Replace a page's content at the same URL
 ///
 /// Takes the same form as publishing, or JSON with `html`. Fields of the form that are sent change those settings too.
-/// A page without an owner takes `Authorization: Claim <claim_token>`.
+/// A page without an owner takes `Authorization: Claim <claim_token>`, one that a wallet paid for
+/// `Authorization: Wallet challenge=<challenge>,sig=<signature>`; both replace the content only.
 #[utoipa::path(
     put, path = "/sites/{idOrSlug}", tag = "Sites", operation_id = "replaceSite",
     params(("idOrSlug" = String, Path, description = "The id, the slug or the token.")),
     request_body(content((SiteUpload = "multipart/form-data"), (ReplaceBody = "application/json"))),
     responses((status = 200, description = "Replaced, same URL", body = SiteJson)),
-    security(("api_key" = []), ("claim_token" = [])),
+    security(("api_key" = []), ("claim_token" = []), ("wallet_signature" = [])),
 )]
 pub(super) async fn replace(
     State(state): State<ApiState>,

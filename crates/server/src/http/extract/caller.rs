@@ -8,6 +8,7 @@ use dropleaf_core::account::Account;
 use dropleaf_core::error::Fact;
 use dropleaf_core::scope::Scope;
 use dropleaf_core::{Code, Error, network};
+use dropleaf_pay::wallet;
 use http::header::AUTHORIZATION;
 use http::request::Parts;
 use std::net::IpAddr;
@@ -32,7 +33,7 @@ pub(in crate::http) struct Maker(pub Identity);
 #[derive(Debug)]
 pub(in crate::http) struct Publisher(pub Caller);
 
-/// Whoever may replace one page: an account, or the holder of its claim token.
+/// Whoever may replace one page: an account, the holder of its claim token, or the wallet that paid for it.
 #[derive(Debug)]
 pub(in crate::http) struct SiteWriter {
     pub writer: Writer,
@@ -44,6 +45,7 @@ enum Credential<'a> {
     None,
     Bearer(&'a str),
     Claim(&'a str),
+    Wallet(&'a str),
 }
 
 fn credential(parts: &Parts) -> Result<Credential<'_>, Error> {
@@ -62,6 +64,7 @@ fn credential(parts: &Parts) -> Result<Credential<'_>, Error> {
     match scheme.to_ascii_lowercase().as_str() {
         "bearer" => Ok(Credential::Bearer(rest.trim())),
         "claim" => Ok(Credential::Claim(rest.trim())),
+        "wallet" => Ok(Credential::Wallet(rest.trim())),
         _ => Err(bad()),
     }
 }
@@ -80,6 +83,10 @@ pub(in crate::http) async fn bearer(parts: &Parts, state: &ApiState) -> Result<O
         Credential::None => Ok(None),
         Credential::Claim(_) => {
             Err(Error::new(Code::InvalidCredential, "A claim token works only on PUT /sites/{id}.").into())
+        }
+        Credential::Wallet(_) => {
+            let why = "A wallet's signature works only on PUT /sites/{id}.";
+            Err(Error::new(Code::InvalidCredential, why).into())
         }
         Credential::Bearer(bearer) => {
             let identity = state.app.identify(bearer).await?;
@@ -174,6 +181,10 @@ impl FromRequestParts<ApiState> for SiteWriter {
         let ip = client_ip(parts, state);
         let writer = match credential(parts)? {
             Credential::Claim(token) => Writer::Claim(token.to_owned()),
+            Credential::Wallet(text) => Writer::Wallet(
+                wallet::Credential::parse(text)
+                    .map_err(|malformed| Error::new(Code::InvalidCredential, malformed.sentence()))?,
+            ),
             Credential::None | Credential::Bearer(_) => {
                 Writer::Account(required(parts, state, Scope::Write).await?.account)
             }

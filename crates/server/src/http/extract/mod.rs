@@ -11,7 +11,7 @@ mod spool;
 mod ticket;
 mod upload;
 
-pub(super) use budget::Budget;
+pub(super) use budget::{Budget, Share};
 pub(super) use caller::{
     KeyReader, Maker, Owner, Publisher, Reader, SiteWriter, bearer, bearer_text, client_ip, insufficient,
 };

@@ -1,9 +1,48 @@
 //! The paid doors: `/publish`, `/provision`, `/unlock`, the wallet's challenge, and what describes them. Spec §4 Payment.
 
-use crate::http::api::ApiState;
-use utoipa_axum::router::OpenApiRouter;
+mod counter;
+mod discovery;
+mod front_door;
+mod paid_page;
+mod provision;
+mod publish;
+mod receipt;
+mod service_record;
+mod terms;
+mod unlock;
+mod wallet;
 
-/// The operations, each with its documentation; absent when nothing is sold.
+pub(super) use front_door::inner;
+pub(super) use publish::most_bytes;
+
+use super::api::ApiState;
+use axum::Router;
+use axum::routing::get;
+use dropleaf_core::ledger::Unit;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+/// The tag of the operations that are gone when nothing is sold.
+pub(super) const TAG: &str = "Payments";
+
+/// The operations, each with its documentation.
 pub(super) fn operations() -> OpenApiRouter<ApiState> {
     OpenApiRouter::new()
+        .routes(routes!(publish::terms, publish::publish))
+        .routes(routes!(provision::menu, provision::provision))
+        .routes(routes!(unlock::catalogue, unlock::unlock))
+        .routes(routes!(wallet::challenge))
+}
+
+/// What describes them.
+pub(super) fn documents() -> Router<ApiState> {
+    Router::new()
+        .route("/.well-known/x402-service", get(service_record::read))
+        .route("/.well-known/x402", get(discovery::well_known))
+        .route("/discovery/resources", get(discovery::resources))
+}
+
+/// A price in dollars: `0.50`.
+pub(super) fn dollars(micros: u64) -> String {
+    Unit::Usdc6.decimal(i64::try_from(micros).unwrap_or(i64::MAX))
 }

@@ -22,6 +22,7 @@ fn at(root: &Value, schema: &Value, value: &Value, place: &str) -> Result<(), St
                 Value::Array(kinds) => kinds.iter().any(|kind| is(value, kind)),
                 kind => is(value, kind),
             },
+            "const" => says == value,
             "enum" => says.as_array().is_some_and(|all| all.contains(value)),
             "minimum" => value.as_f64().is_none_or(|n| says.as_f64().is_some_and(|least| n >= least)),
             "maximum" => value.as_f64().is_none_or(|n| says.as_f64().is_some_and(|most| n <= most)),

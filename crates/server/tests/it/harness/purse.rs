@@ -50,10 +50,15 @@ impl Purse {
 
     /// A proof of payment on Solana.
     pub(crate) fn sign_solana(&self, terms: &Terms, blockhash: u8) -> Proof {
+        Proof::parse(self.generation, &self.solana_header(terms, blockhash)).unwrap()
+    }
+
+    /// The same as the value of its header.
+    pub(crate) fn solana_header(&self, terms: &Terms, blockhash: u8) -> String {
         let offer = terms.offers().iter().find(|offer| !offer.network().is_evm()).unwrap();
         let draft = self.solana.draft(offer, [blockhash; 32], "a test pays this").unwrap();
         let payload = self.solana.payload(&draft);
-        Proof::parse(self.generation, &payer::header(&self.wrap(offer, terms, &payload))).unwrap()
+        payer::header(&self.wrap(offer, terms, &payload))
     }
 
     fn wrap(&self, offer: &Offer, terms: &Terms, payload: &Value) -> Value {

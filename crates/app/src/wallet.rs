@@ -1,0 +1,82 @@
+//! The wallet credential: whoever paid for a page from a wallet replaces its content with a signature of that wallet, with
+//! no key and no account. A challenge is good for one replacement and nothing else. Spec §5 rule 3.
+
+use crate::app::App;
+use dropleaf_core::{Code, Error, Result, secret};
+use dropleaf_pay::{Address, EvmAddress, wallet};
+use dropleaf_store::Stmt;
+use dropleaf_store::wallet_challenges::{self, WalletChallenge};
+use std::net::IpAddr;
+
+/// Spec §8.
+const SECONDS: i64 = 300;
+/// How much longer it is kept, so that whoever comes too late hears that it was too late.
+pub(crate) const KEPT_SECONDS: i64 = 86_400;
+
+/// A challenge as its wallet gets it.
+#[derive(Debug)]
+pub struct NewChallenge {
+    pub challenge: String,
+    /// The exact text to sign.
+    pub message: String,
+    pub expires_at: i64,
+}
+
+impl App {
+    /// Makes a challenge for a wallet that has paid for a page which is still there.
+    pub async fn issue_challenge(&self, wallet: &str, ip: Option<IpAddr>) -> Result<NewChallenge> {
+        if self.settings.payments.is_none() {
+            return Err(Error::new(Code::NotFound, "Nothing is sold here: payments are switched off."));
+        }
+        self.take_attempt_of_anybody(ip)?;
+        let wallet = match Address::parse(wallet.trim()) {
+            Some(Address::Evm(address)) => address.to_lower(),
+            // They pay, but what they could sign with is not known here. Spec §5 rule 4.
+            Some(Address::Solana(_)) => return Err(Error::plain(Code::UnknownWallet)),
+            None => return Err(Error::field("wallet", "must be an address: 0x and 40 hexadecimal digits")),
+        };
+        let now = self.now();
+        if !self.store.has_pages_of_wallet(&wallet, now).await? {
+            return Err(Error::plain(Code::UnknownWallet));
+        }
+        let challenge = format!("{}{}", wallet::PREFIX, self.minter.token());
+        let expires_at = now + SECONDS;
+        let url = self.hosts.base.url();
+        let host = url.split_once("://").map_or(url.as_str(), |(_, host)| host);
+        let message = wallet::message(host, &challenge, expires_at);
+        let row = WalletChallenge { wallet, message: message.clone(), expires_at, used_at: None };
+        self.store.commit(vec![wallet_challenges::insert(&secret::hash(&challenge), &row)]).await?;
+        Ok(NewChallenge { challenge, message, expires_at })
+    }
+
+    /// The wallet that signed, in lower case. What is wrong is said in the order in which it can be known.
+    pub(crate) async fn get_signer(&self, credential: &wallet::Credential) -> Result<String> {
+        let row = self.store.find_wallet_challenge(&secret::hash(&credential.challenge)).await?;
+        let row = row.ok_or_else(|| {
+            let why = "The challenge is not one of ours, or long over; ask for a new one at /wallet-auth/challenge.";
+            Error::new(Code::InvalidCredential, why)
+        })?;
+        self.check_open(&row)?;
+        let signer = credential.signer(&row.message).map(EvmAddress::to_lower);
+        if signer.as_ref() == Ok(&row.wallet) {
+            Ok(row.wallet)
+        } else {
+            Err(Error::plain(Code::BadSignature))
+        }
+    }
+
+    fn check_open(&self, row: &WalletChallenge) -> Result<()> {
+        if row.used_at.is_some() {
+            return Err(Error::plain(Code::ChallengeUsed));
+        }
+        if row.expires_at <= self.now() {
+            return Err(Error::plain(Code::ChallengeExpired));
+        }
+        Ok(())
+    }
+
+    /// Uses the challenge up, in the transaction of what it is used for.
+    pub(crate) fn take_challenge(&self, credential: &wallet::Credential) -> Stmt {
+        wallet_challenges::take(&secret::hash(&credential.challenge), self.now())
+    }
+}

@@ -1,0 +1,212 @@
+//! How an EVM chain is asked what became of an authorization: the questions of JSON-RPC and what their answers mean. Who
+//! carries them, and how many blocks are looked through, is not known here.
+
+use serde_json::{Value, json};
+
+use crate::address::EvmAddress;
+use crate::evm::{keccak, padded};
+use crate::hex;
+use crate::network::Network;
+
+const USED: &str = "AuthorizationUsed(address,bytes32)";
+const TRANSFER: &str = "Transfer(address,address,uint256)";
+const STATE: &str = "authorizationState(address,bytes32)";
+
+/// A transfer that may have happened.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Wanted {
+    pub chain_id: u64,
+    token: EvmAddress,
+    payer: EvmAddress,
+    nonce: [u8; 32],
+    pay_to: EvmAddress,
+    amount: u64,
+}
+
+impl Wanted {
+    /// From the key that the payment is kept under. `None` for a key of another family.
+    pub fn new(key: &str, pay_to: &str, amount: u64) -> Option<Self> {
+        let mut parts = key.split('|');
+        let Network::Evm(chain_id) = Network::parse(parts.next()?)? else { return None };
+        let (token, payer) = (EvmAddress::parse(parts.next()?)?, EvmAddress::parse(parts.next()?)?);
+        let nonce = hex::parse(parts.next()?)?;
+        let pay_to = EvmAddress::parse(pay_to)?;
+        parts.next().is_none().then_some(Self { chain_id, token, payer, nonce, pay_to, amount })
+    }
+
+    /// The parameters of `eth_getLogs`: where the token says that the nonce was used.
+    pub fn logs(&self, first: u64, last: u64) -> Value {
+        json!([{
+            "address": self.token.to_lower(),
+            "topics": self.used(),
+            "fromBlock": quantity(first),
+            "toBlock": quantity(last),
+        }])
+    }
+
+    fn used(&self) -> [String; 3] {
+        [topic(USED), word(&padded(self.payer)), word(&self.nonce)]
+    }
+
+    /// The transactions that used the nonce. `None` if that is no answer. What does not fit was not asked for.
+    pub fn transactions(&self, logs: &Value) -> Option<Vec<String>> {
+        let used = self.used();
+        let fits = |log: &&Value| {
+            is(log, "address", &self.token.to_lower())
+                && log.get("removed") != Some(&Value::Bool(true))
+                && topics(log) == Some(used.to_vec())
+        };
+        let hash = |log: &Value| hex::parse::<32>(log.get("transactionHash")?.as_str()?).map(|it| word(&it));
+        logs.as_array()?.iter().filter(fits).map(hash).collect()
+    }
+
+    /// Whether a transaction, by its receipt, succeeded and moved the amount from the payer to us.
+    pub fn is_paid_by(&self, receipt: &Value) -> bool {
+        let expected = [topic(TRANSFER), word(&padded(self.payer)), word(&padded(self.pay_to))];
+        let mut amount = [0; 32];
+        amount[24..].copy_from_slice(&self.amount.to_be_bytes());
+        let moved = |log: &Value| {
+            is(log, "address", &self.token.to_lower())
+                && topics(log) == Some(expected.to_vec())
+                && is(log, "data", &word(&amount))
+        };
+        let logs = receipt.get("logs").and_then(Value::as_array);
+        is(receipt, "status", "0x1") && logs.is_some_and(|logs| logs.iter().any(moved))
+    }
+
+    /// The parameters of `eth_call`: whether the nonce was used, or cancelled, by a block.
+    pub fn state(&self, block: u64) -> Value {
+        let selector = keccak(&[STATE.as_bytes()]);
+        let data = [&selector[..4], &padded(self.payer), &self.nonce].concat();
+        json!([{ "to": self.token.to_lower(), "data": hex::show(&data) }, quantity(block)])
+    }
+}
+
+/// What `eth_call` says about the nonce.
+pub fn read_state(answer: &Value) -> Option<bool> {
+    let word = hex::parse::<32>(answer.as_str()?)?;
+    let (last, rest) = word.split_last()?;
+    match last {
+        flag @ (0 | 1) if rest.iter().all(|byte| *byte == 0) => Some(*flag == 1),
+        _ => None,
+    }
+}
+
+/// A number as JSON-RPC writes it.
+pub fn quantity(number: u64) -> String {
+    format!("{number:#x}")
+}
+
+pub fn read_quantity(answer: &Value) -> Option<u64> {
+    let digits = answer.as_str()?.strip_prefix("0x")?;
+    let plain = digits.bytes().all(|b| b.is_ascii_hexdigit());
+    if plain { u64::from_str_radix(digits, 16).ok() } else { None }
+}
+
+fn topic(event: &str) -> String {
+    word(&keccak(&[event.as_bytes()]))
+}
+
+fn word(bytes: &[u8; 32]) -> String {
+    hex::show(bytes)
+}
+
+fn topics(log: &Value) -> Option<Vec<String>> {
+    let text = |topic: &Value| topic.as_str().map(str::to_ascii_lowercase);
+    log.get("topics")?.as_array()?.iter().map(text).collect()
+}
+
+/// Whether a member is this text, in either case.
+fn is(of: &Value, name: &str, text: &str) -> bool {
+    of.get(name).and_then(Value::as_str).is_some_and(|found| found.eq_ignore_ascii_case(text))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const KEY: &str = "eip155:8453|0x833589fcd6edb6e08f4c7c32d4f71b54bda02913|0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266|0x1111111111111111111111111111111111111111111111111111111111111111";
+    const PAY_TO: &str = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8";
+
+    fn wanted() -> Wanted {
+        Wanted::new(KEY, PAY_TO, 500_000).unwrap()
+    }
+
+    // As any explorer of the chain shows them.
+    #[test]
+    fn events_and_calls_have_their_known_names() {
+        let known = "0x98de503528ee59b575ef0c0a2576a82497bfc029a5685b209e9ec333479b10a5";
+        assert_eq!(topic(USED), known);
+        let known = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef";
+        assert_eq!(topic(TRANSFER), known);
+        let call = wanted().state(16);
+        assert!(call[0]["data"].as_str().unwrap().starts_with("0xe94a0102000000000000000000000000f39fd6"));
+        assert_eq!(call[1], "0x10");
+    }
+
+    #[test]
+    fn a_key_of_another_family_is_not_looked_for() {
+        for key in ["", "eip155:8453", "solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp|x", &format!("{KEY}|x")] {
+            assert_eq!(Wanted::new(key, PAY_TO, 1), None, "{key}");
+        }
+        assert_eq!(Wanted::new(KEY, "9hSR6S7WPtxmTojgo6GG3k4yDPecgJY292j7xrsUGWBu", 1), None);
+    }
+
+    #[test]
+    fn only_a_transfer_of_the_amount_to_us_has_paid() {
+        let wanted = wanted();
+        let transfer = json!({
+            "address": "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913",
+            "topics": [topic(TRANSFER), word(&padded(wanted.payer)), word(&padded(wanted.pay_to))],
+            "data": "0x000000000000000000000000000000000000000000000000000000000007a120",
+        });
+        let receipt = |status: &str, log: &Value| json!({ "status": status, "logs": [log] });
+        assert!(wanted.is_paid_by(&receipt("0x1", &transfer)));
+        assert!(!wanted.is_paid_by(&receipt("0x0", &transfer)));
+        for (name, value) in [
+            ("address", json!(PAY_TO)),
+            ("data", json!("0x000000000000000000000000000000000000000000000000000000000007a11f")),
+            ("topics", json!([topic(TRANSFER), word(&padded(wanted.payer)), word(&padded(wanted.payer))])),
+            ("topics", json!([topic(USED), word(&padded(wanted.payer)), word(&padded(wanted.pay_to))])),
+        ] {
+            let mut bent = transfer.clone();
+            bent[name] = value;
+            assert!(!wanted.is_paid_by(&receipt("0x1", &bent)), "{name}");
+        }
+        assert!(!wanted.is_paid_by(&json!(null)));
+    }
+
+    #[test]
+    fn logs_that_do_not_fit_name_no_transaction() {
+        let wanted = wanted();
+        let hash = format!("0x{}", "ab".repeat(32));
+        let log = json!({
+            "address": "0x833589fcd6edb6e08f4c7c32d4f71b54bda02913", "topics": wanted.used(),
+            "transactionHash": hash, "removed": false,
+        });
+        assert_eq!(wanted.transactions(&json!([log])), Some(vec![hash]));
+        let mut removed = log.clone();
+        removed["removed"] = json!(true);
+        let mut other = log.clone();
+        other["topics"][2] = json!(word(&[2; 32]));
+        assert_eq!(wanted.transactions(&json!([removed, other])), Some(Vec::new()));
+        let mut nameless = log;
+        nameless["transactionHash"] = json!("0x");
+        assert_eq!(wanted.transactions(&json!([nameless])), None);
+        assert_eq!(wanted.transactions(&json!({})), None);
+    }
+
+    #[test]
+    fn numbers_and_flags_are_read_strictly() {
+        assert_eq!(read_quantity(&json!("0x2105")), Some(8453));
+        for bad in [json!("8453"), json!(8453), json!("0x"), json!("0x+1"), json!("0x1ffffffffffffffff")] {
+            assert_eq!(read_quantity(&bad), None, "{bad}");
+        }
+        let flag = |last: &str| json!(format!("0x{}{last}", "0".repeat(62)));
+        assert_eq!(read_state(&flag("00")), Some(false));
+        assert_eq!(read_state(&flag("01")), Some(true));
+        for bad in [flag("02"), json!("0x"), json!(true), json!(format!("0x01{}", "0".repeat(62)))] {
+            assert_eq!(read_state(&bad), None, "{bad}");
+        }
+    }
+}

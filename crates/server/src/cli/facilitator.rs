@@ -1,0 +1,94 @@
+//! `dropleaf facilitator`: the sandbox on its own, speaking the HTTP API of x402 facilitators. It checks every payment
+//! for real and settles it in a database of its own; no chain, no money. For whoever tests a server in live mode.
+
+use crate::config::{Config, Listen};
+use crate::tasks::Tasks;
+use crate::{serve, tls};
+use anyhow::{Context, Result};
+use axum::extract::{DefaultBodyLimit, State};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{get, post};
+use axum::{Json, Router};
+use dropleaf_app::{Ask, Facilitator, Lost, Reply, Sandbox};
+use dropleaf_core::{Clock, SystemClock};
+use dropleaf_store::{Blobs, Db, Store};
+use http::{StatusCode, header};
+use serde_json::json;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Beside the port of the server itself.
+const LISTEN: &str = "localhost:8402";
+/// As much as we ourselves read of an answer.
+const BODY_BYTES: usize = 256 * 1024;
+const PATIENCE: Duration = Duration::from_secs(10);
+
+pub(super) async fn run(config: Config, listen: Option<&str>) -> Result<()> {
+    tls::install_provider();
+    let listen = Listen::parse(listen.unwrap_or(LISTEN)).context("in `--listen`")?;
+    let networks = config.networks()?;
+    let listeners = serve::bind(&listen).await?;
+    let clock: Arc<dyn Clock> = Arc::new(SystemClock::default());
+    let store = open(Path::new(&config.data_dir), clock.now()).await?;
+    let port = listeners.first().context("nothing to listen on")?.local_addr()?.port();
+    let host = if listen.host.contains(':') { format!("[{}]", listen.host) } else { listen.host };
+    let names: Vec<_> = networks.iter().map(ToString::to_string).collect();
+    let sandbox = Arc::new(Sandbox::new(store.clone(), clock, networks));
+    let tasks = Tasks::default();
+    for listener in listeners {
+        let (router, stopping) = (router(Arc::clone(&sandbox)), tasks.stopping.clone());
+        tasks.spawn(async move {
+            let served =
+                axum::serve(listener, router).with_graceful_shutdown(stopping.cancelled_owned()).await;
+            if let Err(error) = served {
+                tracing::warn!(%error, "a listener ended");
+            }
+        });
+    }
+    println!("A facilitator without a chain is at http://{host}:{port}");
+    println!("It plays {}; no money moves.", names.join(" and "));
+    serve::wait_for_signal().await?;
+    tasks.finish(PATIENCE).await;
+    store.db.close().await;
+    Ok(())
+}
+
+/// A database of its own, so that it can share the folder of a server.
+async fn open(dir: &Path, now: i64) -> Result<Store> {
+    std::fs::create_dir_all(dir).with_context(|| format!("cannot make the data folder {}", dir.display()))?;
+    let db = Db::open(&format!("sqlite:{}", dir.join("facilitator.db").display())).await;
+    let db = db.context("the database cannot be opened")?;
+    db.migrate(now).await.context("the database cannot be brought up to date")?;
+    // It stores no pages.
+    let blobs = Blobs::open(&format!("file:{}", dir.join("blobs").display()), 0);
+    Ok(Store::new(db, blobs.context("the blob store cannot be opened")?))
+}
+
+fn router(sandbox: Arc<Sandbox>) -> Router {
+    Router::new()
+        .route("/verify", post(async |State(at), body: String| answer(ask(at, Ask::Verify, body).await)))
+        .route("/settle", post(async |State(at), body: String| answer(ask(at, Ask::Settle, body).await)))
+        .route("/supported", get(async |State(at): State<Arc<Sandbox>>| answer(at.supported().await)))
+        .route("/healthz", get(async || Json(json!({ "status": "ok" }))))
+        .layer(DefaultBodyLimit::max(BODY_BYTES))
+        .with_state(sandbox)
+}
+
+async fn ask(sandbox: Arc<Sandbox>, ask: Ask, body: String) -> Result<Reply, Lost> {
+    sandbox.ask(ask, &body).await
+}
+
+fn answer(outcome: Result<Reply, Lost>) -> Response {
+    match outcome {
+        Ok(Reply { status, body }) => {
+            let status = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+            (status, [(header::CONTENT_TYPE, "application/json")], body).into_response()
+        }
+        Err(Lost(why)) => {
+            tracing::error!(why, "the ledger does not answer");
+            let error = Json(json!({ "error": "internal" }));
+            (StatusCode::INTERNAL_SERVER_ERROR, error).into_response()
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! Where a proof is handed over: found in the headers, and taken to the paid act in a way that the client hanging up does
+//! not cut short.
+
+use super::terms;
+use crate::http::api::{ApiError, ApiState};
+use crate::http::extract::idempotency_key;
+use axum::response::Response;
+use dropleaf_app::{Bought, Order, PayError, PayRefused, PayRequest};
+use dropleaf_core::payment::Item;
+use dropleaf_core::{Code, Error};
+use dropleaf_pay::{Generation, PAYMENT_SIGNATURE, Proof, Refusal, X_PAYMENT, parse_proof};
+use http::HeaderMap;
+use serde_json::{Map, Value};
+use std::net::IpAddr;
+use std::sync::Arc;
+use tokio::sync::oneshot;
+
+/// After so many seconds a payment whose outcome is not known is worth asking for again.
+const ASK_AGAIN: i64 = 10;
+
+/// A sale, or the answer that takes its place.
+pub(super) enum Sale {
+    Sold { bought: Box<Bought>, generation: Generation },
+    Answer(Response),
+}
+
+/// Whether a request has a proof, good or bad.
+pub(super) fn has_proof(headers: &HeaderMap) -> bool {
+    headers.contains_key(PAYMENT_SIGNATURE) || headers.contains_key(X_PAYMENT)
+}
+
+/// The proof of a request. None is a valid answer; two are not.
+fn proof(headers: &HeaderMap) -> Result<Option<Proof>, Refusal> {
+    let one = |name| {
+        let mut values = headers.get_all(name).iter();
+        let Some(value) = values.next() else { return Ok(None) };
+        if values.next().is_some() {
+            return Err(Refusal::TwoProofs);
+        }
+        value.to_str().map(Some).map_err(|_| Refusal::NotBase64)
+    };
+    parse_proof(one(PAYMENT_SIGNATURE)?, one(X_PAYMENT)?)
+}
+
+/// What a checked request comes to: a sale with its proof, the terms without one. `more` is what the terms say besides.
+/// `held` is kept until the act has ended.
+pub(super) async fn sell(
+    state: &ApiState,
+    headers: &HeaderMap,
+    ip: Option<IpAddr>,
+    (order, request_hash): (Order, [u8; 32]),
+    more: Map<String, Value>,
+    held: impl Send + 'static,
+) -> Result<Sale, ApiError> {
+    let item = order.item();
+    let proof = match proof(headers) {
+        Ok(Some(proof)) => proof,
+        Ok(None) => return owed(state, item, more),
+        Err(refusal) => return refused(state, item, refusal.into(), None, more),
+    };
+    let generation = proof.generation();
+    let once_key = idempotency_key(headers);
+    if once_key.as_ref().is_some_and(|key| !(1..=255).contains(&key.len())) {
+        return Err(Error::field("Idempotency-Key", "must be 1 to 255 characters").into());
+    }
+    let request = PayRequest { order, proof, request_hash, once_key, ip };
+    let (tell, told) = oneshot::channel();
+    let app = Arc::clone(&state.app);
+    state.tasks.spawn(async move {
+        // Nobody may be there to hear it; the payment is finished all the same.
+        let _ = tell.send(app.pay(request).await);
+        drop(held);
+    });
+    let Ok(outcome) = told.await else {
+        // It broke off, and how far it had come is in its row.
+        return Err(Error::plain(Code::SettlementUnknown).retry_after(ASK_AGAIN).into());
+    };
+    match outcome {
+        Ok(bought) => Ok(Sale::Sold { bought: Box::new(bought), generation }),
+        Err(error) => refused(state, item, error, Some(generation), more),
+    }
+}
+
+fn owed(state: &ApiState, item: Item, more: Map<String, Value>) -> Result<Sale, ApiError> {
+    let listing = state.app.listing(item)?;
+    let answer = if more.is_empty() { terms::owed(&listing) } else { terms::owed_with(&listing, more) };
+    Ok(Sale::Answer(answer))
+}
+
+/// Terms are told again only when the payment is known not to have been taken.
+fn refused(
+    state: &ApiState,
+    item: Item,
+    error: PayError,
+    generation: Option<Generation>,
+    more: Map<String, Value>,
+) -> Result<Sale, ApiError> {
+    let refused: PayRefused = match error {
+        PayError::Refused(refused) => refused,
+        PayError::Failed(error) => return Err(error.into()),
+    };
+    let listing = state.app.listing(item)?;
+    Ok(Sale::Answer(terms::refused(&listing, &refused, generation, more)?))
+}

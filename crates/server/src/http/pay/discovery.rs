@@ -1,0 +1,156 @@
+//! What catalogues of paid services read. They probe every address they find here with an empty, unpaid POST and keep those
+//! that answer 402, so unlocks, which need a key first, are left to the service record. x402.md §9.
+
+use crate::http::api::{ApiError, ApiState};
+use axum::Json;
+use axum::extract::{RawQuery, State};
+use axum::response::{IntoResponse, Response};
+use dropleaf_app::Listing;
+use dropleaf_core::payment::Item;
+use dropleaf_core::{Error, Result};
+use dropleaf_pay::Network;
+use http::header;
+use serde_json::{Value, json};
+use std::sync::Arc;
+
+const MOST: usize = 100;
+const SHOWN: usize = 20;
+
+/// `/.well-known/x402`. Two shapes are read in the wild; this is both.
+pub(super) async fn well_known(State(state): State<ApiState>) -> Result<Response, ApiError> {
+    state.app.selling()?;
+    let listings = listed(&state);
+    let urls: Vec<&str> = listings.iter().map(|listing| listing.terms.resource().url.as_str()).collect();
+    let items: Vec<Value> = listings.iter().map(|listing| item(listing)).collect();
+    let base = state.resolved.hosts.base.url();
+    Ok(public(json!({
+        "version": 1,
+        "x402Version": 2,
+        "resources": urls,
+        "instructions": format!("Send POST to any of these; the 402 has the terms. The service record is {base}/.well-known/x402-service."),
+        "lastUpdated": listings.iter().map(|listing| listing.since).max(),
+        "items": items,
+    })))
+}
+
+/// `/discovery/resources`, in pages and filtered.
+pub(super) async fn resources(
+    State(state): State<ApiState>,
+    RawQuery(query): RawQuery,
+) -> Result<Response, ApiError> {
+    state.app.selling()?;
+    let query = Query::parse(query.as_deref().unwrap_or_default())?;
+    let found: Vec<Value> =
+        listed(&state).iter().map(|listing| entry(listing)).filter(|entry| query.takes(entry)).collect();
+    let total = found.len();
+    let items: Vec<Value> = found.into_iter().skip(query.offset).take(query.limit).collect();
+    Ok(public(json!({
+        "x402Version": 2,
+        "items": items,
+        "pagination": { "limit": query.limit, "offset": query.offset, "total": total },
+    })))
+}
+
+/// Those that anybody can pay for.
+fn listed(state: &ApiState) -> Vec<Arc<Listing>> {
+    let mut all = state.app.listings();
+    all.retain(|listing| !matches!(listing.item, Item::Unlock(_)));
+    all
+}
+
+/// As the draft of a well-known document writes it.
+fn item(listing: &Listing) -> Value {
+    let resource = listing.terms.resource();
+    json!({
+        "resource": { "url": resource.url, "description": resource.description, "mimeType": resource.mime_type },
+        "type": "http",
+        "accepts": listing.terms.accepts_v2(),
+        "input": { "method": "POST", "routeTemplate": format!("/{}", listing.item.as_str()) },
+        "output": { "mimeType": resource.mime_type },
+    })
+}
+
+/// As the discovery interface of facilitators writes it.
+fn entry(listing: &Listing) -> Value {
+    let resource = listing.terms.resource();
+    json!({
+        "resource": resource.url,
+        "type": "http",
+        "x402Version": 2,
+        "accepts": listing.terms.accepts_v2(),
+        "lastUpdated": listing.since,
+        "description": resource.description,
+        "mimeType": resource.mime_type,
+        "serviceName": "dropleaf",
+        "metadata": { "category": "hosting", "sandbox": listing.terms.sandbox },
+        "extensions": listing.terms.extensions(true),
+    })
+}
+
+/// What part of the list is asked for.
+#[derive(Debug)]
+struct Query {
+    limit: usize,
+    offset: usize,
+    kind: Option<String>,
+    /// Members of an offer and what they must be.
+    wanted: Vec<(&'static str, String)>,
+    extensions: Vec<String>,
+}
+
+impl Query {
+    fn parse(text: &str) -> Result<Self> {
+        let mut query =
+            Self { limit: SHOWN, offset: 0, kind: None, wanted: Vec::new(), extensions: Vec::new() };
+        for (name, value) in form_urlencoded::parse(text.as_bytes()) {
+            let number = || value.parse::<usize>().ok();
+            match &*name {
+                "limit" => {
+                    let good = number().filter(|limit| (1..=MOST).contains(limit));
+                    query.limit = good.ok_or_else(|| Error::field("limit", "must be 1 to 100"))?;
+                }
+                "offset" => {
+                    query.offset = number().ok_or_else(|| Error::field("offset", "must be 0 or more"))?;
+                }
+                "type" => {
+                    if !matches!(&*value, "http" | "mcp") {
+                        return Err(Error::field("type", "must be http or mcp"));
+                    }
+                    query.kind = Some(value.into_owned());
+                }
+                "network" => {
+                    let network = Network::parse(&value).or_else(|| Network::parse_v1(&value));
+                    let name = network.ok_or_else(|| {
+                        Error::field("network", "must be the name of a network such as eip155:8453")
+                    })?;
+                    query.wanted.push(("network", name.to_string()));
+                }
+                "scheme" => query.wanted.push(("scheme", value.into_owned())),
+                "payTo" => query.wanted.push(("payTo", value.into_owned())),
+                "extensions" => {
+                    query.extensions.extend(value.split(',').map(|name| name.trim().to_owned()));
+                }
+                _ => {}
+            }
+        }
+        Ok(query)
+    }
+
+    /// One offer must have all that is wanted of an offer. Addresses are compared without regard to case, which EVM ones
+    /// have only for show.
+    fn takes(&self, entry: &Value) -> bool {
+        let has = |offer: &Value| {
+            self.wanted.iter().all(|(name, value)| {
+                offer[*name].as_str().is_some_and(|text| text.eq_ignore_ascii_case(value))
+            })
+        };
+        let offers = entry["accepts"].as_array();
+        self.kind.as_deref().is_none_or(|kind| entry["type"] == kind)
+            && offers.is_some_and(|offers| offers.iter().any(has))
+            && self.extensions.iter().all(|name| entry["extensions"].get(name).is_some())
+    }
+}
+
+fn public(value: Value) -> Response {
+    ([(header::CACHE_CONTROL, "public, max-age=60")], Json(value)).into_response()
+}

@@ -1,0 +1,83 @@
+//! The paid front door: a host for agents with a wallet and nothing else, where POST / publishes and GET / tells how. It
+//! leads to the paid routes, to what describes them and to changing a page that was paid for; never to the dashboard.
+
+use http::Method;
+use http::uri::{PathAndQuery, Uri};
+
+/// What is the same as at the address of the API, whatever the method.
+const SAME: [&str; 8] = [
+    "/publish",
+    "/provision",
+    "/unlock",
+    "/wallet-auth/challenge",
+    "/openapi.json",
+    "/discovery/resources",
+    "/.well-known/x402",
+    "/.well-known/x402-service",
+];
+
+/// Where a request at the front door goes; None when nothing is there.
+pub(in crate::http) fn inner(method: &Method, uri: &Uri) -> Option<Uri> {
+    let path = uri.path();
+    if path == "/" {
+        let to = if method == Method::POST { "/publish" } else { "/.well-known/x402-service" };
+        return moved(uri, to);
+    }
+    let page = path.strip_prefix("/sites/").filter(|rest| !rest.is_empty());
+    let asks = |wanted: Method| *method == wanted || *method == Method::OPTIONS;
+    let open = match page {
+        Some(rest) => match rest.split_once('/') {
+            None => asks(Method::PUT),
+            Some((name, end)) => !name.is_empty() && end == "claim" && asks(Method::POST),
+        },
+        None => SAME.contains(&path),
+    };
+    open.then(|| uri.clone())
+}
+
+/// The same address with another path; the query stays.
+fn moved(uri: &Uri, path: &str) -> Option<Uri> {
+    let query = uri.query().map_or_else(String::new, |query| format!("?{query}"));
+    let mut parts = uri.clone().into_parts();
+    parts.path_and_query = Some(PathAndQuery::try_from(format!("{path}{query}")).ok()?);
+    Uri::from_parts(parts).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_root_publishes_and_tells_how() {
+        let at = |method: Method, uri: &'static str| inner(&method, &Uri::from_static(uri));
+        assert_eq!(at(Method::POST, "/").unwrap(), "/publish");
+        assert_eq!(at(Method::POST, "/?a=b").unwrap(), "/publish?a=b");
+        assert_eq!(at(Method::GET, "/").unwrap(), "/.well-known/x402-service");
+        let absolute = at(Method::POST, "https://agents.example/").unwrap();
+        assert_eq!(absolute, "https://agents.example/publish");
+    }
+
+    #[test]
+    fn nothing_else_is_there() {
+        let open = |method: Method, uri: &'static str| inner(&method, &Uri::from_static(uri)).is_some();
+        assert!(open(Method::PUT, "/sites/site_x") && open(Method::POST, "/sites/site_x/claim"));
+        assert!(open(Method::POST, "/unlock?feature=x") && open(Method::GET, "/openapi.json"));
+        for path in [
+            "/dashboard",
+            "/login",
+            "/sites",
+            "/sites/",
+            "/sites//claim",
+            "/sites/x/claim/",
+            "/sites/x/content",
+            "/p/x/",
+            "/publish/",
+            "/mcp",
+            "//",
+        ] {
+            assert!(!open(Method::PUT, path) && !open(Method::POST, path), "{path}");
+        }
+        assert!(!open(Method::GET, "/sites/x") && !open(Method::DELETE, "/sites/x"));
+        assert!(!open(Method::GET, "/sites/x/claim") && !open(Method::PATCH, "/sites/x"));
+    }
+}

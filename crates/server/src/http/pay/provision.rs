@@ -1,0 +1,201 @@
+//! `/provision`: an account and its API key, paid for. Spec §4 Payment, decisions §5.3.
+
+use super::counter::{Sale, has_proof, sell};
+use super::dollars;
+use super::receipt::sold;
+use super::terms::{self, TermsJson};
+use crate::http::api::{ApiError, ApiState};
+use crate::http::extract::{Fields, Incoming, client_ip};
+use axum::Json;
+use axum::body::HttpBody;
+use axum::extract::{Request, State};
+use axum::response::Response;
+use dropleaf_app::{Bought, Goods, Order};
+use dropleaf_core::payment::Item;
+use dropleaf_core::{Error, Result, secret};
+use http::StatusCode;
+use serde::Serialize;
+use serde_json::Value;
+use utoipa::ToSchema;
+
+const BODY_BYTES: u64 = 64 * 1024;
+
+/// Payments that do not travel in a header.
+#[derive(Debug, ToSchema)]
+#[schema(example = json!({}))]
+#[expect(dead_code, reason = "describes the body; it is read field by field")]
+pub(super) struct ProvisionBody {
+    /// A shared payment token; this rail is not live here.
+    #[schema(nullable = false)]
+    acp_shared_payment_token: Option<String>,
+    /// A mandate; this rail is not live here.
+    #[schema(nullable = false)]
+    ap2_mandate: Option<Value>,
+}
+
+/// How a key can be paid for.
+#[derive(Debug, Serialize, ToSchema)]
+pub(super) struct RailsJson {
+    /// In dollars.
+    price: String,
+    /// In the smallest unit of a token with 6 decimals.
+    amount: String,
+    currency: String,
+    /// True when no money moves.
+    sandbox: bool,
+    rails: Vec<RailJson>,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+pub(super) struct RailJson {
+    protocol: String,
+    versions: Vec<i64>,
+    networks: Vec<String>,
+    /// Whether it can be used here and now.
+    live: bool,
+    how: String,
+}
+
+/// A new key, shown once.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(example = json!({
+    "ok": true, "protocol": "x402", "api_key": "stk_live_…", "prefix": "stk_live_0Qm1",
+    "usage": "Send `Authorization: Bearer <api_key>` with every request.", "account_id": "acct_k3v5q7x2m4n6p8r1t9w0",
+    "plan": "free", "transaction": "0x…", "sandbox": true, "warnings": []
+}))]
+pub(super) struct ProvisionJson {
+    ok: bool,
+    /// Which payment protocol settled.
+    protocol: String,
+    /// The full key, shown once.
+    api_key: String,
+    /// First characters of the key.
+    prefix: String,
+    /// The header to use it with.
+    usage: String,
+    account_id: String,
+    plan: String,
+    /// The transaction that settled the payment.
+    transaction: Option<String>,
+    /// True when no money moved.
+    sandbox: bool,
+    warnings: Vec<String>,
+}
+
+/// See how a key can be paid for
+///
+/// Every payment protocol that is known here, and which of them are live.
+#[utoipa::path(
+    get, path = "/provision", tag = "Payments", operation_id = "listRails",
+    responses((status = 200, description = "The rails", body = RailsJson)),
+    security(()),
+)]
+pub(super) async fn menu(State(state): State<ApiState>) -> Result<Json<RailsJson>, ApiError> {
+    let payments = state.app.selling()?;
+    let amount = payments.prices.of(Item::Provision);
+    let listing = state.app.listing(Item::Provision).ok();
+    let networks = listing.iter().flat_map(|listing| listing.terms.offers());
+    let x402 = RailJson {
+        protocol: "x402".to_owned(),
+        versions: vec![1, 2],
+        networks: networks.map(|offer| offer.network().to_string()).collect(),
+        live: listing.is_some(),
+        how: "POST /provision; the 402 has the terms. Repeat with the signed payment in PAYMENT-SIGNATURE (v2) or X-PAYMENT (v1)."
+            .to_owned(),
+    };
+    let rest = [
+        ("mpp", "Authorization: Payment <credential> on POST /provision."),
+        ("acp", "acp_shared_payment_token in the JSON body of POST /provision."),
+        ("ap2", "ap2_mandate in the JSON body of POST /provision."),
+        ("card", "POST /pay/sessions makes a link at which a person pays by card."),
+    ];
+    let rest = rest.map(|(protocol, how)| RailJson {
+        protocol: protocol.to_owned(),
+        versions: Vec::new(),
+        networks: Vec::new(),
+        live: false,
+        how: format!("{how} Not live here yet."),
+    });
+    Ok(Json(RailsJson {
+        price: dollars(amount),
+        amount: amount.to_string(),
+        currency: "USD".to_owned(),
+        sandbox: payments.is_sandbox(),
+        rails: [x402].into_iter().chain(rest).collect(),
+    }))
+}
+
+/// Pay for an API key
+///
+/// Makes an account without an e-mail address, on the plan `free`, and its first key. Without a payment the answer is 402 with
+/// the terms. The same proof again gets the same key for ten minutes, from the same network or with the same
+/// `Idempotency-Key`; afterwards 409.
+#[utoipa::path(
+    post, path = "/provision", tag = "Payments", operation_id = "provisionKey",
+    params(
+        ("PAYMENT-SIGNATURE" = Option<String>, Header, description = "Proof of payment, x402 v2."),
+        ("X-PAYMENT" = Option<String>, Header, description = "Proof of payment, x402 v1."),
+        ("Idempotency-Key" = Option<String>, Header, description = "A second payment of the same wallet with the same key buys nothing again."),
+    ),
+    request_body(content = Option<ProvisionBody>, content_type = "application/json"),
+    responses(
+        (
+            status = 200, description = "The key, shown once", body = ProvisionJson,
+            headers(("PAYMENT-RESPONSE" = String, description = "The receipt; `X-PAYMENT-RESPONSE` for x402 v1.")),
+        ),
+        (
+            status = 402, description = "`payment_required`, `payment_refused`: the terms; nothing was created", body = TermsJson,
+            headers(("PAYMENT-REQUIRED" = String, description = "The terms for x402 v2, base64 of JSON.")),
+        ),
+    ),
+    security(()),
+)]
+pub(super) async fn provision(State(state): State<ApiState>, request: Request) -> Result<Response, ApiError> {
+    let (parts, body) = request.into_parts();
+    if !has_proof(&parts.headers) && body.is_end_stream() {
+        return Ok(terms::owed(&*state.app.listing(Item::Provision)?));
+    }
+    let ip = client_ip(&parts, &state);
+    state.app.take_attempt_of_anybody(ip)?;
+    let incoming = Incoming { state: &state, headers: &parts.headers, body };
+    let warnings = check(Fields::new(incoming.object(BODY_BYTES).await?))?;
+    let order = (Order::Provision, secret::hash("provision"));
+    match sell(&state, &parts.headers, ip, order, serde_json::Map::new(), ()).await? {
+        Sale::Answer(answer) => Ok(answer),
+        Sale::Sold { bought, generation } => {
+            let answer = ProvisionJson::new(&bought, warnings)?;
+            Ok(sold(StatusCode::OK, &answer, &bought.receipt, generation))
+        }
+    }
+}
+
+/// Payments in the body are refused aloud: whoever sends one believes to have paid.
+fn check(fields: Fields) -> Result<Vec<String>> {
+    for name in ["acp_shared_payment_token", "ap2_mandate"] {
+        if fields.has(name) {
+            let why = "is of a payment protocol that is not live here; nothing was charged. GET /provision lists those that are";
+            return Err(Error::field(name, why));
+        }
+    }
+    Ok(fields.warnings())
+}
+
+impl ProvisionJson {
+    fn new(bought: &Bought, warnings: Vec<String>) -> Result<Self> {
+        let Goods::Key { account, new } = &bought.goods else {
+            return Err(Error::internal("a payment for a key bought something else"));
+        };
+        Ok(Self {
+            ok: true,
+            protocol: bought.payment.protocol.clone(),
+            api_key: new.secret.clone(),
+            prefix: new.key.prefix.clone(),
+            usage: "Send `Authorization: Bearer <api_key>` with every request.".to_owned(),
+            account_id: account.id.clone(),
+            plan: account.plan.clone(),
+            transaction: bought.payment.transaction.clone(),
+            sandbox: bought.payment.sandbox,
+            warnings,
+        })
+    }
+}

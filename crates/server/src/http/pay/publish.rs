@@ -1,0 +1,214 @@
+//! `/publish`: one page, paid for, that stays up. The payment is the credential. Spec §4 Payment, §7.
+
+use super::counter::{Sale, has_proof, sell};
+use super::paid_page::PublishJson;
+use super::receipt::sold;
+use super::terms::{self, TermsJson};
+use crate::http::api::{ApiError, ApiState};
+use crate::http::extract::{Fields, Incoming, Share, client_ip, json_object};
+use axum::body::{Body, HttpBody};
+use axum::extract::{Request, State};
+use axum::response::Response;
+use bytes::Bytes;
+use dropleaf_app::{Order, Upload, UploadBody};
+use dropleaf_core::payment::Item;
+use dropleaf_core::{Code, Error, Result};
+use http::{HeaderMap, StatusCode, header};
+use utoipa::ToSchema;
+
+const NAME: &str = "index.html";
+const NAME_BYTES: usize = 240;
+/// What JSON has besides the page.
+const FRAME_BYTES: u64 = 64 * 1024;
+
+/// A page to publish. The same page as `text/html` does as well.
+#[derive(Debug, ToSchema)]
+#[schema(example = json!({"html": "<!doctype html><title>Hi</title><p>Hello"}))]
+#[expect(dead_code, reason = "describes the body; it is read field by field")]
+pub(super) struct PublishBody {
+    /// Full HTML document, 10485760 bytes at most.
+    html: String,
+    /// Logical filename; `index.html` by default.
+    #[schema(nullable = false)]
+    filename: Option<String>,
+}
+
+/// The longest body: a text escaped as JSON can take three times its size.
+pub(in crate::http) const fn most_bytes(publish_bytes: u64) -> u64 {
+    publish_bytes.saturating_mul(3).saturating_add(FRAME_BYTES)
+}
+
+/// Read the terms of publishing
+///
+/// Always 402, with the same header and body as `POST /publish` without a payment: what clients and catalogues of x402
+/// expect of a probe.
+#[utoipa::path(
+    get, path = "/publish", tag = "Payments", operation_id = "getPublishTerms",
+    responses((
+        status = 402, description = "The terms", body = TermsJson,
+        headers(("PAYMENT-REQUIRED" = String, description = "The terms for x402 v2, base64 of JSON.")),
+    )),
+    security(()),
+)]
+pub(super) async fn terms(State(state): State<ApiState>) -> Result<Response, ApiError> {
+    Ok(terms::owed(&*state.app.listing(Item::Publish)?))
+}
+
+/// Publish a page and pay for it
+///
+/// The payment is the credential: no account, no key. Without one the answer is 402 with the terms; a page that cannot be
+/// published is refused before that, so nothing is signed for it. With a proof in `PAYMENT-SIGNATURE` (x402 v2) or `X-PAYMENT`
+/// (v1) the page is there for good. The same proof with the same page gets the same answer, and is charged once.
+#[utoipa::path(
+    post, path = "/publish", tag = "Payments", operation_id = "publishPaid",
+    params(
+        ("PAYMENT-SIGNATURE" = Option<String>, Header, description = "Proof of payment, x402 v2."),
+        ("X-PAYMENT" = Option<String>, Header, description = "Proof of payment, x402 v1."),
+        ("Idempotency-Key" = Option<String>, Header, description = "A second payment of the same wallet with the same key buys nothing again."),
+    ),
+    request_body(content((PublishBody = "application/json"), (String = "text/html"))),
+    responses(
+        (
+            status = 201, description = "Published", body = PublishJson,
+            headers(("PAYMENT-RESPONSE" = String, description = "The receipt; `X-PAYMENT-RESPONSE` for x402 v1.")),
+        ),
+        (
+            status = 402, description = "`payment_required`, `payment_refused`: the terms; nothing was created", body = TermsJson,
+            headers(("PAYMENT-REQUIRED" = String, description = "The terms for x402 v2, base64 of JSON.")),
+        ),
+    ),
+    security(()),
+)]
+pub(super) async fn publish(State(state): State<ApiState>, request: Request) -> Result<Response, ApiError> {
+    let (parts, body) = request.into_parts();
+    let pays = has_proof(&parts.headers);
+    if !pays && body.is_end_stream() {
+        return Ok(terms::owed(&*state.app.listing(Item::Publish)?));
+    }
+    let ip = client_ip(&parts, &state);
+    state.app.take_attempt_of_anybody(ip)?;
+    let (page, share) = read(&state, &parts.headers, body).await?;
+    let Some(page) = page else {
+        if pays {
+            return Err(
+                Error::new(Code::EmptyFile, "There is no page to publish. Nothing was charged.").into()
+            );
+        }
+        return Ok(terms::owed(&*state.app.listing(Item::Publish)?));
+    };
+    let (request_hash, warnings) = (page.hash(), page.warnings);
+    let order = Order::Publish(state.app.check_page(page.upload).await?);
+    let sale = sell(&state, &parts.headers, ip, (order, request_hash), serde_json::Map::new(), share).await?;
+    match sale {
+        Sale::Answer(answer) => Ok(answer),
+        Sale::Sold { bought, generation } => {
+            let answer = PublishJson::new(&state.app, &bought, warnings)?;
+            Ok(sold(StatusCode::CREATED, &answer, &bought.receipt, generation))
+        }
+    }
+}
+
+/// A page as it was sent.
+struct Sent {
+    upload: Upload,
+    html: Bytes,
+    name: String,
+    warnings: Vec<String>,
+}
+
+impl Sent {
+    fn new(html: Bytes, name: String, warnings: Vec<String>) -> Self {
+        let upload = Upload {
+            filename: Some(name.clone()),
+            content_type: Some("text/html".to_owned()),
+            body: UploadBody::Memory(html.clone()),
+        };
+        Self { upload, html, name, warnings }
+    }
+
+    /// Of what is asked for, however it was wrapped.
+    fn hash(&self) -> [u8; 32] {
+        let mut hasher = blake3::Hasher::new();
+        for part in [b"publish".as_slice(), self.name.as_bytes(), &self.html] {
+            hasher.update(&(part.len() as u64).to_le_bytes());
+            hasher.update(part);
+        }
+        hasher.finalize().into()
+    }
+}
+
+/// The page of a request; None when there is none. What it takes in memory is given back with the share.
+async fn read(state: &ApiState, headers: &HeaderMap, body: Body) -> Result<(Option<Sent>, Share)> {
+    let limit = state.resolved.config.limits.publish_bytes;
+    let over = || Error::new(Code::TooLarge, format!("A page that is sold may have {limit} bytes."));
+    let kind = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let kind = kind.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    let json = kind == "application/json";
+    let most = if json { most_bytes(limit) } else { limit };
+    let incoming = Incoming { state, headers, body };
+    let (bytes, share) = incoming.bytes(most, over).await?;
+    if bytes.is_empty() {
+        return Ok((None, share));
+    }
+    if kind == "text/html" {
+        return Ok((Some(Sent::new(bytes, NAME.to_owned(), Vec::new())), share));
+    }
+    if !json {
+        return Err(Error::new(
+            Code::InvalidRequest,
+            "Send the page as JSON, {\"html\": \"…\"} with Content-Type: application/json, or as it is with Content-Type: text/html.",
+        ));
+    }
+    let object = json_object(&bytes)?;
+    drop(bytes);
+    // An object without a word in it asks for nothing, as an empty body does.
+    if object.is_empty() {
+        return Ok((None, share));
+    }
+    let mut fields = Fields::new(object);
+    let html = fields.required_text("html")?;
+    let name =
+        fields.optional_text("filename")?.map_or_else(|| Ok(NAME.to_owned()), |name| filename(&name))?;
+    if html.len() as u64 > limit {
+        return Err(over());
+    }
+    Ok((Some(Sent::new(html.into(), name, fields.warnings())), share))
+}
+
+/// A name whose ending says what the page is: HTML, whatever its author calls it.
+fn filename(name: &str) -> Result<String> {
+    let name = name.trim();
+    let bad = name.chars().any(|c| c.is_control() || c == '/' || c == '\\');
+    if name.is_empty() || name.len() > NAME_BYTES || bad {
+        return Err(Error::field(
+            "filename",
+            "must be the name of a file, 240 bytes at most, without a path",
+        ));
+    }
+    let ending = name.rsplit_once('.').map(|(_, ending)| ending.to_ascii_lowercase());
+    let html = matches!(ending.as_deref(), Some("html" | "htm"));
+    Ok(if html { name.to_owned() } else { format!("{name}.html") })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_a_name_and_says_html() {
+        assert_eq!(filename("report.HTM").unwrap(), "report.HTM");
+        assert_eq!(filename(" notes.md ").unwrap(), "notes.md.html");
+        for bad in ["", "  ", "a/b.html", "..\\x", "a\0b", &"x".repeat(241)] {
+            assert!(filename(bad).is_err(), "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn a_page_is_the_same_request_however_it_is_wrapped() {
+        let sent =
+            |html: &'static str, name: &str| Sent::new(html.into(), name.to_owned(), Vec::new()).hash();
+        assert_eq!(sent("a", NAME), sent("a", NAME));
+        assert_ne!(sent("a", NAME), sent("b", NAME));
+        assert_ne!(sent("a", NAME), sent("a", "b.html"));
+    }
+}

@@ -1,0 +1,214 @@
+//! `/unlock`: limits of an account's plan, lifted for money. The prepaid balance is drawn first. Spec §4 Payment, §5.5.
+
+use super::counter::{Sale, has_proof, sell};
+use super::receipt::sold;
+use super::terms::TermsJson;
+use crate::http::api::{ApiError, ApiState, Written};
+use crate::http::extract::{Owner, idempotency_key, once};
+use axum::Json;
+use axum::extract::{RawQuery, State};
+use axum::response::{IntoResponse, Response};
+use dropleaf_app::{Bought, Caller, CatalogueEntry, Goods, Order, Unlocked};
+use dropleaf_core::account::Account;
+use dropleaf_core::unlock::Sku;
+use dropleaf_core::{Error, Result, secret};
+use http::{HeaderMap, StatusCode};
+use serde::Serialize;
+use serde_json::{Map, Value};
+use utoipa::ToSchema;
+
+/// What can be unlocked.
+#[derive(Debug, Serialize, ToSchema)]
+pub(super) struct UnlocksJson {
+    unlocks: Vec<UnlockJson>,
+}
+
+/// One unlock. Decisions §5.4.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(example = json!({
+    "sku": "make_permanent", "title": "Permanent pages", "description": "Pages of the account lose their longest life, for good.",
+    "price": "2.00", "amount": "2000000", "amount_minor": 200, "currency": "USD", "period_days": null,
+    "networks": ["eip155:8453"]
+}))]
+pub(super) struct UnlockJson {
+    /// Send it as `feature`.
+    sku: String,
+    title: String,
+    description: String,
+    /// In dollars.
+    price: String,
+    /// In the smallest unit of a token with 6 decimals.
+    amount: String,
+    /// In cents, as it is drawn from a balance.
+    amount_minor: i64,
+    currency: String,
+    /// How long it holds; null: for good.
+    period_days: Option<i64>,
+    networks: Vec<String>,
+}
+
+/// An unlock that is active.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(example = json!({
+    "ok": true, "sku": "higher_limits", "active_until": 1_797_298_860, "paid_with": "x402", "balance_minor": 0,
+    "transaction": "0x…", "sandbox": true
+}))]
+pub(super) struct UnlockedJson {
+    ok: bool,
+    sku: String,
+    /// Epoch seconds; null: for good.
+    active_until: Option<i64>,
+    /// `x402`, `balance`, or `nothing` when it was active for good already.
+    paid_with: String,
+    /// What is left, in cents.
+    balance_minor: i64,
+    /// The transaction that settled the payment.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    transaction: Option<String>,
+    /// True when no money moved.
+    sandbox: bool,
+}
+
+/// List what can be unlocked
+#[utoipa::path(
+    get, path = "/unlock", tag = "Payments", operation_id = "listUnlocks",
+    responses((status = 200, description = "The catalogue", body = UnlocksJson)),
+    security(()),
+)]
+pub(super) async fn catalogue(State(state): State<ApiState>) -> Result<Json<UnlocksJson>, ApiError> {
+    state.app.selling()?;
+    let entry = |entry: CatalogueEntry| UnlockJson {
+        sku: entry.sku.as_str().to_owned(),
+        title: entry.sku.title().to_owned(),
+        description: entry.sku.description().to_owned(),
+        price: entry.price.trim_start_matches('$').to_owned(),
+        amount: entry.amount,
+        amount_minor: entry.amount_minor,
+        currency: entry.currency.to_owned(),
+        period_days: entry.period_days,
+        networks: entry.networks,
+    };
+    Ok(Json(UnlocksJson { unlocks: state.app.unlock_catalogue().into_iter().map(entry).collect() }))
+}
+
+/// Lift a limit of your plan
+///
+/// Drawn from the prepaid balance when it suffices; else 402 with the terms and the balance, to be paid on the EVM network with
+/// `PAYMENT-SIGNATURE` (x402 v2) or `X-PAYMENT` (v1). An unlock for a time is added to what is left of it.
+#[utoipa::path(
+    post, path = "/unlock", tag = "Payments", operation_id = "unlockFeature",
+    params(
+        ("feature" = String, Query, description = "A `sku` of the catalogue."),
+        ("PAYMENT-SIGNATURE" = Option<String>, Header, description = "Proof of payment, x402 v2."),
+        ("X-PAYMENT" = Option<String>, Header, description = "Proof of payment, x402 v1."),
+        ("Idempotency-Key" = Option<String>, Header, description = "Repeat the request safely for 24 hours."),
+    ),
+    responses(
+        (
+            status = 200, description = "Unlocked", body = UnlockedJson,
+            headers(("PAYMENT-RESPONSE" = String, description = "The receipt of a payment; `X-PAYMENT-RESPONSE` for x402 v1.")),
+        ),
+        (
+            status = 402, description = "`payment_required`, `payment_refused`: the terms; nothing was changed", body = TermsJson,
+            headers(("PAYMENT-REQUIRED" = String, description = "The terms for x402 v2, base64 of JSON.")),
+        ),
+    ),
+    security(("api_key" = [])),
+)]
+pub(super) async fn unlock(
+    State(state): State<ApiState>,
+    Owner(account): Owner,
+    RawQuery(query): RawQuery,
+    headers: HeaderMap,
+) -> Result<Response, ApiError> {
+    let sku = feature(query.as_deref().unwrap_or_default())?;
+    let asked = secret::hash(&format!("unlock\0{}\0{}", account.id, sku.as_str()));
+    // A proof is for what it was signed for: repeating it must not draw on the balance instead.
+    if !has_proof(&headers)
+        && let Some(unlocked) = from_balance(&state, &account, sku, asked, &headers).await?
+    {
+        return Ok(unlocked.into_response());
+    }
+    let account = state.app.get_account(&account.id).await?;
+    let more: Map<String, Value> =
+        [("balance_minor".to_owned(), account.balance_minor.into())].into_iter().collect();
+    let order = Order::Unlock { account, sku };
+    match sell(&state, &headers, None, (order, asked), more, ()).await? {
+        Sale::Answer(answer) => Ok(answer),
+        Sale::Sold { bought, generation } => {
+            Ok(sold(StatusCode::OK, &UnlockedJson::new(&bought)?, &bought.receipt, generation))
+        }
+    }
+}
+
+/// Which unlock is asked for.
+fn feature(query: &str) -> Result<Sku> {
+    let sent = form_urlencoded::parse(query.as_bytes()).find(|(name, _)| name == "feature");
+    let (_, text) = sent.ok_or_else(|| Error::field("feature", "is required"))?;
+    Sku::parse(&text).ok_or_else(|| {
+        let all = Sku::ALL.map(Sku::as_str).join(", ");
+        Error::field("feature", format!("must be one of {all}"))
+    })
+}
+
+/// Draws on the prepaid balance; None when it does not suffice.
+async fn from_balance(
+    state: &ApiState,
+    account: &Account,
+    sku: Sku,
+    asked: [u8; 32],
+    headers: &HeaderMap,
+) -> Result<Option<Written>> {
+    let caller = Caller { account: Some(account.clone()), grant_id: None, ip: None };
+    let once = once(state, idempotency_key(headers), &caller, Some(asked));
+    let render = |unlocked: &Unlocked| UnlockedJson::drawn(unlocked).to_bytes();
+    let done = state.app.unlock_with_balance(account, sku, once.as_ref(), render).await?;
+    Ok(done.map(|done| Written::of(done, StatusCode::OK, render)))
+}
+
+impl UnlockedJson {
+    fn drawn(unlocked: &Unlocked) -> Self {
+        Self {
+            ok: true,
+            sku: unlocked.sku.as_str().to_owned(),
+            active_until: unlocked.until,
+            paid_with: if unlocked.already { "nothing" } else { "balance" }.to_owned(),
+            balance_minor: unlocked.account.balance_minor,
+            transaction: None,
+            sandbox: false,
+        }
+    }
+
+    fn to_bytes(&self) -> Vec<u8> {
+        serde_json::to_vec(self).unwrap_or_default()
+    }
+
+    fn new(bought: &Bought) -> Result<Self> {
+        let Goods::Unlock { account, sku, until } = &bought.goods else {
+            return Err(Error::internal("a payment for an unlock bought something else"));
+        };
+        Ok(Self {
+            ok: true,
+            sku: sku.as_str().to_owned(),
+            active_until: *until,
+            paid_with: bought.payment.protocol.clone(),
+            balance_minor: account.balance_minor,
+            transaction: bought.payment.transaction.clone(),
+            sandbox: bought.payment.sandbox,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_feature_must_be_one_of_the_catalogue() {
+        assert_eq!(feature("x=1&feature=make%5Fpermanent").unwrap(), Sku::MakePermanent);
+        for bad in ["", "feature=", "feature=topup", "features=make_permanent"] {
+            assert!(feature(bad).is_err(), "{bad}");
+        }
+    }
+}

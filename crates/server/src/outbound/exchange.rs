@@ -1,0 +1,53 @@
+//! One question to a server that the operator named, and its answer: in time, of bounded size, from nobody else. Neither
+//! is ever logged. Knows nothing of what they say.
+
+use anyhow::{Context, Result};
+use bytes::{Bytes, BytesMut};
+use reqwest::{Client, RequestBuilder};
+use std::error::Error;
+use std::time::Duration;
+
+const LIMIT: usize = 256 * 1024;
+const CONNECT: Duration = Duration::from_secs(5);
+
+/// A client that goes nowhere it was not sent. Connections are kept for the next question.
+pub(super) fn client() -> Result<Client> {
+    Client::builder()
+        .redirect(reqwest::redirect::Policy::none())
+        .no_proxy()
+        .connect_timeout(CONNECT)
+        .user_agent("dropleaf")
+        .build()
+        .context("the client for payments cannot be made")
+}
+
+/// Status and body, or why there are none, in words for the log.
+pub(super) async fn exchange(request: RequestBuilder, timeout: Duration) -> Result<(u16, Bytes), String> {
+    let request = request.header(http::header::ACCEPT, "application/json").timeout(timeout);
+    let mut response = request.send().await.map_err(why)?;
+    let status = response.status();
+    // Whoever is sent elsewhere would be asked in the name of the first.
+    if status.is_redirection() {
+        return Err(format!("it answers with a redirect ({status}), which is not followed"));
+    }
+    let mut body = BytesMut::new();
+    while let Some(piece) = response.chunk().await.map_err(why)? {
+        body.extend_from_slice(&piece);
+        if body.len() > LIMIT {
+            return Err(format!("its answer is longer than {LIMIT} bytes"));
+        }
+    }
+    Ok((status.as_u16(), body.freeze()))
+}
+
+/// An error and its causes, without the address, which may hold a key.
+fn why(error: reqwest::Error) -> String {
+    let error = error.without_url();
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(next) = cause {
+        text = format!("{text}: {next}");
+        cause = next.source();
+    }
+    text
+}

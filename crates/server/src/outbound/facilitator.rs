@@ -1,0 +1,143 @@
+//! The facilitator of live payments: carries questions to it and answers back, with the headers and the time that the
+//! settings give. What they mean is `pay`'s business; whatever is no answer is lost, never good.
+
+use super::evm_rpc::EvmRpc;
+use super::exchange::{client, exchange};
+use crate::config::{Asking, FacilitatorSettings};
+use anyhow::Result;
+use dropleaf_app::{Ask, Facilitator, Lost, Reply, Trace};
+use dropleaf_core::payment::Payment;
+use futures_util::future::BoxFuture;
+use http::header::CONTENT_TYPE;
+use reqwest::{Client, RequestBuilder};
+
+#[derive(Debug)]
+pub(crate) struct RemoteFacilitator {
+    client: Client,
+    verify: Asking,
+    settle: Asking,
+    supported: Asking,
+    chain: Option<EvmRpc>,
+}
+
+impl RemoteFacilitator {
+    pub(crate) fn new(settings: &FacilitatorSettings) -> Result<Self> {
+        let FacilitatorSettings { verify, settle, supported, evm_rpc_url } = settings.clone();
+        let client = client()?;
+        let chain = evm_rpc_url.map(|url| EvmRpc::new(client.clone(), url));
+        Ok(Self { client, verify, settle, supported, chain })
+    }
+}
+
+async fn carry(request: RequestBuilder, asking: &Asking) -> Result<Reply, Lost> {
+    let request = request.headers(asking.headers.clone());
+    let (status, body) = exchange(request, asking.timeout).await.map_err(Lost)?;
+    Ok(Reply { status, body })
+}
+
+impl Facilitator for RemoteFacilitator {
+    fn ask<'a>(&'a self, ask: Ask, body: &'a str) -> BoxFuture<'a, Result<Reply, Lost>> {
+        let asking = match ask {
+            Ask::Verify => &self.verify,
+            Ask::Settle => &self.settle,
+        };
+        let request = self.client.post(asking.url.clone()).header(CONTENT_TYPE, "application/json");
+        Box::pin(carry(request.body(body.to_owned()), asking))
+    }
+
+    fn supported(&self) -> BoxFuture<'_, Result<Reply, Lost>> {
+        Box::pin(carry(self.client.get(self.supported.url.clone()), &self.supported))
+    }
+
+    fn trace<'a>(&'a self, payment: &'a Payment) -> BoxFuture<'a, Trace> {
+        match &self.chain {
+            Some(chain) => Box::pin(chain.trace(payment)),
+            None => Box::pin(async { Trace::CannotTell }),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::outbound::stranger::{Stranger, answer};
+    use http::{HeaderMap, HeaderName, HeaderValue};
+    use std::time::Duration;
+
+    fn facilitator(url: &str) -> RemoteFacilitator {
+        crate::tls::install_provider();
+        let asking = |operation: &str, header: Option<&'static str>| Asking {
+            url: format!("{url}/{operation}").parse().unwrap(),
+            headers: header.into_iter().fold(HeaderMap::new(), |mut all, value| {
+                all.insert(HeaderName::from_static("authorization"), HeaderValue::from_static(value));
+                all
+            }),
+            timeout: Duration::from_millis(500),
+        };
+        RemoteFacilitator::new(&FacilitatorSettings {
+            verify: asking("verify", None),
+            settle: asking("settle", Some("Bearer only-to-settle")),
+            supported: asking("supported", None),
+            evm_rpc_url: None,
+        })
+        .unwrap()
+    }
+
+    #[tokio::test]
+    async fn bytes_go_there_and_come_back_with_the_headers_of_the_operation() {
+        let there = Stranger::new(vec![
+            answer(200, r#"{"isValid":true}"#),
+            answer(402, r#"{"success":false}"#),
+            answer(200, r#"{"kinds":[]}"#),
+        ]);
+        let facilitator = facilitator(&there.url);
+        let reply = facilitator.ask(Ask::Verify, r#"{"a":1}"#).await.unwrap();
+        assert_eq!((reply.status, reply.body.as_ref()), (200, &br#"{"isValid":true}"#[..]));
+        // What it refuses with is an answer too.
+        let reply = facilitator.ask(Ask::Settle, r#"{"a":2}"#).await.unwrap();
+        assert_eq!((reply.status, reply.body.as_ref()), (402, &br#"{"success":false}"#[..]));
+        assert_eq!(facilitator.supported().await.unwrap().status, 200);
+        let heard = there.heard();
+        assert!(heard[0].starts_with("POST /verify ") && heard[0].ends_with(r#"{"a":1}"#), "{heard:?}");
+        assert!(heard[0].contains("content-type: application/json") && !heard[0].contains("authorization"));
+        assert!(heard[1].starts_with("POST /settle ") && heard[1].ends_with(r#"{"a":2}"#), "{heard:?}");
+        assert!(heard[1].contains("authorization: Bearer only-to-settle"), "{heard:?}");
+        assert!(heard[2].starts_with("GET /supported ") && !heard[2].contains("authorization"), "{heard:?}");
+        assert!(!heard.iter().any(|request| request.contains("cookie")));
+        assert_eq!(there.connections(), 1, "the connection is kept");
+    }
+
+    #[tokio::test]
+    async fn whatever_is_no_answer_is_lost() {
+        let elsewhere = Stranger::new(vec![answer(200, r#"{"isValid":true,"success":true}"#)]);
+        let redirect = format!("HTTP/1.1 308 x\r\nlocation: {}\r\ncontent-length: 0\r\n\r\n", elsewhere.url);
+        let whole = "x".repeat(256 * 1024);
+        for (case, sent) in [
+            ("redirect", redirect),
+            ("oversize", answer(200, &format!("{whole}x"))),
+            ("closed", String::new()),
+            ("cut short", "HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n{\"isVa".to_owned()),
+            ("not HTTP", "SSH-2.0-x\r\n".to_owned()),
+            ("slow", Stranger::SILENCE.to_owned()),
+        ] {
+            for ask in [Ask::Verify, Ask::Settle] {
+                let there = Stranger::new(vec![sent.clone()]);
+                let lost = facilitator(&there.url).ask(ask, "{\"secret\":1}").await;
+                let Err(Lost(why)) = lost else { panic!("{case}") };
+                assert!(
+                    !why.is_empty() && !why.contains("secret") && !why.contains("127.0.0.1"),
+                    "{case}: {why}"
+                );
+            }
+        }
+        assert!(elsewhere.heard().is_empty(), "nobody was asked in its place");
+        let there = Stranger::new(vec![answer(200, &whole)]);
+        assert!(facilitator(&there.url).supported().await.is_ok(), "the limit itself is no fault");
+    }
+
+    #[tokio::test]
+    async fn nobody_there_is_lost_too() {
+        let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+        assert!(facilitator(&format!("http://{free}")).supported().await.is_err());
+    }
+}

@@ -1,0 +1,85 @@
+//! A server for tests that answers as it is told, byte for byte.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread;
+
+pub(super) struct Stranger {
+    pub(super) url: String,
+    heard: Arc<Mutex<Vec<String>>>,
+    connections: Arc<AtomicUsize>,
+}
+
+/// An answer with this status and body.
+pub(super) fn answer(status: u16, body: &str) -> String {
+    format!(
+        "HTTP/1.1 {status} x\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
+        body.len()
+    )
+}
+
+impl Stranger {
+    /// In place of an answer: the connection stays open and nothing comes.
+    pub(super) const SILENCE: &str = "(silence)";
+
+    /// Gives these answers, one for each request, and then ends. An empty one closes the connection.
+    pub(super) fn new(answers: Vec<String>) -> Self {
+        let mut answers = answers.into_iter();
+        Self::answering(move |_| answers.next())
+    }
+
+    /// Answers each request, head and body, as `reply` says; None ends it.
+    pub(super) fn answering(mut reply: impl FnMut(&str) -> Option<String> + Send + 'static) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        let (heard, connections) = (Arc::new(Mutex::new(Vec::new())), Arc::new(AtomicUsize::new(0)));
+        let (noted, counted) = (Arc::clone(&heard), Arc::clone(&connections));
+        thread::spawn(move || {
+            let mut silent = Vec::new();
+            for stream in listener.incoming() {
+                counted.fetch_add(1, Ordering::SeqCst);
+                let mut stream = BufReader::new(stream.unwrap());
+                while let Some(request) = read(&mut stream) {
+                    let Some(sent) = reply(&request) else { return };
+                    noted.lock().unwrap().push(request);
+                    if sent == Self::SILENCE {
+                        silent.push(stream);
+                        break;
+                    }
+                    let sent_whole = stream.get_mut().write_all(sent.as_bytes()).is_ok();
+                    // Only what `answer` made is a whole one, with another possible after it.
+                    if !sent_whole || !sent.contains("content-type: application/json") {
+                        break;
+                    }
+                }
+            }
+        });
+        Self { url, heard, connections }
+    }
+
+    pub(super) fn heard(&self) -> Vec<String> {
+        self.heard.lock().unwrap().clone()
+    }
+
+    pub(super) fn connections(&self) -> usize {
+        self.connections.load(Ordering::SeqCst)
+    }
+}
+
+/// One request; None when there is none any more.
+fn read(stream: &mut BufReader<TcpStream>) -> Option<String> {
+    let mut text = String::new();
+    while !text.ends_with("\r\n\r\n") {
+        if stream.read_line(&mut text).ok()? == 0 {
+            return None;
+        }
+    }
+    let length = text
+        .lines()
+        .find_map(|line| line.to_ascii_lowercase().strip_prefix("content-length: ")?.parse().ok());
+    let mut body = vec![0; length.unwrap_or(0)];
+    stream.read_exact(&mut body).ok()?;
+    Some(text + &String::from_utf8(body).unwrap())
+}

@@ -1,0 +1,223 @@
+//! The same faults as met at the door: what a client is told when its payment meets a facilitator that fails, when it hangs
+//! up, when it sends twenty copies, and when the server itself is killed.
+
+use crate::harness::{Answer, Call, Dropleaf, FakeFacilitator, Fault, Node, Purse, Setup, page};
+use dropleaf_core::payment::Item;
+use dropleaf_core::{Clock, SystemClock};
+use dropleaf_pay::{Amount, Asset, EvmAddress, Offer, Receipt, Resource, Terms, Token};
+use dropleaf_store::{Db, Stmt};
+use futures_util::future::join_all;
+use serde_json::json;
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Child, Stdio};
+use std::sync::Arc;
+use tempfile::TempDir;
+
+const PAY_TO: &str = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8";
+const PRICE: u64 = 500_000;
+const PENDING: &str =
+    r#"{"success":false,"errorReason":"settlement_pending","transaction":"0xabc","network":"eip155:8453"}"#;
+
+async fn node(fake: &FakeFacilitator) -> Node {
+    let setup = Setup::new().set("payments.mode", "live").set("payments.facilitator_url", fake.url());
+    let setup = setup.set("payments.settle_timeout_seconds", "1").set("payments.verify_timeout_seconds", "1");
+    setup.set("payments.evm_pay_to", PAY_TO).start().await
+}
+
+async fn publish(node: &Node, nonce: u8) -> Answer {
+    let terms = node.app().listing(Item::Publish).unwrap().terms.clone();
+    let proof = Purse::new().header(&terms, nonce, node.app().now());
+    let body = json!({"html": page("Paid for")});
+    node.post("/publish").header("payment-signature", &proof).json(&body).send().await
+}
+
+#[tokio::test]
+async fn an_unknown_outcome_is_502_without_terms_and_the_same_header_gets_the_page() {
+    let fake = FakeFacilitator::start().await;
+    let node = node(&fake).await;
+    let faults = [
+        Fault::says(500, "{}"),
+        Fault::does_and_says(200, "garbage"),
+        Fault::does_and_says(200, PENDING),
+        Fault::says(200, r#"{"success":"true","transaction":"0xabc","network":"eip155:8453"}"#),
+        Fault::Closes,
+        Fault::DoesAndCloses,
+        Fault::Hangs,
+    ];
+    for (nonce, fault) in (1..).zip(faults) {
+        fake.next(Call::Settle, [fault.clone(), fault.clone()]);
+        let answer = publish(&node, nonce).await;
+        for header in ["payment-required", "payment-response"] {
+            assert!(!answer.has(header), "{fault:?}: {header}");
+        }
+        assert!(answer.has("retry-after"), "{fault:?}");
+        assert_eq!(answer.json().get("accepts"), None, "{fault:?}");
+        let named = format!("{fault:?}").contains("0xabc").then(|| json!("0xabc"));
+        assert_eq!(answer.json().get("transaction"), named.as_ref(), "{fault:?}");
+        answer.refused(502, "settlement_unknown");
+
+        let sold = publish(&node, nonce).await.expect(201);
+        assert!(Receipt::parse(sold.header("payment-response")).is_some());
+        assert_eq!(fake.moved(), u64::from(nonce) * PRICE, "{fault:?}");
+        assert_eq!(publish(&node, nonce).await.expect(201).body, sold.body, "{fault:?}");
+        node.get(sold.json()["url"].as_str().unwrap()).send().await.expect(200);
+        assert_eq!(node.count("SELECT COUNT(*) FROM sites").await, i64::from(nonce));
+    }
+}
+
+#[tokio::test]
+async fn a_facilitator_that_cannot_verify_is_502_and_one_that_refuses_to_settle_is_402_with_a_receipt() {
+    let fake = FakeFacilitator::start().await;
+    let node = node(&fake).await;
+    for fault in [Fault::says(500, "{}"), Fault::says(200, "garbage"), Fault::Closes, Fault::Hangs] {
+        fake.next(Call::Verify, [fault]);
+        publish(&node, 1).await.refused(502, "facilitator_unavailable");
+    }
+    assert_eq!((fake.calls(Call::Settle), node.count("SELECT COUNT(*) FROM payments").await), (0, 0));
+
+    let no =
+        r#"{"success":false,"errorReason":"insufficient_funds","transaction":"","network":"eip155:8453"}"#;
+    fake.next(Call::Settle, [Fault::says(200, no)]);
+    let answer = publish(&node, 1).await;
+    let receipt = Receipt::parse(answer.header("payment-response")).unwrap();
+    assert!(format!("{receipt:?}").contains("insufficient_funds"));
+    assert!(answer.has("payment-required"), "and the terms again");
+    answer.refused(402, "payment_refused");
+    publish(&node, 1).await.expect(201);
+    assert_eq!(fake.moved(), PRICE);
+}
+
+#[tokio::test]
+async fn who_hangs_up_loses_nothing() {
+    let fake = FakeFacilitator::start().await;
+    let node = node(&fake).await;
+    fake.next(Call::Settle, [Fault::Waits]);
+    tokio::select! {
+        biased;
+        _ = publish(&node, 1) => panic!("it stalls"),
+        call = fake.stalled() => assert_eq!(call, Call::Settle),
+    }
+    // The client has gone; a copy of its request waits for the first.
+    fake.let_go();
+    publish(&node, 1).await.expect(201);
+    assert_eq!((fake.calls(Call::Settle), fake.moved()), (1, PRICE));
+    assert_eq!(node.count("SELECT COUNT(*) FROM sites").await, 1);
+}
+
+#[tokio::test]
+async fn twenty_copies_over_http_get_the_same_answer() {
+    let fake = FakeFacilitator::start().await;
+    let node = node(&fake).await;
+    let answers = join_all((0..20).map(|_| publish(&node, 1))).await;
+    let bodies: Vec<_> = answers.into_iter().map(|answer| answer.expect(201).body).collect();
+    assert!(bodies.windows(2).all(|two| two[0] == two[1]));
+    assert_eq!((fake.calls(Call::Settle), fake.moved()), (1, PRICE));
+    assert_eq!(node.count("SELECT COUNT(*) FROM sites").await, 1);
+}
+
+/// The real binary, in live mode.
+struct Served {
+    child: Child,
+    url: String,
+}
+
+impl Served {
+    fn start(dir: &Path, facilitator: &str) -> Self {
+        let mut command = Dropleaf::in_dir(dir).command(&["serve", "--listen", "localhost:0"]);
+        for (name, value) in [
+            ("DROPLEAF_DATA_DIR", dir.join("data").to_str().unwrap()),
+            ("DROPLEAF_PAYMENTS__MODE", "live"),
+            ("DROPLEAF_PAYMENTS__FACILITATOR_URL", facilitator),
+            ("DROPLEAF_PAYMENTS__EVM_PAY_TO", PAY_TO),
+        ] {
+            command.env(name, value);
+        }
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+        let said = BufReader::new(child.stdout.take().unwrap());
+        let url = said.lines().find_map(|line| {
+            let line = line.unwrap();
+            let at = line.find("http://localhost:")?;
+            let port: String =
+                line[at + "http://localhost:".len()..].chars().take_while(char::is_ascii_digit).collect();
+            Some(format!("http://127.0.0.1:{port}"))
+        });
+        Self { child, url: url.unwrap() }
+    }
+
+    async fn publish(&self, header: String) -> Option<(u16, serde_json::Value)> {
+        let client = reqwest::Client::builder().no_proxy().build().unwrap();
+        let request = client.post(format!("{}/publish", self.url)).header("x-payment", header);
+        let answer = request.header("content-type", "text/html").body(page("Paid for")).send().await.ok()?;
+        let status = answer.status().as_u16();
+        Some((status, serde_json::from_slice(&answer.bytes().await.ok()?).unwrap()))
+    }
+
+    fn kill(mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+}
+
+/// What the binary asks for, as far as the first generation signs it.
+fn terms() -> Terms {
+    let pay_to = EvmAddress::parse(PAY_TO).unwrap();
+    let asset = Asset::Evm { chain_id: 8453, token: Token::usdc(8453).unwrap(), pay_to };
+    let resource = Resource {
+        url: "http://localhost/publish".into(),
+        description: String::new(),
+        mime_type: "application/json".into(),
+    };
+    Terms::new(resource, vec![Offer::new(asset, Amount::new(PRICE), 180)]).unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_binary_killed_while_it_settles_finishes_after_its_restart() {
+    dropleaf::tls::install_provider();
+    let (dir, clock) = (TempDir::new().unwrap(), Arc::new(SystemClock::default()));
+    let fake = FakeFacilitator::start_with(clock.clone()).await;
+    let (url, place) = (fake.url(), dir.path().to_owned());
+    let start = || {
+        let (url, place) = (url.clone(), place.clone());
+        tokio::task::spawn_blocking(move || Served::start(&place, &url))
+    };
+    let served = start().await.unwrap();
+    let proofs = [1, 2].map(|nonce| Purse::new().v1().header(&terms(), nonce, clock.now()));
+    // One that was not settled yet when the server dies, and one that was.
+    fake.next(Call::Settle, [Fault::Waits, Fault::DoesAndWaits]);
+    tokio::select! {
+        biased;
+        answers = join_all(proofs.iter().map(|proof| served.publish(proof.clone()))) => panic!("{answers:?}"),
+        () = async { for _ in 0..2 { fake.stalled().await; } } => {}
+    }
+    served.kill();
+    for _ in 0..2 {
+        fake.let_go();
+        fake.passed().await;
+    }
+    // As if the holds of the dead had run out.
+    let db = Db::open(&format!("sqlite:{}", dir.path().join("data/dropleaf.db").display())).await.unwrap();
+    db.exec(Stmt::new("UPDATE payments SET held_until = 0", Vec::new())).await.unwrap();
+    let states = async || {
+        let sql = "SELECT state FROM payments";
+        db.list(sql, Vec::new(), |row| Ok(row.text(0)?.to_owned())).await.unwrap()
+    };
+    assert_eq!(states().await, ["settling", "settling"]);
+
+    let served = start().await.unwrap();
+    for proof in proofs {
+        // The start-up may be at it this very moment.
+        let (status, body) = loop {
+            match served.publish(proof.clone()).await.unwrap() {
+                (409, body) if body["error"] == "payment_in_flight" => tokio::task::yield_now().await,
+                answer => break answer,
+            }
+        };
+        assert_eq!(status, 201, "{body}");
+        assert_eq!(served.publish(proof).await.unwrap(), (201, body));
+    }
+    assert_eq!(states().await, ["fulfilled", "fulfilled"]);
+    assert_eq!((fake.ledger().len(), fake.moved()), (2, 2 * PRICE));
+    served.kill();
+    db.close().await;
+}

@@ -1,0 +1,60 @@
+//! `payments.mode = "off"`: nothing is sold, and nothing says otherwise. Decisions §5.1.
+
+use crate::harness::{Form, Node, Setup, page};
+use serde_json::json;
+
+async fn off() -> Node {
+    Setup::new().set("payments.mode", "off").start().await
+}
+
+#[tokio::test]
+async fn paid_routes_are_404() {
+    let node = off().await;
+    for path in ["/publish", "/provision", "/unlock", "/unlock?feature=make_permanent"] {
+        node.get(path).send().await.refused(404, "not_found");
+        node.post(path).send().await.refused(404, "not_found");
+        let answer = node.post(path).key(&node.key).json(&json!({"html": "<p>"})).send().await;
+        assert!(!answer.refused(404, "not_found").has("payment-required"), "{path}");
+        node.post(path).header("x-payment", "e30=").send().await.refused(404, "not_found");
+    }
+    for path in ["/.well-known/x402-service", "/.well-known/x402", "/discovery/resources"] {
+        node.get(path).send().await.refused(404, "not_found");
+    }
+    node.post("/wallet-auth/challenge").json(&json!({"wallet": "0x"})).send().await.refused(404, "not_found");
+}
+
+#[tokio::test]
+async fn openapi_and_the_guides_do_not_speak_of_paying() {
+    let node = off().await;
+    let answer = node.get("/openapi.json").send().await.expect(200);
+    let document = answer.json();
+    for path in document["paths"].as_object().unwrap().keys() {
+        assert!(
+            !["/publish", "/provision", "/unlock", "/wallet-auth/challenge"].contains(&path.as_str()),
+            "{path}"
+        );
+    }
+    for word in
+        ["Payments", "x-payment-info", "wallet_signature", "TermsJson", "PublishBody", "PAYMENT-REQUIRED"]
+    {
+        assert!(!answer.text().contains(&format!("\"{word}\"")), "{word}");
+    }
+    assert!(document["components"]["schemas"]["SiteJson"].is_object(), "what is used stays");
+    assert!(document["components"]["schemas"]["Error"].is_object());
+    for path in ["/", "/auth.md", "/llms.txt", "/design-guide"] {
+        let text = node.get(path).send().await.expect(200).text();
+        for word in ["x402", "/publish", "/provision", "PAYMENT-SIGNATURE", "wallet"] {
+            assert!(!text.contains(word), "{path}: {word}");
+        }
+        assert!(!text.contains("{%"), "{path}");
+    }
+    assert!(!node.get("/docs").browser().send().await.expect(200).text().contains("x402"));
+}
+
+#[tokio::test]
+async fn everything_else_goes_on() {
+    let node = off().await;
+    let site = node.publish(Form::file("a.html", page("Free"))).await;
+    node.get(site["url"].as_str().unwrap()).send().await.expect(200);
+    node.get("/me").key(&node.key).send().await.expect(200);
+}

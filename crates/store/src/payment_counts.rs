@@ -1,0 +1,38 @@
+//! How many payments were settled: the figures of the public service record.
+
+use crate::db::DbError;
+use crate::store::Store;
+
+/// Settled payments for one item on one network.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SettledCount {
+    pub network: String,
+    pub item: String,
+    pub count: i64,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Settlements(pub Vec<SettledCount>);
+
+impl Settlements {
+    pub fn total(&self) -> i64 {
+        self.0.iter().map(|one| one.count).sum()
+    }
+}
+
+impl Store {
+    /// Payments whose money moved, those of the sandbox or the others.
+    pub async fn count_settlements(&self, sandbox: bool) -> Result<Settlements, DbError> {
+        let sql = "SELECT network, item, COUNT(*) FROM payments \
+                   WHERE state IN ('settled', 'fulfilled') AND sandbox = $1 \
+                   GROUP BY network, item ORDER BY network, item";
+        let rows = self.db.list(sql, vec![sandbox.into()], |row| {
+            Ok(SettledCount {
+                network: row.text(0)?.to_owned(),
+                item: row.text(1)?.to_owned(),
+                count: row.int(2)?,
+            })
+        });
+        rows.await.map(Settlements)
+    }
+}
