@@ -44,13 +44,13 @@ impl Market {
 
     /// Terms that are as they were stay the same listing.
     fn put(&self, listings: Vec<Listing>) {
-        let mut held = self.shelf.write().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.shelf.write().unwrap_or_else(PoisonError::into_inner);
         let kept = |new: Listing| {
-            let old = held.iter().find(|old| old.item == new.item && old.terms == new.terms);
+            let old = known.iter().find(|old| old.item == new.item && old.terms == new.terms);
             old.cloned().unwrap_or_else(|| Arc::new(new))
         };
         let listings = listings.into_iter().map(kept).collect();
-        *held = listings;
+        *known = listings;
     }
 }
 

@@ -198,11 +198,11 @@ async fn the_binary_killed_while_it_settles_finishes_after_its_restart() {
     // As if the holds of the dead had run out.
     let db = Db::open(&format!("sqlite:{}", dir.path().join("data/dropleaf.db").display())).await.unwrap();
     db.exec(Stmt::new("UPDATE payments SET held_until = 0", Vec::new())).await.unwrap();
-    let states = async || {
+    let rows = async || {
         let sql = "SELECT state FROM payments";
         db.list(sql, Vec::new(), |row| Ok(row.text(0)?.to_owned())).await.unwrap()
     };
-    assert_eq!(states().await, ["settling", "settling"]);
+    assert_eq!(rows().await, ["settling", "settling"]);
 
     let served = start().await.unwrap();
     for proof in proofs {
@@ -216,7 +216,7 @@ async fn the_binary_killed_while_it_settles_finishes_after_its_restart() {
         assert_eq!(status, 201, "{body}");
         assert_eq!(served.publish(proof).await.unwrap(), (201, body));
     }
-    assert_eq!(states().await, ["fulfilled", "fulfilled"]);
+    assert_eq!(rows().await, ["fulfilled", "fulfilled"]);
     assert_eq!((fake.ledger().len(), fake.moved()), (2, 2 * PRICE));
     served.kill();
     db.close().await;

@@ -76,7 +76,7 @@ async fn a_process_of_its_own_pays() {
     let nonce = u8::try_from(handed["nonce"].as_u64().unwrap()).unwrap();
     let proof = Purse::new().sign(&terms, nonce, app.now());
     let order = Order::Publish(app.check_page(Upload::html(HTML.to_owned())).await.unwrap());
-    let bought = app.pay(request(order, proof, HTML)).await.unwrap();
+    let bought = Box::pin(app.pay(request(order, proof, HTML))).await.unwrap();
     println!("\nBOUGHT {}", page(&bought).0);
     std::future::pending::<()>().await;
 }

@@ -36,7 +36,7 @@ pub(crate) struct Till {
 pub(crate) async fn at_each_till(test: impl AsyncFn(&Till)) {
     for database in [Database::Sqlite, Database::postgres().await] {
         let till = Till::open(&database).await;
-        test(&till).await;
+        Box::pin(test(&till)).await;
         till.app.close().await;
         database.remove().await;
     }
@@ -85,7 +85,8 @@ impl Till {
     }
 
     pub(crate) async fn publish_html(&self, proof: Proof, html: &str) -> Result<Bought, PayError> {
-        self.app.pay(self.page_request(proof, html).await).await
+        let request = self.page_request(proof, html).await;
+        Box::pin(self.app.pay(request)).await
     }
 
     pub(crate) async fn page_request(&self, proof: Proof, html: &str) -> PayRequest {
@@ -101,7 +102,8 @@ impl Till {
     ) -> Result<Bought, PayError> {
         let request = request(Order::Provision, proof.clone(), "a key");
         let ip = Some(IpAddr::from(from));
-        self.app.pay(PayRequest { ip, once_key: once.map(str::to_owned), ..request }).await
+        let request = PayRequest { ip, once_key: once.map(str::to_owned), ..request };
+        Box::pin(self.app.pay(request)).await
     }
 
     pub(crate) async fn rows<T: Send + 'static>(
