@@ -97,7 +97,7 @@ impl App {
             return self.again_named(first, &asked).await;
         }
         match self.reserve(request.order, &checked, ask, &asked, refused).await? {
-            Reserved::Now(payment) => self.drive(*payment, true).await,
+            Reserved::Now(payment) => Box::pin(self.drive(*payment, true)).await,
             // Another node was faster with the same payment, or with another under the same name.
             Reserved::Before => match self.store.find_payment_by_key(known.key.as_str()).await? {
                 Some(payment) => self.again(payment, &asked).await,

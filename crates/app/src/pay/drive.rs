@@ -43,7 +43,7 @@ impl App {
         self.move_on(payment, held).await
     }
 
-    /// To the end, or as far as it goes. `told`: somebody waits for the answer.
+    /// To the end, or as far as it goes. `told`: somebody waits for the answer. Large, so callers box it.
     pub(super) async fn drive(&self, payment: Payment, told: bool) -> Result<Bought, PayError> {
         let first = payment.state == PaymentState::Verified;
         let mut payment = payment;

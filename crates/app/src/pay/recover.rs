@@ -46,7 +46,7 @@ impl App {
         // A request works on it.
         let Some(_turn) = self.payment_locks.try_take(&payment.key) else { return false };
         let driven = match self.hold(&payment).await {
-            Ok(held) => self.drive(held, false).await,
+            Ok(held) => Box::pin(self.drive(held, false)).await,
             Err(error) => Err(error),
         };
         match driven {

@@ -21,7 +21,7 @@ impl App {
             | PaymentState::Settled
             | PaymentState::Unknown => {
                 let held = self.hold(&payment).await?;
-                self.drive(held, true).await
+                Box::pin(self.drive(held, true)).await
             }
             // It was refused a moment ago, on another node: the next request starts afresh.
             PaymentState::Refused => Err(super::act::in_flight(1)),

@@ -68,7 +68,7 @@ impl App {
 
     async fn finish(&self, payment: &Payment) {
         let driven = match self.hold(payment).await {
-            Ok(held) => self.drive(held, false).await,
+            Ok(held) => Box::pin(self.drive(held, false)).await,
             Err(error) => Err(error),
         };
         if let Err(PayError::Failed(error)) = driven {

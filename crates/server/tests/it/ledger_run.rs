@@ -236,7 +236,7 @@ impl Run<'_> {
     }
 
     async fn check(&self) {
-        let (till, told) = (self.till, self.told.lock().unwrap());
+        let (till, told) = (self.till, std::mem::take(&mut *self.told.lock().unwrap()));
         let start = Instant::now();
         let audit = till.app.audit_books().await.unwrap();
         let took = start.elapsed();
