@@ -22,7 +22,7 @@ use dropleaf_core::ledger::Unit;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-/// The tag of the operations that are gone when nothing is sold.
+/// The tag of the operations that are gone when nothing is sold; the wallet's challenge sells nothing and stays.
 pub(super) const TAG: &str = "Payments";
 
 /// The operations, each with its documentation.
