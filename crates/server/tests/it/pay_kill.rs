@@ -210,7 +210,10 @@ async fn killed_after_the_settlement_a_key_and_an_unlock_are_there_for_their_mon
         let order = Order::Unlock { account, sku: Sku::HigherLimits };
         let again = Box::pin(after.app.pay(request(order, till.sign(unlock, 2), HTML))).await.unwrap();
         assert!(again.again);
-        assert_eq!(after.app.get_account(&unlocked.id).await.unwrap().unlocks.until(Sku::HigherLimits), until);
+        assert_eq!(
+            after.app.get_account(&unlocked.id).await.unwrap().unlocks.until(Sku::HigherLimits),
+            until
+        );
         assert_eq!(after.fake.moved(), moved);
     })
     .await;

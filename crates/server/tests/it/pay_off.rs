@@ -31,14 +31,9 @@ async fn openapi_and_the_guides_do_not_speak_of_paying() {
     let answer = node.get("/openapi.json").send().await.expect(200);
     let document = answer.json();
     for path in document["paths"].as_object().unwrap().keys() {
-        assert!(
-            !["/publish", "/provision", "/unlock"].contains(&path.as_str()),
-            "{path}"
-        );
+        assert!(!["/publish", "/provision", "/unlock"].contains(&path.as_str()), "{path}");
     }
-    for word in
-        ["Payments", "x-payment-info", "TermsJson", "PublishBody", "PAYMENT-REQUIRED"]
-    {
+    for word in ["Payments", "x-payment-info", "TermsJson", "PublishBody", "PAYMENT-REQUIRED"] {
         assert!(!answer.text().contains(&format!("\"{word}\"")), "{word}");
     }
     assert!(document["components"]["schemas"]["SiteJson"].is_object(), "what is used stays");

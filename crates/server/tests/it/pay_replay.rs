@@ -157,7 +157,10 @@ async fn who_knows_the_name_of_the_request_may_ask_for_the_key_from_elsewhere() 
         let proof = till.sign(Item::Provision, 1);
         let first = till.provision(&proof, HOME, Some("my own request 1")).await.unwrap();
         failed(till.provision(&proof, ELSEWHERE, Some("another")).await, Code::PaymentUsed);
-        assert_eq!(key(&till.provision(&proof, ELSEWHERE, Some("my own request 1")).await.unwrap()), key(&first));
+        assert_eq!(
+            key(&till.provision(&proof, ELSEWHERE, Some("my own request 1")).await.unwrap()),
+            key(&first)
+        );
 
         till.clock.advance(60);
         let purse = Purse::new().identified("payment-0123456789");

@@ -148,10 +148,8 @@ async fn what_is_settled_is_taken_up_first() {
             ("pay_2", PaymentState::Settled, 3),
             ("pay_3", PaymentState::Settling, 2),
         ] {
-            let payment = dropleaf_core::payment::Payment {
-                held_until,
-                ..crate::harness::payment(id, state)
-            };
+            let payment =
+                dropleaf_core::payment::Payment { held_until, ..crate::harness::payment(id, state) };
             store.commit(vec![payments::insert(&payment)]).await.unwrap();
         }
         let ids = async |sandbox, limit| -> Vec<String> {
