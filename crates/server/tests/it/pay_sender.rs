@@ -167,6 +167,8 @@ async fn the_name_of_a_payment_that_is_not_decided_does_not_lapse() {
         till.fake.next(Call::Settle, [Fault::Closes]);
         let anew = till.sign(Item::Publish, 2);
         failed(till.publish_from(&anew, HOME, Some(NAME)).await, Code::SettlementUnknown);
+        // By now only the chain can tell.
+        till.fake.sees_the_chain();
         till.clock.advance(COME_BACK);
         let anew = till.sign(Item::Publish, 3);
         page(&till.publish_from(&anew, HOME, Some(NAME)).await.unwrap());

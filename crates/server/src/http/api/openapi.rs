@@ -43,7 +43,7 @@ const CHANGING: &[u16] = &[402, 409, 410, 413, 422, 507];
 const PAYING: &[u16] = &[502];
 
 static DOCUMENT: LazyLock<Value> = LazyLock::new(|| {
-    let mut router = operations().merge(pay::operations());
+    let mut router = operations().merge(pay::kept()).merge(pay::operations());
     let mut document = Head::openapi();
     document.merge(std::mem::take(router.get_openapi_mut()));
     let mut document = serde_json::to_value(document).unwrap_or_default();

@@ -31,7 +31,11 @@ pub(super) fn operations() -> OpenApiRouter<ApiState> {
         .routes(routes!(publish::terms, publish::publish))
         .routes(routes!(provision::menu, provision::provision))
         .routes(routes!(unlock::catalogue, unlock::unlock))
-        .routes(routes!(wallet::challenge))
+}
+
+/// What stays when nothing is sold any more.
+pub(super) fn kept() -> OpenApiRouter<ApiState> {
+    OpenApiRouter::new().routes(routes!(wallet::challenge))
 }
 
 /// What describes them.
