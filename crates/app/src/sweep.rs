@@ -18,6 +18,8 @@ const COLLECT_BATCH: i64 = 100_000;
 /// A node that died in the middle keeps the others waiting this long.
 const SWEEP_SECONDS: i64 = 300;
 const COLLECT_SECONDS: i64 = 3600;
+/// Names of payments are kept so much longer: they hold as long as the payment is not decided.
+const NAMES_SECONDS: i64 = 90 * 86_400;
 
 /// What one sweep did.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
@@ -82,7 +84,7 @@ impl App {
             sessions::delete_expired(now),
             passkeys::delete_expired_ceremonies(now),
             device_logins::delete_expired(now - KEPT_SECONDS),
-            idempotency::delete_old(now - keep.idempotency),
+            idempotency::delete_old(now - keep.idempotency, now - keep.idempotency - NAMES_SECONDS),
             slugs::delete_free(now),
             share_tokens::delete_old(now - keep.tombstone),
             feedback::delete_old(now - keep.tombstone),

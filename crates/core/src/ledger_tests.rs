@@ -20,7 +20,7 @@ fn payment(sandbox: bool) -> Payment {
         sandbox,
         request_hash: [0; 32],
         client: String::new(),
-        once_hash: None,
+        once_hashes: Vec::new(),
         state: PaymentState::Fulfilled,
         ask: None,
         fee_payer: None,

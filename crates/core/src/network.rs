@@ -36,6 +36,16 @@ pub fn is_in(ip: IpAddr, networks: &[IpNet]) -> bool {
     networks.iter().any(|net| net.contains(&ip))
 }
 
+/// Whether an address means something only where it is: loopback, private, link-local, unique local.
+pub fn is_inside(ip: IpAddr) -> bool {
+    match ip.to_canonical() {
+        IpAddr::V4(v4) => v4.is_loopback() || v4.is_private() || v4.is_link_local() || v4.is_unspecified(),
+        IpAddr::V6(v6) => {
+            v6.is_loopback() || v6.is_unique_local() || v6.is_unicast_link_local() || v6.is_unspecified()
+        }
+    }
+}
+
 /// What counts as one client: the IPv4 address, or the IPv6 /64 that one customer gets.
 pub fn client_network(ip: IpAddr) -> String {
     match ip.to_canonical() {

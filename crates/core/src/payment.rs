@@ -115,7 +115,8 @@ pub struct Payment {
     pub sandbox: bool,
     pub request_hash: [u8; 32],
     pub client: String,
-    pub once_hash: Option<[u8; 32]>,
+    /// Names that only its sender knows.
+    pub once_hashes: Vec<[u8; 32]>,
     pub state: PaymentState,
     pub ask: Option<String>,
     pub fee_payer: Option<String>,

@@ -5,6 +5,8 @@ use std::fmt;
 
 use serde_json::Value;
 
+use crate::address::{EvmAddress, SolanaAddress};
+use crate::amount::Amount;
 use crate::base64;
 use crate::checked::{Checked, Recognised};
 use crate::evm::Margins;
@@ -12,13 +14,16 @@ use crate::extensions;
 use crate::generation::Generation;
 use crate::json::{self, Object};
 use crate::network::Network;
-use crate::offer::{Offer, SCHEME};
+use crate::offer::{Asset, Mint, Offer, SCHEME, Token};
 use crate::payment::Payment;
 use crate::refusal::Refusal;
 use crate::terms::Terms;
 
 /// The longest header that is looked at: an ordinary proof has 1 to 2 KB, that of a contract wallet may have more.
 pub const PROOF_BYTES: usize = 16 * 1024;
+
+/// An address that is nobody's.
+const NOBODY: &str = "11111111111111111111111111111111";
 
 /// A well-formed proof of either generation.
 #[derive(Clone, PartialEq)]
@@ -102,6 +107,21 @@ impl Proof {
     pub fn recognise(&self, terms: &Terms) -> Result<Recognised, Refusal> {
         let offer = self.offer(terms)?;
         self.check_resource(terms)?;
+        self.recognise_as(offer, terms)
+    }
+
+    /// The same when the terms no longer offer the network or the token that the proof names: for a payment that was made
+    /// while they did. None when they do, or when it cannot be read so.
+    pub fn recognise_beside(&self, terms: &Terms) -> Option<Recognised> {
+        let offer = self.own_offer().ok()??;
+        let ours = terms.offer_on(offer.network(), self.generation);
+        if ours.is_some_and(|ours| ours.token() == offer.token()) {
+            return None;
+        }
+        self.recognise_as(&offer, terms).ok()
+    }
+
+    fn recognise_as(&self, offer: &Offer, terms: &Terms) -> Result<Recognised, Refusal> {
         let payment = self.payment(offer)?;
         let payer_is_eoa = payment.is_signed_by_payer(offer)?;
         let payment_identifier = match self.generation {
@@ -115,19 +135,57 @@ impl Proof {
 
     /// Our offer on the network that the proof names.
     fn offer<'a>(&self, terms: &'a Terms) -> Result<&'a Offer, Refusal> {
-        let named = match self.generation {
-            Generation::V1 => &self.members,
-            Generation::V2 => json::member(&self.members, "accepted")?,
-        };
+        let network = self.network()?;
+        network.and_then(|it| terms.offer_on(it, self.generation)).ok_or(Refusal::NetworkNotOffered)
+    }
+
+    fn network(&self) -> Result<Option<Network>, Refusal> {
+        let named = self.named()?;
         if json::text(named, "scheme")? != SCHEME {
             return Err(Refusal::SchemeNotOffered);
         }
         let name = json::text(named, "network")?;
-        let network = match self.generation {
+        Ok(match self.generation {
             Generation::V1 => Network::parse_v1(name),
             Generation::V2 => Network::parse(name),
+        })
+    }
+
+    /// Where a proof says what it pays.
+    fn named(&self) -> Result<&Object, Refusal> {
+        match self.generation {
+            Generation::V1 => Ok(&self.members),
+            Generation::V2 => json::member(&self.members, "accepted"),
+        }
+    }
+
+    /// An offer that names what the payment's key is made of. v1 does not say which token, so it is the usual one.
+    fn own_offer(&self) -> Result<Option<Offer>, Refusal> {
+        let Some(network) = self.network()? else { return Ok(None) };
+        let asset = match network {
+            Network::Evm(chain_id) => {
+                let token = match self.generation {
+                    Generation::V1 => Token::usdc(chain_id),
+                    Generation::V2 => self.own_token()?,
+                };
+                token.map(|token| Asset::Evm { chain_id, pay_to: token.address, token })
+            }
+            // The message alone is the key there.
+            Network::Solana(cluster) => SolanaAddress::parse(NOBODY).map(|nobody| {
+                let mint = Mint { address: nobody, decimals: None, fee_payer: nobody, memo: None };
+                Asset::Solana { cluster, mint, pay_to: nobody }
+            }),
         };
-        network.and_then(|it| terms.offer_on(it, self.generation)).ok_or(Refusal::NetworkNotOffered)
+        Ok(asset.map(|asset| Offer::new(asset, Amount::new(1), 1)))
+    }
+
+    fn own_token(&self) -> Result<Option<Token>, Refusal> {
+        let named = self.named()?;
+        let extra = json::member(named, "extra")?;
+        let (name, version) =
+            (json::text(extra, "name")?.to_owned(), json::text(extra, "version")?.to_owned());
+        let address = EvmAddress::parse(json::text(named, "asset")?);
+        Ok(address.map(|address| Token { address, name, version }))
     }
 
     pub(crate) fn payment(&self, offer: &Offer) -> Result<Payment, Refusal> {

@@ -35,7 +35,10 @@ pub struct Running {
 impl Running {
     /// Stops taking requests, lets those under way end, writes out what is in memory.
     pub async fn stop(self) {
-        self.tasks.finish(PATIENCE).await;
+        // Both asks to settle a payment, and what is done before and after.
+        let settling =
+            Duration::from_secs(self.resolved.config.payments.settle_timeout_seconds) * 2 + PATIENCE;
+        self.tasks.finish_all(PATIENCE, settling, || self.app.has_payments_in_flight()).await;
         self.app.close().await;
     }
 }

@@ -18,6 +18,8 @@ const FIRST_COLLECT: Duration = Duration::from_mins(1);
 const ERASE_EVERY: Duration = Duration::from_secs(10);
 const AUDIT_EVERY: Duration = Duration::from_hours(24);
 const RECOVER_EVERY: Duration = Duration::from_secs(30);
+/// How often it is looked whether something is still under way.
+const LOOK_EVERY: Duration = Duration::from_secs(1);
 /// What the facilitator supports is asked for this often; more often while it does not say.
 const MARKET_EVERY: Duration = Duration::from_mins(5);
 const MARKET_SOON: Duration = Duration::from_secs(10);
@@ -119,37 +121,71 @@ impl Tasks {
         });
     }
 
-    /// Starts what payments need; nothing when nothing is sold. `known`: what the facilitator supports is known.
+    /// Starts what payments need. When nothing is sold, what was paid for before is finished all the same. `known`: what
+    /// the facilitator supports is known.
     pub fn start_payments(&self, app: &Arc<App>, mut known: bool) {
-        if app.settings().payments.is_none() {
-            return;
+        if app.settings().payments.is_some() {
+            let market = Arc::clone(app);
+            self.spawn_until_stop(async move {
+                loop {
+                    tokio::time::sleep(if known { MARKET_EVERY } else { MARKET_SOON }).await;
+                    known = market.refresh_market().await;
+                }
+            });
         }
-        let market = Arc::clone(app);
-        self.spawn_until_stop(async move {
-            loop {
-                tokio::time::sleep(if known { MARKET_EVERY } else { MARKET_SOON }).await;
-                known = market.refresh_market().await;
-            }
-        });
-        let payments = Arc::clone(app);
-        self.spawn_until_stop(async move {
-            loop {
-                match payments.recover_payments().await {
+        let (payments, stopping) = (Arc::clone(app), self.stopping.clone());
+        // Not cut off: a payment that is being asked for is asked to the end.
+        self.spawn(async move {
+            while !stopping.is_cancelled() {
+                match payments.recover_payments_while(|| !stopping.is_cancelled()).await {
                     Ok(0) => {}
                     Ok(decided) => tracing::info!(decided, "payments that were left half-way are decided"),
                     Err(error) => tracing::warn!(%error, "payments could not be looked through"),
                 }
-                tokio::time::sleep(RECOVER_EVERY).await;
+                stopping.run_until_cancelled(tokio::time::sleep(RECOVER_EVERY)).await;
             }
         });
     }
 
     /// Tells every task to end and waits, but not for ever.
     pub async fn finish(&self, patience: Duration) {
+        self.finish_all(patience, Duration::ZERO, || false).await;
+    }
+
+    /// The same, and waits longer as long as something is under way that should not be cut short.
+    pub async fn finish_all(&self, patience: Duration, longer: Duration, under_way: impl Fn() -> bool) {
         self.stopping.cancel();
         self.tracker.close();
-        if tokio::time::timeout(patience, self.tracker.wait()).await.is_err() {
-            tracing::warn!("some work did not end in time");
+        if tokio::time::timeout(patience, self.tracker.wait()).await.is_ok() {
+            return;
         }
+        let start = Instant::now();
+        while under_way() && start.elapsed() < longer {
+            if tokio::time::timeout(LOOK_EVERY, self.tracker.wait()).await.is_ok() {
+                return;
+            }
+        }
+        tracing::warn!("some work did not end in time");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn stopping_waits_longer_only_for_what_must_not_be_cut_short() {
+        for (under_way, seconds) in [(false, 20), (true, 100)] {
+            let tasks = Tasks::default();
+            tasks.spawn(tokio::time::sleep(Duration::from_secs(100)));
+            let start = Instant::now();
+            tasks.finish_all(Duration::from_secs(20), Duration::from_secs(175), || under_way).await;
+            assert_eq!(start.elapsed().as_secs(), seconds);
+        }
+        let tasks = Tasks::default();
+        tasks.spawn(std::future::pending());
+        let start = Instant::now();
+        tasks.finish_all(Duration::from_secs(20), Duration::from_secs(175), || true).await;
+        assert_eq!(start.elapsed().as_secs(), 195, "not for ever");
     }
 }

@@ -28,7 +28,7 @@ CREATE TABLE payments (
   request_hash   BYTEA NOT NULL,
   -- Keyed hash of the network it came from.
   client         TEXT NOT NULL,
-  -- What the payer calls the request, hashed: an Idempotency-Key or a payment identifier.
+  -- What the payer calls the request, hashed: an Idempotency-Key, a payment identifier, or one after the other.
   once_hash      BYTEA,
   state          TEXT NOT NULL,
   -- The bytes that the facilitator is asked with; gone when the payment is decided.

@@ -57,11 +57,23 @@ pub fn insert(scope: &str, key_hash: &[u8; 32], answer: &Answered, now: i64, not
     .one(ANSWERED)
 }
 
-pub fn delete_old(not_before: i64) -> Stmt {
-    Stmt::new("DELETE FROM idempotency WHERE created_at <= $1", vec![not_before.into()])
+/// Answers up to one moment; what names something else, without a status, is kept longer, as that may be unfinished.
+pub fn delete_old(not_before: i64, names_not_before: i64) -> Stmt {
+    Stmt::new(
+        "DELETE FROM idempotency WHERE created_at <= $1 AND (status <> 0 OR created_at <= $2)",
+        vec![not_before.into(), names_not_before.into()],
+    )
 }
 
 /// Forgets whatever points at this: what it named did not come to be.
 pub fn delete_named(scope: &str, sealed: &[u8]) -> Stmt {
     Stmt::new("DELETE FROM idempotency WHERE scope = $1 AND sealed = $2", vec![scope.into(), sealed.into()])
+}
+
+/// Counts the time of whatever points at this from `at` on.
+pub fn keep_named(scope: &str, sealed: &[u8], at: i64) -> Stmt {
+    Stmt::new(
+        "UPDATE idempotency SET created_at = $1 WHERE scope = $2 AND sealed = $3 AND created_at < $1",
+        vec![at.into(), scope.into(), sealed.into()],
+    )
 }

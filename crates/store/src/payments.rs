@@ -46,7 +46,7 @@ fn row(row: &Row<'_>) -> Result<Payment, DbError> {
         sandbox: row.flag(11)?,
         request_hash: row.hash(12)?,
         client: text(13)?,
-        once_hash: row.opt_hash(14)?,
+        once_hashes: row.opt_bytes(14)?.unwrap_or_default().as_chunks().0.to_vec(),
         state: PaymentState::parse(row.text(15)?).ok_or_else(|| strange("state"))?,
         ask: opt_text(16)?,
         fee_payer: opt_text(17)?,
@@ -82,7 +82,7 @@ fn args(payment: &Payment) -> Vec<Val> {
         payment.sandbox.into(),
         payment.request_hash.into(),
         payment.client.as_str().into(),
-        payment.once_hash.into(),
+        Some(payment.once_hashes.as_flattened()).filter(|hashes| !hashes.is_empty()).into(),
         payment.state.as_str().into(),
         payment.ask.as_deref().into(),
         payment.fee_payer.as_deref().into(),
@@ -111,13 +111,21 @@ impl Store {
         self.db.get(select!("WHERE payment_key = $1"), &[key.into()], row).await
     }
 
-    /// Payments that are not decided and that nobody works on, those first that wait longest.
-    pub async fn list_stray_payments(&self, now: i64, limit: i64) -> Result<Vec<Payment>, DbError> {
+    /// Payments that are not decided and that nobody works on: what is settled first, then those that wait longest. Those
+    /// that somebody has to be asked about only as far as they are of the sandbox, or are not; of none by default.
+    pub async fn list_stray_payments(
+        &self,
+        sandbox: Option<bool>,
+        now: i64,
+        limit: i64,
+    ) -> Result<Vec<Payment>, DbError> {
         let sql = select!(
             "WHERE state IN ('verified', 'settling', 'settled', 'unknown') AND held_until <= $1 \
-             ORDER BY held_until LIMIT $2"
+             AND (state = 'settled' OR sandbox = $2) \
+             ORDER BY CASE state WHEN 'settled' THEN 0 ELSE 1 END, held_until LIMIT $3"
         );
-        self.db.list(sql, vec![now.into(), limit.into()], row).await
+        let sandbox = sandbox.map_or(-1, i64::from);
+        self.db.list(sql, vec![now.into(), sandbox.into(), limit.into()], row).await
     }
 
     /// Payments, the newest first, older than `before`; of one state, or of all.
@@ -242,11 +250,13 @@ pub fn deliver(id: &str, now: i64) -> Stmt {
     )
 }
 
-/// Erases drafts that are not shown again: of what was fulfilled up to one moment, and of keys told up to another.
-pub fn erase_drafts(fulfilled_to: i64, told_to: i64) -> Stmt {
+/// Erases drafts that are not shown again: of pages and of keys that were told up to a moment, and of what was fulfilled
+/// up to another and never told.
+pub fn erase_drafts(pages_told_to: i64, keys_told_to: i64, fulfilled_to: i64) -> Stmt {
     Stmt::new(
         "UPDATE payments SET draft = NULL WHERE draft IS NOT NULL AND fulfilled_at IS NOT NULL \
-         AND (fulfilled_at <= $1 OR (item = 'provision' AND delivered_at <= $2))",
-        vec![fulfilled_to.into(), told_to.into()],
+         AND (delivered_at <= $1 OR (item = 'provision' AND delivered_at <= $2) \
+         OR (delivered_at IS NULL AND fulfilled_at <= $3))",
+        vec![pages_told_to.into(), keys_told_to.into(), fulfilled_to.into()],
     )
 }

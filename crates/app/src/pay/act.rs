@@ -12,7 +12,7 @@ use dropleaf_core::payment::{Item, Payment, PaymentState};
 use dropleaf_core::unlock::Sku;
 use dropleaf_core::{Code, Error, Result};
 use dropleaf_pay::facilitator::{self, Expected, VerifyAnswer, read_verify};
-use dropleaf_pay::{Checked, Proof};
+use dropleaf_pay::{Checked, Proof, Recognised};
 use std::net::IpAddr;
 
 /// A page that was checked and may be sold.
@@ -60,7 +60,7 @@ impl App {
     /// Buys. To be run where the caller hanging up does not cut it short.
     pub async fn pay(&self, request: PayRequest) -> Result<Bought, PayError> {
         let item = request.order.item();
-        let known = request.proof.recognise(&self.terms_to_recognise(item)?)?;
+        let known = self.recognise(&request.proof, item).await?;
         let asked = self.asked(&request, &known)?;
         // Names first, then the payment: everybody waits in this order, so nobody waits in a circle.
         let _named = asked.take_turns(&self.payment_locks).await;
@@ -111,6 +111,19 @@ impl App {
                 None => Err(Error::plain(Code::IdempotencyInFlight).retry_after(1).into()),
             },
         }
+    }
+
+    /// Which payment a proof is about. One that is known is known by its own network and token, though they may not be
+    /// offered any more.
+    async fn recognise(&self, proof: &Proof, item: Item) -> Result<Recognised, PayError> {
+        let terms = self.terms_to_recognise(item)?;
+        if let Some(known) = proof.recognise_beside(&terms) {
+            let found = self.store.find_payment_by_key(known.key.as_str()).await?;
+            if found.is_some_and(|payment| payment.state != PaymentState::Refused) {
+                return Ok(known);
+            }
+        }
+        Ok(proof.recognise(&terms)?)
     }
 
     /// The answer of a payment that another proof was sent for, under the same name.

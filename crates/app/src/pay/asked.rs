@@ -9,10 +9,11 @@ use dropleaf_core::{Code, Error, Result, network, secret};
 use dropleaf_pay::{Address, Recognised};
 use dropleaf_store::Stmt;
 use dropleaf_store::idempotency::{self, Answered};
+use std::net::IpAddr;
 use tokio::sync::OwnedMutexGuard;
 
-/// How long a key is shown again after it was first told.
-pub(super) const KEY_SHOWN_SECONDS: i64 = 600;
+/// Names that are shorter are guessed, or the same for many: they do not show who sent a request.
+const TELLING_CHARACTERS: usize = 16;
 
 #[derive(Debug)]
 pub(super) struct Asked {
@@ -20,6 +21,8 @@ pub(super) struct Asked {
     pub(super) request_hash: [u8; 32],
     /// Whose limits are lifted.
     pub(super) account_id: Option<String>,
+    /// Whether the payer's own key signed the proof; else nobody has checked it so far.
+    payer_is_eoa: bool,
     /// Keyed hash of the network it comes from; empty when that is not known.
     pub(super) client: String,
     /// Whose names these are.
@@ -31,6 +34,8 @@ pub(super) struct Asked {
 struct Name {
     hash: [u8; 32],
     kind: Kind,
+    /// Whether whoever knows it is whoever chose it.
+    is_telling: bool,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -40,9 +45,9 @@ enum Kind {
 }
 
 impl Asked {
-    /// The name that the payment's row keeps.
-    pub(super) fn once_hash(&self) -> Option<[u8; 32]> {
-        self.names.first().map(|name| name.hash)
+    /// The names that the payment's row keeps.
+    pub(super) fn once_hashes(&self) -> Vec<[u8; 32]> {
+        self.names.iter().filter(|name| name.is_telling).map(|name| name.hash).collect()
     }
 
     /// Waits until nobody else in this process works under the same names.
@@ -65,14 +70,15 @@ impl Asked {
             && (self.account_id.is_none() || payment.account_id == self.account_id)
     }
 
-    /// Whether the sender may be told what the payment bought. Once it is settled anybody can read the proof on the
-    /// chain. A page is told to whoever has it anyway; a key only to who sends from where the first request came, or
-    /// knows its name, and not for long.
-    pub(super) fn may_be_told(&self, payment: &Payment, now: i64) -> bool {
-        let is_sender = (!self.client.is_empty() && self.client == payment.client)
-            || self.names.iter().any(|name| Some(name.hash) == payment.once_hash);
-        let is_new = payment.delivered_at.is_none_or(|at| now < at + KEY_SHOWN_SECONDS);
-        payment.item != Item::Provision || (is_sender && is_new)
+    /// Whether the proof is as good as the one that the payment was reserved with.
+    pub(super) fn is_signed_like(&self, payment: &Payment) -> bool {
+        self.payer_is_eoa || !payment.payer_is_eoa
+    }
+
+    /// Whether it comes from who sent the first: from the same network, or with one of its names.
+    pub(super) fn is_sender(&self, payment: &Payment) -> bool {
+        (!self.client.is_empty() && self.client == payment.client)
+            || self.names.iter().any(|name| name.is_telling && payment.once_hashes.contains(&name.hash))
     }
 }
 
@@ -81,13 +87,19 @@ impl App {
         if request.once_key.as_ref().is_some_and(|key| key.is_empty() || key.len() > 255) {
             return Err(Error::field("Idempotency-Key", "must be 1 to 255 characters"));
         }
-        let name =
-            |kind, word: &str, text: &str| Name { hash: secret::hash(&format!("{word} {text}")), kind };
+        let name = |kind, word: &str, text: &str| Name {
+            hash: secret::hash(&format!("{word} {text}")),
+            kind,
+            is_telling: text.chars().count() >= TELLING_CHARACTERS,
+        };
         let key = request.once_key.as_deref().map(|text| name(Kind::IdempotencyKey, "key", text));
         let identifier = known.payment_identifier.as_deref();
         let identifier = identifier.map(|text| name(Kind::PaymentIdentifier, "id", text));
+        // Behind a proxy that names nobody everybody comes from inside. At home that is where everybody is.
+        let is_telling = |ip: &IpAddr| self.hosts.base.is_loopback() || !network::is_inside(*ip);
         let client = request
             .ip
+            .filter(is_telling)
             .map(|ip| secret::text(&self.keys.mac("payment client", network::client_network(ip).as_bytes())));
         let payer = match known.payer {
             Address::Evm(address) => address.to_lower(),
@@ -100,22 +112,29 @@ impl App {
                 Order::Unlock { account, .. } => Some(account.id.clone()),
                 Order::Publish(_) | Order::Provision => None,
             },
+            payer_is_eoa: known.payer_is_eoa,
             client: client.unwrap_or_default(),
             scope: format!("payer:{payer}"),
             names: key.into_iter().chain(identifier).collect(),
         })
     }
 
-    /// The payment that was made before under one of the request's names.
+    /// The payment that was made before under one of the request's names. Names lapse, but not while it is open.
     pub(super) async fn find_first(&self, asked: &Asked) -> Result<Option<Payment>> {
         let horizon = self.now() - self.settings.retention.idempotency;
         for name in &asked.names {
-            let Some(found) = self.store.find_answer(&asked.scope, &name.hash, horizon).await? else {
-                continue;
+            let fresh = self.store.find_answer(&asked.scope, &name.hash, horizon).await?;
+            let (found, is_fresh) = match fresh {
+                Some(found) => (found, true),
+                None => match self.store.find_answer(&asked.scope, &name.hash, i64::MIN).await? {
+                    Some(found) => (found, false),
+                    None => continue,
+                },
             };
             let id = str::from_utf8(&found.sealed).map_err(Error::internal)?;
             let payment = self.store.find_payment(id).await?;
-            let Some(payment) = payment.filter(|it| it.state != PaymentState::Refused) else { continue };
+            let counts = |it: &Payment| it.state.is_open() || (is_fresh && it.state != PaymentState::Refused);
+            let Some(payment) = payment.filter(counts) else { continue };
             if found.request_hash != asked.request_hash {
                 return Err(match name.kind {
                     Kind::IdempotencyKey => Error::plain(Code::IdempotencyMismatch),

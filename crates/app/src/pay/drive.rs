@@ -17,16 +17,28 @@ use std::time::Duration;
 /// Whoever works on a payment has so long to say that it still does.
 pub(super) const HOLD_SECONDS: i64 = 30;
 const SAY_SO_EVERY: Duration = Duration::from_secs(10);
-/// Pauses between attempts to learn an outcome: doubled each time.
+/// Pauses between attempts to learn an outcome: as long as it has been open, so that they double. Requests that ask in
+/// between change nothing about them.
 const FIRST_PAUSE: i64 = 30;
 const LONGEST_PAUSE: i64 = 3600;
-/// When to come back while an outcome is not known.
+/// When to come back while an outcome is not known; sooner nobody is asked.
 const COME_BACK: i64 = 10;
 
 impl App {
+    /// Whether the facilitator we have is one that can be asked about it: the sandbox is never asked about money, and
+    /// nobody else about play money. What is settled needs nobody.
+    fn is_at_home(&self, payment: &Payment) -> bool {
+        let mode = self.settings.payments.as_ref().map(super::PaymentSettings::is_sandbox);
+        payment.state == PaymentState::Settled || mode == Some(payment.sandbox)
+    }
+
     /// Takes a payment up that somebody else left.
     pub(super) async fn hold(&self, payment: &Payment) -> Result<Payment, PayError> {
         let now = self.now();
+        if !self.is_at_home(payment) {
+            let why = "it was reserved in another mode of `payments.mode`";
+            return Err(not_known(payment.transaction.as_deref(), Error::internal(why)));
+        }
         let mut held = payment.clone();
         match payment.state {
             // Nobody works on it; `held_until` is when it is looked into next.
@@ -45,9 +57,10 @@ impl App {
 
     /// To the end, or as far as it goes. `told`: somebody waits for the answer. Large, so callers box it.
     pub(super) async fn drive(&self, payment: Payment, told: bool) -> Result<Bought, PayError> {
-        let first = payment.state == PaymentState::Verified;
+        // One that was refused and is tried again was asked for before: then a no may mean that yes was not heard.
+        let first = payment.state == PaymentState::Verified && payment.attempts == 0;
         let mut payment = payment;
-        if first {
+        if payment.state == PaymentState::Verified {
             if self.now() >= payment.valid_until {
                 self.refuse(&payment, "expired").await?;
                 return Err(PayError::Refused(refused_by(&Reason::new("expired"), None)));
@@ -80,13 +93,13 @@ impl App {
 
     /// Nobody knows whether the money moved: says so, and leaves the payment to be looked into later.
     async fn leave(&self, payment: Payment, why: &'static str, transaction: Option<String>) -> PayError {
-        let doublings = u32::try_from(payment.attempts.clamp(1, 8) - 1).unwrap_or(0);
         let mut left = payment.clone();
         left.state = PaymentState::Unknown;
         left.reason = Some(why.to_owned());
         left.transaction = transaction.or(left.transaction);
         left.updated_at = self.now();
-        left.held_until = left.updated_at + (FIRST_PAUSE << doublings).min(LONGEST_PAUSE);
+        let open_for = (left.updated_at - left.created_at).max(0);
+        left.held_until = left.updated_at + (open_for + FIRST_PAUSE).min(LONGEST_PAUSE);
         tracing::error!(
             payment = payment.id,
             why,
@@ -96,7 +109,8 @@ impl App {
         );
         let error = not_known(left.transaction.as_deref(), Error::internal(why));
         // If this fails it is still being settled for all anybody knows, which comes to the same.
-        if let Err(failed) = self.store.commit(vec![payments::update(&payment, &left)]).await {
+        let stmts = vec![payments::update(&payment, &left), keep_names(&left)];
+        if let Err(failed) = self.store.commit(stmts).await {
             tracing::warn!(error = %failed, payment = payment.id, "a payment could not be put aside");
         }
         error
@@ -119,8 +133,7 @@ impl App {
         refused.updated_at = now;
         let mut stmts = vec![payments::update(payment, &refused)];
         stmts.extend(payment.bundle_id.as_deref().map(|bundle| payments::release_bundle(bundle, now)));
-        let scope = format!("payer:{}", scope_of(payment));
-        stmts.push(idempotency::delete_named(&scope, payment.id.as_bytes()));
+        stmts.push(idempotency::delete_named(&scope_of(payment), payment.id.as_bytes()));
         stmts
     }
 
@@ -147,9 +160,18 @@ impl App {
     }
 }
 
-/// The payer as names are scoped by: as on its chain, where only EVM addresses have cases that mean nothing.
+/// Whose names a payment has: the payer as on its chain, where only EVM addresses have cases that mean nothing.
 fn scope_of(payment: &Payment) -> String {
-    if payment.payer.starts_with("0x") { payment.payer.to_ascii_lowercase() } else { payment.payer.clone() }
+    if payment.payer.starts_with("0x") {
+        format!("payer:{}", payment.payer.to_ascii_lowercase())
+    } else {
+        format!("payer:{}", payment.payer)
+    }
+}
+
+/// The names of a payment that is not decided do not lapse before it is looked into again.
+pub(super) fn keep_names(payment: &Payment) -> Stmt {
+    idempotency::keep_named(&scope_of(payment), payment.id.as_bytes(), payment.held_until)
 }
 
 /// Whatever fails once a payment is reserved, it may be settled later: nobody is told that nothing was charged.
@@ -158,6 +180,19 @@ fn moved(error: DbError) -> PayError {
         DbError::Guard(payments::MOVED) => in_flight(1),
         error => not_known(None, error.into()),
     }
+}
+
+/// Whoever sends the same again and again does not make us ask again and again.
+pub(super) fn ask_later(payment: &Payment, now: i64) -> Result<(), PayError> {
+    let wait = payment.updated_at + COME_BACK - now;
+    if payment.state != PaymentState::Unknown || !(1..=COME_BACK).contains(&wait) {
+        return Ok(());
+    }
+    let error = Error::internal("it was asked for a moment ago");
+    Err(match not_known(payment.transaction.as_deref(), error) {
+        PayError::Failed(error) => error.retry_after(wait).into(),
+        refused @ PayError::Refused(_) => refused,
+    })
 }
 
 /// Never terms: whoever signs anew may pay twice.

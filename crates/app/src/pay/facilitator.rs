@@ -45,6 +45,11 @@ pub trait Facilitator: Send + Sync + std::fmt::Debug + 'static {
 
     fn supported(&self) -> BoxFuture<'_, Result<Reply, Lost>>;
 
+    /// Whether [`Facilitator::trace`] has somewhere to look. If so, that it cannot tell just now decides nothing.
+    fn can_trace(&self, _payment: &Payment) -> bool {
+        false
+    }
+
     /// Looks for the payment where the money moves.
     fn trace<'a>(&'a self, _payment: &'a Payment) -> BoxFuture<'a, Trace> {
         Box::pin(async { Trace::CannotTell })

@@ -3,6 +3,7 @@
 
 use super::act::in_flight;
 use super::draft::Draft;
+use super::drive::{HOLD_SECONDS, keep_names};
 use super::settle::receipt;
 use super::{Bought, Goods, PayError};
 use crate::app::App;
@@ -18,43 +19,61 @@ const TRIES: usize = 5;
 /// When to come back for what could not be saved.
 const COME_BACK: i64 = 5;
 
+/// What comes after making it has failed.
+enum Next {
+    /// Somebody else had moved it; that it is settled is noted, and it is ours now.
+    TryAgain(Payment),
+    End(Result<Bought, PayError>),
+}
+
 impl App {
+    /// `told`: its sender waits for the answer.
     pub(super) async fn fulfil(
         &self,
-        payment: Payment,
+        mut payment: Payment,
         transaction: String,
         told: bool,
     ) -> Result<Bought, PayError> {
-        let now = self.now();
-        let done = Payment {
-            state: PaymentState::Fulfilled,
-            ask: None,
-            // The page holds it now.
-            bundle_id: None,
-            transaction: Some(transaction.clone()),
-            reason: None,
-            held_until: now,
-            updated_at: now,
-            fulfilled_at: Some(now),
-            delivered_at: told.then_some(now),
-            ..payment.clone()
-        };
-        match self.make(&payment, done).await {
-            Ok(done) => {
-                tracing::info!(
-                    payment = done.id,
-                    item = done.item.as_str(),
-                    amount = done.amount,
-                    "a payment was fulfilled"
-                );
-                // It is there and only cannot be told: that the same request is to be sent again is true here too.
-                self.bought(done, false).await.map_err(|error| match error {
-                    PayError::Failed(error) => not_saved(transaction, error),
-                    refused @ PayError::Refused(_) => refused,
-                })
+        for _ in 0..TRIES {
+            let now = self.now();
+            let done = Payment {
+                state: PaymentState::Fulfilled,
+                ask: None,
+                // The page holds it now.
+                bundle_id: None,
+                transaction: Some(transaction.clone()),
+                reason: None,
+                held_until: now,
+                updated_at: now,
+                fulfilled_at: Some(now),
+                delivered_at: told.then_some(now),
+                ..payment.clone()
+            };
+            let error = match self.make(&payment, done).await {
+                Ok(done) => return self.tell_made(done, told).await,
+                Err(error) => error,
+            };
+            match self.settled_only(payment, &transaction, told, error).await {
+                Next::TryAgain(ours) => payment = ours,
+                Next::End(outcome) => return outcome,
             }
-            Err(error) => self.settled_only(payment, transaction, error).await,
         }
+        Err(not_saved(transaction, Error::internal("a settled payment is moved by others all the time")))
+    }
+
+    async fn tell_made(&self, done: Payment, told: bool) -> Result<Bought, PayError> {
+        tracing::info!(
+            payment = done.id,
+            item = done.item.as_str(),
+            amount = done.amount,
+            "a payment was fulfilled"
+        );
+        let transaction = done.transaction.clone().unwrap_or_default();
+        // It is there and only cannot be told: that the same request is to be sent again is true here too.
+        self.bought(done, false, told).await.map_err(|error| match error {
+            PayError::Failed(error) => not_saved(transaction, error),
+            refused @ PayError::Refused(_) => refused,
+        })
     }
 
     /// One transaction. Comes back with the payment as it is written then.
@@ -105,18 +124,23 @@ impl App {
     }
 
     /// The money moved and nothing came of it yet. Spec §7: 5xx after settlement.
-    async fn settled_only(
-        &self,
-        payment: Payment,
-        transaction: String,
-        error: Error,
-    ) -> Result<Bought, PayError> {
-        let now = self.now();
+    async fn settled_only(&self, payment: Payment, transaction: &str, told: bool, error: Error) -> Next {
         // Whether a lost connection committed is not known, and somebody else may have made it.
-        match self.store.find_payment(&payment.id).await {
-            Ok(Some(done)) if done.state == PaymentState::Fulfilled => return self.bought(done, true).await,
-            Ok(Some(other)) if other.state != payment.state || other.held_until != payment.held_until => {
-                return Err(in_flight(1));
+        let moved = match self.store.find_payment(&payment.id).await {
+            Ok(Some(done)) if done.state == PaymentState::Fulfilled => {
+                return Next::End(self.tell_again(done, told).await);
+            }
+            Ok(Some(other)) if !is_same_hold(&other, &payment) => Some(other),
+            _ => None,
+        };
+        match moved {
+            // They know already.
+            Some(other) if other.state == PaymentState::Settled => return Next::End(Err(in_flight(1))),
+            // They do not: what we heard is certain, whatever they are about to hear.
+            Some(other) if matches!(other.state, PaymentState::Settling | PaymentState::Unknown) => {
+                let settled = self.as_settled(&other, transaction, HOLD_SECONDS);
+                let noted = self.store.commit(vec![payments::update(&other, &settled)]).await;
+                return Next::TryAgain(if noted.is_ok() { settled } else { other });
             }
             _ => {}
         }
@@ -124,27 +148,40 @@ impl App {
             %error, source = ?error.source, payment = payment.id, transaction,
             "a payment is settled, but what it buys could not be saved"
         );
-        let settled = Payment {
-            state: PaymentState::Settled,
-            transaction: Some(transaction.clone()),
-            held_until: now,
-            updated_at: now,
-            ..payment.clone()
-        };
+        let settled = self.as_settled(&payment, transaction, 0);
         // If this fails too it is asked for again, which settles nothing twice.
-        if let Err(error) = self.store.commit(vec![payments::update(&payment, &settled)]).await {
+        let stmts = vec![payments::update(&payment, &settled), keep_names(&settled)];
+        if let Err(error) = self.store.commit(stmts).await {
             tracing::warn!(%error, payment = payment.id, "a settled payment could not be noted");
         }
-        Err(not_saved(transaction, error))
+        Next::End(Err(not_saved(transaction.to_owned(), error)))
     }
 
-    /// What a fulfilled payment bought, as it is told the first time and every time.
-    pub(super) async fn bought(&self, payment: Payment, again: bool) -> Result<Bought, PayError> {
+    fn as_settled(&self, payment: &Payment, transaction: &str, held_for: i64) -> Payment {
+        let now = self.now();
+        Payment {
+            state: PaymentState::Settled,
+            transaction: Some(transaction.to_owned()),
+            reason: None,
+            held_until: now + held_for,
+            updated_at: now,
+            ..payment.clone()
+        }
+    }
+
+    /// What a fulfilled payment bought, as it is told the first time and every time. What changes a page is told to its
+    /// sender alone; who may be told of a key was decided before.
+    pub(super) async fn bought(
+        &self,
+        payment: Payment,
+        again: bool,
+        to_sender: bool,
+    ) -> Result<Bought, PayError> {
         let goods = match payment.item {
             Item::Publish | Item::Provision => match self.open_draft(&payment)? {
                 Draft::Page(draft) => Goods::Page {
                     site: Box::new(draft.site(self, &payment)),
-                    claim_token: Some(draft.claim_token),
+                    claim_token: to_sender.then_some(draft.claim_token),
                     warnings: draft.warnings,
                 },
                 Draft::Key(draft) => Goods::Key {
@@ -165,6 +202,10 @@ impl App {
             .ok_or_else(|| Error::internal("a payment cannot be read back"))?;
         Ok(Bought { goods, payment, receipt, again })
     }
+}
+
+fn is_same_hold(one: &Payment, other: &Payment) -> bool {
+    (one.state, one.held_until, one.attempts) == (other.state, other.held_until, other.attempts)
 }
 
 fn not_saved(transaction: String, source: Error) -> PayError {

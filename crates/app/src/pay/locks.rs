@@ -22,6 +22,12 @@ impl Locks {
         self.turn(name).try_lock_owned().ok()
     }
 
+    /// Whether anybody works on anything, or waits to.
+    pub(crate) fn is_busy(&self) -> bool {
+        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        known.values().any(|turn| turn.strong_count() > 0)
+    }
+
     fn turn(&self, name: &str) -> Arc<Turn<()>> {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if known.len() >= SWEEP_AT {
@@ -50,7 +56,12 @@ mod tests {
             tokio::task::yield_now().await;
             inside.fetch_sub(1, Ordering::SeqCst);
         };
-        tokio::join!(work(), work(), work(), async { drop(locks.take("b").await) });
+        tokio::join!(work(), work(), work(), async {
+            let turn = locks.take("b").await;
+            assert!(locks.is_busy());
+            drop(turn);
+        });
+        assert!(!locks.is_busy());
         assert_eq!(most.load(Ordering::SeqCst), 1);
     }
 }

@@ -109,18 +109,18 @@ impl App {
         true
     }
 
-    /// Terms to recognise a payment by that was made before: today's, or what they were if the facilitator supported
-    /// everything. Nothing is offered by them.
+    /// Terms to recognise a payment by that was made before: what they would be if the facilitator supported everything,
+    /// as it may have then. Nothing is offered by them.
     pub(super) fn terms_to_recognise(&self, item: Item) -> Result<Terms> {
-        let missing = match self.listing(item) {
-            Ok(listing) => return Ok(listing.terms.clone()),
-            Err(error) => error,
-        };
-        let Some(payments) = &self.settings.payments else { return Err(missing) };
+        let payments = self.selling()?;
         let fee_payer = sandbox::fee_payer(Cluster::Mainnet);
         let all = sandbox::supported_json(&payments.networks(), fee_payer).to_string();
         let supported = Supported::read(200, all.as_bytes()).unwrap_or_default();
-        self.list(payments, &supported, item).map(|listing| listing.terms).ok_or(missing)
+        let resource = catalogue::resource(&self.hosts.base.url(), item);
+        let mut terms = Terms::new(resource, offers(payments, &supported, item))
+            .map_err(|_| Error::plain(Code::FacilitatorUnavailable).retry_after(10))?;
+        terms.identifier = Identifier::Optional;
+        Ok(terms)
     }
 
     fn list(&self, payments: &PaymentSettings, supported: &Supported, item: Item) -> Option<Listing> {

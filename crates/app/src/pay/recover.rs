@@ -2,7 +2,8 @@
 //! that what was paid for is made though nobody asks again.
 
 use super::PayError;
-use super::asked::KEY_SHOWN_SECONDS;
+use super::PaymentSettings;
+use super::replay::{KEY_SHOWN_SECONDS, WAITS_SECONDS};
 use crate::app::App;
 use dropleaf_core::payment::Payment;
 use dropleaf_core::{Code, Result};
@@ -27,14 +28,19 @@ impl App {
 
     /// Drives on what was left; says how many of them are decided now.
     pub async fn recover_payments(&self) -> Result<usize> {
-        if self.facilitator.is_none() {
-            return Ok(0);
-        }
-        let stray = self.store.list_stray_payments(self.now(), AT_MOST).await?;
+        self.recover_payments_while(|| true).await
+    }
+
+    /// The same, but begins with no other payment when it is told to stop. What it has begun with it ends. What was
+    /// reserved in another mode is left for the day that mode is back, unless it is settled: then nobody has to be asked.
+    pub async fn recover_payments_while(&self, go_on: impl Fn() -> bool) -> Result<usize> {
+        let sandbox = self.settings.payments.as_ref().map(PaymentSettings::is_sandbox);
+        let sandbox = sandbox.filter(|_| self.facilitator.is_some());
+        let stray = self.store.list_stray_payments(sandbox, self.now(), AT_MOST).await?;
         let decided = AtomicUsize::new(0);
         stream::iter(stray)
             .for_each_concurrent(AT_ONCE, |payment| async {
-                if self.recover(payment).await {
+                if go_on() && self.recover(payment).await {
                     decided.fetch_add(1, Ordering::Relaxed);
                 }
             })
@@ -62,9 +68,15 @@ impl App {
         }
     }
 
+    /// Whether somebody in this process works on a payment.
+    pub fn has_payments_in_flight(&self) -> bool {
+        self.payment_locks.is_busy()
+    }
+
     /// Erases secrets that are not shown again.
     pub(crate) fn erase_drafts(&self) -> Stmt {
         let now = self.now();
-        payments::erase_drafts(now - self.settings.retention.idempotency, now - KEY_SHOWN_SECONDS)
+        let page = now - self.settings.retention.idempotency;
+        payments::erase_drafts(page, now - KEY_SHOWN_SECONDS, now - WAITS_SECONDS)
     }
 }

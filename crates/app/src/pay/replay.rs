@@ -1,44 +1,66 @@
 //! The same payment again: the same answer, as long as it is shown; what was left half-way is taken up; anything else is
 //! refused. Never terms, and never a second settlement.
 
+use super::act::in_flight;
 use super::asked::Asked;
+use super::drive::ask_later;
 use super::{Bought, PayError};
 use crate::app::App;
 use dropleaf_core::payment::{Item, Payment, PaymentState};
 use dropleaf_core::{Code, Error};
 use dropleaf_store::payments;
 
+/// How long a key is shown again after it was first told.
+pub(super) const KEY_SHOWN_SECONDS: i64 = 600;
+/// How long an answer that nobody got waits for its payer.
+pub(super) const WAITS_SECONDS: i64 = 90 * 86_400;
+
 impl App {
     /// What a payment that is known comes to for this request.
     pub(super) async fn again(&self, payment: Payment, asked: &Asked) -> Result<Bought, PayError> {
-        if !asked.is_of(&payment) || !asked.may_be_told(&payment, self.now()) {
+        if !asked.is_of(&payment) || !asked.is_signed_like(&payment) {
             return Err(used());
         }
+        // Once it is settled anybody can read the proof on the chain: who sends it need not be who paid.
+        let is_sender = asked.is_sender(&payment);
+        let is_kept = payment.item == Item::Provision && !is_sender;
         match payment.state {
-            PaymentState::Fulfilled => self.tell_again(payment).await,
+            PaymentState::Fulfilled if is_kept => Err(used()),
+            PaymentState::Fulfilled => self.tell_again(payment, is_sender).await,
             PaymentState::Verified
             | PaymentState::Settling
             | PaymentState::Settled
             | PaymentState::Unknown => {
+                ask_later(&payment, self.now())?;
                 let held = self.hold(&payment).await?;
-                Box::pin(self.drive(held, true)).await
+                let outcome = Box::pin(self.drive(held, is_sender)).await;
+                // Whoever drives it on does its payer a service, and learns nothing.
+                if is_kept && outcome.is_ok() { Err(in_flight(1)) } else { outcome }
             }
             // It was refused a moment ago, on another node: the next request starts afresh.
-            PaymentState::Refused => Err(super::act::in_flight(1)),
+            PaymentState::Refused => Err(in_flight(1)),
         }
     }
 
-    async fn tell_again(&self, payment: Payment) -> Result<Bought, PayError> {
+    /// The time in which it is told again begins when its sender was told first.
+    pub(super) async fn tell_again(&self, payment: Payment, to_sender: bool) -> Result<Bought, PayError> {
         let now = self.now();
-        let shown_until = payment.fulfilled_at.unwrap_or(now) + self.settings.retention.idempotency;
-        let is_secret = matches!(payment.item, Item::Publish | Item::Provision);
-        if is_secret && (payment.draft.is_none() || now >= shown_until) {
+        let shown = match payment.item {
+            Item::Publish => Some(self.settings.retention.idempotency),
+            Item::Provision => Some(KEY_SHOWN_SECONDS),
+            Item::Unlock(_) => None,
+        };
+        let shown_until = match payment.delivered_at {
+            Some(at) => shown.map(|seconds| at + seconds),
+            None => shown.map(|_| payment.fulfilled_at.unwrap_or(now) + WAITS_SECONDS),
+        };
+        if shown_until.is_some_and(|until| payment.draft.is_none() || now >= until) {
             return Err(used());
         }
-        if payment.delivered_at.is_none() {
+        if to_sender && payment.delivered_at.is_none() {
             self.store.commit(vec![payments::deliver(&payment.id, now)]).await?;
         }
-        self.bought(payment, true).await
+        self.bought(payment, true, to_sender).await
     }
 }
 

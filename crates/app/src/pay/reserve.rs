@@ -31,6 +31,7 @@ impl App {
     ) -> Result<Reserved, PayError> {
         let now = self.now();
         let again = refused.is_some();
+        let attempts = refused.as_ref().map_or(0, |payment| payment.attempts);
         let id = refused.map_or_else(|| self.minter.ordered_id("pay", now), |payment| payment.id);
         let (mut stmts, mut bundle_id, mut draft) = (Vec::new(), None, None);
         match order {
@@ -63,7 +64,7 @@ impl App {
             sandbox: self.settings.payments.as_ref().is_some_and(super::PaymentSettings::is_sandbox),
             request_hash: asked.request_hash,
             client: asked.client.clone(),
-            once_hash: asked.once_hash(),
+            once_hashes: asked.once_hashes(),
             state: PaymentState::Verified,
             ask: Some(ask),
             fee_payer,
@@ -73,7 +74,8 @@ impl App {
             account_id: asked.account_id.clone(),
             transaction: None,
             reason: None,
-            attempts: 0,
+            // That it was ever asked for is not forgotten.
+            attempts,
             held_until: now + HOLD_SECONDS,
             valid_until: checked.valid_until,
             created_at: now,
@@ -93,12 +95,12 @@ impl App {
         }
     }
 
-    /// Whether a lost connection committed is not known. If it did, the payment goes on, with or without its sender.
+    /// Whether a lost connection committed is not known, nor whether it still will. If it does, the payment goes on, with
+    /// or without its sender: nobody is told that nothing was charged.
     async fn reserved_after_all(&self, payment: Payment, error: DbError) -> Result<Reserved, PayError> {
         match self.store.find_payment_by_key(&payment.key).await {
             Ok(Some(found)) if found == payment => Ok(Reserved::Now(Box::new(payment))),
-            Ok(_) => Err(error.into()),
-            Err(_) => Err(not_known(None, error.into())),
+            Ok(_) | Err(_) => Err(not_known(None, error.into())),
         }
     }
 }

@@ -110,6 +110,10 @@ impl Facilitator for Sandbox {
         Box::pin(async { Ok(reply(&sandbox::supported_json(&self.networks, self.fee_payer))) })
     }
 
+    fn can_trace(&self, _payment: &Payment) -> bool {
+        true
+    }
+
     fn trace<'a>(&'a self, payment: &'a Payment) -> BoxFuture<'a, Trace> {
         Box::pin(async move {
             match self.store.find_sandbox_transfer(&payment.key).await {

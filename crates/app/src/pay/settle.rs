@@ -25,20 +25,15 @@ pub(super) enum Settlement {
 }
 
 impl App {
-    /// Asks until it is clear, twice at most. `first`: nobody was asked before, so that a clear no is one.
+    /// Asks until it is clear, twice at most. `first`: nobody was ever asked before, so that a clear no is one.
     pub(super) async fn settle(&self, payment: &mut Payment, first: bool) -> Result<Settlement> {
         let answer = self.ask_to_settle(payment).await?;
         let answer = match answer {
             SettleAnswer::Settled { transaction } => return Ok(Settlement::Moved { transaction }),
-            SettleAnswer::Refused(reason) if first => {
-                // Anybody may have handed it to the chain before us: the money came all the same.
-                if reason.kind == ReasonKind::NonceUsed
-                    && let Trace::Landed { transaction } = self.facilitator()?.trace(payment).await
-                {
-                    return Ok(Settlement::Moved { transaction });
-                }
-                return Ok(Settlement::Stays(reason));
+            SettleAnswer::Refused(reason) if first && reason.kind == ReasonKind::NonceUsed => {
+                return self.used_before(payment, reason).await;
             }
+            SettleAnswer::Refused(reason) if first => return Ok(Settlement::Stays(reason)),
             SettleAnswer::Pending { .. } | SettleAnswer::Unknown { .. } if first => {
                 let named = named(&answer);
                 match self.ask_to_settle(payment).await? {
@@ -59,9 +54,27 @@ impl App {
         self.look(payment, answer).await
     }
 
+    /// Anybody may have handed it to the chain before us, and then the money came all the same. Where nobody can look, it
+    /// was used for something else, or cancelled: nothing we did can have used it.
+    async fn used_before(&self, payment: &mut Payment, reason: Reason) -> Result<Settlement> {
+        Ok(match self.trace(payment).await? {
+            Trace::Landed { transaction } => Settlement::Moved { transaction },
+            Trace::CannotTell if self.facilitator()?.can_trace(payment) => {
+                Settlement::Unclear { why: "it was used, by whom cannot be seen", transaction: None }
+            }
+            Trace::Absent | Trace::CannotTell => Settlement::Stays(reason),
+        })
+    }
+
+    /// Looking takes time too.
+    async fn trace(&self, payment: &mut Payment) -> Result<Trace> {
+        let (facilitator, wanted) = (self.facilitator()?, payment.clone());
+        Ok(self.while_held(payment, facilitator.trace(&wanted)).await)
+    }
+
     /// When asking did not help: looks where the money would be.
-    async fn look(&self, payment: &Payment, answer: SettleAnswer) -> Result<Settlement> {
-        match (self.facilitator()?.trace(payment).await, answer) {
+    async fn look(&self, payment: &mut Payment, answer: SettleAnswer) -> Result<Settlement> {
+        match (self.trace(payment).await?, answer) {
             (Trace::Landed { transaction }, _) => Ok(Settlement::Moved { transaction }),
             // The ledger is our own, so its no is one, whenever it is said.
             (Trace::Absent, SettleAnswer::Refused(reason)) if payment.sandbox => {

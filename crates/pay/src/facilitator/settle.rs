@@ -58,21 +58,65 @@ fn misfit(status: u16, answer: &Object, expected: &Expected) -> Option<&'static 
     }
 }
 
+/// Words of reasons that are given before anything is sent to a chain, or when it can no longer arrive. Names differ
+/// between implementations; whatever has none of these may have been sent.
+const NEVER_SENT: [&str; 30] = [
+    "insufficient_funds",
+    "insufficient_balance",
+    "expired",
+    "valid_before",
+    "valid_after",
+    "block_height_exceeded",
+    "signature",
+    "mismatch",
+    "unsupported",
+    "not_supported",
+    "not_allowed",
+    "undeployed",
+    "not_deployed",
+    "simulation_failed",
+    "verification_failed",
+    "invalid_payload",
+    "invalid_payment",
+    "invalid_scheme",
+    "invalid_network",
+    "invalid_x402_version",
+    "invalid_exact_evm_payload",
+    "invalid_exact_svm_payload",
+    "authorization_value",
+    "nonce_used",
+    "authorization_used",
+    "duplicate_settlement",
+    "already",
+    "fee_payer",
+    "recipient",
+    "missing",
+];
+
+/// A no is one only if it is certain that nothing was sent, or that what was sent failed.
 fn refused(answer: &Object, transaction: Option<String>) -> SettleAnswer {
     let reason = Reason::of(answer, "errorReason");
     let has = |words: &[&str]| words.iter().any(|word| reason.text.contains(word));
     if has(&["pending"]) {
         return SettleAnswer::Pending { transaction };
     }
-    // These are said when a transaction was sent and nobody saw where it went, or nothing is said at all.
-    if has(&["unexpected", "timed_out", "timeout", "unknown_error", "unspecified"]) {
+    if has(&["unexpected", "timed_out", "timeout", "unknown_error", "unspecified", "transfer_event"]) {
         return unknown("it lost sight of the transaction", transaction);
     }
-    // One that was sent and did not fail may yet arrive.
-    if transaction.is_some() && !has(&["failed", "revert", "invalid", "exceeded", "insufficient"]) {
-        return unknown("it refuses but names a transaction", transaction);
+    if transaction.is_some() {
+        // One that was sent and did not fail may yet arrive.
+        return if has(&["failed", "revert", "block_height_exceeded"]) {
+            SettleAnswer::Refused(reason)
+        } else {
+            unknown("it refuses but names a transaction", transaction)
+        };
     }
-    SettleAnswer::Refused(reason)
+    // The reference facilitators say this without a name when sending threw: it may be on its way all the same.
+    if !has(&["transaction_failed"]) && has(&NEVER_SENT) {
+        SettleAnswer::Refused(reason)
+    } else {
+        unknown("it does not say that nothing was sent", None)
+    }
 }
 
 /// A transaction's name: hexadecimal or base58, and nothing that could not be shown.

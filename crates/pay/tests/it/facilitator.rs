@@ -140,6 +140,18 @@ fn only_a_clear_no_is_a_refusal() {
         kind(read(200, json!("settle_exact_svm_block_height_exceeded"), "")),
         Some(ReasonKind::Expired)
     );
+    for reason in [
+        "invalid_exact_evm_transaction_simulation_failed",
+        "invalid_exact_evm_payload_authorization_valid_before",
+        "invalid_exact_evm_network_mismatch",
+        "invalid_exact_svm_payload_transaction_instructions_length",
+        "fee_payer_not_managed_by_facilitator",
+        "unsupported_scheme",
+        "invalid_payload",
+        "duplicate_settlement",
+    ] {
+        assert!(kind(read(200, json!(reason), "")).is_some(), "{reason}");
+    }
     let pending = SettleAnswer::Pending { transaction: Some(HASH.to_owned()) };
     assert_eq!(read(200, json!("settlement_pending"), HASH), pending);
     assert_eq!(read(200, json!("settlement_pending"), ""), SettleAnswer::Pending { transaction: None });
@@ -148,6 +160,15 @@ fn only_a_clear_no_is_a_refusal() {
         (200, json!("unexpected_settle_error"), ""),
         (200, json!("settle_exact_svm_transaction_confirmation_timed_out"), ""),
         (200, json!("something_new"), HASH),
+        (200, json!("something_new"), ""),
+        // What the reference facilitators say when sending threw, which it may do after it was sent.
+        (200, json!("invalid_exact_evm_transaction_failed"), ""),
+        (402, json!("invalid_exact_svm_transaction_failed"), ""),
+        (200, json!("smart_wallet_deployment_failed"), ""),
+        (200, json!("internal_error"), ""),
+        (200, json!("invalid_exact_evm_transfer_event_mismatch"), ""),
+        (200, json!("invalid_exact_evm_nonce_already_used"), HASH),
+        (200, json!("insufficient_funds"), HASH),
         (200, json!(null), ""),
         (200, json!("RPC https://key@rpc.test failed"), ""),
     ] {

@@ -83,6 +83,7 @@ impl Config {
             "`oauth.refresh_reuse` must be strict or tolerate_lost"
         );
         ensure!(self.limits.upload_bytes > 0, "`limits.upload_bytes` must be more than 0");
+        ensure!(self.retention.idempotency_hours > 0, "`retention.idempotency_hours` must be more than 0");
         ensure!(self.storage.versions_kept > 0, "`storage.versions_kept` must be more than 0");
         if !self.metrics.listen.is_empty() {
             Listen::parse(&self.metrics.listen).context("in `metrics.listen`")?;

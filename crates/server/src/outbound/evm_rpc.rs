@@ -165,7 +165,7 @@ mod tests {
             sandbox: false,
             request_hash: [0; 32],
             client: String::new(),
-            once_hash: None,
+            once_hashes: Vec::new(),
             state: PaymentState::Unknown,
             ask: None,
             fee_payer: None,

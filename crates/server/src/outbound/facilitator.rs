@@ -49,6 +49,10 @@ impl Facilitator for RemoteFacilitator {
         Box::pin(carry(self.client.get(self.supported.url.clone()), &self.supported))
     }
 
+    fn can_trace(&self, payment: &Payment) -> bool {
+        self.chain.is_some() && payment.network.starts_with("eip155:")
+    }
+
     fn trace<'a>(&'a self, payment: &'a Payment) -> BoxFuture<'a, Trace> {
         match &self.chain {
             Some(chain) => Box::pin(chain.trace(payment)),

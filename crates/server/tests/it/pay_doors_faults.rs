@@ -57,6 +57,7 @@ async fn an_unknown_outcome_is_502_without_terms_and_the_same_header_gets_the_pa
         assert_eq!(answer.json().get("transaction"), named.as_ref(), "{fault:?}");
         answer.refused(502, "settlement_unknown");
 
+        node.clock.advance(10);
         let sold = publish(&node, nonce).await.expect(201);
         assert!(Receipt::parse(sold.header("payment-response")).is_some());
         assert_eq!(fake.moved(), u64::from(nonce) * PRICE, "{fault:?}");

@@ -126,6 +126,7 @@ async fn an_outcome_that_stays_unclear_is_unknown_and_the_same_proof_resolves_it
             assert_eq!(till.states().await, ["unknown"], "{fault:?}");
             assert_eq!(till.count("SELECT COUNT(*) FROM sites").await, 0);
 
+            till.clock.advance(10);
             let bought = till.publish_html(proof.clone(), HTML).await.unwrap();
             assert_eq!(till.fake.moved() - moved, PRICE, "{fault:?}");
             assert_eq!(till.states().await, ["fulfilled"], "{fault:?}");
@@ -185,14 +186,19 @@ async fn a_refusal_after_an_unclear_answer_is_no_refusal() {
     at_each_till(async |till| {
         till.fake.forgets();
         till.fake.next(Call::Settle, [Fault::DoesAndCloses]);
-        failed(till.publish(1).await, Code::SettlementUnknown);
-        failed(till.publish(1).await, Code::SettlementUnknown);
+        let proof = till.sign(Item::Publish, 1);
+        let publish = async || till.publish_html(proof.clone(), HTML).await;
+        failed(publish().await, Code::SettlementUnknown);
+        till.clock.advance(10);
+        failed(publish().await, Code::SettlementUnknown);
+        till.clock.advance(10);
         till.fake.next(Call::Settle, [Fault::says(200, REFUSED)]);
-        failed(till.publish(1).await, Code::SettlementUnknown);
+        failed(publish().await, Code::SettlementUnknown);
         assert_eq!(till.states().await, ["unknown"], "it waits for a yes, or for the operator");
         assert_eq!(till.count("SELECT COUNT(*) FROM bundles WHERE refs = 1").await, 1);
         till.fake.remembers();
-        till.check_one_page(&till.publish(1).await.unwrap()).await;
+        till.clock.advance(10);
+        till.check_one_page(&publish().await.unwrap()).await;
         till.check_same_bytes();
     })
     .await;

@@ -1,10 +1,11 @@
 //! kill -9 in the middle of a paid act: a process of its own pays, is killed before and after each step, and whoever comes
 //! next finds the page made or the money never taken.
 
-use crate::harness::till::{HTML, PRICE, Till, at_each_till, failed, open_app, page, request, settings};
+use crate::harness::till::{HTML, PRICE, Till, at_each_till, failed, key, open_app, page, request, settings};
 use crate::harness::{Call, Database, Fault, Purse};
 use dropleaf_app::{Ask, Facilitator, Lost, Order, PayError, Reply, Upload};
 use dropleaf_core::payment::Item;
+use dropleaf_core::unlock::Sku;
 use dropleaf_core::{Code, ManualClock};
 use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
@@ -50,10 +51,16 @@ impl Facilitator for Wire {
 
 /// A process that buys one page and says so.
 fn start(till: &Till, nonce: u8) -> Child {
+    start_buying(till, Item::Publish, nonce, None)
+}
+
+/// The same for anything; an unlock is for an account.
+fn start_buying(till: &Till, item: Item, nonce: u8, account: Option<&str>) -> Child {
     let database = &till.resolved.database_url;
     let handed = json!({
         "database": database.starts_with("postgres").then_some(database), "dir": till.dir.path(),
         "facilitator": till.fake.url(), "nonce": nonce, "now": till.app.now(),
+        "item": item.as_str(), "account": account,
     });
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args(["--exact", "pay_kill::a_process_of_its_own_pays", "--nocapture"]);
@@ -72,12 +79,20 @@ async fn a_process_of_its_own_pays() {
     dropleaf::tls::install_provider();
     let client = reqwest::Client::builder().no_proxy().build().unwrap();
     let app = open_app(&resolved, &clock, Arc::new(Wire { url: text("facilitator").unwrap(), client })).await;
-    let terms = app.listing(Item::Publish).unwrap().terms.clone();
+    let item = Item::parse(&text("item").unwrap()).unwrap();
+    let terms = app.listing(item).unwrap().terms.clone();
     let nonce = u8::try_from(handed["nonce"].as_u64().unwrap()).unwrap();
     let proof = Purse::new().sign(&terms, nonce, app.now());
-    let order = Order::Publish(app.check_page(Upload::html(HTML.to_owned())).await.unwrap());
+    let order = match item {
+        Item::Publish => Order::Publish(app.check_page(Upload::html(HTML.to_owned())).await.unwrap()),
+        Item::Provision => Order::Provision,
+        Item::Unlock(sku) => {
+            Order::Unlock { account: app.get_account(&text("account").unwrap()).await.unwrap(), sku }
+        }
+    };
     let bought = Box::pin(app.pay(request(order, proof, HTML))).await.unwrap();
-    println!("\nBOUGHT {}", page(&bought).0);
+    let token = if item == Item::Publish { page(&bought).0 } else { String::new() };
+    println!("\nBOUGHT {token}");
     std::future::pending::<()>().await;
 }
 
@@ -161,6 +176,45 @@ async fn killed_before_or_after_any_step_it_is_charged_once_and_makes_one_page()
         assert_eq!(page(&till.publish(nonce).await.unwrap()).0, token);
         check_after_kill(till, nonce, "after the answer").await;
         failed(till.publish_html(till.sign(Item::Publish, nonce), "<p>another").await, Code::PaymentUsed);
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn killed_after_the_settlement_a_key_and_an_unlock_are_there_for_their_money() {
+    at_each_till(async |till| {
+        let account = till.app.create_account("a@example.org", Some("free"), false).await.unwrap();
+        let unlock = Item::Unlock(Sku::HigherLimits);
+        for (nonce, item) in [(1, Item::Provision), (2, unlock)] {
+            till.fake.next(Call::Settle, [Fault::DoesAndWaits]);
+            let child = start_buying(till, item, nonce, Some(&account.id));
+            assert_eq!(till.fake.stalled().await, Call::Settle);
+            kill(child);
+            till.fake.let_go();
+            till.fake.passed().await;
+        }
+        assert_eq!(till.states().await, ["settling", "settling"]);
+        let moved = till.fake.moved();
+        till.clock.advance(HOLD);
+        let after = till.beside().await;
+        assert_eq!(after.app.recover_payments().await.unwrap(), 2);
+        assert_eq!(after.states().await, ["fulfilled", "fulfilled"]);
+        // Whoever sends the same again is told.
+        let proof = till.sign(Item::Provision, 1);
+        let bought = Box::pin(after.app.pay(request(Order::Provision, proof, HTML))).await.unwrap();
+        assert!(bought.again && key(&bought).starts_with("stk_live_"));
+        assert_eq!(after.count("SELECT COUNT(*) FROM api_keys WHERE name = 'provisioned'").await, 1);
+        let unlocked = after.app.get_account(&account.id).await.unwrap();
+        let until = unlocked.unlocks.until(Sku::HigherLimits);
+        assert!(until.is_some_and(|until| until > after.app.now()));
+        let order = Order::Unlock { account, sku: Sku::HigherLimits };
+        let again = Box::pin(after.app.pay(request(order, till.sign(unlock, 2), HTML))).await.unwrap();
+        assert!(again.again);
+        assert_eq!(
+            after.app.get_account(&unlocked.id).await.unwrap().unlocks.until(Sku::HigherLimits),
+            until
+        );
+        assert_eq!(after.fake.moved(), moved);
     })
     .await;
 }

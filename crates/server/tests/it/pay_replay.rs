@@ -155,9 +155,12 @@ async fn a_key_is_shown_again_for_ten_minutes_to_who_asked_first() {
 async fn who_knows_the_name_of_the_request_may_ask_for_the_key_from_elsewhere() {
     at_each_till(async |till| {
         let proof = till.sign(Item::Provision, 1);
-        let first = till.provision(&proof, HOME, Some("my request")).await.unwrap();
+        let first = till.provision(&proof, HOME, Some("my own request 1")).await.unwrap();
         failed(till.provision(&proof, ELSEWHERE, Some("another")).await, Code::PaymentUsed);
-        assert_eq!(key(&till.provision(&proof, ELSEWHERE, Some("my request")).await.unwrap()), key(&first));
+        assert_eq!(
+            key(&till.provision(&proof, ELSEWHERE, Some("my own request 1")).await.unwrap()),
+            key(&first)
+        );
 
         till.clock.advance(60);
         let purse = Purse::new().identified("payment-0123456789");

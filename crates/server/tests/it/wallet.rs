@@ -64,6 +64,19 @@ async fn the_wallet_that_paid_replaces_its_page() {
 }
 
 #[tokio::test]
+async fn the_wallet_replaces_its_page_also_where_nothing_is_sold_any_more() {
+    let node = Node::start().await;
+    let purse = Purse::new();
+    let site = paid_page(&node, &purse, 1).await;
+    let folder = node.stop().await;
+    let node = Setup::new().set("payments.mode", "off").start_in(folder).await;
+    let credential = signed(&challenge(&node, &purse).await, &purse.evm);
+    put(&node, &site, &credential, "Later").await.expect(200);
+    let path = format!("/p/{}/", site["unlisted_token"].as_str().unwrap());
+    assert!(node.get(&path).send().await.expect(200).text().contains("Later"));
+}
+
+#[tokio::test]
 async fn a_form_and_an_archive_replace_it_too_and_by_any_of_its_names() {
     let node = Node::start().await;
     let purse = Purse::new();

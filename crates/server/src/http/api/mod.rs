@@ -75,7 +75,7 @@ fn operations() -> OpenApiRouter<ApiState> {
 }
 
 pub(super) fn router(state: ApiState) -> Router {
-    let (mut router, _) = operations().split_for_parts();
+    let (mut router, _) = operations().merge(super::pay::kept()).split_for_parts();
     // What is not sold is not there.
     if state.app.selling().is_ok() {
         router = router.merge(super::pay::operations().split_for_parts().0).merge(super::pay::documents());

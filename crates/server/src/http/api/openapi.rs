@@ -43,7 +43,7 @@ const CHANGING: &[u16] = &[402, 409, 410, 413, 422, 507];
 const PAYING: &[u16] = &[502];
 
 static DOCUMENT: LazyLock<Value> = LazyLock::new(|| {
-    let mut router = operations().merge(pay::operations());
+    let mut router = operations().merge(pay::kept()).merge(pay::operations());
     let mut document = Head::openapi();
     document.merge(std::mem::take(router.get_openapi_mut()));
     let mut document = serde_json::to_value(document).unwrap_or_default();
@@ -85,7 +85,7 @@ fn priced(document: &mut Value, payments: &PaymentSettings) {
     });
 }
 
-/// Takes away what is not there when nothing is sold.
+/// Takes away what is not there when nothing is sold. What was paid for before stays its payer's to change.
 fn unsold(document: &mut Value) {
     if let Some(tags) = document["tags"].as_array_mut() {
         tags.retain(|tag| tag["name"] != pay::TAG);
@@ -95,16 +95,6 @@ fn unsold(document: &mut Value) {
     };
     if let Some(paths) = document["paths"].as_object_mut() {
         paths.retain(|_, item| !item.as_object().is_some_and(|item| item.values().any(is_sold)));
-        for operation in
-            paths.values_mut().filter_map(Value::as_object_mut).flat_map(|item| item.values_mut())
-        {
-            if let Some(ways) = operation["security"].as_array_mut() {
-                ways.retain(|way| way.get(WALLET).is_none());
-            }
-        }
-    }
-    if let Some(schemes) = document["components"]["securitySchemes"].as_object_mut() {
-        schemes.remove(WALLET);
     }
     drop_unused(document);
 }

@@ -22,7 +22,7 @@ use dropleaf_core::ledger::Unit;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-/// The tag of the operations that are gone when nothing is sold.
+/// The tag of the operations that are gone when nothing is sold; the wallet's challenge sells nothing and stays.
 pub(super) const TAG: &str = "Payments";
 
 /// The operations, each with its documentation.
@@ -31,7 +31,11 @@ pub(super) fn operations() -> OpenApiRouter<ApiState> {
         .routes(routes!(publish::terms, publish::publish))
         .routes(routes!(provision::menu, provision::provision))
         .routes(routes!(unlock::catalogue, unlock::unlock))
-        .routes(routes!(wallet::challenge))
+}
+
+/// What stays when nothing is sold any more.
+pub(super) fn kept() -> OpenApiRouter<ApiState> {
+    OpenApiRouter::new().routes(routes!(wallet::challenge))
 }
 
 /// What describes them.

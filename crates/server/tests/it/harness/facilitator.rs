@@ -21,6 +21,8 @@ pub(crate) enum Call {
     Supported,
     Verify,
     Settle,
+    /// Looking for it on the chain.
+    Trace,
 }
 
 /// What becomes of one call, instead of an honest answer.
@@ -78,6 +80,9 @@ struct Books {
     faults: Vec<(Call, VecDeque<Fault>)>,
     forgetful: bool,
     sees_chain: bool,
+    /// The chain is there to be looked at, and does not answer.
+    blind: bool,
+    slow_chain: bool,
 }
 
 impl FakeFacilitator {
@@ -138,6 +143,16 @@ impl FakeFacilitator {
     /// From now on what was settled can be looked up. Only in the same process.
     pub(crate) fn sees_the_chain(&self) {
         self.0.books.lock().unwrap().sees_chain = true;
+    }
+
+    /// From now on the chain does not answer, or does again.
+    pub(crate) fn is_blind(&self, blind: bool) {
+        self.0.books.lock().unwrap().blind = blind;
+    }
+
+    /// From now on looking at the chain waits to be let go.
+    pub(crate) fn looks_slowly(&self) {
+        self.0.books.lock().unwrap().slow_chain = true;
     }
 
     /// How often it was asked.
@@ -253,15 +268,24 @@ impl Facilitator for FakeFacilitator {
         Box::pin(async { reply(self.answer(Call::Supported, "").await) })
     }
 
+    fn can_trace(&self, _payment: &Payment) -> bool {
+        self.0.books.lock().unwrap().sees_chain
+    }
+
     fn trace<'a>(&'a self, payment: &'a Payment) -> BoxFuture<'a, Trace> {
-        let books = self.0.books.lock().unwrap();
-        let found = books.ledger.iter().find(|transfer| transfer.key.as_str() == payment.key);
-        let trace = match found {
-            _ if !books.sees_chain => Trace::CannotTell,
-            Some(transfer) => Trace::Landed { transaction: transfer.transaction() },
-            None => Trace::Absent,
-        };
-        Box::pin(std::future::ready(trace))
+        Box::pin(async move {
+            let is_slow = self.0.books.lock().unwrap().slow_chain;
+            if is_slow {
+                self.stall(Call::Trace).await;
+            }
+            let books = self.0.books.lock().unwrap();
+            let found = books.ledger.iter().find(|transfer| transfer.key.as_str() == payment.key);
+            match found {
+                _ if !books.sees_chain || books.blind => Trace::CannotTell,
+                Some(transfer) => Trace::Landed { transaction: transfer.transaction() },
+                None => Trace::Absent,
+            }
+        })
     }
 }
 

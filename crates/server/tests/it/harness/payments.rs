@@ -21,7 +21,7 @@ pub(crate) fn payment(id: &str, state: PaymentState) -> Payment {
         sandbox: false,
         request_hash: [1; 32],
         client: String::new(),
-        once_hash: None,
+        once_hashes: Vec::new(),
         state,
         ask: None,
         fee_payer: None,

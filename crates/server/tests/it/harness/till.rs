@@ -60,13 +60,20 @@ impl Till {
 
     /// Another node of the same service, or the same after a restart.
     pub(crate) async fn beside(&self) -> Self {
-        let app = open_app(&self.resolved, &self.clock, Arc::new(self.fake.clone())).await;
+        self.beside_with(|_| {}).await
+    }
+
+    /// The same with other settings.
+    pub(crate) async fn beside_with(&self, change: impl FnOnce(&mut Resolved)) -> Self {
+        let mut resolved = self.resolved.clone();
+        change(&mut resolved);
+        let app = open_app(&resolved, &self.clock, Arc::new(self.fake.clone())).await;
         Self {
             app,
             clock: Arc::clone(&self.clock),
             fake: self.fake.clone(),
             purse: self.purse.clone(),
-            resolved: self.resolved.clone(),
+            resolved,
             dir: Arc::clone(&self.dir),
         }
     }
@@ -92,6 +99,18 @@ impl Till {
     pub(crate) async fn page_request(&self, proof: Proof, html: &str) -> PayRequest {
         let page = self.app.check_page(Upload::html(html.to_owned())).await.unwrap();
         request(Order::Publish(page), proof, html)
+    }
+
+    /// The same page from elsewhere, or under a name.
+    pub(crate) async fn publish_from(
+        &self,
+        proof: &Proof,
+        from: [u8; 4],
+        once: Option<&str>,
+    ) -> Result<Bought, PayError> {
+        let request = self.page_request(proof.clone(), HTML).await;
+        let ip = Some(IpAddr::from(from));
+        Box::pin(self.app.pay(PayRequest { ip, once_key: once.map(str::to_owned), ..request })).await
     }
 
     pub(crate) async fn provision(
@@ -205,6 +224,15 @@ pub(crate) fn page(bought: &Bought) -> (String, String) {
     match &bought.goods {
         Goods::Page { site, claim_token, .. } => (site.token.clone(), claim_token.clone().unwrap()),
         other => panic!("no page: {other:?}"),
+    }
+}
+
+/// The token of a page that is told without what changes it.
+#[track_caller]
+pub(crate) fn bare_page(bought: &Bought) -> String {
+    match &bought.goods {
+        Goods::Page { site, claim_token: None, .. } => site.token.clone(),
+        other => panic!("no page without a claim token: {other:?}"),
     }
 }
 
