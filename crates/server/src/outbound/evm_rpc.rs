@@ -227,6 +227,8 @@ mod tests {
                     found.map(log).into_iter().collect()
                 }
                 "eth_getTransactionReceipt" => json!({ "status": "0x1", "logs": [{
+                    "address": TOKEN, "topics": [USED, word(PAYER), format!("0x{}", "11".repeat(32))], "data": "0x",
+                }, {
                     "address": TOKEN, "topics": [TRANSFER, word(PAYER), word(PAY_TO)],
                     "data": word(&format!("{:x}", self.landed.unwrap().1)),
                 }] }),
