@@ -69,7 +69,8 @@ impl Wanted {
         amount[24..].copy_from_slice(&self.amount.to_be_bytes());
         let moved = |log: &Value| topics(log) == Some(expected.to_vec()) && is(log, "data", &word(&amount));
         let logs = receipt.get("logs").and_then(Value::as_array);
-        let mut of_token = logs.into_iter().flatten().filter(|log| is(log, "address", &self.token.to_lower()));
+        let mut of_token =
+            logs.into_iter().flatten().filter(|log| is(log, "address", &self.token.to_lower()));
         let used = of_token.any(|log| topics(log) == Some(self.used().to_vec()));
         is(receipt, "status", "0x1") && used && of_token.next().is_some_and(moved)
     }
@@ -161,8 +162,7 @@ mod tests {
             "data": "0x000000000000000000000000000000000000000000000000000000000007a120",
         });
         let used = json!({ "address": wanted.token.to_lower(), "topics": wanted.used(), "data": "0x" });
-        let receipt =
-            |status: &str, log: &Value| json!({ "status": status, "logs": [used.clone(), log] });
+        let receipt = |status: &str, log: &Value| json!({ "status": status, "logs": [used.clone(), log] });
         assert!(wanted.is_paid_by(&receipt("0x1", &transfer)));
         assert!(!wanted.is_paid_by(&receipt("0x0", &transfer)));
         for (name, value) in [
@@ -182,9 +182,7 @@ mod tests {
     #[test]
     fn a_transfer_by_another_nonce_has_not_paid() {
         let wanted = wanted();
-        let log = |address: &str, topics: Value, data: &str| {
-            json!({ "address": address, "topics": topics, "data": data })
-        };
+        let log = |address: &str, topics: Value, data: &str| json!({ "address": address, "topics": topics, "data": data });
         let token = wanted.token.to_lower();
         let used = |nonce: [u8; 32]| {
             log(&token, json!([topic(USED), word(&padded(wanted.payer)), word(&nonce)]), "0x")
