@@ -225,7 +225,11 @@ impl Run<'_> {
             self.till.fake.ledger().into_iter().map(|transfer| transfer.key.to_string()).collect();
         for payment in app.list_payments(Some(PaymentState::Unknown), 10_000).await.unwrap() {
             let resolution = if settled.contains(&payment.key) {
-                Resolution::Settled { transaction: format!("0x{}", "ab".repeat(32)) }
+                Resolution::Settled {
+                    transaction: secret::digest(payment.key.as_bytes())
+                        .iter()
+                        .fold("0x".to_owned(), |hash, byte| format!("{hash}{byte:02x}")),
+                }
             } else {
                 Resolution::NotSettled { reason: "no such transfer".into() }
             };
