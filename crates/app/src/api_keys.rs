@@ -199,3 +199,24 @@ impl App {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_secret_is_not_shown_with_its_key() {
+        let key = ApiKey {
+            id: "key_1".into(),
+            account_id: "acct_1".into(),
+            name: "API key".into(),
+            prefix: "stk_live_0Qm1".into(),
+            created_at: 1,
+            last_used: None,
+            grant_id: None,
+            scopes: Scopes::ALL,
+        };
+        let shown = format!("{:?}", NewKey { key, secret: "hunter2".into() });
+        assert!(shown.contains("key_1") && !shown.contains("hunter2"), "{shown}");
+    }
+}

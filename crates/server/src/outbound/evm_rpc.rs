@@ -271,6 +271,7 @@ mod tests {
 
     #[test]
     fn its_key_is_hidden() {
+        crate::tls::install_provider();
         let url = "https://rpc.example.com/v2/hunter2?key=hunter3".parse().unwrap();
         let shown = format!("{:?}", EvmRpc::new(client().unwrap(), url));
         assert!(shown.contains("rpc.example.com") && !shown.contains("hunter"), "{shown}");

@@ -29,7 +29,7 @@ async fn sales_count_against_the_limits_of_those_without_an_account() {
         let first = publish(node, 1).await.expect(201);
         let again = publish(node, 1).await.expect(201);
         assert_eq!(first.json()["url"], again.json()["url"], "a repeat is not counted");
-        let bad = node.post(&format!("{}/publish", node.base_url())).header("x-payment", "e30=");
+        let bad = node.post(&format!("{}/publish", node.base_url())).header("x-payment", "e30");
         bad.json(&json!({"html": page("x")})).send().await.refused(400, "invalid_payment");
         pay(node, Item::Provision, 2).send().await.expect(200);
         let refused = publish(node, 3).await.refused(429, "rate_limited");
