@@ -94,6 +94,7 @@ impl App {
             self.audited(actor, Act::SetPlan, &account.id, Some(change)),
         ];
         self.commit_keys(&account.id, stmts).await?;
+        Self::log_act(actor, Act::SetPlan, &account.id);
         Ok(())
     }
 

@@ -9,6 +9,7 @@ use dropleaf_core::api_key::{self, ApiKey};
 use dropleaf_core::scope::Scopes;
 use dropleaf_core::{Code, Error, Result, secret};
 use dropleaf_store::{DbError, Stmt, api_keys, idempotency, mcp_sessions, oauth_grants};
+use std::fmt;
 use std::sync::Arc;
 use tokio::sync::broadcast::{self, error::RecvError};
 
@@ -19,10 +20,16 @@ pub(crate) type Keyring = Fresh<[u8; 32], (Account, ApiKey, Scopes)>;
 const ID_BYTES: usize = 64;
 
 /// A key at the one moment its secret is known.
-#[derive(Debug)]
 pub struct NewKey {
     pub key: ApiKey,
     pub secret: String,
+}
+
+/// No log shows the secret, whatever the key is part of.
+impl fmt::Debug for NewKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("NewKey").field("key", &self.key).finish_non_exhaustive()
+    }
 }
 
 /// Who makes a key: the account itself, or a program, whose key can do what its token can and ends with its grant.
@@ -190,5 +197,26 @@ impl App {
             Err(DbError::Guard(api_keys::UNKNOWN)) => Err(Error::not_found("API key")),
             Err(error) => Err(error.into()),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_secret_is_not_shown_with_its_key() {
+        let key = ApiKey {
+            id: "key_1".into(),
+            account_id: "acct_1".into(),
+            name: "API key".into(),
+            prefix: "stk_live_0Qm1".into(),
+            created_at: 1,
+            last_used: None,
+            grant_id: None,
+            scopes: Scopes::ALL,
+        };
+        let shown = format!("{:?}", NewKey { key, secret: "hunter2".into() });
+        assert!(shown.contains("key_1") && !shown.contains("hunter2"), "{shown}");
     }
 }

@@ -12,7 +12,6 @@ impl App {
     /// The statement that writes a line, for the batch of the act.
     pub(crate) fn audited(&self, actor: &str, act: Act, subject: &str, reason: Option<String>) -> Stmt {
         let at = self.now();
-        tracing::info!(actor, act = act.as_str(), subject, "an operator acts");
         audit::insert(&Entry {
             id: self.minter.ordered_id("aud", at),
             at,
@@ -21,6 +20,11 @@ impl App {
             subject: subject.to_owned(),
             reason,
         })
+    }
+
+    /// Says in the log what was done, once it is.
+    pub(crate) fn log_act(actor: &str, act: Act, subject: &str) {
+        tracing::info!(actor, act = act.as_str(), subject, "an operator acted");
     }
 
     /// The newest lines.

@@ -74,7 +74,10 @@ impl App {
         let mut stmts = self.booked(Some(posting.clone()));
         stmts.push(self.audited(actor, Act::CreditAccount, &account.id, Some(said)));
         let again = match self.commit_keys(&account.id, stmts).await {
-            Ok(()) => false,
+            Ok(()) => {
+                Self::log_act(actor, Act::CreditAccount, &account.id);
+                false
+            }
             Err(DbError::Guard(ledger::POSTED)) if self.is_booked(&posting).await? => true,
             Err(DbError::Guard(ledger::POSTED)) => {
                 return Err(Error::new(Code::Conflict, "Something else was booked under this name before."));

@@ -8,6 +8,7 @@ use dropleaf_store::ledger::BookLine;
 const DAY: i64 = 86_400;
 /// As many undecided payments as are shown.
 const OPEN_MOST: i64 = 100;
+const COUNT_MOST: i64 = 1000;
 
 #[derive(Debug, Clone)]
 pub struct Money {
@@ -31,6 +32,12 @@ impl App {
         let is_cut = open.len() > most;
         open.truncate(most);
         Ok(Money { books, prepaid, open, is_cut })
+    }
+
+    /// How many payments are not decided, up to a thousand. None where nothing is sold and nothing is open.
+    pub async fn count_open_payments(&self) -> Result<Option<i64>> {
+        let open = self.store.count_open_payments(COUNT_MOST).await?;
+        Ok((open > 0 || self.settings.payments.is_some()).then_some(open))
     }
 
     /// The newest payments, in one state or in any.

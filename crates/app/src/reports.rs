@@ -97,7 +97,10 @@ impl App {
             self.audited(actor, Act::DismissReports, site_id, None),
         ];
         match self.store.commit(stmts).await {
-            Ok(_) => Ok(()),
+            Ok(_) => {
+                Self::log_act(actor, Act::DismissReports, site_id);
+                Ok(())
+            }
             Err(DbError::Guard(reports::NONE_OPEN)) => Err(Error::not_found("open report")),
             Err(error) => Err(error.into()),
         }

@@ -9,8 +9,8 @@ use dropleaf_core::{Result, oauth};
 use dropleaf_store::blobs::Cut;
 use dropleaf_store::{
     DbError, blobs, counters, device_logins, email_codes, feedback, idempotency, leases,
-    mcp_sessions as mcp_rows, oauth_clients, oauth_grants, oauth_requests, passkeys, reports, sessions,
-    share_tokens, sign_ins, sites, slugs, wallet_challenges,
+    mcp_sessions as mcp_rows, oauth_clients, oauth_grants, oauth_requests, passkeys, payment_upkeep, reports,
+    sessions, share_tokens, sign_ins, sites, slugs, wallet_challenges,
 };
 
 const BATCH: i64 = 500;
@@ -20,6 +20,9 @@ const SWEEP_SECONDS: i64 = 300;
 const COLLECT_SECONDS: i64 = 3600;
 /// Names of payments are kept so much longer: they hold as long as the payment is not decided.
 const NAMES_SECONDS: i64 = 90 * 86_400;
+
+/// Payments that did not happen are kept so long after nobody could settle them any more.
+const REFUSED_SECONDS: i64 = 30 * 86_400;
 
 /// What one sweep did.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
@@ -94,6 +97,7 @@ impl App {
             mcp_rows::delete_unused(now - mcp_sessions::KEPT_SECONDS),
             wallet_challenges::delete_expired(now - wallet::KEPT_SECONDS),
             self.erase_drafts(),
+            payment_upkeep::delete_refused(now - REFUSED_SECONDS),
         ];
         old.extend(oauth_grants::delete_ended(now, now - oauth::UNUSED_SECONDS));
         old.push(oauth_clients::delete_unused(now - oauth::UNUSED_SECONDS, now - oauth::GRANT_SECONDS));

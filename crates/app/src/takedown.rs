@@ -36,6 +36,7 @@ impl App {
             stmts.push(self.audited(actor, Act::TakeDown, &site.id, Some(reason.clone())));
             match self.commit_site(stmts, Some(&site), &next).await {
                 Ok(()) => {
+                    Self::log_act(actor, Act::TakeDown, &site.id);
                     let bundles: Vec<_> = versions.iter().map(|version| version.bundle_id.clone()).collect();
                     if erase {
                         self.erase_now(&site.id, &bundles).await;

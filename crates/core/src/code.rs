@@ -78,6 +78,7 @@ codes! {
     PaymentRefused = "payment_refused": "The payment was not accepted and no money moved; `reason` says why, and the terms are in the answer.";
     InvalidPayment = "invalid_payment": "The payment header cannot be read, or there is more than one; send exactly one proof.";
     PaymentUsed = "payment_used": "This payment has bought something else, or its answer is no longer shown; nothing was charged again.";
+    NotOnSale = "not_on_sale": "This cannot be bought here; the message says why, and what can be done instead. Nothing was charged.";
     PaymentInFlight = "payment_in_flight": "This payment is being settled by an earlier request; send the same request again in a moment.";
     FacilitatorUnavailable = "facilitator_unavailable": "The payment facilitator cannot be reached or failed; nothing was made and nothing was charged. Try again later.";
     SettlementUnknown = "settlement_unknown": "Whether the money moved is not known yet. Send the same request with the same payment header again; do not sign a new payment.";

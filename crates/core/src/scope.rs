@@ -21,7 +21,9 @@ impl Scope {
     pub const fn meaning(self) -> &'static str {
         match self {
             Self::Read => "See your pages, their settings and their feedback",
-            Self::Write => "Publish, change and delete pages in your name, and make API keys for itself",
+            Self::Write => {
+                "Publish, change and delete pages in your name, spend the prepaid balance on unlocks, and make API keys for itself"
+            }
         }
     }
 }

@@ -42,6 +42,8 @@ pub struct SiteChange {
     pub agentation: Option<bool>,
     pub csp_strict: Option<bool>,
     pub title: Option<String>,
+    /// The wallet that paid for the page can no longer replace it.
+    pub ends_wallet: bool,
 }
 
 impl SiteChange {
@@ -83,6 +85,9 @@ impl SiteChange {
         }
         next.password_hash = self.password_hash.over(site.password_hash.clone());
         next.email_gate_domain = self.email_gate_domain.over(site.email_gate_domain.clone());
+        if self.ends_wallet {
+            next.wallet = None;
+        }
         next.updated_at = site.next_updated_at(now);
         Ok((next, warnings))
     }

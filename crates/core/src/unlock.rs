@@ -32,6 +32,11 @@ impl Sku {
         Self::ALL.into_iter().find(|sku| sku.as_str() == text)
     }
 
+    /// Whether there is something to be had for it. Pages cannot live under domains of their own yet.
+    pub const fn is_on_sale(self) -> bool {
+        !matches!(self, Self::CustomDomain)
+    }
+
     /// How long it holds; None for good.
     pub const fn period_days(self) -> Option<i64> {
         match self {

@@ -26,6 +26,13 @@ impl EvmAddress {
         hex::parse(text).map(Self)
     }
 
+    /// Reads an address that a person wrote down: letters in both cases are a checksum (EIP-55), and a wrong one is a slip.
+    pub fn parse_checked(text: &str) -> Option<Self> {
+        let has = |case: fn(&u8) -> bool| text.bytes().skip(2).any(|byte| case(&byte));
+        let mixed = has(u8::is_ascii_lowercase) && has(u8::is_ascii_uppercase);
+        Self::parse(text).filter(|address| !mixed || address.to_string() == text)
+    }
+
     /// The form for keys and comparisons: lower case.
     pub fn to_lower(self) -> String {
         hex::show(&self.0)
@@ -110,6 +117,21 @@ mod tests {
         ] {
             assert_eq!(EvmAddress::parse(&text.to_lowercase()).unwrap().to_string(), text);
             assert_eq!(Address::parse(text).unwrap().to_string(), text);
+        }
+    }
+
+    #[test]
+    fn a_slip_in_an_address_that_was_written_down_is_seen() {
+        let text = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8";
+        let upper = format!("0x{}", text[2..].to_uppercase());
+        for good in [text, &text.to_lowercase(), &upper] {
+            assert_eq!(EvmAddress::parse_checked(good), EvmAddress::parse(text), "{good}");
+        }
+        // A digit, and a letter's case.
+        for bad in
+            ["0x70997970C51812dc3A010C7d01b50e0d17dc79C9", "0x70997970c51812dc3A010C7d01b50e0d17dc79C8", ""]
+        {
+            assert_eq!(EvmAddress::parse_checked(bad), None, "{bad}");
         }
     }
 

@@ -60,18 +60,19 @@ impl Wanted {
         logs.as_array()?.iter().filter(fits).map(hash).collect()
     }
 
-    /// Whether a transaction, by its receipt, succeeded and moved the amount from the payer to us.
+    /// Whether a transaction, by its receipt, succeeded and moved the amount from the payer to us by this nonce: tokens
+    /// log the transfer right after the use of its nonce. Another transfer of the same transaction, as facilitators send
+    /// many at once, pays for something else.
     pub fn is_paid_by(&self, receipt: &Value) -> bool {
         let expected = [topic(TRANSFER), word(&padded(self.payer)), word(&padded(self.pay_to))];
         let mut amount = [0; 32];
         amount[24..].copy_from_slice(&self.amount.to_be_bytes());
-        let moved = |log: &Value| {
-            is(log, "address", &self.token.to_lower())
-                && topics(log) == Some(expected.to_vec())
-                && is(log, "data", &word(&amount))
-        };
+        let moved = |log: &Value| topics(log) == Some(expected.to_vec()) && is(log, "data", &word(&amount));
         let logs = receipt.get("logs").and_then(Value::as_array);
-        is(receipt, "status", "0x1") && logs.is_some_and(|logs| logs.iter().any(moved))
+        let mut of_token =
+            logs.into_iter().flatten().filter(|log| is(log, "address", &self.token.to_lower()));
+        let used = of_token.any(|log| topics(log) == Some(self.used().to_vec()));
+        is(receipt, "status", "0x1") && used && of_token.next().is_some_and(moved)
     }
 
     /// The parameters of `eth_call`: whether the nonce was used, or cancelled, by a block.
@@ -160,7 +161,8 @@ mod tests {
             "topics": [topic(TRANSFER), word(&padded(wanted.payer)), word(&padded(wanted.pay_to))],
             "data": "0x000000000000000000000000000000000000000000000000000000000007a120",
         });
-        let receipt = |status: &str, log: &Value| json!({ "status": status, "logs": [log] });
+        let used = json!({ "address": wanted.token.to_lower(), "topics": wanted.used(), "data": "0x" });
+        let receipt = |status: &str, log: &Value| json!({ "status": status, "logs": [used.clone(), log] });
         assert!(wanted.is_paid_by(&receipt("0x1", &transfer)));
         assert!(!wanted.is_paid_by(&receipt("0x0", &transfer)));
         for (name, value) in [
@@ -174,6 +176,32 @@ mod tests {
             assert!(!wanted.is_paid_by(&receipt("0x1", &bent)), "{name}");
         }
         assert!(!wanted.is_paid_by(&json!(null)));
+    }
+
+    // One transaction can use many nonces: each pays by the transfer that follows it, and by no other.
+    #[test]
+    fn a_transfer_by_another_nonce_has_not_paid() {
+        let wanted = wanted();
+        let log = |address: &str, topics: Value, data: &str| json!({ "address": address, "topics": topics, "data": data });
+        let token = wanted.token.to_lower();
+        let used = |nonce: [u8; 32]| {
+            log(&token, json!([topic(USED), word(&padded(wanted.payer)), word(&nonce)]), "0x")
+        };
+        let moved = |to: EvmAddress, data: &str| {
+            log(&token, json!([topic(TRANSFER), word(&padded(wanted.payer)), word(&padded(to))]), data)
+        };
+        let price = "0x000000000000000000000000000000000000000000000000000000000007a120";
+        let (ours, other) = (used(wanted.nonce), used([9; 32]));
+        let (to_us, to_payer) = (moved(wanted.pay_to, price), moved(wanted.payer, price));
+        let elsewhere = log(PAY_TO, json!([]), "0x");
+        let paid = |logs: &[&Value]| wanted.is_paid_by(&json!({ "status": "0x1", "logs": logs }));
+        assert!(paid(&[&other, &to_us, &ours, &to_us]));
+        assert!(paid(&[&ours, &elsewhere, &to_us, &other, &to_us]));
+        assert!(!paid(&[&other, &to_us, &ours, &to_payer]));
+        assert!(!paid(&[&ours, &to_payer, &other, &to_us]));
+        assert!(!paid(&[&ours, &other, &to_us]));
+        assert!(!paid(&[&to_us, &ours]));
+        assert!(!paid(&[&other, &to_us]));
     }
 
     #[test]

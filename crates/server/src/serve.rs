@@ -106,6 +106,12 @@ pub async fn run(layers: &Layers, config: Config) -> Result<()> {
     if let Some(warning) = running.resolved.mail.warning() {
         tracing::warn!("{warning}");
     }
+    if running.app.gives_away() {
+        tracing::warn!(
+            "`payments.mode` is sandbox and this host is not local: anybody can publish here without paying, as often as \
+             `limits.anonymous_per_hour` and `limits.anonymous_per_day` allow; set `payments.mode` to live or off to end that"
+        );
+    }
     crate::cli::welcome::print(&running);
     wait_for_signal().await?;
     tracing::info!("stopping: requests under way may end");

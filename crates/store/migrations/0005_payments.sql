@@ -9,7 +9,7 @@ ALTER TABLE sites ADD COLUMN payment_id TEXT;
 ALTER TABLE sites ADD COLUMN wallet TEXT;
 CREATE INDEX sites_by_wallet ON sites(wallet) WHERE wallet IS NOT NULL;
 
--- One payment: reserved before it is settled, kept for good. The key is what a chain runs only once.
+-- One payment: reserved before it is settled, kept for good unless it was refused. The key is what a chain runs only once.
 CREATE TABLE payments (
   id             TEXT PRIMARY KEY,
   payment_key    TEXT NOT NULL UNIQUE,
@@ -55,6 +55,7 @@ CREATE TABLE payments (
 CREATE INDEX payments_open ON payments(held_until) WHERE state IN ('verified', 'settling', 'settled', 'unknown');
 CREATE INDEX payments_by_time ON payments(created_at, id);
 CREATE INDEX payments_with_draft ON payments(fulfilled_at) WHERE draft IS NOT NULL AND fulfilled_at IS NOT NULL;
+CREATE INDEX payments_refused ON payments(valid_until) WHERE state = 'refused';
 
 -- The books: double entry, only ever added to. Debits are positive, credits negative; each transaction sums to zero.
 CREATE TABLE ledger_accounts (

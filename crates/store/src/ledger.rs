@@ -70,7 +70,8 @@ impl Store {
 pub fn post(id: &str, posting: &Posting, now: i64) -> Vec<Stmt> {
     let head = Stmt::new(
         "INSERT INTO ledger_txns (id, idem_key, fingerprint, kind, payment_id, note, created_at) \
-         VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (idem_key) DO NOTHING",
+         SELECT $1, $2, $3, $4, $5, $6, CAST($7 AS BIGINT) \
+         WHERE NOT EXISTS (SELECT 1 FROM ledger_txns WHERE idem_key = $2) ON CONFLICT (idem_key) DO NOTHING",
         vec![
             id.into(),
             posting.key().into(),

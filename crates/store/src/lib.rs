@@ -29,6 +29,7 @@ pub mod oauth_requests;
 pub mod oauth_tokens;
 pub mod passkeys;
 pub mod payment_counts;
+pub mod payment_upkeep;
 pub mod payments;
 pub mod reports;
 pub mod sandbox_transfers;

@@ -220,6 +220,7 @@ pub fn update(before: &Site, after: &Site) -> Stmt {
         after.counted.into(),
         after.ended_at.into(),
         after.purged_at.into(),
+        after.wallet.as_deref().into(),
         before.id.as_str().into(),
         before.updated_at.into(),
     ];
@@ -227,7 +228,7 @@ pub fn update(before: &Site, after: &Site) -> Stmt {
         "UPDATE sites SET account_id = $1, slug = $2, visibility = $3, state = $4, title = $5, version = $6, \
          bundle_id = $7, byte_size = $8, updated_at = $9, expires_at = $10, agentation = $11, csp_strict = $12, e2e = $13, \
          password_hash = $14, email_gate_domain = $15, gate_version = $16, claim_hash = $17, claimed_at = $18, counted = $19, \
-         ended_at = $20, purged_at = $21 WHERE id = $22 AND updated_at = $23",
+         ended_at = $20, purged_at = $21, wallet = $22 WHERE id = $23 AND updated_at = $24",
         args,
     )
     .one(CHANGED)

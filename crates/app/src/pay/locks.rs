@@ -1,12 +1,18 @@
 //! One at a time for each payment: copies of a request wait for the first. Holds within this process; between nodes
 //! the lease in the payment's row does.
 
+use crate::app::App;
+use dropleaf_core::payment::Item;
+use dropleaf_core::{Code, Error, Result};
+use dropleaf_pay::Proof;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use tokio::sync::{Mutex as Turn, OwnedMutexGuard};
 
 /// Forgotten names are cleared away when so many have gathered.
 const SWEEP_AT: usize = 1024;
+/// So many copies of a payment wait at once.
+const CROWD: usize = 32;
 
 #[derive(Debug, Default)]
 pub(crate) struct Locks(Mutex<HashMap<String, Weak<Turn<()>>>>);
@@ -28,6 +34,12 @@ impl Locks {
         known.values().any(|turn| turn.strong_count() > 0)
     }
 
+    /// How many in this process work on a name or wait for it.
+    fn crowd(&self, name: &str) -> usize {
+        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        known.get(name).map_or(0, Weak::strong_count)
+    }
+
     fn turn(&self, name: &str) -> Arc<Turn<()>> {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if known.len() >= SWEEP_AT {
@@ -38,6 +50,18 @@ impl Locks {
             known.insert(name.to_owned(), Arc::downgrade(&turn));
             turn
         })
+    }
+}
+
+impl App {
+    /// Says that a payment is under way instead of letting one more wait for it, with its page, when many do.
+    pub fn check_crowd(&self, item: Item, proof: &Proof) -> Result<()> {
+        // What is wrong with a proof the sale says.
+        let Ok(known) = proof.recognise(&self.terms_to_recognise(item)?) else { return Ok(()) };
+        if self.payment_locks.crowd(known.key.as_str()) < CROWD {
+            return Ok(());
+        }
+        Err(Error::plain(Code::PaymentInFlight).retry_after(1))
     }
 }
 
@@ -63,5 +87,17 @@ mod tests {
         });
         assert!(!locks.is_busy());
         assert_eq!(most.load(Ordering::SeqCst), 1);
+    }
+
+    #[tokio::test]
+    async fn those_who_wait_are_counted() {
+        let locks = Locks::default();
+        let first = locks.take("a").await;
+        let waiting = async { drop(locks.take("a").await) };
+        tokio::join!(waiting, async {
+            assert_eq!((locks.crowd("a"), locks.crowd("b")), (2, 0));
+            drop(first);
+        });
+        assert_eq!(locks.crowd("a"), 0);
     }
 }

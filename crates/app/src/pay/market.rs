@@ -61,9 +61,22 @@ impl App {
         self.settings.payments.as_ref().ok_or_else(off)
     }
 
+    /// Says no before anything is paid for what nobody would get.
+    pub fn check_on_sale(&self, item: Item) -> Result<()> {
+        if self.selling()?.is_on_sale(item) {
+            return Ok(());
+        }
+        let said = "This unlock is not on sale yet: pages cannot live under domains of their own. Nothing was charged.";
+        Err(Error::new(Code::NotOnSale, said))
+    }
+
     /// The terms of an item. Not found when nothing is sold here.
     pub fn listing(&self, item: Item) -> Result<Arc<Listing>> {
-        self.selling()?;
+        self.check_on_sale(item)?;
+        if !self.selling()?.is_payable(item) {
+            let said = "This is not payable here by x402: no network that it is paid on is set up. A prepaid balance can pay for unlocks; ask the operator. Nothing was charged.";
+            return Err(Error::new(Code::NotOnSale, said));
+        }
         self.market.find(item).ok_or_else(|| Error::plain(Code::FacilitatorUnavailable).retry_after(10))
     }
 
@@ -104,7 +117,8 @@ impl App {
             self.market.put(Vec::new());
             return false;
         };
-        let listings = Item::ALL.into_iter().filter_map(|item| self.list(payments, &supported, item));
+        let payable = Item::ALL.into_iter().filter(|item| payments.is_payable(*item));
+        let listings = payable.filter_map(|item| self.list(payments, &supported, item));
         self.market.put(listings.collect());
         true
     }

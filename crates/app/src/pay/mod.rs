@@ -8,6 +8,7 @@ mod draft;
 mod drive;
 mod facilitator;
 mod fulfil;
+mod giveaway;
 mod goods;
 mod locks;
 mod market;

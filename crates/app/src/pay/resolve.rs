@@ -1,7 +1,7 @@
 //! Deciding by hand on a payment whose outcome is not known. A person has looked at the chain; what they found is booked
 //! like any other outcome, with a line in the list of what operators did.
 
-use super::PayError;
+use super::{PayError, Trace};
 use crate::app::App;
 use dropleaf_core::audit::Act;
 use dropleaf_core::payment::{Payment, PaymentState};
@@ -24,6 +24,14 @@ impl App {
         let payment = self.get_payment(id).await?;
         // Whoever asks the facilitator at this moment comes to an end first.
         let _turn = self.payment_locks.take(&payment.key).await;
+        // And two payments are not given the same transaction at once.
+        let _alone = match &resolution {
+            Resolution::Settled { transaction } => {
+                let name = format!("transaction:{}", transaction.trim().to_ascii_lowercase());
+                Some(self.payment_locks.take(&name).await)
+            }
+            Resolution::NotSettled { .. } => None,
+        };
         let payment = self.get_payment(id).await?;
         if payment.state != PaymentState::Unknown {
             return Err(decided(&payment));
@@ -32,6 +40,7 @@ impl App {
         let (mut stmts, said) = match &resolution {
             Resolution::Settled { transaction } => {
                 let transaction = transaction_on(&payment.network, transaction)?;
+                self.check_transaction(&payment, transaction).await?;
                 let settled = Payment {
                     state: PaymentState::Settled,
                     transaction: Some(transaction.to_owned()),
@@ -49,13 +58,16 @@ impl App {
                 ));
             }
             Resolution::NotSettled { reason } => {
+                if let Trace::Landed { transaction } = self.look_at_chain(&payment).await {
+                    return Err(on_chain(&transaction));
+                }
                 let reason = ledger::reason(reason)?;
                 (self.refuse_stmts(&payment, &reason), format!("not settled: {reason}"))
             }
         };
         stmts.push(self.audited(actor, Act::ResolvePayment, id, Some(said)));
         match self.store.commit(stmts).await {
-            Ok(_) => {}
+            Ok(_) => Self::log_act(actor, Act::ResolvePayment, id),
             Err(DbError::Guard(payments::MOVED)) => return Err(decided(&self.get_payment(id).await?)),
             Err(error) => return Err(error.into()),
         }
@@ -64,6 +76,39 @@ impl App {
             self.finish(&payment).await;
         }
         self.get_payment(id).await
+    }
+
+    /// One transaction settles one payment, unless the chain itself says that it holds both.
+    async fn check_transaction(&self, payment: &Payment, transaction: &str) -> Result<()> {
+        match self.look_at_chain(payment).await {
+            Trace::Landed { transaction: found } if found.eq_ignore_ascii_case(transaction) => return Ok(()),
+            Trace::Landed { transaction: found } => return Err(on_chain(&found)),
+            Trace::Absent => {
+                return Err(Error::new(
+                    Code::Conflict,
+                    "The chain says that this payment was not settled, and cannot be any more.",
+                ));
+            }
+            Trace::CannotTell => {}
+        }
+        match self.store.find_settled_by(&payment.network, transaction, &payment.id).await? {
+            Some(other) => {
+                let said = format!(
+                    "This transaction settled another payment, {other}; look for the one of this payment."
+                );
+                Err(Error::new(Code::Conflict, said))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// What the chain says, if it can be asked. The sandbox has none.
+    async fn look_at_chain(&self, payment: &Payment) -> Trace {
+        let live = self.settings.payments.as_ref().is_some_and(|payments| !payments.is_sandbox());
+        match &self.facilitator {
+            Some(facilitator) if live && !payment.sandbox => facilitator.trace(payment).await,
+            _ => Trace::CannotTell,
+        }
     }
 
     async fn finish(&self, payment: &Payment) {
@@ -75,6 +120,10 @@ impl App {
             tracing::warn!(%error, payment = payment.id, "a payment that was decided on waits to be fulfilled");
         }
     }
+}
+
+fn on_chain(transaction: &str) -> Error {
+    Error::new(Code::Conflict, format!("The chain says that this payment was settled by {transaction}."))
 }
 
 fn decided(payment: &Payment) -> Error {

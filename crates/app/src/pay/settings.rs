@@ -2,7 +2,7 @@
 
 use dropleaf_core::payment::Item;
 use dropleaf_core::unlock::Sku;
-use dropleaf_pay::{Cluster, EvmAddress, Network, SolanaAddress, Token};
+use dropleaf_pay::{Cluster, EvmAddress, Mint, Network, SolanaAddress, Token};
 
 /// Micro-dollars in a cent: amounts have 6 decimals, balances 2.
 const MICROS_PER_CENT: u64 = 10_000;
@@ -69,6 +69,21 @@ pub struct SolanaWay {
 impl PaymentSettings {
     pub fn is_sandbox(&self) -> bool {
         self.mode == Mode::Sandbox
+    }
+
+    /// Whether there is something to be had for the money.
+    pub const fn is_on_sale(&self, item: Item) -> bool {
+        match item {
+            Item::Publish | Item::Provision => true,
+            Item::Unlock(sku) => sku.is_on_sale(),
+        }
+    }
+
+    /// Whether a network that is configured can pay for it. Unlocks are paid on the EVM network alone. Spec §4 Payment, 4.
+    pub fn is_payable(&self, item: Item) -> bool {
+        let solana = self.solana.filter(|_| !matches!(item, Item::Unlock(_)));
+        let solana = solana.is_some_and(|way| Mint::usdc(way.cluster, way.pay_to).is_some());
+        self.is_on_sale(item) && (self.evm.is_some() || solana)
     }
 
     pub fn networks(&self) -> Vec<Network> {

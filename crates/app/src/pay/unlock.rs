@@ -38,6 +38,8 @@ pub struct CatalogueEntry {
     pub period_days: Option<i64>,
     /// Where it can be paid for, by their CAIP-2 names.
     pub networks: Vec<String>,
+    /// Whether it can be bought yet.
+    pub available: bool,
 }
 
 impl App {
@@ -54,7 +56,8 @@ impl App {
                 amount_minor: sold.prices.minor_of(Item::Unlock(sku)),
                 currency: "USD",
                 period_days: sku.period_days(),
-                networks: evm.iter().cloned().collect(),
+                networks: evm.iter().filter(|_| sku.is_on_sale()).cloned().collect(),
+                available: sku.is_on_sale(),
             }
         };
         Sku::ALL.into_iter().map(entry).collect()
@@ -77,6 +80,7 @@ impl App {
         let Some(sold) = &self.settings.payments else {
             return Err(Error::new(Code::NotFound, "Nothing is sold here: payments are switched off."));
         };
+        self.check_on_sale(Item::Unlock(sku))?;
         let price = sold.prices.minor_of(Item::Unlock(sku));
         let _turn = match self.begin_once(once).await? {
             Entry::Again(status, body) => return Ok(Some(Done::Again { status, body })),

@@ -22,6 +22,8 @@ pub struct PatchRequest {
     pub agentation: Option<bool>,
     pub csp_strict: Option<bool>,
     pub title: Option<String>,
+    /// The wallet that paid for the page can no longer replace it.
+    pub ends_wallet: bool,
     /// Refuse unless the page is still as the caller saw it.
     pub expected_updated_at: Option<i64>,
 }
@@ -94,6 +96,7 @@ impl App {
             agentation: request.agentation,
             csp_strict: request.csp_strict,
             title: request.title,
+            ends_wallet: request.ends_wallet,
         })
     }
 

@@ -190,6 +190,7 @@ impl App {
             agentation: options.agentation,
             csp_strict: options.csp_strict,
             title: options.title.clone(),
+            ends_wallet: false,
         })
     }
 

@@ -4,17 +4,18 @@ use super::Config;
 use super::model::Payments;
 use anyhow::{Context, Result, bail, ensure};
 use dropleaf_app::{EvmWay, Mode, PaymentSettings, Prices, SolanaWay};
-use dropleaf_pay::{Cluster, EvmAddress, Network, SolanaAddress, Token, sandbox};
+use dropleaf_pay::{Cluster, EvmAddress, Mint, Network, SolanaAddress, Token, sandbox};
 use http::{HeaderMap, HeaderName, HeaderValue};
 use reqwest::Url;
+use std::fmt;
 use std::net::IpAddr;
 use std::time::Duration;
 
 /// Dollars have two decimals for people and six in tokens.
 const DECIMALS: usize = 6;
 
-/// How the facilitator of live payments is asked.
-#[derive(Debug, Clone)]
+/// How the facilitator of live payments is asked. Addresses of servers may hold a key, so no log shows more than the host.
+#[derive(Clone)]
 pub struct FacilitatorSettings {
     pub verify: Asking,
     pub settle: Asking,
@@ -24,12 +25,32 @@ pub struct FacilitatorSettings {
 }
 
 /// One of its operations.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Asking {
     pub url: Url,
     /// Marked as sensitive, so that they show up in no log.
     pub headers: HeaderMap,
     pub timeout: Duration,
+}
+
+impl fmt::Debug for FacilitatorSettings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("FacilitatorSettings")
+            .field("verify", &self.verify)
+            .field("settle", &self.settle)
+            .field("supported", &self.supported)
+            .field("evm_rpc", &self.evm_rpc_url.as_ref().and_then(Url::host_str))
+            .finish()
+    }
+}
+
+impl fmt::Debug for Asking {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Asking")
+            .field("host", &self.url.host_str())
+            .field("timeout", &self.timeout)
+            .finish_non_exhaustive()
+    }
 }
 
 impl Config {
@@ -174,8 +195,7 @@ fn evm_way(set: &Payments, mode: Mode) -> Result<Option<EvmWay>> {
     let pay_to = match set.evm_pay_to.as_str() {
         "" if mode == Mode::Live => return Ok(None),
         "" => sandbox::pay_to().0,
-        text => EvmAddress::parse(text)
-            .context("`payments.evm_pay_to` must be an address: 0x and 40 hexadecimal digits")?,
+        text => evm_address("payments.evm_pay_to", text)?,
     };
     let chain_id = evm_network(set)?;
     let token = if set.evm_asset.is_empty() {
@@ -187,13 +207,25 @@ fn evm_way(set: &Payments, mode: Mode) -> Result<Option<EvmWay>> {
             "`payments.evm_asset` needs `evm_asset_name` and `evm_asset_version`: signatures depend on them"
         );
         Token {
-            address: EvmAddress::parse(&set.evm_asset)
-                .context("`payments.evm_asset` must be an address: 0x and 40 hexadecimal digits")?,
+            address: evm_address("payments.evm_asset", &set.evm_asset)?,
             name: set.evm_asset_name.clone(),
             version: set.evm_asset_version.clone(),
         }
     };
+    ensure!(
+        pay_to.0 != [0; 20] && pay_to != token.address,
+        "`payments.evm_pay_to` must be a wallet of yours: nobody gets money out of the zero address or the token's contract"
+    );
     Ok(Some(EvmWay { chain_id, token, pay_to }))
+}
+
+/// Money that is sent to a mistyped address is gone, so the checksum is looked at where there is one.
+fn evm_address(name: &str, text: &str) -> Result<EvmAddress> {
+    EvmAddress::parse(text)
+        .with_context(|| format!("`{name}` must be an address: 0x and 40 hexadecimal digits"))?;
+    EvmAddress::parse_checked(text).with_context(|| {
+        format!("`{name}` has a slip: its capital letters are a checksum (EIP-55) that does not fit. Copy it again")
+    })
 }
 
 fn solana_way(set: &Payments, mode: Mode) -> Result<Option<SolanaWay>> {
@@ -203,7 +235,13 @@ fn solana_way(set: &Payments, mode: Mode) -> Result<Option<SolanaWay>> {
         text => SolanaAddress::parse(text)
             .context("`payments.solana_pay_to` must be the address of a wallet, in base58")?,
     };
-    Ok(Some(SolanaWay { cluster: solana_network(set)?, pay_to }))
+    let cluster = solana_network(set)?;
+    let mint = Mint::usdc(cluster, pay_to).map(|mint| mint.address);
+    ensure!(
+        pay_to.0 != [0; 32] && mint != Some(pay_to),
+        "`payments.solana_pay_to` must be a wallet of yours: nobody gets money out of the system program or the token's mint"
+    );
+    Ok(Some(SolanaWay { cluster, pay_to }))
 }
 
 fn evm_network(set: &Payments) -> Result<u64> {
@@ -269,6 +307,39 @@ mod tests {
         assert!(live(&[url, ("payments.evm_rpc_url", "https://rpc.example.com/?key=1")]).is_ok());
         let error = live(&[url, ("payments.evm_rpc_url", "http://rpc.example.com/hunter2")]).unwrap_err();
         assert!(!format!("{error:#}").contains("hunter2"), "{error:#}");
+    }
+
+    #[test]
+    fn money_goes_to_no_address_that_it_cannot_come_back_from() {
+        let url = ("payments.facilitator_url", "https://pay.example.com");
+        let lower = PAY_TO.to_lowercase();
+        let with = |name, value| live(&[url, (name, value)]);
+        for good in [PAY_TO, &lower] {
+            assert!(with("payments.evm_pay_to", good).is_ok(), "{good}");
+        }
+        for bad in [
+            // A digit that was mistyped, nobody's, the token's own.
+            "0x70997970C51812dc3A010C7d01b50e0d17dc79C9",
+            "0x0000000000000000000000000000000000000000",
+            "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913",
+            "0x833589fcd6edb6e08f4c7c32d4f71b54bda02913",
+        ] {
+            assert!(with("payments.evm_pay_to", bad).is_err(), "{bad}");
+        }
+        assert!(with("payments.solana_pay_to", "9hSR6S7WPtxmTojgo6GG3k4yDPecgJY292j7xrsUGWBu").is_ok());
+        for bad in ["11111111111111111111111111111111", "EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v"] {
+            assert!(with("payments.solana_pay_to", bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn keys_in_addresses_are_hidden() {
+        let set = live(&[
+            ("payments.facilitator_url", "https://pay.example.com/hunter2"),
+            ("payments.evm_rpc_url", "https://rpc.example.com/v2/hunter3?key=hunter4"),
+        ]);
+        let shown = format!("{:?}", set.unwrap());
+        assert!(shown.contains("rpc.example.com") && !shown.contains("hunter"), "{shown}");
     }
 
     #[test]

@@ -54,6 +54,7 @@ pub const fn status(code: Code) -> StatusCode {
         | Code::Conflict
         | Code::AlreadyClaimed
         | Code::PaymentUsed
+        | Code::NotOnSale
         | Code::PaymentInFlight
         | Code::ChallengeUsed
         | Code::IdempotencyInFlight => StatusCode::CONFLICT,

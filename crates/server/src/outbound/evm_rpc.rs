@@ -7,6 +7,7 @@ use dropleaf_core::payment::Payment;
 use dropleaf_pay::trace::{Wanted, quantity, read_quantity, read_state};
 use reqwest::{Client, Url};
 use serde_json::{Value, json};
+use std::fmt;
 use std::time::Duration;
 
 /// For one question, and for all that are asked about a payment.
@@ -19,10 +20,16 @@ const MARGIN: i64 = 600;
 const SPAN: u64 = 1000;
 const SPANS: u64 = 32;
 
-#[derive(Debug)]
 pub(super) struct EvmRpc {
     client: Client,
     url: Url,
+}
+
+/// Its address usually holds a key.
+impl fmt::Debug for EvmRpc {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("EvmRpc").field("host", &self.url.host_str()).finish_non_exhaustive()
+    }
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -227,6 +234,8 @@ mod tests {
                     found.map(log).into_iter().collect()
                 }
                 "eth_getTransactionReceipt" => json!({ "status": "0x1", "logs": [{
+                    "address": TOKEN, "topics": [USED, word(PAYER), format!("0x{}", "11".repeat(32))], "data": "0x",
+                }, {
                     "address": TOKEN, "topics": [TRANSFER, word(PAYER), word(PAY_TO)],
                     "data": word(&format!("{:x}", self.landed.unwrap().1)),
                 }] }),
@@ -258,6 +267,14 @@ mod tests {
             assert_eq!(trace, Trace::Landed { transaction: transaction.clone() });
             assert!(heard.len() < 60, "{}", heard.len());
         }
+    }
+
+    #[test]
+    fn its_key_is_hidden() {
+        crate::tls::install_provider();
+        let url = "https://rpc.example.com/v2/hunter2?key=hunter3".parse().unwrap();
+        let shown = format!("{:?}", EvmRpc::new(client().unwrap(), url));
+        assert!(shown.contains("rpc.example.com") && !shown.contains("hunter"), "{shown}");
     }
 
     #[tokio::test]

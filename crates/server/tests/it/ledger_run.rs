@@ -160,7 +160,7 @@ impl Run<'_> {
         let item = match which % 5 {
             0 | 1 => Item::Provision,
             2 => Item::Publish,
-            _ => Item::Unlock(Sku::ALL[usize::try_from(which % 3).unwrap()]),
+            _ => Item::Unlock(SOLD[usize::try_from(which % 2).unwrap()]),
         };
         let body = format!("{}{}", item.as_str(), if dice.below(20) == 0 { " and more" } else { "" });
         let order = match item {
@@ -225,7 +225,11 @@ impl Run<'_> {
             self.till.fake.ledger().into_iter().map(|transfer| transfer.key.to_string()).collect();
         for payment in app.list_payments(Some(PaymentState::Unknown), 10_000).await.unwrap() {
             let resolution = if settled.contains(&payment.key) {
-                Resolution::Settled { transaction: format!("0x{}", "ab".repeat(32)) }
+                Resolution::Settled {
+                    transaction: secret::digest(payment.key.as_bytes())
+                        .iter()
+                        .fold("0x".to_owned(), |hash, byte| format!("{hash}{byte:02x}")),
+                }
             } else {
                 Resolution::NotSettled { reason: "no such transfer".into() }
             };
@@ -291,8 +295,10 @@ impl Run<'_> {
     }
 }
 
+const SOLD: [Sku; 2] = [Sku::MakePermanent, Sku::HigherLimits];
+
 fn sku(dice: &mut Dice) -> Sku {
-    Sku::ALL[usize::try_from(dice.below(3)).unwrap()]
+    SOLD[usize::try_from(dice.below(2)).unwrap()]
 }
 
 /// Many hands, each with dice of its own.

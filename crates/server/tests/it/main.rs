@@ -71,6 +71,7 @@ mod pay_bad_proofs;
 mod pay_discovery;
 mod pay_doors_faults;
 mod pay_faults;
+mod pay_giveaway;
 mod pay_kill;
 mod pay_modes;
 mod pay_off;

@@ -65,6 +65,7 @@ async fn figures_are_counted_and_kept_for_a_minute() {
             ("views", "1"),
             ("new pages today, UTC", "2"),
             ("open reports", "0"),
+            ("payments not decided", "0"),
         ] {
             assert_eq!(figure(&html, label), value, "{label}");
         }

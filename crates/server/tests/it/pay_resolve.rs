@@ -66,6 +66,89 @@ async fn what_was_not_settled_is_let_go_and_its_proof_is_fresh_again() {
 }
 
 #[tokio::test]
+async fn one_transaction_is_not_taken_for_two_payments() {
+    at_each_till(async |till| {
+        let first = unknown(till, Fault::DoesAndCloses).await;
+        till.fake.next(Call::Settle, [Fault::DoesAndCloses, Fault::DoesAndCloses]);
+        failed(till.publish(2).await, Code::SettlementUnknown);
+        let all = till.app.list_payments(Some(PaymentState::Unknown), 9).await.unwrap();
+        let second = all.iter().find(|payment| payment.id != first.id).unwrap();
+        let settled = |hash: &str| Resolution::Settled { transaction: hash.into() };
+        till.app.resolve_payment("ada", &first.id, settled(HASH)).await.unwrap();
+        for same in [HASH.to_owned(), format!("0x{}", HASH[2..].to_uppercase())] {
+            let refused = till.app.resolve_payment("ada", &second.id, settled(&same)).await.unwrap_err();
+            assert_eq!(refused.code, Code::Conflict);
+            assert!(format!("{refused:?}").contains(&first.id), "{refused:?}");
+        }
+        let own = HASH.replace("ab", "cd");
+        let decided = till.app.resolve_payment("ada", &second.id, settled(&own)).await.unwrap();
+        assert_eq!(decided.state, PaymentState::Fulfilled);
+        balanced(till).await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn the_chain_is_believed_more_than_a_person() {
+    at_each_till(async |till| {
+        let payment = unknown(till, Fault::DoesAndCloses).await;
+        till.fake.sees_the_chain();
+        till.clock.advance(200);
+        let no = Resolution::NotSettled { reason: "looked at the wrong wallet".into() };
+        let refused = till.app.resolve_payment("ada", &payment.id, no).await.unwrap_err();
+        assert_eq!(refused.code, Code::Conflict);
+        let other = Resolution::Settled { transaction: HASH.into() };
+        let refused = till.app.resolve_payment("ada", &payment.id, other).await.unwrap_err();
+        assert_eq!(refused.code, Code::Conflict);
+        let transaction = till.fake.ledger()[0].transaction();
+        let right = Resolution::Settled { transaction };
+        let decided = till.app.resolve_payment("ada", &payment.id, right).await.unwrap();
+        assert_eq!(decided.state, PaymentState::Fulfilled);
+        balanced(till).await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn only_so_many_copies_wait_for_the_first() {
+    at_each_till(async |till| {
+        let proof = till.sign(Item::Publish, 1);
+        till.fake.next(Call::Settle, [Fault::Waits]);
+        let copies = (0..32).map(|_| till.publish_html(proof.clone(), HTML));
+        let (all, ()) = tokio::join!(futures_util::future::join_all(copies), async {
+            till.fake.stalled().await;
+            let crowded = till.app.check_crowd(Item::Publish, &proof).unwrap_err();
+            assert_eq!(crowded.code, Code::PaymentInFlight);
+            till.app.check_crowd(Item::Publish, &till.sign(Item::Publish, 2)).unwrap();
+            till.fake.let_go();
+        });
+        assert!(all.iter().all(Result::is_ok));
+        till.app.check_crowd(Item::Publish, &proof).unwrap();
+        assert_eq!(till.fake.ledger().len(), 1);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn refused_payments_are_forgotten_after_a_month() {
+    at_each_till(async |till| {
+        let payment = unknown(till, Fault::Closes).await;
+        till.clock.advance(200);
+        let no = Resolution::NotSettled { reason: "the nonce is unused".into() };
+        till.app.resolve_payment("ada", &payment.id, no).await.unwrap();
+        till.publish(2).await.unwrap();
+        till.clock.advance(29 * DAY);
+        till.app.sweep().await.unwrap();
+        assert_eq!(till.count("SELECT COUNT(*) FROM payments").await, 2);
+        till.clock.advance(2 * DAY);
+        till.app.sweep().await.unwrap();
+        assert_eq!(till.states().await, ["fulfilled"]);
+        balanced(till).await;
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn what_holds_for_good_is_paid_for_once_however_many_pay_at_once() {
     at_each_till(async |till| {
         let account = till.app.create_account("a@example.org", Some("free"), false).await.unwrap();

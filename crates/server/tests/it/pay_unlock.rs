@@ -1,7 +1,7 @@
 //! `/unlock`: the catalogue, who may buy, and the prepaid balance, which is drawn first. Spec §4 Payment, §5 rules 1 and 5.
 
 use crate::harness::oauth::let_in;
-use crate::harness::{Node, Purse, Setup, on_each_database};
+use crate::harness::{FakeFacilitator, Node, Purse, Setup, on_each_database};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use dropleaf_core::payment::Item;
@@ -32,9 +32,74 @@ async fn catalogue_lists_every_unlock_with_its_price() {
         assert_eq!(unlock["amount_minor"], minor);
         assert_eq!(unlock["currency"], "USD");
         assert_eq!(unlock["period_days"], days);
-        assert_eq!(unlock["networks"], json!(["eip155:8453"]));
+        let on_sale = sku != "custom_domain";
+        assert_eq!(unlock["available"], on_sale, "{sku}");
+        assert_eq!(unlock["networks"], if on_sale { json!(["eip155:8453"]) } else { json!([]) });
         assert!(unlock["title"].is_string() && unlock["description"].is_string());
     }
+}
+
+#[tokio::test]
+async fn what_does_not_exist_yet_is_not_sold_however_it_is_paid() {
+    let node = Node::start().await;
+    credit(&node, &node.key, 10_000).await;
+    let path = "/unlock?feature=custom_domain";
+    let proof = {
+        let listing = node.app().listing(Item::Unlock(Sku::HigherLimits)).unwrap();
+        Purse::new().header(&listing.terms, 1, node.app().now())
+    };
+    for ask in [node.post(path), node.post(path).header("payment-signature", &proof)] {
+        let answer = ask.key(&node.key).send().await.refused(409, "not_on_sale");
+        assert!(!answer.has("payment-required"));
+    }
+    let me = node.get("/me").key(&node.key).send().await.expect(200).json();
+    assert_eq!((&me["balance_minor"], &me["unlocks"]), (&json!(10_000), &json!([])));
+    assert_eq!(node.count("SELECT COUNT(*) FROM payments").await, 0);
+    let document = node.get("/openapi.json").send().await.expect(200).json();
+    let prices = &document["paths"]["/unlock"]["post"]["x-payment-info"]["prices"];
+    assert_eq!(*prices, json!({"make_permanent": "2.00", "higher_limits": "25.00"}));
+}
+
+#[tokio::test]
+async fn without_an_evm_network_unlocks_are_for_the_balance_alone() {
+    let fake = FakeFacilitator::start().await;
+    let node = Setup::new()
+        .set("payments.mode", "live")
+        .set("payments.facilitator_url", fake.url())
+        .set("payments.solana_pay_to", "9hSR6S7WPtxmTojgo6GG3k4yDPecgJY292j7xrsUGWBu")
+        .start()
+        .await;
+    node.get("/publish").send().await.refused(402, "payment_required");
+    let path = "/unlock?feature=make_permanent";
+    let answer = node.post(path).key(&node.key).send().await.refused(409, "not_on_sale");
+    assert!(answer.text().contains("balance"), "{}", answer.text());
+    let catalogue = node.get("/unlock").send().await.expect(200).json();
+    assert_eq!((&catalogue["sandbox"], &catalogue["unlocks"][0]["networks"]), (&json!(false), &json!([])));
+    assert_eq!(catalogue["unlocks"][0]["available"], true);
+    let document = node.get("/openapi.json").send().await.expect(200).json();
+    assert!(document["paths"]["/publish"]["post"]["x-payment-info"].is_object());
+    assert!(document["paths"]["/unlock"]["post"].get("x-payment-info").is_none());
+    let record = node.get("/.well-known/x402-service").send().await.expect(200).json();
+    assert_eq!(record["offers"].as_array().unwrap().len(), 2);
+    credit(&node, &node.key, 200).await;
+    let unlocked = node.post(path).key(&node.key).send().await.expect(200);
+    assert_eq!(
+        (&unlocked.json()["paid_with"], &unlocked.json()["sandbox"]),
+        (&json!("balance"), &json!(false))
+    );
+}
+
+#[tokio::test]
+async fn a_proof_counts_as_an_attempt_of_its_network() {
+    let node = Setup::new().with_rates().set("limits.paid_attempts_per_minute", "2").start().await;
+    let path = "/unlock?feature=make_permanent";
+    for _ in 0..2 {
+        let bad = node.post(path).key(&node.key).header("x-payment", "e30");
+        bad.send().await.refused(400, "invalid_payment");
+    }
+    let third = node.post(path).key(&node.key).header("x-payment", "e30");
+    third.send().await.refused(429, "rate_limited");
+    node.post(path).key(&node.key).send().await.refused(402, "payment_required");
 }
 
 #[tokio::test]
@@ -84,6 +149,8 @@ async fn balance_that_suffices_is_drawn_without_a_402() {
         let unlocked = first.json();
         assert_eq!((&unlocked["ok"], &unlocked["sku"]), (&json!(true), &json!("higher_limits")));
         assert_eq!((&unlocked["paid_with"], &unlocked["balance_minor"]), (&json!("balance"), &json!(500)));
+        assert_eq!(unlocked["sandbox"], true);
+        assert_eq!(first.header("cache-control"), "private, no-store");
         assert_eq!(unlocked["active_until"], crate::harness::NOW + 30 * 86_400);
         assert_eq!(ask().send().await.expect(200).body, first.body, "the same request is charged once");
         let me = node.get("/me").key(&key).send().await.expect(200).json();

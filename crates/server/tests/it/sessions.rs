@@ -3,6 +3,7 @@
 use crate::harness::{Answer, DAY, Node, Setup, on_each_database};
 use dropleaf_core::account::Account;
 use dropleaf_core::session::Method;
+use dropleaf_core::unlock::Sku;
 
 async fn ann(node: &Node) -> Account {
     node.app().create_account("ann@example.org", None, false).await.unwrap()
@@ -10,6 +11,29 @@ async fn ann(node: &Node) -> Account {
 
 fn is_out(answer: &Answer) -> bool {
     answer.status == 303 && answer.header("location").starts_with("/login?next=")
+}
+
+#[tokio::test]
+async fn the_account_page_tells_balance_and_unlocks() {
+    let node = Node::start().await;
+    let ann = ann(&node).await;
+    let tab = node.signed_in(&ann).await;
+    let page = tab.get("/dashboard/account").await.expect(200).text();
+    assert!(page.contains("<dt>Balance</dt><dd>$0.00</dd>") && !page.contains("Permanent pages"), "{page}");
+    node.app().credit_account("ada", &ann.id, 3000, "a gift", None).await.unwrap();
+    for sku in [Sku::MakePermanent, Sku::HigherLimits] {
+        node.app().unlock_with_balance(&ann, sku, None, |_| Vec::new()).await.unwrap();
+    }
+    let page = tab.get("/dashboard/account").await.expect(200).text();
+    for said in
+        ["<dd>$3.00</dd>", "<dt>Permanent pages</dt><dd>for good</dd>", "<dt>Higher limits</dt><dd>until "]
+    {
+        assert!(page.contains(said), "{said}: {page}");
+    }
+    let off = Setup::new().set("payments.mode", "off").start().await;
+    let ben = off.app().create_account("ben@example.org", None, false).await.unwrap();
+    let page = off.signed_in(&ben).await.get("/dashboard/account").await.expect(200).text();
+    assert!(!page.contains("Balance"), "nothing is sold");
 }
 
 #[tokio::test]

@@ -56,7 +56,7 @@ async fn balance_is_drawn_and_periods_are_added_to_each_other() {
         node.clock.advance(DAY);
         let second = buy(node.app(), &account, Sku::HigherLimits).await.unwrap();
         assert_eq!(second.until, Some(NOW + 60 * DAY), "a period begins when the present one ends");
-        assert!(buy(node.app(), &account, Sku::CustomDomain).await.is_none(), "4 dollars are not 5");
+        assert!(buy(node.app(), &account, Sku::HigherLimits).await.is_none(), "4 dollars are not 25");
         assert_eq!(me(node, &key).await["balance_minor"], 400);
         node.clock.advance(60 * DAY);
         let over = me(node, &key).await;
@@ -103,14 +103,15 @@ async fn pages_that_would_end_with_the_plan_stay_and_the_unlock_is_bought_once()
 
 #[tokio::test]
 async fn twenty_at_once_spend_no_more_than_is_there() {
-    on_each_database(Setup::new, async |node| {
+    let setup = || Setup::new().set("payments.prices.higher_limits", "5");
+    on_each_database(setup, async |node| {
         let (account, _) = customer(node, 1700).await;
-        let all = (0..20).map(|_| buy(node.app(), &account, Sku::CustomDomain));
+        let all = (0..20).map(|_| buy(node.app(), &account, Sku::HigherLimits));
         let done = futures_util::future::join_all(all).await;
         assert_eq!(done.iter().flatten().count(), 3);
         let account = node.app().get_account(&account.id).await.unwrap();
         assert_eq!(account.balance_minor, 200);
-        assert_eq!(account.unlocks.custom_domain_until, Some(NOW + 90 * DAY));
+        assert_eq!(account.unlocks.higher_limits_until, Some(NOW + 90 * DAY));
         let all = (0..20).map(|_| buy(node.app(), &account, Sku::MakePermanent));
         let done = futures_util::future::join_all(all).await;
         assert_eq!(done.iter().flatten().filter(|unlocked| !unlocked.already).count(), 1);
@@ -122,7 +123,8 @@ async fn twenty_at_once_spend_no_more_than_is_there() {
 
 #[tokio::test]
 async fn same_key_gets_the_first_answer_and_is_charged_once() {
-    on_each_database(Setup::new, async |node| {
+    let setup = || Setup::new().set("payments.prices.higher_limits", "5");
+    on_each_database(setup, async |node| {
         let (account, _) = customer(node, 1000).await;
         let once = Once {
             scope: account.id.clone(),
@@ -131,7 +133,7 @@ async fn same_key_gets_the_first_answer_and_is_charged_once() {
         };
         let buy = async || {
             let render = |unlocked: &Unlocked| unlocked.until.unwrap().to_string().into_bytes();
-            node.app().unlock_with_balance(&account, Sku::CustomDomain, Some(&once), render).await.unwrap()
+            node.app().unlock_with_balance(&account, Sku::HigherLimits, Some(&once), render).await.unwrap()
         };
         assert!(matches!(buy().await, Some(Done::Fresh(_))));
         node.clock.advance(60);
@@ -180,7 +182,11 @@ async fn catalogue_lists_what_the_settings_say() {
     assert_eq!(shown(Sku::MakePermanent), ("$2.00", "2000000", 200, None));
     assert_eq!(shown(Sku::CustomDomain), ("$4.125", "4125000", 413, Some(30)));
     assert_eq!(shown(Sku::HigherLimits), ("$25.00", "25000000", 2500, Some(30)));
-    assert!(listed.iter().all(|entry| entry.networks.len() == 1 && entry.networks[0].starts_with("eip155:")));
+    for entry in &listed {
+        assert_eq!(entry.available, entry.sku != Sku::CustomDomain);
+        assert_eq!(entry.networks.len(), usize::from(entry.available));
+        assert!(entry.networks.iter().all(|network| network.starts_with("eip155:")));
+    }
     let off = Setup::new().set("payments.mode", "off").start().await;
     assert!(off.app().unlock_catalogue().is_empty());
     let operator = off.app().get_account_by_email("operator@localhost").await.unwrap();

@@ -358,6 +358,27 @@ async fn a_claimed_page_can_still_be_replaced_by_the_wallet_that_paid() {
 }
 
 #[tokio::test]
+async fn the_owner_of_a_claimed_page_ends_what_the_wallet_may_do() {
+    on_each_database(Setup::new, async |node| {
+        let purse = Purse::new();
+        let (site, other) = (paid_page(node, &purse, 1).await, paid_page(node, &purse, 2).await);
+        claim(node, &site, &node.key).await.expect(200);
+        let odd = json!({"wallet": purse.evm.address.to_string()});
+        node.patch_site(&site, odd).await.refused(400, "invalid_field");
+        node.patch_site(&site, json!({"title": "Mine"})).await.expect(200);
+        let credential = signed(&challenge(node, &purse).await, &purse.evm);
+        put(node, &site, &credential, "By wallet").await.expect(200);
+        let credential = signed(&challenge(node, &purse).await, &purse.evm);
+        node.patch_site(&site, json!({"wallet": null})).await.expect(200);
+        put(node, &site, &credential, "x").await.refused(404, "not_found");
+        assert!(content(node, &site).await.contains("By wallet"));
+        let credential = signed(&challenge(node, &purse).await, &purse.evm);
+        put(node, &other, &credential, "Still its own").await.expect(200);
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn a_paid_page_takes_no_place_in_a_plan_and_keeps_its_life() {
     on_each_database(Setup::new, async |node| {
         let purse = Purse::new();

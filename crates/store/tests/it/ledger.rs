@@ -116,6 +116,20 @@ async fn databases_refuse_to_change_what_is_booked() {
         let store = open(place).await;
         post(&store, "t", &grant("g", 500)).await.unwrap();
         books_refuse_change(&store.db).await;
+        let same = post(&store, "other", &grant("g", 500)).await.unwrap_err();
+        assert!(matches!(same, DbError::Guard(ledger::POSTED)), "{same}");
+        if !place.url.starts_with("postgres") {
+            // It would delete what is in its way.
+            for sql in [
+                "INSERT OR REPLACE INTO ledger_txns SELECT id, 'x', fingerprint, kind, payment_id, 'x', 1 FROM ledger_txns",
+                "INSERT OR REPLACE INTO ledger_txns SELECT 'x', idem_key, fingerprint, kind, payment_id, 'x', 1 FROM ledger_txns",
+                "REPLACE INTO ledger_entries SELECT txn_id, position, account_id, 2 * amount FROM ledger_entries",
+            ] {
+                let refused = store.db.exec(Stmt::new(sql, [])).await.unwrap_err();
+                let why = format!("{:?}", std::error::Error::source(&refused));
+                assert!(why.contains("the books are only added to"), "{sql}: {why}");
+            }
+        }
         if place.url.starts_with("postgres") {
             let cut = Stmt::new("TRUNCATE ledger_txns, ledger_entries", []);
             assert!(store.db.exec(cut).await.is_err());

@@ -72,15 +72,20 @@ pub(super) fn served(base_url: &str, payments: Option<&PaymentSettings>) -> Valu
 fn priced(document: &mut Value, payments: &PaymentSettings) {
     let price = |item| pay::dollars(payments.prices.of(item));
     for (path, item) in [("/publish", Item::Publish), ("/provision", Item::Provision)] {
+        if !payments.is_payable(item) {
+            continue;
+        }
         document["paths"][path]["post"]["x-payment-info"] =
             json!({"protocols": ["x402"], "pricingMode": "fixed", "price": price(item), "currency": "USD"});
     }
-    let unlocks = Sku::ALL.map(|sku| (sku.as_str().to_owned(), Value::from(price(Item::Unlock(sku)))));
-    let amounts = Sku::ALL.map(|sku| payments.prices.of(Item::Unlock(sku)));
-    let [least, most] = [amounts.iter().min(), amounts.iter().max()]
-        .map(|amount| pay::dollars(amount.copied().unwrap_or_default()));
+    let payable: Vec<Item> =
+        Sku::ALL.map(Item::Unlock).into_iter().filter(|item| payments.is_payable(*item)).collect();
+    let amounts = payable.iter().map(|item| payments.prices.of(*item));
+    let (Some(least), Some(most)) = (amounts.clone().min(), amounts.max()) else { return };
+    let unlocks = payable.iter().map(|item| (item.as_str().to_owned(), Value::from(price(*item))));
     document["paths"]["/unlock"]["post"]["x-payment-info"] = json!({
-        "protocols": ["x402"], "pricingMode": "range", "minPrice": least, "maxPrice": most, "currency": "USD",
+        "protocols": ["x402"], "pricingMode": "range", "minPrice": pay::dollars(least),
+        "maxPrice": pay::dollars(most), "currency": "USD",
         "prices": serde_json::Map::from_iter(unlocks),
     });
 }

@@ -38,6 +38,8 @@ pub(super) struct PatchBody {
     csp_strict: Option<bool>,
     #[schema(nullable = false)]
     title: Option<String>,
+    /// Only null: from then on the wallet that paid for the page cannot replace it.
+    wallet: Option<String>,
 }
 
 #[derive(Debug, ToSchema)]
@@ -115,6 +117,16 @@ pub(in crate::http) fn patch_request(
     };
     let title = fields.optional_text("title")?.map(|text| site_change::title(&text)).transpose()?;
     let (agentation, csp_strict) = (fields.flag("agentation")?, fields.flag("csp_strict")?);
+    let ends_wallet = match fields.text("wallet")? {
+        Field::Absent => false,
+        Field::Null => true,
+        Field::Value(_) => {
+            return Err(Error::field(
+                "wallet",
+                "can only be null, which ends what the wallet that paid may do",
+            ));
+        }
+    };
     let request = PatchRequest {
         slug,
         visibility,
@@ -124,6 +136,7 @@ pub(in crate::http) fn patch_request(
         agentation,
         csp_strict,
         title,
+        ends_wallet,
         expected_updated_at: None,
     };
     Ok((request, fields.warnings()))

@@ -4,12 +4,15 @@ use super::passkeys;
 use crate::http::api::ApiState;
 use crate::http::web::{Person, Query, SignedForm, WebError, page, see_other};
 use crate::pages::Moment;
-use crate::pages::dashboard::{AccountPage, Done, Section, SessionRow, Used, account as render};
+use crate::pages::dashboard::{AccountPage, Done, Section, SessionRow, UnlockRow, Used, account as render};
 use axum::Router;
 use axum::extract::{Path, State};
 use axum::response::Response;
 use axum::routing::{get, post};
+use dropleaf_core::account::Account;
+use dropleaf_core::ledger::Unit;
 use dropleaf_core::session::{Method, Session};
+use dropleaf_core::unlock::Sku;
 
 pub(super) const HERE: &str = "/dashboard/account";
 
@@ -31,11 +34,23 @@ async fn show(State(state): State<ApiState>, person: Person, query: Query) -> Re
             since: Moment(person.account.created_at),
             plan: &me.plan,
             used: Used { active_pages: me.account.active_pages, publishes_today: me.publishes_today },
+            balance: balance(&state, me.account.balance_minor),
+            unlocks: unlocks(&state, &me.account),
             max_upload_bytes: state.resolved.config.limits.upload_bytes,
             sessions: sessions.into_iter().map(|session| row(session, &person.session)).collect(),
             passkeys: passkeys::shown(&state, &person).await?,
         },
     )))
+}
+
+/// Said where something can be bought with it, or when there is one.
+fn balance(state: &ApiState, cents: i64) -> Option<String> {
+    (cents != 0 || state.app.selling().is_ok()).then(|| Unit::Usd2.written(cents))
+}
+
+fn unlocks(state: &ApiState, account: &Account) -> Vec<UnlockRow> {
+    let row = |sku: Sku| UnlockRow { title: sku.title(), until: account.unlocks.until(sku).map(Moment) };
+    account.unlocks.active(state.app.now()).map(row).collect()
 }
 
 async fn end_session(

@@ -78,6 +78,7 @@ pub(super) const fn next_step(code: Code) -> Option<&'static str> {
         | Code::PaymentRefused
         | Code::InvalidPayment
         | Code::PaymentUsed
+        | Code::NotOnSale
         | Code::PaymentInFlight
         | Code::FacilitatorUnavailable
         | Code::SettlementUnknown

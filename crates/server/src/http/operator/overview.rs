@@ -60,10 +60,11 @@ async fn shown(
 ) -> Result<Html, WebError> {
     let figures = state.app.figures().await?;
     let reports = state.app.count_reports().await?;
+    let payments = state.app.count_open_payments().await?;
     let lines = state.app.list_audit(LINES).await?;
     Ok(overview(&Overview {
         shell: person.shell(Section::Operator, done),
-        figures: worded(figures, reports),
+        figures: worded(figures, reports, payments),
         counted: figures.map(|figures| Moment(figures.counted_at)),
         version: env!("CARGO_PKG_VERSION"),
         uptime: Span(state.app.uptime().as_secs()),
@@ -73,12 +74,13 @@ async fn shown(
     }))
 }
 
-fn worded(figures: Option<Figures>, reports: OpenReports) -> Vec<Figure> {
+fn worded(figures: Option<Figures>, reports: OpenReports, payments: Option<i64>) -> Vec<Figure> {
     let more = if reports.or_more { " or more" } else { "" };
     let waiting = Figure { value: format!("{}{more}", Count(reports.count)), label: "open reports" };
-    let Some(figures) = figures else { return vec![waiting] };
     let count = |value, label| Figure { value: Count(value).to_string(), label };
-    vec![
+    let open = payments.map(|open| count(open, "payments not decided"));
+    let Some(figures) = figures else { return [waiting].into_iter().chain(open).collect() };
+    let known = [
         count(figures.accounts, "accounts"),
         count(figures.live_pages, "live pages"),
         Figure { value: Size(figures.bytes).to_string(), label: "in live pages" },
@@ -86,5 +88,6 @@ fn worded(figures: Option<Figures>, reports: OpenReports) -> Vec<Figure> {
         count(figures.new_pages, "new pages today, UTC"),
         waiting,
         count(figures.open_feedback, "comments not resolved"),
-    ]
+    ];
+    known.into_iter().chain(open).collect()
 }

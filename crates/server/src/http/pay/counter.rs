@@ -63,6 +63,8 @@ pub(super) async fn sell(
     if once_key.as_ref().is_some_and(|key| !(1..=255).contains(&key.len())) {
         return Err(Error::field("Idempotency-Key", "must be 1 to 255 characters").into());
     }
+    state.app.check_crowd(item, &proof)?;
+    state.app.count_giveaway(item, &proof, ip).await?;
     let request = PayRequest { order, proof, request_hash, once_key, ip };
     let (tell, told) = oneshot::channel();
     let app = Arc::clone(&state.app);

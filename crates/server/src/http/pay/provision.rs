@@ -99,7 +99,7 @@ pub(super) async fn menu(State(state): State<ApiState>) -> Result<Json<RailsJson
         protocol: "x402".to_owned(),
         versions: vec![1, 2],
         networks: networks.map(|offer| offer.network().to_string()).collect(),
-        live: listing.is_some(),
+        live: listing.is_some() && state.app.check_provision().is_ok(),
         how: "POST /provision; the 402 has the terms. Repeat with the signed payment in PAYMENT-SIGNATURE (v2) or X-PAYMENT (v1)."
             .to_owned(),
     };
@@ -151,6 +151,7 @@ pub(super) async fn menu(State(state): State<ApiState>) -> Result<Json<RailsJson
     security(()),
 )]
 pub(super) async fn provision(State(state): State<ApiState>, request: Request) -> Result<Response, ApiError> {
+    state.app.check_provision()?;
     let (parts, body) = request.into_parts();
     if !has_proof(&parts.headers) && body.is_end_stream() {
         return Ok(terms::owed(&*state.app.listing(Item::Provision)?));

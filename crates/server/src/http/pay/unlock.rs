@@ -4,15 +4,16 @@ use super::counter::{Sale, has_proof, sell};
 use super::receipt::sold;
 use super::terms::TermsJson;
 use crate::http::api::{ApiError, ApiState, Written};
-use crate::http::extract::{Owner, idempotency_key, once};
+use crate::http::extract::{Owner, client_ip, idempotency_key, once};
 use axum::Json;
-use axum::extract::{RawQuery, State};
+use axum::extract::{Request, State};
 use axum::response::{IntoResponse, Response};
 use dropleaf_app::{Bought, Caller, CatalogueEntry, Goods, Order, Unlocked};
 use dropleaf_core::account::Account;
+use dropleaf_core::payment::Item;
 use dropleaf_core::unlock::Sku;
 use dropleaf_core::{Error, Result, secret};
-use http::{HeaderMap, StatusCode};
+use http::{HeaderMap, StatusCode, header};
 use serde::Serialize;
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
@@ -20,6 +21,8 @@ use utoipa::ToSchema;
 /// What can be unlocked.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct UnlocksJson {
+    /// True when no money moves.
+    sandbox: bool,
     unlocks: Vec<UnlockJson>,
 }
 
@@ -28,7 +31,7 @@ pub(super) struct UnlocksJson {
 #[schema(example = json!({
     "sku": "make_permanent", "title": "Permanent pages", "description": "Pages of the account lose their longest life, for good.",
     "price": "2.00", "amount": "2000000", "amount_minor": 200, "currency": "USD", "period_days": null,
-    "networks": ["eip155:8453"]
+    "networks": ["eip155:8453"], "available": true
 }))]
 pub(super) struct UnlockJson {
     /// Send it as `feature`.
@@ -44,7 +47,10 @@ pub(super) struct UnlockJson {
     currency: String,
     /// How long it holds; null: for good.
     period_days: Option<i64>,
+    /// Where it can be paid for; a balance can pay anywhere.
     networks: Vec<String>,
+    /// False: not on sale yet.
+    available: bool,
 }
 
 /// An unlock that is active.
@@ -77,7 +83,7 @@ pub(super) struct UnlockedJson {
     security(()),
 )]
 pub(super) async fn catalogue(State(state): State<ApiState>) -> Result<Json<UnlocksJson>, ApiError> {
-    state.app.selling()?;
+    let sandbox = state.app.selling()?.is_sandbox();
     let entry = |entry: CatalogueEntry| UnlockJson {
         sku: entry.sku.as_str().to_owned(),
         title: entry.sku.title().to_owned(),
@@ -88,8 +94,9 @@ pub(super) async fn catalogue(State(state): State<ApiState>) -> Result<Json<Unlo
         currency: entry.currency.to_owned(),
         period_days: entry.period_days,
         networks: entry.networks,
+        available: entry.available,
     };
-    Ok(Json(UnlocksJson { unlocks: state.app.unlock_catalogue().into_iter().map(entry).collect() }))
+    Ok(Json(UnlocksJson { sandbox, unlocks: state.app.unlock_catalogue().into_iter().map(entry).collect() }))
 }
 
 /// Lift a limit of your plan
@@ -119,22 +126,27 @@ pub(super) async fn catalogue(State(state): State<ApiState>) -> Result<Json<Unlo
 pub(super) async fn unlock(
     State(state): State<ApiState>,
     Owner(account): Owner,
-    RawQuery(query): RawQuery,
-    headers: HeaderMap,
+    request: Request,
 ) -> Result<Response, ApiError> {
-    let sku = feature(query.as_deref().unwrap_or_default())?;
+    let (parts, _) = request.into_parts();
+    let headers = &parts.headers;
+    let sku = feature(parts.uri.query().unwrap_or_default())?;
+    state.app.check_on_sale(Item::Unlock(sku))?;
+    if has_proof(headers) {
+        state.app.take_paid_attempt(client_ip(&parts, &state))?;
+    }
     let asked = secret::hash(&format!("unlock\0{}\0{}", account.id, sku.as_str()));
     // A proof is for what it was signed for: repeating it must not draw on the balance instead.
-    if !has_proof(&headers)
-        && let Some(unlocked) = from_balance(&state, &account, sku, asked, &headers).await?
+    if !has_proof(headers)
+        && let Some(unlocked) = from_balance(&state, &account, sku, asked, headers).await?
     {
-        return Ok(unlocked.into_response());
+        return Ok(([(header::CACHE_CONTROL, "private, no-store")], unlocked).into_response());
     }
     let account = state.app.get_account(&account.id).await?;
     let more: Map<String, Value> =
         [("balance_minor".to_owned(), account.balance_minor.into())].into_iter().collect();
     let order = Order::Unlock { account, sku };
-    match sell(&state, &headers, None, (order, asked), more, ()).await? {
+    match sell(&state, headers, None, (order, asked), more, ()).await? {
         Sale::Answer(answer) => Ok(answer),
         Sale::Sold { bought, generation } => {
             Ok(sold(StatusCode::OK, &UnlockedJson::new(&bought)?, &bought.receipt, generation))
@@ -162,13 +174,14 @@ async fn from_balance(
 ) -> Result<Option<Written>> {
     let caller = Caller { account: Some(account.clone()), grant_id: None, ip: None };
     let once = once(state, idempotency_key(headers), &caller, Some(asked));
-    let render = |unlocked: &Unlocked| UnlockedJson::drawn(unlocked).to_bytes();
+    let sandbox = state.app.selling()?.is_sandbox();
+    let render = |unlocked: &Unlocked| UnlockedJson::drawn(unlocked, sandbox).to_bytes();
     let done = state.app.unlock_with_balance(account, sku, once.as_ref(), render).await?;
     Ok(done.map(|done| Written::of(done, StatusCode::OK, render)))
 }
 
 impl UnlockedJson {
-    fn drawn(unlocked: &Unlocked) -> Self {
+    fn drawn(unlocked: &Unlocked, sandbox: bool) -> Self {
         Self {
             ok: true,
             sku: unlocked.sku.as_str().to_owned(),
@@ -176,7 +189,7 @@ impl UnlockedJson {
             paid_with: if unlocked.already { "nothing" } else { "balance" }.to_owned(),
             balance_minor: unlocked.account.balance_minor,
             transaction: None,
-            sandbox: false,
+            sandbox,
         }
     }
 

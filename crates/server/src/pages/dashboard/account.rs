@@ -14,6 +14,9 @@ pub struct AccountPage<'a> {
     pub since: Moment,
     pub plan: &'a Plan,
     pub used: Used,
+    /// What was paid in advance or given, in dollars; None when there is nothing to say about it.
+    pub balance: Option<String>,
+    pub unlocks: Vec<UnlockRow>,
     pub max_upload_bytes: u64,
     pub sessions: Vec<SessionRow>,
     /// None where passkeys cannot work.
@@ -34,6 +37,14 @@ struct Usage {
     said: String,
     /// Used and allowed, when there is a cap.
     of: Option<(i64, i64)>,
+}
+
+/// A limit that was lifted for money.
+#[derive(Debug)]
+pub struct UnlockRow {
+    pub title: &'static str,
+    /// None: for good.
+    pub until: Option<Moment>,
 }
 
 #[derive(Debug)]

@@ -17,7 +17,7 @@ mod shell;
 mod sign_in;
 mod upload;
 
-pub use account::{AccountPage, PasskeyRow, Passkeys, SessionRow, Used, account};
+pub use account::{AccountPage, PasskeyRow, Passkeys, SessionRow, UnlockRow, Used, account};
 pub use claim::{Claim, claim};
 pub use device::{Ended, device_ask, device_confirm, device_end};
 pub use keys::{KeyRow, Keys, MadeKey, keys};
