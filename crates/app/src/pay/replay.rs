@@ -4,6 +4,7 @@
 use super::asked::Asked;
 use super::{Bought, PayError};
 use crate::app::App;
+use dropleaf_core::error::Fact;
 use dropleaf_core::payment::{Item, Payment, PaymentState};
 use dropleaf_core::{Code, Error};
 use dropleaf_store::payments;
@@ -11,8 +12,11 @@ use dropleaf_store::payments;
 impl App {
     /// What a payment that is known comes to for this request.
     pub(super) async fn again(&self, payment: Payment, asked: &Asked) -> Result<Bought, PayError> {
-        if !asked.is_of(&payment) || !asked.may_be_told(&payment, self.now()) {
-            return Err(used());
+        if !asked.is_of(&payment) {
+            return Err(used("other_request"));
+        }
+        if !asked.may_be_told(&payment, self.now()) {
+            return Err(used("no_longer_shown"));
         }
         match payment.state {
             PaymentState::Fulfilled => self.tell_again(payment).await,
@@ -33,7 +37,7 @@ impl App {
         let shown_until = payment.fulfilled_at.unwrap_or(now) + self.settings.retention.idempotency;
         let is_secret = matches!(payment.item, Item::Publish | Item::Provision);
         if is_secret && (payment.draft.is_none() || now >= shown_until) {
-            return Err(used());
+            return Err(used("no_longer_shown"));
         }
         if payment.delivered_at.is_none() {
             self.store.commit(vec![payments::deliver(&payment.id, now)]).await?;
@@ -42,6 +46,7 @@ impl App {
     }
 }
 
-fn used() -> PayError {
-    Error::plain(Code::PaymentUsed).into()
+/// `reason` is a word for programs.
+fn used(reason: &str) -> PayError {
+    Error::plain(Code::PaymentUsed).with_fact("reason", Fact::Text(reason.into())).into()
 }
