@@ -4,6 +4,7 @@ use super::operations;
 use crate::http::pay;
 use dropleaf_app::PaymentSettings;
 use dropleaf_core::Code;
+use dropleaf_core::ledger::dollars;
 use dropleaf_core::payment::Item;
 use dropleaf_core::scope::Scope;
 use dropleaf_core::unlock::Sku;
@@ -70,7 +71,7 @@ pub(super) fn served(base_url: &str, payments: Option<&PaymentSettings>) -> Valu
 
 /// What catalogues read: what an operation costs.
 fn priced(document: &mut Value, payments: &PaymentSettings) {
-    let price = |item| pay::dollars(payments.prices.of(item));
+    let price = |item| dollars(payments.prices.of(item));
     for (path, item) in [("/publish", Item::Publish), ("/provision", Item::Provision)] {
         document["paths"][path]["post"]["x-payment-info"] =
             json!({"protocols": ["x402"], "pricingMode": "fixed", "price": price(item), "currency": "USD"});
@@ -78,14 +79,14 @@ fn priced(document: &mut Value, payments: &PaymentSettings) {
     let unlocks = Sku::ALL.map(|sku| (sku.as_str().to_owned(), Value::from(price(Item::Unlock(sku)))));
     let amounts = Sku::ALL.map(|sku| payments.prices.of(Item::Unlock(sku)));
     let [least, most] = [amounts.iter().min(), amounts.iter().max()]
-        .map(|amount| pay::dollars(amount.copied().unwrap_or_default()));
+        .map(|amount| dollars(amount.copied().unwrap_or_default()));
     document["paths"]["/unlock"]["post"]["x-payment-info"] = json!({
         "protocols": ["x402"], "pricingMode": "range", "minPrice": least, "maxPrice": most, "currency": "USD",
         "prices": serde_json::Map::from_iter(unlocks),
     });
 }
 
-/// Takes away what is not there when nothing is sold.
+/// Takes away what is not there when nothing is sold. The wallet's signature stays: it opens pages that were paid for before.
 fn unsold(document: &mut Value) {
     if let Some(tags) = document["tags"].as_array_mut() {
         tags.retain(|tag| tag["name"] != pay::TAG);
@@ -95,16 +96,6 @@ fn unsold(document: &mut Value) {
     };
     if let Some(paths) = document["paths"].as_object_mut() {
         paths.retain(|_, item| !item.as_object().is_some_and(|item| item.values().any(is_sold)));
-        for operation in
-            paths.values_mut().filter_map(Value::as_object_mut).flat_map(|item| item.values_mut())
-        {
-            if let Some(ways) = operation["security"].as_array_mut() {
-                ways.retain(|way| way.get(WALLET).is_none());
-            }
-        }
-    }
-    if let Some(schemes) = document["components"]["securitySchemes"].as_object_mut() {
-        schemes.remove(WALLET);
     }
     drop_unused(document);
 }
@@ -154,11 +145,16 @@ fn complete(document: &mut Value) {
             ways.insert(at + 1, json!({"oauth2": [scope.as_str()]}));
         }
         let paying = operation["tags"].as_array().is_some_and(|tags| tags.iter().any(|tag| tag == pay::TAG));
+        let signed = operation["security"]
+            .as_array()
+            .is_some_and(|ways| ways.iter().any(|way| way.get(WALLET).is_some()));
+        let wallet = operation["operationId"] == "createWalletChallenge";
         let Some(responses) = operation["responses"].as_object_mut() else { continue };
         let changing = if method == "get" { &[] } else { CHANGING };
+        let meets = Meets { paying, signed, wallet };
         let paying = if paying { PAYING } else { &[] };
         for status in COMMON.iter().chain(changing).chain(paying) {
-            responses.entry(status.to_string()).or_insert_with(|| failure(*status));
+            responses.entry(status.to_string()).or_insert_with(|| failure(*status, meets));
         }
     }
 }
@@ -189,13 +185,48 @@ const FOR_VIEWERS: &[Code] = &[
     Code::CrossSite,
 ];
 
-/// The response of one error status, with an example of its first code.
-fn failure(status: u16) -> Value {
-    let codes: Vec<Code> = Code::ALL
+/// Codes of operations that settle a payment, and of no other.
+const FOR_PAYERS: &[Code] = &[
+    Code::PaymentRequired,
+    Code::PaymentRefused,
+    Code::InvalidPayment,
+    Code::PaymentUsed,
+    Code::PaymentInFlight,
+    Code::FacilitatorUnavailable,
+    Code::SettlementUnknown,
+    Code::PaidNotSaved,
+];
+
+/// Codes of operations that take the signature of a wallet.
+const FOR_WALLETS: &[Code] = &[Code::BadSignature, Code::ChallengeUsed, Code::ChallengeExpired];
+
+/// What an operation can meet that most cannot.
+#[derive(Clone, Copy)]
+struct Meets {
+    paying: bool,
+    /// With a wallet's signature.
+    signed: bool,
+    /// For a wallet that is named.
+    wallet: bool,
+}
+
+impl Meets {
+    fn takes(self, code: Code) -> bool {
+        (self.paying || !FOR_PAYERS.contains(&code))
+            && (self.signed || !FOR_WALLETS.contains(&code))
+            && !FOR_VIEWERS.contains(&code)
+            && (self.wallet || code != Code::UnknownWallet)
+    }
+}
+
+/// The response of one error status, with an example of its first code: one that others meet too, if there is one.
+fn failure(status: u16, meets: Meets) -> Value {
+    let mut codes: Vec<Code> = Code::ALL
         .iter()
         .copied()
-        .filter(|code| crate::http::error::status(*code).as_u16() == status && !FOR_VIEWERS.contains(code))
+        .filter(|code| crate::http::error::status(*code).as_u16() == status && meets.takes(*code))
         .collect();
+    codes.sort_by_key(|code| FOR_PAYERS.contains(code));
     let names = codes.iter().map(|code| format!("`{}`", code.as_str())).collect::<Vec<_>>().join(", ");
     let example =
         codes.first().map(|code| json!({"error": code.as_str(), "error_description": code.meaning()}));

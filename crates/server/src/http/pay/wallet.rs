@@ -41,7 +41,7 @@ pub(super) struct ChallengeJson {
 /// `PUT /sites/{idOrSlug}` with `Authorization: Wallet challenge=<challenge>,sig=<signature>`. It replaces the content of one
 /// page that this wallet paid for, once. Contract wallets and Solana wallets use the claim token instead.
 #[utoipa::path(
-    post, path = "/wallet-auth/challenge", tag = "Payments", operation_id = "createWalletChallenge",
+    post, path = "/wallet-auth/challenge", tag = "Sites", operation_id = "createWalletChallenge",
     request_body(content = ChallengeBody, content_type = "application/json"),
     responses((status = 200, description = "What to sign", body = ChallengeJson)),
     security(()),
