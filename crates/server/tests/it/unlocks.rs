@@ -177,9 +177,9 @@ async fn catalogue_lists_what_the_settings_say() {
         let entry = listed.iter().find(|entry| entry.sku == sku).unwrap();
         (entry.price.as_str(), entry.amount.as_str(), entry.amount_minor, entry.period_days)
     };
-    assert_eq!(shown(Sku::MakePermanent), ("$2.00", "2000000", 200, None));
-    assert_eq!(shown(Sku::CustomDomain), ("$4.125", "4125000", 413, Some(30)));
-    assert_eq!(shown(Sku::HigherLimits), ("$25.00", "25000000", 2500, Some(30)));
+    assert_eq!(shown(Sku::MakePermanent), ("2.00", "2000000", 200, None));
+    assert_eq!(shown(Sku::CustomDomain), ("4.125", "4125000", 413, Some(30)));
+    assert_eq!(shown(Sku::HigherLimits), ("25.00", "25000000", 2500, Some(30)));
     assert!(listed.iter().all(|entry| entry.networks.len() == 1 && entry.networks[0].starts_with("eip155:")));
     let off = Setup::new().set("payments.mode", "off").start().await;
     assert!(off.app().unlock_catalogue().is_empty());
