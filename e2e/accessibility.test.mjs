@@ -7,6 +7,7 @@ import { after, before, describe, test } from 'node:test';
 import { assertAccessible } from './axe.mjs';
 import { launch, openPage } from './browser.mjs';
 import { api, publish, request } from './http.mjs';
+import { writePayments } from './money.mjs';
 import { askForCode, sessionCookie, signIn, takeCookie } from './people.mjs';
 import { assertReadable, examine } from './readable.mjs';
 import * as samples from './samples.mjs';
@@ -53,6 +54,9 @@ const OPERATOR = {
   accounts: '/operator/accounts',
   'accounts, nothing found': '/operator/accounts?q=nobody%40nowhere',
   reports: '/operator/reports',
+  money: '/operator/payments',
+  'payment, fulfilled': '/operator/payments/pay_1',
+  'payment, not decided': '/operator/payments/pay_2',
 };
 const VIEWER = {
   'password gate': (made) => made.locked.url,
@@ -93,6 +97,10 @@ before(async () => {
   const body = 'reason=phishing&comment=It+asks+for+my+password&contact=ada%40example.org';
   const headers = { 'content-type': 'application/x-www-form-urlencoded' };
   await request(server, { method: 'POST', path: `${made.plain.path}_dropleaf/report`, headers, body });
+  await writePayments(server, [
+    { id: 'pay_1', item: 'publish', state: 'fulfilled', amount: 500_000, ago: 60, transaction: `0x${'5c'.repeat(32)}` },
+    { id: 'pay_2', item: 'provision', state: 'unknown', amount: 1_000_000, ago: 7300, reason: 'timeout' },
+  ]);
   made.device = await device();
   made.link = (await command(server, 'account', 'link', 'operator@localhost')).trim();
   made.consent = await consent();

@@ -77,7 +77,7 @@ pub use staging::{Upload, UploadBody};
 pub use sweep::Swept;
 pub use takedown::TakenDown;
 pub use upload_tickets::{Arrived, NewTicket, Ticketed};
-pub use wallet::NewChallenge;
+pub use wallet::{CHALLENGE_SECONDS, NewChallenge};
 
 // Rows that the operator looks at, as they are.
 pub use dropleaf_store::ledger::BookLine;

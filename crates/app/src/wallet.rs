@@ -8,8 +8,8 @@ use dropleaf_store::Stmt;
 use dropleaf_store::wallet_challenges::{self, WalletChallenge};
 use std::net::IpAddr;
 
-/// Spec §8.
-const SECONDS: i64 = 300;
+/// How long a challenge is good for. Spec §8.
+pub const CHALLENGE_SECONDS: i64 = 300;
 /// How much longer it is kept, so that whoever comes too late hears that it was too late.
 pub(crate) const KEPT_SECONDS: i64 = 86_400;
 
@@ -37,7 +37,7 @@ impl App {
             return Err(Error::plain(Code::UnknownWallet));
         }
         let challenge = format!("{}{}", wallet::PREFIX, self.minter.token());
-        let expires_at = now + SECONDS;
+        let expires_at = now + CHALLENGE_SECONDS;
         let url = self.hosts.base.url();
         let host = url.split_once("://").map_or(url.as_str(), |(_, host)| host);
         let message = wallet::message(host, &challenge, expires_at);

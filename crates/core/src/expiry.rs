@@ -1,6 +1,5 @@
 //! When a page ends: what was asked for, against what the plan allows.
 
-use crate::error::Fact;
 use crate::plan::Plan;
 use crate::{Code, Error, Result};
 
@@ -99,9 +98,8 @@ fn over_plan(plan: &Plan) -> Error {
     Error::limit(
         Code::PlanLifetimeLimit,
         format!("Pages of the {} plan live at most {days} days.", plan.name),
-        "Ask for less, or buy the unlock make_permanent.",
+        "Ask for less.",
     )
-    .with_fact("unlock", Fact::Text("make_permanent".into()))
 }
 
 #[cfg(test)]

@@ -101,6 +101,11 @@ impl Unit {
     }
 }
 
+/// A price in dollars: `0.50`.
+pub fn dollars(micros: u64) -> String {
+    Unit::Usdc6.decimal(i64::try_from(micros).unwrap_or(i64::MAX))
+}
+
 impl Book {
     fn new(id: String, unit: Unit, kind: Kind) -> Self {
         Self { id, unit, kind, owner: None }

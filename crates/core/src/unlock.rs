@@ -64,8 +64,8 @@ impl Sku {
             Self::MakePermanent => {
                 "The pages of the account, present and future, lose the plan's longest life. Once, for good."
             }
-            Self::CustomDomain => "Pages of the account may live under a domain of its own.",
-            Self::HigherLimits => "Up to 100 active pages and no daily cap.",
+            Self::CustomDomain => "Pages of the account may live under a domain of its own, for 30 days.",
+            Self::HigherLimits => "Up to 100 active pages and no daily cap, for 30 days.",
         }
     }
 }

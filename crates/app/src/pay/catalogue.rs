@@ -2,7 +2,6 @@
 
 use dropleaf_core::host::Hosts;
 use dropleaf_core::payment::Item;
-use dropleaf_core::unlock::Sku;
 use dropleaf_pay::{Bazaar, Example, Resource};
 use serde_json::json;
 
@@ -11,9 +10,7 @@ pub(super) fn resource(base: &str, item: Item) -> Resource {
     let description = match item {
         Item::Publish => "Publish one private HTML page that stays up",
         Item::Provision => "Get an API key of an account of your own",
-        Item::Unlock(Sku::MakePermanent) => "Pages of the account lose their longest life, for good",
-        Item::Unlock(Sku::CustomDomain) => "Custom domains for the account, for 30 days",
-        Item::Unlock(Sku::HigherLimits) => "More pages and no daily cap for the account, for 30 days",
+        Item::Unlock(sku) => sku.description(),
     };
     Resource {
         url: format!("{base}{}", address(item)),
@@ -44,14 +41,14 @@ pub(super) fn bazaar(hosts: &Hosts, item: Item) -> Bazaar {
             };
             let output = json!({
                 "url": hosts.page_url("0Qm1Yv2nT3uW4xZ5aB6cD7"),
-                "unlisted_token": "0Qm1Yv2nT3uW4xZ5aB6cD7", "claim_token": "clm_…", "expires_at": null,
+                "unlisted_token": "0Qm1Yv2nT3uW4xZ5aB6cD7", "claim_token": "clm_XXXX", "expires_at": null,
             });
             (Some(body), None, output)
         }
         Item::Provision => {
             let output = json!({
-                "ok": true, "protocol": "x402", "api_key": "stk_live_…", "prefix": "stk_live_0Qm1",
-                "usage": "Authorization: Bearer stk_live_…",
+                "ok": true, "protocol": "x402", "api_key": "stk_live_XXXX", "prefix": "stk_live_0Qm1",
+                "usage": "Authorization: Bearer stk_live_XXXX",
             });
             (None, None, output)
         }
@@ -84,7 +81,11 @@ mod tests {
         let all: std::collections::HashSet<_> = urls.iter().collect();
         assert_eq!(all.len(), urls.len());
         for item in Item::ALL {
-            assert_eq!(bazaar(&hosts, item).method, "POST");
+            let bazaar = bazaar(&hosts, item);
+            assert_eq!(bazaar.method, "POST");
+            // It travels in a header, and not every client decodes UTF-8.
+            assert!(bazaar.output.to_string().is_ascii(), "{}", bazaar.output);
+            assert!(resource("", item).description.is_ascii());
         }
     }
 }

@@ -6,6 +6,7 @@ use super::asked::Asked;
 use super::drive::ask_later;
 use super::{Bought, PayError};
 use crate::app::App;
+use dropleaf_core::error::Fact;
 use dropleaf_core::payment::{Item, Payment, PaymentState};
 use dropleaf_core::{Code, Error};
 use dropleaf_store::payments;
@@ -19,13 +20,13 @@ impl App {
     /// What a payment that is known comes to for this request.
     pub(super) async fn again(&self, payment: Payment, asked: &Asked) -> Result<Bought, PayError> {
         if !asked.is_of(&payment) || !asked.is_signed_like(&payment) {
-            return Err(used());
+            return Err(used("other_request"));
         }
         // Once it is settled anybody can read the proof on the chain: who sends it need not be who paid.
         let is_sender = asked.is_sender(&payment);
         let is_kept = payment.item == Item::Provision && !is_sender;
         match payment.state {
-            PaymentState::Fulfilled if is_kept => Err(used()),
+            PaymentState::Fulfilled if is_kept => Err(used("no_longer_shown")),
             PaymentState::Fulfilled => self.tell_again(payment, is_sender).await,
             PaymentState::Verified
             | PaymentState::Settling
@@ -55,7 +56,7 @@ impl App {
             None => shown.map(|_| payment.fulfilled_at.unwrap_or(now) + WAITS_SECONDS),
         };
         if shown_until.is_some_and(|until| payment.draft.is_none() || now >= until) {
-            return Err(used());
+            return Err(used("no_longer_shown"));
         }
         if to_sender && payment.delivered_at.is_none() {
             self.store.commit(vec![payments::deliver(&payment.id, now)]).await?;
@@ -64,6 +65,7 @@ impl App {
     }
 }
 
-fn used() -> PayError {
-    Error::plain(Code::PaymentUsed).into()
+/// `reason` is a word for programs.
+fn used(reason: &str) -> PayError {
+    Error::plain(Code::PaymentUsed).with_fact("reason", Fact::Text(reason.into())).into()
 }

@@ -4,7 +4,7 @@ use crate::app::{App, EVERYTHING};
 use crate::idempotency::{Done, Entry, Once};
 use crate::sites::TRIES;
 use dropleaf_core::account::Account;
-use dropleaf_core::ledger::{Posting, Unit};
+use dropleaf_core::ledger::{Posting, dollars};
 use dropleaf_core::payment::Item;
 use dropleaf_core::unlock::Sku;
 use dropleaf_core::{Code, Error, Result};
@@ -28,7 +28,7 @@ pub struct Unlocked {
 #[derive(Debug, Clone)]
 pub struct CatalogueEntry {
     pub sku: Sku,
-    /// In dollars, for people: `$2.00`.
+    /// In dollars, for people: `2.00`.
     pub price: String,
     /// In the smallest unit of the token.
     pub amount: String,
@@ -51,7 +51,7 @@ impl App {
             let amount = sold.prices.of(Item::Unlock(sku));
             CatalogueEntry {
                 sku,
-                price: format!("${}", Unit::Usdc6.decimal(i64::try_from(amount).unwrap_or(i64::MAX))),
+                price: dollars(amount),
                 amount: amount.to_string(),
                 amount_minor: sold.prices.minor_of(Item::Unlock(sku)),
                 currency: "USD",

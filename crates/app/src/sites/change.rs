@@ -40,7 +40,8 @@ impl App {
         let plan = self.plan_of(account);
         for _ in 0..TRIES {
             let now = self.now();
-            let (mut next, mut warnings) = change.clone().apply(&site, &plan, now)?;
+            let (mut next, mut warnings) =
+                change.clone().apply(&site, &plan, now).map_err(|error| self.name_unlock(error))?;
             let mut stmts = Vec::new();
             if let (Some(true), Some(bundle)) = (change.csp_strict, &site.bundle_id) {
                 let policy = self.policy_of_stored(bundle, site.e2e).await?;

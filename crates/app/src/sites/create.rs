@@ -77,7 +77,7 @@ impl App {
         let now = self.now();
         let asked = options.lifetime.unwrap_or_default();
         if let Some(plan) = plan {
-            return expiry::owned(asked, plan, now, now);
+            return expiry::owned(asked, plan, now, now).map_err(|error| self.name_unlock(error));
         }
         let (at, cut) = expiry::anonymous(asked, now);
         if cut {

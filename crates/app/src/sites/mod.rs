@@ -23,6 +23,7 @@ use dropleaf_core::error::Fact;
 use dropleaf_core::plan::Plan;
 use dropleaf_core::rate::Rate;
 use dropleaf_core::site::{Site, SiteName};
+use dropleaf_core::unlock::Sku;
 use dropleaf_core::{Code, Error, Result};
 use dropleaf_store::{DbError, Stmt, accounts, blobs, counters, sites, slugs};
 
@@ -96,7 +97,7 @@ impl App {
             sites::CHANGED => {
                 Error::new(Code::Conflict, "The page is being changed by others at the same time; try again.")
             }
-            accounts::PAGE_LIMIT => page_limit(plan),
+            accounts::PAGE_LIMIT => self.name_unlock(page_limit(plan)),
             DAILY => daily_limit(plan, self.now()),
             // The same large file was being collected at this very moment; the next try stores it anew.
             blobs::GONE => Error::plain(Code::StorageUnavailable).retry_after(1),
@@ -105,17 +106,30 @@ impl App {
             }
         }
     }
+
+    /// A plan's limit also says which unlock lifts it and where it is bought, if anything is sold here.
+    pub(crate) fn name_unlock(&self, mut error: Error) -> Error {
+        let sku = match error.code {
+            Code::PlanPageLimit => Sku::HigherLimits,
+            Code::PlanLifetimeLimit => Sku::MakePermanent,
+            _ => return error,
+        };
+        if self.settings.payments.is_none() {
+            return error;
+        }
+        let (name, base) = (sku.as_str(), self.hosts.base.url());
+        error.detail.push_str(" Or lift the limit: POST /unlock?feature=");
+        error.detail.push_str(name);
+        error.detail.push('.');
+        let url = format!("{base}/unlock?feature={name}");
+        error.with_fact("unlock", Fact::Text(name.into())).with_fact("unlock_url", Fact::Text(url))
+    }
 }
 
 fn page_limit(plan: Option<&Plan>) -> Error {
     let (name, cap) =
         plan.map_or(("", 0), |plan| (plan.name.as_str(), plan.active_pages.unwrap_or_default()));
-    Error::limit(
-        Code::PlanPageLimit,
-        format!("The {name} plan holds {cap} active pages."),
-        "Delete one, or buy the unlock higher_limits.",
-    )
-    .with_fact("unlock", Fact::Text("higher_limits".into()))
+    Error::limit(Code::PlanPageLimit, format!("The {name} plan holds {cap} active pages."), "Delete one.")
 }
 
 fn daily_limit(plan: Option<&Plan>, now: i64) -> Error {

@@ -84,7 +84,8 @@ impl App {
         let change = self.settings_of(&site, &options).await?;
         let plan = writer.account().map_or_else(Plan::unlimited, |account| self.plan_of(account));
         for _ in 0..TRIES {
-            let (mut next, more) = change.clone().apply(&site, &plan, self.now())?;
+            let (mut next, more) =
+                change.clone().apply(&site, &plan, self.now()).map_err(|error| self.name_unlock(error))?;
             // Made strict meanwhile: this content was not read for that.
             if next.csp_strict && !staged.strict {
                 return Err(self.guard_error(DbError::Guard(sites::CHANGED), Some(&plan)));

@@ -130,7 +130,10 @@ fn answer(
     page: impl FnOnce(StatusCode) -> pages::Rendered,
 ) -> Response<OutBody> {
     let status = status(error.code);
-    if status.is_server_error() {
+    if error.code == Code::FacilitatorUnavailable && error.source.is_none() {
+        // Told once where the facilitator is asked; anybody can bring about this answer, as often as they like.
+        tracing::debug!(code = error.code.as_str(), "a request failed");
+    } else if status.is_server_error() {
         let source = error.source.as_deref().map(ToString::to_string).unwrap_or_default();
         tracing::error!(code = error.code.as_str(), source, "a request failed");
     }

@@ -7,7 +7,7 @@ use crate::config::Resolved;
 use askama::Template;
 use dropleaf_core::expiry::ANONYMOUS_LIFE_SECONDS;
 use dropleaf_core::host::Origin;
-use dropleaf_core::ledger::Unit;
+use dropleaf_core::ledger::dollars;
 use dropleaf_core::oauth::GRANT_SECONDS;
 use dropleaf_core::payment::Item;
 use dropleaf_core::plan::Plan;
@@ -85,18 +85,14 @@ impl Facts {
             client_documents: config.oauth.client_documents,
             plans: plans.names().map(|name| PlanFacts::of(&plans.find(name))).collect(),
             pay: resolved.settings.payments.as_ref().map(|payments| PayFacts {
-                publish: dollars(payments.prices.of(Item::Publish)),
-                provision: dollars(payments.prices.of(Item::Provision)),
+                publish: format!("${}", dollars(payments.prices.of(Item::Publish))),
+                provision: format!("${}", dollars(payments.prices.of(Item::Provision))),
                 publish_size: size(payments.publish_bytes),
                 sandbox: payments.is_sandbox(),
                 agents_url: hosts.agents.as_ref().map(Origin::url),
             }),
         }
     }
-}
-
-fn dollars(micros: u64) -> String {
-    format!("${}", Unit::Usdc6.decimal(i64::try_from(micros).unwrap_or(i64::MAX)))
 }
 
 impl PlanFacts {

@@ -18,7 +18,7 @@ async fn claim_page_takes_the_token_or_the_whole_link() {
             let site = node.publish_anonymously().await;
             let tab = node.operator().await;
             let shown = tab.get(&path(&site)).await.expect(200).text();
-            assert!(shown.contains("name=\"claim_token\""));
+            assert!(shown.contains("name=\"claim_token\"") && shown.contains("unless it was paid for"));
             let sent = if whole { site["claim_url"].as_str().unwrap() } else { token(&site) };
             let answer = tab.submit(&path(&site), &[("claim_token", sent)]).await.expect(303);
             assert_eq!(

@@ -152,3 +152,21 @@ async fn unprotected_operations_are_publishing_and_paying_alone() {
     assert!(!paid.contains(&"POST /unlock".to_owned()), "{paid:?}");
     node.post("/sites").form(Form::file("a.html", page("Open"))).send().await.expect(201);
 }
+
+#[tokio::test]
+async fn codes_of_paying_stand_only_where_something_is_paid_or_signed() {
+    let node = Node::start().await;
+    let document = document(&node).await;
+    for (method, path, operation) in operations(&document) {
+        let paying = operation["tags"] == json!(["Payments"]);
+        let said = |status: &str| operation["responses"][status]["description"].as_str().unwrap_or_default();
+        let failed = &operation["responses"]["500"]["content"]["application/json"]["example"];
+        assert_eq!(failed["error"], "internal", "{method} {path}");
+        assert_eq!(said("500").contains("`paid_not_saved`"), paying, "{method} {path}");
+        assert_eq!(said("409").contains("`payment_used`"), paying && method != "GET", "{method} {path}");
+        let signed = method == "PUT" && path.starts_with("/sites/site_");
+        assert_eq!(said("403").contains("`bad_signature`"), signed, "{method} {path}");
+        let asking = path == "/wallet-auth/challenge";
+        assert_eq!(said("404").contains("`unknown_wallet`"), asking, "{method} {path}");
+    }
+}

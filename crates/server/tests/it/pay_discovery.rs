@@ -125,6 +125,12 @@ async fn openapi_tells_prices_and_declares_402() {
     let ways: Vec<_> = document["paths"]["/sites/{idOrSlug}"]["put"]["security"].as_array().unwrap().clone();
     assert!(ways.contains(&json!({"wallet_signature": []})));
     assert!(document["components"]["securitySchemes"]["wallet_signature"].is_object());
+    let schemas = &document["components"]["schemas"];
+    let sold = schemas["UnlocksJson"]["properties"]["unlocks"]["items"]["$ref"].as_str().unwrap();
+    let had = schemas["MeJson"]["properties"]["unlocks"]["items"]["$ref"].as_str().unwrap();
+    let has =
+        |found: &str, name: &str| schemas[found.rsplit('/').next().unwrap()]["properties"][name].is_object();
+    assert!(has(sold, "price") && has(had, "until"), "two schemas with two names: {sold} {had}");
     let catalogue: Value = node.get("/unlock").send().await.expect(200).json();
     assert_eq!(catalogue["unlocks"].as_array().unwrap().len(), 3);
 }

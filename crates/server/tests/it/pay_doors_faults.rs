@@ -68,6 +68,18 @@ async fn an_unknown_outcome_is_502_without_terms_and_the_same_header_gets_the_pa
 }
 
 #[tokio::test]
+async fn while_the_facilitator_is_silent_catalogues_find_nothing_and_no_null() {
+    let fake = FakeFacilitator::start().await;
+    let node = node(&fake).await;
+    assert!(node.get("/.well-known/x402").send().await.expect(200).json()["lastUpdated"].is_i64());
+    fake.next(Call::Supported, [Fault::Closes]);
+    assert!(!node.app().refresh_market().await);
+    let found = node.get("/.well-known/x402").send().await.expect(200).json();
+    assert_eq!((&found["resources"], found.get("lastUpdated")), (&json!([]), None));
+    node.get("/publish").send().await.refused(502, "facilitator_unavailable");
+}
+
+#[tokio::test]
 async fn a_facilitator_that_cannot_verify_is_502_and_one_that_refuses_to_settle_is_402_with_a_receipt() {
     let fake = FakeFacilitator::start().await;
     let node = node(&fake).await;

@@ -79,6 +79,7 @@ async fn key_is_shown_again_for_ten_minutes_and_then_no_more() {
     assert_eq!(ask().await.expect(200).json(), first.json());
     node.clock.advance(601);
     let late = ask().await.refused(409, "payment_used");
+    assert_eq!(late.json()["reason"], "no_longer_shown");
     assert!(!late.has("payment-required") && !late.text().contains("stk_live_"));
     assert_eq!(
         node.count(

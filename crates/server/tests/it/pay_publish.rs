@@ -115,7 +115,9 @@ async fn raw_html_is_the_same_request_as_json() {
     assert_eq!(again.header("payment-response"), first.header("payment-response"));
     assert_eq!(node.count("SELECT COUNT(*) FROM sites").await, 1);
     let other = pay(&node, &purse, 1).json(&json!({"html": page("Another")})).send().await;
-    assert!(!other.refused(409, "payment_used").has("payment-required"));
+    let other = other.refused(409, "payment_used");
+    assert!(!other.has("payment-required") && other.text().contains("sign a new payment"));
+    assert_eq!(other.json()["reason"], "other_request");
 }
 
 #[tokio::test]
@@ -232,4 +234,14 @@ async fn paid_pages_take_nothing_from_anonymous_quotas_or_plans() {
         pay(&node, &Purse::new(), nonce).json(&json!({"html": page("Many")})).send().await.expect(201);
     }
     node.publish_anonymously().await;
+}
+
+#[tokio::test]
+async fn an_idempotency_key_that_is_too_long_is_refused_before_anything_is_paid() {
+    let node = Node::start().await;
+    for bad in ["", &"x".repeat(256)] {
+        let ask = pay(&node, &Purse::new(), 1).header("idempotency-key", bad);
+        ask.json(&json!({"html": page("Named")})).send().await.refused(400, "invalid_field");
+    }
+    assert_eq!(node.count("SELECT COUNT(*) FROM payments").await, 0);
 }

@@ -16,6 +16,9 @@ async fn fourth_free_page_is_402_and_names_the_unlock() {
         node.publish_as(&key, form()).await;
         let refused = node.post("/sites").key(&key).form(form()).send().await.refused(402, "plan_page_limit");
         assert_eq!(refused.json()["unlock"], "higher_limits");
+        let at = format!("{}/unlock?feature=higher_limits", node.base_url());
+        assert_eq!(refused.json()["unlock_url"], at);
+        assert!(refused.text().contains("POST /unlock?feature=higher_limits"));
         node.put(&site_path(&first)).key(&key).form(form()).send().await.expect(200);
         node.delete(&site_path(&first)).key(&key).send().await.expect(200);
         node.publish_as(&key, form()).await;
@@ -42,6 +45,7 @@ async fn longer_life_than_the_plans_is_402_and_never_cut() {
         let ask = node.post("/sites").key(&key).form(form().field("expires_in_hours", asked));
         let refused = ask.send().await.refused(402, "plan_lifetime_limit");
         assert_eq!(refused.json()["unlock"], "make_permanent");
+        assert!(refused.text().contains("POST /unlock?feature=make_permanent"));
     }
     let site = node.publish_as(&key, form()).await;
     for change in [
@@ -50,7 +54,7 @@ async fn longer_life_than_the_plans_is_402_and_never_cut() {
         json!({"expires_in_hours": 200}),
     ] {
         let patch = node.patch(&site_path(&site)).key(&key).json(&change).send().await;
-        patch.refused(402, "plan_lifetime_limit");
+        assert_eq!(patch.refused(402, "plan_lifetime_limit").json()["unlock"], "make_permanent");
     }
     let patch = node.patch(&site_path(&site)).key(&key).json(&json!({"expires_at": NOW + 6 * DAY}));
     patch.send().await.expect(200);

@@ -179,9 +179,9 @@ async fn catalogue_lists_what_the_settings_say() {
         let entry = listed.iter().find(|entry| entry.sku == sku).unwrap();
         (entry.price.as_str(), entry.amount.as_str(), entry.amount_minor, entry.period_days)
     };
-    assert_eq!(shown(Sku::MakePermanent), ("$2.00", "2000000", 200, None));
-    assert_eq!(shown(Sku::CustomDomain), ("$4.125", "4125000", 413, Some(30)));
-    assert_eq!(shown(Sku::HigherLimits), ("$25.00", "25000000", 2500, Some(30)));
+    assert_eq!(shown(Sku::MakePermanent), ("2.00", "2000000", 200, None));
+    assert_eq!(shown(Sku::CustomDomain), ("4.125", "4125000", 413, Some(30)));
+    assert_eq!(shown(Sku::HigherLimits), ("25.00", "25000000", 2500, Some(30)));
     for entry in &listed {
         assert_eq!(entry.available, entry.sku != Sku::CustomDomain);
         assert_eq!(entry.networks.len(), usize::from(entry.available));

@@ -4,6 +4,7 @@ use super::operations;
 use crate::http::pay;
 use dropleaf_app::PaymentSettings;
 use dropleaf_core::Code;
+use dropleaf_core::ledger::dollars;
 use dropleaf_core::payment::Item;
 use dropleaf_core::scope::Scope;
 use dropleaf_core::unlock::Sku;
@@ -70,7 +71,7 @@ pub(super) fn served(base_url: &str, payments: Option<&PaymentSettings>) -> Valu
 
 /// What catalogues read: what an operation costs.
 fn priced(document: &mut Value, payments: &PaymentSettings) {
-    let price = |item| pay::dollars(payments.prices.of(item));
+    let price = |item| dollars(payments.prices.of(item));
     for (path, item) in [("/publish", Item::Publish), ("/provision", Item::Provision)] {
         if !payments.is_payable(item) {
             continue;
@@ -82,15 +83,16 @@ fn priced(document: &mut Value, payments: &PaymentSettings) {
         Sku::ALL.map(Item::Unlock).into_iter().filter(|item| payments.is_payable(*item)).collect();
     let amounts = payable.iter().map(|item| payments.prices.of(*item));
     let (Some(least), Some(most)) = (amounts.clone().min(), amounts.max()) else { return };
+    let [least, most] = [least, most].map(dollars);
     let unlocks = payable.iter().map(|item| (item.as_str().to_owned(), Value::from(price(*item))));
     document["paths"]["/unlock"]["post"]["x-payment-info"] = json!({
-        "protocols": ["x402"], "pricingMode": "range", "minPrice": pay::dollars(least),
-        "maxPrice": pay::dollars(most), "currency": "USD",
+        "protocols": ["x402"], "pricingMode": "range", "minPrice": least,
+        "maxPrice": most, "currency": "USD",
         "prices": serde_json::Map::from_iter(unlocks),
     });
 }
 
-/// Takes away what is not there when nothing is sold. What was paid for before stays its payer's to change.
+/// Takes away what is not there when nothing is sold. The wallet's signature stays: it opens pages that were paid for before.
 fn unsold(document: &mut Value) {
     if let Some(tags) = document["tags"].as_array_mut() {
         tags.retain(|tag| tag["name"] != pay::TAG);
@@ -149,11 +151,16 @@ fn complete(document: &mut Value) {
             ways.insert(at + 1, json!({"oauth2": [scope.as_str()]}));
         }
         let paying = operation["tags"].as_array().is_some_and(|tags| tags.iter().any(|tag| tag == pay::TAG));
+        let signed = operation["security"]
+            .as_array()
+            .is_some_and(|ways| ways.iter().any(|way| way.get(WALLET).is_some()));
+        let wallet = operation["operationId"] == "createWalletChallenge";
         let Some(responses) = operation["responses"].as_object_mut() else { continue };
         let changing = if method == "get" { &[] } else { CHANGING };
+        let meets = Meets { paying, signed, wallet };
         let paying = if paying { PAYING } else { &[] };
         for status in COMMON.iter().chain(changing).chain(paying) {
-            responses.entry(status.to_string()).or_insert_with(|| failure(*status));
+            responses.entry(status.to_string()).or_insert_with(|| failure(*status, meets));
         }
     }
 }
@@ -184,13 +191,48 @@ const FOR_VIEWERS: &[Code] = &[
     Code::CrossSite,
 ];
 
-/// The response of one error status, with an example of its first code.
-fn failure(status: u16) -> Value {
-    let codes: Vec<Code> = Code::ALL
+/// Codes of operations that settle a payment, and of no other.
+const FOR_PAYERS: &[Code] = &[
+    Code::PaymentRequired,
+    Code::PaymentRefused,
+    Code::InvalidPayment,
+    Code::PaymentUsed,
+    Code::PaymentInFlight,
+    Code::FacilitatorUnavailable,
+    Code::SettlementUnknown,
+    Code::PaidNotSaved,
+];
+
+/// Codes of operations that take the signature of a wallet.
+const FOR_WALLETS: &[Code] = &[Code::BadSignature, Code::ChallengeUsed, Code::ChallengeExpired];
+
+/// What an operation can meet that most cannot.
+#[derive(Clone, Copy)]
+struct Meets {
+    paying: bool,
+    /// With a wallet's signature.
+    signed: bool,
+    /// For a wallet that is named.
+    wallet: bool,
+}
+
+impl Meets {
+    fn takes(self, code: Code) -> bool {
+        (self.paying || !FOR_PAYERS.contains(&code))
+            && (self.signed || !FOR_WALLETS.contains(&code))
+            && !FOR_VIEWERS.contains(&code)
+            && (self.wallet || code != Code::UnknownWallet)
+    }
+}
+
+/// The response of one error status, with an example of its first code: one that others meet too, if there is one.
+fn failure(status: u16, meets: Meets) -> Value {
+    let mut codes: Vec<Code> = Code::ALL
         .iter()
         .copied()
-        .filter(|code| crate::http::error::status(*code).as_u16() == status && !FOR_VIEWERS.contains(code))
+        .filter(|code| crate::http::error::status(*code).as_u16() == status && meets.takes(*code))
         .collect();
+    codes.sort_by_key(|code| FOR_PAYERS.contains(code));
     let names = codes.iter().map(|code| format!("`{}`", code.as_str())).collect::<Vec<_>>().join(", ");
     let example =
         codes.first().map(|code| json!({"error": code.as_str(), "error_description": code.meaning()}));

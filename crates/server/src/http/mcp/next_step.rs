@@ -52,10 +52,12 @@ pub(super) const fn next_step(code: Code) -> Option<&'static str> {
         }
         Code::TakenDown => "Whoever runs this service removed it; do not publish it again.",
         Code::PlanPageLimit => {
-            "Call list_sites and ask the person which page may go; delete_site makes room for a new one."
+            "Call list_sites and ask the person which page may go; delete_site makes room for a new one. An \
+             unlock, if the message names one, lifts the limit for money: the person decides."
         }
         Code::PlanLifetimeLimit => {
-            "Ask for a shorter life, or leave `expires_in_hours` out; get_me tells the limit."
+            "Ask for a shorter life, or leave `expires_in_hours` out; get_me tells the limit. An unlock, if the message \
+             names one, lifts it for money: the person decides."
         }
         Code::PlanDailyLimit | Code::RateLimited | Code::Overloaded => {
             "Nothing was changed. The same call works later."

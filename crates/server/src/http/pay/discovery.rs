@@ -23,14 +23,18 @@ pub(super) async fn well_known(State(state): State<ApiState>) -> Result<Response
     let urls: Vec<&str> = listings.iter().map(|listing| listing.terms.resource().url.as_str()).collect();
     let items: Vec<Value> = listings.iter().map(|listing| item(listing)).collect();
     let base = state.resolved.hosts.base.url();
-    Ok(public(json!({
+    let mut document = json!({
         "version": 1,
         "x402Version": 2,
         "resources": urls,
         "instructions": format!("Send POST to any of these; the 402 has the terms. The service record is {base}/.well-known/x402-service."),
-        "lastUpdated": listings.iter().map(|listing| listing.since).max(),
         "items": items,
-    })))
+    });
+    // Absent rather than null: readers take it for a number.
+    if let Some(since) = listings.iter().map(|listing| listing.since).max() {
+        document["lastUpdated"] = since.into();
+    }
+    Ok(public(document))
 }
 
 /// `/discovery/resources`, in pages and filtered.

@@ -18,7 +18,6 @@ pub(super) use publish::most_bytes;
 use super::api::ApiState;
 use axum::Router;
 use axum::routing::get;
-use dropleaf_core::ledger::Unit;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
@@ -44,9 +43,4 @@ pub(super) fn documents() -> Router<ApiState> {
         .route("/.well-known/x402-service", get(service_record::read))
         .route("/.well-known/x402", get(discovery::well_known))
         .route("/discovery/resources", get(discovery::resources))
-}
-
-/// A price in dollars: `0.50`.
-pub(super) fn dollars(micros: u64) -> String {
-    Unit::Usdc6.decimal(i64::try_from(micros).unwrap_or(i64::MAX))
 }

@@ -1,7 +1,6 @@
 //! `/provision`: an account and its API key, paid for. Spec §4 Payment, decisions §5.3.
 
 use super::counter::{Sale, has_proof, sell};
-use super::dollars;
 use super::receipt::sold;
 use super::terms::{self, TermsJson};
 use crate::http::api::{ApiError, ApiState};
@@ -11,6 +10,7 @@ use axum::body::HttpBody;
 use axum::extract::{Request, State};
 use axum::response::Response;
 use dropleaf_app::{Bought, Goods, Order};
+use dropleaf_core::ledger::dollars;
 use dropleaf_core::payment::Item;
 use dropleaf_core::{Error, Result, secret};
 use http::StatusCode;
@@ -135,7 +135,7 @@ pub(super) async fn menu(State(state): State<ApiState>) -> Result<Json<RailsJson
     params(
         ("PAYMENT-SIGNATURE" = Option<String>, Header, description = "Proof of payment, x402 v2."),
         ("X-PAYMENT" = Option<String>, Header, description = "Proof of payment, x402 v1."),
-        ("Idempotency-Key" = Option<String>, Header, description = "A second payment of the same wallet with the same key buys nothing again."),
+        ("Idempotency-Key" = Option<String>, Header, description = "Repeat the request safely for 24 hours; a second payment of the same wallet with the same key buys nothing again."),
     ),
     request_body(content = Option<ProvisionBody>, content_type = "application/json"),
     responses(

@@ -64,7 +64,7 @@ pub(super) async fn terms(State(state): State<ApiState>) -> Result<Response, Api
     params(
         ("PAYMENT-SIGNATURE" = Option<String>, Header, description = "Proof of payment, x402 v2."),
         ("X-PAYMENT" = Option<String>, Header, description = "Proof of payment, x402 v1."),
-        ("Idempotency-Key" = Option<String>, Header, description = "A second payment of the same wallet with the same key buys nothing again."),
+        ("Idempotency-Key" = Option<String>, Header, description = "Repeat the request safely for 24 hours; a second payment of the same wallet with the same key buys nothing again."),
     ),
     request_body(content((PublishBody = "application/json"), (String = "text/html"))),
     responses(
@@ -140,7 +140,12 @@ impl Sent {
 /// The page of a request; None when there is none. What it takes in memory is given back with the share.
 async fn read(state: &ApiState, headers: &HeaderMap, body: Body) -> Result<(Option<Sent>, Share)> {
     let limit = state.resolved.config.limits.publish_bytes;
-    let over = || Error::new(Code::TooLarge, format!("A page that is sold may have {limit} bytes."));
+    let over = || {
+        Error::new(
+            Code::TooLarge,
+            format!("A page that is sold may have {limit} bytes. Make it smaller; nothing was charged."),
+        )
+    };
     let kind = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let kind = kind.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
     let json = kind == "application/json";

@@ -1,20 +1,18 @@
 //! `/.well-known/x402-service`: the public record of what is sold here, how it is paid for and how a paid page is changed
 //! later. Spec §4 discovery, §9.2.
 
-use super::dollars;
 use crate::http::api::{ApiError, ApiState};
 use axum::Json;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
-use dropleaf_app::{Listing, Mode};
+use dropleaf_app::{CHALLENGE_SECONDS, Listing, Mode};
+use dropleaf_core::ledger::dollars;
 use dropleaf_core::payment::Item;
 use dropleaf_store::payment_counts::Settlements;
 use http::header;
 use serde_json::{Map, Value, json};
 
 const RECORD_VERSION: u32 = 1;
-/// How long a wallet's challenge is good for. Spec §8.
-const CHALLENGE_SECONDS: u32 = 300;
 
 pub(super) async fn read(State(state): State<ApiState>) -> Result<Response, ApiError> {
     let payments = state.app.selling()?;

@@ -26,10 +26,10 @@ pub(super) struct UnlocksJson {
     unlocks: Vec<UnlockJson>,
 }
 
-/// One unlock. Decisions §5.4.
+/// One unlock. Decisions §5.4. Its name in the document differs from that of the unlocks of `GET /me`, which would take its place.
 #[derive(Debug, Serialize, ToSchema)]
-#[schema(example = json!({
-    "sku": "make_permanent", "title": "Permanent pages", "description": "Pages of the account lose their longest life, for good.",
+#[schema(as = UnlockForSaleJson, example = json!({
+    "sku": "make_permanent", "title": "Permanent pages", "description": "The pages of the account, present and future, lose the plan's longest life. Once, for good.",
     "price": "2.00", "amount": "2000000", "amount_minor": 200, "currency": "USD", "period_days": null,
     "networks": ["eip155:8453"], "available": true
 }))]
@@ -88,7 +88,7 @@ pub(super) async fn catalogue(State(state): State<ApiState>) -> Result<Json<Unlo
         sku: entry.sku.as_str().to_owned(),
         title: entry.sku.title().to_owned(),
         description: entry.sku.description().to_owned(),
-        price: entry.price.trim_start_matches('$').to_owned(),
+        price: entry.price,
         amount: entry.amount,
         amount_minor: entry.amount_minor,
         currency: entry.currency.to_owned(),
@@ -109,7 +109,7 @@ pub(super) async fn catalogue(State(state): State<ApiState>) -> Result<Json<Unlo
         ("feature" = String, Query, description = "A `sku` of the catalogue."),
         ("PAYMENT-SIGNATURE" = Option<String>, Header, description = "Proof of payment, x402 v2."),
         ("X-PAYMENT" = Option<String>, Header, description = "Proof of payment, x402 v1."),
-        ("Idempotency-Key" = Option<String>, Header, description = "Repeat the request safely for 24 hours."),
+        ("Idempotency-Key" = Option<String>, Header, description = "Repeat the request safely for 24 hours; a second payment of the same wallet with the same key buys nothing again."),
     ),
     responses(
         (
@@ -157,7 +157,9 @@ pub(super) async fn unlock(
 /// Which unlock is asked for.
 fn feature(query: &str) -> Result<Sku> {
     let sent = form_urlencoded::parse(query.as_bytes()).find(|(name, _)| name == "feature");
-    let (_, text) = sent.ok_or_else(|| Error::field("feature", "is required"))?;
+    let (_, text) = sent.ok_or_else(|| {
+        Error::field("feature", "is required in the query: ?feature=…; GET /unlock lists them")
+    })?;
     Sku::parse(&text).ok_or_else(|| {
         let all = Sku::ALL.map(Sku::as_str).join(", ");
         Error::field("feature", format!("must be one of {all}"))
@@ -223,5 +225,6 @@ mod tests {
         for bad in ["", "feature=", "feature=topup", "features=make_permanent"] {
             assert!(feature(bad).is_err(), "{bad}");
         }
+        assert!(feature("").unwrap_err().detail.contains("?feature="), "it says where it goes");
     }
 }
