@@ -183,13 +183,13 @@ fn moved(error: DbError) -> PayError {
 }
 
 /// Whoever sends the same again and again does not make us ask again and again.
-pub(super) fn ask_later(payment: &Payment, now: i64) -> Result<(), PayError> {
+pub(super) fn ask_later(payment: &Payment, now: i64) -> Option<PayError> {
     let wait = payment.updated_at + COME_BACK - now;
     if payment.state != PaymentState::Unknown || !(1..=COME_BACK).contains(&wait) {
-        return Ok(());
+        return None;
     }
     let error = Error::internal("it was asked for a moment ago");
-    Err(match not_known(payment.transaction.as_deref(), error) {
+    Some(match not_known(payment.transaction.as_deref(), error) {
         PayError::Failed(error) => error.retry_after(wait).into(),
         refused @ PayError::Refused(_) => refused,
     })

@@ -32,7 +32,9 @@ impl App {
             | PaymentState::Settling
             | PaymentState::Settled
             | PaymentState::Unknown => {
-                ask_later(&payment, self.now())?;
+                if let Some(later) = ask_later(&payment, self.now()) {
+                    return Err(later);
+                }
                 let held = self.hold(&payment).await?;
                 let outcome = Box::pin(self.drive(held, is_sender)).await;
                 // Whoever drives it on does its payer a service, and learns nothing.
