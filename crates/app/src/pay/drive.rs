@@ -2,7 +2,7 @@
 //! or whoever finds the payment lying about later; the hold in its row says whose turn it is.
 
 use super::act::in_flight;
-use super::settle::{Settlement, receipt, refused_by};
+use super::settle::{Past, Settlement, receipt, refused_by};
 use super::{Bought, PayError};
 use crate::app::App;
 use dropleaf_core::error::Fact;
@@ -23,6 +23,8 @@ const FIRST_PAUSE: i64 = 30;
 const LONGEST_PAUSE: i64 = 3600;
 /// When to come back while an outcome is not known; sooner nobody is asked.
 const COME_BACK: i64 = 10;
+/// So often a payment is asked for without a pause: whoever tries again at once is mostly right to.
+const ASKS_FREELY: i64 = 5;
 
 impl App {
     /// Whether the facilitator we have is one that can be asked about it: the sandbox is never asked about money, and
@@ -57,8 +59,7 @@ impl App {
 
     /// To the end, or as far as it goes. `told`: somebody waits for the answer. Large, so callers box it.
     pub(super) async fn drive(&self, payment: Payment, told: bool) -> Result<Bought, PayError> {
-        // One that was refused and is tried again was asked for before: then a no may mean that yes was not heard.
-        let first = payment.state == PaymentState::Verified && payment.attempts == 0;
+        let past = Past::of(&payment);
         let mut payment = payment;
         if payment.state == PaymentState::Verified {
             if self.now() >= payment.valid_until {
@@ -78,7 +79,7 @@ impl App {
         if let (PaymentState::Settled, Some(transaction)) = (payment.state, payment.transaction.clone()) {
             return self.fulfil(payment, transaction, told).await;
         }
-        let settlement = self.settle(&mut payment, first).await.map_err(|error| not_known(None, error))?;
+        let settlement = self.settle(&mut payment, past).await.map_err(|error| not_known(None, error))?;
         match settlement {
             Settlement::Moved { transaction } => self.fulfil(payment, transaction, told).await,
             Settlement::Stays(reason) => {
@@ -185,7 +186,8 @@ fn moved(error: DbError) -> PayError {
 /// Whoever sends the same again and again does not make us ask again and again.
 pub(super) fn ask_later(payment: &Payment, now: i64) -> Option<PayError> {
     let wait = payment.updated_at + COME_BACK - now;
-    if payment.state != PaymentState::Unknown || !(1..=COME_BACK).contains(&wait) {
+    let is_tiresome = payment.state == PaymentState::Unknown && payment.attempts >= ASKS_FREELY;
+    if !is_tiresome || !(1..=COME_BACK).contains(&wait) {
         return None;
     }
     let error = Error::internal("it was asked for a moment ago");

@@ -3,7 +3,7 @@
 
 use super::{Ask, PayRefused, Trace};
 use crate::app::App;
-use dropleaf_core::payment::Payment;
+use dropleaf_core::payment::{Payment, PaymentState};
 use dropleaf_core::{Error, Result};
 use dropleaf_pay::facilitator::{Expected, Reason, ReasonKind, SettleAnswer, read_settle};
 use dropleaf_pay::{Address, Amount, Network, Outcome, Receipt, SolanaAddress};
@@ -24,17 +24,41 @@ pub(super) enum Settlement {
     },
 }
 
+/// What was asked about a payment before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Past {
+    Never,
+    /// And clearly refused: a no is one again, but a nonce that is used now may have been used by us.
+    Refused,
+    /// And nobody knows what came of it.
+    Unclear,
+}
+
+impl Past {
+    pub(super) const fn of(payment: &Payment) -> Self {
+        match (payment.state, payment.attempts) {
+            (PaymentState::Verified, 0) => Self::Never,
+            (PaymentState::Verified, _) => Self::Refused,
+            _ => Self::Unclear,
+        }
+    }
+}
+
 impl App {
-    /// Asks until it is clear, twice at most. `first`: nobody was ever asked before, so that a clear no is one.
-    pub(super) async fn settle(&self, payment: &mut Payment, first: bool) -> Result<Settlement> {
+    /// Asks until it is clear, twice at most.
+    pub(super) async fn settle(&self, payment: &mut Payment, past: Past) -> Result<Settlement> {
         let answer = self.ask_to_settle(payment).await?;
         let answer = match answer {
             SettleAnswer::Settled { transaction } => return Ok(Settlement::Moved { transaction }),
-            SettleAnswer::Refused(reason) if first && reason.kind == ReasonKind::NonceUsed => {
+            SettleAnswer::Refused(reason) if past == Past::Never && reason.kind == ReasonKind::NonceUsed => {
                 return self.used_before(payment, reason).await;
             }
-            SettleAnswer::Refused(reason) if first => return Ok(Settlement::Stays(reason)),
-            SettleAnswer::Pending { .. } | SettleAnswer::Unknown { .. } if first => {
+            SettleAnswer::Refused(reason)
+                if past != Past::Unclear && reason.kind != ReasonKind::NonceUsed =>
+            {
+                return Ok(Settlement::Stays(reason));
+            }
+            SettleAnswer::Pending { .. } | SettleAnswer::Unknown { .. } if past != Past::Unclear => {
                 let named = named(&answer);
                 match self.ask_to_settle(payment).await? {
                     SettleAnswer::Pending { transaction: None } => {

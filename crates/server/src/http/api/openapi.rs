@@ -88,7 +88,7 @@ fn priced(document: &mut Value, payments: &PaymentSettings) {
     document["paths"]["/unlock"]["post"]["x-payment-info"] = json!({
         "protocols": ["x402"], "pricingMode": "range", "minPrice": least,
         "maxPrice": most, "currency": "USD",
-        "prices": serde_json::Map::from_iter(unlocks),
+        "prices": unlocks.collect::<serde_json::Map<_, _>>(),
     });
 }
 

@@ -3,6 +3,7 @@
 use dropleaf_core::Code;
 
 /// None where the message itself says all there is to do, and for what no tool can meet.
+#[expect(clippy::too_many_lines, reason = "a table: a line or two for each code")]
 pub(super) const fn next_step(code: Code) -> Option<&'static str> {
     Some(match code {
         Code::NotFound => {
