@@ -153,7 +153,7 @@ async fn what_could_not_be_saved_is_saved_when_it_can_be() {
 #[tokio::test]
 async fn a_key_that_was_recovered_waits_for_its_payer_and_nobody_else() {
     at_each_till(async |till| {
-        till.fake.next(Call::Settle, [Fault::DoesAndCloses, Fault::Closes]);
+        till.fake.next(Call::Settle, [Fault::DoesAndCloses, Fault::Closes, Fault::Closes]);
         let proof = till.sign(Item::Provision, 1);
         failed(till.provision(&proof, HOME, None).await, Code::SettlementUnknown);
         // Its signature is on the chain now: others learn nothing by it.
@@ -195,11 +195,7 @@ async fn a_slow_settlement_stays_in_the_hands_of_who_asked() {
     let slow = till.publish(1);
     let meanwhile = async {
         till.fake.stalled().await;
-        for _ in 0..3 {
-            till.clock.advance(20);
-            // Time stands still here, and jumps to whoever waits for it next.
-            tokio::time::sleep(std::time::Duration::from_secs(20)).await;
-        }
+        till.hold_is_renewed(3).await;
         assert_eq!(other.app.recover_payments().await.unwrap(), 0);
         failed(other.publish(1).await, Code::PaymentInFlight);
         till.fake.let_go();

@@ -104,10 +104,7 @@ async fn a_slow_look_at_the_chain_keeps_the_payment_in_the_hands_of_who_looks() 
     let slow = till.publish(1);
     let meanwhile = async {
         assert_eq!(till.fake.stalled().await, Call::Trace);
-        for _ in 0..3 {
-            till.clock.advance(20);
-            tokio::time::sleep(std::time::Duration::from_secs(20)).await;
-        }
+        till.hold_is_renewed(3).await;
         assert_eq!(other.app.recover_payments().await.unwrap(), 0);
         failed(other.publish_html(sign(&other, 1), HTML).await, Code::PaymentInFlight);
         till.fake.let_go();

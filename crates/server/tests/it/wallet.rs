@@ -246,9 +246,3 @@ async fn challenges_are_limited_by_network() {
     assert!(from("203.0.113.7").await.refused(429, "rate_limited").has("retry-after"));
     from("203.0.113.8").await.refused(404, "unknown_wallet");
 }
-
-#[tokio::test]
-async fn with_payments_off_there_is_no_challenge() {
-    let node = Setup::new().set("payments.mode", "off").start().await;
-    ask(&node, &Purse::new().evm.address.to_string()).await.refused(404, "not_found");
-}

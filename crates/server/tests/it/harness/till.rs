@@ -146,6 +146,17 @@ impl Till {
             .await
     }
 
+    /// Lets time pass, longer than a hold lasts altogether, and sees each time that who works on the one payment said so.
+    /// For tests in which the runtime's own time stands still and jumps to whoever waits for it next.
+    pub(crate) async fn hold_is_renewed(&self, times: usize) {
+        for _ in 0..times {
+            self.clock.advance(20);
+            while self.count("SELECT held_until FROM payments").await != self.app.now() + 30 {
+                tokio::time::sleep(std::time::Duration::from_secs(1)).await;
+            }
+        }
+    }
+
     pub(crate) async fn exec(&self, sql: &'static str) {
         let db = Db::open(&self.resolved.database_url).await.unwrap();
         db.exec(Stmt::new(sql, Vec::new())).await.unwrap();
