@@ -49,6 +49,7 @@ impl App {
         let evm = sold.evm.as_ref().map(|way| Network::Evm(way.chain_id).to_string());
         let entry = |sku: Sku| {
             let amount = sold.prices.of(Item::Unlock(sku));
+            let available = sold.is_on_sale(Item::Unlock(sku));
             CatalogueEntry {
                 sku,
                 price: dollars(amount),
@@ -56,8 +57,8 @@ impl App {
                 amount_minor: sold.prices.minor_of(Item::Unlock(sku)),
                 currency: "USD",
                 period_days: sku.period_days(),
-                networks: evm.iter().filter(|_| sku.is_on_sale()).cloned().collect(),
-                available: sku.is_on_sale(),
+                networks: evm.iter().filter(|_| available).cloned().collect(),
+                available,
             }
         };
         Sku::ALL.into_iter().map(entry).collect()

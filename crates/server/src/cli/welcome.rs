@@ -14,9 +14,10 @@ fn words(running: &Running) -> String {
     let base = running.resolved.hosts.base.url();
     let mut out = format!(
         "dropleaf {} is up.\n  API and docs   {base}/docs\n  MCP            {base}/mcp\n  \
-         Pages          {}/p/<token>/\n  Data           {}\n",
+         Pages          {}/p/<token>/\n  Payments       {}\n  Data           {}\n",
         env!("CARGO_PKG_VERSION"),
         running.resolved.hosts.site.url(),
+        payments(running),
         running.resolved.data_dir.display()
     );
     if let Some(key) = &running.first_key {
@@ -36,4 +37,13 @@ fn words(running: &Running) -> String {
         );
     }
     out
+}
+
+/// Nobody should find out by a bill, or by a lack of one.
+fn payments(running: &Running) -> &'static str {
+    match &running.resolved.settings.payments {
+        None => "off: nothing is sold",
+        Some(sold) if sold.is_sandbox() => "sandbox: everything works, no money moves",
+        Some(_) => "live",
+    }
 }

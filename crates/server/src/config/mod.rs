@@ -1,15 +1,16 @@
 //! Settings: the embedded defaults, then a file, then the environment, then flags.
 //! The defaults file is also the list of known keys, so a key that is not in it is a mistake with a suggestion.
 
+mod facilitator;
 mod layers;
 mod model;
 mod payments;
 pub mod reference;
 mod resolve;
 
+pub use facilitator::{Asking, FacilitatorSettings};
 pub use layers::{Layers, Sources};
 pub use model::Config;
-pub use payments::{Asking, FacilitatorSettings};
 pub use resolve::{Listen, Resolved};
 
 /// The commented defaults, as shipped.

@@ -5,53 +5,9 @@ use super::model::Payments;
 use anyhow::{Context, Result, bail, ensure};
 use dropleaf_app::{EvmWay, Mode, PaymentSettings, Prices, SolanaWay};
 use dropleaf_pay::{Cluster, EvmAddress, Mint, Network, SolanaAddress, Token, sandbox};
-use http::{HeaderMap, HeaderName, HeaderValue};
-use reqwest::Url;
-use std::fmt;
-use std::net::IpAddr;
-use std::time::Duration;
 
 /// Dollars have two decimals for people and six in tokens.
 const DECIMALS: usize = 6;
-
-/// How the facilitator of live payments is asked. Addresses of servers may hold a key, so no log shows more than the host.
-#[derive(Clone)]
-pub struct FacilitatorSettings {
-    pub verify: Asking,
-    pub settle: Asking,
-    pub supported: Asking,
-    /// Where the EVM chain itself can be asked.
-    pub evm_rpc_url: Option<Url>,
-}
-
-/// One of its operations.
-#[derive(Clone)]
-pub struct Asking {
-    pub url: Url,
-    /// Marked as sensitive, so that they show up in no log.
-    pub headers: HeaderMap,
-    pub timeout: Duration,
-}
-
-impl fmt::Debug for FacilitatorSettings {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("FacilitatorSettings")
-            .field("verify", &self.verify)
-            .field("settle", &self.settle)
-            .field("supported", &self.supported)
-            .field("evm_rpc", &self.evm_rpc_url.as_ref().and_then(Url::host_str))
-            .finish()
-    }
-}
-
-impl fmt::Debug for Asking {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Asking")
-            .field("host", &self.url.host_str())
-            .field("timeout", &self.timeout)
-            .finish_non_exhaustive()
-    }
-}
 
 impl Config {
     /// None when nothing is sold.
@@ -85,85 +41,11 @@ impl Config {
         }))
     }
 
-    /// None unless payments are live.
-    pub(super) fn facilitator(&self) -> Result<Option<Box<FacilitatorSettings>>> {
-        let set = &self.payments;
-        if set.mode != "live" {
-            return Ok(None);
-        }
-        let base = outside("payments.facilitator_url", &set.facilitator_url)?;
-        ensure!(base.query().is_none(), "`payments.facilitator_url` must not have a query");
-        for (name, seconds) in
-            [("verify", set.verify_timeout_seconds), ("settle", set.settle_timeout_seconds)]
-        {
-            ensure!((1..=600).contains(&seconds), "`payments.{name}_timeout_seconds` must be 1 to 600");
-        }
-        let asking = |operation: &str, seconds| -> Result<Asking> {
-            Ok(Asking {
-                url: format!("{}/{operation}", base.as_str().trim_end_matches('/')).parse()?,
-                headers: headers(&set.facilitator_headers, operation)?,
-                timeout: Duration::from_secs(seconds),
-            })
-        };
-        let rpc = set.evm_rpc_url.as_str();
-        Ok(Some(Box::new(FacilitatorSettings {
-            verify: asking("verify", set.verify_timeout_seconds)?,
-            settle: asking("settle", set.settle_timeout_seconds)?,
-            supported: asking("supported", set.verify_timeout_seconds)?,
-            evm_rpc_url: (!rpc.is_empty()).then(|| outside("payments.evm_rpc_url", rpc)).transpose()?,
-        })))
-    }
-
     /// The networks that a facilitator without a chain plays.
     pub(crate) fn networks(&self) -> Result<Vec<Network>> {
         let set = &self.payments;
         Ok(vec![Network::Evm(evm_network(set)?), Network::Solana(solana_network(set)?)])
     }
-}
-
-/// The address of a server that is trusted with money, or with what is known about it. Over plain http anybody on the
-/// way could answer in its place, so that is for this machine alone.
-fn outside(name: &str, text: &str) -> Result<Url> {
-    // What is wrong with it is not repeated: it may hold a key.
-    let url: Url = text
-        .parse()
-        .ok()
-        .with_context(|| format!("`{name}` is not an address such as https://example.com"))?;
-    ensure!(
-        url.username().is_empty() && url.password().is_none() && url.fragment().is_none(),
-        "`{name}` must not have a user, a password or a fragment"
-    );
-    let host = url.host_str().unwrap_or_default();
-    let ip: Option<IpAddr> = host.trim_matches(['[', ']']).parse().ok();
-    let here = host == "localhost" || ip.is_some_and(|ip| ip.is_loopback());
-    match url.scheme() {
-        "https" => Ok(url),
-        "http" if here => Ok(url),
-        "http" => bail!(
-            "`{name}` must begin with https:// unless it is on this machine: over plain http anybody on the way could answer"
-        ),
-        _ => bail!("`{name}` must begin with https://"),
-    }
-}
-
-/// The headers for one operation: those for all, and its own.
-fn headers(lines: &[String], operation: &str) -> Result<HeaderMap> {
-    let mut found = HeaderMap::new();
-    for line in lines {
-        // The line itself may hold a secret and is not repeated.
-        let wrong = "`payments.facilitator_headers`: write `Name: value`, or `verify`, `settle` or `supported` before it";
-        let (name, value) = line.split_once(':').context(wrong)?;
-        let (only, name) =
-            name.trim().split_once(' ').map_or((None, name.trim()), |(only, name)| (Some(only), name.trim()));
-        ensure!(only.is_none_or(|only| matches!(only, "verify" | "settle" | "supported")), wrong);
-        let name: HeaderName = name.parse().ok().context(wrong)?;
-        let mut value = HeaderValue::from_str(value.trim()).ok().context(wrong)?;
-        value.set_sensitive(true);
-        if only.is_none_or(|only| only == operation) {
-            found.append(name, value);
-        }
-    }
-    Ok(found)
 }
 
 fn prices(set: &Payments) -> Result<Prices> {
@@ -261,53 +143,7 @@ fn solana_network(set: &Payments) -> Result<Cluster> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::{Layers, Sources};
-
-    const PAY_TO: &str = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8";
-
-    fn live(more: &[(&str, &str)]) -> Result<FacilitatorSettings> {
-        let mut flags = vec![("payments.mode", "live"), ("payments.evm_pay_to", PAY_TO)];
-        flags.extend(more);
-        let flags = flags.into_iter().map(|(key, value)| (key.to_owned(), value.to_owned())).collect();
-        let config = Layers::load(&Sources { flags, ..Sources::default() })?.config()?;
-        let resolved = config.resolve(8080)?;
-        Ok(*resolved.facilitator.unwrap())
-    }
-
-    #[test]
-    fn a_facilitator_is_asked_below_its_address() {
-        let set = live(&[("payments.facilitator_url", "https://pay.example.com/x402/")]).unwrap();
-        assert_eq!(set.verify.url.as_str(), "https://pay.example.com/x402/verify");
-        assert_eq!(set.settle.url.as_str(), "https://pay.example.com/x402/settle");
-        assert_eq!(set.supported.url.as_str(), "https://pay.example.com/x402/supported");
-        assert_eq!((set.verify.timeout.as_secs(), set.settle.timeout.as_secs()), (10, 75));
-    }
-
-    #[test]
-    fn plain_http_is_for_this_machine_alone() {
-        for good in
-            ["http://localhost:4021", "http://127.0.0.1", "http://[::1]:4021", "https://pay.example.com"]
-        {
-            assert!(live(&[("payments.facilitator_url", good)]).is_ok(), "{good}");
-        }
-        for bad in [
-            "",
-            "pay.example.com",
-            "http://pay.example.com",
-            "http://10.0.0.7:4021",
-            "http://localhost.example.com",
-            "http://127.0.0.1.example.com",
-            "ftp://pay.example.com",
-            "https://u:p@pay.example.com",
-            "https://pay.example.com/?key=1",
-        ] {
-            assert!(live(&[("payments.facilitator_url", bad)]).is_err(), "{bad}");
-        }
-        let url = ("payments.facilitator_url", "https://pay.example.com");
-        assert!(live(&[url, ("payments.evm_rpc_url", "https://rpc.example.com/?key=1")]).is_ok());
-        let error = live(&[url, ("payments.evm_rpc_url", "http://rpc.example.com/hunter2")]).unwrap_err();
-        assert!(!format!("{error:#}").contains("hunter2"), "{error:#}");
-    }
+    use crate::config::facilitator::tests::{PAY_TO, live};
 
     #[test]
     fn money_goes_to_no_address_that_it_cannot_come_back_from() {
@@ -330,33 +166,6 @@ mod tests {
         for bad in ["11111111111111111111111111111111", "EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v"] {
             assert!(with("payments.solana_pay_to", bad).is_err(), "{bad}");
         }
-    }
-
-    #[test]
-    fn keys_in_addresses_are_hidden() {
-        let set = live(&[
-            ("payments.facilitator_url", "https://pay.example.com/hunter2"),
-            ("payments.evm_rpc_url", "https://rpc.example.com/v2/hunter3?key=hunter4"),
-        ]);
-        let shown = format!("{:?}", set.unwrap());
-        assert!(shown.contains("rpc.example.com") && !shown.contains("hunter"), "{shown}");
-    }
-
-    #[test]
-    fn headers_are_for_all_or_for_one_and_are_hidden() {
-        let lines = "X-All: 1,settle Authorization: Bearer hunter2,verify Authorization: Bearer other";
-        let url = ("payments.facilitator_url", "https://pay.example.com");
-        let set = live(&[url, ("payments.facilitator_headers", lines)]).unwrap();
-        assert_eq!(set.settle.headers["authorization"], "Bearer hunter2");
-        assert_eq!(set.verify.headers["authorization"], "Bearer other");
-        assert!(!set.supported.headers.contains_key("authorization"));
-        assert!([&set.verify, &set.settle, &set.supported].iter().all(|it| it.headers["x-all"] == "1"));
-        assert!(!format!("{set:?}").contains("hunter2"));
-        for bad in ["hunter2", "pay X: hunter2", ": hunter2", "a b c: hunter2", "X: hunter2\n"] {
-            let error = live(&[url, ("payments.facilitator_headers", bad)]);
-            assert!(error.is_ok() || !format!("{:#}", error.unwrap_err()).contains("hunter2"), "{bad}");
-        }
-        assert!(live(&[url, ("payments.facilitator_headers", "pay X: 1")]).is_err());
     }
 
     #[test]

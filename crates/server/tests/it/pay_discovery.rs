@@ -20,8 +20,13 @@ async fn service_record_tells_protocol_offers_update_credential_limits_and_count
         .iter()
         .map(|offer| (offer["item"].as_str().unwrap(), offer["price"].as_str().unwrap()))
         .collect();
-    let expected =
-        [("publish", "0.50"), ("provision", "1.00"), ("make_permanent", "2.00"), ("higher_limits", "25.00")];
+    let expected = [
+        ("publish", "0.50"),
+        ("provision", "1.00"),
+        ("make_permanent", "2.00"),
+        ("custom_domain", "5.00"),
+        ("higher_limits", "25.00"),
+    ];
     assert_eq!(prices, expected);
     for offer in offers {
         let networks = offer["accepts"].as_array().unwrap().len();

@@ -32,16 +32,24 @@ async fn catalogue_lists_every_unlock_with_its_price() {
         assert_eq!(unlock["amount_minor"], minor);
         assert_eq!(unlock["currency"], "USD");
         assert_eq!(unlock["period_days"], days);
-        let on_sale = sku != "custom_domain";
-        assert_eq!(unlock["available"], on_sale, "{sku}");
-        assert_eq!(unlock["networks"], if on_sale { json!(["eip155:8453"]) } else { json!([]) });
+        assert_eq!((&unlock["available"], &unlock["networks"]), (&json!(true), &json!(["eip155:8453"])));
         assert!(unlock["title"].is_string() && unlock["description"].is_string());
     }
 }
 
 #[tokio::test]
-async fn what_does_not_exist_yet_is_not_sold_however_it_is_paid() {
-    let node = Node::start().await;
+async fn what_does_not_exist_yet_is_not_sold_for_money_however_it_is_paid() {
+    let fake = FakeFacilitator::start().await;
+    let node = Setup::new()
+        .set("payments.mode", "live")
+        .set("payments.facilitator_url", fake.url())
+        .set("payments.evm_pay_to", "0x70997970C51812dc3A010C7d01b50e0d17dc79C8")
+        .start()
+        .await;
+    let catalogue = node.get("/unlock").send().await.expect(200).json();
+    let listed = &catalogue["unlocks"][1];
+    assert_eq!(listed["sku"], "custom_domain");
+    assert_eq!((&listed["available"], &listed["networks"]), (&json!(false), &json!([])));
     credit(&node, &node.key, 10_000).await;
     let path = "/unlock?feature=custom_domain";
     let proof = {
