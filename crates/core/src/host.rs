@@ -1,122 +1,10 @@
 //! Which face of the service a `Host` header asks for. All names come from configuration, never from requests.
 
+use crate::origin::{default_port, split_port};
 use crate::slug::Slug;
 use std::net::IpAddr;
 
-/// A public address of the service: scheme, host and port taken from a URL setting.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Origin {
-    pub scheme: &'static str,
-    /// Lower case; an IPv6 address keeps its brackets.
-    pub host: String,
-    pub port: u16,
-}
-
-impl Origin {
-    /// Parses `http://host[:port]` or `https://…`; a path, query or user part is a mistake.
-    pub fn parse(url: &str) -> Option<Self> {
-        let (scheme, rest) = url.split_once("://")?;
-        let scheme = match scheme.to_ascii_lowercase().as_str() {
-            "http" => "http",
-            "https" => "https",
-            _ => return None,
-        };
-        let authority = rest.strip_suffix('/').unwrap_or(rest);
-        let (host, port) = split_port(authority)?;
-        let host = host.to_ascii_lowercase();
-        if !is_host(&host) {
-            return None;
-        }
-        Some(Self { scheme, host, port: port.unwrap_or_else(|| default_port(scheme)) })
-    }
-
-    fn port_suffix(&self) -> String {
-        if self.port == default_port(self.scheme) { String::new() } else { format!(":{}", self.port) }
-    }
-
-    /// The URL without a trailing slash.
-    pub fn url(&self) -> String {
-        format!("{}://{}{}", self.scheme, self.host, self.port_suffix())
-    }
-
-    /// The same scheme and port on another host.
-    pub fn url_of(&self, host: &str) -> String {
-        format!("{}://{host}{}", self.scheme, self.port_suffix())
-    }
-
-    /// The host from its widest part to its narrowest, as namespaces are written: `org.example.drop`. An address has no
-    /// such parts and stays as it is, without signs that a namespace cannot have.
-    pub fn namespace(&self) -> String {
-        if self.is_ip() {
-            return self.host.trim_matches(['[', ']']).replace(':', "-");
-        }
-        let mut labels: Vec<&str> = self.host.split('.').collect();
-        labels.reverse();
-        labels.join(".").replace('_', "-")
-    }
-
-    pub fn is_ip(&self) -> bool {
-        self.host.starts_with('[') || self.host.parse::<IpAddr>().is_ok()
-    }
-
-    pub fn is_loopback(&self) -> bool {
-        let ip = self.host.trim_matches(['[', ']']).parse::<IpAddr>();
-        self.host == "localhost" || self.host.ends_with(".localhost") || ip.is_ok_and(|ip| ip.is_loopback())
-    }
-
-    /// Whether browsers keep a `Secure` cookie from here: they do over https, and from loopback names.
-    pub fn takes_secure_cookies(&self) -> bool {
-        self.scheme == "https" || self.is_loopback()
-    }
-}
-
-/// An origin as browsers write it: of a web page, or of something with a scheme of its own, such as an extension. None for
-/// what is no origin, and for `null`, which is anybody's.
-pub fn written_origin(text: &str) -> Option<String> {
-    if let Some(origin) = Origin::parse(text) {
-        return Some(origin.url());
-    }
-    let (scheme, rest) = text.split_once("://")?;
-    let is_word = |text: &str, more: &[u8]| {
-        !text.is_empty() && text.bytes().all(|b| b.is_ascii_alphanumeric() || more.contains(&b))
-    };
-    let web = matches!(scheme.to_ascii_lowercase().as_str(), "http" | "https");
-    (!web && is_word(scheme, b"+-.") && is_word(rest, b"-._:")).then(|| text.to_ascii_lowercase())
-}
-
-const fn default_port(scheme: &str) -> u16 {
-    // "http" and "https" are the only schemes there are.
-    if scheme.len() == 4 { 80 } else { 443 }
-}
-
-/// Splits `host[:port]`, leaving IPv6 brackets on the host. None when the port is no number.
-fn split_port(authority: &str) -> Option<(&str, Option<u16>)> {
-    let name_end = if authority.starts_with('[') {
-        authority.find(']')? + 1
-    } else {
-        authority.find(':').unwrap_or(authority.len())
-    };
-    let (host, rest) = authority.split_at(name_end);
-    match rest.strip_prefix(':') {
-        None if rest.is_empty() => Some((host, None)),
-        Some(port) if !port.is_empty() && port.bytes().all(|b| b.is_ascii_digit()) => {
-            Some((host, Some(port.parse().ok()?)))
-        }
-        _ => None,
-    }
-}
-
-fn is_host(host: &str) -> bool {
-    if let Some(inner) = host.strip_prefix('[') {
-        return inner.strip_suffix(']').is_some_and(|ip| ip.parse::<std::net::Ipv6Addr>().is_ok());
-    }
-    !host.is_empty()
-        && host.len() <= 253
-        && host.split('.').all(|label| {
-            (1..=63).contains(&label.len())
-                && label.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_')
-        })
-}
+pub use crate::origin::{Origin, written_origin};
 
 /// The face a request is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -270,19 +158,6 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    #[test]
-    fn origins_are_compared_as_browsers_write_them() {
-        let written = |text| written_origin(text);
-        assert_eq!(written("HTTPS://App.Example.com:443/").as_deref(), Some("https://app.example.com"));
-        assert_eq!(written("http://localhost:6274").as_deref(), Some("http://localhost:6274"));
-        assert_eq!(written("chrome-extension://AbC").as_deref(), Some("chrome-extension://abc"));
-        for none in
-            ["null", "", "*", "example.com", "https://a.example/path", "https://a:b@c", "x://", "x://a/b"]
-        {
-            assert_eq!(written(none), None, "{none}");
-        }
-    }
-
     fn local() -> Hosts {
         let origin = Origin::parse("http://localhost:8080").unwrap();
         Hosts::new(origin.clone(), origin, "localhost".into(), true)
@@ -354,19 +229,6 @@ mod tests {
     }
 
     #[test]
-    fn namespaces_turn_names_around_and_leave_addresses() {
-        for (url, namespace) in [
-            ("https://drop.example.org", "org.example.drop"),
-            ("http://localhost:8080", "localhost"),
-            ("https://my_host.example", "example.my-host"),
-            ("http://192.0.2.1:8080", "192.0.2.1"),
-            ("http://[2001:db8::1]", "2001-db8--1"),
-        ] {
-            assert_eq!(Origin::parse(url).unwrap().namespace(), namespace, "{url}");
-        }
-    }
-
-    #[test]
     fn an_ip_address_has_no_hosts_below_it() {
         let origin = Origin::parse("http://192.0.2.1:8080").unwrap();
         let hosts = Hosts::new(origin.clone(), origin, "192.0.2.1".into(), true);
@@ -374,28 +236,10 @@ mod tests {
         assert_eq!(hosts.slug_url("r"), "http://192.0.2.1:8080/s/r/");
     }
 
-    #[test]
-    fn odd_urls_are_no_origin() {
-        for bad in [
-            "",
-            "localhost",
-            "ftp://x",
-            "http://",
-            "http://a b",
-            "http://x/path",
-            "http://u@x",
-            "http://x:99999",
-            "http://[::1",
-        ] {
-            assert_eq!(Origin::parse(bad), None, "{bad}");
-        }
-    }
-
     proptest! {
         #[test]
         fn matching_a_host_never_panics(raw in ".*") {
             let _ = local().face(&raw);
-            let _ = Origin::parse(&raw);
         }
     }
 }

@@ -21,6 +21,7 @@ pub mod minter;
 pub mod network;
 pub mod oauth;
 pub mod options;
+pub mod origin;
 pub mod passkey;
 pub mod path;
 pub mod payment;

@@ -62,6 +62,9 @@ impl App {
         let item = request.order.item();
         let known = self.recognise(&request.proof, item).await?;
         let asked = self.asked(&request, &known)?;
+        if self.payment_locks.is_crowded(known.key.as_str()) {
+            return Err(in_flight(1));
+        }
         // Names first, then the payment: everybody waits in this order, so nobody waits in a circle.
         let _named = asked.take_turns(&self.payment_locks).await;
         let turn = self.payment_locks.take(known.key.as_str()).await;

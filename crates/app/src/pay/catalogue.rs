@@ -41,14 +41,14 @@ pub(super) fn bazaar(hosts: &Hosts, item: Item) -> Bazaar {
             };
             let output = json!({
                 "url": hosts.page_url("0Qm1Yv2nT3uW4xZ5aB6cD7"),
-                "unlisted_token": "0Qm1Yv2nT3uW4xZ5aB6cD7", "claim_token": "clm_XXXX", "expires_at": null,
+                "unlisted_token": "0Qm1Yv2nT3uW4xZ5aB6cD7", "claim_token": "clm_0Qm1Yv2nT3uW4xZ5", "expires_at": null,
             });
             (Some(body), None, output)
         }
         Item::Provision => {
             let output = json!({
-                "ok": true, "protocol": "x402", "api_key": "stk_live_XXXX", "prefix": "stk_live_0Qm1",
-                "usage": "Authorization: Bearer stk_live_XXXX",
+                "ok": true, "protocol": "x402", "api_key": "stk_live_0Qm1Yv2nT3uW", "prefix": "stk_live_0Qm1",
+                "usage": "Authorization: Bearer stk_live_0Qm1Yv2nT3uW",
             });
             (None, None, output)
         }

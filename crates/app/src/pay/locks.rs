@@ -1,10 +1,6 @@
 //! One at a time for each payment: copies of a request wait for the first. Holds within this process; between nodes
 //! the lease in the payment's row does.
 
-use crate::app::App;
-use dropleaf_core::payment::Item;
-use dropleaf_core::{Code, Error, Result};
-use dropleaf_pay::Proof;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use tokio::sync::{Mutex as Turn, OwnedMutexGuard};
@@ -34,6 +30,11 @@ impl Locks {
         known.values().any(|turn| turn.strong_count() > 0)
     }
 
+    /// Whether so many work on a name or wait for it, each with its page, that one more had better come later.
+    pub(crate) fn is_crowded(&self, name: &str) -> bool {
+        self.crowd(name) >= CROWD
+    }
+
     /// How many in this process work on a name or wait for it.
     fn crowd(&self, name: &str) -> usize {
         let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -50,18 +51,6 @@ impl Locks {
             known.insert(name.to_owned(), Arc::downgrade(&turn));
             turn
         })
-    }
-}
-
-impl App {
-    /// Says that a payment is under way instead of letting one more wait for it, with its page, when many do.
-    pub fn check_crowd(&self, item: Item, proof: &Proof) -> Result<()> {
-        // What is wrong with a proof the sale says.
-        let Ok(known) = proof.recognise(&self.terms_to_recognise(item)?) else { return Ok(()) };
-        if self.payment_locks.crowd(known.key.as_str()) < CROWD {
-            return Ok(());
-        }
-        Err(Error::plain(Code::PaymentInFlight).retry_after(1))
     }
 }
 

@@ -1,6 +1,6 @@
 //! `dropleaf account …`: made, listed, moved to another plan, given a key. Works while the server runs.
 
-use super::open;
+use super::with_app;
 use crate::config::Config;
 use anyhow::Result;
 use clap::{Args, Subcommand};
@@ -52,10 +52,7 @@ pub(super) struct Credit {
 }
 
 pub(super) async fn run(command: Command, config: Config) -> Result<()> {
-    let app = open(config).await?;
-    let outcome = act(&app, command).await;
-    app.close().await;
-    outcome
+    with_app(config, async |app| act(app, command).await).await
 }
 
 async fn act(app: &App, command: Command) -> Result<()> {

@@ -1,6 +1,6 @@
 //! `dropleaf ledger audit`: whether the books balance. Works while the server runs.
 
-use super::{Unbalanced, open};
+use super::{Unbalanced, with_app};
 use crate::config::Config;
 use anyhow::Result;
 use clap::Subcommand;
@@ -14,10 +14,7 @@ pub(super) enum Command {
 
 pub(super) async fn run(command: &Command, config: Config) -> Result<()> {
     let Command::Audit = command;
-    let app = open(config).await?;
-    let audit = app.audit_books().await;
-    app.close().await;
-    let audit = audit?;
+    let audit = with_app(config, async |app| Ok(app.audit_books().await?)).await?;
     print!("{}", told(&audit));
     if audit.faults.is_empty() { Ok(()) } else { Err(Unbalanced.into()) }
 }

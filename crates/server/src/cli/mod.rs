@@ -42,11 +42,15 @@ pub fn exit_code(error: &anyhow::Error) -> ExitCode {
     if error.is::<Unbalanced>() { ExitCode::from(UNBALANCED) } else { ExitCode::FAILURE }
 }
 
-/// The app over the storage of these settings, whether or not a server has it open too.
-async fn open(config: Config) -> Result<App> {
+/// Does something with the app over the storage of these settings, whether or not a server has it open too, and closes it
+/// however that ends.
+async fn with_app<T>(config: Config, act: impl AsyncFnOnce(&App) -> Result<T>) -> Result<T> {
     tls::install_provider();
     let port = Listen::parse(&config.listen)?.port;
-    startup::open_app(&config.resolve(port)?).await
+    let app = startup::open_app(&config.resolve(port)?).await?;
+    let outcome = act(&app).await;
+    app.close().await;
+    outcome
 }
 
 /// A private host for the pages that software agents make.

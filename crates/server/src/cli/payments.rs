@@ -1,6 +1,6 @@
 //! `dropleaf payments …`: what was paid, and deciding on what only a person can find out. Works while the server runs.
 
-use super::open;
+use super::with_app;
 use crate::config::Config;
 use anyhow::{Context, Result};
 use clap::{Args, Subcommand};
@@ -59,10 +59,7 @@ fn state(text: &str) -> Result<PaymentState, String> {
 }
 
 pub(super) async fn run(command: Command, config: Config) -> Result<()> {
-    let app = open(config).await?;
-    let outcome = act(&app, command).await;
-    app.close().await;
-    outcome
+    with_app(config, async |app| act(app, command).await).await
 }
 
 async fn act(app: &App, command: Command) -> Result<()> {

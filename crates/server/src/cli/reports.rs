@@ -1,7 +1,7 @@
 //! `dropleaf reports`: what viewers have reported about pages, for the operator. Works while the server runs.
 
-use crate::config::{Config, Listen};
-use crate::{startup, tls};
+use super::with_app;
+use crate::config::Config;
 use anyhow::Result;
 use clap::Args;
 use dropleaf_app::ReportedPage;
@@ -23,12 +23,7 @@ pub(super) struct Reports {
 
 impl Reports {
     pub(super) async fn run(self, config: Config) -> Result<()> {
-        tls::install_provider();
-        let port = Listen::parse(&config.listen)?.port;
-        let app = startup::open_app(&config.resolve(port)?).await?;
-        let found = app.list_reports(self.limit).await;
-        app.close().await;
-        let found = found?;
+        let found = with_app(config, async |app| Ok(app.list_reports(self.limit).await?)).await?;
         if self.json {
             let reports: Vec<_> = found.iter().map(as_json).collect();
             println!("{}", serde_json::to_string_pretty(&json!({"reports": reports}))?);

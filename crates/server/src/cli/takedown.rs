@@ -1,11 +1,11 @@
 //! `dropleaf takedown` and `dropleaf audit`: removing a page for abuse, and what operators did. Both work while the
 //! server runs.
 
-use super::open;
+use super::with_app;
 use crate::config::Config;
 use anyhow::Result;
 use clap::Args;
-use dropleaf_app::COMMAND_LINE;
+use dropleaf_app::{App, COMMAND_LINE};
 use dropleaf_core::audit::Entry;
 use dropleaf_core::iso;
 use serde_json::json;
@@ -31,10 +31,8 @@ pub(super) struct Audit {
 
 impl Takedown {
     pub(super) async fn run(self, config: Config) -> Result<()> {
-        let app = open(config).await?;
-        let outcome = app.take_down(COMMAND_LINE, &self.page, &self.reason).await;
-        app.close().await;
-        let down = outcome?;
+        let act = async |app: &App| Ok(app.take_down(COMMAND_LINE, &self.page, &self.reason).await?);
+        let down = with_app(config, act).await?;
         let when = if down.already { "was taken down before" } else { "is taken down" };
         println!("{} {when}: {}", down.site.id, down.url);
         Ok(())
@@ -43,10 +41,7 @@ impl Takedown {
 
 impl Audit {
     pub(super) async fn run(self, config: Config) -> Result<()> {
-        let app = open(config).await?;
-        let found = app.list_audit(self.limit).await;
-        app.close().await;
-        let found = found?;
+        let found = with_app(config, async |app| Ok(app.list_audit(self.limit).await?)).await?;
         if self.json {
             let lines: Vec<_> = found.iter().map(as_json).collect();
             println!("{}", serde_json::to_string_pretty(&json!({"audit": lines}))?);

@@ -117,14 +117,13 @@ async fn only_so_many_copies_wait_for_the_first() {
         let copies = (0..32).map(|_| till.publish_html(proof.clone(), HTML));
         let (all, ()) = tokio::join!(futures_util::future::join_all(copies), async {
             till.fake.stalled().await;
-            let crowded = till.app.check_crowd(Item::Publish, &proof).unwrap_err();
-            assert_eq!(crowded.code, Code::PaymentInFlight);
-            till.app.check_crowd(Item::Publish, &till.sign(Item::Publish, 2)).unwrap();
+            failed(till.publish_html(proof.clone(), HTML).await, Code::PaymentInFlight);
+            till.publish(2).await.unwrap();
             till.fake.let_go();
         });
         assert!(all.iter().all(Result::is_ok));
-        till.app.check_crowd(Item::Publish, &proof).unwrap();
-        assert_eq!(till.fake.ledger().len(), 1);
+        assert!(till.publish_html(proof, HTML).await.unwrap().again);
+        assert_eq!(till.fake.ledger().len(), 2);
     })
     .await;
 }
