@@ -16,6 +16,7 @@ mod markdown;
 mod mime;
 mod pack;
 mod pdf;
+pub mod phishing;
 pub mod preview;
 mod refs;
 mod refusal;

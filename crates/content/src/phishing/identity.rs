@@ -1,0 +1,232 @@
+//! Whose name a page bears: brands in its title, headings, pictures and notices, claimed or merely mentioned.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::facts::{Facts, UseKind, zone};
+use super::hosts::{HostKind, Target};
+use super::rule::Rule;
+use super::rules::{Phrase, Rules, Topic};
+use super::words::{Found, Words};
+
+/// What the words of a page say, besides names.
+#[derive(Debug, Default)]
+pub(crate) struct Said {
+    /// Topics with the places of their first phrases.
+    pub(crate) topics: BTreeMap<&'static str, Vec<(usize, usize)>>,
+    /// Evidence of a name: the rule, the name, and its place in the file.
+    pub(crate) names: Vec<(Rule, String, usize)>,
+    /// Brands of mail that the page mentions.
+    pub(crate) mentioned: BTreeSet<u16>,
+    /// The title speaks about something rather than as something.
+    pub(crate) about: bool,
+}
+
+/// How far a notice of copyright reaches.
+const NOTICE_REACH: usize = 60;
+/// The beginning of a page's text, where its name stands.
+const BEGINNING: usize = 320;
+const MOST_NAMES: usize = 64;
+
+pub(crate) fn said(facts: &Facts, rules: &Rules) -> Said {
+    let mut said = Said::default();
+    let body = body_start(facts);
+    for found in rules.phrases.find(&facts.text.bytes) {
+        let zones = facts.zone_at(found.start);
+        if zones & zone::QUOTE != 0 && !facts.live_quote {
+            continue;
+        }
+        match found.of {
+            Phrase::Topic(topic) => {
+                said.about |= topic == Topic::About && zones & zone::TITLE != 0;
+                let places = said.topics.entry(name_of(topic)).or_default();
+                if places.len() < 64 {
+                    places.push((found.start, found.end));
+                }
+            }
+            Phrase::Signature { brand } => name(&mut said, Rule::BrandSignature, brand, found, facts, rules),
+            Phrase::Brand { brand, ordinary } => {
+                said.mentioned.insert(brand);
+                if let Some(rule) = evidence(&found, ordinary, zones, body, facts, rules) {
+                    name(&mut said, rule, brand, found, facts, rules);
+                }
+            }
+        }
+    }
+    assets(&mut said, facts, rules);
+    said
+}
+
+impl Said {
+    pub(crate) fn has(&self, topic: Topic) -> Option<(usize, usize)> {
+        self.topics.get(name_of(topic)).and_then(|places| places.first().copied())
+    }
+
+    pub(crate) fn count(&self, topic: Topic) -> usize {
+        self.topics.get(name_of(topic)).map_or(0, Vec::len)
+    }
+}
+
+fn name_of(topic: Topic) -> &'static str {
+    match topic {
+        Topic::Pressure => "pressure",
+        Topic::Document => "document",
+        Topic::Router => "router",
+        Topic::Portal => "portal",
+        Topic::Wrong => "wrong",
+        Topic::Bank => "bank",
+        Topic::Claim => "claim",
+        Topic::Human => "human",
+        Topic::Command => "command",
+        Topic::Alarm => "alarm",
+        Topic::Scan => "scan",
+        Topic::Demo => "demo",
+        Topic::About => "about",
+        Topic::SignIn => "sign-in",
+    }
+}
+
+fn name(said: &mut Said, rule: Rule, brand: u16, found: Found<Phrase>, facts: &Facts, rules: &Rules) {
+    let bent = found.ascii && facts.text.is_bent(found.start, found.end);
+    let rule = if bent { Rule::BrandDisguised } else { rule };
+    add(said, rule, &rules.brands[usize::from(brand)], facts.origin(found.start));
+}
+
+fn add(said: &mut Said, rule: Rule, name: &str, at: usize) {
+    let known = said.names.iter().any(|(known, of, _)| *known == rule && of == name);
+    if !known && said.names.len() < MOST_NAMES {
+        said.names.push((rule, name.to_owned(), at));
+    }
+}
+
+/// Where the text after the title begins.
+fn body_start(facts: &Facts) -> usize {
+    facts.first_in(zone::TITLE).len()
+}
+
+/// What a name at this place shows, or nothing if it is only mentioned.
+fn evidence(
+    found: &Found<Phrase>,
+    ordinary: bool,
+    zones: u8,
+    body: usize,
+    facts: &Facts,
+    rules: &Rules,
+) -> Option<Rule> {
+    let text = &facts.text.bytes;
+    let before = line_before(text, found.start);
+    let after = line_after(text, found.end);
+    // "Sign in with X" offers another way in; "sign in with your X account" claims to be it.
+    if ends_with(&rules.withs, before) {
+        return None;
+    }
+    if zones & zone::TITLE != 0 {
+        return Some(Rule::BrandInTitle);
+    }
+    let led = ends_with(&rules.leads, before);
+    let tailed = begins_with(&rules.tails, after);
+    if (tailed && zones & zone::LINK == 0) || (led && !ordinary && zones & zone::LINK == 0) || (led && tailed)
+    {
+        return Some(Rule::BrandAccount);
+    }
+    if is_notice(before) || is_notice_after(after) {
+        return Some(Rule::BrandCopyright);
+    }
+    let line = before.len() + (found.end - found.start) + after.len();
+    let alone = line <= (found.end - found.start) + 24;
+    if zones & zone::PICTURE != 0 {
+        return (alone || !ordinary).then_some(Rule::BrandPicture);
+    }
+    if ordinary {
+        return (zones & zone::HEADING != 0 && alone).then_some(Rule::BrandHeading);
+    }
+    if zones & zone::HEADING != 0 {
+        return Some(Rule::BrandHeading);
+    }
+    if zones & (zone::LINK | zone::BUTTON) != 0 {
+        return None;
+    }
+    (found.start < body + BEGINNING).then_some(Rule::BrandText)
+}
+
+/// The text of the same line before a place, at most as long as we look.
+fn line_before(text: &[u8], at: usize) -> &[u8] {
+    let from = at.saturating_sub(NOTICE_REACH);
+    let line = &text[from..at];
+    let start = memchr::memrchr(b'\n', line).map_or(0, |newline| newline + 1);
+    line[start..].trim_ascii_end()
+}
+
+fn line_after(text: &[u8], at: usize) -> &[u8] {
+    let line = &text[at..(at + NOTICE_REACH).min(text.len())];
+    let end = memchr::memchr(b'\n', line).unwrap_or(line.len());
+    line[..end].trim_ascii_start()
+}
+
+fn ends_with(words: &Words<()>, line: &[u8]) -> bool {
+    let from = line.len().saturating_sub(32);
+    words.find(&line[from..]).any(|found| from + found.end == line.len())
+}
+
+fn begins_with(words: &Words<()>, line: &[u8]) -> bool {
+    let line = line.strip_prefix(b"'s ").unwrap_or(line);
+    words.find(&line[..line.len().min(32)]).next().is_some_and(|found| found.start == 0)
+}
+
+fn is_notice(before: &[u8]) -> bool {
+    let tail = &before[before.len().saturating_sub(40)..];
+    memchr::memmem::find(tail, "©".as_bytes()).is_some()
+        || memchr::memmem::find(tail, b"copyright").is_some()
+        || memchr::memmem::find(tail, b"(c) ").is_some()
+}
+
+fn is_notice_after(after: &[u8]) -> bool {
+    let head = &after[..after.len().min(24)];
+    memchr::memmem::find(head, "©".as_bytes()).is_some()
+        || memchr::memmem::find(head, b"all rights").is_some()
+        || memchr::memmem::find(head, b"inc.").is_some()
+}
+
+/// Files and account pages of a brand, or of a site whose name stands in the title.
+fn assets(said: &mut Said, facts: &Facts, rules: &Rules) {
+    let title = squeezed(facts.first_in(zone::TITLE)) + &squeezed(facts.first_in(zone::HEADING));
+    for used in &facts.uses {
+        let Target::Host(host, kind) = &used.target else { continue };
+        let counts = match used.kind {
+            UseKind::Asset => true,
+            UseKind::Link => used.account,
+            UseKind::Frame => false,
+        };
+        match kind {
+            Some(HostKind::Brand(brand)) if counts => {
+                add(said, Rule::BrandAssets, &rules.brands[usize::from(*brand)], used.at);
+            }
+            None if counts && is_named(host, &title) => add(said, Rule::BrandAssets, host, used.at),
+            _ => {}
+        }
+    }
+    if let Some((at, address)) = &facts.copied
+        && let Target::Host(host, kind) = rules.hosts.target(address)
+    {
+        let name = match kind {
+            Some(HostKind::Brand(brand)) => rules.brands[usize::from(brand)].clone(),
+            _ => host,
+        };
+        add(said, Rule::BrandAssets, &name, *at);
+    }
+}
+
+fn squeezed(text: &str) -> String {
+    text.chars().filter(|c| c.is_alphanumeric()).collect()
+}
+
+/// Whether the main part of a host's name stands in a title.
+fn is_named(host: &str, title: &str) -> bool {
+    let labels: Vec<&str> = host.split('.').collect();
+    let main = match labels.as_slice() {
+        [.., main, second, _] if second.len() <= 3 && labels.len() > 2 && main.len() > 3 => main,
+        [.., main, _] => main,
+        _ => return false,
+    };
+    let main = squeezed(main);
+    main.len() >= 4 && title.contains(&main)
+}

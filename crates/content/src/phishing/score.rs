@@ -1,0 +1,259 @@
+//! Weighs the facts of a page: which rules hit, where, and what they come to together.
+
+use super::facts::Facts;
+use super::hosts::{HostKind, Target};
+use super::identity::{Said, said};
+use super::lures::{lures, words};
+use super::rule::Rule;
+use super::rules::{Rules, Secret, Topic};
+use super::script_words::Mark;
+use super::secrets::{Asked, asked};
+
+/// A rule that hit, where in the file, and the particular word, name or host.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Hit {
+    pub(crate) rule: Rule,
+    pub(crate) at: usize,
+    pub(crate) detail: String,
+}
+
+/// Text that nobody reads in passing.
+const LONG_TEXT: usize = 6000;
+
+/// A page in the eyes of the rules.
+#[derive(Debug)]
+pub(crate) struct Judged {
+    pub(crate) hits: Vec<Hit>,
+    /// The page is one where somebody signs in or pays.
+    pub(crate) asks: bool,
+}
+
+pub(crate) fn judge(facts: &Facts, files: &dyn Fn(&str) -> bool, rules: &Rules) -> Judged {
+    let asked = asked(facts, rules);
+    // Names matter only where something is asked for or where a lure could stand.
+    let said = said(facts, rules);
+    let mut hits = Vec::new();
+    secrets(&asked, &said, facts, &mut hits);
+    let asks = !hits.is_empty();
+    if asks {
+        destinations(&asked, facts, files, rules, &mut hits);
+        names(&said, facts, rules, &mut hits);
+        manners(&said, &asked, facts, &mut hits);
+        virtues(&said, facts, &mut hits);
+    }
+    lures(facts, &said, &mut hits);
+    Judged { hits, asks }
+}
+
+fn secrets(asked: &Asked, said: &Said, facts: &Facts, hits: &mut Vec<Hit>) {
+    let mut hit = |rule, secret, detail: &str| {
+        if let Some(at) = asked.secrets.get(&secret) {
+            hits.push(Hit { rule, at: *at, detail: detail.to_owned() });
+        }
+    };
+    hit(Rule::PasswordField, Secret::Password, "");
+    hit(Rule::MailPassword, Secret::MailPassword, "");
+    hit(Rule::CodeField, Secret::Code, "");
+    hit(Rule::RecoveryPhrase, Secret::Phrase, "");
+    hit(Rule::WifiKey, Secret::Wifi, "");
+    hit(Rule::IdentityFields, Secret::Person, "number of a person or account");
+    let card = asked.has(Secret::Card) && (asked.has(Secret::Cvv) || asked.has(Secret::Expiry));
+    if card || (asked.has(Secret::Cvv) && asked.has(Secret::Expiry)) {
+        hit(Rule::CardFields, if asked.has(Secret::Card) { Secret::Card } else { Secret::Cvv }, "");
+    } else {
+        hit(Rule::IdentityFields, Secret::Card, "card number");
+        hit(Rule::CodeField, Secret::Cvv, "");
+    }
+    let kinds = [
+        (card, "card"),
+        (asked.has(Secret::Person), "person"),
+        (asked.has(Secret::Code), "code"),
+        (asked.has(Secret::Phrase), "recovery phrase"),
+        (asked.has(Secret::Password), "password"),
+    ];
+    let several: Vec<&str> = kinds.iter().filter(|(asked, _)| *asked).map(|(_, name)| *name).collect();
+    if several.len() >= 3 || (card && several.len() >= 2 && !asked.has(Secret::Password)) {
+        let at = asked.secrets.values().next().copied().unwrap_or(0);
+        hits.push(Hit { rule: Rule::ManySecrets, at, detail: several.join(", ") });
+    }
+    if hits.is_empty()
+        && asked.visible <= 4
+        && let Some(at) = asked.secrets.get(&Secret::Account)
+        && said.has(Topic::SignIn).is_some()
+        && facts.text.len() < LONG_TEXT
+    {
+        hits.push(Hit { rule: Rule::SignInStep, at: *at, detail: String::new() });
+    }
+}
+
+fn destinations(
+    asked: &Asked,
+    facts: &Facts,
+    files: &dyn Fn(&str) -> bool,
+    rules: &Rules,
+    hits: &mut Vec<Hit>,
+) {
+    let mut hit = |rule, at, detail: &str| hits.push(Hit { rule, at, detail: detail.to_owned() });
+    for form in asked.forms.iter().filter_map(|form| facts.forms.get(*form)) {
+        match &form.target {
+            Target::Host(host, None) => hit(Rule::SentToOtherSite, form.at, host),
+            Target::Local(path) if !files(path) && !is_page(path) => {
+                hit(Rule::PostedToMissing, form.at, path);
+                let _ = form.post;
+            }
+            target => elsewhere(target, form.at, &mut hit),
+        }
+    }
+    for (target, at) in &facts.sends {
+        match target {
+            Target::Host(host, None) => hit(Rule::SentByScript, *at, host),
+            target => elsewhere(target, *at, &mut hit),
+        }
+    }
+    for (mark, at) in &facts.marks {
+        if let Mark::Host(number) = mark {
+            let host = rules.script.host(*number);
+            let kind = rules.hosts.kind(
+                host.split('/').next().unwrap_or(host),
+                host.split_once('/').map_or("", |(_, path)| path),
+            );
+            elsewhere(&Target::Host(host.to_owned(), kind), *at, &mut hit);
+        }
+    }
+}
+
+/// What is said of a target wherever it was found.
+fn elsewhere(target: &Target, at: usize, hit: &mut impl FnMut(Rule, usize, &str)) {
+    match target {
+        Target::ServerScript(path) => hit(Rule::SentToServerScript, at, path),
+        Target::Mail => hit(Rule::SentByMail, at, ""),
+        Target::Address(host) => hit(Rule::SentToAddress, at, host),
+        Target::Host(host, Some(HostKind::Bot)) => hit(Rule::SentToBot, at, host),
+        Target::Host(host, Some(HostKind::Relay)) => hit(Rule::SentToRelay, at, host),
+        _ => {}
+    }
+}
+
+fn is_page(path: &str) -> bool {
+    path.ends_with(".html") || path.ends_with(".htm") || path.ends_with('/')
+}
+
+fn names(said: &Said, facts: &Facts, rules: &Rules, hits: &mut Vec<Hit>) {
+    for (rule, name, at) in &said.names {
+        // A title about a brand is not a title of the brand.
+        let rule = if *rule == Rule::BrandInTitle && said.about { Rule::BrandText } else { *rule };
+        hits.push(Hit { rule, at: *at, detail: name.clone() });
+    }
+    const MAIL: [&str; 12] = [
+        "Microsoft",
+        "Google",
+        "Yahoo",
+        "AOL",
+        "Zoho",
+        "Proton",
+        "GMX",
+        "WEB.DE",
+        "Mail.ru",
+        "Yandex",
+        "NetEase",
+        "QQ Mail",
+    ];
+    let mail: Vec<&str> = said
+        .mentioned
+        .iter()
+        .map(|brand| rules.brands[usize::from(*brand)].as_str())
+        .filter(|name| MAIL.contains(name))
+        .collect();
+    if mail.len() >= 3 && said.has(Topic::Document).is_some() {
+        hits.push(Hit { rule: Rule::MailProviders, at: 0, detail: mail.join(", ") });
+    }
+    if let Some((start, end)) = said.has(Topic::Bank) {
+        hits.push(Hit { rule: Rule::BankWords, at: facts.origin(start), detail: words(facts, start, end) });
+    }
+}
+
+fn manners(said: &Said, asked: &Asked, facts: &Facts, hits: &mut Vec<Hit>) {
+    for (topic, rule) in [
+        (Topic::Pressure, Rule::Pressure),
+        (Topic::Document, Rule::DocumentLure),
+        (Topic::Router, Rule::RouterLure),
+        (Topic::Portal, Rule::PortalLure),
+        (Topic::Wrong, Rule::WrongPassword),
+    ] {
+        let fits = topic != Topic::Router || asked.has(Secret::Wifi) || asked.has(Secret::Password);
+        if let Some((start, end)) = said.has(topic).filter(|_| fits) {
+            hits.push(Hit { rule, at: facts.origin(start), detail: words(facts, start, end) });
+        }
+    }
+    let mut hit = |rule, at, detail: &str| hits.push(Hit { rule, at, detail: detail.to_owned() });
+    if let Some((at, address)) = &facts.copied {
+        let named = if address.is_empty() { String::new() } else { format!(" ({address})") };
+        hit(Rule::CopiedPage, *at, &named);
+    }
+    if facts.links >= 4 && facts.dead_links * 10 >= facts.links * 7 {
+        hit(Rule::DeadLinks, 0, "");
+    }
+    if let Some(at) = facts.hidden_field {
+        hit(Rule::HiddenForm, at, "");
+    }
+    if let Some((at, kit)) = facts.kit {
+        hit(Rule::KitMarks, at, kit);
+    }
+    for (mark, rule) in
+        [(Mark::Kit, Rule::KitMarks), (Mark::Lookup, Rule::VisitorLookup), (Mark::Lock, Rule::LockedPage)]
+    {
+        if let Some(at) = facts.marks.get(&mark) {
+            hit(rule, *at, "in a script");
+        }
+    }
+}
+
+fn virtues(said: &Said, facts: &Facts, hits: &mut Vec<Hit>) {
+    let mut hit = |rule| hits.push(Hit { rule, at: 0, detail: String::new() });
+    if facts.text.len() >= LONG_TEXT {
+        hit(Rule::LongText);
+    }
+    if facts.quoted_bytes >= 400 && !facts.live_quote {
+        hit(Rule::QuotedCode);
+    }
+    if said.has(Topic::Demo).is_some() {
+        hit(Rule::Demo);
+    }
+}
+
+/// What the hits come to. Within a group most signs say the same thing twice, so only the strongest counts in full.
+pub(crate) fn total(hits: &[Hit], rules: &Rules) -> f64 {
+    let weight = |hit: &Hit| rules.weight(hit.rule).map_or(0.0, |weight| weight.weight);
+    let group = |letter: char| -> Vec<(Rule, f64)> {
+        let mut found: Vec<(Rule, f64)> = Vec::new();
+        for hit in
+            hits.iter().filter(|hit| rules.weight(hit.rule).is_some_and(|weight| weight.group == letter))
+        {
+            if !found.iter().any(|(rule, _)| *rule == hit.rule) {
+                found.push((hit.rule, weight(hit)));
+            }
+        }
+        found.sort_by(|a, b| b.1.total_cmp(&a.1));
+        found
+    };
+    let strongest = |list: &[(Rule, f64)], echo: f64| {
+        list.first().map_or(0.0, |(_, first)| first + echo * list.get(1).map_or(0.0, |(_, second)| *second))
+    };
+    let mut secrets = group('A');
+    let many: f64 =
+        secrets.iter().filter(|(rule, _)| *rule == Rule::ManySecrets).map(|(_, weight)| weight).sum();
+    secrets.retain(|(rule, _)| *rule != Rule::ManySecrets);
+    let identity = group('C');
+    let destination = strongest(&group('B'), 0.0);
+    let sum = |list: Vec<(Rule, f64)>| list.iter().map(|(_, weight)| weight).sum::<f64>();
+    let mut score = strongest(&secrets, 0.0) + many + destination + strongest(&identity, 0.2);
+    score += sum(group('D')) + strongest(&group('E'), 0.4) + sum(group('G'));
+    // What speaks for a page weighs against doubts, never against a plain name or a plain destination.
+    let plain = identity.first().is_some_and(|(rule, _)| {
+        matches!(rule, Rule::BrandInTitle | Rule::BrandAssets | Rule::BrandDisguised | Rule::BrandAccount)
+    });
+    if !plain && destination < 2.0 {
+        score += sum(group('H')).max(-1.5);
+    }
+    score.max(strongest(&group('F'), 0.0))
+}

@@ -1,0 +1,123 @@
+//! What secrets the fields of a page ask for, by the words around them rather than by their type alone.
+
+use std::collections::{BTreeMap, HashMap};
+
+use super::facts::{Facts, Field};
+use super::rules::{Rules, Secret};
+use super::script_words::Mark;
+
+/// The secrets a page asks for, each with the place of the first field, and the forms that hold them.
+#[derive(Debug, Default)]
+pub(crate) struct Asked {
+    pub(crate) secrets: BTreeMap<Secret, usize>,
+    pub(crate) forms: Vec<usize>,
+    /// Fields that a person would fill in.
+    pub(crate) visible: usize,
+    pub(crate) new_password: bool,
+}
+
+impl Asked {
+    pub(crate) fn has(&self, secret: Secret) -> bool {
+        self.secrets.contains_key(&secret)
+    }
+
+    fn add(&mut self, secret: Secret, field: &Field) {
+        self.secrets.entry(secret).or_insert(field.at);
+        if let Some(form) = field.form
+            && self.forms.last() != Some(&form)
+        {
+            self.forms.push(form);
+        }
+    }
+}
+
+/// If a field shows several meanings, the first of these counts.
+const ORDER: [Secret; 11] = [
+    Secret::Phrase,
+    Secret::Wifi,
+    Secret::MailPassword,
+    Secret::Cvv,
+    Secret::Card,
+    Secret::Expiry,
+    Secret::Code,
+    Secret::Person,
+    Secret::Birth,
+    Secret::Password,
+    Secret::Account,
+];
+
+pub(crate) fn asked(facts: &Facts, rules: &Rules) -> Asked {
+    let labels: HashMap<&str, &str> =
+        facts.labels.iter().map(|(id, text)| (id.as_str(), text.as_str())).collect();
+    let mut asked = Asked::default();
+    let mut one_letter = Vec::new();
+    let mut numbered: HashMap<String, (usize, usize)> = HashMap::new();
+    for (place, field) in facts.fields.iter().enumerate() {
+        if (field.disabled && !facts.has_script) || is_machine(&field.kind) {
+            continue;
+        }
+        asked.visible += 1;
+        let label = labels.get(field.id.as_str()).copied().unwrap_or_default();
+        asked.new_password |= field.hint.contains("new-password");
+        if let Some(secret) = secret_of(field, label, rules) {
+            asked.add(secret, field);
+        }
+        if field.one_letter && field.tag == "input" {
+            one_letter.push(place);
+        }
+        let stem =
+            field.hint.split('\n').next().unwrap_or_default().trim_end_matches(|c: char| c.is_ascii_digit());
+        if !stem.is_empty()
+            && field.hint.starts_with(stem)
+            && field.hint[stem.len()..].starts_with(|c: char| c.is_ascii_digit())
+        {
+            numbered.entry(stem.to_owned()).or_insert((0, place)).0 += 1;
+        }
+    }
+    if (4..=9).contains(&one_letter.len()) {
+        asked.add(Secret::Code, &facts.fields[one_letter[0]]);
+    }
+    if let Some((count, place)) = numbered.values().max() {
+        let phrase =
+            *count >= 12 && rules.secrets.find(&facts.text.bytes).any(|found| found.of == Secret::Phrase);
+        if phrase {
+            asked.add(Secret::Phrase, &facts.fields[*place]);
+        }
+    }
+    if let Some(at) = facts.marks.get(&Mark::SecretField) {
+        asked.secrets.entry(Secret::Password).or_insert(*at);
+    }
+    asked
+}
+
+/// Types that a person does not type into.
+fn is_machine(kind: &str) -> bool {
+    matches!(
+        kind,
+        "hidden" | "checkbox" | "radio" | "reset" | "file" | "range" | "color" | "search" | "date-local"
+    )
+}
+
+fn secret_of(field: &Field, label: &str, rules: &Rules) -> Option<Secret> {
+    let mut found = [false; ORDER.len()];
+    for text in [field.hint.as_str(), label] {
+        for word in rules.secrets.find(text.as_bytes()) {
+            if let Some(place) = ORDER.iter().position(|secret| *secret == word.of) {
+                found[place] = true;
+            }
+        }
+    }
+    let named = ORDER.iter().zip(found).find_map(|(secret, found)| found.then_some(*secret));
+    match (field.tag, field.kind.as_str(), named) {
+        (_, "password", Some(named))
+            if !matches!(named, Secret::Account | Secret::Birth | Secret::Expiry | Secret::Person) =>
+        {
+            Some(named)
+        }
+        (_, "password", _) => Some(Secret::Password),
+        (_, "email", Some(_)) => Some(Secret::Account),
+        ("select", _, Some(named)) => matches!(named, Secret::Expiry | Secret::Birth).then_some(named),
+        ("textarea", _, Some(named)) => (named == Secret::Phrase).then_some(named),
+        (.., named) => named,
+    }
+}
