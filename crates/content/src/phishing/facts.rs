@@ -42,7 +42,6 @@ pub(crate) struct Facts {
     pub(crate) local_scripts: Vec<String>,
     /// A mark of copying, and the address it names.
     pub(crate) copied: Option<(usize, String)>,
-    pub(crate) kit: Option<(usize, &'static str)>,
     /// A field came out of packed text.
     pub(crate) hidden_field: Option<usize>,
     pub(crate) quoted_bytes: usize,
@@ -65,6 +64,9 @@ pub(crate) struct Field {
     pub(crate) id: String,
     /// Names, placeholders and labels, folded, one on a line.
     pub(crate) hint: String,
+    /// The place in the text before which its label stands.
+    pub(crate) text_at: usize,
+    pub(crate) labelled: bool,
     pub(crate) form: Option<usize>,
     pub(crate) one_letter: bool,
     pub(crate) disabled: bool,
@@ -74,7 +76,6 @@ pub(crate) struct Field {
 pub(crate) struct Form {
     pub(crate) target: Target,
     pub(crate) at: usize,
-    pub(crate) post: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -17,6 +17,8 @@ pub(crate) struct Said {
     pub(crate) names: Vec<(Rule, String, usize)>,
     /// Brands of mail that the page mentions.
     pub(crate) mentioned: BTreeSet<u16>,
+    /// Names that the page offers as another way to sign in.
+    other_ways: BTreeSet<String>,
     /// The title speaks about something rather than as something.
     pub(crate) about: bool,
 }
@@ -38,6 +40,10 @@ pub(crate) fn said(facts: &Facts, rules: &Rules) -> Said {
         match found.of {
             Phrase::Topic(topic) => {
                 said.about |= topic == Topic::About && zones & zone::TITLE != 0;
+                // Links lead elsewhere; what they say is not what the page is.
+                if topic == Topic::SignIn && zones & zone::LINK != 0 {
+                    continue;
+                }
                 let places = said.topics.entry(name_of(topic)).or_default();
                 if places.len() < 64 {
                     places.push((found.start, found.end));
@@ -46,17 +52,42 @@ pub(crate) fn said(facts: &Facts, rules: &Rules) -> Said {
             Phrase::Signature { brand } => name(&mut said, Rule::BrandSignature, brand, found, facts, rules),
             Phrase::Brand { brand, ordinary } => {
                 said.mentioned.insert(brand);
-                if let Some(rule) = evidence(&found, ordinary, zones, body, facts, rules) {
-                    name(&mut said, rule, brand, found, facts, rules);
+                let place =
+                    Place { found, ordinary, zones, at_tills: rules.brands[usize::from(brand)].at_tills };
+                match place.evidence(body, facts, rules) {
+                    Evidence::Claim(rule) => name(&mut said, rule, brand, found, facts, rules),
+                    Evidence::OtherWayIn => {
+                        said.other_ways.insert(rules.brands[usize::from(brand)].name.clone());
+                    }
+                    Evidence::Mention => {}
                 }
             }
         }
     }
     assets(&mut said, facts, rules);
+    said.settle();
     said
 }
 
 impl Said {
+    /// Takes back what turns out to be a list of names, or the sign of another way in.
+    fn settle(&mut self) {
+        let weak = |rule: Rule| {
+            matches!(rule, Rule::BrandPicture | Rule::BrandText | Rule::BrandHeading | Rule::BrandAssets)
+        };
+        let other_ways = &self.other_ways;
+        self.names.retain(|(rule, name, _)| !(weak(*rule) && other_ways.contains(name)));
+        let listed: BTreeSet<&str> = self
+            .names
+            .iter()
+            .filter(|(rule, ..)| weak(*rule) || *rule == Rule::BrandAccount)
+            .map(|(_, name, _)| name.as_str())
+            .collect();
+        if listed.len() >= 4 {
+            self.names.retain(|(rule, ..)| !(weak(*rule) || *rule == Rule::BrandAccount));
+        }
+    }
+
     pub(crate) fn has(&self, topic: Topic) -> Option<(usize, usize)> {
         self.topics.get(name_of(topic)).and_then(|places| places.first().copied())
     }
@@ -82,13 +113,14 @@ fn name_of(topic: Topic) -> &'static str {
         Topic::Demo => "demo",
         Topic::About => "about",
         Topic::SignIn => "sign-in",
+        Topic::Kit => "kit",
     }
 }
 
 fn name(said: &mut Said, rule: Rule, brand: u16, found: Found<Phrase>, facts: &Facts, rules: &Rules) {
     let bent = found.ascii && facts.text.is_bent(found.start, found.end);
     let rule = if bent { Rule::BrandDisguised } else { rule };
-    add(said, rule, &rules.brands[usize::from(brand)], facts.origin(found.start));
+    add(said, rule, &rules.brands[usize::from(brand)].name, facts.origin(found.start));
 }
 
 fn add(said: &mut Said, rule: Rule, name: &str, at: usize) {
@@ -103,49 +135,75 @@ fn body_start(facts: &Facts) -> usize {
     facts.first_in(zone::TITLE).len()
 }
 
-/// What a name at this place shows, or nothing if it is only mentioned.
-fn evidence(
-    found: &Found<Phrase>,
+/// A name where it stands.
+struct Place {
+    found: Found<Phrase>,
     ordinary: bool,
     zones: u8,
-    body: usize,
-    facts: &Facts,
-    rules: &Rules,
-) -> Option<Rule> {
-    let text = &facts.text.bytes;
-    let before = line_before(text, found.start);
-    let after = line_after(text, found.end);
-    // "Sign in with X" offers another way in; "sign in with your X account" claims to be it.
-    if ends_with(&rules.withs, before) {
-        return None;
+    at_tills: bool,
+}
+
+enum Evidence {
+    Claim(Rule),
+    OtherWayIn,
+    Mention,
+}
+
+impl Place {
+    fn is_in(&self, zones: u8) -> bool {
+        self.zones & zones != 0
     }
-    if zones & zone::TITLE != 0 {
-        return Some(Rule::BrandInTitle);
+
+    fn evidence(&self, body: usize, facts: &Facts, rules: &Rules) -> Evidence {
+        let text = &facts.text.bytes;
+        let before = line_before(text, self.found.start);
+        let after = line_after(text, self.found.end);
+        // "Sign in with X" offers another way in; "sign in with your X account" claims to be it.
+        if ends_with(&rules.withs, before) {
+            return Evidence::OtherWayIn;
+        }
+        let alone = before.len() + after.len() <= 24;
+        let claim = match () {
+            () if self.is_in(zone::TITLE) => {
+                (!self.ordinary || is_only_signing_in(before, after, rules)).then_some(Rule::BrandInTitle)
+            }
+            () if self.is_account(before, after, rules) => Some(Rule::BrandAccount),
+            () if is_notice(before) || is_notice_after(after) => Some(Rule::BrandCopyright),
+            () if self.at_tills || self.is_in(zone::LINK | zone::BUTTON) => None,
+            () if self.is_in(zone::PICTURE) => (alone || !self.ordinary).then_some(Rule::BrandPicture),
+            () if self.is_in(zone::HEADING) => (alone || !self.ordinary).then_some(Rule::BrandHeading),
+            () if self.ordinary => None,
+            () => (self.found.start < body + BEGINNING).then_some(Rule::BrandText),
+        };
+        claim.map_or(Evidence::Mention, Evidence::Claim)
     }
-    let led = ends_with(&rules.leads, before);
-    let tailed = begins_with(&rules.tails, after);
-    if (tailed && zones & zone::LINK == 0) || (led && !ordinary && zones & zone::LINK == 0) || (led && tailed)
-    {
-        return Some(Rule::BrandAccount);
+
+    /// Whether the words around the name make it the account that is asked for.
+    fn is_account(&self, before: &[u8], after: &[u8], rules: &Rules) -> bool {
+        let signs_in = ends_with(&rules.sign_leads, before);
+        if self.is_in(zone::LINK | zone::BUTTON | zone::SCRIPT) {
+            // The name of a field, such as "X username", asks about X, not for its secrets.
+            return signs_in || after.starts_with(b"password");
+        }
+        if self.ordinary || self.at_tills {
+            return signs_in && begins_with(&rules.account_tails, after);
+        }
+        signs_in || begins_with(&rules.tails, after) || ends_with(&rules.leads, before)
     }
-    if is_notice(before) || is_notice_after(after) {
-        return Some(Rule::BrandCopyright);
-    }
-    let line = before.len() + (found.end - found.start) + after.len();
-    let alone = line <= (found.end - found.start) + 24;
-    if zones & zone::PICTURE != 0 {
-        return (alone || !ordinary).then_some(Rule::BrandPicture);
-    }
-    if ordinary {
-        return (zones & zone::HEADING != 0 && alone).then_some(Rule::BrandHeading);
-    }
-    if zones & zone::HEADING != 0 {
-        return Some(Rule::BrandHeading);
-    }
-    if zones & (zone::LINK | zone::BUTTON) != 0 {
-        return None;
-    }
-    (found.start < body + BEGINNING).then_some(Rule::BrandText)
+}
+
+/// A title that says nothing but a name and that one can sign in there.
+fn is_only_signing_in(before: &[u8], after: &[u8], rules: &Rules) -> bool {
+    [before, after].iter().all(|part| {
+        let letters = part.iter().filter(|byte| byte.is_ascii_alphanumeric() || !byte.is_ascii()).count();
+        let signs: usize = rules
+            .phrases
+            .find(part)
+            .filter(|found| found.of == Phrase::Topic(Topic::SignIn))
+            .map(|found| part[found.start..found.end].iter().filter(|byte| **byte != b' ').count())
+            .sum();
+        letters <= signs + 2
+    })
 }
 
 /// The text of the same line before a place, at most as long as we look.
@@ -198,7 +256,7 @@ fn assets(said: &mut Said, facts: &Facts, rules: &Rules) {
         };
         match kind {
             Some(HostKind::Brand(brand)) if counts => {
-                add(said, Rule::BrandAssets, &rules.brands[usize::from(*brand)], used.at);
+                add(said, Rule::BrandAssets, &rules.brands[usize::from(*brand)].name, used.at);
             }
             None if counts && is_named(host, &title) => add(said, Rule::BrandAssets, host, used.at),
             _ => {}
@@ -208,7 +266,7 @@ fn assets(said: &mut Said, facts: &Facts, rules: &Rules) {
         && let Target::Host(host, kind) = rules.hosts.target(address)
     {
         let name = match kind {
-            Some(HostKind::Brand(brand)) => rules.brands[usize::from(brand)].clone(),
+            Some(HostKind::Brand(brand)) => rules.brands[usize::from(brand)].name.clone(),
             _ => host,
         };
         add(said, Rule::BrandAssets, &name, *at);

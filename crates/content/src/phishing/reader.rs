@@ -139,7 +139,10 @@ impl Reader<'_> {
             }
             "form" => self.open_form(tag, at),
             "input" | "textarea" | "select" => self.field(tag, at),
-            "label" => self.label = tag.get("for").map(|id| (id.to_owned(), self.facts.text.len())),
+            "label" => {
+                self.begin_zone(zone::BUTTON);
+                self.label = tag.get("for").map(|id| (id.to_owned(), self.facts.text.len()));
+            }
             "img" | "image" => {
                 self.facts.pictures += 1;
                 for name in ["alt", "title"] {
@@ -184,7 +187,10 @@ impl Reader<'_> {
                 self.set_zones();
             }
             "form" => self.form = None,
-            "label" => self.close_label(),
+            "label" => {
+                self.close_label();
+                self.end_zone(zone::BUTTON);
+            }
             _ => {}
         }
         if !is_inline(name.as_str()) {
@@ -273,9 +279,8 @@ impl Reader<'_> {
 
     fn open_form(&mut self, tag: &Tag<'_>, at: usize) {
         let target = self.rules.hosts.target(tag.get("action").unwrap_or_default());
-        let post = tag.get("method").is_some_and(|method| method.eq_ignore_ascii_case("post"));
         self.form = Some(self.facts.forms.len());
-        self.facts.forms.push(Form { target, at, post });
+        self.facts.forms.push(Form { target, at });
     }
 
     /// A button may send its form elsewhere.
@@ -299,6 +304,11 @@ impl Reader<'_> {
             self.asset(tag.get("src"), at);
             return;
         }
+        // Before the placeholder becomes a text of the page: it is not its own label.
+        let before = self.text_before();
+        for text in ["placeholder", "aria-label"].iter().filter_map(|name| tag.get(name)) {
+            self.facts.add_aside(text, at, zone::BUTTON);
+        }
         let mut hint = String::new();
         for value in HINTS.iter().filter_map(|name| tag.get(name)).filter(|value| value.len() <= LONGEST_HINT)
         {
@@ -311,7 +321,7 @@ impl Reader<'_> {
             .iter()
             .any(|name| tag.get(name).is_some_and(|value| value.trim().len() > 1));
         if !labelled {
-            hint.push_str(&self.text_before());
+            hint.push_str(&before);
         }
         if self.origin.hidden && kind != "hidden" {
             self.facts.hidden_field.get_or_insert(at);
@@ -326,6 +336,8 @@ impl Reader<'_> {
             kind,
             id: tag.get("id").unwrap_or_default().to_owned(),
             hint,
+            text_at: self.facts.text.len(),
+            labelled,
             form: self.form,
             one_letter: tag.get("maxlength").is_some_and(|length| length.trim() == "1"),
             disabled: tag.get("disabled").is_some() || tag.get("readonly").is_some(),

@@ -66,6 +66,7 @@ pub(crate) enum Topic {
     Demo,
     About,
     SignIn,
+    Kit,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -76,16 +77,26 @@ pub(crate) struct Weight {
     pub(crate) fix: String,
 }
 
+/// A name that pages pretend to be.
+#[derive(Debug, Clone)]
+pub(crate) struct Brand {
+    pub(crate) name: String,
+    /// Shops show its sign beside others at the till.
+    pub(crate) at_tills: bool,
+}
+
 #[derive(Debug)]
 pub struct Rules {
     pub(crate) refuse_at: f64,
     weights: HashMap<Rule, Weight>,
-    pub(crate) brands: Vec<String>,
+    pub(crate) brands: Vec<Brand>,
     pub(crate) secrets: Words<Secret>,
     pub(crate) phrases: Words<Phrase>,
     pub(crate) leads: Words<()>,
     pub(crate) tails: Words<()>,
     pub(crate) withs: Words<()>,
+    pub(crate) sign_leads: Words<()>,
+    pub(crate) account_tails: Words<()>,
     pub(crate) hosts: Hosts,
     pub(crate) script: ScriptWords,
 }
@@ -132,20 +143,18 @@ impl Rules {
         let mut phrases = Vec::new();
         for section in all.iter().flat_map(|lists| sections(lists.brands)) {
             for line in section.lines {
-                add_brand(line, &mut brands, &mut phrases, &mut hosts);
+                add_brand(line, section.name == "payments", &mut brands, &mut phrases, &mut hosts);
             }
         }
-        let (mut leads, mut tails, mut withs) = (Vec::new(), Vec::new(), Vec::new());
+        let mut around: HashMap<&str, Vec<(String, ())>> = HashMap::new();
         for section in all.iter().flat_map(|lists| sections(lists.phrases)) {
             let words = section.words().map(str::to_owned);
-            match (section.name, topic_of(section.name)) {
-                (_, Some(topic)) => phrases.extend(words.map(|word| (word, Phrase::Topic(topic)))),
-                ("lead", _) => leads.extend(words.map(|word| (word, ()))),
-                ("tail", _) => tails.extend(words.map(|word| (word, ()))),
-                ("with", _) => withs.extend(words.map(|word| (word, ()))),
-                _ => {}
+            match topic_of(section.name) {
+                Some(topic) => phrases.extend(words.map(|word| (word, Phrase::Topic(topic)))),
+                None => around.entry(section.name).or_default().extend(words.map(|word| (word, ()))),
             }
         }
+        let mut words_around = |name| Words::new(around.remove(name).unwrap_or_default().into_iter());
         let secrets = all.iter().flat_map(|lists| sections(lists.secrets)).flat_map(|section| {
             let secret = secret_of(section.name);
             section.words().filter_map(|word| Some((word.to_owned(), secret?))).collect::<Vec<_>>()
@@ -156,9 +165,11 @@ impl Rules {
             brands,
             secrets: Words::new(secrets),
             phrases: Words::new(phrases.into_iter()),
-            leads: Words::new(leads.into_iter()),
-            tails: Words::new(tails.into_iter()),
-            withs: Words::new(withs.into_iter()),
+            leads: words_around("lead"),
+            tails: words_around("tail"),
+            withs: words_around("with"),
+            sign_leads: words_around("sign-lead"),
+            account_tails: words_around("account-tail"),
             hosts,
             script: ScriptWords::new(&script_hosts),
         }
@@ -186,11 +197,17 @@ fn weight_of(section: &Section<'_>) -> Option<Weight> {
 }
 
 /// `Name: spelling, ~ordinary word, !wording @ host host`
-fn add_brand(line: &str, brands: &mut Vec<String>, phrases: &mut Vec<(String, Phrase)>, hosts: &mut Hosts) {
+fn add_brand(
+    line: &str,
+    at_tills: bool,
+    brands: &mut Vec<Brand>,
+    phrases: &mut Vec<(String, Phrase)>,
+    hosts: &mut Hosts,
+) {
     let (names, own_hosts) = line.rsplit_once(" @ ").unwrap_or((line, ""));
     let Some((name, spellings)) = names.split_once(':') else { return };
     let Ok(brand) = u16::try_from(brands.len()) else { return };
-    brands.push(name.trim().to_owned());
+    brands.push(Brand { name: name.trim().to_owned(), at_tills });
     for spelling in spellings.split(',').map(str::trim).filter(|spelling| !spelling.is_empty()) {
         let meaning = |rest: &str, phrase| (rest.to_owned(), phrase);
         phrases.push(if let Some(rest) = spelling.strip_prefix('~') {
@@ -239,6 +256,7 @@ fn topic_of(name: &str) -> Option<Topic> {
         "demo" => Topic::Demo,
         "about" => Topic::About,
         "sign-in" => Topic::SignIn,
+        "kit" => Topic::Kit,
         _ => return None,
     })
 }

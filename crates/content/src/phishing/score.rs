@@ -57,8 +57,9 @@ fn secrets(asked: &Asked, said: &Said, facts: &Facts, hits: &mut Vec<Hit>) {
     hit(Rule::RecoveryPhrase, Secret::Phrase, "");
     hit(Rule::WifiKey, Secret::Wifi, "");
     hit(Rule::IdentityFields, Secret::Person, "number of a person or account");
-    let card = asked.has(Secret::Card) && (asked.has(Secret::Cvv) || asked.has(Secret::Expiry));
-    if card || (asked.has(Secret::Cvv) && asked.has(Secret::Expiry)) {
+    let parts = [Secret::Card, Secret::Cvv, Secret::Expiry];
+    let card = parts.iter().filter(|part| asked.has(**part)).count() >= 2;
+    if card {
         hit(Rule::CardFields, if asked.has(Secret::Card) { Secret::Card } else { Secret::Cvv }, "");
     } else {
         hit(Rule::IdentityFields, Secret::Card, "card number");
@@ -79,7 +80,7 @@ fn secrets(asked: &Asked, said: &Said, facts: &Facts, hits: &mut Vec<Hit>) {
     if hits.is_empty()
         && asked.visible <= 4
         && let Some(at) = asked.secrets.get(&Secret::Account)
-        && said.has(Topic::SignIn).is_some()
+        && [Topic::SignIn, Topic::Pressure, Topic::Document].iter().any(|topic| said.has(*topic).is_some())
         && facts.text.len() < LONG_TEXT
     {
         hits.push(Hit { rule: Rule::SignInStep, at: *at, detail: String::new() });
@@ -99,7 +100,6 @@ fn destinations(
             Target::Host(host, None) => hit(Rule::SentToOtherSite, form.at, host),
             Target::Local(path) if !files(path) && !is_page(path) => {
                 hit(Rule::PostedToMissing, form.at, path);
-                let _ = form.post;
             }
             target => elsewhere(target, form.at, &mut hit),
         }
@@ -161,7 +161,7 @@ fn names(said: &Said, facts: &Facts, rules: &Rules, hits: &mut Vec<Hit>) {
     let mail: Vec<&str> = said
         .mentioned
         .iter()
-        .map(|brand| rules.brands[usize::from(*brand)].as_str())
+        .map(|brand| rules.brands[usize::from(*brand)].name.as_str())
         .filter(|name| MAIL.contains(name))
         .collect();
     if mail.len() >= 3 && said.has(Topic::Document).is_some() {
@@ -196,8 +196,8 @@ fn manners(said: &Said, asked: &Asked, facts: &Facts, hits: &mut Vec<Hit>) {
     if let Some(at) = facts.hidden_field {
         hit(Rule::HiddenForm, at, "");
     }
-    if let Some((at, kit)) = facts.kit {
-        hit(Rule::KitMarks, at, kit);
+    if let Some((start, end)) = said.has(Topic::Kit) {
+        hit(Rule::KitMarks, facts.origin(start), &words(facts, start, end));
     }
     for (mark, rule) in
         [(Mark::Kit, Rule::KitMarks), (Mark::Lookup, Rule::VisitorLookup), (Mark::Lock, Rule::LockedPage)]
@@ -244,9 +244,11 @@ pub(crate) fn total(hits: &[Hit], rules: &Rules) -> f64 {
         secrets.iter().filter(|(rule, _)| *rule == Rule::ManySecrets).map(|(_, weight)| weight).sum();
     secrets.retain(|(rule, _)| *rule != Rule::ManySecrets);
     let identity = group('C');
-    let destination = strongest(&group('B'), 0.0);
+    // A name alone may go anywhere: newsletters and contact forms ask for it too.
+    let only_name = secrets.iter().all(|(rule, _)| *rule == Rule::SignInStep);
+    let destination = strongest(&group('B'), 0.0) * if only_name { 0.3 } else { 1.0 };
     let sum = |list: Vec<(Rule, f64)>| list.iter().map(|(_, weight)| weight).sum::<f64>();
-    let mut score = strongest(&secrets, 0.0) + many + destination + strongest(&identity, 0.2);
+    let mut score = strongest(&secrets, 0.0) + many + destination + strongest(&identity, 0.25);
     score += sum(group('D')) + strongest(&group('E'), 0.4) + sum(group('G'));
     // What speaks for a page weighs against doubts, never against a plain name or a plain destination.
     let plain = identity.first().is_some_and(|(rule, _)| {

@@ -31,13 +31,16 @@ impl Asked {
     }
 }
 
+/// How far back a sentence explains a field.
+const SENTENCE: usize = 200;
+
 /// If a field shows several meanings, the first of these counts.
 const ORDER: [Secret; 11] = [
     Secret::Phrase,
     Secret::Wifi,
     Secret::MailPassword,
-    Secret::Cvv,
     Secret::Card,
+    Secret::Cvv,
     Secret::Expiry,
     Secret::Code,
     Secret::Person,
@@ -59,7 +62,9 @@ pub(crate) fn asked(facts: &Facts, rules: &Rules) -> Asked {
         asked.visible += 1;
         let label = labels.get(field.id.as_str()).copied().unwrap_or_default();
         asked.new_password |= field.hint.contains("new-password");
-        if let Some(secret) = secret_of(field, label, rules) {
+        let named = secret_of(field, label, rules);
+        let lone = named.is_none() && !field.labelled && label.is_empty();
+        if let Some(secret) = named.or_else(|| lone.then(|| told_before(field, facts, rules)).flatten()) {
             asked.add(secret, field);
         }
         if field.one_letter && field.tag == "input" {
@@ -88,6 +93,17 @@ pub(crate) fn asked(facts: &Facts, rules: &Rules) -> Asked {
         asked.secrets.entry(Secret::Password).or_insert(*at);
     }
     asked
+}
+
+/// A field without any label of its own is explained by the sentence before it.
+fn told_before(field: &Field, facts: &Facts, rules: &Rules) -> Option<Secret> {
+    if field.tag != "input" || !matches!(field.kind.as_str(), "" | "text" | "tel" | "number") {
+        return None;
+    }
+    let text = &facts.text.bytes[..field.text_at.min(facts.text.len())];
+    let text = &text[text.len().saturating_sub(SENTENCE)..];
+    let fits = |secret| matches!(secret, Secret::Code | Secret::Phrase | Secret::Wifi);
+    rules.secrets.find(text).map(|found| found.of).filter(|secret| fits(*secret)).last()
 }
 
 /// Types that a person does not type into.
