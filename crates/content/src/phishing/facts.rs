@@ -62,6 +62,8 @@ pub(crate) struct Field {
     pub(crate) tag: &'static str,
     pub(crate) kind: String,
     pub(crate) id: String,
+    /// The name without the number it ends in, if it does.
+    pub(crate) stem: Option<String>,
     /// Names, placeholders and labels, folded, one on a line.
     pub(crate) hint: String,
     /// The place in the text before which its label stands.

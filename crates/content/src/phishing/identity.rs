@@ -19,6 +19,8 @@ pub(crate) struct Said {
     pub(crate) mentioned: BTreeSet<u16>,
     /// Names that the page offers as another way to sign in.
     other_ways: BTreeSet<String>,
+    /// Names whose account the page speaks of as the reader's.
+    led: BTreeSet<String>,
     /// The title speaks about something rather than as something.
     pub(crate) about: bool,
 }
@@ -55,7 +57,13 @@ pub(crate) fn said(facts: &Facts, rules: &Rules) -> Said {
                 let place =
                     Place { found, ordinary, zones, at_tills: rules.brands[usize::from(brand)].at_tills };
                 match place.evidence(body, facts, rules) {
-                    Evidence::Claim(rule) => name(&mut said, rule, brand, found, facts, rules),
+                    Evidence::Claim(rule) => {
+                        let led = ends_with(&rules.leads, line_before(&facts.text.bytes, found.start));
+                        if rule == Rule::BrandAccount && led {
+                            said.led.insert(rules.brands[usize::from(brand)].name.clone());
+                        }
+                        name(&mut said, rule, brand, found, facts, rules);
+                    }
                     Evidence::OtherWayIn => {
                         said.other_ways.insert(rules.brands[usize::from(brand)].name.clone());
                     }
@@ -83,9 +91,13 @@ impl Said {
             .filter(|(rule, ..)| weak(*rule) || *rule == Rule::BrandAccount)
             .map(|(_, name, _)| name.as_str())
             .collect();
-        if listed.len() >= 4 {
-            self.names.retain(|(rule, ..)| !(weak(*rule) || *rule == Rule::BrandAccount));
-        }
+        let listing = listed.len() >= 4;
+        let several = self.mentioned.len() >= 3;
+        let led = &self.led;
+        self.names.retain(|(rule, name, _)| {
+            let listed_account = *rule == Rule::BrandAccount && several && !led.contains(name);
+            !(listed_account || (listing && (weak(*rule) || *rule == Rule::BrandAccount)))
+        });
     }
 
     pub(crate) fn has(&self, topic: Topic) -> Option<(usize, usize)> {
@@ -159,15 +171,19 @@ impl Place {
         let before = line_before(text, self.found.start);
         let after = line_after(text, self.found.end);
         // "Sign in with X" offers another way in; "sign in with your X account" claims to be it.
-        if ends_with(&rules.withs, before) {
+        let led = ends_with(&rules.leads, before);
+        if !led && ends_with(&rules.withs, before) {
             return Evidence::OtherWayIn;
+        }
+        if !led && ends_with(&rules.besides, before) && !self.is_in(zone::TITLE) {
+            return Evidence::Mention;
         }
         let alone = before.len() + after.len() <= 24;
         let claim = match () {
             () if self.is_in(zone::TITLE) => {
                 (!self.ordinary || is_only_signing_in(before, after, rules)).then_some(Rule::BrandInTitle)
             }
-            () if self.is_account(before, after, rules) => Some(Rule::BrandAccount),
+            () if self.is_account(before, after, text, rules) => Some(Rule::BrandAccount),
             () if is_notice(before) || is_notice_after(after) => Some(Rule::BrandCopyright),
             () if self.at_tills || self.is_in(zone::LINK | zone::BUTTON) => None,
             () if self.is_in(zone::PICTURE) => (alone || !self.ordinary).then_some(Rule::BrandPicture),
@@ -179,16 +195,19 @@ impl Place {
     }
 
     /// Whether the words around the name make it the account that is asked for.
-    fn is_account(&self, before: &[u8], after: &[u8], rules: &Rules) -> bool {
+    fn is_account(&self, before: &[u8], after: &[u8], text: &[u8], rules: &Rules) -> bool {
         let signs_in = ends_with(&rules.sign_leads, before);
         if self.is_in(zone::LINK | zone::BUTTON | zone::SCRIPT) {
             // The name of a field, such as "X username", asks about X, not for its secrets.
             return signs_in || after.starts_with(b"password");
         }
         if self.ordinary || self.at_tills {
-            return signs_in && begins_with(&rules.account_tails, after);
+            let tailed = begins_with(&rules.account_tails, after);
+            return signs_in && (tailed || (self.at_tills && self.is_in(zone::HEADING)));
         }
-        signs_in || begins_with(&rules.tails, after) || ends_with(&rules.leads, before)
+        // Some spellings end in "account" themselves.
+        let whole = ends_with(&rules.account_tails, &text[self.found.start..self.found.end]);
+        signs_in || whole || begins_with(&rules.tails, after) || ends_with(&rules.leads, before)
     }
 }
 

@@ -335,6 +335,7 @@ impl Reader<'_> {
             },
             kind,
             id: tag.get("id").unwrap_or_default().to_owned(),
+            stem: tag.get("name").or(tag.get("id")).and_then(stem_of),
             hint,
             text_at: self.facts.text.len(),
             labelled,
@@ -421,6 +422,12 @@ fn hides(style: &str) -> bool {
     ["display:none", "font-size:0", "visibility:hidden", "opacity:0;"]
         .iter()
         .any(|hiding| style.contains(hiding))
+}
+
+/// `word` of `word12`.
+fn stem_of(name: &str) -> Option<String> {
+    let stem = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == ']');
+    (stem.len() < name.len() && !stem.is_empty() && stem.len() < 40).then(|| stem.to_owned())
 }
 
 /// `cardNumber_2` as `card Number 2`.

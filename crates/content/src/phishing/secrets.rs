@@ -54,7 +54,7 @@ pub(crate) fn asked(facts: &Facts, rules: &Rules) -> Asked {
         facts.labels.iter().map(|(id, text)| (id.as_str(), text.as_str())).collect();
     let mut asked = Asked::default();
     let mut one_letter = Vec::new();
-    let mut numbered: HashMap<String, (usize, usize)> = HashMap::new();
+    let mut numbered: HashMap<&str, (usize, usize)> = HashMap::new();
     for (place, field) in facts.fields.iter().enumerate() {
         if (field.disabled && !facts.has_script) || is_machine(&field.kind) {
             continue;
@@ -70,13 +70,8 @@ pub(crate) fn asked(facts: &Facts, rules: &Rules) -> Asked {
         if field.one_letter && field.tag == "input" {
             one_letter.push(place);
         }
-        let stem =
-            field.hint.split('\n').next().unwrap_or_default().trim_end_matches(|c: char| c.is_ascii_digit());
-        if !stem.is_empty()
-            && field.hint.starts_with(stem)
-            && field.hint[stem.len()..].starts_with(|c: char| c.is_ascii_digit())
-        {
-            numbered.entry(stem.to_owned()).or_insert((0, place)).0 += 1;
+        if let Some(stem) = &field.stem {
+            numbered.entry(stem.as_str()).or_insert((0, place)).0 += 1;
         }
     }
     if (4..=9).contains(&one_letter.len()) {
