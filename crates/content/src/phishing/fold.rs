@@ -3,6 +3,7 @@
 
 use unicode_normalization::char::decompose_compatible;
 
+use super::looks::look;
 use crate::entities;
 
 /// Folded text and where in it a letter was replaced by the one it imitates.
@@ -75,7 +76,6 @@ impl Folded {
             let byte = bytes[at];
             at += 1;
             match byte {
-                b'a'..=b'z' => self.bytes.push(byte),
                 b'A'..=b'Z' => self.bytes.push(byte | 0x20),
                 // Commas come and go; what they separate stays apart.
                 b' ' | b'\t' | b'\n' | b'\r' | b'\x0c' | b',' => self.space(),
@@ -224,38 +224,6 @@ impl Folded {
             }
         }
     }
-}
-
-/// The Latin letter that a small letter of another alphabet (Cyrillic, Greek, Armenian, phonetic) imitates.
-fn look(small: char) -> Option<u8> {
-    Some(match small {
-        'а' | 'ӕ' | 'α' | 'ᴀ' => b'a',
-        'в' | 'β' => b'b',
-        'с' | 'ᴄ' => b'c',
-        'ԁ' | 'đ' | 'ᴅ' => b'd',
-        'е' | 'є' | 'ε' | 'ᴇ' => b'e',
-        'ց' | 'ɡ' => b'g',
-        'н' | 'һ' | 'հ' | 'ħ' => b'h',
-        'і' | 'ї' | 'ι' | 'ı' | 'ɪ' => b'i',
-        'ј' => b'j',
-        'к' | 'κ' | 'ᴋ' => b'k',
-        'ӏ' | 'ł' | 'ʟ' => b'l',
-        'м' | 'ᴍ' => b'm',
-        'η' | 'ո' | 'ɴ' => b'n',
-        'о' | 'ο' | 'σ' | 'օ' | 'ø' | 'ᴏ' => b'o',
-        'р' | 'ρ' | 'ᴘ' => b'p',
-        'ԛ' | 'զ' => b'q',
-        'ґ' | 'ʀ' => b'r',
-        'ѕ' | 'ꜱ' => b's',
-        'т' | 'τ' | 'ᴛ' => b't',
-        'υ' | 'ս' | 'ᴜ' => b'u',
-        'ν' | 'ᴠ' => b'v',
-        'ԝ' | 'ω' | 'ա' | 'ᴡ' => b'w',
-        'х' | 'χ' => b'x',
-        'у' | 'ү' | 'γ' | 'ʏ' => b'y',
-        'ζ' | 'ᴢ' => b'z',
-        _ => return None,
-    })
 }
 
 #[cfg(test)]

@@ -4,8 +4,9 @@
 use super::facts::{Facts, UseKind};
 use super::hosts::{HostKind, Target};
 use super::identity::Said;
+use super::kinds::Topic;
 use super::rule::Rule;
-use super::rules::Topic;
+
 use super::score::Hit;
 use super::script_words::Mark;
 
@@ -53,8 +54,8 @@ pub(crate) fn lures(facts: &Facts, said: &Said, hits: &mut Vec<Hit>) {
         let foreign =
             facts.uses.iter().filter(|used| used.kind == UseKind::Frame).find_map(|used| {
                 match &used.target {
-                    Target::Host(host, None | Some(HostKind::Relay | HostKind::Bot)) => Some((host, used.at)),
-                    Target::Address(host) => Some((host, used.at)),
+                    Target::Host(host, None | Some(HostKind::Relay | HostKind::Bot))
+                    | Target::Address(host) => Some((host, used.at)),
                     _ => None,
                 }
             });

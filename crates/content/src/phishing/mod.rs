@@ -1,17 +1,23 @@
 //! Whether an upload would harvest secrets: passwords, cards, codes, recovery phrases. Pure: it reads the files of a
 //! page, follows nothing outside them, and says what it found and what would help (Spec §1.9, §7).
 
+mod claims;
+mod controls;
 mod copies;
+mod elements;
 mod facts;
 mod fold;
 mod hosts;
 mod identity;
+mod kinds;
 mod lists;
 mod literals;
+mod looks;
 mod lures;
 mod payload;
 mod raw_text;
 mod reader;
+mod references;
 mod rule;
 mod rules;
 mod score;
@@ -19,8 +25,10 @@ mod script;
 mod script_words;
 mod secrets;
 mod site;
+mod tag;
 mod tokens;
 mod upload;
+mod weighing;
 mod words;
 
 pub use rules::{Lists, Rules};

@@ -10,7 +10,7 @@ pub(crate) fn unpack(literal: &str) -> Option<String> {
         return None;
     }
     if literal.matches('%').take(6).count() == 6 {
-        return percent(literal);
+        return Some(percent(literal));
     }
     let packed = literal.split_once(";base64,").map_or(literal, |(_, packed)| packed);
     base64(packed)
@@ -53,7 +53,7 @@ fn is_readable(bytes: &[u8]) -> bool {
     odd == 0 && (ascii * 10 >= bytes.len() * 7 || std::str::from_utf8(bytes).is_ok())
 }
 
-pub(crate) fn percent(packed: &str) -> Option<String> {
+pub(crate) fn percent(packed: &str) -> String {
     let bytes = packed.as_bytes();
     let mut text = Vec::with_capacity(bytes.len());
     let mut at = 0;
@@ -85,7 +85,7 @@ pub(crate) fn percent(packed: &str) -> Option<String> {
             }
         }
     }
-    Some(String::from_utf8_lossy(&text).into_owned())
+    String::from_utf8_lossy(&text).into_owned()
 }
 
 /// Lists of character codes such as `60,104,49,62`, wherever they stand in a script.

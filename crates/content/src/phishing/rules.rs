@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use super::hosts::{HostKind, Hosts};
+use super::kinds::{Phrase, Secret, secret_of, topic_of};
 use super::lists::{Section, sections};
 use super::rule::Rule;
 use super::script_words::ScriptWords;
@@ -16,6 +17,7 @@ pub struct Lists<'a> {
     pub secrets: &'a str,
     pub phrases: &'a str,
     pub hosts: &'a str,
+    pub scripts: &'a str,
 }
 
 const BUILTIN: Lists<'static> = Lists {
@@ -24,54 +26,12 @@ const BUILTIN: Lists<'static> = Lists {
     secrets: include_str!("../../phishing/secrets.txt"),
     phrases: include_str!("../../phishing/phrases.txt"),
     hosts: include_str!("../../phishing/hosts.txt"),
+    scripts: include_str!("../../phishing/scripts.txt"),
 };
-
-/// What a field asks for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(crate) enum Secret {
-    Password,
-    MailPassword,
-    Card,
-    Cvv,
-    Expiry,
-    Code,
-    Person,
-    Birth,
-    Phrase,
-    Wifi,
-    Account,
-}
-
-/// What a phrase of a page stands for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) enum Phrase {
-    Brand { brand: u16, ordinary: bool },
-    Signature { brand: u16 },
-    Topic(Topic),
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) enum Topic {
-    Pressure,
-    Document,
-    Router,
-    Portal,
-    Wrong,
-    Bank,
-    Claim,
-    Human,
-    Command,
-    Alarm,
-    Scan,
-    Demo,
-    About,
-    SignIn,
-    Kit,
-}
 
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Weight {
-    pub(crate) weight: f64,
+    pub(crate) points: f64,
     pub(crate) group: char,
     pub(crate) why: String,
     pub(crate) fix: String,
@@ -173,7 +133,7 @@ impl Rules {
             sign_leads: words_around("sign-lead"),
             account_tails: words_around("account-tail"),
             hosts,
-            script: ScriptWords::new(&script_hosts),
+            script: ScriptWords::new(all.iter().map(|lists| lists.scripts), &script_hosts),
         }
     }
 
@@ -191,7 +151,7 @@ impl Rules {
 
 fn weight_of(section: &Section<'_>) -> Option<Weight> {
     Some(Weight {
-        weight: section.get("weight")?.parse().ok()?,
+        points: section.get("weight")?.parse().ok()?,
         group: section.get("group")?.chars().next()?,
         why: section.get("why")?.replace("\\\"", "\""),
         fix: section.get("fix")?.replace("\\\"", "\""),
@@ -223,42 +183,4 @@ fn add_brand(
     for host in own_hosts.split_whitespace() {
         hosts.add(host, HostKind::Brand(brand));
     }
-}
-
-fn secret_of(name: &str) -> Option<Secret> {
-    Some(match name {
-        "password" => Secret::Password,
-        "mail-password" => Secret::MailPassword,
-        "card" => Secret::Card,
-        "cvv" => Secret::Cvv,
-        "expiry" => Secret::Expiry,
-        "code" => Secret::Code,
-        "person" => Secret::Person,
-        "birth" => Secret::Birth,
-        "phrase" => Secret::Phrase,
-        "wifi" => Secret::Wifi,
-        "account" => Secret::Account,
-        _ => return None,
-    })
-}
-
-fn topic_of(name: &str) -> Option<Topic> {
-    Some(match name {
-        "pressure" => Topic::Pressure,
-        "document" => Topic::Document,
-        "router" => Topic::Router,
-        "portal" => Topic::Portal,
-        "wrong" => Topic::Wrong,
-        "bank" => Topic::Bank,
-        "claim" => Topic::Claim,
-        "human" => Topic::Human,
-        "command" => Topic::Command,
-        "alarm" => Topic::Alarm,
-        "scan" => Topic::Scan,
-        "demo" => Topic::Demo,
-        "about" => Topic::About,
-        "sign-in" => Topic::SignIn,
-        "kit" => Topic::Kit,
-        _ => return None,
-    })
 }

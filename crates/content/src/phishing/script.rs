@@ -114,7 +114,7 @@ pub(crate) fn data_address(address: &str, at: usize, origin: Origin, facts: &mut
     if !head.contains("html") && !head.contains("svg") && !head.contains("javascript") {
         return;
     }
-    let unpacked = if head.contains("base64") { payload::base64(body) } else { payload::percent(body) };
+    let unpacked = if head.contains("base64") { payload::base64(body) } else { Some(payload::percent(body)) };
     if let Some(unpacked) = unpacked {
         take(&unpacked, at, origin, true, facts, rules);
     }

@@ -2,6 +2,8 @@
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind};
 
+use super::lists::sections;
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) enum Mark {
     /// A call whose next literal is an address.
@@ -23,224 +25,8 @@ pub(crate) enum Mark {
     Siren,
 }
 
-const CALLS: &[(Mark, &[&str])] = &[
-    (
-        Mark::Send,
-        &[
-            "fetch(",
-            "axios.post(",
-            "axios.get(",
-            "axios(",
-            "sendbeacon(",
-            "$.post(",
-            "$.get(",
-            "$.ajax(",
-            "jquery.post(",
-            "jquery.ajax(",
-            "url:",
-            "\"url\":",
-            "'url':",
-            ".action=",
-            ".action =",
-            "setattribute(\"action\"",
-            "setattribute('action'",
-            "new websocket(",
-            "axios.create(",
-            "new image().src",
-            "ky.post(",
-            "superagent.post(",
-            "baseurl:",
-        ],
-    ),
-    (Mark::Open, &[".open("]),
-    (
-        Mark::Unpack,
-        &[
-            "atob(",
-            "unescape(",
-            "decodeuricomponent(",
-            "decodeuri(",
-            "\\x3c",
-            "\\u003c",
-            "data:text/html",
-            "base64",
-            "reverse()",
-            "cryptojs",
-        ],
-    ),
-    (Mark::CharCodes, &["fromcharcode"]),
-    (
-        Mark::Markup,
-        &[
-            "document.write",
-            "innerhtml",
-            "outerhtml",
-            "insertadjacenthtml",
-            "srcdoc",
-            "$('body').html",
-            ".html(",
-            "createcontextualfragment",
-            "parsefromstring",
-            "<input",
-            "<form",
-        ],
-    ),
-    (
-        Mark::SecretField,
-        &[
-            "type=\"password\"",
-            "type='password'",
-            "type=password",
-            "type=\\\"password\\\"",
-            "type:\"password\"",
-            "type: \"password\"",
-            "type:'password'",
-            "type: 'password'",
-            ".type=\"password\"",
-            ".type = \"password\"",
-            ".type='password'",
-            ".type = 'password'",
-            "\"type\",\"password\"",
-            "\"type\", \"password\"",
-            "'type','password'",
-            "'type', 'password'",
-        ],
-    ),
-    (
-        Mark::Clipboard,
-        &[
-            "clipboard.writetext",
-            "clipboard.write(",
-            "execcommand('copy",
-            "execcommand(\"copy",
-            "clipboarddata.setdata",
-        ],
-    ),
-    (
-        Mark::Shell,
-        &[
-            "powershell",
-            "mshta",
-            "cmd /c",
-            "cmd.exe",
-            "msiexec",
-            "rundll32",
-            "regsvr32",
-            "bitsadmin",
-            "certutil",
-            "-encodedcommand",
-            "-w hidden",
-            "-windowstyle hidden",
-            "invoke-expression",
-            "invoke-webrequest",
-            "iex(",
-            "iwr ",
-            "| bash",
-            "|bash",
-            "| sh",
-            "|sh",
-            "base64 -d",
-            "curl -s",
-            "curl -k",
-            "osascript",
-            "conhost",
-            "wscript",
-            "cscript",
-            "ssh.exe",
-            "finger.exe",
-            "forfiles",
-        ],
-    ),
-    (
-        Mark::Approval,
-        &[
-            "setapprovalforall",
-            "increaseallowance",
-            "eth_signtypeddata",
-            "signalltransactions",
-            "permit2",
-            "ffffffffffffffffffffffffffffffffffffffff",
-            "maxuint256",
-            "createapprove",
-            "seaport",
-            "transferfrom(",
-        ],
-    ),
-    (
-        Mark::Kit,
-        &[
-            "logo.clearbit.com",
-            "image.thum.io",
-            "logo.uplead.com",
-            "s2/favicons?domain=",
-            "favicons?sz=64&domain",
-            "$aptargetssid",
-            "evilginx",
-            "gophish",
-            "zphisher",
-            "socialfish",
-            "hiddeneye",
-            "blackeye",
-            "xbalti",
-            "16shop",
-            "telegram_bot",
-            "bot_token",
-            "chat_id",
-            "parse_mode",
-            "antibot",
-        ],
-    ),
-    (
-        Mark::Lookup,
-        &[
-            "ipapi.co",
-            "api.ipify.org",
-            "ipinfo.io",
-            "ip-api.com",
-            "geolocation-db.com",
-            "geoiplookup",
-            "ipgeolocation.io",
-            "api.db-ip.com",
-            "ipwhois.app",
-            "freegeoip",
-            "extreme-ip-lookup",
-            "checkip.amazonaws.com",
-            "jsonip.com",
-            "ipdata.co",
-            "cloudflare.com/cdn-cgi/trace",
-            "ipwho.is",
-        ],
-    ),
-    (
-        Mark::Lock,
-        &[
-            "oncontextmenu",
-            "\"contextmenu\"",
-            "'contextmenu'",
-            "keycode == 123",
-            "keycode==123",
-            "keycode === 123",
-            "keycode===123",
-            "disable-devtool",
-            "key === 'f12'",
-            "key == 'f12'",
-            "key === \"f12\"",
-        ],
-    ),
-    (
-        Mark::Siren,
-        &[
-            "onbeforeunload",
-            "\"beforeunload\"",
-            "'beforeunload'",
-            "requestfullscreen",
-            "speechsynthesis",
-            "new audio(",
-            "keyboard.lock",
-            "requestpointerlock",
-        ],
-    ),
-];
+/// A space at the end of a line, which would not be seen otherwise.
+const SPACE: &str = "\\s";
 
 #[derive(Debug)]
 pub(crate) struct ScriptWords {
@@ -250,16 +36,17 @@ pub(crate) struct ScriptWords {
 }
 
 impl ScriptWords {
-    pub(crate) fn new(hosts: &[String]) -> Self {
-        let mut patterns: Vec<&str> = Vec::new();
+    pub(crate) fn new<'a>(lists: impl Iterator<Item = &'a str>, hosts: &[String]) -> Self {
+        let mut patterns: Vec<String> = Vec::new();
         let mut marks = Vec::new();
-        for (mark, words) in CALLS {
-            patterns.extend(*words);
-            marks.extend(words.iter().map(|_| *mark));
+        for section in lists.flat_map(sections) {
+            let Some(mark) = mark_of(section.name) else { continue };
+            marks.extend(section.lines.iter().map(|_| mark));
+            patterns.extend(section.lines.iter().map(|line| line.replace(SPACE, " ")));
         }
         for (number, host) in hosts.iter().enumerate() {
             if let Ok(number) = u16::try_from(number) {
-                patterns.push(host);
+                patterns.push(host.clone());
                 marks.push(Mark::Host(number));
             }
         }
@@ -288,4 +75,23 @@ impl ScriptWords {
     pub(crate) fn host(&self, number: u16) -> &str {
         self.hosts.get(usize::from(number)).map_or("", String::as_str)
     }
+}
+
+fn mark_of(section: &str) -> Option<Mark> {
+    Some(match section {
+        "send" => Mark::Send,
+        "open" => Mark::Open,
+        "unpack" => Mark::Unpack,
+        "char-codes" => Mark::CharCodes,
+        "markup" => Mark::Markup,
+        "secret-field" => Mark::SecretField,
+        "clipboard" => Mark::Clipboard,
+        "shell" => Mark::Shell,
+        "approval" => Mark::Approval,
+        "kit" => Mark::Kit,
+        "lookup" => Mark::Lookup,
+        "lock" => Mark::Lock,
+        "siren" => Mark::Siren,
+        _ => return None,
+    })
 }

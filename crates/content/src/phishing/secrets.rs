@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, HashMap};
 
 use super::facts::{Facts, Field};
-use super::rules::{Rules, Secret};
+use super::kinds::Secret;
+use super::rules::Rules;
 use super::script_words::Mark;
 
 /// The secrets a page asks for, each with the place of the first field, and the forms that hold them.

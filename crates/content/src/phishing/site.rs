@@ -7,6 +7,7 @@ use super::reader::{self, FILE};
 use super::rule::Rule;
 use super::rules::Rules;
 use super::score::{self, Hit, Judged};
+use super::weighing::total;
 use super::{Reason, Verdict, script};
 
 /// A file of the upload: its path and its text.
@@ -47,7 +48,7 @@ pub fn check(files: &[File<'_>], rules: &Rules) -> Verdict {
     share_names(&mut pages);
     let mut worst: Option<(&File<'_>, Vec<Hit>, f64)> = None;
     for (file, judged) in pages {
-        let score = score::total(&judged.hits, rules);
+        let score = total(&judged.hits, rules);
         if worst.as_ref().is_none_or(|(.., most)| score > *most) {
             worst = Some((file, judged.hits, score));
         }
@@ -102,7 +103,7 @@ fn share_names(pages: &mut [(&File<'_>, Judged)]) {
 fn reasons(file: &File<'_>, hits: &[Hit], rules: &Rules) -> Vec<Reason> {
     let mut weighed: Vec<(f64, &Hit)> = hits
         .iter()
-        .filter_map(|hit| rules.weight(hit.rule).map(|weight| (weight.weight, hit)))
+        .filter_map(|hit| rules.weight(hit.rule).map(|weight| (weight.points, hit)))
         .filter(|(weight, _)| *weight > 0.0)
         .collect();
     weighed.sort_by(|a, b| b.0.total_cmp(&a.0));

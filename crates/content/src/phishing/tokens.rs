@@ -3,7 +3,9 @@
 
 use memchr::{memchr, memmem};
 
+use super::elements::{breaks_out, has_raw_text};
 use super::raw_text;
+use super::tag::{self, Name, Tag};
 
 #[derive(Debug)]
 pub(crate) enum Token<'a> {
@@ -14,41 +16,6 @@ pub(crate) enum Token<'a> {
     Comment(&'a str),
     /// The inside of an element whose content is not markup, such as a script.
     Raw(Name, &'a str),
-}
-
-/// A tag's name in small letters. Names longer than any we ask about are cut.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Name {
-    letters: [u8; 14],
-    len: usize,
-}
-
-impl Name {
-    fn new(name: &str) -> Self {
-        let mut letters = [0; 14];
-        let len = name.len().min(letters.len());
-        for (letter, byte) in letters.iter_mut().zip(name.bytes()) {
-            *letter = byte.to_ascii_lowercase();
-        }
-        Self { letters, len }
-    }
-
-    pub(crate) fn as_str(&self) -> &str {
-        std::str::from_utf8(&self.letters[..self.len]).unwrap_or_default()
-    }
-}
-
-#[derive(Debug)]
-pub(crate) struct Tag<'a> {
-    pub(crate) name: Name,
-    pub(crate) attributes: Vec<(&'a str, &'a str)>,
-}
-
-impl<'a> Tag<'a> {
-    /// The raw value of an attribute; the first of its name counts, as in a browser.
-    pub(crate) fn get(&self, name: &str) -> Option<&'a str> {
-        self.attributes.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)).map(|(_, value)| *value)
-    }
 }
 
 #[derive(Debug)]
@@ -63,63 +30,6 @@ pub(crate) struct Tokens<'a> {
 }
 
 const DEEPEST: usize = 256;
-
-/// Elements that end a drawing, however deep.
-fn breaks_out(name: &str) -> bool {
-    matches!(
-        name,
-        "b" | "big"
-            | "blockquote"
-            | "body"
-            | "br"
-            | "center"
-            | "code"
-            | "dd"
-            | "div"
-            | "dl"
-            | "dt"
-            | "em"
-            | "embed"
-            | "h1"
-            | "h2"
-            | "h3"
-            | "h4"
-            | "h5"
-            | "h6"
-            | "head"
-            | "hr"
-            | "i"
-            | "img"
-            | "li"
-            | "listing"
-            | "menu"
-            | "meta"
-            | "nobr"
-            | "ol"
-            | "p"
-            | "pre"
-            | "ruby"
-            | "s"
-            | "small"
-            | "span"
-            | "strong"
-            | "strike"
-            | "sub"
-            | "sup"
-            | "table"
-            | "tt"
-            | "u"
-            | "ul"
-            | "var"
-    )
-}
-
-fn has_raw_text(name: &str) -> bool {
-    matches!(
-        name,
-        "script" | "style" | "textarea" | "title" | "xmp" | "iframe" | "noembed" | "noframes" | "plaintext"
-    )
-}
 
 impl<'a> Tokens<'a> {
     pub(crate) fn new(page: &'a str) -> Self {
@@ -171,60 +81,10 @@ impl<'a> Tokens<'a> {
         Token::Comment(&self.page[start..start + at])
     }
 
-    fn tag(&mut self, name_at: usize) -> (Name, Vec<(&'a str, &'a str)>, bool) {
-        let bytes = self.page.as_bytes();
-        let is_space = |byte: u8| byte.is_ascii_whitespace() || byte == b'\x0c';
-        let skip = |mut at: usize, go_on: &dyn Fn(u8) -> bool| {
-            while at < bytes.len() && go_on(bytes[at]) {
-                at += 1;
-            }
-            at
-        };
-        let mut at = skip(name_at, &|b| !is_space(b) && b != b'/' && b != b'>');
-        let name = Name::new(&self.page[name_at..at]);
-        let mut attributes = Vec::new();
-        let mut closes_itself = false;
-        loop {
-            at = skip(at, &|b| is_space(b) || b == b'/');
-            match bytes.get(at) {
-                None => break,
-                Some(b'>') => {
-                    closes_itself = at > 0 && bytes[at - 1] == b'/';
-                    at += 1;
-                    break;
-                }
-                Some(_) => {}
-            }
-            let key_at = at;
-            at = skip(at + 1, &|b| !is_space(b) && b != b'/' && b != b'>' && b != b'=');
-            let key = &self.page.get(key_at..at).unwrap_or_default();
-            let after = skip(at, &is_space);
-            if bytes.get(after) != Some(&b'=') {
-                attributes.push((*key, ""));
-                continue;
-            }
-            at = skip(after + 1, &is_space);
-            let value = match bytes.get(at) {
-                Some(quote @ (b'"' | b'\'')) => {
-                    let from = at + 1;
-                    let end = memchr(*quote, &bytes[from..]).map_or(bytes.len(), |found| from + found);
-                    at = (end + 1).min(bytes.len());
-                    self.page.get(from..end)
-                }
-                _ => {
-                    let from = at;
-                    at = skip(at, &|b| !is_space(b) && b != b'>');
-                    self.page.get(from..at)
-                }
-            };
-            attributes.push((*key, value.unwrap_or_default()));
-        }
-        self.at = at;
-        (name, attributes, closes_itself)
-    }
-
     fn open(&mut self) -> Token<'a> {
-        let (name, attributes, closes_itself) = self.tag(self.at + 1);
+        let (tag, closes_itself, end) = tag::parse(self.page, self.at + 1);
+        self.at = end;
+        let name = tag.name;
         let word = name.as_str();
         if self.in_drawing() && breaks_out(word) {
             self.spaces.clear();
@@ -236,11 +96,13 @@ impl<'a> Tokens<'a> {
         } else if !drawing && has_raw_text(word) {
             self.raw = Some(name);
         }
-        Token::Open(Tag { name, attributes })
+        Token::Open(tag)
     }
 
     fn close(&mut self) -> Token<'a> {
-        let (name, ..) = self.tag(self.at + 2);
+        let (tag, _, end) = tag::parse(self.page, self.at + 2);
+        self.at = end;
+        let name = tag.name;
         if let Some(depth) = self.spaces.iter().rposition(|open| *open == name) {
             self.spaces.truncate(depth);
         }
@@ -285,12 +147,54 @@ impl<'a> Iterator for Tokens<'a> {
                     self.at = (end + 3).min(bytes.len());
                     Token::Text(&self.page[inside..end])
                 }
-                b'!' | b'?' => self.bogus_comment(),
                 b'/' if rest[2].is_ascii_alphabetic() => self.close(),
-                b'/' => self.bogus_comment(),
+                b'!' | b'?' | b'/' => self.bogus_comment(),
                 _ => self.open(),
             });
         }
         Some(Token::Text(self.until(bytes.len())))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What a page consists of, in brief.
+    fn cut(page: &str) -> String {
+        let parts = Tokens::new(page).map(|token| match token {
+            Token::Text(text) => format!("'{text}'"),
+            Token::Open(tag) => format!("<{}>", tag.name.as_str()),
+            Token::Close(name) => format!("</{}>", name.as_str()),
+            Token::Comment(text) => format!("!{text}!"),
+            Token::Raw(name, text) => format!("{}[{text}]", name.as_str()),
+        });
+        parts.collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn pages_are_cut_as_browsers_cut_them() {
+        for (page, parts) in [
+            ("a<b>c</b>", "'a' <b> 'c' </b>"),
+            ("1 < 2 <", "'1 < 2 <'"),
+            ("<!doctype html><p>", "!<!doctype html! <p>"),
+            ("<!--a--><!--b--!>c", "!a! !b! 'c'"),
+            ("<!--><p><!---><p>", "!! <p> !! <p>"),
+            ("<!--a-- >--->b", "!a-- >-! 'b'"),
+            ("</ x><?y?>z", "!</ x! !<?y?! 'z'"),
+            ("<title><b></title>x", "<title> title[<b>] </title> 'x'"),
+            ("<textarea></p>", "<textarea> textarea[</p>]"),
+        ] {
+            assert_eq!(cut(page), parts, "{page}");
+        }
+    }
+
+    #[test]
+    fn drawings_have_no_raw_text_until_they_end() {
+        assert_eq!(cut("<svg><style><i>"), "<svg> <style> <i>");
+        assert_eq!(cut("<svg><path/><g></svg><style><i>"), "<svg> <path> <g> </svg> <style> style[<i>]");
+        assert_eq!(cut("<svg><div><style><i>"), "<svg> <div> <style> style[<i>]");
+        assert_eq!(cut("<svg><foreignObject><style><i>"), "<svg> <foreignobject> <style> style[<i>]");
+        assert_eq!(cut("<svg><![CDATA[<i>]]></svg>"), "<svg> '<i>' </svg>");
     }
 }

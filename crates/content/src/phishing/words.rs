@@ -53,8 +53,10 @@ impl<T: Copy> Words<T> {
     pub(crate) fn find<'a>(&'a self, text: &'a [u8]) -> impl Iterator<Item = Found<T>> + 'a {
         self.automaton.iter().flat_map(move |automaton| automaton.find_iter(text)).filter_map(|found| {
             let meaning = &self.meanings[found.pattern().as_usize()];
+            // Letters that would make another word; scripts written without spaces have none.
             let alone = |open: bool, inside: Option<&u8>, outside: Option<&u8>| {
-                open || !(inside.is_some_and(is_word) && outside.is_some_and(is_word))
+                open || !(inside.is_some_and(u8::is_ascii_alphanumeric)
+                    && outside.is_some_and(u8::is_ascii_alphanumeric))
             };
             let before = found.start().checked_sub(1).and_then(|at| text.get(at));
             let stands = alone(meaning.open_start, text.get(found.start()), before)
@@ -67,11 +69,6 @@ impl<T: Copy> Words<T> {
             })
         })
     }
-}
-
-/// Letters that would make another word. Scripts written without spaces have no such letters.
-fn is_word(byte: &u8) -> bool {
-    byte.is_ascii_alphanumeric()
 }
 
 #[cfg(test)]

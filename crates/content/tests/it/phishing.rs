@@ -22,7 +22,9 @@ fn collect(path: &Path, inside: &str, files: &mut Vec<(String, String)>) {
     let name = path.file_name().unwrap().to_string_lossy().into_owned();
     if path.is_dir() {
         let below = format!("{inside}{name}/");
-        fs::read_dir(path).unwrap().for_each(|entry| collect(&entry.unwrap().path(), &below, files));
+        for entry in fs::read_dir(path).unwrap() {
+            collect(&entry.unwrap().path(), &below, files);
+        }
     } else {
         files.push((format!("{inside}{name}"), fs::read_to_string(path).unwrap()));
     }
