@@ -56,12 +56,11 @@ fn main() -> std::io::Result<()> {
     let options = options();
     let default = Path::new(env!("CARGO_MANIFEST_DIR")).join("phishing/fixtures");
     let fixtures = fixtures::read(options.fixtures.as_deref().unwrap_or(&default))?;
-    let facts = match &options.facts {
-        Some(path) => facts::read(path)?,
-        None => {
-            println!("No labelled facts: pass --facts FILE, or PHISHING_FACTS=FILE make eval-phishing.");
-            Vec::new()
-        }
+    let facts = if let Some(path) = &options.facts {
+        facts::read(path)?
+    } else {
+        println!("No labelled facts: pass --facts FILE, or PHISHING_FACTS=FILE make eval-phishing.");
+        Vec::new()
     };
     let all = Rules::builtin();
     let blind = Rules::builtin().without('B');

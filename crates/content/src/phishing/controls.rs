@@ -9,6 +9,8 @@ use super::tag::Tag;
 const HINTS: [&str; 8] =
     ["name", "id", "placeholder", "aria-label", "autocomplete", "title", "data-label", "formcontrolname"];
 const LONGEST_HINT: usize = 200;
+const MOST_FIELDS: usize = 2000;
+const MOST_FORMS: usize = 2000;
 
 impl Reader<'_> {
     pub(crate) fn close_label(&mut self) {
@@ -20,6 +22,9 @@ impl Reader<'_> {
     }
 
     pub(crate) fn open_form(&mut self, tag: &Tag<'_>, at: usize) {
+        if self.facts.forms.len() >= MOST_FORMS {
+            return;
+        }
         let target = self.rules.hosts.target(tag.get("action").unwrap_or_default());
         self.form = Some(self.facts.forms.len());
         self.facts.forms.push(Form { target, at });
@@ -34,8 +39,11 @@ impl Reader<'_> {
     }
 
     pub(crate) fn field(&mut self, tag: &Tag<'_>, at: usize) {
-        let kind = exact(tag.get("type").unwrap_or_default()).trim().to_owned();
         self.facts.live_quote |= self.quotes > 0;
+        if self.facts.fields.len() >= MOST_FIELDS {
+            return;
+        }
+        let kind = exact(tag.get("type").unwrap_or_default()).trim().to_owned();
         if matches!(kind.as_str(), "submit" | "image" | "button") {
             self.form_target(tag.get("formaction"), at);
             for name in ["value", "alt"] {
@@ -68,13 +76,9 @@ impl Reader<'_> {
         if self.origin.hidden && kind != "hidden" {
             self.facts.hidden_field.get_or_insert(at);
         }
-        self.facts.add_field(Field {
+        self.facts.fields.push(Field {
             at,
-            tag: match tag.name.as_str() {
-                "textarea" => "textarea",
-                "select" => "select",
-                _ => "input",
-            },
+            tag: ["textarea", "select"].into_iter().find(|name| tag.name.is(name)).unwrap_or("input"),
             kind,
             id: tag.get("id").unwrap_or_default().to_owned(),
             stem: tag.get("name").or(tag.get("id")).and_then(stem_of),

@@ -20,7 +20,6 @@ pub(crate) mod zone {
 
 /// Texts beyond this are not looked at: nobody reads eight million letters before signing in.
 const MOST_TEXT: usize = 8 << 20;
-const MOST_FIELDS: usize = 2000;
 const MOST_USES: usize = 5000;
 
 #[derive(Debug, Default)]
@@ -141,12 +140,6 @@ impl Facts {
         let start = self.zones[place].0;
         let end = self.zones.get(place + 1).map_or(self.text.len(), |(end, _)| *end);
         std::str::from_utf8(&self.text.bytes[start..end]).unwrap_or_default().trim()
-    }
-
-    pub(crate) fn add_field(&mut self, field: Field) {
-        if self.fields.len() < MOST_FIELDS {
-            self.fields.push(field);
-        }
     }
 
     pub(crate) fn add_use(&mut self, used: Use) {

@@ -16,6 +16,17 @@ pub(crate) struct Folded {
 }
 
 const MOST_BENT: usize = 1 << 16;
+/// Bytes that fold to themselves.
+const PLAIN: [bool; 256] = {
+    let mut plain = [false; 256];
+    let mut byte: u8 = 0x21;
+    while byte < 0x7f {
+        let special = matches!(byte, b'A'..=b'Z' | b'0' | b'1' | b'&' | b',');
+        plain[byte as usize] = !special;
+        byte += 1;
+    }
+    plain
+};
 /// References that browsers know without a semicolon, or that are used to hide.
 const NAMES: [(&str, &str); 14] = [
     ("nbsp", " "),
@@ -73,7 +84,10 @@ impl Folded {
         self.bytes.reserve(bytes.len());
         let mut at = 0;
         while at < bytes.len() {
-            let byte = bytes[at];
+            let plain = bytes[at..].iter().take_while(|byte| PLAIN[usize::from(**byte)]).count();
+            self.bytes.extend_from_slice(&bytes[at..at + plain]);
+            at += plain;
+            let Some(&byte) = bytes.get(at) else { return };
             at += 1;
             match byte {
                 b'A'..=b'Z' => self.bytes.push(byte | 0x20),
@@ -191,13 +205,21 @@ impl Folded {
     }
 
     fn letter(&mut self, c: char) {
-        let small = c.to_lowercase().next().unwrap_or(c);
+        let small = match c {
+            'А'..='Я' => char::from_u32(u32::from(c) + 0x20).unwrap_or(c),
+            'а'..='я' => c,
+            _ => c.to_lowercase().next().unwrap_or(c),
+        };
         if self.exact {
             self.push(small);
             return;
         }
         if let Some(latin) = look(small) {
             self.bend(latin);
+            return;
+        }
+        if matches!(small, 'а'..='я') {
+            self.push(small);
             return;
         }
         let mut latin = false;

@@ -1,6 +1,6 @@
 //! Whose name a page bears: brands in its title, headings, pictures and notices, claimed or merely mentioned.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::claims::{Evidence, Place, ends_with, line_before};
 use super::facts::{Facts, UseKind, zone};
@@ -28,10 +28,12 @@ pub(crate) struct Said {
 }
 
 const MOST_NAMES: usize = 64;
+const MOST_TIMES: u32 = 64;
 
 pub(crate) fn said(facts: &Facts, rules: &Rules) -> Said {
     let mut said = Said::default();
     let body = body_start(facts);
+    let mut seen = HashMap::new();
     for found in rules.phrases.find(&facts.text.bytes) {
         let zones = facts.zone_at(found.start);
         if zones & zone::QUOTE != 0 && !facts.live_quote {
@@ -52,6 +54,12 @@ pub(crate) fn said(facts: &Facts, rules: &Rules) -> Said {
             Phrase::Signature { brand } => name(&mut said, Rule::BrandSignature, brand, found, facts, rules),
             Phrase::Brand { brand, ordinary } => {
                 said.mentioned.insert(brand);
+                // A name that is repeated without end says no more than at first.
+                let times = seen.entry((brand, zones)).or_insert(0_u32);
+                *times += 1;
+                if *times > MOST_TIMES {
+                    continue;
+                }
                 let place =
                     Place { found, ordinary, zones, at_tills: rules.brands[usize::from(brand)].at_tills };
                 match place.evidence(body, facts, rules) {

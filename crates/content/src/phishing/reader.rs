@@ -1,10 +1,10 @@
 //! Reads a page once and gathers its facts: what a person would see, could fill in, and where that would go.
 
-use super::elements::is_inline;
+use super::elements::{Element, Name};
 use super::facts::{Facts, zone};
 use super::rules::Rules;
 use super::script;
-use super::tag::{Name, Tag};
+use super::tag::Tag;
 use super::tokens::{Token, Tokens};
 
 const LONGEST_LINK_TEXT: usize = 160;
@@ -105,9 +105,7 @@ impl Reader<'_> {
     }
 
     fn open(&mut self, tag: &Tag<'_>, at: usize) {
-        let name = tag.name.as_str();
-        let inline = is_inline(name);
-        if !inline {
+        if !tag.name.is_inline() {
             self.facts.text.break_line();
         } else if let Some(style) = tag.get("style")
             && hides(style)
@@ -115,40 +113,31 @@ impl Reader<'_> {
         {
             self.hidden = Some((tag.name, 0));
         }
-        match name {
-            "h1" | "h2" | "h3" | "legend" => self.begin_zone(zone::HEADING),
-            "a" => self.link(tag, at),
-            "button" => {
+        match tag.name.element {
+            Element::Heading => self.begin_zone(zone::HEADING),
+            Element::Link => self.link(tag, at),
+            Element::Button => {
                 self.begin_zone(zone::BUTTON);
                 self.form_target(tag.get("formaction"), at);
             }
-            "option" => self.begin_zone(zone::BUTTON),
-            "pre" | "code" | "samp" | "kbd" => {
-                // Keys to be pressed are an instruction, not a quotation.
-                self.quotes += usize::from(name != "kbd");
+            Element::Choice => self.begin_zone(zone::BUTTON),
+            Element::Quote => {
+                self.quotes += 1;
                 self.set_zones();
             }
-            "form" => self.open_form(tag, at),
-            "input" | "textarea" | "select" => self.field(tag, at),
-            "label" => {
+            Element::Form => self.open_form(tag, at),
+            Element::Field => self.field(tag, at),
+            Element::Label => {
                 self.begin_zone(zone::BUTTON);
                 self.label = tag.get("for").map(|id| (id.to_owned(), self.facts.text.len()));
             }
-            "img" | "image" => {
-                self.facts.pictures += 1;
-                for name in ["alt", "title"] {
-                    if let Some(text) = tag.get(name) {
-                        self.facts.add_aside(text, at, zone::PICTURE);
-                    }
-                }
-                self.asset(tag.get("src").or(tag.get("xlink:href")).or(tag.get("href")), at);
-            }
-            "link" | "base" => self.asset(tag.get("href"), at),
-            "script" => self.script_source(tag, at),
-            "iframe" | "frame" | "embed" | "object" => self.frame(tag, at),
-            "meta" => self.meta(tag, at),
-            "canvas" | "svg" => self.facts.pictures += 1,
-            _ => {}
+            Element::Image => self.image(tag, at),
+            Element::Reference => self.asset(tag.get("href"), at),
+            Element::Script => self.script_source(tag, at),
+            Element::Frame => self.frame(tag, at),
+            Element::Meta => self.meta(tag, at),
+            Element::Picture => self.facts.pictures += 1,
+            Element::Other | Element::Title | Element::Fallback | Element::Formula | Element::Island => {}
         }
         self.handlers(tag, at);
     }
@@ -168,22 +157,22 @@ impl Reader<'_> {
         if self.hidden.as_ref().is_some_and(|(open, _)| *open == name) {
             self.hidden = None;
         }
-        match name.as_str() {
-            "h1" | "h2" | "h3" | "legend" => self.end_zone(zone::HEADING),
-            "a" => self.end_zone(zone::LINK),
-            "button" | "option" | "select" => self.end_zone(zone::BUTTON),
-            "pre" | "code" | "samp" => {
+        match name.element {
+            Element::Heading => self.end_zone(zone::HEADING),
+            Element::Link => self.end_zone(zone::LINK),
+            Element::Button | Element::Choice | Element::Field => self.end_zone(zone::BUTTON),
+            Element::Quote => {
                 self.quotes = self.quotes.saturating_sub(1);
                 self.set_zones();
             }
-            "form" => self.form = None,
-            "label" => {
+            Element::Form => self.form = None,
+            Element::Label => {
                 self.close_label();
                 self.end_zone(zone::BUTTON);
             }
             _ => {}
         }
-        if !is_inline(name.as_str()) {
+        if !name.is_inline() {
             self.facts.text.break_line();
         }
     }
@@ -195,18 +184,18 @@ impl Reader<'_> {
     }
 
     fn raw(&mut self, name: Name, text: &str, at: usize) {
-        match name.as_str() {
-            "title" => {
+        match name.element {
+            Element::Title => {
                 self.zones = 0;
                 self.begin_zone(zone::TITLE);
                 self.facts.add_text(text, at);
                 self.end_zone(zone::TITLE);
             }
-            "script" => {
+            Element::Script => {
                 self.facts.has_script = true;
                 script::read(text, at, self.origin.depth, self.facts, self.rules);
             }
-            "noembed" | "noframes" => read(text, self.origin, self.facts, self.rules),
+            Element::Fallback => read(text, self.origin, self.facts, self.rules),
             _ => {}
         }
     }

@@ -35,6 +35,14 @@ impl Reader<'_> {
         }
     }
 
+    pub(crate) fn image(&mut self, tag: &Tag<'_>, at: usize) {
+        self.facts.pictures += 1;
+        for text in ["alt", "title"].iter().filter_map(|name| tag.get(name)) {
+            self.facts.add_aside(text, at, zone::PICTURE);
+        }
+        self.asset(tag.get("src").or(tag.get("xlink:href")).or(tag.get("href")), at);
+    }
+
     pub(crate) fn asset(&mut self, address: Option<&str>, at: usize) {
         let Some(address) = address.filter(|address| !starts_with(address, "data:")) else { return };
         let target = self.rules.hosts.target(address);

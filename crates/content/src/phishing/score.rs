@@ -46,7 +46,11 @@ pub(crate) struct Judged {
 
 pub(crate) fn judge(facts: &Facts, files: &dyn Fn(&str) -> bool, rules: &Rules) -> Judged {
     let asked = asked(facts, rules);
-    // Names matter only where something is asked for or where a lure could stand.
+    // Names matter only where something is asked for, or on a page short enough to be a lure.
+    let harmless = |secret: &Secret| matches!(secret, Secret::Account | Secret::Birth | Secret::Expiry);
+    if facts.text.len() > LONG_TEXT && asked.secrets.keys().all(harmless) {
+        return Judged { hits: Vec::new(), asks: false };
+    }
     let said = said(facts, rules);
     let mut hits = Vec::new();
     secrets(&asked, &said, facts, &mut hits);

@@ -3,9 +3,9 @@
 
 use memchr::{memchr, memmem};
 
-use super::elements::{breaks_out, has_raw_text};
+use super::elements::{Element, Name};
 use super::raw_text;
-use super::tag::{self, Name, Tag};
+use super::tag::{self, Tag};
 
 #[derive(Debug)]
 pub(crate) enum Token<'a> {
@@ -31,13 +31,17 @@ pub(crate) struct Tokens<'a> {
 
 const DEEPEST: usize = 256;
 
+fn is_drawing(name: Name) -> bool {
+    name.element == Element::Formula || name.is("svg")
+}
+
 impl<'a> Tokens<'a> {
     pub(crate) fn new(page: &'a str) -> Self {
         Self { page, at: 0, start: 0, spaces: Vec::new(), raw: None }
     }
 
     fn in_drawing(&self) -> bool {
-        self.spaces.last().is_some_and(|name| matches!(name.as_str(), "svg" | "math"))
+        self.spaces.last().is_some_and(|name| is_drawing(*name))
     }
 
     fn until(&mut self, end: usize) -> &'a str {
@@ -85,15 +89,16 @@ impl<'a> Tokens<'a> {
         let (tag, closes_itself, end) = tag::parse(self.page, self.at + 1);
         self.at = end;
         let name = tag.name;
-        let word = name.as_str();
-        if self.in_drawing() && breaks_out(word) {
+        if self.in_drawing() && name.breaks_out() {
             self.spaces.clear();
         }
         let drawing = self.in_drawing();
-        let island = drawing && matches!(word, "foreignobject" | "desc" | "title" | "annotation-xml");
-        if (matches!(word, "svg" | "math") || island) && !closes_itself && self.spaces.len() < DEEPEST {
-            self.spaces.push(name);
-        } else if !drawing && has_raw_text(word) {
+        let island = drawing && (name.element == Element::Island || name.element == Element::Title);
+        if is_drawing(name) || island {
+            if !closes_itself && self.spaces.len() < DEEPEST {
+                self.spaces.push(name);
+            }
+        } else if !drawing && name.has_raw_text() {
             self.raw = Some(name);
         }
         Token::Open(tag)
@@ -103,7 +108,10 @@ impl<'a> Tokens<'a> {
         let (tag, _, end) = tag::parse(self.page, self.at + 2);
         self.at = end;
         let name = tag.name;
-        if let Some(depth) = self.spaces.iter().rposition(|open| *open == name) {
+        // Only what can open a space can close one.
+        if !self.spaces.is_empty()
+            && let Some(depth) = self.spaces.iter().rposition(|open| *open == name)
+        {
             self.spaces.truncate(depth);
         }
         Token::Close(name)
@@ -116,7 +124,7 @@ impl<'a> Iterator for Tokens<'a> {
     fn next(&mut self) -> Option<Token<'a>> {
         self.start = self.at;
         if let Some(name) = self.raw.take() {
-            let end = self.at + raw_text::end(&self.page[self.at..], name.as_str());
+            let end = self.at + raw_text::end(&self.page[self.at..], &name.text());
             return Some(Token::Raw(name, self.until(end)));
         }
         let bytes = self.page.as_bytes();
@@ -164,10 +172,10 @@ mod tests {
     fn cut(page: &str) -> String {
         let parts = Tokens::new(page).map(|token| match token {
             Token::Text(text) => format!("'{text}'"),
-            Token::Open(tag) => format!("<{}>", tag.name.as_str()),
-            Token::Close(name) => format!("</{}>", name.as_str()),
+            Token::Open(tag) => format!("<{}>", tag.name.text()),
+            Token::Close(name) => format!("</{}>", name.text()),
             Token::Comment(text) => format!("!{text}!"),
-            Token::Raw(name, text) => format!("{}[{text}]", name.as_str()),
+            Token::Raw(name, text) => format!("{}[{text}]", name.text()),
         });
         parts.collect::<Vec<_>>().join(" ")
     }
