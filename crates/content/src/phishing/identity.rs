@@ -147,7 +147,7 @@ fn assets(said: &mut Said, facts: &Facts, rules: &Rules) {
             Some(HostKind::Brand(brand)) if counts => {
                 add(said, Rule::BrandAssets, &rules.brands[usize::from(*brand)].name, used.at);
             }
-            None if counts && is_named(host, &title) => add(said, Rule::BrandAssets, host, used.at),
+            None if counts && is_named(host, &title) => add(said, Rule::BrandText, host, used.at),
             _ => {}
         }
     }

@@ -1,6 +1,6 @@
 //! Weighs the facts of a page: which rules hit, where, and what they come to together.
 
-use super::facts::Facts;
+use super::facts::{Facts, zone};
 use super::hosts::{HostKind, Target};
 use super::identity::{Said, said};
 use super::kinds::{Secret, Topic};
@@ -100,11 +100,23 @@ fn secrets(asked: &Asked, said: &Said, facts: &Facts, hits: &mut Vec<Hit>) {
     if hits.is_empty()
         && asked.visible <= 4
         && let Some(at) = asked.secrets.get(&Secret::Account)
-        && [Topic::SignIn, Topic::Pressure, Topic::Document].iter().any(|topic| said.has(*topic).is_some())
+        && (signs_in(said, facts)
+            || said.has(Topic::Pressure).is_some()
+            || said.has(Topic::Document).is_some())
         && facts.text.len() < LONG_TEXT
     {
         hits.push(Hit { rule: Rule::SignInStep, at: *at, detail: String::new() });
     }
+}
+
+/// Whether signing in is what the page is for: its title, a button or a whole heading says so.
+fn signs_in(said: &Said, facts: &Facts) -> bool {
+    let places = said.topics.get(&Topic::SignIn).map(Vec::as_slice).unwrap_or_default();
+    places.iter().any(|(start, end)| {
+        let zones = facts.zone_at(*start);
+        let alone = facts.text.bytes.get(*end).is_none_or(|next| *next == b'\n');
+        zones & (zone::TITLE | zone::BUTTON) != 0 || (zones & zone::HEADING != 0 && alone)
+    })
 }
 
 fn destinations(
