@@ -84,7 +84,6 @@ impl Reader<'_> {
             stem: tag.get("name").or(tag.get("id")).and_then(stem_of),
             hint,
             text_at: self.facts.text.len(),
-            labelled,
             form: self.form,
             one_letter: tag.get("maxlength").is_some_and(|length| length.trim() == "1"),
             disabled: tag.get("disabled").is_some() || tag.get("readonly").is_some(),

@@ -67,7 +67,6 @@ pub(crate) struct Field {
     pub(crate) hint: String,
     /// The place in the text before which its label stands.
     pub(crate) text_at: usize,
-    pub(crate) labelled: bool,
     pub(crate) form: Option<usize>,
     pub(crate) one_letter: bool,
     pub(crate) disabled: bool,

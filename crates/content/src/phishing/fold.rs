@@ -90,6 +90,7 @@ impl Folded {
             let Some(&byte) = bytes.get(at) else { return };
             at += 1;
             match byte {
+                b'I' => self.capital_i(bytes.get(at.wrapping_sub(2)).copied(), bytes.get(at).copied()),
                 b'A'..=b'Z' => self.bytes.push(byte | 0x20),
                 // Commas come and go; what they separate stays apart.
                 b' ' | b'\t' | b'\n' | b'\r' | b'\x0c' | b',' => self.space(),
@@ -112,12 +113,24 @@ impl Folded {
         }
     }
 
+    /// `PayPaI`: a capital at the end of a small word is the letter it looks like.
+    fn capital_i(&mut self, before: Option<u8>, next: Option<u8>) {
+        let ends_word = next.is_none_or(|next| !next.is_ascii_alphanumeric());
+        if !self.exact && ends_word && before.is_some_and(|before| before.is_ascii_lowercase()) {
+            self.bend(b'l');
+        } else {
+            self.bytes.push(b'i');
+        }
+    }
+
     /// `paypa1` and `micr0soft`: a digit inside a word is the letter it looks like.
     fn digit(&mut self, digit: u8, next: Option<u8>) {
         let after_letter = self.bytes.last().is_some_and(u8::is_ascii_alphabetic);
         let before_letter = next.is_some_and(|next| next.is_ascii_alphabetic());
         let ends_word = next.is_none_or(|next| !next.is_ascii_alphanumeric());
-        if !self.exact && after_letter && (before_letter || (ends_word && digit == b'1')) {
+        let begins_word = self.bytes.last().is_none_or(|last| !last.is_ascii_alphanumeric()) && digit == b'0';
+        let inside = after_letter && (before_letter || (ends_word && digit == b'1'));
+        if !self.exact && (inside || (begins_word && before_letter)) {
             self.bend(if digit == b'0' { b'o' } else { b'l' });
         } else {
             self.bytes.push(digit);
@@ -264,6 +277,7 @@ mod tests {
             "Pay&shy;P&#0000000097;l",
             "ｐａｙｐａｌ",
             "𝐏𝐚𝐲𝐏𝐚𝐥",
+            "PayPaI",
             "paypa1",
             "PÁYPÀL",
             "&zwnj;paypal",

@@ -14,6 +14,7 @@ pub(crate) enum Secret {
     Phrase,
     Wifi,
     Account,
+    Details,
 }
 
 /// What a phrase of a page stands for.
@@ -42,6 +43,7 @@ pub(crate) enum Topic {
     About,
     SignIn,
     Kit,
+    IdPhoto,
 }
 
 pub(crate) fn secret_of(name: &str) -> Option<Secret> {
@@ -57,6 +59,7 @@ pub(crate) fn secret_of(name: &str) -> Option<Secret> {
         "phrase" => Secret::Phrase,
         "wifi" => Secret::Wifi,
         "account" => Secret::Account,
+        "details" => Secret::Details,
         _ => return None,
     })
 }
@@ -78,6 +81,7 @@ pub(crate) fn topic_of(name: &str) -> Option<Topic> {
         "about" => Topic::About,
         "sign-in" => Topic::SignIn,
         "kit" => Topic::Kit,
+        "id-photo" => Topic::IdPhoto,
         _ => return None,
     })
 }

@@ -24,6 +24,7 @@ rules! {
     WifiKey = "wifi-key",
     MailPassword = "mail-password",
     SignInStep = "sign-in-step",
+    PersonalDetails = "personal-details",
     ManySecrets = "many-secrets",
     SentToBot = "sent-to-bot",
     SentToRelay = "sent-to-relay",

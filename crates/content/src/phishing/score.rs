@@ -47,7 +47,9 @@ pub(crate) struct Judged {
 pub(crate) fn judge(facts: &Facts, files: &dyn Fn(&str) -> bool, rules: &Rules) -> Judged {
     let asked = asked(facts, rules);
     // Names matter only where something is asked for, or on a page short enough to be a lure.
-    let harmless = |secret: &Secret| matches!(secret, Secret::Account | Secret::Birth | Secret::Expiry);
+    let harmless = |secret: &Secret| {
+        matches!(secret, Secret::Account | Secret::Details | Secret::Birth | Secret::Expiry)
+    };
     if facts.text.len() > LONG_TEXT && asked.secrets.keys().all(harmless) {
         return Judged { hits: Vec::new(), asks: false };
     }
@@ -96,6 +98,16 @@ fn secrets(asked: &Asked, said: &Said, facts: &Facts, hits: &mut Vec<Hit>) {
     if several.len() >= 3 || (card && several.len() >= 2 && !asked.has(Secret::Password)) {
         let at = asked.secrets.values().next().copied().unwrap_or(0);
         hits.push(Hit { rule: Rule::ManySecrets, at, detail: several.join(", ") });
+    }
+    if let Some(at) =
+        asked.file.filter(|_| said.has(Topic::IdPhoto).is_some() && facts.text.len() < LONG_TEXT)
+    {
+        let detail = "picture of a document".to_owned();
+        hits.push(Hit { rule: Rule::IdentityFields, at, detail });
+    }
+    if hits.is_empty() && asked.details >= 4 && asked.visible <= 20 && facts.text.len() < LONG_TEXT {
+        let at = asked.secrets.get(&Secret::Details).copied().unwrap_or(0);
+        hits.push(Hit { rule: Rule::PersonalDetails, at, detail: String::new() });
     }
     if hits.is_empty()
         && asked.visible <= 4

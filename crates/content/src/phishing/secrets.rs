@@ -14,7 +14,9 @@ pub(crate) struct Asked {
     pub(crate) forms: Vec<usize>,
     /// Fields that a person would fill in.
     pub(crate) visible: usize,
-    pub(crate) new_password: bool,
+    /// How many fields ask for the details of a person.
+    pub(crate) details: usize,
+    pub(crate) file: Option<usize>,
 }
 
 impl Asked {
@@ -36,7 +38,7 @@ impl Asked {
 const SENTENCE: usize = 200;
 
 /// If a field shows several meanings, the first of these counts.
-const ORDER: [Secret; 11] = [
+const ORDER: [Secret; 12] = [
     Secret::Phrase,
     Secret::Wifi,
     Secret::MailPassword,
@@ -48,6 +50,7 @@ const ORDER: [Secret; 11] = [
     Secret::Birth,
     Secret::Password,
     Secret::Account,
+    Secret::Details,
 ];
 
 pub(crate) fn asked(facts: &Facts, rules: &Rules) -> Asked {
@@ -57,15 +60,18 @@ pub(crate) fn asked(facts: &Facts, rules: &Rules) -> Asked {
     let mut one_letter = Vec::new();
     let mut numbered: HashMap<&str, (usize, usize)> = HashMap::new();
     for (place, field) in facts.fields.iter().enumerate() {
+        if field.kind == "file" {
+            asked.file.get_or_insert(field.at);
+        }
         if (field.disabled && !facts.has_script) || is_machine(&field.kind) {
             continue;
         }
         asked.visible += 1;
         let label = labels.get(field.id.as_str()).copied().unwrap_or_default();
-        asked.new_password |= field.hint.contains("new-password");
         let named = secret_of(field, label, rules);
-        let lone = named.is_none() && !field.labelled && label.is_empty();
-        if let Some(secret) = named.or_else(|| lone.then(|| told_before(field, facts, rules)).flatten()) {
+        asked.details += usize::from(matches!(named, Some(Secret::Details | Secret::Birth)));
+        let lone = matches!(named, None | Some(Secret::Details)) && label.is_empty();
+        if let Some(secret) = lone.then(|| told_before(field, facts, rules)).flatten().or(named) {
             asked.add(secret, field);
         }
         if field.one_letter && field.tag == "input" {
@@ -93,7 +99,8 @@ pub(crate) fn asked(facts: &Facts, rules: &Rules) -> Asked {
 
 /// A field without any label of its own is explained by the sentence before it.
 fn told_before(field: &Field, facts: &Facts, rules: &Rules) -> Option<Secret> {
-    if field.tag != "input" || !matches!(field.kind.as_str(), "" | "text" | "tel" | "number") {
+    let typed = matches!(field.kind.as_str(), "" | "text" | "tel" | "number");
+    if field.tag != "input" || !typed || field.hint.contains("search") {
         return None;
     }
     let text = &facts.text.bytes[..field.text_at.min(facts.text.len())];
@@ -122,13 +129,18 @@ fn secret_of(field: &Field, label: &str, rules: &Rules) -> Option<Secret> {
     let named = ORDER.iter().zip(found).find_map(|(secret, found)| found.then_some(*secret));
     match (field.tag, field.kind.as_str(), named) {
         (_, "password", Some(named))
-            if !matches!(named, Secret::Account | Secret::Birth | Secret::Expiry | Secret::Person) =>
+            if !matches!(
+                named,
+                Secret::Account | Secret::Details | Secret::Birth | Secret::Expiry | Secret::Person
+            ) =>
         {
             Some(named)
         }
         (_, "password", _) => Some(Secret::Password),
         (_, "email", Some(_)) => Some(Secret::Account),
-        ("select", _, Some(named)) => matches!(named, Secret::Expiry | Secret::Birth).then_some(named),
+        ("select", _, Some(named)) => {
+            matches!(named, Secret::Expiry | Secret::Birth | Secret::Details).then_some(named)
+        }
         ("textarea", _, Some(named)) => (named == Secret::Phrase).then_some(named),
         (.., named) => named,
     }
