@@ -63,7 +63,16 @@ impl Place {
         let signs_in = ends_with(&rules.sign_leads, before);
         if self.is_in(zone::LINK | zone::BUTTON | zone::SCRIPT) {
             // The name of a field, such as "X username", asks about X, not for its secrets.
-            return signs_in || after.starts_with(b"password");
+            let secrets = [
+                &b"password"[..],
+                b"passcode",
+                b"pin",
+                b"account pin",
+                b"account password",
+                b"online id",
+                b"passwort",
+            ];
+            return signs_in || secrets.iter().any(|secret| after.starts_with(secret));
         }
         if self.ordinary || self.at_tills {
             let tailed = begins_with(&rules.account_tails, after);

@@ -4,6 +4,7 @@
 use unicode_normalization::char::decompose_compatible;
 
 use super::looks::look;
+use super::names::named;
 use crate::entities;
 
 /// Folded text and where in it a letter was replaced by the one it imitates.
@@ -27,23 +28,8 @@ const PLAIN: [bool; 256] = {
     }
     plain
 };
-/// References that browsers know without a semicolon, or that are used to hide.
-const NAMES: [(&str, &str); 14] = [
-    ("nbsp", " "),
-    ("copy", "©"),
-    ("shy", ""),
-    ("amp", "&"),
-    ("zwnj;", ""),
-    ("zwj;", ""),
-    ("lrm;", ""),
-    ("rlm;", ""),
-    ("ZeroWidthSpace;", ""),
-    ("NoBreak;", ""),
-    ("period;", "."),
-    ("colon;", ":"),
-    ("sol;", "/"),
-    ("commat;", "@"),
-];
+/// References that browsers know without a semicolon.
+const BARE_NAMES: [(&str, char); 4] = [("nbsp", ' '), ("copy", '©'), ("shy", '\u{ad}'), ("amp", '&')];
 
 pub(crate) fn fold(text: &str) -> String {
     let mut folded = Folded::default();
@@ -161,9 +147,12 @@ impl Folded {
                 let semicolon = usize::from(digits[len..].starts_with(';'));
                 return 1 + usize::from(hex) + len + semicolon;
             }
-        } else if let Some((name, text)) = NAMES.iter().find(|(name, _)| rest.starts_with(name)) {
-            text.chars().for_each(|c| self.character(c));
-            return name.len() + usize::from(!name.ends_with(';') && rest[name.len()..].starts_with(';'));
+        } else if let Some((c, len)) = named(rest) {
+            self.character(c);
+            return len;
+        } else if let Some((name, c)) = BARE_NAMES.iter().find(|(name, _)| rest.starts_with(name)) {
+            self.character(*c);
+            return name.len() + usize::from(rest[name.len()..].starts_with(';'));
         } else if let Some(end) = rest.bytes().take(12).position(|byte| byte == b';')
             && rest.is_char_boundary(end)
         {
@@ -278,6 +267,8 @@ mod tests {
             "ｐａｙｐａｌ",
             "𝐏𝐚𝐲𝐏𝐚𝐥",
             "PayPaI",
+            "P&alpha;yP&acy;l",
+            "&Rho;ayPal",
             "paypa1",
             "PÁYPÀL",
             "&zwnj;paypal",

@@ -14,6 +14,7 @@ mod lists;
 mod literals;
 mod looks;
 mod lures;
+mod names;
 mod payload;
 mod raw_text;
 mod reader;

@@ -137,7 +137,9 @@ impl Reader<'_> {
             Element::Frame => self.frame(tag, at),
             Element::Meta => self.meta(tag, at),
             Element::Picture => self.facts.pictures += 1,
-            Element::Other | Element::Title | Element::Fallback | Element::Formula | Element::Island => {}
+            // The title of a drawing; that of a page is raw text.
+            Element::Title => self.begin_zone(zone::PICTURE),
+            Element::Other | Element::Fallback | Element::Formula | Element::Island => {}
         }
         self.handlers(tag, at);
     }
@@ -165,6 +167,7 @@ impl Reader<'_> {
                 self.quotes = self.quotes.saturating_sub(1);
                 self.set_zones();
             }
+            Element::Title => self.end_zone(zone::PICTURE),
             Element::Form => self.form = None,
             Element::Label => {
                 self.close_label();

@@ -48,6 +48,7 @@ rules! {
     BankWords = "bank-words",
     CopiedPage = "copied-page",
     DeadLinks = "dead-links",
+    PressureInTitle = "pressure-in-title",
     Pressure = "pressure",
     DocumentLure = "document-lure",
     RouterLure = "router-lure",

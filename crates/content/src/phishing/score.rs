@@ -213,6 +213,8 @@ fn manners(said: &Said, asked: &Asked, facts: &Facts, hits: &mut Vec<Hit>) {
     ] {
         let fits = topic != Topic::Router || asked.has(Secret::Wifi) || asked.has(Secret::Password);
         if let Some((start, end)) = said.has(topic).filter(|_| fits) {
+            let titled = rule == Rule::Pressure && facts.zone_at(start) & zone::TITLE != 0;
+            let rule = if titled { Rule::PressureInTitle } else { rule };
             hits.push(Hit { rule, at: facts.origin(start), detail: words(facts, start, end) });
         }
     }

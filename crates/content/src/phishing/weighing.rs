@@ -32,7 +32,7 @@ pub(crate) fn total(hits: &[Hit], rules: &Rules) -> f64 {
     let destination = strongest(&group('B'), 0.0) * if only_name { 0.3 } else { 1.0 };
     let sum = |list: Vec<(Rule, f64)>| list.iter().map(|(_, weight)| weight).sum::<f64>();
     let mut score = strongest(&secrets, 0.0) + many + destination + strongest(&identity, 0.25);
-    score += sum(group('D')) + strongest(&group('E'), 0.4) + sum(group('G'));
+    score += sum(group('D')) + strongest(&group('E'), 0.5) + sum(group('G'));
     // What speaks for a page weighs against doubts, never against a plain name or a plain destination.
     let plain = identity.first().is_some_and(|(rule, _)| {
         matches!(rule, Rule::BrandInTitle | Rule::BrandAssets | Rule::BrandDisguised | Rule::BrandAccount)
