@@ -92,13 +92,8 @@ fn main() -> std::io::Result<()> {
         for sample in facts.iter().chain(&fixtures) {
             let verdict = sample.judge(&all);
             let hits: Vec<&str> = verdict.reasons.iter().map(|reason| reason.rule).collect();
-            println!(
-                "{}\t{}\t{}\t{}",
-                sample.name,
-                sample.category,
-                u8::from(sample.harvest),
-                hits.join(" ")
-            );
+            let (harvest, refused) = (u8::from(sample.harvest), u8::from(verdict.refused));
+            println!("hits\t{}\t{}\t{harvest}\t{refused}\t{}", sample.name, sample.category, hits.join(" "));
         }
     }
     if options.speed {

@@ -46,6 +46,8 @@ pub(crate) struct Facts {
     pub(crate) quoted_bytes: usize,
     /// How much packed text was read so far.
     pub(crate) packed_bytes: usize,
+    /// Bytes that were looked at, each time they were: what must not grow faster than the page.
+    pub(crate) work: usize,
     /// How many calls were looked at for their address.
     pub(crate) addresses: usize,
     /// A form stands inside quoted code, so the quoting is a pretence.
@@ -97,6 +99,7 @@ pub(crate) struct Use {
 
 impl Facts {
     pub(crate) fn add_text(&mut self, text: &str, at: usize) {
+        self.work += text.len();
         if self.text.len() < MOST_TEXT {
             self.origins.push((self.text.len(), at));
             self.text.add(text);

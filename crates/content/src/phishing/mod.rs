@@ -10,6 +10,8 @@ mod fold;
 mod hosts;
 mod identity;
 mod kinds;
+#[cfg(test)]
+mod linear_tests;
 mod lists;
 mod literals;
 mod looks;

@@ -53,6 +53,7 @@ pub(crate) fn read(page: &str, origin: Origin, facts: &mut Facts, rules: &Rules)
     };
     let mut tokens = Tokens::new(page);
     while let Some(token) = tokens.next() {
+        reader.facts.work += 1;
         let at = origin.packed_at.unwrap_or(tokens.start);
         match token {
             Token::Text(text) => reader.text(text, at),
@@ -62,6 +63,7 @@ pub(crate) fn read(page: &str, origin: Origin, facts: &mut Facts, rules: &Rules)
             Token::Raw(name, text) => reader.raw(name, text, at),
         }
     }
+    reader.facts.work += page.len();
     reader.zones = 0;
     reader.set_zones();
 }
@@ -198,7 +200,10 @@ impl Reader<'_> {
                 self.facts.has_script = true;
                 script::read(text, at, self.origin.depth, self.facts, self.rules);
             }
-            Element::Fallback => read(text, self.origin, self.facts, self.rules),
+            // Shown by readers that know no frames. Nested without end by nobody honest, so it is charged as packed text.
+            Element::Fallback => {
+                script::packed_page(text, at, self.origin, false, self.facts, self.rules);
+            }
             _ => {}
         }
     }

@@ -92,3 +92,24 @@ impl Rule {
         Self::ALL.iter().copied().find(|rule| rule.name() == name)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::phishing::lists::sections;
+
+    #[test]
+    fn every_rule_has_a_weight_a_meaning_and_a_remedy() {
+        let list = sections(include_str!("../../phishing/weights.toml"));
+        for rule in Rule::ALL {
+            let section = list.iter().find(|section| section.name == rule.name());
+            let section = section.unwrap_or_else(|| panic!("{} has no weight", rule.name()));
+            let weight: f64 = section.get("weight").and_then(|weight| weight.parse().ok()).unwrap();
+            assert!(section.get("why").is_some_and(|why| !why.is_empty()), "{}", rule.name());
+            assert!(weight < 0.0 || section.get("fix").is_some_and(|fix| !fix.is_empty()), "{}", rule.name());
+        }
+        for section in list.iter().filter(|section| section.name != "threshold") {
+            assert!(Rule::parse(section.name).is_some(), "no rule is called {}", section.name);
+        }
+    }
+}

@@ -22,6 +22,7 @@ const MOST_ADDRESSES: usize = 20_000;
 
 pub(crate) fn read(text: &str, at: usize, depth: u8, facts: &mut Facts, rules: &Rules) {
     let file = depth == 0;
+    facts.work += text.len();
     let (mut unpacks, mut codes, mut shows, mut secret) = (false, false, false, false);
     for (mark, start, end) in rules.script.find(text) {
         let place = if file { at + start } else { at };
@@ -31,6 +32,7 @@ pub(crate) fn read(text: &str, at: usize, depth: u8, facts: &mut Facts, rules: &
                 if facts.addresses <= MOST_ADDRESSES
                     && let Some(address) = address_after(text, end, mark)
                 {
+                    facts.work += LONGEST_ADDRESS;
                     let target = rules.hosts.target(&address);
                     if target != Target::Nowhere && facts.sends.len() < 500 {
                         facts.sends.push((target, place));
@@ -65,6 +67,7 @@ pub(crate) fn read(text: &str, at: usize, depth: u8, facts: &mut Facts, rules: &
     }
     let own = secret && text.len() <= LONGEST_OWN;
     for literal in Literals::new(text, 0) {
+        facts.work += literal.text.len();
         let place = if file { at + literal.at } else { at };
         if looks_like_markup(&literal.text) {
             packed_page(&literal.text, place, origin, literal.escaped, facts, rules);
