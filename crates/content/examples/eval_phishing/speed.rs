@@ -8,12 +8,21 @@ use crate::Sample;
 
 const MEGABYTE: f64 = 1_000_000.0;
 
+/// Seconds that this thread has spent on a core, where the system tells: other work on the machine does not count.
+fn on_core() -> Option<f64> {
+    let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
+    text.split_whitespace().next()?.parse::<f64>().ok().map(|nanoseconds| nanoseconds / 1e9)
+}
+
 fn timed(pages: &[(String, String)], rules: &Rules) -> f64 {
-    let started = Instant::now();
+    let (started, core) = (Instant::now(), on_core());
     for (path, text) in pages {
         let _ = check(&[File { path, text }], rules);
     }
-    started.elapsed().as_secs_f64()
+    match (core, on_core()) {
+        (Some(before), Some(after)) => after - before,
+        _ => started.elapsed().as_secs_f64(),
+    }
 }
 
 pub(crate) fn measure(fixtures: &[Sample], rules: &Rules) {
@@ -27,7 +36,8 @@ pub(crate) fn measure(fixtures: &[Sample], rules: &Rules) {
     println!("\nspeed\n  mixed corpus of {size:.1} MB: {:.0} MB/s", size / seconds);
     for (name, unit) in large_kinds().into_iter().chain(slow_kinds()) {
         let page = |megabytes: usize| vec![(name.to_owned(), unit.repeat((megabytes << 20) / unit.len()))];
-        let (five, ten) = (timed(&page(5), rules), timed(&page(10), rules));
+        let best = |pages: &[(String, String)]| (0..3).map(|_| timed(pages, rules)).fold(f64::MAX, f64::min);
+        let (five, ten) = (best(&page(5)), best(&page(10)));
         println!("  {name:<24} 5 MiB {:>5.0} ms, 10 MiB {:>5.0} ms", five * 1000.0, ten * 1000.0);
     }
 }

@@ -132,14 +132,14 @@ const KEYS: [u128; ELEMENTS.len()] = {
 
 /// The first sixteen letters of a name, small, as a number of the same order.
 const fn pack(name: &[u8]) -> u128 {
+    let len = if name.len() < 16 { name.len() } else { 16 };
     let mut packed = 0;
     let mut at = 0;
-    while at < 16 {
-        let letter = if at < name.len() { name[at].to_ascii_lowercase() } else { 0 };
-        packed = packed << 8 | letter as u128;
+    while at < len {
+        packed = packed << 8 | name[at].to_ascii_lowercase() as u128;
         at += 1;
     }
-    packed
+    if len == 0 { 0 } else { packed << (8 * (16 - len)) }
 }
 
 /// The name of a tag.

@@ -6,6 +6,8 @@ use std::sync::LazyLock;
 
 use dropleaf_content::phishing::{File, Lists, Rules, Verdict, check, check_bundle};
 
+use proptest::prelude::*;
+
 use crate::support::upload;
 
 static RULES: LazyLock<Rules> = LazyLock::new(Rules::builtin);
@@ -175,4 +177,83 @@ fn bundles_are_read_as_they_are_stored() {
     assert!(check_bundle(&upload("page.html", wide).unwrap(), &RULES).unwrap().refused);
     let markdown = upload("notes.md", "# PayPal\n\nHow to change a password.\n").unwrap();
     assert!(!check_bundle(&markdown, &RULES).unwrap().refused);
+}
+
+/// Pieces of pages that have been trouble for somebody, in any order.
+fn piece() -> impl Strategy<Value = String> {
+    let pieces = [
+        "<",
+        ">",
+        "\"",
+        "'",
+        "=",
+        "&",
+        ";",
+        "&#",
+        "&#x",
+        "\\",
+        "\\u{",
+        "`",
+        "/*",
+        "*/",
+        "//",
+        "\n",
+        "-->",
+        "<!--",
+        "]]>",
+        "<![CDATA[",
+        "<script>",
+        "</script",
+        "<svg>",
+        "</svg>",
+        "<title>",
+        "<textarea>",
+        "<pre>",
+        "<form action=",
+        "<input type=password",
+        " name=",
+        " style=display:none",
+        "<span",
+        "atob('",
+        "unescape(\"%3C",
+        "String.fromCharCode(60,",
+        "data:text/html,",
+        "data:text/html;base64,PGI+",
+        "fetch('",
+        ".open('POST',",
+        "paypal",
+        "password",
+        "é",
+        "\u{430}",
+        "\u{200b}",
+        "密码",
+        "\u{1d40f}",
+        "<iframe srcdoc=",
+        "<noframes>",
+        "<plaintext>",
+        "<label for=a>",
+        "0",
+        "1",
+        "I",
+        "copyright",
+        "©",
+    ];
+    prop_oneof![
+        proptest::sample::select(pieces.to_vec()).prop_map(str::to_owned),
+        any::<char>().prop_map(String::from)
+    ]
+}
+
+proptest! {
+    #[test]
+    fn any_page_gets_an_answer(pieces in proptest::collection::vec(piece(), 0..60)) {
+        let page = pieces.concat();
+        let verdict = check(
+            &[File { path: "index.html", text: &page }, File { path: "a.js", text: &page }, File { path: "b.svg", text: &page }],
+            &RULES,
+        );
+        prop_assert!(verdict.score.is_finite());
+        let lines = 1 + page.matches('\n').count();
+        prop_assert!(verdict.reasons.iter().all(|reason| (1..=lines).contains(&reason.line)));
+    }
 }
