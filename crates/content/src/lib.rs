@@ -7,6 +7,7 @@ mod bundle;
 mod detect;
 mod e2e;
 mod entities;
+mod file_text;
 mod glance;
 #[cfg(feature = "hostile-corpus")]
 pub mod hostile;
@@ -22,6 +23,7 @@ mod refs;
 mod refusal;
 mod scan;
 mod script_text;
+pub mod secrets;
 mod strict;
 mod text;
 mod title;
