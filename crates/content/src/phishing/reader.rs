@@ -8,6 +8,8 @@ use super::tag::Tag;
 use super::tokens::{Token, Tokens};
 
 const LONGEST_LINK_TEXT: usize = 160;
+/// Longer lists of choices are not what they seem.
+const LONGEST_CHOICES: usize = 32 << 10;
 const LONGEST_HEADING: usize = 400;
 /// Invisible text within words is short; what is longer may be shown later.
 const LONGEST_HIDDEN: usize = 64;
@@ -30,6 +32,8 @@ pub(crate) struct Reader<'r> {
     /// Where the open heading, link or button began.
     pub(crate) zone_from: usize,
     pub(crate) quotes: usize,
+    /// How much text the open list of choices has held.
+    pub(crate) choices: Option<usize>,
     pub(crate) form: Option<usize>,
     pub(crate) label: Option<(String, usize)>,
     pub(crate) last_field: usize,
@@ -46,6 +50,7 @@ pub(crate) fn read(page: &str, origin: Origin, facts: &mut Facts, rules: &Rules)
         zones: 0,
         zone_from: 0,
         quotes: 0,
+        choices: None,
         form: None,
         label: None,
         last_field,
@@ -82,6 +87,13 @@ impl Reader<'_> {
                 return;
             }
             self.hidden = None;
+        }
+        // Lists of countries and months are no text to read.
+        if let Some(held) = &mut self.choices {
+            *held += text.len();
+            if *held <= LONGEST_CHOICES {
+                return;
+            }
         }
         if self.quotes > 0 {
             self.facts.quoted_bytes += text.len();
@@ -127,8 +139,14 @@ impl Reader<'_> {
                 self.quotes += 1;
                 self.set_zones();
             }
-            Element::Form => self.open_form(tag, at),
-            Element::Field => self.field(tag, at),
+            Element::Form => {
+                self.choices = None;
+                self.open_form(tag, at);
+            }
+            Element::Field => {
+                self.field(tag, at);
+                self.choices = tag.name.is("select").then_some(0);
+            }
             Element::Label => {
                 self.begin_zone(zone::BUTTON);
                 self.label = tag.get("for").map(|id| (id.to_owned(), self.facts.text.len()));
@@ -164,7 +182,11 @@ impl Reader<'_> {
         match name.element {
             Element::Heading => self.end_zone(zone::HEADING),
             Element::Link => self.end_zone(zone::LINK),
-            Element::Button | Element::Choice | Element::Field => self.end_zone(zone::BUTTON),
+            Element::Field => {
+                self.choices = None;
+                self.end_zone(zone::BUTTON);
+            }
+            Element::Button | Element::Choice => self.end_zone(zone::BUTTON),
             Element::Quote => {
                 self.quotes = self.quotes.saturating_sub(1);
                 self.set_zones();
