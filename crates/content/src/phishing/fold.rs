@@ -3,9 +3,8 @@
 
 use unicode_normalization::char::decompose_compatible;
 
+use super::character_references::reference;
 use super::looks::look;
-use super::names::named;
-use crate::entities;
 
 /// Folded text and where in it a letter was replaced by the one it imitates.
 #[derive(Debug, Default, Clone)]
@@ -28,8 +27,6 @@ const PLAIN: [bool; 256] = {
     }
     plain
 };
-/// References that browsers know without a semicolon.
-const BARE_NAMES: [(&str, char); 4] = [("nbsp", ' '), ("copy", '©'), ("shy", '\u{ad}'), ("amp", '&')];
 
 pub(crate) fn fold(text: &str) -> String {
     let mut folded = Folded::default();
@@ -132,39 +129,12 @@ impl Folded {
 
     /// Adds what the text after `&` stands for and says how much of it that was.
     fn reference(&mut self, rest: &str) -> usize {
-        if let Some(number) = rest.strip_prefix('#') {
-            let (hex, digits) = match number.strip_prefix(['x', 'X']) {
-                Some(digits) => (true, digits),
-                None => (false, number),
-            };
-            let radix = if hex { 16 } else { 10 };
-            let len = digits.bytes().take_while(|byte| char::from(*byte).is_digit(radix)).count();
-            if len > 0 {
-                let code = digits[..len].bytes().fold(0_u32, |code, byte| {
-                    code.saturating_mul(radix).saturating_add(char::from(byte).to_digit(radix).unwrap_or(0))
-                });
-                self.character(char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER));
-                let semicolon = usize::from(digits[len..].starts_with(';'));
-                return 1 + usize::from(hex) + len + semicolon;
-            }
-        } else if let Some((c, len)) = named(rest) {
-            self.character(c);
-            return len;
-        } else if let Some((name, c)) = BARE_NAMES.iter().find(|(name, _)| rest.starts_with(name)) {
-            self.character(*c);
-            return name.len() + usize::from(rest[name.len()..].starts_with(';'));
-        } else if let Some(end) = rest.bytes().take(12).position(|byte| byte == b';')
-            && rest.is_char_boundary(end)
-        {
-            let whole = format!("&{};", &rest[..end]);
-            let decoded = entities::decode(&whole);
-            if decoded != whole {
-                decoded.chars().for_each(|c| self.character(c));
-                return end + 1;
-            }
-        }
-        self.bytes.push(b'&');
-        0
+        let Some((c, len)) = reference(rest) else {
+            self.bytes.push(b'&');
+            return 0;
+        };
+        self.character(c);
+        len
     }
 
     fn character(&mut self, c: char) {

@@ -1,9 +1,11 @@
 //! Whether an upload would harvest secrets: passwords, cards, codes, recovery phrases. Pure: it reads the files of a
 //! page, follows nothing outside them, and says what it found and what would help (Spec §1.9, §7).
 
+mod character_references;
 mod claims;
 mod controls;
 mod copies;
+mod destinations;
 mod elements;
 mod facts;
 mod fold;
@@ -16,7 +18,6 @@ mod lists;
 mod literals;
 mod looks;
 mod lures;
-mod names;
 mod payload;
 mod raw_text;
 mod reader;

@@ -1,7 +1,7 @@
 //! Weighs the facts of a page: which rules hit, where, and what they come to together.
 
+use super::destinations::destinations;
 use super::facts::{Facts, zone};
-use super::hosts::{HostKind, Target};
 use super::identity::{Said, said};
 use super::kinds::{Secret, Topic};
 use super::lures::{lures, words};
@@ -129,58 +129,6 @@ fn signs_in(said: &Said, facts: &Facts) -> bool {
         let alone = facts.text.bytes.get(*end).is_none_or(|next| *next == b'\n');
         zones & (zone::TITLE | zone::BUTTON) != 0 || (zones & zone::HEADING != 0 && alone)
     })
-}
-
-fn destinations(
-    asked: &Asked,
-    facts: &Facts,
-    files: &dyn Fn(&str) -> bool,
-    rules: &Rules,
-    hits: &mut Vec<Hit>,
-) {
-    let mut hit = |rule, at, detail: &str| hits.push(Hit { rule, at, detail: detail.to_owned() });
-    for form in asked.forms.iter().filter_map(|form| facts.forms.get(*form)) {
-        match &form.target {
-            Target::Host(host, None) => hit(Rule::SentToOtherSite, form.at, host),
-            Target::Local(path) if !files(path) && !is_page(path) => {
-                hit(Rule::PostedToMissing, form.at, path);
-            }
-            target => elsewhere(target, form.at, &mut hit),
-        }
-    }
-    for (target, at) in &facts.sends {
-        match target {
-            Target::Host(host, None) => hit(Rule::SentByScript, *at, host),
-            target => elsewhere(target, *at, &mut hit),
-        }
-    }
-    for (mark, at) in &facts.marks {
-        if let Mark::Host(number) = mark {
-            let host = rules.script.host(*number);
-            let kind = rules.hosts.kind(
-                host.split('/').next().unwrap_or(host),
-                host.split_once('/').map_or("", |(_, path)| path),
-            );
-            elsewhere(&Target::Host(host.to_owned(), kind), *at, &mut hit);
-        }
-    }
-}
-
-/// What is said of a target wherever it was found.
-fn elsewhere(target: &Target, at: usize, hit: &mut impl FnMut(Rule, usize, &str)) {
-    match target {
-        Target::ServerScript(path) => hit(Rule::SentToServerScript, at, path),
-        Target::Mail => hit(Rule::SentByMail, at, ""),
-        Target::Address(host) => hit(Rule::SentToAddress, at, host),
-        Target::Host(host, Some(HostKind::Bot)) => hit(Rule::SentToBot, at, host),
-        Target::Host(host, Some(HostKind::Relay)) => hit(Rule::SentToRelay, at, host),
-        _ => {}
-    }
-}
-
-fn is_page(path: &str) -> bool {
-    path.ends_with('/')
-        || path.rsplit_once('.').is_some_and(|(_, extension)| matches!(extension, "html" | "htm"))
 }
 
 fn names(said: &Said, facts: &Facts, rules: &Rules, hits: &mut Vec<Hit>) {
