@@ -42,6 +42,10 @@ impl Place {
         if !led && ends_with(&rules.besides, before) && !self.is_in(zone::TITLE) {
             return Evidence::Mention;
         }
+        // Ways to pay are called after their makers.
+        if after.starts_with(b"pay ") || after == b"pay" {
+            return Evidence::Mention;
+        }
         let alone = before.len() + after.len() <= 24;
         let claim = match () {
             () if self.is_in(zone::TITLE) => {

@@ -59,7 +59,7 @@ pub(crate) fn judge(facts: &Facts, files: &dyn Fn(&str) -> bool, rules: &Rules) 
     let asks = !hits.is_empty();
     if asks {
         destinations(&asked, facts, files, rules, &mut hits);
-        names(&said, facts, rules, &mut hits);
+        names(&said, &asked, facts, rules, &mut hits);
         manners(&said, &asked, facts, &mut hits);
         virtues(&said, facts, &mut hits);
     }
@@ -131,10 +131,14 @@ fn signs_in(said: &Said, facts: &Facts) -> bool {
     })
 }
 
-fn names(said: &Said, facts: &Facts, rules: &Rules, hits: &mut Vec<Hit>) {
+fn names(said: &Said, asked: &Asked, facts: &Facts, rules: &Rules, hits: &mut Vec<Hit>) {
+    // Where cards are paid with, the name of a way to pay is no claim to be it.
+    let at_till = !asked.has(Secret::Password) && said.has(Topic::Pressure).is_none();
+    let till = |name: &str| at_till && rules.brands.iter().any(|brand| brand.at_tills && brand.name == name);
     for (rule, name, at) in &said.names {
         // A title about a brand is not a title of the brand.
-        let rule = if *rule == Rule::BrandInTitle && said.about { Rule::BrandText } else { *rule };
+        let mild = *rule == Rule::BrandInTitle && (said.about || till(name));
+        let rule = if mild { Rule::BrandText } else { *rule };
         hits.push(Hit { rule, at: *at, detail: name.clone() });
     }
     let mail: Vec<&str> = said
