@@ -1,7 +1,7 @@
 //! Where the raw text of an element ends: at its own end tag, and for scripts by the older rule that a script may
 //! contain another one inside a comment.
 
-use memchr::memmem;
+use memchr::{memchr_iter, memmem};
 
 /// The length of the raw text that `rest` begins with.
 pub(crate) fn end(rest: &str, name: &str) -> usize {
@@ -13,7 +13,10 @@ pub(crate) fn end(rest: &str, name: &str) -> usize {
 }
 
 fn ends(rest: &str, from: usize) -> impl Iterator<Item = usize> {
-    memmem::find_iter(&rest.as_bytes()[from..], b"</").map(move |at| from + at)
+    let bytes = rest.as_bytes();
+    memchr_iter(b'<', &bytes[from..])
+        .map(move |at| from + at)
+        .filter(move |at| bytes.get(at + 1) == Some(&b'/'))
 }
 
 /// Whether `</name` stands here, followed by what may follow a tag's name.

@@ -156,7 +156,7 @@ impl Reader<'_> {
             Element::Script => self.script_source(tag, at),
             Element::Frame => self.frame(tag, at),
             Element::Meta => self.meta(tag, at),
-            Element::Picture => self.facts.pictures += 1,
+            Element::Picture | Element::Drawing => self.facts.pictures += 1,
             // The title of a drawing; that of a page is raw text.
             Element::Title => self.begin_zone(zone::PICTURE),
             Element::Other | Element::Fallback | Element::Formula | Element::Island => {}

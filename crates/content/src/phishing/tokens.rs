@@ -32,7 +32,7 @@ pub(crate) struct Tokens<'a> {
 const DEEPEST: usize = 256;
 
 fn is_drawing(name: Name) -> bool {
-    name.element == Element::Formula || name.is("svg")
+    matches!(name.element, Element::Drawing | Element::Formula)
 }
 
 impl<'a> Tokens<'a> {
