@@ -1,4 +1,5 @@
-//! Reads the files of a bundle for the check: decompressed, decoded to text, one at a time in memory.
+//! Reads the pages and scripts of a bundle for the check. Their texts are in memory together, because a page is judged
+//! with the scripts it loads; the limits of an upload bound them.
 
 use std::io;
 
