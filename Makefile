@@ -1,9 +1,9 @@
 # Thin on purpose: scripts/ does the work.
 .DEFAULT_GOAL := help
-.PHONY: help run test check e2e torture fuzz bench generate
+.PHONY: help run test check e2e torture fuzz bench generate eval-phishing
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z0-9]+:.*## / {printf "make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 run: ## start the server on http://localhost:8080, data in ./data
 	cargo run --release --locked -p dropleaf -- serve
@@ -38,3 +38,6 @@ bench: ## view, publish and scale against nginx and wastebin
 
 generate: ## rewrite openapi/openapi.json, docs/errors.md, docs/configuration.md
 	UPDATE_GENERATED=1 cargo nextest run --locked --workspace --all-features drift
+
+eval-phishing: ## recall, false alarms and speed of the phishing check; PHISHING_FACTS=FILE adds labelled facts
+	cargo run --release --locked -q -p dropleaf-content --example eval_phishing -- --speed --facts "$(PHISHING_FACTS)"

@@ -6,5 +6,6 @@ mod archives;
 mod hostile;
 mod kinds;
 mod markdown;
+mod phishing;
 mod properties;
 mod support;

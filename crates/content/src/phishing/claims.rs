@@ -1,0 +1,141 @@
+//! Whether a name on a page is claimed or only mentioned, by where it stands and by the words around it.
+
+use super::facts::{Facts, zone};
+use super::kinds::{Phrase, Topic};
+use super::rule::Rule;
+use super::rules::Rules;
+use super::words::{Found, Words};
+
+/// How far a notice of copyright reaches.
+const NOTICE_REACH: usize = 60;
+/// The beginning of a page's text, where its name stands.
+const BEGINNING: usize = 320;
+
+/// A name where it stands.
+pub(crate) struct Place {
+    pub(crate) found: Found<Phrase>,
+    pub(crate) ordinary: bool,
+    pub(crate) zones: u8,
+    pub(crate) at_tills: bool,
+}
+
+pub(crate) enum Evidence {
+    Claim(Rule),
+    OtherWayIn,
+    Mention,
+}
+
+impl Place {
+    fn is_in(&self, zones: u8) -> bool {
+        self.zones & zones != 0
+    }
+
+    pub(crate) fn evidence(&self, body: usize, facts: &Facts, rules: &Rules) -> Evidence {
+        let text = &facts.text.bytes;
+        let before = line_before(text, self.found.start);
+        let after = line_after(text, self.found.end);
+        // "Sign in with X" offers another way in; "sign in with your X account" claims to be it.
+        let led = ends_with(&rules.leads, before);
+        if !led && ends_with(&rules.withs, before) {
+            return Evidence::OtherWayIn;
+        }
+        if !led && ends_with(&rules.besides, before) && !self.is_in(zone::TITLE) {
+            return Evidence::Mention;
+        }
+        // Ways to pay are called after their makers.
+        if after.starts_with(b"pay ") || after == b"pay" {
+            return Evidence::Mention;
+        }
+        let alone = before.len() + after.len() <= 24;
+        let claim = match () {
+            () if self.is_in(zone::TITLE) => {
+                (!self.ordinary || is_only_signing_in(before, after, rules)).then_some(Rule::BrandInTitle)
+            }
+            () if self.is_account(before, after, text, rules) => Some(Rule::BrandAccount),
+            () if is_notice(before) || is_notice_after(after) => Some(Rule::BrandCopyright),
+            () if self.at_tills || self.is_in(zone::LINK | zone::BUTTON) => None,
+            () if self.is_in(zone::PICTURE) => (alone || !self.ordinary).then_some(Rule::BrandPicture),
+            () if self.is_in(zone::HEADING) => (alone || !self.ordinary).then_some(Rule::BrandHeading),
+            () if self.ordinary => None,
+            () => (self.found.start < body + BEGINNING).then_some(Rule::BrandText),
+        };
+        claim.map_or(Evidence::Mention, Evidence::Claim)
+    }
+
+    /// Whether the words around the name make it the account that is asked for.
+    fn is_account(&self, before: &[u8], after: &[u8], text: &[u8], rules: &Rules) -> bool {
+        let signs_in = ends_with(&rules.sign_leads, before);
+        if self.is_in(zone::LINK | zone::BUTTON | zone::SCRIPT) {
+            // The name of a field, such as "X username", asks about X, not for its secrets.
+            let secrets = [
+                &b"password"[..],
+                b"passcode",
+                b"pin",
+                b"account pin",
+                b"account password",
+                b"online id",
+                b"passwort",
+            ];
+            return signs_in || secrets.iter().any(|secret| after.starts_with(secret));
+        }
+        if self.ordinary || self.at_tills {
+            let tailed = begins_with(&rules.account_tails, after);
+            return signs_in && (tailed || (self.at_tills && self.is_in(zone::HEADING)));
+        }
+        // Some spellings end in "account" themselves.
+        let whole = ends_with(&rules.account_tails, &text[self.found.start..self.found.end]);
+        signs_in || whole || begins_with(&rules.tails, after) || ends_with(&rules.leads, before)
+    }
+}
+
+/// A title that says nothing but a name and that one can sign in there.
+fn is_only_signing_in(before: &[u8], after: &[u8], rules: &Rules) -> bool {
+    [before, after].iter().all(|part| {
+        let letters = part.iter().filter(|byte| byte.is_ascii_alphanumeric() || !byte.is_ascii()).count();
+        let signs: usize = rules
+            .phrases
+            .find(part)
+            .filter(|found| found.of == Phrase::Topic(Topic::SignIn))
+            .map(|found| part[found.start..found.end].iter().filter(|byte| **byte != b' ').count())
+            .sum();
+        letters <= signs + 2
+    })
+}
+
+/// The text of the same line before a place, at most as long as we look.
+pub(crate) fn line_before(text: &[u8], at: usize) -> &[u8] {
+    let from = at.saturating_sub(NOTICE_REACH);
+    let line = &text[from..at];
+    let start = memchr::memrchr(b'\n', line).map_or(0, |newline| newline + 1);
+    line[start..].trim_ascii_end()
+}
+
+fn line_after(text: &[u8], at: usize) -> &[u8] {
+    let line = &text[at..(at + NOTICE_REACH).min(text.len())];
+    let end = memchr::memchr(b'\n', line).unwrap_or(line.len());
+    line[..end].trim_ascii_start()
+}
+
+pub(crate) fn ends_with(words: &Words<()>, line: &[u8]) -> bool {
+    let from = line.len().saturating_sub(32);
+    words.find(&line[from..]).any(|found| from + found.end == line.len())
+}
+
+fn begins_with(words: &Words<()>, line: &[u8]) -> bool {
+    let line = line.strip_prefix(b"'s ").unwrap_or(line);
+    words.find(&line[..line.len().min(32)]).next().is_some_and(|found| found.start == 0)
+}
+
+fn is_notice(before: &[u8]) -> bool {
+    let tail = &before[before.len().saturating_sub(40)..];
+    memchr::memmem::find(tail, "©".as_bytes()).is_some()
+        || memchr::memmem::find(tail, b"copyright").is_some()
+        || memchr::memmem::find(tail, b"(c) ").is_some()
+}
+
+fn is_notice_after(after: &[u8]) -> bool {
+    let head = &after[..after.len().min(24)];
+    memchr::memmem::find(head, "©".as_bytes()).is_some()
+        || memchr::memmem::find(head, b"all rights").is_some()
+        || memchr::memmem::find(head, b"inc.").is_some()
+}

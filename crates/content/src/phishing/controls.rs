@@ -1,0 +1,135 @@
+//! Forms and fields: what a person could fill in, by which words, and where it would go.
+
+use super::facts::{Field, Form, zone};
+use super::fold::{exact, fold};
+use super::reader::Reader;
+use super::tag::Tag;
+
+/// Attributes that say what a field is for.
+const HINTS: [&str; 8] =
+    ["name", "id", "placeholder", "aria-label", "autocomplete", "title", "data-label", "formcontrolname"];
+const LONGEST_HINT: usize = 200;
+const MOST_FIELDS: usize = 2000;
+const MOST_FORMS: usize = 2000;
+
+impl Reader<'_> {
+    pub(crate) fn close_label(&mut self) {
+        let Some((id, from)) = self.label.take() else { return };
+        let text = &self.facts.text.bytes[from.min(self.facts.text.len())..];
+        if text.len() <= LONGEST_HINT && self.facts.labels.len() < 2000 {
+            self.facts.labels.push((id, String::from_utf8_lossy(text).trim().to_owned()));
+        }
+    }
+
+    pub(crate) fn open_form(&mut self, tag: &Tag<'_>, at: usize) {
+        if self.facts.forms.len() >= MOST_FORMS {
+            return;
+        }
+        let target = self.rules.hosts.target(tag.get("action").unwrap_or_default());
+        self.form = Some(self.facts.forms.len());
+        self.facts.forms.push(Form { target, at });
+    }
+
+    /// A button may send its form elsewhere.
+    pub(crate) fn form_target(&mut self, action: Option<&str>, at: usize) {
+        if let Some(action) = action {
+            let target = self.rules.hosts.target(action);
+            self.facts.sends.push((target, at));
+        }
+    }
+
+    pub(crate) fn field(&mut self, tag: &Tag<'_>, at: usize) {
+        self.facts.live_quote |= self.quotes > 0;
+        if self.facts.fields.len() >= MOST_FIELDS {
+            return;
+        }
+        let kind = exact(tag.get("type").unwrap_or_default()).trim().to_owned();
+        if matches!(kind.as_str(), "submit" | "image" | "button") {
+            self.form_target(tag.get("formaction"), at);
+            for name in ["value", "alt"] {
+                if let Some(text) = tag.get(name) {
+                    self.facts.add_aside(text, at, zone::BUTTON);
+                }
+            }
+            self.asset(tag.get("src"), at);
+            return;
+        }
+        // Before the placeholder becomes a text of the page: it is not its own label.
+        let before = self.text_before();
+        for text in ["placeholder", "aria-label"].iter().filter_map(|name| tag.get(name)) {
+            self.facts.add_aside(text, at, zone::BUTTON);
+        }
+        let mut hint = String::new();
+        for value in HINTS.iter().filter_map(|name| tag.get(name)).filter(|value| value.len() <= LONGEST_HINT)
+        {
+            hint.push_str(&fold(value));
+            hint.push('\n');
+            hint.push_str(&fold(&words_of(value)));
+            hint.push('\n');
+        }
+        let labelled = ["placeholder", "aria-label"]
+            .iter()
+            .any(|name| tag.get(name).is_some_and(|value| value.trim().len() > 1));
+        if !labelled {
+            hint.push_str(&before);
+        }
+        if self.origin.hidden && kind != "hidden" {
+            self.facts.hidden_field.get_or_insert(at);
+        }
+        self.facts.fields.push(Field {
+            at,
+            tag: ["textarea", "select"].into_iter().find(|name| tag.name.is(name)).unwrap_or("input"),
+            kind,
+            id: tag.get("id").unwrap_or_default().to_owned(),
+            stem: tag.get("name").or(tag.get("id")).and_then(stem_of),
+            hint,
+            text_at: self.facts.text.len(),
+            form: self.form,
+            one_letter: tag.get("maxlength").is_some_and(|length| length.trim() == "1"),
+            disabled: tag.get("disabled").is_some() || tag.get("readonly").is_some(),
+        });
+        self.last_field = self.facts.text.len();
+    }
+
+    /// The line before a field is its label if it is short.
+    fn text_before(&self) -> String {
+        let text = &self.facts.text.bytes[self.last_field.min(self.facts.text.len())..];
+        let text = &text[text.len().saturating_sub(120)..];
+        let text = String::from_utf8_lossy(text);
+        let line = text.trim_end().rsplit('\n').next().unwrap_or_default().trim();
+        if line.len() <= 48 { line.to_owned() } else { String::new() }
+    }
+}
+
+/// `word` of `word12`.
+fn stem_of(name: &str) -> Option<String> {
+    let stem = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == ']');
+    (stem.len() < name.len() && !stem.is_empty() && stem.len() < 40).then(|| stem.to_owned())
+}
+
+/// `cardNumber_2` as `card Number 2`.
+fn words_of(name: &str) -> String {
+    let mut words = String::with_capacity(name.len() + 8);
+    let mut small = false;
+    for c in name.chars() {
+        if c.is_uppercase() && small {
+            words.push(' ');
+        }
+        small = c.is_lowercase();
+        words.push(if matches!(c, '_' | '-' | '.' | '[' | ']') { ' ' } else { c });
+    }
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_taken_apart() {
+        assert_eq!(words_of("cardNumber_2"), "card Number 2");
+        assert_eq!(stem_of("word12").as_deref(), Some("word"));
+        assert_eq!(stem_of("word"), None);
+        assert_eq!(stem_of("12"), None);
+    }
+}

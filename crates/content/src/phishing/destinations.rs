@@ -1,0 +1,61 @@
+//! Where what is typed into a page would go, by form or by script.
+
+use super::facts::Facts;
+use super::hosts::{HostKind, Target};
+use super::rule::Rule;
+use super::rules::Rules;
+use super::score::Hit;
+use super::script_words::Mark;
+use super::secrets::Asked;
+
+pub(crate) fn destinations(
+    asked: &Asked,
+    facts: &Facts,
+    files: &dyn Fn(&str) -> bool,
+    rules: &Rules,
+    hits: &mut Vec<Hit>,
+) {
+    let mut hit = |rule, at, detail: &str| hits.push(Hit { rule, at, detail: detail.to_owned() });
+    for form in asked.forms.iter().filter_map(|form| facts.forms.get(*form)) {
+        match &form.target {
+            Target::Host(host, None) => hit(Rule::SentToOtherSite, form.at, host),
+            Target::Local(path) if !files(path) && !is_page(path) => {
+                hit(Rule::PostedToMissing, form.at, path);
+            }
+            target => elsewhere(target, form.at, &mut hit),
+        }
+    }
+    for (target, at) in &facts.sends {
+        match target {
+            Target::Host(host, None) => hit(Rule::SentByScript, *at, host),
+            target => elsewhere(target, *at, &mut hit),
+        }
+    }
+    for (mark, at) in &facts.marks {
+        if let Mark::Host(number) = mark {
+            let host = rules.script.host(*number);
+            let kind = rules.hosts.kind(
+                host.split('/').next().unwrap_or(host),
+                host.split_once('/').map_or("", |(_, path)| path),
+            );
+            elsewhere(&Target::Host(host.to_owned(), kind), *at, &mut hit);
+        }
+    }
+}
+
+/// What is said of a target wherever it was found.
+fn elsewhere(target: &Target, at: usize, hit: &mut impl FnMut(Rule, usize, &str)) {
+    match target {
+        Target::ServerScript(path) => hit(Rule::SentToServerScript, at, path),
+        Target::Mail => hit(Rule::SentByMail, at, ""),
+        Target::Address(host) => hit(Rule::SentToAddress, at, host),
+        Target::Host(host, Some(HostKind::Bot)) => hit(Rule::SentToBot, at, host),
+        Target::Host(host, Some(HostKind::Relay)) => hit(Rule::SentToRelay, at, host),
+        _ => {}
+    }
+}
+
+fn is_page(path: &str) -> bool {
+    path.ends_with('/')
+        || path.rsplit_once('.').is_some_and(|(_, extension)| matches!(extension, "html" | "htm"))
+}

@@ -1,0 +1,202 @@
+//! The elements that reading a page depends on, found by their names packed into numbers.
+
+/// What an element means to the reader.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Element {
+    Other,
+    Heading,
+    Link,
+    Button,
+    Choice,
+    Quote,
+    Form,
+    Field,
+    Label,
+    Image,
+    Reference,
+    Script,
+    Frame,
+    Meta,
+    Picture,
+    Drawing,
+    Title,
+    Fallback,
+    Formula,
+    Island,
+}
+
+/// Does not end a word.
+const INLINE: u8 = 1;
+/// Ends a drawing, however deep.
+const BREAKS_OUT: u8 = 2;
+/// Its content is not markup.
+const RAW: u8 = 4;
+
+/// In the order of their names, so that they can be searched.
+#[rustfmt::skip]
+const ELEMENTS: [(&str, Element, u8); 84] = [
+    ("a", Element::Link, INLINE),
+    ("abbr", Element::Other, INLINE),
+    ("annotation-xml", Element::Island, 0),
+    ("b", Element::Other, INLINE | BREAKS_OUT),
+    ("base", Element::Reference, 0),
+    ("bdi", Element::Other, INLINE),
+    ("bdo", Element::Other, INLINE),
+    ("big", Element::Other, INLINE | BREAKS_OUT),
+    ("blockquote", Element::Other, BREAKS_OUT),
+    ("body", Element::Other, BREAKS_OUT),
+    ("br", Element::Other, BREAKS_OUT),
+    ("button", Element::Button, 0),
+    ("canvas", Element::Picture, 0),
+    ("center", Element::Other, BREAKS_OUT),
+    ("cite", Element::Other, INLINE),
+    ("code", Element::Quote, INLINE | BREAKS_OUT),
+    ("dd", Element::Other, BREAKS_OUT),
+    ("del", Element::Other, INLINE),
+    ("desc", Element::Island, 0),
+    ("div", Element::Other, BREAKS_OUT),
+    ("dl", Element::Other, BREAKS_OUT),
+    ("dt", Element::Other, BREAKS_OUT),
+    ("em", Element::Other, INLINE | BREAKS_OUT),
+    ("embed", Element::Frame, BREAKS_OUT),
+    ("font", Element::Other, INLINE),
+    ("foreignobject", Element::Island, 0),
+    ("form", Element::Form, 0),
+    ("frame", Element::Frame, 0),
+    ("h1", Element::Heading, BREAKS_OUT),
+    ("h2", Element::Heading, BREAKS_OUT),
+    ("h3", Element::Heading, BREAKS_OUT),
+    ("h4", Element::Other, BREAKS_OUT),
+    ("h5", Element::Other, BREAKS_OUT),
+    ("h6", Element::Other, BREAKS_OUT),
+    ("head", Element::Other, BREAKS_OUT),
+    ("hr", Element::Other, BREAKS_OUT),
+    ("i", Element::Other, INLINE | BREAKS_OUT),
+    ("iframe", Element::Frame, RAW),
+    ("image", Element::Image, 0),
+    ("img", Element::Image, BREAKS_OUT),
+    ("input", Element::Field, 0),
+    ("ins", Element::Other, INLINE),
+    ("kbd", Element::Other, INLINE),
+    ("label", Element::Label, 0),
+    ("legend", Element::Heading, 0),
+    ("li", Element::Other, BREAKS_OUT),
+    ("link", Element::Reference, 0),
+    ("listing", Element::Other, BREAKS_OUT),
+    ("mark", Element::Other, INLINE),
+    ("math", Element::Formula, 0),
+    ("menu", Element::Other, BREAKS_OUT),
+    ("meta", Element::Meta, BREAKS_OUT),
+    ("nobr", Element::Other, INLINE | BREAKS_OUT),
+    ("noembed", Element::Fallback, RAW),
+    ("noframes", Element::Fallback, RAW),
+    ("object", Element::Frame, 0),
+    ("ol", Element::Other, BREAKS_OUT),
+    ("option", Element::Choice, 0),
+    ("p", Element::Other, BREAKS_OUT),
+    ("plaintext", Element::Other, RAW),
+    ("pre", Element::Quote, BREAKS_OUT),
+    ("q", Element::Other, INLINE),
+    ("ruby", Element::Other, BREAKS_OUT),
+    ("s", Element::Other, INLINE | BREAKS_OUT),
+    ("samp", Element::Quote, INLINE),
+    ("script", Element::Script, RAW),
+    ("select", Element::Field, 0),
+    ("small", Element::Other, INLINE | BREAKS_OUT),
+    ("span", Element::Other, INLINE | BREAKS_OUT),
+    ("strike", Element::Other, BREAKS_OUT),
+    ("strong", Element::Other, INLINE | BREAKS_OUT),
+    ("style", Element::Other, RAW),
+    ("sub", Element::Other, INLINE | BREAKS_OUT),
+    ("sup", Element::Other, INLINE | BREAKS_OUT),
+    ("svg", Element::Drawing, 0),
+    ("table", Element::Other, BREAKS_OUT),
+    ("textarea", Element::Field, RAW),
+    ("title", Element::Title, RAW),
+    ("tt", Element::Other, INLINE | BREAKS_OUT),
+    ("u", Element::Other, INLINE | BREAKS_OUT),
+    ("ul", Element::Other, BREAKS_OUT),
+    ("var", Element::Other, INLINE | BREAKS_OUT),
+    ("wbr", Element::Other, INLINE),
+    ("xmp", Element::Other, RAW),
+];
+
+const KEYS: [u128; ELEMENTS.len()] = {
+    let mut keys = [0; ELEMENTS.len()];
+    let mut at = 0;
+    while at < keys.len() {
+        keys[at] = pack(ELEMENTS[at].0.as_bytes());
+        at += 1;
+    }
+    keys
+};
+
+/// The first sixteen letters of a name, small, as a number of the same order.
+const fn pack(name: &[u8]) -> u128 {
+    let len = if name.len() < 16 { name.len() } else { 16 };
+    let mut packed = 0;
+    let mut at = 0;
+    while at < len {
+        packed = packed << 8 | name[at].to_ascii_lowercase() as u128;
+        at += 1;
+    }
+    if len == 0 { 0 } else { packed << (8 * (16 - len)) }
+}
+
+/// The name of a tag.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Name {
+    key: u128,
+    pub(crate) element: Element,
+    traits: u8,
+}
+
+impl Name {
+    pub(crate) fn new(name: &str) -> Self {
+        let key = pack(name.as_bytes());
+        match KEYS.binary_search(&key) {
+            Ok(at) => Self { key, element: ELEMENTS[at].1, traits: ELEMENTS[at].2 },
+            Err(_) => Self { key, element: Element::Other, traits: 0 },
+        }
+    }
+
+    pub(crate) fn is_inline(self) -> bool {
+        self.traits & INLINE != 0
+    }
+
+    pub(crate) fn breaks_out(self) -> bool {
+        self.traits & BREAKS_OUT != 0
+    }
+
+    pub(crate) fn has_raw_text(self) -> bool {
+        self.traits & RAW != 0
+    }
+
+    pub(crate) fn is(self, name: &str) -> bool {
+        self.key == pack(name.as_bytes())
+    }
+
+    pub(crate) fn text(self) -> String {
+        self.key.to_be_bytes().into_iter().filter(|byte| *byte != 0).map(char::from).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn elements_are_in_order_and_found() {
+        assert!(KEYS.is_sorted());
+        for (name, element, _) in ELEMENTS {
+            assert_eq!(Name::new(name).element, element);
+            assert_eq!(Name::new(&name.to_ascii_uppercase()).text(), name);
+        }
+        assert!(
+            Name::new("SPAN").is_inline()
+                && Name::new("div").breaks_out()
+                && Name::new("style").has_raw_text()
+        );
+        assert_eq!(Name::new("x-a").element, Element::Other);
+    }
+}

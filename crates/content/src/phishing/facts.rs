@@ -1,0 +1,160 @@
+//! What one page shows to a reader of its source: texts, fields, forms, addresses and what its scripts do.
+//! Gathered by [`super::reader`] and [`super::script`]; judged elsewhere.
+
+use std::collections::BTreeMap;
+
+use super::fold::Folded;
+use super::hosts::Target;
+use super::script_words::Mark;
+
+/// Where a text stands. A text can stand in several places at once.
+pub(crate) mod zone {
+    pub(crate) const TITLE: u8 = 1;
+    pub(crate) const HEADING: u8 = 2;
+    pub(crate) const PICTURE: u8 = 4;
+    pub(crate) const LINK: u8 = 8;
+    pub(crate) const BUTTON: u8 = 16;
+    pub(crate) const QUOTE: u8 = 32;
+    pub(crate) const SCRIPT: u8 = 64;
+}
+
+/// Texts beyond this are not looked at: nobody reads eight million letters before signing in.
+const MOST_TEXT: usize = 8 << 20;
+const MOST_USES: usize = 5000;
+
+#[derive(Debug, Default)]
+pub(crate) struct Facts {
+    pub(crate) text: Folded,
+    /// Places in `text` and where in the file they come from.
+    origins: Vec<(usize, usize)>,
+    /// Places in `text` from which on these zones are open.
+    zones: Vec<(usize, u8)>,
+    pub(crate) fields: Vec<Field>,
+    pub(crate) forms: Vec<Form>,
+    /// Texts of labels by the field they are for.
+    pub(crate) labels: Vec<(String, String)>,
+    pub(crate) links: usize,
+    pub(crate) dead_links: usize,
+    pub(crate) uses: Vec<Use>,
+    pub(crate) sends: Vec<(Target, usize)>,
+    pub(crate) marks: BTreeMap<Mark, usize>,
+    pub(crate) local_scripts: Vec<String>,
+    /// A mark of copying, and the address it names.
+    pub(crate) copied: Option<(usize, String)>,
+    /// A field came out of packed text.
+    pub(crate) hidden_field: Option<usize>,
+    pub(crate) quoted_bytes: usize,
+    /// How much packed text was read so far.
+    pub(crate) packed_bytes: usize,
+    /// Bytes that were looked at, each time they were: what must not grow faster than the page.
+    pub(crate) work: usize,
+    /// How many calls were looked at for their address.
+    pub(crate) addresses: usize,
+    /// A form stands inside quoted code, so the quoting is a pretence.
+    pub(crate) live_quote: bool,
+    pub(crate) has_script: bool,
+    pub(crate) pictures: usize,
+    pub(crate) phone: Option<usize>,
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct Field {
+    pub(crate) at: usize,
+    pub(crate) tag: &'static str,
+    pub(crate) kind: String,
+    pub(crate) id: String,
+    /// The name without the number it ends in, if it does.
+    pub(crate) stem: Option<String>,
+    /// Names, placeholders and labels, folded, one on a line.
+    pub(crate) hint: String,
+    /// The place in the text before which its label stands.
+    pub(crate) text_at: usize,
+    pub(crate) form: Option<usize>,
+    pub(crate) one_letter: bool,
+    pub(crate) disabled: bool,
+}
+
+#[derive(Debug)]
+pub(crate) struct Form {
+    pub(crate) target: Target,
+    pub(crate) at: usize,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum UseKind {
+    Asset,
+    Link,
+    Frame,
+}
+
+/// Something of another place that the page uses or names.
+#[derive(Debug)]
+pub(crate) struct Use {
+    pub(crate) kind: UseKind,
+    pub(crate) target: Target,
+    /// The address speaks of accounts.
+    pub(crate) account: bool,
+    pub(crate) at: usize,
+}
+
+impl Facts {
+    pub(crate) fn add_text(&mut self, text: &str, at: usize) {
+        self.work += text.len();
+        if self.text.len() < MOST_TEXT {
+            self.origins.push((self.text.len(), at));
+            self.text.add(text);
+        }
+    }
+
+    /// A short text of its own, such as the name of a picture.
+    pub(crate) fn add_aside(&mut self, text: &str, at: usize, zone: u8) {
+        let open = self.zones.last().map_or(0, |(_, zones)| *zones);
+        self.text.break_line();
+        self.set_zone(open | zone);
+        self.add_text(text, at);
+        self.text.break_line();
+        self.set_zone(open);
+    }
+
+    pub(crate) fn set_zone(&mut self, zones: u8) {
+        let at = self.text.len();
+        match self.zones.last_mut() {
+            Some((_, last)) if *last == zones => {}
+            Some((since, last)) if *since == at => *last = zones,
+            _ => self.zones.push((at, zones)),
+        }
+    }
+
+    pub(crate) fn zone_at(&self, at: usize) -> u8 {
+        let after = self.zones.partition_point(|(since, _)| *since <= at);
+        after.checked_sub(1).map_or(0, |last| self.zones[last].1)
+    }
+
+    /// Where in the file a place of the text comes from.
+    pub(crate) fn origin(&self, at: usize) -> usize {
+        let after = self.origins.partition_point(|(since, _)| *since <= at);
+        after.checked_sub(1).map_or(0, |last| self.origins[last].1)
+    }
+
+    /// The text of the first element in a zone, such as the title.
+    pub(crate) fn first_in(&self, zone: u8) -> &str {
+        let Some(place) = self.zones.iter().position(|(_, zones)| zones & zone != 0) else { return "" };
+        let start = self.zones[place].0;
+        let end = self.zones.get(place + 1).map_or(self.text.len(), |(end, _)| *end);
+        std::str::from_utf8(&self.text.bytes[start..end]).unwrap_or_default().trim()
+    }
+
+    pub(crate) fn add_use(&mut self, used: Use) {
+        if self.uses.len() < MOST_USES {
+            self.uses.push(used);
+        }
+    }
+
+    pub(crate) fn mark(&mut self, mark: Mark, at: usize) {
+        self.marks.entry(mark).or_insert(at);
+    }
+
+    pub(crate) fn has(&self, mark: Mark) -> bool {
+        self.marks.contains_key(&mark)
+    }
+}

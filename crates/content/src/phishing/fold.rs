@@ -1,0 +1,265 @@
+//! Folds text to the letters a reader sees: small letters without accents, look-alikes of other alphabets as Latin,
+//! characters of no width gone, entities decoded, white space single. Words of our lists are folded the same way.
+
+use unicode_normalization::char::decompose_compatible;
+
+use super::character_references::reference;
+use super::looks::look;
+
+/// Folded text and where in it a letter was replaced by the one it imitates.
+#[derive(Debug, Default, Clone)]
+pub(crate) struct Folded {
+    pub(crate) bytes: Vec<u8>,
+    bent: Vec<usize>,
+    /// Letters stay themselves: for addresses, where an imitation is another place.
+    exact: bool,
+}
+
+const MOST_BENT: usize = 1 << 16;
+/// Bytes that fold to themselves.
+const PLAIN: [bool; 256] = {
+    let mut plain = [false; 256];
+    let mut byte: u8 = 0x21;
+    while byte < 0x7f {
+        let special = matches!(byte, b'A'..=b'Z' | b'0' | b'1' | b'&' | b',');
+        plain[byte as usize] = !special;
+        byte += 1;
+    }
+    plain
+};
+
+pub(crate) fn fold(text: &str) -> String {
+    let mut folded = Folded::default();
+    folded.add(text);
+    String::from_utf8(folded.bytes).unwrap_or_default().trim().to_owned()
+}
+
+/// Decoded and in small letters, but with every letter itself.
+pub(crate) fn exact(text: &str) -> String {
+    let mut folded = Folded { exact: true, ..Folded::default() };
+    folded.add(text);
+    String::from_utf8(folded.bytes).unwrap_or_default()
+}
+
+impl Folded {
+    pub(crate) fn len(&self) -> usize {
+        self.bytes.len()
+    }
+
+    /// Ends a word: what stands on both sides of a block does not belong together.
+    pub(crate) fn break_line(&mut self) {
+        while self.bytes.last() == Some(&b' ') {
+            self.bytes.pop();
+        }
+        if self.bytes.last().is_some_and(|last| *last != b'\n') {
+            self.bytes.push(b'\n');
+        }
+    }
+
+    /// Whether a letter between these places was an imitation.
+    pub(crate) fn is_bent(&self, from: usize, to: usize) -> bool {
+        let first = self.bent.partition_point(|at| *at < from);
+        self.bent.get(first).is_some_and(|at| *at < to)
+    }
+
+    pub(crate) fn add(&mut self, text: &str) {
+        let bytes = text.as_bytes();
+        self.bytes.reserve(bytes.len());
+        let mut at = 0;
+        while at < bytes.len() {
+            let plain = bytes[at..].iter().take_while(|byte| PLAIN[usize::from(**byte)]).count();
+            self.bytes.extend_from_slice(&bytes[at..at + plain]);
+            at += plain;
+            let Some(&byte) = bytes.get(at) else { return };
+            at += 1;
+            match byte {
+                b'I' => self.capital_i(bytes.get(at.wrapping_sub(2)).copied(), bytes.get(at).copied()),
+                b'A'..=b'Z' => self.bytes.push(byte | 0x20),
+                // Commas come and go; what they separate stays apart.
+                b' ' | b'\t' | b'\n' | b'\r' | b'\x0c' | b',' => self.space(),
+                b'0' | b'1' => self.digit(byte, bytes.get(at).copied()),
+                b'&' => at += self.reference(&text[at..]),
+                0..=0x7f => self.bytes.push(byte),
+                _ => {
+                    at -= 1;
+                    let Some(c) = text[at..].chars().next() else { return };
+                    at += c.len_utf8();
+                    self.character(c);
+                }
+            }
+        }
+    }
+
+    fn space(&mut self) {
+        if !matches!(self.bytes.last(), None | Some(b' ' | b'\n')) {
+            self.bytes.push(b' ');
+        }
+    }
+
+    /// `PayPaI`: a capital at the end of a small word is the letter it looks like.
+    fn capital_i(&mut self, before: Option<u8>, next: Option<u8>) {
+        let ends_word = next.is_none_or(|next| !next.is_ascii_alphanumeric());
+        if !self.exact && ends_word && before.is_some_and(|before| before.is_ascii_lowercase()) {
+            self.bend(b'l');
+        } else {
+            self.bytes.push(b'i');
+        }
+    }
+
+    /// `paypa1` and `micr0soft`: a digit inside a word is the letter it looks like.
+    fn digit(&mut self, digit: u8, next: Option<u8>) {
+        let after_letter = self.bytes.last().is_some_and(u8::is_ascii_alphabetic);
+        let before_letter = next.is_some_and(|next| next.is_ascii_alphabetic());
+        let ends_word = next.is_none_or(|next| !next.is_ascii_alphanumeric());
+        let begins_word = self.bytes.last().is_none_or(|last| !last.is_ascii_alphanumeric()) && digit == b'0';
+        let inside = after_letter && (before_letter || (ends_word && digit == b'1'));
+        if !self.exact && (inside || (begins_word && before_letter)) {
+            self.bend(if digit == b'0' { b'o' } else { b'l' });
+        } else {
+            self.bytes.push(digit);
+        }
+    }
+
+    fn bend(&mut self, letter: u8) {
+        if self.bent.len() < MOST_BENT {
+            self.bent.push(self.bytes.len());
+        }
+        self.bytes.push(letter);
+    }
+
+    /// Adds what the text after `&` stands for and says how much of it that was.
+    fn reference(&mut self, rest: &str) -> usize {
+        let Some((c, len)) = reference(rest) else {
+            self.bytes.push(b'&');
+            return 0;
+        };
+        self.character(c);
+        len
+    }
+
+    fn character(&mut self, c: char) {
+        match u32::from(c) {
+            0x20..=0x7e => {
+                let mut buffer = [0; 4];
+                let plain: &str = c.encode_utf8(&mut buffer);
+                if c == '&' { self.bytes.push(b'&') } else { self.add(plain) }
+            }
+            0..=0x1f
+            | 0x7f..=0xa0
+            | 0x1680
+            | 0x2000..=0x200a
+            | 0x2028
+            | 0x2029
+            | 0x202f
+            | 0x205f
+            | 0x3000 => {
+                self.space();
+            }
+            0x2018 | 0x2019 | 0x2bc | 0xb4 => self.bytes.push(b'\''),
+            // Soft hyphen, joiners, marks of direction, variation selectors, accents that stand alone, tags.
+            0xad
+            | 0x300..=0x36f
+            | 0x180b..=0x180e
+            | 0x200b..=0x200f
+            | 0x202a..=0x202e
+            | 0x2060..=0x206f
+            | 0xfe00..=0xfe0f
+            | 0xfeff
+            | 0xe0000..=0xe0fff => {}
+            // Scripts in which nothing imitates Latin, and whose letters must stay as they are.
+            0x590..=0x1cff | 0x2e80..=0xa6ff | 0xac00..=0xd7ff | 0x1f000..=0x1faff => self.push(c),
+            _ => self.letter(c),
+        }
+    }
+
+    fn push(&mut self, c: char) {
+        self.bytes.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes());
+    }
+
+    fn letter(&mut self, c: char) {
+        let small = match c {
+            'А'..='Я' => char::from_u32(u32::from(c) + 0x20).unwrap_or(c),
+            'а'..='я' => c,
+            _ => c.to_lowercase().next().unwrap_or(c),
+        };
+        if self.exact {
+            self.push(small);
+            return;
+        }
+        if let Some(latin) = look(small) {
+            self.bend(latin);
+            return;
+        }
+        if matches!(small, 'а'..='я') {
+            self.push(small);
+            return;
+        }
+        let mut latin = false;
+        let mut rest = None;
+        decompose_compatible(small, |part| {
+            let part = part.to_lowercase().next().unwrap_or(part);
+            if part.is_ascii() {
+                latin = true;
+                // Accents are honest; letters of another block that turn out to be Latin are not.
+                if u32::from(small) > 0x24f && !matches!(u32::from(small), 0x1e00..=0x1eff) {
+                    self.bend(part as u8);
+                } else {
+                    self.bytes.push(part as u8);
+                }
+            } else if rest.is_none() && !matches!(u32::from(part), 0x300..=0x36f) {
+                rest = Some(part);
+            }
+        });
+        if !latin {
+            let part = rest.unwrap_or(small);
+            match look(part) {
+                Some(letter) => self.bend(letter),
+                None => self.push(part),
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn readers_see_the_same_word() {
+        for text in [
+            "PayPal",
+            "P\u{430}yP\u{430}l",
+            "Ρ\u{430}уР\u{430}l",
+            "Pay\u{200b}Pal",
+            "P&#97;yPal",
+            "&#80aypal",
+            "Pay&shy;P&#0000000097;l",
+            "ｐａｙｐａｌ",
+            "𝐏𝐚𝐲𝐏𝐚𝐥",
+            "PayPaI",
+            "P&alpha;yP&acy;l",
+            "&Rho;ayPal",
+            "paypa1",
+            "PÁYPÀL",
+            "&zwnj;paypal",
+        ] {
+            assert_eq!(fold(text), "paypal", "{text}");
+        }
+    }
+
+    #[test]
+    fn space_is_single_and_other_scripts_stay() {
+        assert_eq!(fold(" a\n\t b&nbsp;&nbsp;c\u{3000}d "), "a b c d");
+        assert_eq!(fold("密码 비밀번호 كلمة"), "密码 비밀번호 كلمة");
+        assert_eq!(fold("AT&T &amp; &copy 2024 &bogus; 10 h1 x"), "at&t & © 2024 &bogus; 10 hl x");
+    }
+
+    #[test]
+    fn imitations_are_remembered_by_place() {
+        let mut folded = Folded::default();
+        folded.add("ok P\u{430}ypal");
+        assert!(folded.is_bent(3, 9));
+        assert!(!folded.is_bent(0, 2));
+        assert!(!folded.is_bent(5, 9));
+    }
+}

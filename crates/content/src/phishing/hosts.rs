@@ -1,0 +1,183 @@
+//! What kind of place an address leads to, by lists of hosts and by its looks alone. Nothing is looked up.
+
+use std::collections::HashMap;
+
+use super::fold::exact;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum HostKind {
+    Bot,
+    Relay,
+    Nowhere,
+    Payment,
+    Neutral,
+    Brand(u16),
+}
+
+impl HostKind {
+    pub(crate) fn parse(name: &str) -> Option<Self> {
+        Some(match name {
+            "bot" => Self::Bot,
+            "relay" => Self::Relay,
+            "nowhere" => Self::Nowhere,
+            "payment" => Self::Payment,
+            "neutral" => Self::Neutral,
+            _ => return None,
+        })
+    }
+}
+
+/// Where a form or script would send what it has.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Target {
+    /// Nothing leaves: an empty action, a fragment, a script's own business.
+    Nowhere,
+    /// A relative path.
+    Local(String),
+    /// A relative path of a program that runs on a server.
+    ServerScript(String),
+    Mail,
+    /// A bare network address.
+    Address(String),
+    Host(String, Option<HostKind>),
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct Hosts {
+    /// By host; most entries have no path.
+    known: HashMap<String, Vec<(String, HostKind)>>,
+}
+
+const SCRIPTS: [&str; 10] = ["php", "asp", "aspx", "ashx", "jsp", "cgi", "pl", "do", "cfm", "phtml"];
+/// The form target of a well-known beginner's example.
+const EXAMPLE_SCRIPT: &str = "action_page.php";
+const LONGEST: usize = 2048;
+
+impl Hosts {
+    pub(crate) fn add(&mut self, entry: &str, kind: HostKind) {
+        let (host, path) = entry.split_once('/').unwrap_or((entry, ""));
+        self.known.entry(host.to_ascii_lowercase()).or_default().push((path.to_ascii_lowercase(), kind));
+    }
+
+    /// The most particular entry for a host and path.
+    pub(crate) fn kind(&self, host: &str, path: &str) -> Option<HostKind> {
+        let path = path.trim_start_matches('/').to_ascii_lowercase();
+        let mut name = host;
+        loop {
+            let entries = self.known.get(name).map(Vec::as_slice).unwrap_or_default();
+            let fitting = entries.iter().filter(|(start, _)| path.starts_with(start.as_str()));
+            if let Some((_, kind)) = fitting.max_by_key(|(start, _)| start.len()) {
+                return Some(*kind);
+            }
+            name = name.split_once('.')?.1;
+        }
+    }
+
+    /// Reads an address as it stands in a page, entities and all.
+    pub(crate) fn target(&self, address: &str) -> Target {
+        if address.len() > LONGEST {
+            return Target::Nowhere;
+        }
+        let folded = exact(address);
+        let address: String = folded.chars().filter(|c| !c.is_whitespace()).collect();
+        let (scheme, rest) = match address.split_once(':') {
+            Some((scheme, rest)) if scheme.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'+') => {
+                (scheme, rest)
+            }
+            _ => ("", address.as_str()),
+        };
+        match scheme {
+            "mailto" => return Target::Mail,
+            "" | "http" | "https" | "ws" | "wss" => {}
+            _ => return Target::Nowhere,
+        }
+        let rest = rest.replace('\\', "/");
+        let Some(after) = rest.strip_prefix("//") else { return local(&rest) };
+        let (authority, path) = after.split_at(after.find(['/', '?', '#']).unwrap_or(after.len()));
+        let host = authority.rsplit('@').next().unwrap_or(authority);
+        let host = host.split(':').next().unwrap_or(host).trim_end_matches('.');
+        if host.is_empty() {
+            return Target::Nowhere;
+        }
+        match self.kind(host, path) {
+            Some(HostKind::Nowhere) => Target::Nowhere,
+            None if is_reserved(host) => Target::Nowhere,
+            None if is_address(host) => Target::Address(host.to_owned()),
+            kind => Target::Host(host.to_owned(), kind),
+        }
+    }
+}
+
+fn local(path: &str) -> Target {
+    let bare = path.split(['?', '#']).next().unwrap_or_default();
+    if bare.is_empty() || matches!(bare, "." | "./") {
+        return Target::Nowhere;
+    }
+    let name = bare.rsplit('/').next().unwrap_or(bare);
+    match name.rsplit_once('.') {
+        Some((_, extension)) if SCRIPTS.contains(&extension) && name != EXAMPLE_SCRIPT => {
+            Target::ServerScript(bare.to_owned())
+        }
+        _ if name == EXAMPLE_SCRIPT => Target::Nowhere,
+        _ => Target::Local(bare.to_owned()),
+    }
+}
+
+/// Names that never lead anywhere outside a machine or a text (RFC 2606, RFC 6761).
+fn is_reserved(host: &str) -> bool {
+    let last = host.rsplit('.').next().unwrap_or(host);
+    !host.contains('.') && !host.starts_with('[') || matches!(last, "localhost" | "local")
+}
+
+fn is_address(host: &str) -> bool {
+    let dotted = host.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.') && host.contains('.');
+    dotted || host.starts_with('[') || host.starts_with("0x")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn hosts() -> Hosts {
+        let mut hosts = Hosts::default();
+        hosts.add("relay.io", HostKind::Relay);
+        hosts.add("brand.com", HostKind::Brand(1));
+        hosts.add("cdn.brand.com", HostKind::Neutral);
+        hosts.add("chat.com/hooks", HostKind::Bot);
+        hosts
+    }
+
+    #[test]
+    fn the_most_particular_entry_counts() {
+        let hosts = hosts();
+        assert_eq!(hosts.kind("www.brand.com", "/x"), Some(HostKind::Brand(1)));
+        assert_eq!(hosts.kind("a.cdn.brand.com", ""), Some(HostKind::Neutral));
+        assert_eq!(hosts.kind("notbrand.com", ""), None);
+        assert_eq!(hosts.kind("chat.com", "/hooks/1"), Some(HostKind::Bot));
+        assert_eq!(hosts.kind("chat.com", "/about"), None);
+    }
+
+    #[test]
+    fn addresses_are_read_as_browsers_read_them() {
+        let hosts = hosts();
+        let host = |name: &str, kind| Target::Host(name.to_owned(), kind);
+        for (address, target) in [
+            ("", Target::Nowhere),
+            ("#", Target::Nowhere),
+            ("javascript:void(0)", Target::Nowhere),
+            ("mailto:a@b.c", Target::Mail),
+            ("login.php?x=1", Target::ServerScript("login.php".to_owned())),
+            ("/action_page.php", Target::Nowhere),
+            ("next.html", Target::Local("next.html".to_owned())),
+            ("//Relay.io/f/1", host("relay.io", Some(HostKind::Relay))),
+            ("https:\\\\evil.org\\a", host("evil.org", None)),
+            ("https://user:pw@evil.org:8443/a", host("evil.org", None)),
+            ("ht&#116;ps://evil.org", host("evil.org", None)),
+            ("h\nttps://evil.org", host("evil.org", None)),
+            ("http://10.0.0.1/x", Target::Address("10.0.0.1".to_owned())),
+            ("http://localhost:3000/login", Target::Nowhere),
+        ] {
+            assert_eq!(hosts.target(address), target, "{address}");
+        }
+    }
+}

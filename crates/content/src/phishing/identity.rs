@@ -1,0 +1,179 @@
+//! Whose name a page bears: brands in its title, headings, pictures and notices, claimed or merely mentioned.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use super::claims::{Evidence, Place, ends_with, line_before};
+use super::facts::{Facts, UseKind, zone};
+use super::hosts::{HostKind, Target};
+use super::kinds::{Phrase, Topic};
+use super::rule::Rule;
+use super::rules::Rules;
+use super::words::Found;
+
+/// What the words of a page say, besides names.
+#[derive(Debug, Default)]
+pub(crate) struct Said {
+    /// Topics with the places of their first phrases.
+    pub(crate) topics: BTreeMap<Topic, Vec<(usize, usize)>>,
+    /// Evidence of a name: the rule, the name, and its place in the file.
+    pub(crate) names: Vec<(Rule, String, usize)>,
+    /// Brands of mail that the page mentions.
+    pub(crate) mentioned: BTreeSet<u16>,
+    /// Names that the page offers as another way to sign in.
+    other_ways: BTreeSet<String>,
+    /// Names whose account the page speaks of as the reader's.
+    led: BTreeSet<String>,
+    /// The title speaks about something rather than as something.
+    pub(crate) about: bool,
+}
+
+const MOST_NAMES: usize = 64;
+const MOST_TIMES: u32 = 64;
+
+pub(crate) fn said(facts: &Facts, rules: &Rules) -> Said {
+    let mut said = Said::default();
+    let body = body_start(facts);
+    let mut seen = HashMap::new();
+    for found in rules.phrases.find(&facts.text.bytes) {
+        let zones = facts.zone_at(found.start);
+        if zones & zone::QUOTE != 0 && !facts.live_quote {
+            continue;
+        }
+        match found.of {
+            Phrase::Topic(topic) => {
+                said.about |= topic == Topic::About && zones & zone::TITLE != 0;
+                // Links lead elsewhere; what they say is not what the page is.
+                if topic == Topic::SignIn && zones & zone::LINK != 0 {
+                    continue;
+                }
+                let places = said.topics.entry(topic).or_default();
+                if places.len() < 64 {
+                    places.push((found.start, found.end));
+                }
+            }
+            Phrase::Signature { brand } => name(&mut said, Rule::BrandSignature, brand, found, facts, rules),
+            Phrase::Brand { brand, ordinary } => {
+                said.mentioned.insert(brand);
+                // A name that is repeated without end says no more than at first.
+                let times = seen.entry((brand, zones)).or_insert(0_u32);
+                *times += 1;
+                if *times > MOST_TIMES {
+                    continue;
+                }
+                let place =
+                    Place { found, ordinary, zones, at_tills: rules.brands[usize::from(brand)].at_tills };
+                match place.evidence(body, facts, rules) {
+                    Evidence::Claim(rule) => {
+                        let led = ends_with(&rules.leads, line_before(&facts.text.bytes, found.start));
+                        if rule == Rule::BrandAccount && led {
+                            said.led.insert(rules.brands[usize::from(brand)].name.clone());
+                        }
+                        name(&mut said, rule, brand, found, facts, rules);
+                    }
+                    Evidence::OtherWayIn => {
+                        said.other_ways.insert(rules.brands[usize::from(brand)].name.clone());
+                    }
+                    Evidence::Mention => {}
+                }
+            }
+        }
+    }
+    assets(&mut said, facts, rules);
+    said.settle();
+    said
+}
+
+impl Said {
+    /// Takes back what turns out to be a list of names, or the sign of another way in.
+    fn settle(&mut self) {
+        let weak = |rule: Rule| {
+            matches!(rule, Rule::BrandPicture | Rule::BrandText | Rule::BrandHeading | Rule::BrandAssets)
+        };
+        let other_ways = &self.other_ways;
+        self.names.retain(|(rule, name, _)| !(weak(*rule) && other_ways.contains(name)));
+        let listed: BTreeSet<&str> = self
+            .names
+            .iter()
+            .filter(|(rule, ..)| weak(*rule) || *rule == Rule::BrandAccount)
+            .map(|(_, name, _)| name.as_str())
+            .collect();
+        let listing = listed.len() >= 4;
+        let several = self.mentioned.len() >= 3;
+        let led = &self.led;
+        self.names.retain(|(rule, name, _)| {
+            let listed_account = *rule == Rule::BrandAccount && several && !led.contains(name);
+            !(listed_account || (listing && (weak(*rule) || *rule == Rule::BrandAccount)))
+        });
+    }
+
+    pub(crate) fn has(&self, topic: Topic) -> Option<(usize, usize)> {
+        self.topics.get(&topic).and_then(|places| places.first().copied())
+    }
+
+    pub(crate) fn count(&self, topic: Topic) -> usize {
+        self.topics.get(&topic).map_or(0, Vec::len)
+    }
+}
+
+fn name(said: &mut Said, rule: Rule, brand: u16, found: Found<Phrase>, facts: &Facts, rules: &Rules) {
+    let bent = found.ascii && facts.text.is_bent(found.start, found.end);
+    let rule = if bent { Rule::BrandDisguised } else { rule };
+    add(said, rule, &rules.brands[usize::from(brand)].name, facts.origin(found.start));
+}
+
+fn add(said: &mut Said, rule: Rule, name: &str, at: usize) {
+    let known = said.names.iter().any(|(known, of, _)| *known == rule && of == name);
+    if !known && said.names.len() < MOST_NAMES {
+        said.names.push((rule, name.to_owned(), at));
+    }
+}
+
+/// Where the text after the title begins.
+fn body_start(facts: &Facts) -> usize {
+    facts.first_in(zone::TITLE).len()
+}
+
+/// Files and account pages of a brand, or of a site whose name stands in the title.
+fn assets(said: &mut Said, facts: &Facts, rules: &Rules) {
+    let title = squeezed(facts.first_in(zone::TITLE)) + &squeezed(facts.first_in(zone::HEADING));
+    for used in &facts.uses {
+        let Target::Host(host, kind) = &used.target else { continue };
+        let counts = match used.kind {
+            UseKind::Asset => true,
+            UseKind::Link => used.account,
+            UseKind::Frame => false,
+        };
+        match kind {
+            Some(HostKind::Brand(brand)) if counts => {
+                add(said, Rule::BrandAssets, &rules.brands[usize::from(*brand)].name, used.at);
+            }
+            None if counts && is_named(host, &title) => add(said, Rule::BrandText, host, used.at),
+            _ => {}
+        }
+    }
+    if let Some((at, address)) = &facts.copied
+        && let Target::Host(host, kind) = rules.hosts.target(address)
+    {
+        let name = match kind {
+            Some(HostKind::Brand(brand)) => rules.brands[usize::from(brand)].name.clone(),
+            _ => host,
+        };
+        add(said, Rule::BrandAssets, &name, *at);
+    }
+}
+
+fn squeezed(text: &str) -> String {
+    text.chars().filter(|c| c.is_alphanumeric()).collect()
+}
+
+/// Whether the main part of a host's name stands in a title.
+fn is_named(host: &str, title: &str) -> bool {
+    let labels: Vec<&str> = host.split('.').collect();
+    let main = match labels.as_slice() {
+        [.., main, second, _] if second.len() <= 3 && labels.len() > 2 && main.len() > 3 => main,
+        [.., main, _] => main,
+        _ => return false,
+    };
+    let main = squeezed(main);
+    main.len() >= 4 && title.contains(&main)
+}

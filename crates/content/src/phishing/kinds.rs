@@ -1,0 +1,87 @@
+//! What the words of our lists stand for: secrets that fields ask for, and what pages say.
+
+/// What a field asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) enum Secret {
+    Password,
+    MailPassword,
+    Card,
+    Cvv,
+    Expiry,
+    Code,
+    Person,
+    Birth,
+    Phrase,
+    Wifi,
+    Account,
+    Details,
+}
+
+/// What a phrase of a page stands for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Phrase {
+    Brand { brand: u16, ordinary: bool },
+    Signature { brand: u16 },
+    Topic(Topic),
+}
+
+/// What pages talk about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) enum Topic {
+    Pressure,
+    Document,
+    Router,
+    Portal,
+    Wrong,
+    Bank,
+    Claim,
+    Human,
+    Command,
+    Alarm,
+    Scan,
+    Demo,
+    About,
+    SignIn,
+    Kit,
+    IdPhoto,
+}
+
+pub(crate) fn secret_of(name: &str) -> Option<Secret> {
+    Some(match name {
+        "password" => Secret::Password,
+        "mail-password" => Secret::MailPassword,
+        "card" => Secret::Card,
+        "cvv" => Secret::Cvv,
+        "expiry" => Secret::Expiry,
+        "code" => Secret::Code,
+        "person" => Secret::Person,
+        "birth" => Secret::Birth,
+        "phrase" => Secret::Phrase,
+        "wifi" => Secret::Wifi,
+        "account" => Secret::Account,
+        "details" => Secret::Details,
+        _ => return None,
+    })
+}
+
+pub(crate) fn topic_of(name: &str) -> Option<Topic> {
+    Some(match name {
+        "pressure" => Topic::Pressure,
+        "document" => Topic::Document,
+        "router" => Topic::Router,
+        "portal" => Topic::Portal,
+        "wrong" => Topic::Wrong,
+        "bank" => Topic::Bank,
+        "claim" => Topic::Claim,
+        "human" => Topic::Human,
+        "command" => Topic::Command,
+        "alarm" => Topic::Alarm,
+        "scan" => Topic::Scan,
+        "demo" => Topic::Demo,
+        "about" => Topic::About,
+        "sign-in" => Topic::SignIn,
+        "kit" => Topic::Kit,
+        "id-photo" => Topic::IdPhoto,
+        _ => return None,
+    })
+}

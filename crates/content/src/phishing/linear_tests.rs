@@ -1,0 +1,49 @@
+//! The work of the check grows no faster than the page, whatever the page is made of. Counted, not timed.
+
+use super::facts::Facts;
+use super::reader::{self, FILE};
+use super::rules::Rules;
+use super::script;
+
+const UNITS: [&str; 22] = [
+    "<",
+    "<a>",
+    "<!--",
+    "<!-- -",
+    "<a b=c d='",
+    "<script><!--<script>",
+    "</script><script>",
+    "&#&amp;&#x&nbs",
+    "<title>PayPal</title>",
+    "<svg><math><title>",
+    "<svg><foreignObject><svg>",
+    "<form action=x.php><input type=password name=password>",
+    "<label for=a>PayPal password</label>",
+    "<script>atob('PGZvcm0+PGlucHV0IHR5cGU9cGFzc3dvcmQ+')</script>",
+    "<script>fetch('\\'url:\\\"`innerHTML atob(</script>",
+    "<iframe srcdoc='<iframe srcdoc=&quot;<input type=password>&quot;>'></iframe>",
+    "<iframe src='data:text/html;base64,PGlmcmFtZSBzcmM9ZGF0YTp0ZXh0L2h0bWwsPGlucHV0Pj4='></iframe>",
+    "<a onclick='document.write(unescape(\"%3Cform%3E%3Cinput%3E\"))'>",
+    "paypal sign in to your paypal account \u{a9} paypal ",
+    "\u{41f}\u{430}\u{440}\u{43e}\u{43b}\u{44c} ",
+    "<span style='display:none'>x</span>",
+    "<noframes><noframes>",
+];
+
+fn work(page: &str, rules: &Rules) -> usize {
+    let mut facts = Facts::default();
+    reader::read(page, FILE, &mut facts, rules);
+    script::read(page, 0, 0, &mut facts, rules);
+    facts.work
+}
+
+#[test]
+fn twice_the_page_is_at_most_twice_the_work() {
+    let rules = Rules::builtin();
+    for unit in UNITS {
+        let page = |bytes: usize| unit.repeat(bytes / unit.len());
+        let (once, twice) = (work(&page(64 << 10), &rules), work(&page(128 << 10), &rules));
+        assert!(twice <= 2 * once + once / 4 + 4096, "{unit}: {once}, then {twice}");
+        assert!(twice <= 200 * (128 << 10), "{unit}: {twice}");
+    }
+}

@@ -1,0 +1,174 @@
+//! The string literals of a script, joined where `+` joins them, escapes undone. A rough reader: a regular expression
+//! may mislead it to the end of a line, never further, and it reads forwards only.
+
+/// A literal and where it began.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Literal {
+    pub(crate) at: usize,
+    pub(crate) text: String,
+    /// Characters were written as numbers.
+    pub(crate) escaped: bool,
+}
+
+const LONGEST: usize = 4 << 20;
+
+pub(crate) struct Literals<'a> {
+    script: &'a str,
+    at: usize,
+}
+
+impl<'a> Literals<'a> {
+    pub(crate) fn new(script: &'a str, at: usize) -> Self {
+        Self { script, at }
+    }
+
+    /// The place of the next quote that opens a literal; comments are passed over.
+    fn next_quote(&mut self) -> Option<u8> {
+        let bytes = self.script.as_bytes();
+        while let Some(byte) = bytes.get(self.at) {
+            match byte {
+                b'"' | b'\'' | b'`' => return Some(*byte),
+                b'/' => match bytes.get(self.at + 1) {
+                    // `://` stands in addresses of a misread string, not before a remark.
+                    Some(b'/') if self.at == 0 || bytes[self.at - 1] != b':' => {
+                        let end = memchr::memchr(b'\n', &bytes[self.at..]);
+                        self.at = end.map_or(bytes.len(), |end| self.at + end);
+                    }
+                    Some(b'*') => {
+                        let end = memchr::memmem::find(&bytes[self.at + 2..], b"*/");
+                        self.at = end.map_or(bytes.len(), |end| self.at + 2 + end + 2);
+                    }
+                    _ => self.at += 1,
+                },
+                _ => self.at += 1,
+            }
+        }
+        None
+    }
+
+    /// Reads the literal that opens here. `None` if it is longer than any page needs.
+    fn body(&mut self, quote: u8, text: &mut String) -> bool {
+        let bytes = self.script.as_bytes();
+        self.at += 1;
+        let mut from = self.at;
+        let mut escaped = false;
+        while let Some(byte) = bytes.get(self.at) {
+            if *byte == quote || (*byte == b'\n' && quote != b'`') {
+                break;
+            }
+            if *byte == b'\\' {
+                text.push_str(self.script.get(from..self.at).unwrap_or_default());
+                escaped |= self.escape(text);
+                from = self.at;
+            } else {
+                self.at += 1;
+            }
+        }
+        if text.len() < LONGEST {
+            text.push_str(self.script.get(from..self.at).unwrap_or_default());
+        }
+        self.at += 1;
+        escaped
+    }
+
+    /// Undoes one escape and says whether it was a character written as a number.
+    fn escape(&mut self, text: &mut String) -> bool {
+        let rest = &self.script[self.at + 1..];
+        let Some(next) = rest.chars().next() else {
+            self.at += 1;
+            return false;
+        };
+        self.at += 1 + next.len_utf8();
+        let digits = match next {
+            'x' => rest.get(1..3),
+            'u' if rest[1..].starts_with('{') => {
+                rest[2..].bytes().take(7).position(|b| b == b'}').and_then(|end| rest.get(2..2 + end))
+            }
+            'u' => rest.get(1..5),
+            _ => None,
+        };
+        if let Some(c) =
+            digits.and_then(|digits| u32::from_str_radix(digits, 16).ok()).and_then(char::from_u32)
+        {
+            self.at += digits.map_or(0, str::len) + if rest[1..].starts_with('{') { 2 } else { 0 };
+            text.push(c);
+            return c.is_ascii();
+        }
+        match next {
+            'n' | 'r' | 't' => text.push(' '),
+            '\n' => {}
+            other => text.push(other),
+        }
+        false
+    }
+
+    /// Whether only a plus sign separates this literal from the next.
+    fn goes_on(&mut self) -> Option<u8> {
+        let bytes = self.script.as_bytes();
+        let mut at = self.at;
+        let mut plus = false;
+        while let Some(byte) = bytes.get(at) {
+            match byte {
+                b'+' if !plus => plus = true,
+                b' ' | b'\n' | b'\r' | b'\t' => {}
+                b'"' | b'\'' | b'`' if plus => {
+                    self.at = at;
+                    return Some(*byte);
+                }
+                _ => return None,
+            }
+            at += 1;
+            // White space without end is not looked through twice.
+            if at - self.at > 64 {
+                return None;
+            }
+        }
+        None
+    }
+}
+
+impl Iterator for Literals<'_> {
+    type Item = Literal;
+
+    fn next(&mut self) -> Option<Literal> {
+        let mut quote = self.next_quote()?;
+        let at = self.at;
+        let mut text = String::new();
+        let mut escaped = false;
+        loop {
+            escaped |= self.body(quote, &mut text);
+            match self.goes_on() {
+                Some(next) if text.len() < LONGEST => quote = next,
+                _ => return Some(Literal { at, text, escaped }),
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn texts(script: &str) -> Vec<String> {
+        Literals::new(script, 0).map(|literal| literal.text).collect()
+    }
+
+    #[test]
+    fn literals_are_joined_and_unescaped() {
+        assert_eq!(
+            texts(
+                r#"a="api.tele" + 'gram.org'; b="\x3cform\u003e\u{41}" // don't
+            c=`two
+lines`; /* "no" */ d='it\'s'"#
+            ),
+            ["api.telegram.org", "<form>A", "two\nlines", "it's"]
+        );
+    }
+
+    #[test]
+    fn an_open_literal_ends_with_its_line() {
+        assert_eq!(texts("x = 'open\ny = 'ok'"), ["open", "ok"]);
+        assert_eq!(texts("x = 'ends in \\"), ["ends in "]);
+        assert_eq!(texts("'\\u{zz}' '\\x4' '\\u12'"), ["u{zz}", "x4", "u12"]);
+    }
+}

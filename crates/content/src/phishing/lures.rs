@@ -1,0 +1,83 @@
+//! Lures that need no form: a command to paste, an alarm with a number to call, a wallet to be approved, a code to be
+//! scanned, a frame around somebody else's sign-in.
+
+use super::facts::{Facts, UseKind};
+use super::hosts::{HostKind, Target};
+use super::identity::Said;
+use super::kinds::Topic;
+use super::rule::Rule;
+
+use super::score::Hit;
+use super::script_words::Mark;
+
+/// A page with more text than this is read, not obeyed.
+const LONGEST_LURE: usize = 6000;
+
+pub(crate) fn lures(facts: &Facts, said: &Said, hits: &mut Vec<Hit>) {
+    let short = facts.text.len() <= LONGEST_LURE;
+    let place = |topic| said.has(topic).map(|(start, _)| facts.origin(start));
+    let hit = |rule, at, detail: String| Hit { rule, at, detail };
+
+    if short
+        && let (Some(at), true) = (place(Topic::Command), facts.has(Mark::Clipboard))
+        && (place(Topic::Human).is_some() || facts.has(Mark::Shell))
+        && said.count(Topic::Command) >= 2
+    {
+        hits.push(hit(Rule::CommandLure, at, String::new()));
+    }
+    let alarms = said.count(Topic::Alarm);
+    if short
+        && alarms >= 2
+        && let Some(phone) = facts.phone.or_else(|| phone_in(facts))
+    {
+        let loud = facts.has(Mark::Siren) || alarms >= 3;
+        if loud && let Some((start, end)) = said.has(Topic::Alarm) {
+            hits.push(hit(Rule::AlarmCall, phone, words(facts, start, end)));
+        }
+    }
+    if short && let (Some(at), Some(_)) = (place(Topic::Claim), facts.marks.get(&Mark::Approval)) {
+        let detail = said.has(Topic::Claim).map(|(start, end)| words(facts, start, end)).unwrap_or_default();
+        hits.push(hit(Rule::WalletDrain, at, detail));
+    }
+    let named = said
+        .names
+        .iter()
+        .find(|(rule, ..)| rule.is_identity() && !matches!(rule, Rule::BrandText | Rule::BankWords));
+    if facts.text.len() <= 1500
+        && let (Some(at), Some((_, name, _))) = (place(Topic::Scan), named)
+        && facts.pictures > 0
+        && said.has(Topic::Pressure).is_some()
+    {
+        hits.push(hit(Rule::ScanLure, at, name.clone()));
+    }
+    if facts.text.len() <= 400 {
+        let foreign =
+            facts.uses.iter().filter(|used| used.kind == UseKind::Frame).find_map(|used| {
+                match &used.target {
+                    Target::Host(host, None | Some(HostKind::Relay | HostKind::Bot))
+                    | Target::Address(host) => Some((host, used.at)),
+                    _ => None,
+                }
+            });
+        if let (Some((host, at)), Some(_)) = (foreign, named) {
+            hits.push(hit(Rule::FramedLogin, at, host.clone()));
+        }
+    }
+}
+
+pub(crate) fn words(facts: &Facts, start: usize, end: usize) -> String {
+    String::from_utf8_lossy(&facts.text.bytes[start..end]).into_owned()
+}
+
+/// A number that looks like one to be called free of charge.
+fn phone_in(facts: &Facts) -> Option<usize> {
+    let text = &facts.text.bytes;
+    memchr::memmem::find_iter(text, b"8").take(2000).find_map(|at| {
+        let toll_free = [&b"800"[..], b"833", b"844", b"855", b"866", b"877", b"888", b"808", b"805"];
+        let begins = toll_free.iter().any(|start| text[at..].starts_with(start));
+        let before = at.checked_sub(1).map_or(b' ', |before| text[before]);
+        let digits = text[at..].iter().take(16).take_while(|b| b.is_ascii_digit() || b" -().".contains(b));
+        let enough = digits.filter(|byte| byte.is_ascii_digit()).count() >= 9;
+        (begins && enough && !before.is_ascii_alphabetic()).then(|| facts.origin(at))
+    })
+}

@@ -1,0 +1,61 @@
+//! Whether an upload would harvest secrets: passwords, cards, codes, recovery phrases. Pure: it reads the files of a
+//! page, follows nothing outside them, and says what it found and what would help (Spec §1.9, §7).
+
+mod character_references;
+mod claims;
+mod controls;
+mod copies;
+mod destinations;
+mod elements;
+mod facts;
+mod fold;
+mod hosts;
+mod identity;
+mod kinds;
+#[cfg(test)]
+mod linear_tests;
+mod lists;
+mod literals;
+mod looks;
+mod lures;
+mod payload;
+mod raw_text;
+mod reader;
+mod references;
+mod rule;
+mod rules;
+mod score;
+mod script;
+mod script_words;
+mod secrets;
+mod site;
+mod tag;
+mod tokens;
+mod upload;
+mod weighing;
+mod words;
+
+pub use rules::{Lists, Rules};
+pub use site::{File, check};
+pub use upload::check_bundle;
+
+/// What the check says of an upload.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Verdict {
+    pub refused: bool,
+    /// What counts against the worst page of the upload, strongest first.
+    pub reasons: Vec<Reason>,
+    pub score: f64,
+}
+
+/// One thing that counts against a page, in words for its publisher.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reason {
+    /// The name of the rule, which does not change.
+    pub rule: &'static str,
+    pub file: String,
+    /// From 1.
+    pub line: usize,
+    pub why: String,
+    pub fix: String,
+}

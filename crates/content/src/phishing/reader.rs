@@ -1,0 +1,239 @@
+//! Reads a page once and gathers its facts: what a person would see, could fill in, and where that would go.
+
+use super::elements::{Element, Name};
+use super::facts::{Facts, zone};
+use super::rules::Rules;
+use super::script;
+use super::tag::Tag;
+use super::tokens::{Token, Tokens};
+
+const LONGEST_LINK_TEXT: usize = 160;
+/// Longer lists of choices are not what they seem.
+const LONGEST_CHOICES: usize = 32 << 10;
+const LONGEST_HEADING: usize = 400;
+/// Invisible text within words is short; what is longer may be shown later.
+const LONGEST_HIDDEN: usize = 64;
+/// What is read: a file, or text that was found packed inside one.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Origin {
+    /// Where all of it came from, if it is not a file itself.
+    pub(crate) packed_at: Option<usize>,
+    pub(crate) hidden: bool,
+    pub(crate) depth: u8,
+}
+
+pub(crate) const FILE: Origin = Origin { packed_at: None, hidden: false, depth: 0 };
+
+pub(crate) struct Reader<'r> {
+    pub(crate) rules: &'r Rules,
+    pub(crate) facts: &'r mut Facts,
+    pub(crate) origin: Origin,
+    pub(crate) zones: u8,
+    /// Where the open heading, link or button began.
+    pub(crate) zone_from: usize,
+    pub(crate) quotes: usize,
+    /// How much text the open list of choices has held.
+    pub(crate) choices: Option<usize>,
+    pub(crate) form: Option<usize>,
+    pub(crate) label: Option<(String, usize)>,
+    pub(crate) last_field: usize,
+    /// The invisible element that is open and how much text it has swallowed.
+    pub(crate) hidden: Option<(Name, usize)>,
+}
+
+pub(crate) fn read(page: &str, origin: Origin, facts: &mut Facts, rules: &Rules) {
+    let last_field = facts.text.len();
+    let mut reader = Reader {
+        rules,
+        facts,
+        origin,
+        zones: 0,
+        zone_from: 0,
+        quotes: 0,
+        choices: None,
+        form: None,
+        label: None,
+        last_field,
+        hidden: None,
+    };
+    let mut tokens = Tokens::new(page);
+    while let Some(token) = tokens.next() {
+        reader.facts.work += 1;
+        let at = origin.packed_at.unwrap_or(tokens.start);
+        match token {
+            Token::Text(text) => reader.text(text, at),
+            Token::Open(tag) => reader.open(&tag, at),
+            Token::Close(name) => reader.close(name),
+            Token::Comment(text) => reader.comment(text, at),
+            Token::Raw(name, text) => reader.raw(name, text, at),
+        }
+    }
+    reader.facts.work += page.len();
+    reader.zones = 0;
+    reader.set_zones();
+}
+
+impl Reader<'_> {
+    fn set_zones(&mut self) {
+        let quote = if self.quotes > 0 { zone::QUOTE } else { 0 };
+        let packed = if self.origin.packed_at.is_some() { zone::SCRIPT } else { 0 };
+        self.facts.set_zone(self.zones | quote | packed);
+    }
+
+    fn text(&mut self, text: &str, at: usize) {
+        if let Some((_, swallowed)) = &mut self.hidden {
+            *swallowed += text.len();
+            if *swallowed <= LONGEST_HIDDEN {
+                return;
+            }
+            self.hidden = None;
+        }
+        // Lists of countries and months are no text to read.
+        if let Some(held) = &mut self.choices {
+            *held += text.len();
+            if *held <= LONGEST_CHOICES {
+                return;
+            }
+        }
+        if self.quotes > 0 {
+            self.facts.quoted_bytes += text.len();
+        }
+        // Elements that were never closed do not reach over the whole page.
+        let longest = if self.zones & zone::HEADING != 0 { LONGEST_HEADING } else { LONGEST_LINK_TEXT };
+        if self.zones != 0 && self.facts.text.len() > self.zone_from + longest {
+            self.zones = 0;
+            self.set_zones();
+        }
+        self.facts.add_text(text, at);
+    }
+
+    pub(crate) fn begin_zone(&mut self, zone: u8) {
+        self.zones |= zone;
+        self.zone_from = self.facts.text.len();
+        self.set_zones();
+    }
+
+    fn end_zone(&mut self, zone: u8) {
+        self.zones &= !zone;
+        self.set_zones();
+    }
+
+    fn open(&mut self, tag: &Tag<'_>, at: usize) {
+        if !tag.name.is_inline() {
+            self.facts.text.break_line();
+        } else if let Some(style) = tag.get("style")
+            && hides(style)
+            && self.hidden.is_none()
+        {
+            self.hidden = Some((tag.name, 0));
+        }
+        match tag.name.element {
+            Element::Heading => self.begin_zone(zone::HEADING),
+            Element::Link => self.link(tag, at),
+            Element::Button => {
+                self.begin_zone(zone::BUTTON);
+                self.form_target(tag.get("formaction"), at);
+            }
+            Element::Choice => self.begin_zone(zone::BUTTON),
+            Element::Quote => {
+                self.quotes += 1;
+                self.set_zones();
+            }
+            Element::Form => {
+                self.choices = None;
+                self.open_form(tag, at);
+            }
+            Element::Field => {
+                self.field(tag, at);
+                self.choices = tag.name.is("select").then_some(0);
+            }
+            Element::Label => {
+                self.begin_zone(zone::BUTTON);
+                self.label = tag.get("for").map(|id| (id.to_owned(), self.facts.text.len()));
+            }
+            Element::Image => self.image(tag, at),
+            Element::Reference => self.asset(tag.get("href"), at),
+            Element::Script => self.script_source(tag, at),
+            Element::Frame => self.frame(tag, at),
+            Element::Meta => self.meta(tag, at),
+            Element::Picture | Element::Drawing => self.facts.pictures += 1,
+            // The title of a drawing; that of a page is raw text.
+            Element::Title => self.begin_zone(zone::PICTURE),
+            Element::Other | Element::Fallback | Element::Formula | Element::Island => {}
+        }
+        self.handlers(tag, at);
+    }
+
+    /// Scripts in attributes.
+    fn handlers(&mut self, tag: &Tag<'_>, at: usize) {
+        for (name, value) in &tag.attributes {
+            let starts_on = name.len() > 3 && name.as_bytes()[..2].eq_ignore_ascii_case(b"on");
+            if starts_on && value.len() > 6 {
+                let code = crate::entities::decode(value);
+                script::read(&code, at, self.origin.depth, self.facts, self.rules);
+            }
+        }
+    }
+
+    fn close(&mut self, name: Name) {
+        if self.hidden.as_ref().is_some_and(|(open, _)| *open == name) {
+            self.hidden = None;
+        }
+        match name.element {
+            Element::Heading => self.end_zone(zone::HEADING),
+            Element::Link => self.end_zone(zone::LINK),
+            Element::Field => {
+                self.choices = None;
+                self.end_zone(zone::BUTTON);
+            }
+            Element::Button | Element::Choice => self.end_zone(zone::BUTTON),
+            Element::Quote => {
+                self.quotes = self.quotes.saturating_sub(1);
+                self.set_zones();
+            }
+            Element::Title => self.end_zone(zone::PICTURE),
+            Element::Form => self.form = None,
+            Element::Label => {
+                self.close_label();
+                self.end_zone(zone::BUTTON);
+            }
+            _ => {}
+        }
+        if !name.is_inline() {
+            self.facts.text.break_line();
+        }
+    }
+
+    fn comment(&mut self, text: &str, at: usize) {
+        if self.facts.copied.is_none() {
+            self.facts.copied = super::copies::mark_in(text).map(|address| (at, address));
+        }
+    }
+
+    fn raw(&mut self, name: Name, text: &str, at: usize) {
+        match name.element {
+            Element::Title => {
+                self.zones = 0;
+                self.begin_zone(zone::TITLE);
+                self.facts.add_text(text, at);
+                self.end_zone(zone::TITLE);
+            }
+            Element::Script => {
+                self.facts.has_script = true;
+                script::read(text, at, self.origin.depth, self.facts, self.rules);
+            }
+            // Shown by readers that know no frames. Nested without end by nobody honest, so it is charged as packed text.
+            Element::Fallback => {
+                script::packed_page(text, at, self.origin, false, self.facts, self.rules);
+            }
+            _ => {}
+        }
+    }
+}
+
+fn hides(style: &str) -> bool {
+    let style: String = style.chars().filter(|c| !c.is_whitespace()).collect::<String>().to_ascii_lowercase();
+    ["display:none", "font-size:0", "visibility:hidden", "opacity:0;"]
+        .iter()
+        .any(|hiding| style.contains(hiding))
+}

@@ -1,0 +1,99 @@
+//! What a page refers to: links, pictures, styles, scripts and frames, its own or somebody else's.
+
+use super::facts::{Use, UseKind, zone};
+use super::fold::exact;
+use super::hosts::Target;
+use super::reader::Reader;
+use super::script;
+use super::tag::Tag;
+
+/// Words of addresses where accounts are dealt with.
+const ACCOUNT_PATHS: [&str; 14] = [
+    "login", "signin", "sign-in", "account", "password", "recover", "signup", "register", "forgot", "reset",
+    "oauth", "terms", "legal", "privacy",
+];
+
+impl Reader<'_> {
+    pub(crate) fn link(&mut self, tag: &Tag<'_>, at: usize) {
+        self.begin_zone(zone::LINK);
+        let Some(href) = tag.get("href") else { return };
+        self.facts.links += 1;
+        let target = self.rules.hosts.target(href);
+        if target == Target::Nowhere && !exact(href).starts_with("tel:") {
+            self.facts.dead_links += 1;
+        }
+        if matches!(target, Target::Host(..)) {
+            let path = href.to_ascii_lowercase();
+            let account = ACCOUNT_PATHS.iter().any(|word| path.contains(word));
+            self.facts.add_use(Use { kind: UseKind::Link, target, account, at });
+        }
+        if href.len() > 8 && href.as_bytes()[..4].eq_ignore_ascii_case(b"tel:") {
+            self.facts.phone.get_or_insert(at);
+        }
+        if href.len() > 20 && href.as_bytes()[..11].eq_ignore_ascii_case(b"javascript:") {
+            script::read(&crate::entities::decode(href), at, self.origin.depth, self.facts, self.rules);
+        }
+    }
+
+    pub(crate) fn image(&mut self, tag: &Tag<'_>, at: usize) {
+        self.facts.pictures += 1;
+        for text in ["alt", "title"].iter().filter_map(|name| tag.get(name)) {
+            self.facts.add_aside(text, at, zone::PICTURE);
+        }
+        self.asset(tag.get("src").or(tag.get("xlink:href")).or(tag.get("href")), at);
+    }
+
+    pub(crate) fn asset(&mut self, address: Option<&str>, at: usize) {
+        let Some(address) = address.filter(|address| !starts_with(address, "data:")) else { return };
+        let target = self.rules.hosts.target(address);
+        if matches!(target, Target::Host(..)) {
+            self.facts.add_use(Use { kind: UseKind::Asset, target, account: false, at });
+        }
+    }
+
+    pub(crate) fn script_source(&mut self, tag: &Tag<'_>, at: usize) {
+        self.facts.has_script = true;
+        let Some(source) = tag.get("src") else { return };
+        match self.rules.hosts.target(source) {
+            Target::Local(path) => self.facts.local_scripts.push(path),
+            Target::Nowhere if starts_with(source, "data:") => {
+                script::data_address(source, at, self.origin, self.facts, self.rules);
+            }
+            _ => self.asset(Some(source), at),
+        }
+    }
+
+    pub(crate) fn frame(&mut self, tag: &Tag<'_>, at: usize) {
+        if let Some(page) = tag.get("srcdoc") {
+            let page = crate::entities::decode(page);
+            script::packed_page(&page, at, self.origin, false, self.facts, self.rules);
+        }
+        for source in ["src", "data"].iter().filter_map(|name| tag.get(name)) {
+            if starts_with(source, "data:") {
+                script::data_address(source, at, self.origin, self.facts, self.rules);
+            } else {
+                let target = self.rules.hosts.target(source);
+                self.facts.add_use(Use { kind: UseKind::Frame, target, account: false, at });
+            }
+        }
+    }
+
+    pub(crate) fn meta(&mut self, tag: &Tag<'_>, at: usize) {
+        let Some(content) = tag.get("content") else { return };
+        let key = tag.get("property").or(tag.get("name")).unwrap_or_default().to_ascii_lowercase();
+        if matches!(
+            key.as_str(),
+            "og:site_name" | "og:title" | "application-name" | "apple-mobile-web-app-title"
+        ) {
+            self.facts.add_aside(content, at, zone::PICTURE);
+        }
+        let refreshes = tag.get("http-equiv").is_some_and(|name| name.eq_ignore_ascii_case("refresh"));
+        if refreshes && let Some(address) = content.find("data:").map(|from| &content[from..]) {
+            script::data_address(address, at, self.origin, self.facts, self.rules);
+        }
+    }
+}
+
+fn starts_with(text: &str, start: &str) -> bool {
+    text.trim_start().get(..start.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(start))
+}

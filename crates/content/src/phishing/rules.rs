@@ -1,0 +1,186 @@
+//! Everything the check knows: weights, brands, words and hosts, read from lists that an operator can add to.
+
+use std::collections::HashMap;
+
+use super::hosts::{HostKind, Hosts};
+use super::kinds::{Phrase, Secret, secret_of, topic_of};
+use super::lists::{Section, sections};
+use super::rule::Rule;
+use super::script_words::ScriptWords;
+use super::words::Words;
+
+/// The lists as text, in the format of the files in `crates/content/phishing/`.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Lists<'a> {
+    pub weights: &'a str,
+    pub brands: &'a str,
+    pub secrets: &'a str,
+    pub phrases: &'a str,
+    pub hosts: &'a str,
+    pub scripts: &'a str,
+}
+
+const BUILTIN: Lists<'static> = Lists {
+    weights: include_str!("../../phishing/weights.toml"),
+    brands: include_str!("../../phishing/brands.txt"),
+    secrets: include_str!("../../phishing/secrets.txt"),
+    phrases: include_str!("../../phishing/phrases.txt"),
+    hosts: include_str!("../../phishing/hosts.txt"),
+    scripts: include_str!("../../phishing/scripts.txt"),
+};
+
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Weight {
+    pub(crate) points: f64,
+    pub(crate) group: char,
+    pub(crate) why: String,
+    pub(crate) fix: String,
+}
+
+/// A name that pages pretend to be.
+#[derive(Debug, Clone)]
+pub(crate) struct Brand {
+    pub(crate) name: String,
+    /// Shops show its sign beside others at the till.
+    pub(crate) at_tills: bool,
+}
+
+#[derive(Debug)]
+pub struct Rules {
+    pub(crate) refuse_at: f64,
+    weights: HashMap<Rule, Weight>,
+    pub(crate) brands: Vec<Brand>,
+    pub(crate) secrets: Words<Secret>,
+    pub(crate) phrases: Words<Phrase>,
+    pub(crate) leads: Words<()>,
+    pub(crate) tails: Words<()>,
+    pub(crate) withs: Words<()>,
+    pub(crate) besides: Words<()>,
+    pub(crate) sign_leads: Words<()>,
+    pub(crate) account_tails: Words<()>,
+    pub(crate) hosts: Hosts,
+    pub(crate) script: ScriptWords,
+}
+
+impl Rules {
+    /// The rules that come with the program.
+    pub fn builtin() -> Self {
+        Self::read(&[BUILTIN])
+    }
+
+    /// The built-in rules and an operator's: later weights replace earlier ones, the other lists grow.
+    pub fn with(extra: Lists<'_>) -> Self {
+        Self::read(&[BUILTIN, extra])
+    }
+
+    /// Only what these lists say.
+    pub fn only(lists: Lists<'_>) -> Self {
+        Self::read(&[lists])
+    }
+
+    fn read(all: &[Lists<'_>]) -> Self {
+        let mut refuse_at = 3.0;
+        let mut weights = HashMap::new();
+        for section in all.iter().flat_map(|lists| sections(lists.weights)) {
+            if let Some(number) = section.get("refuse_at").and_then(|text| text.parse().ok()) {
+                refuse_at = number;
+            }
+            if let (Some(rule), Some(weight)) = (Rule::parse(section.name), weight_of(&section)) {
+                weights.insert(rule, weight);
+            }
+        }
+        let mut hosts = Hosts::default();
+        let mut script_hosts = Vec::new();
+        for section in all.iter().flat_map(|lists| sections(lists.hosts)) {
+            let Some(kind) = HostKind::parse(section.name) else { continue };
+            for line in section.lines {
+                hosts.add(line, kind);
+                if matches!(kind, HostKind::Bot | HostKind::Relay) {
+                    script_hosts.push(line.to_owned());
+                }
+            }
+        }
+        let mut brands = Vec::new();
+        let mut phrases = Vec::new();
+        for section in all.iter().flat_map(|lists| sections(lists.brands)) {
+            for line in section.lines {
+                add_brand(line, section.name == "payments", &mut brands, &mut phrases, &mut hosts);
+            }
+        }
+        let mut around: HashMap<&str, Vec<(String, ())>> = HashMap::new();
+        for section in all.iter().flat_map(|lists| sections(lists.phrases)) {
+            let words = section.words().map(str::to_owned);
+            match topic_of(section.name) {
+                Some(topic) => phrases.extend(words.map(|word| (word, Phrase::Topic(topic)))),
+                None => around.entry(section.name).or_default().extend(words.map(|word| (word, ()))),
+            }
+        }
+        let mut words_around = |name| Words::new(around.remove(name).unwrap_or_default().into_iter());
+        let secrets = all.iter().flat_map(|lists| sections(lists.secrets)).flat_map(|section| {
+            let secret = secret_of(section.name);
+            section.words().filter_map(|word| Some((word.to_owned(), secret?))).collect::<Vec<_>>()
+        });
+        Self {
+            refuse_at,
+            weights,
+            brands,
+            secrets: Words::new(secrets),
+            phrases: Words::new(phrases.into_iter()),
+            leads: words_around("lead"),
+            tails: words_around("tail"),
+            withs: words_around("with"),
+            besides: words_around("beside"),
+            sign_leads: words_around("sign-lead"),
+            account_tails: words_around("account-tail"),
+            hosts,
+            script: ScriptWords::new(all.iter().map(|lists| lists.scripts), &script_hosts),
+        }
+    }
+
+    pub(crate) fn weight(&self, rule: Rule) -> Option<&Weight> {
+        self.weights.get(&rule)
+    }
+
+    /// The same rules without those of one group, to see what the others can do.
+    #[must_use]
+    pub fn without(mut self, group: char) -> Self {
+        self.weights.retain(|_, weight| weight.group != group);
+        self
+    }
+}
+
+fn weight_of(section: &Section<'_>) -> Option<Weight> {
+    Some(Weight {
+        points: section.get("weight")?.parse().ok()?,
+        group: section.get("group")?.chars().next()?,
+        why: section.get("why")?.replace("\\\"", "\""),
+        fix: section.get("fix")?.replace("\\\"", "\""),
+    })
+}
+
+/// `Name: spelling, ~ordinary word, !wording @ host host`
+fn add_brand(
+    line: &str,
+    at_tills: bool,
+    brands: &mut Vec<Brand>,
+    phrases: &mut Vec<(String, Phrase)>,
+    hosts: &mut Hosts,
+) {
+    let (names, own_hosts) = line.rsplit_once(" @ ").unwrap_or((line, ""));
+    let Some((name, spellings)) = names.split_once(':') else { return };
+    let Ok(brand) = u16::try_from(brands.len()) else { return };
+    brands.push(Brand { name: name.trim().to_owned(), at_tills });
+    for spelling in spellings.split(',').map(str::trim).filter(|spelling| !spelling.is_empty()) {
+        let meaning = |rest: &str, phrase| (rest.to_owned(), phrase);
+        phrases.push(if let Some(rest) = spelling.strip_prefix('~') {
+            meaning(rest, Phrase::Brand { brand, ordinary: true })
+        } else if let Some(rest) = spelling.strip_prefix('!') {
+            meaning(rest, Phrase::Signature { brand })
+        } else {
+            meaning(spelling, Phrase::Brand { brand, ordinary: false })
+        });
+    }
+    for host in own_hosts.split_whitespace() {
+        hosts.add(host, HostKind::Brand(brand));
+    }
+}

@@ -1,0 +1,207 @@
+//! Weighs the facts of a page: which rules hit, where, and what they come to together.
+
+use super::destinations::destinations;
+use super::facts::{Facts, zone};
+use super::identity::{Said, said};
+use super::kinds::{Secret, Topic};
+use super::lures::{lures, words};
+use super::rule::Rule;
+use super::rules::Rules;
+use super::script_words::Mark;
+use super::secrets::{Asked, asked};
+
+/// A rule that hit, where in the file, and the particular word, name or host.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Hit {
+    pub(crate) rule: Rule,
+    pub(crate) at: usize,
+    pub(crate) detail: String,
+}
+
+/// Brands of mail, by their names in the list.
+const MAIL: [&str; 12] = [
+    "Microsoft",
+    "Google",
+    "Yahoo",
+    "AOL",
+    "Zoho",
+    "Proton",
+    "GMX",
+    "WEB.DE",
+    "Mail.ru",
+    "Yandex",
+    "NetEase",
+    "QQ Mail",
+];
+/// Text that nobody reads in passing.
+const LONG_TEXT: usize = 6000;
+
+/// A page in the eyes of the rules.
+#[derive(Debug)]
+pub(crate) struct Judged {
+    pub(crate) hits: Vec<Hit>,
+    /// The page is one where somebody signs in or pays.
+    pub(crate) asks: bool,
+}
+
+pub(crate) fn judge(facts: &Facts, files: &dyn Fn(&str) -> bool, rules: &Rules) -> Judged {
+    let asked = asked(facts, rules);
+    // Names matter only where something is asked for, or on a page short enough to be a lure.
+    let harmless = |secret: &Secret| {
+        matches!(secret, Secret::Account | Secret::Details | Secret::Birth | Secret::Expiry)
+    };
+    if facts.text.len() > LONG_TEXT && asked.secrets.keys().all(harmless) {
+        return Judged { hits: Vec::new(), asks: false };
+    }
+    let said = said(facts, rules);
+    let mut hits = Vec::new();
+    secrets(&asked, &said, facts, &mut hits);
+    let asks = !hits.is_empty();
+    if asks {
+        destinations(&asked, facts, files, rules, &mut hits);
+        names(&said, &asked, facts, rules, &mut hits);
+        manners(&said, &asked, facts, &mut hits);
+        virtues(&said, facts, &mut hits);
+    }
+    lures(facts, &said, &mut hits);
+    Judged { hits, asks }
+}
+
+fn secrets(asked: &Asked, said: &Said, facts: &Facts, hits: &mut Vec<Hit>) {
+    let mut hit = |rule, secret, detail: &str| {
+        if let Some(at) = asked.secrets.get(&secret) {
+            hits.push(Hit { rule, at: *at, detail: detail.to_owned() });
+        }
+    };
+    hit(Rule::PasswordField, Secret::Password, "");
+    hit(Rule::MailPassword, Secret::MailPassword, "");
+    hit(Rule::CodeField, Secret::Code, "");
+    hit(Rule::RecoveryPhrase, Secret::Phrase, "");
+    hit(Rule::WifiKey, Secret::Wifi, "");
+    hit(Rule::IdentityFields, Secret::Person, "number of a person or account");
+    let parts = [Secret::Card, Secret::Cvv, Secret::Expiry];
+    let card = parts.iter().filter(|part| asked.has(**part)).count() >= 2;
+    if card {
+        hit(Rule::CardFields, if asked.has(Secret::Card) { Secret::Card } else { Secret::Cvv }, "");
+    } else {
+        hit(Rule::IdentityFields, Secret::Card, "card number");
+        hit(Rule::CodeField, Secret::Cvv, "");
+    }
+    let kinds = [
+        (card, "card"),
+        (asked.has(Secret::Person), "person"),
+        (asked.has(Secret::Code), "code"),
+        (asked.has(Secret::Phrase), "recovery phrase"),
+        (asked.has(Secret::Password), "password"),
+    ];
+    let several: Vec<&str> = kinds.iter().filter(|(asked, _)| *asked).map(|(_, name)| *name).collect();
+    if several.len() >= 3 || (card && several.len() >= 2 && !asked.has(Secret::Password)) {
+        let at = asked.secrets.values().next().copied().unwrap_or(0);
+        hits.push(Hit { rule: Rule::ManySecrets, at, detail: several.join(", ") });
+    }
+    if let Some(at) =
+        asked.file.filter(|_| said.has(Topic::IdPhoto).is_some() && facts.text.len() < LONG_TEXT)
+    {
+        let detail = "picture of a document".to_owned();
+        hits.push(Hit { rule: Rule::IdentityFields, at, detail });
+    }
+    if hits.is_empty() && asked.details >= 4 && asked.visible <= 20 && facts.text.len() < LONG_TEXT {
+        let at = asked.secrets.get(&Secret::Details).copied().unwrap_or(0);
+        hits.push(Hit { rule: Rule::PersonalDetails, at, detail: String::new() });
+    }
+    if hits.is_empty()
+        && asked.visible <= 4
+        && let Some(at) = asked.secrets.get(&Secret::Account)
+        && (signs_in(said, facts)
+            || said.has(Topic::Pressure).is_some()
+            || said.has(Topic::Document).is_some())
+        && facts.text.len() < LONG_TEXT
+    {
+        hits.push(Hit { rule: Rule::SignInStep, at: *at, detail: String::new() });
+    }
+}
+
+/// Whether signing in is what the page is for: its title, a button or a whole heading says so.
+fn signs_in(said: &Said, facts: &Facts) -> bool {
+    let places = said.topics.get(&Topic::SignIn).map(Vec::as_slice).unwrap_or_default();
+    places.iter().any(|(start, end)| {
+        let zones = facts.zone_at(*start);
+        let alone = facts.text.bytes.get(*end).is_none_or(|next| *next == b'\n');
+        zones & (zone::TITLE | zone::BUTTON) != 0 || (zones & zone::HEADING != 0 && alone)
+    })
+}
+
+fn names(said: &Said, asked: &Asked, facts: &Facts, rules: &Rules, hits: &mut Vec<Hit>) {
+    // Where cards are paid with, the name of a way to pay is no claim to be it.
+    let at_till = !asked.has(Secret::Password) && said.has(Topic::Pressure).is_none();
+    let till = |name: &str| at_till && rules.brands.iter().any(|brand| brand.at_tills && brand.name == name);
+    for (rule, name, at) in &said.names {
+        // A title about a brand is not a title of the brand.
+        let mild = *rule == Rule::BrandInTitle && (said.about || till(name));
+        let rule = if mild { Rule::BrandText } else { *rule };
+        hits.push(Hit { rule, at: *at, detail: name.clone() });
+    }
+    let mail: Vec<&str> = said
+        .mentioned
+        .iter()
+        .map(|brand| rules.brands[usize::from(*brand)].name.as_str())
+        .filter(|name| MAIL.contains(name))
+        .collect();
+    if mail.len() >= 3 && said.has(Topic::Document).is_some() {
+        hits.push(Hit { rule: Rule::MailProviders, at: 0, detail: mail.join(", ") });
+    }
+    if let Some((start, end)) = said.has(Topic::Bank) {
+        hits.push(Hit { rule: Rule::BankWords, at: facts.origin(start), detail: words(facts, start, end) });
+    }
+}
+
+fn manners(said: &Said, asked: &Asked, facts: &Facts, hits: &mut Vec<Hit>) {
+    for (topic, rule) in [
+        (Topic::Pressure, Rule::Pressure),
+        (Topic::Document, Rule::DocumentLure),
+        (Topic::Router, Rule::RouterLure),
+        (Topic::Portal, Rule::PortalLure),
+        (Topic::Wrong, Rule::WrongPassword),
+    ] {
+        let fits = topic != Topic::Router || asked.has(Secret::Wifi) || asked.has(Secret::Password);
+        if let Some((start, end)) = said.has(topic).filter(|_| fits) {
+            let titled = rule == Rule::Pressure && facts.zone_at(start) & zone::TITLE != 0;
+            let rule = if titled { Rule::PressureInTitle } else { rule };
+            hits.push(Hit { rule, at: facts.origin(start), detail: words(facts, start, end) });
+        }
+    }
+    let mut hit = |rule, at, detail: &str| hits.push(Hit { rule, at, detail: detail.to_owned() });
+    if let Some((at, address)) = &facts.copied {
+        let named = if address.is_empty() { String::new() } else { format!(" ({address})") };
+        hit(Rule::CopiedPage, *at, &named);
+    }
+    if facts.links >= 4 && facts.dead_links * 10 >= facts.links * 7 {
+        hit(Rule::DeadLinks, 0, "");
+    }
+    if let Some(at) = facts.hidden_field {
+        hit(Rule::HiddenForm, at, "");
+    }
+    if let Some((start, end)) = said.has(Topic::Kit) {
+        hit(Rule::KitMarks, facts.origin(start), &words(facts, start, end));
+    }
+    for (mark, rule) in
+        [(Mark::Kit, Rule::KitMarks), (Mark::Lookup, Rule::VisitorLookup), (Mark::Lock, Rule::LockedPage)]
+    {
+        if let Some(at) = facts.marks.get(&mark) {
+            hit(rule, *at, "in a script");
+        }
+    }
+}
+
+fn virtues(said: &Said, facts: &Facts, hits: &mut Vec<Hit>) {
+    let mut hit = |rule| hits.push(Hit { rule, at: 0, detail: String::new() });
+    if facts.text.len() >= LONG_TEXT {
+        hit(Rule::LongText);
+    }
+    if facts.quoted_bytes >= 400 && !facts.live_quote {
+        hit(Rule::QuotedCode);
+    }
+    if said.has(Topic::Demo).is_some() {
+        hit(Rule::Demo);
+    }
+}

@@ -1,0 +1,159 @@
+//! Reads a script for what it sends, shows and hides. Packed text that it would unpack is unpacked and read in turn,
+//! to a depth and an amount that bound the work.
+
+use super::facts::{Facts, zone};
+use super::hosts::Target;
+use super::literals::Literals;
+use super::payload;
+use super::reader::{self, Origin};
+use super::rules::Rules;
+use super::script_words::Mark;
+
+/// Packed in packed is read, a third layer is not.
+const DEEPEST: u8 = 2;
+/// How much text one page may have packed inside it before the rest is let be.
+const MOST_PACKED: usize = 4 << 20;
+/// Scripts longer than this are libraries: their words are not the page's words.
+const LONGEST_OWN: usize = 256 << 10;
+/// How far behind a call its address stands, how long it may be, and how many are looked at.
+const ADDRESS_WITHIN: usize = 48;
+const LONGEST_ADDRESS: usize = 512;
+const MOST_ADDRESSES: usize = 20_000;
+
+pub(crate) fn read(text: &str, at: usize, depth: u8, facts: &mut Facts, rules: &Rules) {
+    let file = depth == 0;
+    facts.work += text.len();
+    let (mut unpacks, mut codes, mut shows, mut secret) = (false, false, false, false);
+    for (mark, start, end) in rules.script.find(text) {
+        let place = if file { at + start } else { at };
+        match mark {
+            Mark::Send | Mark::Open => {
+                facts.addresses += 1;
+                if facts.addresses <= MOST_ADDRESSES
+                    && let Some(address) = address_after(text, end, mark)
+                {
+                    facts.work += LONGEST_ADDRESS;
+                    let target = rules.hosts.target(&address);
+                    if target != Target::Nowhere && facts.sends.len() < 500 {
+                        facts.sends.push((target, place));
+                    }
+                }
+            }
+            Mark::Unpack => unpacks = true,
+            Mark::CharCodes => codes = true,
+            Mark::Markup => shows = true,
+            Mark::SecretField => {
+                secret = true;
+                facts.mark(mark, place);
+                if depth > 0 {
+                    facts.hidden_field.get_or_insert(at);
+                }
+            }
+            other => facts.mark(other, place),
+        }
+    }
+    if depth >= DEEPEST {
+        return;
+    }
+    let origin = Origin { packed_at: Some(at), hidden: false, depth };
+    if codes {
+        let unpacked = payload::char_codes(text, MOST_PACKED);
+        if !unpacked.is_empty() {
+            take(&unpacked, at, origin, true, facts, rules);
+        }
+    }
+    if !(unpacks || shows || secret) {
+        return;
+    }
+    let own = secret && text.len() <= LONGEST_OWN;
+    for literal in Literals::new(text, 0) {
+        facts.work += literal.text.len();
+        let place = if file { at + literal.at } else { at };
+        if looks_like_markup(&literal.text) {
+            packed_page(&literal.text, place, origin, literal.escaped, facts, rules);
+        } else if let Some(unpacked) = unpacks.then(|| payload::unpack(&literal.text)).flatten() {
+            take(&unpacked, place, origin, true, facts, rules);
+        } else if literal.escaped && unpacks {
+            take(&literal.text, place, origin, true, facts, rules);
+        } else if own && (3..200).contains(&literal.text.len()) {
+            facts.add_aside(&literal.text, place, zone::SCRIPT);
+        }
+    }
+}
+
+/// Text that came out of a packing: a page, or more script.
+fn take(text: &str, at: usize, origin: Origin, hidden: bool, facts: &mut Facts, rules: &Rules) {
+    if looks_like_markup(text) {
+        packed_page(text, at, origin, hidden, facts, rules);
+    } else if charge(text.len(), facts) {
+        // An address alone is a target that somebody did not want to be seen.
+        let target = if text.starts_with("http") { rules.hosts.target(text) } else { Target::Nowhere };
+        if let Target::Host(..) | Target::Address(_) = target {
+            facts.sends.push((target, at));
+        }
+        read(text, at, origin.depth + 1, facts, rules);
+    }
+}
+
+pub(crate) fn packed_page(
+    page: &str,
+    at: usize,
+    origin: Origin,
+    hidden: bool,
+    facts: &mut Facts,
+    rules: &Rules,
+) {
+    if origin.depth >= DEEPEST || !charge(page.len(), facts) {
+        return;
+    }
+    let inside = Origin { packed_at: Some(at), hidden: hidden || origin.hidden, depth: origin.depth + 1 };
+    reader::read(page, inside, facts, rules);
+}
+
+/// `data:text/html,…`: a page as an address.
+pub(crate) fn data_address(address: &str, at: usize, origin: Origin, facts: &mut Facts, rules: &Rules) {
+    let Some((head, body)) = address.split_once(',') else { return };
+    let head = head.to_ascii_lowercase();
+    if !head.contains("html") && !head.contains("svg") && !head.contains("javascript") {
+        return;
+    }
+    let unpacked = if head.contains("base64") { payload::base64(body) } else { Some(payload::percent(body)) };
+    if let Some(unpacked) = unpacked {
+        take(&unpacked, at, origin, true, facts, rules);
+    }
+}
+
+/// Whether there is room for so much more packed text.
+fn charge(bytes: usize, facts: &mut Facts) -> bool {
+    facts.packed_bytes += bytes;
+    facts.packed_bytes <= MOST_PACKED
+}
+
+fn looks_like_markup(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    bytes.len() > 6
+        && memchr::memchr_iter(b'<', bytes)
+            .take(64)
+            .any(|at| bytes.get(at + 1).is_some_and(|next| next.is_ascii_alphabetic() || *next == b'!'))
+        && memchr::memchr(b'>', bytes).is_some()
+}
+
+/// The literal that follows a call: the first, or for `open(method, address)` the second.
+fn address_after(text: &str, from: usize, mark: Mark) -> Option<String> {
+    let quote = text.as_bytes()[from..]
+        .iter()
+        .take(ADDRESS_WITHIN)
+        .position(|byte| matches!(byte, b'"' | b'\'' | b'`'))?;
+    let mut end = (from + LONGEST_ADDRESS).min(text.len());
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    let mut literals = Literals::new(&text[..end], from + quote);
+    let first = literals.next()?.text;
+    if mark == Mark::Send {
+        return Some(first);
+    }
+    matches!(first.to_ascii_uppercase().as_str(), "POST" | "GET" | "PUT")
+        .then(|| literals.next())?
+        .map(|second| second.text)
+}

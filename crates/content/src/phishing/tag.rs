@@ -1,0 +1,100 @@
+//! One tag: its name and attributes, cut as a browser cuts them.
+
+use memchr::memchr;
+
+use super::elements::Name;
+
+#[derive(Debug)]
+pub(crate) struct Tag<'a> {
+    pub(crate) name: Name,
+    pub(crate) attributes: Vec<(&'a str, &'a str)>,
+}
+
+impl<'a> Tag<'a> {
+    /// The raw value of an attribute; the first of its name counts, as in a browser.
+    pub(crate) fn get(&self, name: &str) -> Option<&'a str> {
+        self.attributes.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)).map(|(_, value)| *value)
+    }
+}
+
+/// A tag, whether it closes itself, and where the text after it begins.
+pub(crate) fn parse(page: &str, name_at: usize) -> (Tag<'_>, bool, usize) {
+    let bytes = page.as_bytes();
+    let mut at = skip(bytes, name_at, |b| !is_space(b) && b != b'/' && b != b'>');
+    let name = Name::new(&page[name_at..at]);
+    let mut attributes = Vec::new();
+    loop {
+        at = skip(bytes, at, |b| is_space(b) || b == b'/');
+        match bytes.get(at) {
+            None => return (Tag { name, attributes }, false, at),
+            Some(b'>') => return (Tag { name, attributes }, bytes[at - 1] == b'/', at + 1),
+            Some(_) => {}
+        }
+        let key_at = at;
+        // An equals sign may begin a name, never go on with it.
+        at = skip(bytes, at + 1, |b| !is_space(b) && b != b'/' && b != b'>' && b != b'=');
+        let key = page.get(key_at..at).unwrap_or_default();
+        let after = skip(bytes, at, is_space);
+        if bytes.get(after) != Some(&b'=') {
+            attributes.push((key, ""));
+            continue;
+        }
+        at = skip(bytes, after + 1, is_space);
+        let value;
+        (value, at) = value_at(page, at);
+        attributes.push((key, value));
+    }
+}
+
+fn value_at(page: &str, at: usize) -> (&str, usize) {
+    let bytes = page.as_bytes();
+    let (from, end, next) = if let Some(quote @ (b'"' | b'\'')) = bytes.get(at) {
+        let end = memchr(*quote, &bytes[at + 1..]).map_or(bytes.len(), |found| at + 1 + found);
+        (at + 1, end, (end + 1).min(bytes.len()))
+    } else {
+        let end = skip(bytes, at, |b| !is_space(b) && b != b'>');
+        (at, end, end)
+    };
+    (page.get(from..end).unwrap_or_default(), next)
+}
+
+fn is_space(byte: u8) -> bool {
+    byte.is_ascii_whitespace()
+}
+
+fn skip(bytes: &[u8], mut at: usize, go_on: impl Fn(u8) -> bool) -> usize {
+    while at < bytes.len() && go_on(bytes[at]) {
+        at += 1;
+    }
+    at
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn attributes(text: &str) -> Vec<(&str, &str)> {
+        parse(text, 1).0.attributes
+    }
+
+    #[test]
+    fn attributes_are_cut_as_browsers_cut_them() {
+        assert_eq!(
+            attributes("<a b=c d = 'e f' g=\"h>\" i>"),
+            [("b", "c"), ("d", "e f"), ("g", "h>"), ("i", "")]
+        );
+        assert_eq!(attributes("<a/b=c/d=e>"), [("b", "c/d=e")]);
+        assert_eq!(attributes("<a =b=c>"), [("=b", "c")]);
+        assert_eq!(attributes("<a b='unclosed>"), [("b", "unclosed>")]);
+        assert_eq!(attributes("<a b=c=' d>"), [("b", "c='"), ("d", "")]);
+    }
+
+    #[test]
+    fn names_are_small_and_the_first_attribute_counts() {
+        let (tag, closes_itself, end) = parse("<INPUT Type=a TYPE=b />x", 1);
+        assert_eq!(
+            (tag.name.text().as_str(), tag.get("type"), closes_itself, end),
+            ("input", Some("a"), true, 23)
+        );
+    }
+}

@@ -1,0 +1,208 @@
+//! Cuts an HTML page into tags and texts as a browser does, forwards only and without copying. A page that a browser
+//! and this reader cut differently could hide a form, so raw text, comments and drawings follow the standard's rules.
+
+use memchr::{memchr, memmem};
+
+use super::elements::{Element, Name};
+use super::raw_text;
+use super::tag::{self, Tag};
+
+#[derive(Debug)]
+pub(crate) enum Token<'a> {
+    /// Text between tags, entities not yet decoded.
+    Text(&'a str),
+    Open(Tag<'a>),
+    Close(Name),
+    Comment(&'a str),
+    /// The inside of an element whose content is not markup, such as a script.
+    Raw(Name, &'a str),
+}
+
+#[derive(Debug)]
+pub(crate) struct Tokens<'a> {
+    page: &'a str,
+    at: usize,
+    /// Where the last token began.
+    pub(crate) start: usize,
+    /// Open drawings and the islands of HTML inside them: in a drawing nothing is raw text.
+    spaces: Vec<Name>,
+    raw: Option<Name>,
+}
+
+const DEEPEST: usize = 256;
+
+fn is_drawing(name: Name) -> bool {
+    matches!(name.element, Element::Drawing | Element::Formula)
+}
+
+impl<'a> Tokens<'a> {
+    pub(crate) fn new(page: &'a str) -> Self {
+        Self { page, at: 0, start: 0, spaces: Vec::new(), raw: None }
+    }
+
+    fn in_drawing(&self) -> bool {
+        self.spaces.last().is_some_and(|name| is_drawing(*name))
+    }
+
+    fn until(&mut self, end: usize) -> &'a str {
+        let text = &self.page[self.at.min(end)..end];
+        self.at = end;
+        text
+    }
+
+    fn bogus_comment(&mut self) -> Token<'a> {
+        let rest = &self.page.as_bytes()[self.at..];
+        let end = memchr(b'>', rest).map_or(self.page.len(), |found| self.at + found);
+        let text = self.until(end);
+        self.at = (end + 1).min(self.page.len());
+        Token::Comment(text)
+    }
+
+    fn comment(&mut self) -> Token<'a> {
+        self.at += "<!--".len();
+        let rest = &self.page.as_bytes()[self.at..];
+        if rest.starts_with(b">") || rest.starts_with(b"->") {
+            self.at += 1 + usize::from(rest[0] == b'-');
+            return Token::Comment("");
+        }
+        let ends = |at: &usize| rest[at + 2..].starts_with(b">") || rest[at + 2..].starts_with(b"!>");
+        // Overlapping dashes: `--->` ends a comment too.
+        let mut found = None;
+        let mut from = 0;
+        while let Some(at) = memmem::find(&rest[from..], b"--").map(|at| from + at) {
+            if ends(&at) {
+                found = Some(at);
+                break;
+            }
+            from = at + 1;
+        }
+        let start = self.at;
+        let Some(at) = found else {
+            self.at = self.page.len();
+            return Token::Comment(&self.page[start..]);
+        };
+        self.at = start + at + if rest[at + 2] == b'>' { 3 } else { 4 };
+        Token::Comment(&self.page[start..start + at])
+    }
+
+    fn open(&mut self) -> Token<'a> {
+        let (tag, closes_itself, end) = tag::parse(self.page, self.at + 1);
+        self.at = end;
+        let name = tag.name;
+        if self.in_drawing() && name.breaks_out() {
+            self.spaces.clear();
+        }
+        let drawing = self.in_drawing();
+        let island = drawing && (name.element == Element::Island || name.element == Element::Title);
+        if is_drawing(name) || island {
+            if !closes_itself && self.spaces.len() < DEEPEST {
+                self.spaces.push(name);
+            }
+        } else if !drawing && name.has_raw_text() {
+            self.raw = Some(name);
+        }
+        Token::Open(tag)
+    }
+
+    fn close(&mut self) -> Token<'a> {
+        let (tag, _, end) = tag::parse(self.page, self.at + 2);
+        self.at = end;
+        let name = tag.name;
+        // Only what can open a space can close one.
+        if !self.spaces.is_empty()
+            && let Some(depth) = self.spaces.iter().rposition(|open| *open == name)
+        {
+            self.spaces.truncate(depth);
+        }
+        Token::Close(name)
+    }
+}
+
+impl<'a> Iterator for Tokens<'a> {
+    type Item = Token<'a>;
+
+    fn next(&mut self) -> Option<Token<'a>> {
+        self.start = self.at;
+        if let Some(name) = self.raw.take() {
+            let end = self.at + raw_text::end(&self.page[self.at..], &name.text());
+            return Some(Token::Raw(name, self.until(end)));
+        }
+        let bytes = self.page.as_bytes();
+        if self.at >= bytes.len() {
+            return None;
+        }
+        let mut from = self.at;
+        while let Some(found) = memchr(b'<', &bytes[from..]).map(|found| from + found) {
+            let rest = &bytes[found..];
+            let is_tag = match rest.get(1) {
+                Some(b'!' | b'?') => true,
+                Some(b'/') => rest.get(2).is_some(),
+                Some(byte) => byte.is_ascii_alphabetic(),
+                None => false,
+            };
+            if !is_tag {
+                from = found + 1;
+                continue;
+            }
+            if found > self.at {
+                return Some(Token::Text(self.until(found)));
+            }
+            return Some(match rest[1] {
+                b'!' if rest.starts_with(b"<!--") => self.comment(),
+                b'!' if self.in_drawing() && rest.starts_with(b"<![CDATA[") => {
+                    let inside = found + "<![CDATA[".len();
+                    let end = memmem::find(&bytes[inside..], b"]]>").map_or(bytes.len(), |at| inside + at);
+                    self.at = (end + 3).min(bytes.len());
+                    Token::Text(&self.page[inside..end])
+                }
+                b'/' if rest[2].is_ascii_alphabetic() => self.close(),
+                b'!' | b'?' | b'/' => self.bogus_comment(),
+                _ => self.open(),
+            });
+        }
+        Some(Token::Text(self.until(bytes.len())))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What a page consists of, in brief.
+    fn cut(page: &str) -> String {
+        let parts = Tokens::new(page).map(|token| match token {
+            Token::Text(text) => format!("'{text}'"),
+            Token::Open(tag) => format!("<{}>", tag.name.text()),
+            Token::Close(name) => format!("</{}>", name.text()),
+            Token::Comment(text) => format!("!{text}!"),
+            Token::Raw(name, text) => format!("{}[{text}]", name.text()),
+        });
+        parts.collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn pages_are_cut_as_browsers_cut_them() {
+        for (page, parts) in [
+            ("a<b>c</b>", "'a' <b> 'c' </b>"),
+            ("1 < 2 <", "'1 < 2 <'"),
+            ("<!doctype html><p>", "!<!doctype html! <p>"),
+            ("<!--a--><!--b--!>c", "!a! !b! 'c'"),
+            ("<!--><p><!---><p>", "!! <p> !! <p>"),
+            ("<!--a-- >--->b", "!a-- >-! 'b'"),
+            ("</ x><?y?>z", "!</ x! !<?y?! 'z'"),
+            ("<title><b></title>x", "<title> title[<b>] </title> 'x'"),
+            ("<textarea></p>", "<textarea> textarea[</p>]"),
+        ] {
+            assert_eq!(cut(page), parts, "{page}");
+        }
+    }
+
+    #[test]
+    fn drawings_have_no_raw_text_until_they_end() {
+        assert_eq!(cut("<svg><style><i>"), "<svg> <style> <i>");
+        assert_eq!(cut("<svg><path/><g></svg><style><i>"), "<svg> <path> <g> </svg> <style> style[<i>]");
+        assert_eq!(cut("<svg><div><style><i>"), "<svg> <div> <style> style[<i>]");
+        assert_eq!(cut("<svg><foreignObject><style><i>"), "<svg> <foreignobject> <style> style[<i>]");
+        assert_eq!(cut("<svg><![CDATA[<i>]]></svg>"), "<svg> '<i>' </svg>");
+    }
+}

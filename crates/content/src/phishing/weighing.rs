@@ -1,0 +1,44 @@
+//! What the hits of a page come to together.
+
+use super::rule::Rule;
+use super::rules::Rules;
+use super::score::Hit;
+
+/// What the hits come to. Within a group most signs say the same thing twice, so only the strongest counts in full.
+pub(crate) fn total(hits: &[Hit], rules: &Rules) -> f64 {
+    let weight = |hit: &Hit| rules.weight(hit.rule).map_or(0.0, |weight| weight.points);
+    let group = |letter: char| -> Vec<(Rule, f64)> {
+        let mut found: Vec<(Rule, f64)> = Vec::new();
+        for hit in
+            hits.iter().filter(|hit| rules.weight(hit.rule).is_some_and(|weight| weight.group == letter))
+        {
+            if !found.iter().any(|(rule, _)| *rule == hit.rule) {
+                found.push((hit.rule, weight(hit)));
+            }
+        }
+        found.sort_by(|a, b| b.1.total_cmp(&a.1));
+        found
+    };
+    let strongest = |list: &[(Rule, f64)], echo: f64| {
+        list.first().map_or(0.0, |(_, first)| first + echo * list.get(1).map_or(0.0, |(_, second)| *second))
+    };
+    let mut secrets = group('A');
+    let many: f64 =
+        secrets.iter().filter(|(rule, _)| *rule == Rule::ManySecrets).map(|(_, weight)| weight).sum();
+    secrets.retain(|(rule, _)| *rule != Rule::ManySecrets);
+    let identity = group('C');
+    // A name alone may go anywhere: newsletters and contact forms ask for it too.
+    let only_name = secrets.iter().all(|(rule, _)| matches!(rule, Rule::SignInStep | Rule::PersonalDetails));
+    let destination = strongest(&group('B'), 0.0) * if only_name { 0.3 } else { 1.0 };
+    let sum = |list: Vec<(Rule, f64)>| list.iter().map(|(_, weight)| weight).sum::<f64>();
+    let mut score = strongest(&secrets, 0.0) + many + destination + strongest(&identity, 0.25);
+    score += sum(group('D')) + strongest(&group('E'), 0.5) + sum(group('G'));
+    // What speaks for a page weighs against doubts, never against a plain name or a plain destination.
+    let plain = identity.first().is_some_and(|(rule, _)| {
+        matches!(rule, Rule::BrandInTitle | Rule::BrandAssets | Rule::BrandDisguised | Rule::BrandAccount)
+    });
+    if !plain && destination < 2.0 {
+        score += sum(group('H')).max(-1.5);
+    }
+    score.max(strongest(&group('F'), 0.0))
+}

@@ -1,0 +1,176 @@
+//! Keys of programs, known by how they begin, how long they are and, where there is one, by their sum.
+
+use memchr::memmem;
+
+use super::checks;
+
+struct Key {
+    kind: &'static str,
+    start: &'static str,
+    /// What may follow the start, and how many.
+    of: fn(u8) -> bool,
+    least: usize,
+    most: usize,
+    /// Only what passes this is a key; the rest are placeholders.
+    check: fn(&[u8]) -> bool,
+}
+
+const fn key(kind: &'static str, start: &'static str, of: fn(u8) -> bool, least: usize, most: usize) -> Key {
+    Key { kind, start, of, least, most, check: is_varied }
+}
+
+const fn summed(kind: &'static str, start: &'static str) -> Key {
+    Key { kind, start, of: is_alnum, least: 36, most: 36, check: checks::token }
+}
+
+const KEYS: &[Key] = &[
+    key("AWS access key", "AKIA", is_upper, 16, 16),
+    key("AWS access key", "ASIA", is_upper, 16, 16),
+    summed("GitHub token", "ghp_"),
+    summed("GitHub token", "gho_"),
+    summed("GitHub token", "ghu_"),
+    summed("GitHub token", "ghs_"),
+    summed("GitHub token", "ghr_"),
+    key("GitHub token", "github_pat_", is_word, 82, 82),
+    summed("npm token", "npm_"),
+    key("GitLab token", "glpat-", is_dashed, 20, 64),
+    key("PyPI token", "pypi-AgEIcHlwaS5vcmc", is_dashed, 50, 400),
+    key("Slack token", "xoxb-", is_dashed, 20, 120),
+    key("Slack token", "xoxp-", is_dashed, 20, 120),
+    key("Slack token", "xapp-", is_dashed, 20, 160),
+    key("Slack webhook", "hooks.slack.com/services/T", is_path, 30, 80),
+    key("Discord webhook", "discord.com/api/webhooks/", is_path, 60, 120),
+    key("Stripe key", "sk_live_", is_alnum, 16, 128),
+    key("Stripe key", "rk_live_", is_alnum, 16, 128),
+    key("Google API key", "AIza", is_dashed, 35, 35),
+    key("OpenAI key", "sk-proj-", is_dashed, 40, 256),
+    key("Anthropic key", "sk-ant-", is_dashed, 40, 256),
+    key("Hugging Face token", "hf_", is_alnum, 34, 40),
+    key("SendGrid key", "SG.", is_dotted, 60, 80),
+    key("Shopify token", "shpat_", is_hex, 32, 32),
+    key("Square token", "sq0atp-", is_dashed, 22, 43),
+    key("DigitalOcean token", "dop_v1_", is_hex, 64, 64),
+    key("Databricks token", "dapi", is_hex, 32, 32),
+    key("Twilio key", "twilio.com/2010-04-01/Accounts/AC", is_hex, 32, 32),
+    key("Azure storage key", "AccountKey=", is_base64, 86, 88),
+];
+
+pub(crate) fn find(text: &str) -> Vec<(usize, &'static str)> {
+    let bytes = text.as_bytes();
+    let mut found = Vec::new();
+    for key in KEYS {
+        for at in memmem::find_iter(bytes, key.start) {
+            let body = &bytes[at + key.start.len()..];
+            let len = body.iter().take(key.most + 1).take_while(|byte| (key.of)(**byte)).count();
+            let stands_alone =
+                at == 0 || !is_base64(bytes[at - 1]) || bytes[at - 1] == b'=' || bytes[at - 1] == b'/';
+            if stands_alone && (key.least..=key.most).contains(&len) && (key.check)(&body[..len]) {
+                found.push((at, key.kind));
+            }
+        }
+    }
+    found.extend(private_keys(bytes));
+    found.extend(bot_tokens(bytes));
+    found
+}
+
+/// `-----BEGIN … PRIVATE KEY-----` with something after it.
+fn private_keys(bytes: &[u8]) -> impl Iterator<Item = (usize, &'static str)> {
+    memmem::find_iter(bytes, b"-----BEGIN ").filter_map(|at| {
+        let rest = &bytes[at + 11..(at + 200).min(bytes.len())];
+        let end = memmem::find(&rest[..rest.len().min(40)], b"PRIVATE KEY")?;
+        let body = rest[end..].iter().filter(|byte| is_base64(**byte)).count();
+        (body >= 60).then_some((at, "private key"))
+    })
+}
+
+/// A Telegram bot: its number, a colon and 35 characters that begin with AA.
+fn bot_tokens(bytes: &[u8]) -> impl Iterator<Item = (usize, &'static str)> {
+    memmem::find_iter(bytes, b":AA").filter_map(|at| {
+        let digits = bytes[..at].iter().rev().take(11).take_while(|byte| byte.is_ascii_digit()).count();
+        let rest = bytes[at + 1..].iter().take(36).take_while(|byte| is_dashed(**byte)).count();
+        ((8..=10).contains(&digits) && rest == 35).then_some((at - digits, "Telegram bot token"))
+    })
+}
+
+/// Placeholders repeat themselves: `xxxxxxxx`, `YOUR_KEY_HERE` is not varied either in a long key.
+fn is_varied(body: &[u8]) -> bool {
+    let mut seen = [false; 256];
+    for byte in body {
+        seen[usize::from(*byte)] = true;
+    }
+    seen.iter().filter(|seen| **seen).count() * 3 >= body.len().min(24)
+}
+
+fn is_upper(byte: u8) -> bool {
+    byte.is_ascii_uppercase() || byte.is_ascii_digit()
+}
+
+fn is_alnum(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric()
+}
+
+fn is_hex(byte: u8) -> bool {
+    byte.is_ascii_hexdigit()
+}
+
+fn is_word(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_'
+}
+
+fn is_dashed(byte: u8) -> bool {
+    is_word(byte) || byte == b'-'
+}
+
+fn is_dotted(byte: u8) -> bool {
+    is_dashed(byte) || byte == b'.'
+}
+
+fn is_path(byte: u8) -> bool {
+    is_dashed(byte) || byte == b'/'
+}
+
+fn is_base64(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kinds(text: &str) -> Vec<&'static str> {
+        find(text).into_iter().map(|(_, kind)| kind).collect()
+    }
+
+    #[test]
+    fn keys_are_known_by_their_shape() {
+        let telegram = format!("{}:AA{}", "123456789", "Hf2kQ9zX7vB3nM5pL8tR1yW4cD6gJ0sEu");
+        let private = format!("-----BEGIN RSA PRIVATE KEY-----\n{}\n", "MIIEow9".repeat(12));
+        for (text, kind) in [
+            ("key = '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'", "GitHub token"),
+            ("AKIAIOSFODNN7EXAMPLQ", "AWS access key"),
+            ("\"AIzaSyD3kQ9zX7vB-3nM5pL8tR1yW4cD6gJ0sEu\"", "Google API key"),
+            (telegram.as_str(), "Telegram bot token"),
+            (private.as_str(), "private key"),
+        ] {
+            assert_eq!(kinds(text), [kind], "{text}");
+        }
+    }
+
+    #[test]
+    fn placeholders_and_look_alikes_are_not_keys() {
+        for text in [
+            "ghp_xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx",
+            "ghp_zQWBuTSOoRi4A9spHcVY5ncnsDkxkJ0mLq18",
+            "AKIAXXXXXXXXXXXXXXXX",
+            "dataAKIAIOSFODNN7EXAMPLQ",
+            "AKIAIOSFODNN7EXAMPLQQ",
+            "sk_live_...",
+            "-----BEGIN PUBLIC KEY-----\nMIIEow",
+            "-----BEGIN PRIVATE KEY-----\n…\n",
+            "12:AAfoo",
+        ] {
+            assert_eq!(kinds(text), [""; 0], "{text}");
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! Secrets and personal data that somebody may be about to publish by mistake: keys, cards, numbers of persons, lists of
+//! addresses. Says what kind of thing stands on which line, and never the thing itself.
+
+mod checks;
+mod emails;
+mod keys;
+mod numbers;
+
+use std::io;
+
+use crate::bundle::Bundle;
+use crate::file_text::text_of;
+
+/// Something that looks like a secret or like personal data.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Finding {
+    pub file: String,
+    /// From 1.
+    pub line: usize,
+    pub kind: &'static str,
+}
+
+/// More than these help nobody.
+const MOST_FINDINGS: usize = 100;
+/// Files whose text people read or programs run.
+const TEXTS: [&str; 24] = [
+    "html", "htm", "xhtml", "svg", "xml", "js", "mjs", "cjs", "css", "json", "jsonl", "ndjson", "ipynb",
+    "map", "md", "markdown", "txt", "text", "csv", "tsv", "yaml", "yml", "toml", "log",
+];
+
+/// Looks through the text files of a bundle that is about to be stored.
+pub fn find_in_bundle(bundle: &Bundle) -> io::Result<Vec<Finding>> {
+    let mut findings = Vec::new();
+    for file in bundle.files.iter().filter(|file| is_text(&file.path)) {
+        findings.extend(find(&file.path, &text_of(file)?));
+    }
+    // A page made from Markdown says what its source says.
+    findings.sort();
+    findings.truncate(MOST_FINDINGS);
+    Ok(findings)
+}
+
+/// Looks through one text, in one pass for each kind.
+pub fn find(path: &str, text: &str) -> Vec<Finding> {
+    let mut places: Vec<(usize, &'static str)> = Vec::new();
+    places.extend(keys::find(text));
+    places.extend(numbers::find(text));
+    places.extend(emails::find(text));
+    places.sort_unstable();
+    let mut findings: Vec<Finding> = Vec::new();
+    let (mut line, mut from) = (1, 0);
+    for (at, kind) in places {
+        line += memchr::memchr_iter(b'\n', &text.as_bytes()[from..at]).count();
+        from = at;
+        let known = findings.last().is_some_and(|last| last.line == line && last.kind == kind);
+        if !known && findings.len() < MOST_FINDINGS {
+            findings.push(Finding { file: path.to_owned(), line, kind });
+        }
+    }
+    findings
+}
+
+fn is_text(path: &str) -> bool {
+    let extension = path.rsplit_once('.').map(|(_, extension)| extension.to_ascii_lowercase());
+    extension.is_some_and(|extension| TEXTS.contains(&extension.as_str()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn findings_name_kind_and_line_and_nothing_else() {
+        let text = "one\nAKIAIOSFODNN7EXAMPLQ\nthree 4556 7375 8689 9855\n";
+        let findings = find("notes.txt", text);
+        let kinds: Vec<(usize, &str)> = findings.iter().map(|finding| (finding.line, finding.kind)).collect();
+        assert_eq!(kinds, [(2, "AWS access key"), (3, "card number")]);
+        assert!(!format!("{findings:?}").contains("AKIA"));
+    }
+
+    #[test]
+    fn ordinary_text_has_none() {
+        let text = "Call 555-0100, order 20240131-0001, version 1.2.3, sha 9f86d081884c7d659a2feaa0c55ad015, mail me@acorn.test";
+        assert_eq!(find("a.html", text), []);
+    }
+}

@@ -1,0 +1,25 @@
+//! The phishing check: it ends on any page and any pair of files, says the same twice, and points at lines that exist.
+#![no_main]
+
+use std::sync::LazyLock;
+
+use dropleaf_content::phishing::{File, Rules, check};
+use libfuzzer_sys::fuzz_target;
+
+static RULES: LazyLock<Rules> = LazyLock::new(Rules::builtin);
+
+fuzz_target!(|parts: (&str, &str)| {
+    let (page, script) = parts;
+    let files = [
+        File { path: "index.html", text: page },
+        File { path: "a/b.js", text: script },
+        File { path: "a/c.svg", text: script },
+    ];
+    let verdict = check(&files, &RULES);
+    assert_eq!(verdict, check(&files, &RULES));
+    assert!(verdict.score.is_finite());
+    for reason in &verdict.reasons {
+        let text = files.iter().find(|file| file.path == reason.file).map_or("", |file| file.text);
+        assert!(reason.line >= 1 && reason.line <= 1 + text.matches('\n').count());
+    }
+});
