@@ -28,6 +28,7 @@ mod passkeys;
 mod passwords;
 mod pay;
 mod reports;
+mod safety;
 mod sealing;
 mod sessions;
 mod settings;
@@ -66,6 +67,7 @@ pub use pay::{
     Unlocked,
 };
 pub use reports::{Case, ReportedPage};
+pub use safety::{RuleBook, SafetySettings};
 pub use sessions::NewSession;
 pub use settings::{Rates, Retention, Settings};
 pub use share_tokens::{OwnShareToken, SharePass};

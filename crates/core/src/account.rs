@@ -13,4 +13,12 @@ pub struct Account {
     pub active_pages: i64,
     pub created_at: i64,
     pub unlocks: Unlocks,
+    pub suspended: Option<Suspension>,
+}
+
+/// Why and since when an account may do nothing, and its pages are not shown.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Suspension {
+    pub since: i64,
+    pub reason: String,
 }

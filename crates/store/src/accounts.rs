@@ -2,7 +2,7 @@
 
 use crate::db::{DbError, Row, Stmt, Val};
 use crate::store::Store;
-use dropleaf_core::account::Account;
+use dropleaf_core::account::{Account, Suspension};
 use dropleaf_core::unlock::{Sku, Unlocks};
 
 /// The plan's number of active pages is used up.
@@ -16,14 +16,14 @@ pub const CHANGED: &str = "account_changed";
 macro_rules! account_columns {
     () => {
         "a.id, a.email, a.plan, a.is_operator, a.balance_minor, a.active_pages, a.created_at, \
-         a.permanent_since, a.higher_limits_until, a.custom_domain_until"
+         a.permanent_since, a.higher_limits_until, a.custom_domain_until, a.suspended_at, a.suspended_reason"
     };
 }
 
 pub(crate) use account_columns;
 
 /// As many as [`row`] reads: what else a query asks for comes after them.
-pub(crate) const COLUMNS: usize = 10;
+pub(crate) const COLUMNS: usize = 12;
 
 macro_rules! select {
     ($tail:literal) => {
@@ -44,6 +44,12 @@ pub(crate) fn row(row: &Row<'_>) -> Result<Account, DbError> {
             permanent_since: row.opt_int(7)?,
             higher_limits_until: row.opt_int(8)?,
             custom_domain_until: row.opt_int(9)?,
+        },
+        suspended: match row.opt_int(10)? {
+            Some(since) => {
+                Some(Suspension { since, reason: row.opt_text(11)?.unwrap_or_default().to_owned() })
+            }
+            None => None,
         },
     })
 }
