@@ -37,6 +37,7 @@ mod sign_in;
 mod sites;
 mod staging;
 mod strict;
+mod suspension;
 mod sweep;
 mod takedown;
 mod throttle;
@@ -76,6 +77,7 @@ pub use sites::{
     Content, Created, Deleted, ListQuery, PatchRequest, SiteList, SiteSearch, Updated, Writable,
 };
 pub use staging::{Upload, UploadBody};
+pub use suspension::Suspended;
 pub use sweep::Swept;
 pub use takedown::TakenDown;
 pub use upload_tickets::{Arrived, NewTicket, Ticketed};
