@@ -8,7 +8,7 @@ mod rule_book;
 mod settings;
 mod unwanted;
 
-pub(crate) use reading::Reading;
+pub(crate) use reading::{Reading, finding};
 pub use rule_book::RuleBook;
 pub use settings::SafetySettings;
 

@@ -1,5 +1,6 @@
 //! The operator's pages: figures, accounts, reports; what is about money is in `money`.
 
+pub mod look;
 pub mod money;
 
 use super::assets::OPERATOR_CSS;
