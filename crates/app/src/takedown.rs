@@ -3,6 +3,7 @@
 use crate::app::App;
 use crate::sites::TRIES;
 use dropleaf_core::audit::Act;
+use dropleaf_core::report::Outcome;
 use dropleaf_core::site::{Site, State};
 use dropleaf_core::takedown::Named;
 use dropleaf_core::{Error, Result, takedown};
@@ -32,7 +33,7 @@ impl App {
             let erase = takedown::erases(&site);
             let versions = if erase { self.store.list_versions(&site.id).await? } else { Vec::new() };
             let (next, mut stmts) = self.ended(&site, State::TakenDown, erase);
-            stmts.push(reports::close(&site.id, self.now()));
+            stmts.push(reports::close(&site.id, Outcome::TakenDown, self.now()));
             stmts.push(self.audited(actor, Act::TakeDown, &site.id, Some(reason.clone())));
             match self.commit_site(stmts, Some(&site), &next).await {
                 Ok(()) => {
