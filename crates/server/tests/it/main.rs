@@ -107,6 +107,7 @@ mod slugs;
 mod spec_map;
 mod storage;
 mod strict_csp;
+mod suspension;
 mod sweep;
 mod takedown;
 mod unlocks;

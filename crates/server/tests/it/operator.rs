@@ -34,10 +34,12 @@ async fn pages_exist_for_operators_alone() {
     assert_eq!(node.count("SELECT COUNT(*) FROM audit").await, 0);
 }
 
-fn forms(site_id: &str, account_id: &str) -> [String; 5] {
+fn forms(site_id: &str, account_id: &str) -> [String; 7] {
     [
         "/operator/takedown".to_owned(),
         format!("/operator/accounts/{account_id}/plan"),
+        format!("/operator/accounts/{account_id}/suspend"),
+        format!("/operator/accounts/{account_id}/lift"),
         format!("/operator/reports/{site_id}/takedown"),
         format!("/operator/reports/{site_id}/dismiss"),
         format!("/operator/payments/{site_id}/resolve"),
@@ -127,6 +129,8 @@ async fn forms_ask_for_a_recent_proof() {
         let fields = [("page", id), ("reason", "x"), ("plan", "pro")];
         for (path, back) in forms(id, &operator.account.id).iter().zip([
             "/operator",
+            "/operator/accounts",
+            "/operator/accounts",
             "/operator/accounts",
             "/operator/reports",
             "/operator/reports",
