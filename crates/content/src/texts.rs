@@ -20,11 +20,12 @@ const DATA: [&str; 14] = [
 pub struct Texts<'b> {
     pub(crate) kind: Kind,
     pub(crate) entry: &'b str,
-    pub(crate) files: Vec<Text<'b>>,
+    pub(crate) files: Vec<Read<'b>>,
 }
 
+/// A file as it was read.
 #[derive(Debug)]
-pub(crate) struct Text<'b> {
+pub(crate) struct Read<'b> {
     pub(crate) path: &'b str,
     pub(crate) hash: [u8; 32],
     pub(crate) size_bytes: u64,
@@ -47,7 +48,7 @@ impl<'b> Texts<'b> {
         let readable = bundle.kind != Kind::E2e;
         let files = bundle.files.iter().map(|file| {
             let text = if readable && wanted(&file.path) { text_of(file)? } else { Cow::Borrowed("") };
-            Ok(Text { path: &file.path, hash: file.hash, size_bytes: file.size_bytes, text })
+            Ok(Read { path: &file.path, hash: file.hash, size_bytes: file.size_bytes, text })
         });
         let files = files.collect::<io::Result<_>>()?;
         Ok(Self { kind: bundle.kind, entry: &bundle.entry, files })

@@ -1,6 +1,7 @@
 //! Measures how often pages are taken for one another: `measure_likeness [FOLDER…]`. Each page is taken down in turn and
 //! compared with all others of its collection: the project's own pages, and the HTML files below each folder.
 
+use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -10,7 +11,7 @@ use dropleaf_content::phishing::{File, Rules};
 /// Enough for some millions of pairs.
 const MOST_PAGES: usize = 1500;
 const LARGEST_BYTES: u64 = 4 << 20;
-const LEVELS: [usize; 8] = [30, 40, 50, 55, 60, 70, 80, 90];
+const LEVELS: [usize; 4] = [30, 45, 60, 80];
 
 /// An upload: the folder or file it is, and its pages.
 struct Upload {
@@ -56,7 +57,12 @@ fn collection(folder: &Path, rules: &Rules) -> io::Result<Vec<Upload>> {
     Ok(paths.iter().step_by(step).map(|path| upload(std::slice::from_ref(path), folder, rules)).collect())
 }
 
-fn compare(title: &str, taken_down: &[Upload], published: &[Upload]) {
+/// What the name of an own page says it is.
+fn kind(name: &str) -> &str {
+    name.split('-').next().unwrap_or(name)
+}
+
+fn compare(title: &str, taken_down: &[Upload], published: &[Upload], other: impl Fn(&str, &str) -> bool) {
     let entries = taken_down.iter().map(|upload| {
         let worth = upload.pages.iter().filter(|page| page.sketch.is_enough());
         (upload.name.clone(), Vec::new(), worth.map(|page| page.sketch.clone()).collect::<Vec<_>>())
@@ -67,30 +73,38 @@ fn compare(title: &str, taken_down: &[Upload], published: &[Upload]) {
     let mut pairs = Vec::new();
     for upload in published {
         for page in &upload.pages {
-            let others = unwanted.shares(page).into_iter().filter(|(id, _)| *id != upload.name);
-            pairs.extend(others.map(|(id, percent)| (percent, id.to_owned(), upload.name.clone())));
+            let others = unwanted.shares(page).into_iter().filter(|(id, ..)| other(id, &upload.name));
+            pairs.extend(others.map(|(id, share, same)| (share, same, id.to_owned(), upload.name.clone())));
         }
     }
     println!("\n{title}: {sketched} sketches against {} uploads", published.len());
+    let most = pairs.iter().map(|(share, ..)| *share).max().unwrap_or(0);
+    println!("  at most {most} % of one in another");
     for level in LEVELS {
-        let like: Vec<_> = pairs.iter().filter(|(percent, ..)| *percent >= level).collect();
-        let mut blockers: Vec<&str> = like.iter().map(|(_, id, _)| id.as_str()).collect();
-        blockers.sort_unstable();
-        blockers.dedup();
-        let mut blocked: Vec<&str> = like.iter().map(|(_, _, name)| name.as_str()).collect();
-        blocked.sort_unstable();
-        blocked.dedup();
-        println!(
-            "  {level:>3} %: {:>7} pairs; {:>5} pages would block others, {:>5} would be blocked",
-            like.len(),
-            blockers.len(),
-            blocked.len()
-        );
+        print(&format!("{level} % in common"), pairs.iter().filter(|(share, ..)| *share >= level));
     }
-    pairs.sort_by(|a, b| b.cmp(a));
-    for (percent, id, name) in pairs.iter().step_by((pairs.len() / 6).max(1)).take(3) {
-        println!("       {percent:>3} % of {id} in {name}");
+    print("taken for it", pairs.iter().filter(|(_, same, ..)| *same));
+    let mut same: Vec<&Pair> = pairs.iter().filter(|(_, same, ..)| *same).collect();
+    same.sort();
+    for (share, _, id, name) in same.iter().step_by((same.len() / 5).max(1)) {
+        println!("       {share:>3} % of {id} in {name}");
     }
+}
+
+/// How much of one is in the other, whether it is taken for it, and their names.
+type Pair = (usize, bool, String, String);
+
+fn print<'a>(what: &str, pairs: impl Iterator<Item = &'a Pair>) {
+    let (mut blockers, mut blocked, mut count) = (BTreeSet::new(), BTreeSet::new(), 0);
+    for (_, _, id, name) in pairs {
+        blockers.insert(id);
+        blocked.insert(name);
+        count += 1;
+    }
+    let (blockers, blocked) = (blockers.len(), blocked.len());
+    println!(
+        "  {what:<16} {count:>7} pairs; {blockers:>5} would block others, {blocked:>5} would be blocked"
+    );
 }
 
 fn fixtures(side: &str, rules: &Rules) -> io::Result<Vec<Upload>> {
@@ -113,13 +127,15 @@ fn fixtures(side: &str, rules: &Rules) -> io::Result<Vec<Upload>> {
 fn main() -> io::Result<()> {
     let rules = Rules::builtin();
     let (harvest, honest) = (fixtures("harvest", &rules)?, fixtures("honest", &rules)?);
-    compare("own harvest pages in own honest pages", &harvest, &honest);
-    compare("own honest pages in one another", &honest, &honest);
-    compare("own harvest pages in one another", &harvest, &harvest);
+    let other = |a: &str, b: &str| a != b;
+    compare("own harvest pages in own honest pages", &harvest, &honest, other);
+    compare("own honest pages in those of other kinds", &honest, &honest, |a, b| kind(a) != kind(b));
+    compare("own honest pages in one another", &honest, &honest, other);
+    compare("own harvest pages in one another", &harvest, &harvest, other);
     for folder in std::env::args().skip(1) {
         let pages = collection(Path::new(&folder), &rules)?;
-        compare(&folder, &pages, &pages);
-        compare("own harvest pages in these", &harvest, &pages);
+        compare(&folder, &pages, &pages, other);
+        compare("own harvest pages in these", &harvest, &pages, other);
     }
     Ok(())
 }

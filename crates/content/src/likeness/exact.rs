@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use super::Likeness;
 use super::gather::{Gathered, Known};
 use crate::bundle::{Kind, RESERVED};
-use crate::texts::{Text, Texts};
+use crate::texts::{Read, Texts};
 
 /// Larger than what many people start from.
 const LARGE_BYTES: u64 = 4096;
@@ -38,7 +38,7 @@ pub(super) fn likeness(texts: &Texts<'_>, gathered: Gathered) -> Likeness {
     Likeness { exact: exact(texts), pages, parts, entry, substantial }
 }
 
-fn page_digests(file: &Text<'_>, page: &Known, hashes: &HashMap<&str, &Digest>) -> Vec<Digest> {
+fn page_digests(file: &Read<'_>, page: &Known, hashes: &HashMap<&str, &Digest>) -> Vec<Digest> {
     let mut digests = Vec::new();
     if page.says_something || file.size_bytes >= LARGE_BYTES {
         digests.push(digest(ONE, &[&file.hash]));
@@ -54,7 +54,7 @@ fn page_digests(file: &Text<'_>, page: &Known, hashes: &HashMap<&str, &Digest>) 
 
 /// Of the bytes alone if there is one file to show, of its source if it was made from one.
 fn exact(texts: &Texts<'_>) -> Digest {
-    let is_ours = |file: &&Text<'_>| file.path.split('/').next() == Some(RESERVED);
+    let is_ours = |file: &&Read<'_>| file.path.split('/').next() == Some(RESERVED);
     let mut shown = texts.files.iter().filter(|file| !is_ours(file));
     let source = texts.files.iter().find(is_ours).filter(|_| texts.kind == Kind::Markdown);
     if let Some(source) = source {

@@ -9,12 +9,15 @@ use super::sketch::Sketch;
 use crate::phishing::File;
 use crate::phishing::facts::{Facts, Field, UseKind};
 use crate::phishing::hosts::Target;
+use crate::phishing::script_words::Mark;
 
 /// Numbers held for an upload, and for a page at least.
 const MOST_NUMBERS: usize = 1 << 20;
 const MOST_AT_LEAST: usize = 1024;
 /// What stands on so many pages belongs to none of them.
 const SHARED_BY: u8 = 3;
+/// Numbers of a text of some three hundred letters: what a tool wrote on a page is then only a part of it.
+const LONG: usize = 150;
 /// Letters that are a text; script that is a program.
 const TEXT_LETTERS: usize = 60;
 const SCRIPT_BYTES: usize = 200;
@@ -28,12 +31,18 @@ pub(super) struct Known {
     pub(super) loads: Vec<String>,
 }
 
+/// What scripts do that want something: that a command is pasted, a wallet opened, a number called, a visitor kept.
+const WANTING: [Mark; 6] =
+    [Mark::Clipboard, Mark::Approval, Mark::Siren, Mark::Kit, Mark::Lookup, Mark::Lock];
+
 /// A page as it was read.
 struct Page {
     known: Known,
     shingles: Shingles,
     /// Somebody is asked to fill something in, so nothing on it is mere surroundings.
     asks: bool,
+    /// It wants something of its reader, so that even a short text is a purpose.
+    wants: bool,
 }
 
 pub(super) struct Gathered {
@@ -55,7 +64,8 @@ impl Gathered {
         let says_something = shingles.letters >= TEXT_LETTERS || facts.script_bytes >= SCRIPT_BYTES || framed;
         let known = Known { path: file.path.to_owned(), says_something, loads: facts.loaded.clone() };
         let asks = facts.fields.iter().any(is_filled_in);
-        self.pages.push(Page { known, shingles, asks });
+        let wants = asks || framed || facts.phone.is_some() || WANTING.iter().any(|mark| facts.has(*mark));
+        self.pages.push(Page { known, shingles, asks, wants });
     }
 
     /// The pages that have any text, and what else is known of all of them.
@@ -80,11 +90,20 @@ fn is_filled_in(field: &Field) -> bool {
         && !field.hint.contains("search")
 }
 
+/// Empty if the page is not to be recognised by its text: a short one of a manual is mostly what its tool wrote.
 fn sketch(page: &Page, shared: &HashMap<u64, u8>) -> Sketch {
     let Shingles { hashes, own, ceiling, .. } = &page.shingles;
     let is_own = |hash: &&u64| shared.get(hash).is_none_or(|pages| *pages < SHARED_BY);
-    let sketch = Sketch::new(hashes[..*own].iter().filter(is_own).copied().collect(), *ceiling);
-    if page.asks && !sketch.is_enough() { Sketch::new(hashes.clone(), *ceiling) } else { sketch }
+    let own: Vec<u64> = hashes[..*own].iter().filter(is_own).copied().collect();
+    let is_long = own.len() >= LONG;
+    let sketch = Sketch::new(own, *ceiling);
+    if is_long || (page.wants && sketch.is_enough()) {
+        sketch
+    } else if page.asks {
+        Sketch::new(hashes.clone(), *ceiling)
+    } else {
+        Sketch::new(Vec::new(), *ceiling)
+    }
 }
 
 /// On how many pages each number stands. Pages that are the same count once.

@@ -6,14 +6,18 @@ use crate::phishing::facts::{Facts, zone};
 
 /// Letters in a run: about three words.
 const RUN: usize = 14;
-/// At first every fourth number is kept.
-const FIRST_CEILING: u64 = u64::MAX / 4;
+/// The lowest bits of a number are left free, for sketches to say where it stood.
+pub(super) const FREE: u64 = 15;
+/// At first every second number is kept.
+const FIRST_CEILING: u64 = (u64::MAX / 2) & !FREE;
+/// Bytes that are read before it is seen whether there are too many numbers.
+const AT_ONCE: usize = 64 << 10;
 /// Ties the numbers to this way of making them.
 const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
 
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Shingles {
-    /// In no order, some of them twice; those of the page's own text first.
+    /// In the order of the text, some of them twice; those of the page's own text first.
     pub(crate) hashes: Vec<u64>,
     /// How many are of the page's own text rather than of its menus, links and footers.
     pub(crate) own: usize,
@@ -36,13 +40,12 @@ const LEAVING: u64 = {
 /// What a byte of folded text means here: 0 is not a letter.
 const LETTERS: [u8; 256] = {
     let mut letters = [0; 256];
-    let mut byte = 0;
-    while byte < 256 {
-        let letter = byte as u8;
-        if letter.is_ascii_lowercase() || letter >= 0x80 {
-            letters[byte] = letter;
+    let mut byte = u8::MAX;
+    while byte > 0 {
+        if byte.is_ascii_lowercase() || byte >= 0x80 {
+            letters[byte as usize] = byte;
         }
-        byte += 1;
+        byte -= 1;
     }
     letters
 };
@@ -68,7 +71,7 @@ impl Run {
             .wrapping_add(u64::from(letter))
             .wrapping_sub(LEAVING.wrapping_mul(u64::from(leaving)));
         self.len += 1;
-        (self.len >= RUN).then(|| mixed(self.hash))
+        (self.len >= RUN).then(|| mixed(self.hash) & !FREE)
     }
 }
 
@@ -95,6 +98,7 @@ impl Shingles {
                 open = next;
             }
             let end = zones.peek().map_or(text.len(), |(since, _)| (*since).min(text.len()));
+            let end = end.min(from + AT_ONCE);
             if open & zone::LIBRARY != 0 {
                 run = Run::new();
             } else {
@@ -113,7 +117,7 @@ impl Shingles {
                 }
             }
             while own.len() + other.len() > most {
-                ceiling /= 2;
+                ceiling = (ceiling / 2) & !FREE;
                 own.retain(|hash| *hash < ceiling);
                 other.retain(|hash| *hash < ceiling);
             }

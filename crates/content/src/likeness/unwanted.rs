@@ -2,13 +2,8 @@
 
 use std::collections::HashMap;
 
-use super::sketch::Sketch;
+use super::sketch::{Sketch, number};
 use super::{Likeness, Match, PageLikeness};
-
-/// How much of an unwanted page, in percent, another must contain to be it.
-const ENOUGH_PERCENT: usize = 55;
-/// So many numbers must have been compared: of a very long page only a part is kept.
-const FEWEST_COMPARED: usize = 12;
 
 #[derive(Debug, Default)]
 pub struct Unwanted {
@@ -16,8 +11,8 @@ pub struct Unwanted {
     exact: HashMap<[u8; 32], u32>,
     /// Each sketch with the place of its id.
     sketches: Vec<(Sketch, u32)>,
-    /// The numbers of all sketches in order, each with the place of its sketch.
-    numbers: Vec<(u64, u32)>,
+    /// The numbers of all sketches in order, each with its sketch and its place in it.
+    numbers: Vec<(u64, u32, u32)>,
     /// Where numbers begin, by their upper bits.
     starts: Vec<u32>,
     shift: u32,
@@ -32,8 +27,9 @@ impl Unwanted {
             all.ids.push(id);
             all.exact.extend(hashes.into_iter().map(|hash| (hash, place)));
             for sketch in sketches.into_iter().filter(Sketch::is_enough) {
-                let Ok(number) = u32::try_from(all.sketches.len()) else { break };
-                all.numbers.extend(sketch.hashes().iter().map(|hash| (*hash, number)));
+                let Ok(which) = u32::try_from(all.sketches.len()) else { break };
+                let numbers = sketch.hashes().iter().map(|hash| number(*hash));
+                all.numbers.extend(numbers.zip(0..).map(|(number, at)| (number, which, at)));
                 all.sketches.push((sketch, place));
             }
         }
@@ -50,7 +46,7 @@ impl Unwanted {
         let mut at = 0;
         for bucket in 0..1_u64 << bits {
             self.starts.push(at);
-            while self.numbers.get(at as usize).is_some_and(|(hash, _)| hash >> self.shift == bucket) {
+            while self.numbers.get(at as usize).is_some_and(|(hash, ..)| hash >> self.shift == bucket) {
                 at += 1;
             }
         }
@@ -87,33 +83,40 @@ impl Unwanted {
 
     /// The id of the sketch that a page contains most of, if it is enough, and how much of it, in percent.
     fn like(&self, page: &PageLikeness) -> Option<(u32, usize)> {
-        let enough = self.common(page).filter(|(_, percent)| *percent >= ENOUGH_PERCENT);
-        enough.max_by_key(|(place, percent)| (*percent, std::cmp::Reverse(*place)))
+        let ceiling = page.shingles.ceiling;
+        let common =
+            self.common(page).into_iter().map(|(which, found)| (&self.sketches[which as usize], found));
+        common
+            .filter(|((sketch, _), found)| sketch.is_it(found, ceiling))
+            .map(|((sketch, place), found)| (*place, sketch.share(&found, ceiling)))
+            .max_by_key(|(place, share)| (*share, std::cmp::Reverse(*place)))
     }
 
-    /// How much of each sketch that it has anything of a page contains, in percent: for those who measure.
-    pub fn shares(&self, page: &PageLikeness) -> Vec<(&str, usize)> {
-        self.common(page).map(|(place, percent)| (self.ids[place as usize].as_str(), percent)).collect()
+    /// How much of each sketch a page contains, in percent, and whether it is taken for it: for those who measure.
+    pub fn shares(&self, page: &PageLikeness) -> Vec<(&str, usize, bool)> {
+        let ceiling = page.shingles.ceiling;
+        let share = |(which, found): (u32, Vec<usize>)| {
+            let (sketch, place) = &self.sketches[which as usize];
+            (self.ids[*place as usize].as_str(), sketch.share(&found, ceiling), sketch.is_it(&found, ceiling))
+        };
+        self.common(page).into_iter().map(share).collect()
     }
 
-    fn common(&self, page: &PageLikeness) -> impl Iterator<Item = (u32, usize)> {
+    /// What a page has in common with each sketch: places of numbers, in order.
+    fn common(&self, page: &PageLikeness) -> HashMap<u32, Vec<usize>> {
         let mut seen: Vec<u32> = page.shingles.hashes.iter().filter_map(|hash| self.first(*hash)).collect();
         // A text that is repeated says nothing new.
         seen.sort_unstable();
         seen.dedup();
-        let mut common: HashMap<u32, usize> = HashMap::new();
+        let mut common: HashMap<u32, Vec<usize>> = HashMap::new();
         for first in seen {
             let from = first as usize;
             let hash = self.numbers[from].0;
-            for (_, sketch) in self.numbers[from..].iter().take_while(|(other, _)| *other == hash) {
-                *common.entry(*sketch).or_default() += 1;
+            for (_, which, at) in self.numbers[from..].iter().take_while(|(other, ..)| *other == hash) {
+                common.entry(*which).or_default().push(*at as usize);
             }
         }
-        common.into_iter().filter_map(|(number, common)| {
-            let (sketch, place) = &self.sketches[number as usize];
-            let compared = sketch.below(page.shingles.ceiling);
-            (compared >= FEWEST_COMPARED).then(|| (*place, 100 * common / compared))
-        })
+        common
     }
 
     /// The first place of a number.

@@ -27,7 +27,7 @@ mod rule;
 mod rules;
 mod score;
 mod script;
-mod script_words;
+pub(crate) mod script_words;
 mod secrets;
 pub(crate) mod site;
 mod tag;
