@@ -97,8 +97,18 @@ pub fn of_texts(texts: &Texts<'_>, rules: &Rules) -> Likeness {
 
 /// The phishing check and what the bundle is like, in one reading of its pages.
 pub fn check_and_compare(texts: &Texts<'_>, rules: &Rules) -> (Verdict, Likeness) {
-    let files = texts.files();
-    let site = Site::new(&files);
+    let (verdict, gathered) = read(&texts.files(), rules);
+    (verdict, exact::likeness(texts, gathered))
+}
+
+/// The same of files that are no bundle yet: what there is of bytes is not looked at.
+pub fn check_and_compare_files(files: &[File<'_>], rules: &Rules) -> (Verdict, Vec<PageLikeness>) {
+    let (verdict, gathered) = read(files, rules);
+    (verdict, gathered.finish().0)
+}
+
+fn read(files: &[File<'_>], rules: &Rules) -> (Verdict, Gathered) {
+    let site = Site::new(files);
     let mut jury = Jury::new(&site, rules);
     let mut gathered = Gathered::new(files.len());
     site.each(rules, &ALL, |file, kind, facts| {
@@ -109,7 +119,7 @@ pub fn check_and_compare(texts: &Texts<'_>, rules: &Rules) -> (Verdict, Likeness
             gathered.add(file, facts);
         }
     });
-    (jury.verdict(), exact::likeness(texts, gathered))
+    (jury.verdict(), gathered)
 }
 
 const COMPARED: [Kind; 2] = [Kind::Page, Kind::Source];
