@@ -37,6 +37,10 @@ pub(in crate::http) struct Maker(pub Identity);
 #[derive(Debug)]
 pub(in crate::http) struct Publisher(pub Caller);
 
+/// Whoever wants to know what the checks say: anybody. A credential is not asked for, but counted if it is there.
+#[derive(Debug)]
+pub(in crate::http) struct Asker;
+
 /// Whoever may replace one page: an account, the holder of its claim token, or the wallet that paid for it.
 #[derive(Debug)]
 pub(in crate::http) struct SiteWriter {
@@ -195,6 +199,16 @@ impl FromRequestParts<ApiState> for Publisher {
             exchange.note_standing(standing);
         }
         Ok(Self(caller))
+    }
+}
+
+impl FromRequestParts<ApiState> for Asker {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, state: &ApiState) -> Result<Self, ApiError> {
+        bearer(parts, state).await?;
+        state.app.take_check(client_ip(parts, state))?;
+        Ok(Self)
     }
 }
 
