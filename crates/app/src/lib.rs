@@ -11,6 +11,7 @@ mod caller;
 mod codes;
 mod device_logins;
 mod email_gate;
+mod evidence;
 mod feedback;
 mod figures;
 mod fresh;
@@ -52,6 +53,7 @@ pub use audit::COMMAND_LINE;
 pub use burn::{Claim, Erasing};
 pub use caller::{Caller, Writer};
 pub use device_logins::{DeviceRequest, NewDevice, Polled};
+pub use evidence::OpenEvidence;
 pub use figures::{Figures, OpenReports};
 pub use idempotency::{Done, Once};
 pub use ledger::{BooksAudit, Credited};
@@ -84,5 +86,7 @@ pub use upload_tickets::{Arrived, NewTicket, Ticketed};
 pub use wallet::{CHALLENGE_SECONDS, NewChallenge};
 
 // Rows that the operator looks at, as they are.
+pub use dropleaf_store::evidence::Evidence;
 pub use dropleaf_store::ledger::BookLine;
 pub use dropleaf_store::ledger_audit::Fault;
+pub use dropleaf_store::unwanted::Unwanted;

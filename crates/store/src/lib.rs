@@ -14,6 +14,7 @@ pub mod burns;
 pub mod counters;
 pub mod device_logins;
 pub mod email_codes;
+pub mod evidence;
 mod failure;
 pub mod feedback;
 pub mod figures;
@@ -41,6 +42,7 @@ pub mod site_versions;
 pub mod sites;
 pub mod slugs;
 pub mod store;
+pub mod unwanted;
 pub mod wallet_challenges;
 
 pub use blobs::{BlobError, Blobs};
