@@ -4,6 +4,7 @@
 use crate::app::App;
 use crate::sites::TRIES;
 use dropleaf_core::audit::Act;
+use dropleaf_core::report::Outcome;
 use dropleaf_core::site::{Site, State};
 use dropleaf_core::takedown::Named;
 use dropleaf_core::{Error, Result, takedown};
@@ -31,7 +32,7 @@ impl App {
                 return Ok(TakenDown { site, url, already: true });
             }
             let (next, mut stmts) = self.ended(&site, State::TakenDown, false);
-            stmts.push(reports::close(&site.id, self.now()));
+            stmts.push(reports::close(&site.id, Outcome::TakenDown, self.now()));
             stmts.push(self.audited(actor, Act::TakeDown, &site.id, Some(reason.clone())));
             match self.commit_site(stmts, Some(&site), &next).await {
                 Ok(()) => {

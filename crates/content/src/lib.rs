@@ -14,6 +14,7 @@ pub mod hostile;
 mod html;
 mod input;
 pub mod likeness;
+pub mod look;
 mod loose;
 mod markdown;
 mod mime;

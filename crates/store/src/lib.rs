@@ -11,6 +11,7 @@ pub mod api_keys;
 pub mod audit;
 pub mod bundles;
 pub mod burns;
+mod cases;
 pub mod counters;
 pub mod device_logins;
 pub mod email_codes;

@@ -12,7 +12,7 @@ mod person;
 mod query;
 mod shell;
 
-pub(super) use answer::{WebError, door, login, login_again, method_not_allowed, page, see_other};
+pub(super) use answer::{WebError, door, framing, login, login_again, method_not_allowed, page, see_other};
 pub(super) use assets::serve as asset;
 pub(super) use cookies::Cookie;
 pub(super) use form::{Fields, LateForm, RemovalForm, Sender, SignedForm, TOKEN_FIELD, VisitForm};
