@@ -10,6 +10,7 @@ use crate::oauth::TokenRing;
 use crate::pages::Pages;
 use crate::passwords::Passwords;
 use crate::pay::{self, Facilitator, Locks, Market};
+use crate::safety::UnwantedIndex;
 use crate::settings::Settings;
 use crate::throttle::Throttle;
 use crate::views::Views;
@@ -73,6 +74,7 @@ pub struct App {
     pub(crate) uploads: Semaphore,
     pub(crate) facilitator: Option<Arc<dyn Facilitator>>,
     pub(crate) market: Market,
+    pub(crate) unwanted_index: UnwantedIndex,
     pub(crate) payment_locks: Locks,
     pub hosts: Hosts,
 }
@@ -102,6 +104,7 @@ impl App {
             uploads: Semaphore::new(settings.parallel_uploads.max(1)),
             facilitator,
             market: Market::default(),
+            unwanted_index: UnwantedIndex::default(),
             payment_locks: Locks::default(),
             store,
             clock,

@@ -12,6 +12,7 @@ mod cases;
 mod codes;
 mod device_logins;
 mod email_gate;
+mod evidence;
 mod feedback;
 mod figures;
 mod fresh;
@@ -55,6 +56,7 @@ pub use burn::{Claim, Erasing};
 pub use caller::{Caller, Writer};
 pub use cases::CaseFile;
 pub use device_logins::{DeviceRequest, NewDevice, Polled};
+pub use evidence::OpenEvidence;
 pub use figures::{Figures, OpenReports};
 pub use idempotency::{Done, Once};
 pub use ledger::{BooksAudit, Credited};
@@ -88,5 +90,7 @@ pub use upload_tickets::{Arrived, NewTicket, Ticketed};
 pub use wallet::{CHALLENGE_SECONDS, NewChallenge};
 
 // Rows that the operator looks at, as they are.
+pub use dropleaf_store::evidence::Evidence;
 pub use dropleaf_store::ledger::BookLine;
 pub use dropleaf_store::ledger_audit::Fault;
+pub use dropleaf_store::unwanted::Unwanted;

@@ -15,6 +15,7 @@ mod cases;
 pub mod counters;
 pub mod device_logins;
 pub mod email_codes;
+pub mod evidence;
 mod failure;
 pub mod feedback;
 pub mod figures;
@@ -42,6 +43,7 @@ pub mod site_versions;
 pub mod sites;
 pub mod slugs;
 pub mod store;
+pub mod unwanted;
 pub mod wallet_challenges;
 
 pub use blobs::{BlobError, Blobs};

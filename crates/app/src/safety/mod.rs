@@ -8,6 +8,7 @@ mod outside;
 mod reading;
 mod rule_book;
 mod settings;
+mod stored;
 mod unwanted;
 
 pub use dry_run::DryRun;
@@ -15,6 +16,7 @@ pub use offline::Checked;
 pub(crate) use reading::{Reading, finding};
 pub use rule_book::RuleBook;
 pub use settings::SafetySettings;
+pub(crate) use unwanted::UnwantedIndex;
 
 use crate::app::App;
 use dropleaf_content::secrets;

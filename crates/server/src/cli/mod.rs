@@ -5,6 +5,7 @@ mod account;
 mod backup;
 mod check;
 mod encrypt;
+mod evidence;
 mod facilitator;
 mod ledger;
 mod mcp;
@@ -13,6 +14,7 @@ mod person;
 mod reports;
 mod settings;
 mod takedown;
+mod unwanted;
 pub mod welcome;
 
 use crate::config::{Config, Layers, Listen, Sources};
@@ -110,6 +112,11 @@ enum Command {
     Reports(reports::Reports),
     /// Take a page down for abuse: gone at once, for good
     Takedown(takedown::Takedown),
+    /// What is kept, sealed, of pages that were taken down; opening it leaves a line in the audit list
+    Evidence(evidence::Evidence),
+    /// Content that was taken down and is refused when it comes back
+    #[command(subcommand)]
+    Unwanted(unwanted::Command),
     /// What operators did, newest first
     Audit(takedown::Audit),
     /// What was paid, and deciding on payments whose outcome is not known
@@ -185,6 +192,8 @@ impl Cli {
                 Some(Command::Account(command)) => account::run(command, config).await,
                 Some(Command::Reports(reports)) => reports.run(config).await,
                 Some(Command::Takedown(takedown)) => takedown.run(config).await,
+                Some(Command::Evidence(evidence)) => evidence.run(config).await,
+                Some(Command::Unwanted(command)) => unwanted::run(command, config).await,
                 Some(Command::Audit(audit)) => audit.run(config).await,
                 Some(Command::Payments(command)) => payments::run(command, config).await,
                 Some(Command::Ledger(command)) => ledger::run(&command, config).await,
