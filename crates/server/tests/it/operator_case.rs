@@ -77,6 +77,14 @@ async fn page_is_taken_down_with_its_account_and_the_case_tells_it() {
         assert!(!html.contains("id=\"decide\""), "nothing is left to decide");
         let outcome = node.rows("SELECT outcome FROM reports", vec![], |row| Ok(row.text(0)?.to_owned()));
         assert_eq!(outcome.await, ["taken_down"]);
+        let evidence = format!("{}/evidence", case(&bad));
+        operator.submit(&evidence, &[("reason", "")]).await.expect(400);
+        let archive = operator.submit(&evidence, &[("reason", "the police ask")]).await.expect(200);
+        assert!(
+            archive.body.starts_with(b"PK") && archive.header("content-type") == "application/octet-stream"
+        );
+        assert!(archive.header("content-disposition").starts_with("attachment; filename=\"evidence-site_"));
+        assert!(operator.get(&case(&bad)).await.text().contains("opened the evidence of this page"));
         let lift = format!("{}/lift", case(&bad));
         operator.submit(&lift, &[("reason", "")]).await.expect(400);
         operator.submit(&lift, &[("reason", "they wrote")]).await.expect(303);
@@ -86,7 +94,7 @@ async fn page_is_taken_down_with_its_account_and_the_case_tells_it() {
         node.get(other["url"].as_str().unwrap()).send().await.expect(403);
         let acts: Vec<_> =
             node.app().list_audit(9).await.unwrap().into_iter().map(|line| line.act.as_str()).collect();
-        assert_eq!(acts.len(), 4, "{acts:?}");
+        assert_eq!(acts.len(), 5, "{acts:?}");
     })
     .await;
 }
@@ -120,14 +128,14 @@ async fn case_is_for_operators_who_proved_who_they_are() {
     eve.get(&case(&site)).await.expect(404);
     eve.get("/operator/audit").await.expect(404);
     node.get(&case(&site)).browser().send().await.expect(303);
-    for act in ["takedown", "dismiss", "suspend", "lift"] {
+    for act in ["takedown", "dismiss", "suspend", "lift", "evidence"] {
         let path = format!("{}/{act}", case(&site));
         eve.submit(&path, &[("reason", "x")]).await.expect(404);
         operator.cannot_be_imitated(&path, &[("reason", "x")]).await;
     }
     node.clock.advance(3600);
     let back = case(&site).replace('/', "%2F");
-    for act in ["takedown", "dismiss", "suspend", "lift"] {
+    for act in ["takedown", "dismiss", "suspend", "lift", "evidence"] {
         let sent = operator.submit(&format!("{}/{act}", case(&site)), &[("reason", "x")]).await.expect(303);
         assert_eq!(sent.header("location"), format!("/login?again=1&next={back}"));
     }
