@@ -8,9 +8,11 @@ mod audit;
 mod bucket;
 mod burn;
 mod caller;
+mod cases;
 mod codes;
 mod device_logins;
 mod email_gate;
+mod evidence;
 mod feedback;
 mod figures;
 mod fresh;
@@ -18,6 +20,7 @@ mod gates;
 mod idempotency;
 mod ledger;
 mod limits;
+mod look;
 mod mailer;
 mod mcp_sessions;
 mod money;
@@ -37,6 +40,7 @@ mod sign_in;
 mod sites;
 mod staging;
 mod strict;
+mod suspension;
 mod sweep;
 mod takedown;
 mod throttle;
@@ -50,10 +54,13 @@ pub use app::{App, Parts};
 pub use audit::COMMAND_LINE;
 pub use burn::{Claim, Erasing};
 pub use caller::{Caller, Writer};
+pub use cases::CaseFile;
 pub use device_logins::{DeviceRequest, NewDevice, Polled};
+pub use evidence::OpenEvidence;
 pub use figures::{Figures, OpenReports};
 pub use idempotency::{Done, Once};
 pub use ledger::{BooksAudit, Credited};
+pub use look::{Look, LookFile, LookFrame, Source, SourceLine, Verdict};
 pub use mailer::{Letter, MailError, Mailer};
 pub use mcp_sessions::{PARAMS_BYTES, SESSIONS_MOST, WATCHED_MOST};
 pub use money::Money;
@@ -67,7 +74,7 @@ pub use pay::{
     Unlocked,
 };
 pub use reports::{Case, ReportedPage};
-pub use safety::{RuleBook, SafetySettings};
+pub use safety::{Checked, DryRun, RuleBook, SafetySettings};
 pub use sessions::NewSession;
 pub use settings::{Rates, Retention, Settings};
 pub use share_tokens::{OwnShareToken, SharePass};
@@ -76,11 +83,14 @@ pub use sites::{
     Content, Created, Deleted, ListQuery, PatchRequest, SiteList, SiteSearch, Updated, Writable,
 };
 pub use staging::{Upload, UploadBody};
+pub use suspension::Suspended;
 pub use sweep::Swept;
 pub use takedown::TakenDown;
 pub use upload_tickets::{Arrived, NewTicket, Ticketed};
 pub use wallet::{CHALLENGE_SECONDS, NewChallenge};
 
 // Rows that the operator looks at, as they are.
+pub use dropleaf_store::evidence::Evidence;
 pub use dropleaf_store::ledger::BookLine;
 pub use dropleaf_store::ledger_audit::Fault;
+pub use dropleaf_store::unwanted::Unwanted;

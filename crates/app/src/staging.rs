@@ -59,7 +59,7 @@ impl Upload {
 /// Content that was checked and packed.
 #[derive(Debug)]
 pub(crate) struct Prepared {
-    bundle: content::Bundle,
+    pub(crate) bundle: content::Bundle,
     policy: Option<Policy>,
     strict: bool,
 }
@@ -154,6 +154,7 @@ impl App {
         let limits = self.settings.content.clone();
         let spool = self.settings.spool_dir.clone();
         let quick = upload.is_quick();
+        let unwanted = self.unwanted().await?;
         let work = move || {
             let source = match upload.body {
                 UploadBody::Memory(bytes) => content::Source::Memory(bytes),
@@ -171,7 +172,7 @@ impl App {
                 let found = content::Strict::of(&bundle).map_err(Error::internal)?;
                 Policy::of(&found, e2e)
             });
-            let reading = Reading::of(&bundle, &safety, pii_check)?;
+            let reading = Reading::compared(&bundle, &safety, pii_check, unwanted.as_deref())?;
             Ok((Prepared { bundle, policy: policy.transpose()?, strict }, reading))
         };
         if quick {
@@ -197,7 +198,7 @@ fn new_blob(file: content::File) -> NewBlob {
 }
 
 /// A refusal of the content, in the words of the interface.
-fn refused(refusal: &Refusal) -> Error {
+pub(crate) fn refused(refusal: &Refusal) -> Error {
     let code = match refusal.code {
         RefusalCode::EmptyFile => Code::EmptyFile,
         RefusalCode::UnsupportedType => Code::UnsupportedType,

@@ -13,6 +13,9 @@ mod glance;
 pub mod hostile;
 mod html;
 mod input;
+pub mod likeness;
+pub mod look;
+mod loose;
 mod markdown;
 mod mime;
 mod pack;
@@ -26,6 +29,7 @@ mod script_text;
 pub mod secrets;
 mod strict;
 mod text;
+mod texts;
 mod title;
 mod warnings;
 mod zip;
@@ -34,10 +38,12 @@ use std::path::Path;
 
 pub use bundle::{Body, Bundle, Encoding, File, Kind};
 pub use input::Source;
+pub use loose::{LooseText, is_page, is_read, name_to_check, read_loose};
 pub use markdown::typeset;
 pub use mime::{is_active, is_compressible, mime_of};
 pub use refusal::{Refusal, RefusalCode};
 pub use strict::{MOST_SCRIPTS, Strict};
+pub use texts::Texts;
 
 /// What a caller sent: the bytes and what was said about them.
 #[derive(Debug)]

@@ -14,6 +14,15 @@ impl RuleBook {
         Self(Some(Arc::new(rules)))
     }
 
+    /// The same without one group of rules, to see what the others can do. None while others hold the book too.
+    pub fn without(self, group: char) -> Option<Self> {
+        let rules = match self.0 {
+            None => Rules::builtin(),
+            Some(rules) => Arc::into_inner(rules)?,
+        };
+        Some(Self::of(rules.without(group)))
+    }
+
     pub fn rules(&self) -> &Rules {
         self.0.as_deref().unwrap_or(&BUILTIN)
     }

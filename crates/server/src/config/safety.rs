@@ -6,7 +6,7 @@ use dropleaf_app::{RuleBook, SafetySettings};
 use dropleaf_core::safety::PiiCheck;
 
 impl Config {
-    pub(super) fn safety(&self) -> Result<SafetySettings> {
+    pub(crate) fn safety(&self) -> Result<SafetySettings> {
         let set = &self.safety;
         let pii_check =
             PiiCheck::parse(&set.pii_check).context("`safety.pii_check` must be off, warn or block")?;
