@@ -8,6 +8,7 @@ mod outside;
 mod reading;
 mod rule_book;
 mod settings;
+mod stored;
 mod unwanted;
 
 pub use dry_run::DryRun;

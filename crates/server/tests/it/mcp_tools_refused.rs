@@ -15,6 +15,7 @@ pub(crate) fn calls(site: &Value) -> Vec<(&'static str, Value)> {
         ("list_share_links", json!({"site": id})),
         ("list_feedback", json!({"site": id})),
         ("list_sites", json!({})),
+        ("check_page", json!({"html": page("Fine")})),
         ("get_me", json!({})),
         ("get_design_guide", json!({})),
         ("update_site", json!({"site": id, "html": page("New")})),
