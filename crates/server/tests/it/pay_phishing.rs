@@ -1,9 +1,8 @@
 //! A page that is refused takes no money: 422 before terms are told or anybody is asked. Spec §7, decisions §5.2.
 
-use crate::harness::till::{HTML, at_each_till, failed, page as page_of};
+use crate::harness::till::{at_each_till, failed, page as page_of};
 use crate::harness::{Call, HARVEST, Purse, Setup, on_each_database, page};
-use dropleaf_app::{PayError, Upload};
-use dropleaf_content::phishing::{Lists, Rules};
+use dropleaf_app::Upload;
 use dropleaf_core::Code;
 use dropleaf_core::error::Fact;
 use dropleaf_core::payment::Item;
@@ -54,23 +53,19 @@ async fn nobody_is_asked_to_verify_or_settle_a_refused_page() {
 #[tokio::test]
 async fn paid_answer_is_told_again_though_the_page_would_be_refused_now() {
     at_each_till(async |till| {
-        let bought = till.publish(1).await.unwrap();
-        // The operator's rules have become stricter since: they refuse whatever there is.
-        let strict = Rules::with(Lists { weights: "[threshold]\nrefuse_at = -100.0\n", ..Lists::default() });
-        let rules = dropleaf_app::RuleBook::of(strict);
-        let later = till.beside_with(|resolved| resolved.settings.safety.rules = rules.clone()).await;
-        let told = later.publish(1).await.unwrap();
-        assert_eq!(page_of(&told).0, page_of(&bought).0);
-        assert_eq!(till.fake.moved(), crate::harness::till::PRICE);
-        // A new payment for it is refused, and moves nothing.
-        match later.publish(2).await {
-            Err(PayError::Failed(error)) => assert_eq!(error.code, Code::PhishingBlocked),
-            other => panic!("not refused: {other:?}"),
-        }
-        let bare = later.app.check_page(Upload::html(HTML.to_owned()), None, false).await;
+        // The operator did without the check when it was bought.
+        let before = till.beside_with(|resolved| resolved.settings.safety.phishing_check = false).await;
+        let proof = till.sign(Item::Publish, 1);
+        let bought = before.publish_html(proof.clone(), HARVEST).await.unwrap();
+        let told = till.publish_html(proof, HARVEST).await.unwrap();
+        assert_eq!(page_of(&told), page_of(&bought));
+        till.check_one_page(&told).await;
+        // A new payment for the same page is refused, and moves nothing.
+        failed(till.publish_html(till.sign(Item::Publish, 2), HARVEST).await, Code::PhishingBlocked);
+        let bare = till.app.check_page(Upload::html(HARVEST.to_owned()), None, false).await;
         assert_eq!(bare.unwrap_err().code, Code::PhishingBlocked);
         assert_eq!(till.fake.ledger().len(), 1);
-        later.app.close().await;
+        before.app.close().await;
     })
     .await;
 }

@@ -23,6 +23,11 @@ async fn on_each_database(before: impl AsyncFn(&Node) -> Value, test: impl Async
     }
 }
 
+/// Where the page is, on whatever port the server listens now.
+fn view_path(site: &Value) -> String {
+    format!("/p/{}/", site["unlisted_token"].as_str().unwrap())
+}
+
 #[tokio::test]
 async fn rollback_to_a_page_that_is_refused_now_is_422() {
     let before = async |node: &Node| {
@@ -41,7 +46,7 @@ async fn rollback_to_a_page_that_is_refused_now_is_422() {
         let call = json!({"site": site["id"], "version": 1});
         node.mcp_modern(key).refused("rollback_site", call, "phishing_blocked").await;
         assert_eq!(node.count("SELECT COUNT(*) FROM site_versions").await, 2);
-        let shown = node.get(site["url"].as_str().unwrap()).send().await.expect(200);
+        let shown = node.get(&view_path(&site)).send().await.expect(200);
         assert_eq!(shown.text(), page("Mended"));
     })
     .await;
@@ -58,7 +63,7 @@ async fn restore_of_a_page_that_is_refused_now_is_422() {
         let restore = node.post(&format!("{}/restore", site_path(&site))).key(key);
         restore.send().await.refused(422, "phishing_blocked");
         node.mcp_modern(key).refused("restore_site", json!({"site": site["id"]}), "phishing_blocked").await;
-        node.get(site["url"].as_str().unwrap()).send().await.expect(410);
+        node.get(&view_path(&site)).send().await.expect(410);
     })
     .await;
 }
@@ -75,7 +80,7 @@ async fn later_expiry_does_not_bring_a_refused_page_back() {
         node.clock.advance(49 * HOUR);
         node.app().sweep().await.unwrap();
         patch().send().await.refused(422, "phishing_blocked");
-        node.get(site["url"].as_str().unwrap()).send().await.expect(410);
+        node.get(&view_path(&site)).send().await.expect(410);
     })
     .await;
 }

@@ -165,9 +165,12 @@ async fn operator_may_do_without_the_check() {
 }
 
 #[tokio::test]
-async fn encrypted_page_cannot_be_read_and_passes() {
+async fn calling_a_page_ciphertext_gets_it_past_the_check_but_never_shown() {
     let node = Node::start().await;
-    // What looks like a page is no ciphertext, so nobody gets past the check by saying so.
-    let form = Form::file("page.html", HARVEST).field("e2e", "true");
-    node.post("/sites").key(&node.key).form(form).send().await.refused(400, "invalid_ciphertext");
+    let site = node.publish(Form::file("page.html", HARVEST).field("e2e", "true")).await;
+    let url = site["url"].as_str().unwrap();
+    let plain = node.get(url).send().await.expect(200);
+    assert_eq!(plain.header("content-type"), "application/octet-stream");
+    let shown = node.get(url).header("sec-fetch-mode", "navigate").browser().send().await;
+    assert!(!shown.text().contains("collect.invalid"), "{}", shown.text());
 }
