@@ -1,20 +1,29 @@
 //! The rules of the phishing check: those that come with the program, or with an operator's lists.
 
-use dropleaf_content::phishing::Rules;
-use std::sync::{Arc, LazyLock};
+use dropleaf_content::phishing::{OwnLists, Rules};
+use std::sync::{Arc, LazyLock, OnceLock};
 
 /// Made when the first page is checked: many commands check none.
 static BUILTIN: LazyLock<Rules> = LazyLock::new(Rules::builtin);
 
 #[derive(Debug, Clone, Default)]
-pub struct RuleBook(Option<Arc<Rules>>);
+pub struct RuleBook(Option<Arc<Own>>);
+
+#[derive(Debug)]
+struct Own {
+    lists: OwnLists,
+    rules: OnceLock<Rules>,
+}
 
 impl RuleBook {
-    pub fn of(rules: Rules) -> Self {
-        Self(Some(Arc::new(rules)))
+    pub fn of(lists: OwnLists) -> Self {
+        Self(Some(Arc::new(Own { lists, rules: OnceLock::new() })))
     }
 
     pub fn rules(&self) -> &Rules {
-        self.0.as_deref().unwrap_or(&BUILTIN)
+        match &self.0 {
+            Some(own) => own.rules.get_or_init(|| own.lists.rules()),
+            None => &BUILTIN,
+        }
     }
 }

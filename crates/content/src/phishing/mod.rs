@@ -18,6 +18,7 @@ mod lists;
 mod literals;
 mod looks;
 mod lures;
+mod own_lists;
 mod payload;
 mod raw_text;
 mod reader;
@@ -35,6 +36,7 @@ mod upload;
 mod weighing;
 mod words;
 
+pub use own_lists::{Fault, OwnLists};
 pub use rules::{Lists, Rules};
 pub use site::{File, check};
 pub use upload::check_bundle;
