@@ -4,6 +4,7 @@
 mod accounts;
 mod api_keys;
 mod app;
+mod appeals;
 mod audit;
 mod bucket;
 mod burn;
@@ -47,6 +48,7 @@ mod wallet;
 pub use accounts::{AccountList, Me};
 pub use api_keys::{CredentialChanges, KeyMaker, NewKey};
 pub use app::{App, Parts};
+pub use appeals::Appealed;
 pub use audit::COMMAND_LINE;
 pub use burn::{Claim, Erasing};
 pub use caller::{Caller, Writer};

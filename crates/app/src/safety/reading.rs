@@ -37,6 +37,10 @@ impl Reading {
         Ok(reading)
     }
 
+    pub(crate) fn digest(&self) -> [u8; 32] {
+        self.digest
+    }
+
     pub(crate) fn content_hash(&self) -> String {
         self.digest.iter().map(|byte| format!("{byte:02x}")).collect()
     }

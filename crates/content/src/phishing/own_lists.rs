@@ -183,6 +183,8 @@ fn entry<'a>(list: List, section: &str, line: &'a str, keys: &mut Vec<&'a str>) 
         Weights => keys.push(weight(section, line)?),
         Brands => brand(line)?,
         Hosts => host(line)?,
+        // Words such as "z" or "+" count only beside a name.
+        Phrases if AROUND.contains(&section) => {}
         Secrets | Phrases => words(line)?,
         Scripts if line.len() < 3 => return Err(format!("`{line}` is too short to mean anything")),
         Scripts => {}
