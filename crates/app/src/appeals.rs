@@ -4,10 +4,11 @@
 use crate::app::App;
 use crate::caller::Caller;
 use crate::limits::refused;
+use crate::safety::reasons_of;
 use crate::staging::{Demands, Upload};
 use dropleaf_core::appeal::{self, Appeal, Decision, Plea, State};
 use dropleaf_core::audit::Act;
-use dropleaf_core::error::Fact;
+use dropleaf_core::finding::Finding;
 use dropleaf_core::{Code, Error, Minter, Result, network, secret};
 use dropleaf_store::{DbError, appeals, counters};
 use std::net::IpAddr;
@@ -171,13 +172,9 @@ impl App {
 }
 
 /// Why content was refused, if it was by a judgement that an operator can overrule. Anything else goes back as it is.
-fn reasons(refusal: Error) -> Result<Vec<dropleaf_core::finding::Finding>> {
-    if !matches!(refusal.code, Code::PhishingBlocked | Code::ContentBlocked) {
-        return Err(refusal);
+fn reasons(refusal: Error) -> Result<Vec<Finding>> {
+    if matches!(refusal.code, Code::PhishingBlocked | Code::ContentBlocked) {
+        return Ok(reasons_of(&refusal));
     }
-    let found = refusal.facts.into_iter().find_map(|(_, fact)| match fact {
-        Fact::Findings(found) => Some(found),
-        Fact::Int(_) | Fact::Text(_) => None,
-    });
-    Ok(found.unwrap_or_default())
+    Err(refusal)
 }

@@ -69,7 +69,7 @@ pub use pay::{
     Unlocked,
 };
 pub use reports::{Case, ReportedPage};
-pub use safety::{RuleBook, SafetySettings};
+pub use safety::{Checked, DryRun, RuleBook, SafetySettings};
 pub use sessions::NewSession;
 pub use settings::{Rates, Retention, Settings};
 pub use share_tokens::{OwnShareToken, SharePass};

@@ -59,7 +59,7 @@ impl Upload {
 /// Content that was checked and packed.
 #[derive(Debug)]
 pub(crate) struct Prepared {
-    bundle: content::Bundle,
+    pub(crate) bundle: content::Bundle,
     policy: Option<Policy>,
     strict: bool,
 }
@@ -197,7 +197,7 @@ fn new_blob(file: content::File) -> NewBlob {
 }
 
 /// A refusal of the content, in the words of the interface.
-fn refused(refusal: &Refusal) -> Error {
+pub(crate) fn refused(refusal: &Refusal) -> Error {
     let code = match refusal.code {
         RefusalCode::EmptyFile => Code::EmptyFile,
         RefusalCode::UnsupportedType => Code::UnsupportedType,

@@ -11,3 +11,31 @@ pub struct Finding {
     pub why: String,
     pub fix: String,
 }
+
+impl Finding {
+    /// In one line: what was found, where, and what would help.
+    pub fn sentence(&self) -> String {
+        let place = self.line.map_or_else(String::new, |line| format!(", line {line}"));
+        format!("{} ({}{place}) {}", self.why, self.file, self.fix)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sentence_says_what_where_and_what_helps() {
+        let text = |text: &str| text.to_owned();
+        let mut found = Finding {
+            rule: text("r"),
+            file: text("a.html"),
+            line: Some(4),
+            why: text("A password is asked for."),
+            fix: text("Take it out."),
+        };
+        assert_eq!(found.sentence(), "A password is asked for. (a.html, line 4) Take it out.");
+        found.line = None;
+        assert_eq!(found.sentence(), "A password is asked for. (a.html) Take it out.");
+    }
+}

@@ -4,6 +4,13 @@ use crate::feedback::words;
 
 words!(PiiCheck: Off = "off", Warn = "warn", Block = "block");
 
+#[expect(clippy::derivable_impls, reason = "the list of words makes the type")]
+impl Default for PiiCheck {
+    fn default() -> Self {
+        Self::Warn
+    }
+}
+
 impl PiiCheck {
     /// What holds for an upload whose publisher asks for something else. Who runs the server may insist on refusing;
     /// anything less is the publisher's own affair.

@@ -2,12 +2,17 @@
 //! and an outside check if the operator plugged one in. Asked before anything is stored, signed or paid.
 
 mod allowed;
+mod dry_run;
+mod offline;
 mod outside;
 mod reading;
 mod rule_book;
 mod settings;
 mod unwanted;
 
+pub use dry_run::DryRun;
+pub use offline::Checked;
+pub(crate) use offline::reasons_of;
 pub(crate) use reading::Reading;
 pub use rule_book::RuleBook;
 pub use settings::SafetySettings;
@@ -27,32 +32,42 @@ impl App {
             return Err(phishing(reading));
         }
         self.ask_outside(reading).await?;
-        match (reading.pii, reading.secrets.is_empty()) {
+        reading.about_secrets()
+    }
+}
+
+impl Reading {
+    /// Refuses secrets and personal data, or says where they are.
+    fn about_secrets(&self) -> Result<Vec<String>> {
+        match (self.pii, self.secrets.is_empty()) {
             (_, true) | (PiiCheck::Off, _) => Ok(Vec::new()),
-            (PiiCheck::Block, _) => Err(secrets_found(&reading.secrets)),
-            (PiiCheck::Warn, _) => Ok(reading.secrets.iter().map(warning).collect()),
+            (PiiCheck::Block, _) => Err(secrets_found(self)),
+            (PiiCheck::Warn, _) => Ok(self.secrets.iter().map(warning).collect()),
         }
     }
 }
 
 fn phishing(reading: &Reading) -> Error {
-    let first = &reading.phishing[0];
-    let place = first.line.map_or_else(String::new, |line| format!(", line {line}"));
-    let detail = format!("{} ({}{place}) {}", first.why, first.file, first.fix);
-    Error::new(Code::PhishingBlocked, detail)
-        .with_fact("reasons", Fact::Findings(reading.phishing.clone()))
+    refusal(Code::PhishingBlocked, reading.phishing.clone(), reading)
+}
+
+/// A refusal that says why: the first reason as a sentence, and all of them for programs.
+fn refusal(code: Code, reasons: Vec<Finding>, reading: &Reading) -> Error {
+    let detail = reasons.first().map_or_else(|| code.meaning().to_owned(), Finding::sentence);
+    Error::new(code, detail)
+        .with_fact("reasons", Fact::Findings(reasons))
         .with_fact("content_hash", Fact::Text(reading.content_hash()))
 }
 
-fn secrets_found(found: &[secrets::Finding]) -> Error {
-    let reasons = found.iter().map(|found| Finding {
+fn secrets_found(reading: &Reading) -> Error {
+    let reasons = reading.secrets.iter().map(|found| Finding {
         rule: "secret_or_personal_data".to_owned(),
         file: found.file.clone(),
         line: Some(found.line as u64),
         why: format!("This looks like a {}.", found.kind),
         fix: "Take it out, or replace it by an example.".to_owned(),
     });
-    Error::plain(Code::SecretsFound).with_fact("reasons", Fact::Findings(reasons.collect()))
+    refusal(Code::SecretsFound, reasons.collect(), reading)
 }
 
 /// Names the kind and the place, never the value.

@@ -6,7 +6,11 @@ use dropleaf_core::finding::Finding;
 use dropleaf_core::safety::PiiCheck;
 use dropleaf_core::{Error, Result};
 
-#[derive(Debug)]
+/// Where a Markdown page keeps its source, and how its publisher hears of it.
+const SOURCE: &str = "_dropleaf/source.md";
+const SOURCE_NAME: &str = "index.md";
+
+#[derive(Debug, Default)]
 pub(crate) struct Reading {
     /// Of the whole content: what an operator allows is allowed by this.
     pub(super) digest: [u8; 32],
@@ -21,20 +25,38 @@ impl Reading {
     /// Reads a bundle. What is encrypted cannot be read.
     pub(crate) fn of(bundle: &Bundle, settings: &SafetySettings, asked: Option<PiiCheck>) -> Result<Self> {
         let pii = settings.pii_check.or(asked);
-        let mut reading = Self { digest: bundle.digest(), phishing: Vec::new(), secrets: Vec::new(), pii };
+        let mut reading = Self { digest: bundle.digest(), pii, ..Self::default() };
         if bundle.kind == Kind::E2e {
             return Ok(reading);
         }
         if settings.phishing_check {
-            let verdict = phishing::check_bundle(bundle, settings.rules.rules()).map_err(Error::internal)?;
-            if verdict.refused {
-                reading.phishing = verdict.reasons.into_iter().map(finding).collect();
-            }
+            reading.take(phishing::check_bundle(bundle, settings.rules.rules()).map_err(Error::internal)?);
         }
         if pii != PiiCheck::Off {
             reading.secrets = secrets::find_in_bundle(bundle).map_err(Error::internal)?;
         }
+        if bundle.kind == Kind::Markdown {
+            reading.speak_of_source();
+        }
         Ok(reading)
+    }
+
+    pub(super) fn take(&mut self, verdict: phishing::Verdict) {
+        if verdict.refused {
+            self.phishing = verdict.reasons.into_iter().map(finding).collect();
+        }
+    }
+
+    /// The publisher of a Markdown page knows its source, not the page that was made of it.
+    fn speak_of_source(&mut self) {
+        for found in &mut self.phishing {
+            SOURCE_NAME.clone_into(&mut found.file);
+            found.line = None;
+        }
+        self.secrets.retain(|found| found.file == SOURCE);
+        for found in &mut self.secrets {
+            SOURCE_NAME.clone_into(&mut found.file);
+        }
     }
 
     pub(crate) fn digest(&self) -> [u8; 32] {

@@ -2,7 +2,9 @@
 //! people who publish.
 
 mod account;
+mod appeals;
 mod backup;
+mod check;
 mod encrypt;
 mod facilitator;
 mod ledger;
@@ -22,8 +24,8 @@ use dropleaf_app::App;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-/// How a command ends that found books which do not balance.
-const UNBALANCED: u8 = 3;
+/// How a command ends that found what it was to look for: books which do not balance, files that would be refused.
+const FOUND: u8 = 3;
 
 /// What `ledger audit` complains of, after it has said what is wrong.
 #[derive(Debug)]
@@ -39,7 +41,8 @@ impl std::error::Error for Unbalanced {}
 
 /// How the process ends with this error.
 pub fn exit_code(error: &anyhow::Error) -> ExitCode {
-    if error.is::<Unbalanced>() { ExitCode::from(UNBALANCED) } else { ExitCode::FAILURE }
+    let found = error.is::<Unbalanced>() || error.is::<check::Refused>();
+    if found { ExitCode::from(FOUND) } else { ExitCode::FAILURE }
 }
 
 /// Does something with the app over the storage of these settings, whether or not a server has it open too, and closes it
@@ -106,6 +109,8 @@ enum Command {
     Account(account::Command),
     /// What viewers have reported about pages, newest first
     Reports(reports::Reports),
+    /// Pages that were refused and whose publishers ask for a second look
+    Appeals(appeals::Appeals),
     /// Take a page down for abuse: gone at once, for good
     Takedown(takedown::Takedown),
     /// What operators did, newest first
@@ -122,6 +127,9 @@ enum Command {
     Restore(backup::Restore),
     /// Encrypt a page so that the server cannot read it; prints the end of the link that opens it
     Encrypt(encrypt::Encrypt),
+    /// Say whether files would be refused for phishing, and what secrets are in them; needs no server. Prints JSON; ends
+    /// with 0 when all are accepted, 3 when one is refused
+    Check(check::Check),
     /// Run an x402 facilitator without a chain, for tests: it checks every payment and moves no money. Listens on
     /// localhost:8402 unless --listen says otherwise
     Facilitator,
@@ -165,6 +173,9 @@ impl Cli {
         if let Some(Command::Config(command)) = self.command {
             return settings::run(&command, &layers, config);
         }
+        if let Some(Command::Check(check)) = self.command {
+            return check.run(&config);
+        }
         logging::start(&config)?;
         let mut runtime = tokio::runtime::Builder::new_multi_thread();
         if config.runtime.workers > 0 {
@@ -176,6 +187,7 @@ impl Cli {
                 None | Some(Command::Serve) => serve::run(&layers, config).await,
                 Some(Command::Account(command)) => account::run(command, config).await,
                 Some(Command::Reports(reports)) => reports.run(config).await,
+                Some(Command::Appeals(appeals)) => appeals::run(appeals, config).await,
                 Some(Command::Takedown(takedown)) => takedown.run(config).await,
                 Some(Command::Audit(audit)) => audit.run(config).await,
                 Some(Command::Payments(command)) => payments::run(command, config).await,

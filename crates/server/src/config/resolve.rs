@@ -165,6 +165,17 @@ impl Config {
         })
     }
 
+    pub(crate) fn content_limits(&self) -> Limits {
+        let limits = &self.limits;
+        Limits {
+            unpacked_bytes: limits.unpacked_bytes,
+            files: limits.files,
+            ratio: limits.ratio,
+            name_bytes: limits.name_bytes,
+            depth: limits.depth,
+        }
+    }
+
     fn settings(&self, data_dir: &std::path::Path) -> Result<Settings> {
         let limits = &self.limits;
         let plans = Plans::new(self.plans.iter().map(|(name, plan)| Plan {
@@ -180,13 +191,7 @@ impl Config {
             plans,
             default_plan: self.accounts.default_plan.clone(),
             sign_up: self.sign_up()?,
-            content: Limits {
-                unpacked_bytes: limits.unpacked_bytes,
-                files: limits.files,
-                ratio: limits.ratio,
-                name_bytes: limits.name_bytes,
-                depth: limits.depth,
-            },
+            content: self.content_limits(),
             safety: self.safety()?,
             rates: Rates {
                 anonymous_hour: rate("anonymous_hour", limits.anonymous_per_hour, 3600),

@@ -11,7 +11,7 @@ use std::path::Path;
 const LIST_BYTES: u64 = 8 << 20;
 
 impl Config {
-    pub(super) fn safety(&self) -> Result<SafetySettings> {
+    pub(crate) fn safety(&self) -> Result<SafetySettings> {
         let set = &self.safety;
         let pii_check =
             PiiCheck::parse(&set.pii_check).context("`safety.pii_check` must be off, warn or block")?;

@@ -33,6 +33,14 @@ pub(in crate::http) struct Maker(pub Identity);
 #[derive(Debug)]
 pub(in crate::http) struct Publisher(pub Caller);
 
+/// Whoever wants to know what the checks say: anybody. A credential is not asked for, but counted if it is there.
+#[derive(Debug)]
+pub(in crate::http) struct Asker;
+
+/// Whoever asks the operator to look at a page that was refused: an account or anybody, within a rate.
+#[derive(Debug)]
+pub(in crate::http) struct Appellant(pub Caller);
+
 /// Whoever may replace one page: an account, the holder of its claim token, or the wallet that paid for it.
 #[derive(Debug)]
 pub(in crate::http) struct SiteWriter {
@@ -170,6 +178,28 @@ impl FromRequestParts<ApiState> for Publisher {
         {
             exchange.note_standing(standing);
         }
+        Ok(Self(caller))
+    }
+}
+
+impl FromRequestParts<ApiState> for Asker {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, state: &ApiState) -> Result<Self, ApiError> {
+        bearer(parts, state).await?;
+        state.app.take_check(client_ip(parts, state))?;
+        Ok(Self)
+    }
+}
+
+impl FromRequestParts<ApiState> for Appellant {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, state: &ApiState) -> Result<Self, ApiError> {
+        let identity = identity(parts, state, Scope::Write).await?;
+        let (account, grant_id) = identity.map(|known| (known.account, known.grant_id)).unzip();
+        let caller = Caller { account, grant_id: grant_id.flatten(), ip: client_ip(parts, state) };
+        state.app.check_appellant(&caller).await?;
         Ok(Self(caller))
     }
 }
