@@ -4,6 +4,7 @@
 
 mod addresses;
 mod api_keys;
+mod appeals;
 mod backup_cli;
 mod burn;
 mod burn_erasure;
