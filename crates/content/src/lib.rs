@@ -13,6 +13,7 @@ mod glance;
 pub mod hostile;
 mod html;
 mod input;
+pub mod look;
 mod loose;
 mod markdown;
 mod mime;

@@ -9,6 +9,8 @@ use dropleaf_core::unlock::{Sku, Unlocks};
 pub const PAGE_LIMIT: &str = "page_limit";
 pub const EMAIL_TAKEN: &str = "email_taken";
 pub const UNKNOWN: &str = "unknown_account";
+/// The account runs the service, or stands already as it was to be put.
+pub const UNMOVED: &str = "account_unmoved";
 /// The account bought or spent something between reading and writing it.
 pub const CHANGED: &str = "account_changed";
 
@@ -174,4 +176,22 @@ pub fn set_unlocks(before: &Account, unlocks: &Unlocks) -> Stmt {
         ],
     )
     .one(CHANGED)
+}
+
+/// Suspends an account that is not suspended and does not run the service.
+pub fn suspend(id: &str, reason: &str, now: i64) -> Stmt {
+    Stmt::new(
+        "UPDATE accounts SET suspended_at = $1, suspended_reason = $2 \
+         WHERE id = $3 AND suspended_at IS NULL AND is_operator = 0",
+        vec![now.into(), reason.into(), id.into()],
+    )
+    .one(UNMOVED)
+}
+
+pub fn lift_suspension(id: &str) -> Stmt {
+    Stmt::new(
+        "UPDATE accounts SET suspended_at = NULL, suspended_reason = NULL WHERE id = $1 AND suspended_at IS NOT NULL",
+        [id.into()],
+    )
+    .one(UNMOVED)
 }

@@ -27,6 +27,18 @@ impl Store {
             )
             .await
     }
+
+    /// The newest lines about one thing.
+    pub async fn list_audit_of(&self, subject: &str, limit: i64) -> Result<Vec<Entry>, DbError> {
+        self.db
+            .list(
+                "SELECT id, at, actor, act, subject, reason FROM audit WHERE subject = $1 \
+                 ORDER BY at DESC, id DESC LIMIT $2",
+                vec![subject.into(), limit.into()],
+                row,
+            )
+            .await
+    }
 }
 
 pub fn insert(entry: &Entry) -> Stmt {

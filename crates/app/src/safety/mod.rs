@@ -13,7 +13,7 @@ mod unwanted;
 pub use dry_run::DryRun;
 pub use offline::Checked;
 pub(crate) use offline::reasons_of;
-pub(crate) use reading::Reading;
+pub(crate) use reading::{Reading, finding};
 pub use rule_book::RuleBook;
 pub use settings::SafetySettings;
 

@@ -68,7 +68,7 @@ impl Reading {
     }
 }
 
-fn finding(reason: phishing::Reason) -> Finding {
+pub(crate) fn finding(reason: phishing::Reason) -> Finding {
     let phishing::Reason { rule, file, line, why, fix } = reason;
     Finding { rule: rule.to_owned(), file, line: Some(line as u64), why, fix }
 }

@@ -152,7 +152,9 @@ impl App {
             Writer::Wallet(credential) => {
                 let wallet = self.get_signer(credential).await?;
                 let site = self.find_named(name).await?.filter(|site| site.wallet == Some(wallet));
-                site.ok_or_else(|| Error::not_found("site"))?
+                let site = site.ok_or_else(|| Error::not_found("site"))?;
+                self.check_owner_active(site.account_id.as_deref()).await?;
+                site
             }
         };
         match site.state_at(self.now()) {

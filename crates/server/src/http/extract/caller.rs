@@ -21,6 +21,10 @@ pub(in crate::http) struct Reader(pub Account);
 #[derive(Debug)]
 pub(in crate::http) struct Owner(pub Account);
 
+/// An account that may delete its own pages; also one that is suspended.
+#[derive(Debug)]
+pub(in crate::http) struct Remover(pub Account);
+
 /// An account that may see keys. A program sees those it made itself.
 #[derive(Debug)]
 pub(in crate::http) struct KeyReader(pub Identity);
@@ -110,10 +114,20 @@ pub(in crate::http) async fn bearer(parts: &Parts, state: &ApiState) -> Result<O
 /// Who sent the request, if anybody did, and may do what needs this scope.
 async fn identity(parts: &Parts, state: &ApiState, needs: Scope) -> Result<Option<Identity>, ApiError> {
     let identity = bearer(parts, state).await?;
-    if identity.as_ref().is_some_and(|identity| !identity.scopes.has(needs)) {
-        return Err(insufficient(needs).into());
+    if let Some(known) = &identity {
+        allow(known, needs)?;
     }
     Ok(identity)
+}
+
+/// Whether a credential allows what needs this scope. A suspended account changes nothing, whatever its credential says.
+fn allow(known: &Identity, needs: Scope) -> Result<(), Error> {
+    require_scope(known, needs)?;
+    if needs == Scope::Write { known.account.check_active() } else { Ok(()) }
+}
+
+fn require_scope(known: &Identity, needs: Scope) -> Result<(), Error> {
+    if known.scopes.has(needs) { Ok(()) } else { Err(insufficient(needs)) }
 }
 
 async fn required(parts: &Parts, state: &ApiState, needs: Scope) -> Result<Identity, ApiError> {
@@ -161,6 +175,16 @@ impl FromRequestParts<ApiState> for Owner {
 
     async fn from_request_parts(parts: &mut Parts, state: &ApiState) -> Result<Self, ApiError> {
         required(parts, state, Scope::Write).await.map(|known| Self(known.account))
+    }
+}
+
+impl FromRequestParts<ApiState> for Remover {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, state: &ApiState) -> Result<Self, ApiError> {
+        let known = bearer(parts, state).await?.ok_or_else(|| Error::plain(Code::AuthRequired))?;
+        require_scope(&known, Scope::Write)?;
+        Ok(Self(known.account))
     }
 }
 

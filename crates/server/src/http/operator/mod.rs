@@ -18,6 +18,8 @@ pub(super) fn routes() -> Router<ApiState> {
         .route("/operator/takedown", post(overview::take_down))
         .route("/operator/accounts", get(accounts::list))
         .route("/operator/accounts/{id}/plan", post(accounts::set_plan))
+        .route("/operator/accounts/{id}/suspend", post(accounts::suspend))
+        .route("/operator/accounts/{id}/lift", post(accounts::lift))
         .route("/operator/payments", get(payments::list))
         .route("/operator/payments/{id}", get(payments::show))
         .route("/operator/payments/{id}/resolve", post(payments::resolve))

@@ -33,6 +33,7 @@ const ROBOTS: HeaderName = HeaderName::from_static("x-robots-tag");
 const CLUSTER: HeaderName = HeaderName::from_static("origin-agent-cluster");
 const CORP: HeaderName = HeaderName::from_static("cross-origin-resource-policy");
 const COOP: HeaderName = HeaderName::from_static("cross-origin-opener-policy");
+const DNS_PREFETCH: HeaderName = HeaderName::from_static("x-dns-prefetch-control");
 const PERMISSIONS_POLICY: HeaderName = HeaderName::from_static("permissions-policy");
 
 /// Enough for every header of a page, so that the map never grows while it is filled.
@@ -141,6 +142,28 @@ pub(super) fn viewer(headers: &mut HeaderMap, place: Place<'_>, page: &Page, scr
     if let Some(policy) = HeaderValue::from_str(&policy).ok().filter(|policy| !policy.is_empty()) {
         headers.insert(header::CONTENT_SECURITY_POLICY, policy);
     }
+}
+
+/// A look at content that may be hostile: nothing runs, nothing is sent, nothing is loaded but what lies beside it, and
+/// only our own pages frame it. A policy with a path is tighter than `'self'`, where pages share an address with others.
+pub(super) fn look(headers: &mut HeaderMap, within: &str, framed_by: &str) {
+    common(headers);
+    headers.insert(ROBOTS, NOINDEX);
+    headers.insert(header::CACHE_CONTROL, NO_STORE);
+    headers.insert(header::ACCEPT_RANGES, NO_RANGES);
+    // Its document has no origin, so that even what is beside it is foreign to it.
+    headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, ANY);
+    headers.insert(CORP, HeaderValue::from_static("cross-origin"));
+    headers.insert(DNS_PREFETCH, HeaderValue::from_static("off"));
+    let nothing =
+        "attribution-reporting=(), browsing-topics=(), join-ad-interest-group=(), run-ad-auction=()";
+    headers.insert(PERMISSIONS_POLICY, HeaderValue::from_static(nothing));
+    let policy = format!(
+        "sandbox; default-src 'none'; style-src {within} 'unsafe-inline'; img-src {within} data:; font-src {within} data:; \
+         media-src {within} data:; form-action 'none'; base-uri 'none'; frame-ancestors {framed_by}"
+    );
+    let nothing = HeaderValue::from_static("sandbox; default-src 'none'; frame-ancestors 'none'");
+    headers.insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_str(&policy).unwrap_or(nothing));
 }
 
 /// `csp_strict`, with the page's own inline scripts. Made once for each bundle.
