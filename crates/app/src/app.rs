@@ -10,6 +10,7 @@ use crate::oauth::TokenRing;
 use crate::pages::Pages;
 use crate::passwords::Passwords;
 use crate::pay::{self, Facilitator, Locks, Market};
+use crate::safety::{Checker, Outside};
 use crate::settings::Settings;
 use crate::throttle::Throttle;
 use crate::views::Views;
@@ -43,6 +44,8 @@ pub struct Parts {
     pub mailer: Option<Arc<dyn Mailer>>,
     /// Whoever settles payments, in live mode.
     pub facilitator: Option<Arc<dyn Facilitator>>,
+    /// The operator's own check of content.
+    pub checker: Option<Arc<dyn Checker>>,
 }
 
 #[derive(Debug)]
@@ -73,13 +76,14 @@ pub struct App {
     pub(crate) uploads: Semaphore,
     pub(crate) facilitator: Option<Arc<dyn Facilitator>>,
     pub(crate) market: Market,
+    pub(crate) outside: Outside,
     pub(crate) payment_locks: Locks,
     pub hosts: Hosts,
 }
 
 impl App {
     pub fn new(parts: Parts) -> Self {
-        let Parts { store, clock, minter, keys, hosts, settings, mailer, facilitator } = parts;
+        let Parts { store, clock, minter, keys, hosts, settings, mailer, facilitator, checker } = parts;
         let facilitator = pay::facilitator(&settings, facilitator, &store, &clock);
         Self {
             pages: Pages::new(settings.cache_bytes),
@@ -102,6 +106,7 @@ impl App {
             uploads: Semaphore::new(settings.parallel_uploads.max(1)),
             facilitator,
             market: Market::default(),
+            outside: Outside::new(checker),
             payment_locks: Locks::default(),
             store,
             clock,

@@ -72,7 +72,7 @@ pub use pay::{
     Unlocked,
 };
 pub use reports::{Case, ReportedPage};
-pub use safety::{Checked, DryRun, RuleBook, SafetySettings};
+pub use safety::{Checked, Checker, CheckerSettings, DryRun, RuleBook, SafetySettings};
 pub use sessions::NewSession;
 pub use settings::{Rates, Retention, Settings};
 pub use share_tokens::{OwnShareToken, SharePass};

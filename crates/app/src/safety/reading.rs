@@ -1,6 +1,7 @@
 //! What the checks find in an upload, before anybody decides about it. Blocks and uses one core, as checking does.
 
 use super::SafetySettings;
+use super::checker::question;
 use dropleaf_content::{Bundle, Kind, phishing, secrets};
 use dropleaf_core::finding::Finding;
 use dropleaf_core::safety::PiiCheck;
@@ -19,6 +20,8 @@ pub(crate) struct Reading {
     pub(super) secrets: Vec<secrets::Finding>,
     /// What holds for this upload.
     pub(super) pii: PiiCheck,
+    /// What an outside check is asked, if there is one.
+    pub(super) question: Option<serde_json::Value>,
 }
 
 impl Reading {
@@ -35,6 +38,10 @@ impl Reading {
         if pii != PiiCheck::Off {
             reading.secrets = secrets::find_in_bundle(bundle).map_err(Error::internal)?;
         }
+        reading.question = match settings.checker {
+            Some(set) => Some(question(bundle, set.sends_content).map_err(Error::internal)?),
+            None => None,
+        };
         if bundle.kind == Kind::Markdown {
             reading.speak_of_source();
         }

@@ -56,6 +56,7 @@ impl App {
                 updated_at: site.next_updated_at(now),
                 ..site.clone()
             };
+            self.check_address_of(&site, &next)?;
             let mut stmts = vec![bundles::show_again(&old.bundle_id)];
             let mut warnings = Vec::new();
             if site.csp_strict {

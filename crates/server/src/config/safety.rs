@@ -1,11 +1,14 @@
 //! What is checked before content is published, from `[safety]`.
 
-use super::Config;
+use super::facilitator::outside;
+use super::{Asking, Config};
 use anyhow::{Context, Result, bail, ensure};
-use dropleaf_app::{RuleBook, SafetySettings};
+use dropleaf_app::{CheckerSettings, RuleBook, SafetySettings};
 use dropleaf_content::phishing::OwnLists;
-use dropleaf_core::safety::PiiCheck;
+use dropleaf_core::safety::{OnFailure, PiiCheck};
+use http::{HeaderMap, HeaderName, HeaderValue};
 use std::path::Path;
+use std::time::Duration;
 
 /// A list beyond this is not a list.
 const LIST_BYTES: u64 = 8 << 20;
@@ -15,7 +18,42 @@ impl Config {
         let set = &self.safety;
         let pii_check =
             PiiCheck::parse(&set.pii_check).context("`safety.pii_check` must be off, warn or block")?;
-        Ok(SafetySettings { phishing_check: set.phishing_check, pii_check, rules: self.rule_book()? })
+        let on_failure = OnFailure::parse(&set.checker_failure)
+            .context("`safety.checker_failure` must be accept or refuse")?;
+        let sends_content = match set.checker_sends.as_str() {
+            "addresses" => false,
+            "content" => true,
+            _ => bail!("`safety.checker_sends` must be addresses or content"),
+        };
+        let checker = CheckerSettings { sends_content, on_failure };
+        Ok(SafetySettings {
+            phishing_check: set.phishing_check,
+            pii_check,
+            rules: self.rule_book()?,
+            checker: (!set.checker_url.is_empty()).then_some(checker),
+        })
+    }
+
+    /// How the operator's own check is asked; None when there is none.
+    pub(super) fn checker(&self) -> Result<Option<Asking>> {
+        let set = &self.safety;
+        if set.checker_url.is_empty() {
+            return Ok(None);
+        }
+        let seconds = set.checker_timeout_seconds;
+        ensure!((1..=60).contains(&seconds), "`safety.checker_timeout_seconds` must be 1 to 60");
+        let mut headers = HeaderMap::new();
+        for line in &set.checker_headers {
+            // The line itself may hold a secret and is not repeated.
+            let wrong = "`safety.checker_headers`: write `Name: value`";
+            let (name, value) = line.split_once(':').context(wrong)?;
+            let name: HeaderName = name.trim().parse().ok().context(wrong)?;
+            let mut value = HeaderValue::from_str(value.trim()).ok().context(wrong)?;
+            value.set_sensitive(true);
+            headers.append(name, value);
+        }
+        let url = outside("safety.checker_url", &set.checker_url)?;
+        Ok(Some(Asking { url, headers, timeout: Duration::from_secs(seconds) }))
     }
 
     /// Reads the operator's lists. Those that come with the program need no reading.

@@ -1,6 +1,7 @@
 //! What the operator sees: figures, accounts, reports, money. To anybody else the addresses do not exist.
 
 mod accounts;
+mod appeals;
 mod overview;
 mod payments;
 mod reports;
@@ -20,6 +21,10 @@ pub(super) fn routes() -> Router<ApiState> {
         .route("/operator/accounts/{id}/plan", post(accounts::set_plan))
         .route("/operator/accounts/{id}/suspend", post(accounts::suspend))
         .route("/operator/accounts/{id}/lift", post(accounts::lift))
+        .route("/operator/appeals", get(appeals::list))
+        .route("/operator/appeals/{id}", get(appeals::show))
+        .route("/operator/appeals/{id}/allow", post(appeals::allow))
+        .route("/operator/appeals/{id}/uphold", post(appeals::uphold))
         .route("/operator/payments", get(payments::list))
         .route("/operator/payments/{id}", get(payments::show))
         .route("/operator/payments/{id}/resolve", post(payments::resolve))
@@ -57,7 +62,7 @@ impl FromRequest<ApiState> for OperatorForm {
 
 /// The page that holds the form which is sent there.
 fn page_of(path: &str) -> &'static str {
-    let all = ["/operator/accounts", "/operator/payments", "/operator/reports"];
+    let all = ["/operator/accounts", "/operator/appeals", "/operator/payments", "/operator/reports"];
     all.into_iter().find(|page| path.starts_with(page)).unwrap_or("/operator")
 }
 

@@ -19,14 +19,14 @@ impl Seen {
         self.look.frame.as_ref().map(|frame| frame.within.as_str())
     }
 
-    fn at(&self, file: &str) -> String {
+    pub(super) fn at(&self, file: &str) -> String {
         let mark = if self.here.contains('?') { '&' } else { '?' };
         let name: String = form_urlencoded::byte_serialize(file.as_bytes()).collect();
         format!("{}{mark}file={name}", self.here)
     }
 
     /// Where a finding stands in its source.
-    fn place(&self, finding: &Finding) -> String {
+    pub(super) fn place(&self, finding: &Finding) -> String {
         let line = finding.line.unwrap_or(1);
         if finding.file == self.look.file {
             format!("#line-{line}")
@@ -36,12 +36,12 @@ impl Seen {
     }
 
     #[expect(clippy::unused_self, reason = "templates call it on what they have")]
-    fn size(&self, file: &LookFile) -> Size {
+    pub(super) fn size(&self, file: &LookFile) -> Size {
         Size(file.size_bytes)
     }
 
     /// Why there is no frame.
-    fn without_frame(&self) -> &'static str {
+    pub(super) fn without_frame(&self) -> &'static str {
         match self.look.kind.as_str() {
             "e2e" => {
                 "The page is end-to-end encrypted. Only who has its whole link can read it: nobody here can look, and no \
