@@ -42,6 +42,7 @@ impl App {
             let now = self.now();
             let (mut next, mut warnings) =
                 change.clone().apply(&site, &plan, now).map_err(|error| self.name_unlock(error))?;
+            self.check_address_of(&site, &next)?;
             let mut stmts = Vec::new();
             if let (Some(true), Some(bundle)) = (change.csp_strict, &site.bundle_id) {
                 let policy = self.policy_of_stored(bundle, site.e2e).await?;

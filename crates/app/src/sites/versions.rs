@@ -57,6 +57,7 @@ impl App {
                 updated_at: site.next_updated_at(now),
                 ..site.clone()
             };
+            self.check_address_of(&site, &next)?;
             let mut stmts = vec![bundles::show_again(&old.bundle_id)];
             if site.csp_strict {
                 let policy = self.policy_of_stored(&old.bundle_id, old.e2e).await?;

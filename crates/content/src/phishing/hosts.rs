@@ -11,6 +11,8 @@ pub(crate) enum HostKind {
     Nowhere,
     Payment,
     Neutral,
+    /// An operator wants no page to point there.
+    Blocked,
     Brand(u16),
 }
 
@@ -22,6 +24,7 @@ impl HostKind {
             "nowhere" => Self::Nowhere,
             "payment" => Self::Payment,
             "neutral" => Self::Neutral,
+            "blocked" => Self::Blocked,
             _ => return None,
         })
     }
@@ -46,6 +49,8 @@ pub(crate) enum Target {
 pub(crate) struct Hosts {
     /// By host; most entries have no path.
     known: HashMap<String, Vec<(String, HostKind)>>,
+    /// Apart, because no entry that is more particular makes an exception.
+    blocked: HashMap<String, Vec<String>>,
 }
 
 const SCRIPTS: [&str; 10] = ["php", "asp", "aspx", "ashx", "jsp", "cgi", "pl", "do", "cfm", "phtml"];
@@ -56,12 +61,20 @@ const LONGEST: usize = 2048;
 impl Hosts {
     pub(crate) fn add(&mut self, entry: &str, kind: HostKind) {
         let (host, path) = entry.split_once('/').unwrap_or((entry, ""));
-        self.known.entry(host.to_ascii_lowercase()).or_default().push((path.to_ascii_lowercase(), kind));
+        let (host, path) = (host.to_ascii_lowercase(), path.to_ascii_lowercase());
+        if kind == HostKind::Blocked {
+            self.blocked.entry(host).or_default().push(path);
+        } else {
+            self.known.entry(host).or_default().push((path, kind));
+        }
     }
 
     /// The most particular entry for a host and path.
     pub(crate) fn kind(&self, host: &str, path: &str) -> Option<HostKind> {
         let path = path.trim_start_matches('/').to_ascii_lowercase();
+        if self.is_blocked(host, &path) {
+            return Some(HostKind::Blocked);
+        }
         let mut name = host;
         loop {
             let entries = self.known.get(name).map(Vec::as_slice).unwrap_or_default();
@@ -71,6 +84,14 @@ impl Hosts {
             }
             name = name.split_once('.')?.1;
         }
+    }
+
+    fn is_blocked(&self, host: &str, path: &str) -> bool {
+        let starts = |name: &str| {
+            self.blocked.get(name).is_some_and(|starts| starts.iter().any(|start| path.starts_with(start)))
+        };
+        let mut names = std::iter::successors(Some(host), |name| name.split_once('.').map(|(_, rest)| rest));
+        !self.blocked.is_empty() && names.any(starts)
     }
 
     /// Reads an address as it stands in a page, entities and all.
@@ -155,6 +176,16 @@ mod tests {
         assert_eq!(hosts.kind("notbrand.com", ""), None);
         assert_eq!(hosts.kind("chat.com", "/hooks/1"), Some(HostKind::Bot));
         assert_eq!(hosts.kind("chat.com", "/about"), None);
+    }
+
+    #[test]
+    fn what_is_blocked_is_blocked_with_everything_under_it() {
+        let mut hosts = hosts();
+        hosts.add("Brand.com", HostKind::Blocked);
+        hosts.add("drop.example/in", HostKind::Blocked);
+        assert_eq!(hosts.kind("a.cdn.brand.com", "/x"), Some(HostKind::Blocked));
+        assert_eq!(hosts.kind("drop.example", "/IN/1"), Some(HostKind::Blocked));
+        assert_eq!(hosts.kind("drop.example", "/"), None);
     }
 
     #[test]

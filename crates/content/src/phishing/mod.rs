@@ -19,6 +19,7 @@ mod literals;
 mod looks;
 mod lures;
 mod merge;
+mod own_lists;
 mod payload;
 mod raw_text;
 mod reader;
@@ -37,6 +38,7 @@ pub(crate) mod verdict;
 mod weighing;
 mod words;
 
+pub use own_lists::{Fault, OwnLists};
 pub use rules::{Lists, Rules};
 pub use site::File;
 pub use upload::check_bundle;

@@ -4,7 +4,9 @@
 
 mod addresses;
 mod api_keys;
+mod appeals;
 mod backup_cli;
+mod brand_in_address;
 mod burn;
 mod burn_erasure;
 mod burn_reveal;
@@ -66,9 +68,11 @@ mod oauth_token;
 mod openapi;
 mod operations;
 mod operator;
+mod operator_appeals;
 mod operator_case;
 mod operator_look;
 mod operator_payments;
+mod outside_check;
 mod passkeys;
 mod pay_agents_door;
 mod pay_bad_evm;

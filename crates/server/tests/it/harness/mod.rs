@@ -1,6 +1,7 @@
 //! What every test stands on: a real server on a free port, a client, samples, and databases of their own.
 
 mod ask;
+mod checker;
 mod cli;
 mod database;
 mod facilitator;
@@ -20,6 +21,7 @@ mod tab;
 pub(crate) mod till;
 
 pub(crate) use ask::{Answer, Ask, Form};
+pub(crate) use checker::{FakeChecker, Says};
 pub(crate) use cli::Dropleaf;
 pub(crate) use database::{Database, s3_url};
 pub(crate) use facilitator::{Call, FakeFacilitator, Fault};

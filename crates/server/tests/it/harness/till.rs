@@ -216,6 +216,7 @@ pub(crate) async fn open_app(
     let store = startup::open_store(resolved, NOW).await.unwrap();
     std::fs::create_dir_all(&resolved.settings.spool_dir).unwrap();
     let app = App::new(Parts {
+        checker: None,
         store,
         clock: clock.clone(),
         minter: Minter::system(),
