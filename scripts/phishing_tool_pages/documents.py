@@ -45,7 +45,7 @@ def pdoc(shop, out):
 
 
 def pdoc3(shop, out):
-    shop.run("pdoc3", "--html", "-o", out, "shop", "json", "getpass", "hashlib")
+    shop.run("pdoc3", "--html", "-o", out, "shop", "getpass", "hashlib", "statistics")
 
 
 def pelican(shop, out):
