@@ -22,7 +22,7 @@ PATHS = {
     "jazzmin": [f"/admin/{path}" for path in ADMIN],
     "unfold": [f"/admin/{path}" for path in ADMIN],
     "allauth": [f"/accounts/{path}/" for path in ("login", "signup", "password/reset", "password/reset/done", "confirm-email", "inactive", "logout", "email", "password/change")],
-    "wagtail": [f"/cms/{path}" for path in ("", "login/", "password_reset/", "account/", "users/", "users/add/", "images/", "documents/", "reports/locked/")],
+    "wagtail": [f"/cms/{path}" for path in ("", "login/", "password_reset/", "account/", "users/", "images/", "documents/", "reports/locked/")],
 }
 MIDDLEWARE = ["django.contrib.sessions.middleware.SessionMiddleware", "django.contrib.auth.middleware.AuthenticationMiddleware", "django.contrib.messages.middleware.MessageMiddleware"]
 if name == "allauth":

@@ -26,6 +26,7 @@ pub(crate) fn read(text: &str, at: usize, depth: u8, facts: &mut Facts, rules: &
     let file = depth == 0;
     facts.work += text.len();
     let (mut unpacks, mut codes, mut shows, mut secret) = (false, false, false, false);
+    let mut typed = None;
     for (mark, start, end) in rules.script.find(text) {
         let place = if file { at + start } else { at };
         match mark {
@@ -36,7 +37,10 @@ pub(crate) fn read(text: &str, at: usize, depth: u8, facts: &mut Facts, rules: &
                 {
                     facts.work += LONGEST_ADDRESS;
                     let target = rules.hosts.target(&address);
-                    if target != Target::Nowhere && facts.sends.len() < 500 {
+                    // Libraries bring addresses of their own along: for counters, mail links, lists of icons.
+                    let local = matches!(target, Target::ServerScript(_) | Target::Mail);
+                    let known = local && !*typed.get_or_insert_with(|| takes_what_is_typed(text));
+                    if target != Target::Nowhere && !known && facts.sends.len() < 500 {
                         facts.sends.push((target, place));
                     }
                 }
@@ -59,6 +63,8 @@ pub(crate) fn read(text: &str, at: usize, depth: u8, facts: &mut Facts, rules: &
                     facts.hidden_field.get_or_insert(at);
                 }
             }
+            // Frameworks name every event there is.
+            Mark::Lock if text.len() > LONGEST_OWN => {}
             other => facts.mark(other, place),
         }
     }
@@ -89,6 +95,25 @@ pub(crate) fn read(text: &str, at: usize, depth: u8, facts: &mut Facts, rules: &
             facts.add_aside(&literal.text, place, zone::SCRIPT);
         }
     }
+}
+
+/// Whether a script that could be the page's own handles fields.
+fn takes_what_is_typed(text: &str) -> bool {
+    let words = [
+        "pass",
+        "Pass",
+        "PASS",
+        "pwd",
+        "serialize",
+        "FormData",
+        "login",
+        "user",
+        "cvv",
+        "otp",
+        "email",
+        "card",
+    ];
+    text.len() <= LONGEST_OWN && words.iter().any(|word| text.contains(word))
 }
 
 /// Text that came out of a packing: a page, or more script.
