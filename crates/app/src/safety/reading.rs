@@ -96,7 +96,7 @@ impl Reading {
     }
 
     pub(crate) fn content_hash(&self) -> String {
-        self.digest.iter().map(|byte| format!("{byte:02x}")).collect()
+        self.digest.iter().fold(String::with_capacity(64), |text, byte| format!("{text}{byte:02x}"))
     }
 }
 

@@ -51,10 +51,10 @@ impl Checker<'_> {
             return Ok(self.text("index.html", path, bytes));
         }
         if path.is_dir() {
-            let (texts, warnings) = folder::read(path, &self.limits).map_err(unreadable)?;
-            let mut checked = self.safety.check_texts(&texts);
+            let found = folder::read(path, &self.limits).map_err(unreadable)?;
+            let mut checked = self.safety.check_texts(&found.texts);
             rename(&mut checked, |inside| path.join(inside).display().to_string());
-            checked.warnings.splice(0..0, warnings);
+            checked.warnings.splice(0..0, found.warnings);
             return Ok((checked, None));
         }
         let mut file = File::open(path).map_err(unreadable)?;
