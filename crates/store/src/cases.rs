@@ -13,8 +13,7 @@ impl Store {
         site_id: &str,
         limit: i64,
     ) -> Result<Vec<Site>, DbError> {
-        let sql =
-            select!("WHERE account_id = $1 AND id <> $2 ORDER BY updated_at DESC, id DESC LIMIT $3");
+        let sql = select!("WHERE account_id = $1 AND id <> $2 ORDER BY updated_at DESC, id DESC LIMIT $3");
         self.db.list(sql, vec![account_id.into(), site_id.into(), limit.into()], row).await
     }
 

@@ -93,7 +93,8 @@ impl App {
             let path = if shown.path == entry.path { "" } else { shown.path.as_str() };
             look.frame = Some(self.look_frame(bundle_id, path)?);
         }
-        let is_text = look::is_text(&String::from_utf8_lossy(&shown.mime)) && shown.size_bytes <= SOURCE_BYTES;
+        let is_text =
+            look::is_text(&String::from_utf8_lossy(&shown.mime)) && shown.size_bytes <= SOURCE_BYTES;
         let source = if is_text { Some(self.read(&shown.hash).await?) } else { None };
         let texts = self.texts(&bundle).await?;
         let (safety, path, document) = (self.settings.safety.clone(), shown.path.clone(), shown.is_document);

@@ -90,7 +90,8 @@ mod tests {
         let source = Source::of(&format!("a\u{200b}{}", "y".repeat(5000)), "a.html", &[]);
         assert_eq!((source.lines.len(), source.lines[0].cut), (1, 3002));
         assert!(source.lines[0].text.starts_with("a⟨U+200B⟩y"));
-        let many = Source::of(&format!("{}\n", "z".repeat(1999)).repeat(1000), "a.html", &[finding("a.html", 900)]);
+        let many =
+            Source::of(&format!("{}\n", "z".repeat(1999)).repeat(1000), "a.html", &[finding("a.html", 900)]);
         assert!(many.lines.len() < 250 && many.lines.last().unwrap().number == 900);
     }
 }

@@ -84,7 +84,8 @@ impl Reading {
                 self.leads(line, "form", to.unwrap_or_else(|| "nowhere: no action".to_owned()));
             }
             "input" | "textarea" | "select" => {
-                let kind = value("type").filter(|_| name == "input").map_or(name.clone(), |it| it.to_lowercase());
+                let kind =
+                    value("type").filter(|_| name == "input").map_or(name.clone(), |it| it.to_lowercase());
                 if matches!(kind.as_str(), "hidden" | "submit" | "button" | "reset" | "image") {
                     return;
                 }
@@ -145,7 +146,8 @@ impl Reading {
 }
 
 fn is_outside(address: &str) -> bool {
-    address.starts_with("//") || address.split(['/', '?', '#']).next().is_some_and(|first| first.contains(':'))
+    address.starts_with("//")
+        || address.split(['/', '?', '#']).next().is_some_and(|first| first.contains(':'))
 }
 
 fn shown(raw: &str) -> String {
@@ -167,7 +169,8 @@ mod tests {
                     <input type=hidden name=h><input name=user>\n<button formaction=//other.example>Go</button></form>\n\
                     <script src=https://cdn.example/x.js></script><a href=/here></a><a href=mailto:a@b.example></a>";
         let found = Inventory::of(page);
-        let asked: Vec<_> = found.asked.iter().map(|it| (it.line, it.kind.as_str(), it.name.as_str())).collect();
+        let asked: Vec<_> =
+            found.asked.iter().map(|it| (it.line, it.kind.as_str(), it.name.as_str())).collect();
         assert_eq!(asked, [(3, "password", "Secret"), (4, "text", "user")]);
         let leads: Vec<_> = found.destinations.iter().map(|it| (it.line, it.how, it.to.as_str())).collect();
         assert_eq!(

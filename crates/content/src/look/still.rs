@@ -24,7 +24,8 @@ pub fn still_xml(text: &str) -> Option<String> {
         return None;
     }
     Some(renamed(text, &|bytes, at| {
-        let len = bytes[at..].iter().take_while(|b| !b.is_ascii_whitespace() && !b"/><=\"'".contains(b)).count();
+        let len =
+            bytes[at..].iter().take_while(|b| !b.is_ascii_whitespace() && !b"/><=\"'".contains(b)).count();
         let name = &bytes[at..at + len];
         let local = name.rsplit(|b| *b == b':').next().unwrap_or(name);
         local.eq_ignore_ascii_case(b"link").then(|| at + len - 4)
@@ -132,7 +133,8 @@ mod tests {
 
     #[test]
     fn drawings_lose_links_under_any_prefix() {
-        let drawing = "<svg xmlns:h=\"http://www.w3.org/1999/xhtml\"><h:link rel='preconnect'/><g><LINK/></g></svg>";
+        let drawing =
+            "<svg xmlns:h=\"http://www.w3.org/1999/xhtml\"><h:link rel='preconnect'/><g><LINK/></g></svg>";
         let still = still_xml(drawing).unwrap();
         assert!(still.contains("<h:x-ln rel") && still.contains("<x-ln/>"), "{still}");
         assert_eq!(still_xml("<svg><linearGradient/></svg>").unwrap(), "<svg><linearGradient/></svg>");

@@ -60,8 +60,7 @@ fn table(found: &[ReportedPage], open: bool) -> String {
         let nothing = if open { "No report waits." } else { "No page has been reported." };
         return format!("{nothing}\n");
     }
-    let head =
-        format!("{:<21}{:<12}{:<26}{:<11}{:<11}comment", "when", "reason", "site", "page", "report");
+    let head = format!("{:<21}{:<12}{:<26}{:<11}{:<11}comment", "when", "reason", "site", "page", "report");
     let lines = found.iter().map(|ReportedPage { report, state, .. }| {
         // Strangers wrote this: what could move the cursor or turn the line around is shown as an escape.
         let comment = report.said.comment.as_deref().unwrap_or_default();

@@ -25,8 +25,10 @@ pub(super) async fn show(
     Path(id): Path<String>,
     query: Query,
 ) -> Result<Response, WebError> {
-    let wanted =
-        Wanted { version: query.find("version").and_then(|text| text.parse().ok()), file: query.find("file") };
+    let wanted = Wanted {
+        version: query.find("version").and_then(|text| text.parse().ok()),
+        file: query.find("file"),
+    };
     shown(&state, &person, &id, wanted, query.done(), None).await
 }
 
@@ -42,7 +44,9 @@ pub(super) async fn take_down(
         state.app.take_down(who, &case.site.id, reason).await?;
         // The page first: it is what harms.
         match &account {
-            Some(account) => state.app.suspend_account(who, &account.id, reason).await.map(|_| Done::TakenDownHeld),
+            Some(account) => {
+                state.app.suspend_account(who, &account.id, reason).await.map(|_| Done::TakenDownHeld)
+            }
             None => Ok(Done::TakenDown),
         }
     };

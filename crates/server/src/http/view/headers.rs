@@ -155,7 +155,8 @@ pub(super) fn look(headers: &mut HeaderMap, within: &str, framed_by: &str) {
     headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, ANY);
     headers.insert(CORP, HeaderValue::from_static("cross-origin"));
     headers.insert(DNS_PREFETCH, HeaderValue::from_static("off"));
-    let nothing = "attribution-reporting=(), browsing-topics=(), join-ad-interest-group=(), run-ad-auction=()";
+    let nothing =
+        "attribution-reporting=(), browsing-topics=(), join-ad-interest-group=(), run-ad-auction=()";
     headers.insert(PERMISSIONS_POLICY, HeaderValue::from_static(nothing));
     let policy = format!(
         "sandbox; default-src 'none'; style-src {within} 'unsafe-inline'; img-src {within} data:; font-src {within} data:; \
