@@ -7,6 +7,7 @@ use dropleaf_core::audit::Entry;
 use dropleaf_core::report::Report;
 use dropleaf_core::site::{Site, Visibility};
 use dropleaf_core::{Error, Result};
+use dropleaf_store::evidence::Evidence;
 use dropleaf_store::site_versions::SiteVersion;
 
 /// As many of each as help to decide.
@@ -33,6 +34,8 @@ pub struct CaseFile {
     pub taken_down: i64,
     /// Pages of anybody with the same main document.
     pub alike: Vec<Site>,
+    /// What is kept of it after it was taken down.
+    pub evidence: Option<Evidence>,
 }
 
 impl CaseFile {
@@ -63,6 +66,7 @@ impl App {
             url: self.canonical_url(&site),
             reports: self.store.list_reports_of(&site.id, REPORTS_MOST).await?,
             versions: self.store.list_versions(&site.id).await?,
+            evidence: self.store.find_evidence(&site.id).await?,
             site,
             account,
             lines,

@@ -67,6 +67,8 @@ mod oauth_token;
 mod openapi;
 mod operations;
 mod operator;
+mod operator_case;
+mod operator_look;
 mod operator_payments;
 mod passkeys;
 mod pay_agents_door;

@@ -7,10 +7,11 @@ use crate::http::web::{Operator, Person, Query, WebError, framing, see_other};
 use crate::pages::dashboard::{Done, Section};
 use crate::pages::operator::case::{CasePage, Refused, case};
 use crate::pages::operator::look::Seen;
+use axum::body::Body;
 use axum::extract::{Path, State};
-use axum::response::Response;
+use axum::response::{IntoResponse, Response};
 use dropleaf_core::{Code, Error};
-use http::StatusCode;
+use http::{HeaderValue, StatusCode, header};
 
 /// Which part of the page is looked at.
 #[derive(Default)]
@@ -80,6 +81,24 @@ pub(super) async fn lift(
     let owner = owner(&state, &id).await?;
     let outcome = state.app.lift_suspension(actor(&form.person), &owner, form.fields.text("reason")).await;
     settle(&state, &form, &id, "lift", outcome.map(|_| Done::Lifted)).await
+}
+
+/// The sealed archive, to be kept as a file: nothing in it is shown here.
+pub(super) async fn open_evidence(
+    State(state): State<ApiState>,
+    Path(id): Path<String>,
+    form: OperatorForm,
+) -> Result<Response, WebError> {
+    let opened = match state.app.open_evidence(actor(&form.person), &id, form.fields.text("reason")).await {
+        Ok(opened) => opened,
+        Err(refusal) => return settle(&state, &form, &id, "evidence", Err(refusal)).await,
+    };
+    let name = format!("attachment; filename=\"evidence-{}.zip\"", opened.site_id);
+    let headers = [
+        (header::CONTENT_TYPE, HeaderValue::from_static("application/octet-stream")),
+        (header::CONTENT_DISPOSITION, HeaderValue::from_str(&name).map_err(Error::internal)?),
+    ];
+    Ok((headers, Body::from_stream(opened.stream)).into_response())
 }
 
 async fn owner(state: &ApiState, id: &str) -> Result<String, Error> {

@@ -27,6 +27,7 @@ pub(super) fn routes() -> Router<ApiState> {
         .route("/operator/pages/{id}/takedown", post(cases::take_down))
         .route("/operator/pages/{id}/dismiss", post(cases::dismiss))
         .route("/operator/pages/{id}/suspend", post(cases::suspend))
+        .route("/operator/pages/{id}/evidence", post(cases::open_evidence))
         .route("/operator/pages/{id}/lift", post(cases::lift))
         .route("/operator/payments", get(payments::list))
         .route("/operator/payments/{id}", get(payments::show))

@@ -2,7 +2,7 @@
 //! answered with `framing`, so that the frame leads nowhere else.
 
 use crate::pages::Size;
-use dropleaf_app::{Look, LookFile};
+use dropleaf_app::Look;
 use dropleaf_core::finding::Finding;
 
 /// A look, and how the page that holds it is asked for another file.
@@ -35,9 +35,9 @@ impl Seen {
         }
     }
 
-    #[expect(clippy::unused_self, reason = "templates call it on what they have")]
-    pub fn size(&self, file: &LookFile) -> Size {
-        Size(file.size_bytes)
+    pub fn size(&self, path: &str) -> Size {
+        let file = self.look.files.iter().find(|file| file.path == path);
+        Size(file.map_or(0, |file| file.size_bytes))
     }
 
     /// Why there is no frame.
