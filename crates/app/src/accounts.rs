@@ -56,6 +56,7 @@ impl App {
             balance_minor: 0,
             active_pages: 0,
             unlocks: Unlocks::default(),
+            suspended: None,
             created_at: self.now(),
         };
         match self.store.commit(vec![accounts::insert(&account)]).await {

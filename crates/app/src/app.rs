@@ -10,6 +10,7 @@ use crate::oauth::TokenRing;
 use crate::pages::Pages;
 use crate::passwords::Passwords;
 use crate::pay::{self, Facilitator, Locks, Market};
+use crate::safety::UnwantedIndex;
 use crate::settings::Settings;
 use crate::throttle::Throttle;
 use crate::views::Views;
@@ -69,9 +70,11 @@ pub struct App {
     pub(crate) attempt_throttle: Throttle,
     pub(crate) paid_throttle: Throttle,
     pub(crate) token_throttle: Throttle,
+    pub(crate) check_throttle: Throttle,
     pub(crate) uploads: Semaphore,
     pub(crate) facilitator: Option<Arc<dyn Facilitator>>,
     pub(crate) market: Market,
+    pub(crate) unwanted_index: UnwantedIndex,
     pub(crate) payment_locks: Locks,
     pub hosts: Hosts,
 }
@@ -97,9 +100,11 @@ impl App {
             attempt_throttle: Throttle::new(settings.rates.anonymous_attempts),
             paid_throttle: Throttle::new(settings.rates.paid_attempts),
             token_throttle: Throttle::new(TOKEN_REQUESTS),
+            check_throttle: Throttle::new(settings.rates.checks_minute),
             uploads: Semaphore::new(settings.parallel_uploads.max(1)),
             facilitator,
             market: Market::default(),
+            unwanted_index: UnwantedIndex::default(),
             payment_locks: Locks::default(),
             store,
             clock,

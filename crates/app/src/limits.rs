@@ -63,6 +63,11 @@ impl App {
         self.take_of_network(&self.paid_throttle, ip)
     }
 
+    /// Counts a dry run of the checks; those whose address is not known are counted as one.
+    pub fn take_check(&self, ip: Option<IpAddr>) -> Result<()> {
+        self.take_of_network(&self.check_throttle, ip)
+    }
+
     /// Counts a request for tokens, or to take one back; those whose address is not known are counted as one.
     pub fn take_token_request(&self, ip: Option<IpAddr>) -> Result<()> {
         self.take_of_network(&self.token_throttle, ip)

@@ -1,6 +1,7 @@
 //! What the acts need to know from configuration, already checked.
 
 use crate::pay::PaymentSettings;
+use crate::safety::SafetySettings;
 use dropleaf_content::Limits;
 use dropleaf_core::plan::Plans;
 use dropleaf_core::rate::Rate;
@@ -16,6 +17,7 @@ pub struct Settings {
     /// Who may make an account by signing in.
     pub sign_up: SignUp,
     pub content: Limits,
+    pub safety: SafetySettings,
     pub rates: Rates,
     pub retention: Retention,
     /// Networks that rate limits leave alone.
@@ -42,6 +44,10 @@ pub struct Rates {
     /// Attempts to buy: an agent that pays for many pages is welcome.
     pub paid_attempts: Rate,
     pub key_minute: Rate,
+    /// Dry runs of the check, per client network.
+    pub checks_minute: Rate,
+    /// Appeals, per client network.
+    pub appeals_day: Rate,
     /// Passwords and codes tried at one site, wherever from.
     pub gate_site_minute: Rate,
     /// Codes by e-mail: to one address, for one site, asked for by one client.
@@ -62,4 +68,6 @@ pub struct Retention {
     pub tombstone: i64,
     pub orphan: i64,
     pub idempotency: i64,
+    /// Sealed evidence of pages that were taken down.
+    pub evidence: i64,
 }

@@ -154,6 +154,7 @@ impl App {
             balance_minor: 0,
             active_pages: 0,
             unlocks: Unlocks::default(),
+            suspended: None,
             created_at: self.now(),
         };
         let NewSession { session, secret } = self.new_session(&account.id, method, &browser.device);

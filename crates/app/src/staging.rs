@@ -2,9 +2,11 @@
 //! are made durable, and what remains is a list for the act's own transaction. Body first, row second.
 
 use crate::app::App;
+use crate::safety::Reading;
 use crate::strict::Policy;
 use bytes::Bytes;
 use dropleaf_content::{self as content, Refusal, RefusalCode};
+use dropleaf_core::safety::PiiCheck;
 use dropleaf_core::{Code, Error, Result};
 use dropleaf_store::Stmt;
 use dropleaf_store::blobs::{Encoding, NewBlob, NewBody};
@@ -57,9 +59,19 @@ impl Upload {
 /// Content that was checked and packed.
 #[derive(Debug)]
 pub(crate) struct Prepared {
-    bundle: content::Bundle,
+    pub(crate) bundle: content::Bundle,
     policy: Option<Policy>,
     strict: bool,
+}
+
+/// What a publisher asks of an upload beside its content.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Demands {
+    /// It is ciphertext already.
+    pub(crate) e2e: bool,
+    /// It has to be ready for a strict policy.
+    pub(crate) strict: bool,
+    pub(crate) pii_check: Option<PiiCheck>,
 }
 
 /// Content ready to be committed.
@@ -76,8 +88,8 @@ pub(crate) struct Staged {
 }
 
 impl App {
-    pub(crate) async fn stage(&self, upload: Upload, e2e: bool, strict: bool) -> Result<Staged> {
-        let prepared = self.prepare(upload, e2e, strict).await?;
+    pub(crate) async fn stage(&self, upload: Upload, demands: Demands) -> Result<Staged> {
+        let prepared = self.prepare(upload, demands).await?;
         self.stage_prepared(prepared).await
     }
 
@@ -128,11 +140,21 @@ impl App {
         })
     }
 
-    /// Checks and packs; nothing is stored yet.
-    pub(crate) async fn prepare(&self, upload: Upload, e2e: bool, strict: bool) -> Result<Prepared> {
+    /// Checks and packs; nothing is stored yet. What may not be published is refused here, for every door alike.
+    pub(crate) async fn prepare(&self, upload: Upload, demands: Demands) -> Result<Prepared> {
+        let (mut prepared, reading) = self.read_upload(upload, demands).await?;
+        prepared.bundle.warnings.extend(self.judge(&reading).await?);
+        Ok(prepared)
+    }
+
+    /// Packs and reads, without a judgement.
+    pub(crate) async fn read_upload(&self, upload: Upload, demands: Demands) -> Result<(Prepared, Reading)> {
+        let Demands { e2e, strict, pii_check } = demands;
+        let safety = self.settings.safety.clone();
         let limits = self.settings.content.clone();
         let spool = self.settings.spool_dir.clone();
         let quick = upload.is_quick();
+        let unwanted = self.unwanted().await?;
         let work = move || {
             let source = match upload.body {
                 UploadBody::Memory(bytes) => content::Source::Memory(bytes),
@@ -150,7 +172,8 @@ impl App {
                 let found = content::Strict::of(&bundle).map_err(Error::internal)?;
                 Policy::of(&found, e2e)
             });
-            Ok(Prepared { bundle, policy: policy.transpose()?, strict })
+            let reading = Reading::compared(&bundle, &safety, pii_check, unwanted.as_deref())?;
+            Ok((Prepared { bundle, policy: policy.transpose()?, strict }, reading))
         };
         if quick {
             return work();
@@ -175,7 +198,7 @@ fn new_blob(file: content::File) -> NewBlob {
 }
 
 /// A refusal of the content, in the words of the interface.
-fn refused(refusal: &Refusal) -> Error {
+pub(crate) fn refused(refusal: &Refusal) -> Error {
     let code = match refusal.code {
         RefusalCode::EmptyFile => Code::EmptyFile,
         RefusalCode::UnsupportedType => Code::UnsupportedType,

@@ -102,6 +102,7 @@ impl App {
             let why = "The key or the access that the upload address was made with has ended.";
             Error::new(Code::InvalidUploadAddress, why)
         })?;
+        who.account.check_active()?;
         Ok(Ticketed { who, ticket })
     }
 

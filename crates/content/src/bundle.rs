@@ -115,6 +115,17 @@ impl Bundle {
         let size_bytes = files.iter().filter(|f| !is_reserved(&f.path)).map(|f| f.size_bytes).sum();
         Self { kind, title, entry, files, warnings, size_bytes }
     }
+
+    /// A hash of everything that was sent: the paths and contents of all files.
+    pub fn digest(&self) -> [u8; 32] {
+        let mut hasher = blake3::Hasher::new();
+        for file in &self.files {
+            hasher.update(&(file.path.len() as u64).to_le_bytes());
+            hasher.update(file.path.as_bytes());
+            hasher.update(&file.hash);
+        }
+        hasher.finalize().into()
+    }
 }
 
 fn is_reserved(path: &str) -> bool {

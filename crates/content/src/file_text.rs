@@ -58,7 +58,7 @@ fn read_all(encoding: Encoding, stored: impl Read, bytes: &mut Vec<u8>) -> io::R
 
 /// The text of a page in the charset that a browser would choose: byte order mark, UTF-8 if it is, the page's own
 /// declaration, else what the web used before.
-fn decoded(bytes: Vec<u8>) -> String {
+pub(crate) fn decoded(bytes: Vec<u8>) -> String {
     if let Some((encoding, _)) = encoding_rs::Encoding::for_bom(&bytes)
         && encoding != encoding_rs::UTF_8
     {

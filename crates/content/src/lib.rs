@@ -14,6 +14,8 @@ pub mod hostile;
 mod html;
 mod input;
 pub mod likeness;
+pub mod look;
+mod loose;
 mod markdown;
 mod mime;
 mod pack;
@@ -36,6 +38,7 @@ use std::path::Path;
 
 pub use bundle::{Body, Bundle, Encoding, File, Kind};
 pub use input::Source;
+pub use loose::{LooseText, is_page, is_read, name_to_check, read_loose};
 pub use markdown::typeset;
 pub use mime::{is_active, is_compressible, mime_of};
 pub use refusal::{Refusal, RefusalCode};

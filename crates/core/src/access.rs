@@ -1,5 +1,5 @@
 //! May this page be shown now? Pure: the same row and moment always give the same answer.
-//! Order matters (gone → expiry → gates), so that a stranger learns nothing behind a gate.
+//! Order matters (gone → expiry → suspended → gates), so that a stranger learns nothing behind a gate.
 
 use crate::Code;
 use crate::site::{State, Visibility};
@@ -12,6 +12,8 @@ pub struct Door {
     pub expires_at: Option<i64>,
     pub has_password: bool,
     pub has_email_gate: bool,
+    /// The account it belongs to is suspended.
+    pub is_suspended: bool,
 }
 
 /// What the viewer has shown already.
@@ -29,6 +31,7 @@ impl Passes {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Access {
     Serve,
+    /// Not to be seen, whoever asks: gone for good, or held back.
     Gone(Code),
     Ask(Gate),
     /// The page ends with its first view: nothing is shown before the viewer asks for it.
@@ -58,6 +61,9 @@ pub fn decide(door: &Door, passes: Passes, now: i64) -> Access {
     if door.expires_at.is_some_and(|at| at <= now) {
         return Access::Gone(Code::Expired);
     }
+    if door.is_suspended {
+        return Access::Gone(Code::AccountSuspended);
+    }
     if door.has_password && !passes.password {
         return Access::Ask(Gate::Password);
     }
@@ -80,6 +86,7 @@ mod tests {
         expires_at: None,
         has_password: false,
         has_email_gate: false,
+        is_suspended: false,
     };
 
     const NONE: Passes = Passes { password: false, email: false };
@@ -103,6 +110,18 @@ mod tests {
             let door = Door { state, has_password: true, ..OPEN };
             assert_eq!(decide(&door, Passes::ALL, 10), Access::Gone(code));
         }
+    }
+
+    #[test]
+    fn a_suspended_account_shows_nothing_behind_a_gate_or_in_front_of_it() {
+        let held = Door { is_suspended: true, visibility: Visibility::Burn, has_password: true, ..OPEN };
+        for passes in [NONE, Passes::ALL] {
+            assert_eq!(decide(&held, passes, 10), Access::Gone(Code::AccountSuspended));
+        }
+        let gone = Door { state: State::TakenDown, ..held };
+        assert_eq!(decide(&gone, NONE, 10), Access::Gone(Code::TakenDown), "what does not come back says so");
+        let over = Door { expires_at: Some(10), ..held };
+        assert_eq!(decide(&over, NONE, 10), Access::Gone(Code::Expired));
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! An account: who owns pages and keys, and under which plan.
 
 use crate::unlock::Unlocks;
+use crate::{Code, Error, Result};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Account {
@@ -13,4 +14,26 @@ pub struct Account {
     pub active_pages: i64,
     pub created_at: i64,
     pub unlocks: Unlocks,
+    pub suspended: Option<Suspension>,
+}
+
+/// Why and since when an account may do nothing, and its pages are not shown. The reason is the operator's own.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Suspension {
+    pub since: i64,
+    pub reason: String,
+}
+
+impl Account {
+    /// Refuses an account that is suspended: it may look at what it has and delete its pages, nothing else.
+    pub fn check_active(&self) -> Result<()> {
+        match &self.suspended {
+            None => Ok(()),
+            Some(_) => Err(Error::new(
+                Code::AccountSuspended,
+                "The account is suspended by the operator of this server. What it has can be read, and its pages can be \
+                 deleted; nothing can be published, changed or bought. Write to the operator.",
+            )),
+        }
+    }
 }

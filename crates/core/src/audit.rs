@@ -8,11 +8,30 @@ pub enum Act {
     SetPlan,
     CreditAccount,
     ResolvePayment,
+    SuspendAccount,
+    LiftSuspension,
+    OpenEvidence,
+    EraseEvidence,
+    ForgetUnwanted,
+    AllowContent,
+    UpholdRefusal,
 }
 
 impl Act {
-    pub const ALL: [Self; 5] =
-        [Self::TakeDown, Self::DismissReports, Self::SetPlan, Self::CreditAccount, Self::ResolvePayment];
+    pub const ALL: [Self; 12] = [
+        Self::TakeDown,
+        Self::DismissReports,
+        Self::SetPlan,
+        Self::CreditAccount,
+        Self::ResolvePayment,
+        Self::SuspendAccount,
+        Self::LiftSuspension,
+        Self::OpenEvidence,
+        Self::EraseEvidence,
+        Self::ForgetUnwanted,
+        Self::AllowContent,
+        Self::UpholdRefusal,
+    ];
 
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -21,6 +40,13 @@ impl Act {
             Self::SetPlan => "set_plan",
             Self::CreditAccount => "credit_account",
             Self::ResolvePayment => "resolve_payment",
+            Self::SuspendAccount => "suspend_account",
+            Self::LiftSuspension => "lift_suspension",
+            Self::OpenEvidence => "open_evidence",
+            Self::EraseEvidence => "erase_evidence",
+            Self::ForgetUnwanted => "forget_unwanted",
+            Self::AllowContent => "allow_content",
+            Self::UpholdRefusal => "uphold_refusal",
         }
     }
 
@@ -36,6 +62,13 @@ impl Act {
             Self::SetPlan => "changed the plan of",
             Self::CreditAccount => "changed the balance of",
             Self::ResolvePayment => "decided on",
+            Self::SuspendAccount => "suspended",
+            Self::LiftSuspension => "lifted the suspension of",
+            Self::OpenEvidence => "opened the evidence of",
+            Self::EraseEvidence => "erased the evidence of",
+            Self::ForgetUnwanted => "allowed again the content of",
+            Self::AllowContent => "allowed after an appeal",
+            Self::UpholdRefusal => "upheld the refusal of",
         }
     }
 }

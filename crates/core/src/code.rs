@@ -50,6 +50,11 @@ codes! {
     TooLarge = "too_large": "The upload, or what it unpacks to, is over the limit in the description.";
     TooManyFiles = "too_many_files": "The archive holds more files than the limit in the description.";
     TooManyScripts = "too_many_scripts": "A strict policy names each inline script, and there are more than 64; move some into files, or leave `csp_strict` out.";
+    PhishingBlocked = "phishing_blocked": "The page looks as if it would harvest secrets; `reasons` says what was found, where, and what would help. Nothing was stored or charged.";
+    ContentBlocked = "content_blocked": "The operator has removed this content from the server before, or an outside check refuses it; `reasons` says more. Nothing was stored or charged.";
+    SecretsFound = "secrets_found": "The page holds what looks like secrets or personal data, and `pii_check` is `block`; `reasons` names the kinds and lines.";
+    CheckUnavailable = "check_unavailable": "A check that every page must pass cannot be reached; nothing was stored or charged. Try again later.";
+    AccountSuspended = "account_suspended": "The account is suspended by the operator of the server; its pages are not shown, and nothing can be published or changed.";
     InvalidSlug = "invalid_slug": "The slug must be 3 to 63 of a–z, 0–9 and inner hyphens, and not a reserved name.";
     SlugRequired = "slug_required": "A public page needs a slug; send one.";
     SlugTaken = "slug_taken": "Another page uses this slug, or it is held for its last owner.";

@@ -2,6 +2,7 @@
 //! The inner source is logged once at the door and never sent.
 
 use crate::Code;
+use crate::finding::Finding;
 use crate::rate::Standing;
 use std::error::Error as StdError;
 use std::fmt;
@@ -13,6 +14,7 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 pub enum Fact {
     Int(i64),
     Text(String),
+    Findings(Vec<Finding>),
 }
 
 /// What is wrong, apart from the sentence that programs read: for pages, which have names and ways of their own.

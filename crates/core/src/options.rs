@@ -1,6 +1,7 @@
 //! The optional, string-encoded fields that come with an upload. Spec §2 `SiteUpload`.
 
 use crate::expiry::Lifetime;
+use crate::safety::PiiCheck;
 use crate::site::Visibility;
 use crate::slug::Slug;
 use crate::{Code, Error, Result, email, site_change};
@@ -20,6 +21,8 @@ pub struct UploadOptions {
     pub agentation: Option<bool>,
     pub email_gate_domain: Option<String>,
     pub title: Option<String>,
+    /// What to do about secrets and personal data in the content.
+    pub pii_check: Option<PiiCheck>,
     /// Only with JSON or as a form field on PUT: refuse unless the page is still as the caller saw it.
     pub expected_updated_at: Option<i64>,
     pub warnings: Vec<String>,
@@ -56,6 +59,7 @@ impl UploadOptions {
             "allowed_email_domain",
             "title",
             "visibility",
+            "pii_check",
             "expected_updated_at",
         ];
         if !known.contains(&name) {
@@ -80,6 +84,10 @@ impl UploadOptions {
                 self.email_gate_domain = Some(email::gate_domain(value)?);
             }
             "title" => self.title = Some(site_change::title(value)?),
+            "pii_check" => {
+                let asked = PiiCheck::parse(value.trim());
+                self.pii_check = Some(asked.ok_or_else(|| Error::field(name, "must be off, warn or block"))?);
+            }
             "expected_updated_at" => {
                 let at = value.trim().parse().map_err(|_| Error::field(name, "must be epoch seconds"))?;
                 self.expected_updated_at = Some(at);

@@ -8,8 +8,13 @@ pub const REASON_CHARACTERS: usize = 500;
 
 /// Why a page goes. It is kept for good, so there has to be one.
 pub fn reason(text: &str) -> Result<String> {
+    reason_for(text, "must say why the page is taken down")
+}
+
+/// Why something else is done that is kept for good; `missing` is what is wrong when nothing is said.
+pub fn reason_for(text: &str, missing: &'static str) -> Result<String> {
     plain_text::optional("reason", Some(text.to_owned()), REASON_CHARACTERS)?
-        .ok_or_else(|| Error::field("reason", "must say why the page is taken down"))
+        .ok_or_else(|| Error::field("reason", missing))
 }
 
 /// Which page an operator means. An address says of itself what it holds, and nothing else is looked up: a slug that

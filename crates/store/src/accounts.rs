@@ -2,13 +2,15 @@
 
 use crate::db::{DbError, Row, Stmt, Val};
 use crate::store::Store;
-use dropleaf_core::account::Account;
+use dropleaf_core::account::{Account, Suspension};
 use dropleaf_core::unlock::{Sku, Unlocks};
 
 /// The plan's number of active pages is used up.
 pub const PAGE_LIMIT: &str = "page_limit";
 pub const EMAIL_TAKEN: &str = "email_taken";
 pub const UNKNOWN: &str = "unknown_account";
+/// The account runs the service, or stands already as it was to be put.
+pub const UNMOVED: &str = "account_unmoved";
 /// The account bought or spent something between reading and writing it.
 pub const CHANGED: &str = "account_changed";
 
@@ -16,14 +18,14 @@ pub const CHANGED: &str = "account_changed";
 macro_rules! account_columns {
     () => {
         "a.id, a.email, a.plan, a.is_operator, a.balance_minor, a.active_pages, a.created_at, \
-         a.permanent_since, a.higher_limits_until, a.custom_domain_until"
+         a.permanent_since, a.higher_limits_until, a.custom_domain_until, a.suspended_at, a.suspended_reason"
     };
 }
 
 pub(crate) use account_columns;
 
 /// As many as [`row`] reads: what else a query asks for comes after them.
-pub(crate) const COLUMNS: usize = 10;
+pub(crate) const COLUMNS: usize = 12;
 
 macro_rules! select {
     ($tail:literal) => {
@@ -44,6 +46,12 @@ pub(crate) fn row(row: &Row<'_>) -> Result<Account, DbError> {
             permanent_since: row.opt_int(7)?,
             higher_limits_until: row.opt_int(8)?,
             custom_domain_until: row.opt_int(9)?,
+        },
+        suspended: match row.opt_int(10)? {
+            Some(since) => {
+                Some(Suspension { since, reason: row.opt_text(11)?.unwrap_or_default().to_owned() })
+            }
+            None => None,
         },
     })
 }
@@ -168,4 +176,22 @@ pub fn set_unlocks(before: &Account, unlocks: &Unlocks) -> Stmt {
         ],
     )
     .one(CHANGED)
+}
+
+/// Suspends an account that is not suspended and does not run the service.
+pub fn suspend(id: &str, reason: &str, now: i64) -> Stmt {
+    Stmt::new(
+        "UPDATE accounts SET suspended_at = $1, suspended_reason = $2 \
+         WHERE id = $3 AND suspended_at IS NULL AND is_operator = 0",
+        vec![now.into(), reason.into(), id.into()],
+    )
+    .one(UNMOVED)
+}
+
+pub fn lift_suspension(id: &str) -> Stmt {
+    Stmt::new(
+        "UPDATE accounts SET suspended_at = NULL, suspended_reason = NULL WHERE id = $1 AND suspended_at IS NOT NULL",
+        [id.into()],
+    )
+    .one(UNMOVED)
 }

@@ -52,6 +52,12 @@ impl Store {
         Ok(Some(Bundle { id: id.to_owned(), kind, entry, files }))
     }
 
+    /// Whether anything still shows or keeps the bundle; what nothing does is about to be erased.
+    pub async fn is_bundle_held(&self, id: &str) -> Result<bool, DbError> {
+        let sql = "SELECT refs FROM bundles WHERE id = $1";
+        Ok(self.db.get(sql, &[id.into()], |row| row.int(0)).await?.is_some_and(|refs| refs > 0))
+    }
+
     /// None when no page with a strict policy has used the bundle yet.
     pub async fn find_script_sources(&self, id: &str) -> Result<Option<String>, DbError> {
         let sql = "SELECT script_sources FROM bundles WHERE id = $1";

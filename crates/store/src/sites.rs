@@ -7,19 +7,34 @@ use dropleaf_core::site::{Site, State, Visibility};
 /// Somebody changed the site between reading and writing it.
 pub const CHANGED: &str = "site_changed";
 
+macro_rules! site_columns {
+    () => {
+        "id, token, host_label, account_id, slug, visibility, state, title, version, bundle_id, byte_size, \
+         created_at, updated_at, expires_at, agentation, csp_strict, e2e, password_hash, email_gate_domain, \
+         gate_version, claim_hash, claimed_at, counted, ended_at, purged_at, view_count, last_viewed_at, \
+         payment_id, wallet"
+    };
+}
+
 macro_rules! select {
     ($tail:literal) => {
+        concat!("SELECT ", $crate::sites::site_columns!(), " FROM sites ", $tail)
+    };
+}
+
+/// The same, and since when the site's account is suspended.
+macro_rules! select_shown {
+    ($tail:literal) => {
         concat!(
-            "SELECT id, token, host_label, account_id, slug, visibility, state, title, version, bundle_id, byte_size, \
-             created_at, updated_at, expires_at, agentation, csp_strict, e2e, password_hash, email_gate_domain, \
-             gate_version, claim_hash, claimed_at, counted, ended_at, purged_at, view_count, last_viewed_at, \
-             payment_id, wallet FROM sites ",
+            "SELECT ",
+            site_columns!(),
+            ", (SELECT suspended_at FROM accounts WHERE accounts.id = sites.account_id) FROM sites ",
             $tail
         )
     };
 }
 
-pub(crate) use select;
+pub(crate) use {select, site_columns};
 
 pub(crate) fn row(row: &Row<'_>) -> Result<Site, DbError> {
     let broken = |what: &str| DbError::internal(format!("a site row has an unknown {what}"));
@@ -56,6 +71,14 @@ pub(crate) fn row(row: &Row<'_>) -> Result<Site, DbError> {
     })
 }
 
+/// A site as viewers meet it: with it, whether its account is suspended.
+fn shown(found: &Row<'_>) -> Result<(Site, bool), DbError> {
+    Ok((row(found)?, found.opt_int(COLUMNS)?.is_some()))
+}
+
+/// As many as [`row`] reads.
+const COLUMNS: usize = 29;
+
 /// Where a page of the list starts: just below this change.
 #[derive(Debug, Clone)]
 pub struct Before {
@@ -70,6 +93,16 @@ impl Store {
 
     pub async fn find_site_by_token(&self, token: &str) -> Result<Option<Site>, DbError> {
         self.db.get(select!("WHERE token = $1"), &[token.into()], row).await
+    }
+
+    /// The same for a viewer, and whether the site's account is suspended.
+    pub async fn find_shown_by_token(&self, token: &str) -> Result<Option<(Site, bool)>, DbError> {
+        self.db.get(select_shown!("WHERE token = $1"), &[token.into()], shown).await
+    }
+
+    pub async fn find_shown_by_slug(&self, slug: &str) -> Result<Option<(Site, bool)>, DbError> {
+        let sql = select_shown!("WHERE id = (SELECT site_id FROM slugs WHERE slug = $1)");
+        self.db.get(sql, &[slug.into()], shown).await
     }
 
     /// The site that holds the slug now or held it last.

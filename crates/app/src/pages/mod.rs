@@ -170,25 +170,27 @@ impl App {
         self.load_page(key, self.pages.rows.before(self.clock.monotonic())).await
     }
 
-    async fn find_page(&self, key: &PageKey) -> Result<Option<Site>> {
+    /// The site, and whether its account is suspended.
+    async fn find_page(&self, key: &PageKey) -> Result<Option<(Site, bool)>> {
         if !key.slug {
-            return Ok(self.store.find_site_by_token(key.name()).await?);
+            return Ok(self.store.find_shown_by_token(key.name()).await?);
         }
-        let site = self.store.find_site_by_slug(key.name()).await?;
+        let found = self.store.find_shown_by_slug(key.name()).await?;
         // The name belongs to the site only while it is public under it.
-        Ok(site
-            .filter(|site| site.visibility == Visibility::Public && site.slug.as_deref() == Some(key.name())))
+        Ok(found.filter(|(site, _)| {
+            site.visibility == Visibility::Public && site.slug.as_deref() == Some(key.name())
+        }))
     }
 
     async fn load_page(&self, key: &PageKey, before: Before) -> Result<Option<Arc<Page>>> {
-        let Some(mut site) = self.find_page(key).await? else { return Ok(None) };
+        let Some((mut site, mut is_suspended)) = self.find_page(key).await? else { return Ok(None) };
         let bundle = loop {
             let Some(id) = &site.bundle_id else { break None };
             match self.bundle(id).await {
                 Ok(bundle) => break Some(bundle),
                 // The content may have been erased between the two reads; then the row says so by now.
                 Err(error) => match self.find_page(key).await? {
-                    Some(now) if now.updated_at != site.updated_at => site = now,
+                    Some(now) if now.0.updated_at != site.updated_at => (site, is_suspended) = now,
                     Some(_) => return Err(error),
                     None => return Ok(None),
                 },
@@ -203,6 +205,7 @@ impl App {
             expires_at: site.expires_at,
             has_password: site.password_hash.is_some(),
             has_email_gate: site.email_gate_domain.is_some(),
+            is_suspended,
         };
         let page = Arc::new(Page { site, door, bundle });
         self.pages.rows.keep(key, Arc::clone(&page), before);

@@ -6,7 +6,7 @@ use super::reserve::Reserved;
 use super::settle::refused_by;
 use super::{Ask, Bought, Facilitator, PayError};
 use crate::app::App;
-use crate::staging::{Prepared, Upload};
+use crate::staging::{Demands, Prepared, Upload};
 use dropleaf_core::account::Account;
 use dropleaf_core::payment::{Item, Payment, PaymentState};
 use dropleaf_core::unlock::Sku;
@@ -54,7 +54,7 @@ pub struct PayRequest {
 impl App {
     /// Checks a page before anything is signed for it. Spec §7: a refused page costs nothing.
     pub async fn check_page(&self, upload: Upload) -> Result<PageToSell> {
-        Ok(PageToSell { prepared: self.prepare(upload, false, false).await? })
+        Ok(PageToSell { prepared: self.prepare(upload, Demands::default()).await? })
     }
 
     /// Buys. To be run where the caller hanging up does not cut it short.

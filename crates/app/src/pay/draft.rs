@@ -108,6 +108,7 @@ impl KeyDraft {
             balance_minor: 0,
             active_pages: 0,
             unlocks: Unlocks::default(),
+            suspended: None,
             created_at: payment.created_at,
         }
     }

@@ -4,7 +4,7 @@ use super::take_daily;
 use crate::app::App;
 use crate::caller::Caller;
 use crate::idempotency::{Done, Entry, Once};
-use crate::staging::{Staged, Upload};
+use crate::staging::{Demands, Staged, Upload};
 use dropleaf_core::account::Account;
 use dropleaf_core::options::UploadOptions;
 use dropleaf_core::plan::Plan;
@@ -45,7 +45,9 @@ impl App {
         let mut warnings = std::mem::take(&mut options.warnings);
         let plan = caller.account.as_ref().map(|account| self.plan_of(account));
         let expires_at = self.expiry_for(plan.as_ref(), &options, &mut warnings)?;
-        let staged = self.stage(upload, options.e2e, options.csp_strict == Some(true)).await?;
+        let strict = options.csp_strict == Some(true);
+        let demands = Demands { e2e: options.e2e, strict, pii_check: options.pii_check };
+        let staged = self.stage(upload, demands).await?;
         warnings.extend(staged.warnings.iter().cloned());
         let (site, claim_token) =
             self.new_site(caller.account.as_ref(), &options, &staged, expires_at).await?;

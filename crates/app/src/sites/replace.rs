@@ -4,7 +4,7 @@ use super::{TRIES, take_daily};
 use crate::app::App;
 use crate::caller::Writer;
 use crate::idempotency::{Done, Entry, Once};
-use crate::staging::{Staged, Upload};
+use crate::staging::{Demands, Staged, Upload};
 use dropleaf_core::options::UploadOptions;
 use dropleaf_core::plan::Plan;
 use dropleaf_core::site::{Site, State, Visibility};
@@ -79,7 +79,8 @@ impl App {
         }
         let mut warnings = std::mem::take(&mut options.warnings);
         let strict = options.csp_strict.unwrap_or(site.csp_strict);
-        let staged = self.stage(upload, options.e2e, strict).await?;
+        let demands = Demands { e2e: options.e2e, strict, pii_check: options.pii_check };
+        let staged = self.stage(upload, demands).await?;
         warnings.extend(staged.warnings.iter().cloned());
         let change = self.settings_of(&site, &options).await?;
         let plan = writer.account().map_or_else(Plan::unlimited, |account| self.plan_of(account));
@@ -151,7 +152,9 @@ impl App {
             Writer::Wallet(credential) => {
                 let wallet = self.get_signer(credential).await?;
                 let site = self.find_named(name).await?.filter(|site| site.wallet == Some(wallet));
-                site.ok_or_else(|| Error::not_found("site"))?
+                let site = site.ok_or_else(|| Error::not_found("site"))?;
+                self.check_owner_active(site.account_id.as_deref()).await?;
+                site
             }
         };
         match site.state_at(self.now()) {

@@ -1,4 +1,4 @@
-//! `dropleaf account …`: made, listed, moved to another plan, given a key. Works while the server runs.
+//! `dropleaf account …`: made, listed, moved to another plan, given a key, suspended. Works while the server runs.
 
 use super::with_app;
 use crate::config::Config;
@@ -34,6 +34,19 @@ pub(super) enum Command {
     Plan { email: String, plan: String },
     /// Give an account a balance to spend
     Credit(Credit),
+    /// Suspend an account: its pages are not shown and it changes nothing, until that is lifted
+    Suspend(Standing),
+    /// Lift the suspension of an account: everything is as it was
+    RestoreAccess(Standing),
+}
+
+#[derive(Debug, Args)]
+pub(super) struct Standing {
+    /// Its e-mail address or its id
+    account: String,
+    /// Why; kept in the audit list
+    #[arg(long)]
+    reason: String,
 }
 
 #[derive(Debug, Args)]
@@ -76,8 +89,9 @@ async fn act(app: &App, command: Command) -> Result<()> {
             for account in app.list_accounts().await? {
                 let email = account.email.as_deref().unwrap_or("-");
                 let operator = if account.is_operator { "yes" } else { "" };
+                let suspended = if account.suspended.is_some() { "suspended" } else { "" };
                 println!(
-                    "{:<26}{email:<34}{:<10}{:>6}  {operator}",
+                    "{:<26}{email:<34}{:<10}{:>6}  {operator}{suspended}",
                     account.id, account.plan, account.active_pages
                 );
             }
@@ -88,18 +102,29 @@ async fn act(app: &App, command: Command) -> Result<()> {
             eprintln!("{email} is on the plan {plan} now.");
         }
         Command::Credit(credit) => credit.give(app).await?,
+        Command::Suspend(Standing { account, reason }) => {
+            let account = named(app, &account).await?;
+            let now = app.suspend_account(COMMAND_LINE, &account.id, &reason).await?;
+            println!("{} {} suspended.", account.id, if now.already { "was already" } else { "is" });
+        }
+        Command::RestoreAccess(Standing { account, reason }) => {
+            let account = named(app, &account).await?;
+            let now = app.lift_suspension(COMMAND_LINE, &account.id, &reason).await?;
+            println!("{} {} suspended.", account.id, if now.already { "was not" } else { "is no longer" });
+        }
     }
     Ok(())
+}
+
+/// The account with this e-mail address or id.
+async fn named(app: &App, text: &str) -> Result<Account> {
+    Ok(if text.contains('@') { app.get_account_by_email(text).await? } else { app.get_account(text).await? })
 }
 
 impl Credit {
     async fn give(self, app: &App) -> Result<()> {
         let cents = ledger::cents(&self.amount)?;
-        let account = if self.account.contains('@') {
-            app.get_account_by_email(&self.account).await?
-        } else {
-            app.get_account(&self.account).await?
-        };
+        let account = named(app, &self.account).await?;
         let once = self.once.as_deref();
         let credited = app.credit_account(COMMAND_LINE, &account.id, cents, &self.reason, once).await?;
         let again = if credited.again { ", as was done before" } else { "" };

@@ -3,7 +3,9 @@
 
 mod account;
 mod backup;
+mod check;
 mod encrypt;
+mod evidence;
 mod facilitator;
 mod ledger;
 mod mcp;
@@ -12,6 +14,7 @@ mod person;
 mod reports;
 mod settings;
 mod takedown;
+mod unwanted;
 pub mod welcome;
 
 use crate::config::{Config, Layers, Listen, Sources};
@@ -22,8 +25,8 @@ use dropleaf_app::App;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-/// How a command ends that found books which do not balance.
-const UNBALANCED: u8 = 3;
+/// How a command ends that found what it was to look for: books which do not balance, files that would be refused.
+const FOUND: u8 = 3;
 
 /// What `ledger audit` complains of, after it has said what is wrong.
 #[derive(Debug)]
@@ -39,7 +42,8 @@ impl std::error::Error for Unbalanced {}
 
 /// How the process ends with this error.
 pub fn exit_code(error: &anyhow::Error) -> ExitCode {
-    if error.is::<Unbalanced>() { ExitCode::from(UNBALANCED) } else { ExitCode::FAILURE }
+    let found = error.is::<Unbalanced>() || error.is::<check::Refused>();
+    if found { ExitCode::from(FOUND) } else { ExitCode::FAILURE }
 }
 
 /// Does something with the app over the storage of these settings, whether or not a server has it open too, and closes it
@@ -108,6 +112,11 @@ enum Command {
     Reports(reports::Reports),
     /// Take a page down for abuse: gone at once, for good
     Takedown(takedown::Takedown),
+    /// What is kept, sealed, of pages that were taken down; opening it leaves a line in the audit list
+    Evidence(evidence::Evidence),
+    /// Content that was taken down and is refused when it comes back
+    #[command(subcommand)]
+    Unwanted(unwanted::Command),
     /// What operators did, newest first
     Audit(takedown::Audit),
     /// What was paid, and deciding on payments whose outcome is not known
@@ -122,6 +131,9 @@ enum Command {
     Restore(backup::Restore),
     /// Encrypt a page so that the server cannot read it; prints the end of the link that opens it
     Encrypt(encrypt::Encrypt),
+    /// Say whether files would be refused for phishing, and what secrets are in them; needs no server. Prints JSON; ends
+    /// with 0 when all are accepted, 3 when one is refused
+    Check(check::Check),
     /// Run an x402 facilitator without a chain, for tests: it checks every payment and moves no money. Listens on
     /// localhost:8402 unless --listen says otherwise
     Facilitator,
@@ -165,6 +177,9 @@ impl Cli {
         if let Some(Command::Config(command)) = self.command {
             return settings::run(&command, &layers, config);
         }
+        if let Some(Command::Check(check)) = self.command {
+            return check.run(&config);
+        }
         logging::start(&config)?;
         let mut runtime = tokio::runtime::Builder::new_multi_thread();
         if config.runtime.workers > 0 {
@@ -177,6 +192,8 @@ impl Cli {
                 Some(Command::Account(command)) => account::run(command, config).await,
                 Some(Command::Reports(reports)) => reports.run(config).await,
                 Some(Command::Takedown(takedown)) => takedown.run(config).await,
+                Some(Command::Evidence(evidence)) => evidence.run(config).await,
+                Some(Command::Unwanted(command)) => unwanted::run(command, config).await,
                 Some(Command::Audit(audit)) => audit.run(config).await,
                 Some(Command::Payments(command)) => payments::run(command, config).await,
                 Some(Command::Ledger(command)) => ledger::run(&command, config).await,

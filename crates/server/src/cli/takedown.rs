@@ -24,6 +24,9 @@ pub(super) struct Audit {
     /// As JSON
     #[arg(long)]
     json: bool,
+    /// Only what was done about this page or account, by its id
+    #[arg(long, value_name = "ID")]
+    subject: Option<String>,
     /// How many to show
     #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(i64).range(1..=10_000))]
     limit: i64,
@@ -41,7 +44,12 @@ impl Takedown {
 
 impl Audit {
     pub(super) async fn run(self, config: Config) -> Result<()> {
-        let found = with_app(config, async |app| Ok(app.list_audit(self.limit).await?)).await?;
+        let subject = self.subject.as_deref();
+        let found = with_app(config, async |app| match subject {
+            Some(subject) => Ok(app.list_audit_of(subject, self.limit).await?),
+            None => Ok(app.list_audit(self.limit).await?),
+        })
+        .await?;
         if self.json {
             let lines: Vec<_> = found.iter().map(as_json).collect();
             println!("{}", serde_json::to_string_pretty(&json!({"audit": lines}))?);

@@ -7,6 +7,7 @@ mod model;
 mod payments;
 pub mod reference;
 mod resolve;
+mod safety;
 
 pub use facilitator::{Asking, FacilitatorSettings};
 pub use layers::{Layers, Sources};

@@ -27,6 +27,7 @@ pub struct Config {
     pub oauth: OAuth,
     pub mcp: Mcp,
     pub payments: Payments,
+    pub safety: Safety,
     pub storage: Storage,
     pub retention: Retention,
     pub views: Views,
@@ -75,6 +76,17 @@ section!(Prices {
     custom_domain: String,
     higher_limits: String,
 });
+section!(Safety {
+    phishing_check: bool,
+    pii_check: String,
+    lists_dir: String,
+    lists: String,
+    checker_url: String,
+    checker_headers: Vec<String>,
+    checker_sends: String,
+    checker_timeout_seconds: u64,
+    checker_failure: String,
+});
 section!(Views { count: bool });
 section!(Sweep { every_seconds: u64, collect_every_minutes: u64 });
 section!(Log { format: String, level: String });
@@ -88,6 +100,7 @@ section!(Retention {
     tombstone_days: i64,
     orphan_minutes: i64,
     idempotency_hours: i64,
+    evidence_days: i64,
 });
 section!(Limits {
     upload_bytes: u64,
@@ -102,6 +115,8 @@ section!(Limits {
     anonymous_attempts_per_minute: i64,
     paid_attempts_per_minute: i64,
     key_per_minute: i64,
+    checks_per_minute: i64,
+    appeals_per_day: i64,
     gate_tries_per_minute: i64,
     codes_per_address: i64,
     codes_per_site: i64,

@@ -165,6 +165,17 @@ impl Config {
         })
     }
 
+    pub(crate) fn content_limits(&self) -> Limits {
+        let limits = &self.limits;
+        Limits {
+            unpacked_bytes: limits.unpacked_bytes,
+            files: limits.files,
+            ratio: limits.ratio,
+            name_bytes: limits.name_bytes,
+            depth: limits.depth,
+        }
+    }
+
     fn settings(&self, data_dir: &std::path::Path) -> Result<Settings> {
         let limits = &self.limits;
         let plans = Plans::new(self.plans.iter().map(|(name, plan)| Plan {
@@ -180,19 +191,16 @@ impl Config {
             plans,
             default_plan: self.accounts.default_plan.clone(),
             sign_up: self.sign_up()?,
-            content: Limits {
-                unpacked_bytes: limits.unpacked_bytes,
-                files: limits.files,
-                ratio: limits.ratio,
-                name_bytes: limits.name_bytes,
-                depth: limits.depth,
-            },
+            content: self.content_limits(),
+            safety: self.safety()?,
             rates: Rates {
                 anonymous_hour: rate("anonymous_hour", limits.anonymous_per_hour, 3600),
                 anonymous_day: rate("anonymous_day", limits.anonymous_per_day, 86_400),
                 anonymous_attempts: rate("anonymous_attempts", limits.anonymous_attempts_per_minute, 60),
                 paid_attempts: rate("paid_attempts", limits.paid_attempts_per_minute, 60),
                 key_minute: rate("key_minute", limits.key_per_minute, 60),
+                checks_minute: rate("checks_minute", limits.checks_per_minute, 60),
+                appeals_day: rate("appeals_day", limits.appeals_per_day, 86_400),
                 gate_site_minute: rate("gate_site_minute", limits.gate_tries_per_minute, 60),
                 code_address_hour: rate("code_address_hour", limits.codes_per_address, 3600),
                 code_site_hour: rate("code_site_hour", limits.codes_per_site, 3600),
@@ -207,6 +215,7 @@ impl Config {
                 tombstone: keep.tombstone_days * 86_400,
                 orphan: keep.orphan_minutes * 60,
                 idempotency: keep.idempotency_hours * 3600,
+                evidence: keep.evidence_days * 86_400,
             },
             exempt: networks("limits.exempt", &limits.exempt)?,
             spool_dir: data_dir.join("spool"),

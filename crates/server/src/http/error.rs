@@ -4,6 +4,7 @@
 use super::{OutBody, empty};
 use crate::pages::{self, Notice};
 use dropleaf_core::error::Fact;
+use dropleaf_core::finding::Finding;
 use dropleaf_core::rate::Standing;
 use dropleaf_core::{Code, Error};
 use http::{HeaderMap, HeaderValue, Response, StatusCode, header};
@@ -45,6 +46,7 @@ pub const fn status(code: Code) -> StatusCode {
         | Code::InsufficientScope
         | Code::CrossSite
         | Code::BadSignature
+        | Code::AccountSuspended
         | Code::ServiceWorkerRefused => StatusCode::FORBIDDEN,
         Code::NotFound | Code::UnknownWallet => StatusCode::NOT_FOUND,
         Code::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
@@ -67,12 +69,16 @@ pub const fn status(code: Code) -> StatusCode {
         Code::TooLarge | Code::TooManyFiles => StatusCode::PAYLOAD_TOO_LARGE,
         Code::RangeNotSatisfiable => StatusCode::RANGE_NOT_SATISFIABLE,
         Code::MisdirectedHost => StatusCode::MISDIRECTED_REQUEST,
-        Code::IdempotencyMismatch | Code::TooManyScripts => StatusCode::UNPROCESSABLE_ENTITY,
+        Code::IdempotencyMismatch
+        | Code::TooManyScripts
+        | Code::PhishingBlocked
+        | Code::ContentBlocked
+        | Code::SecretsFound => StatusCode::UNPROCESSABLE_ENTITY,
         Code::RateLimited | Code::PlanDailyLimit => StatusCode::TOO_MANY_REQUESTS,
         Code::HeadersTooLarge => StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE,
         Code::Internal | Code::PaidNotSaved => StatusCode::INTERNAL_SERVER_ERROR,
         Code::FacilitatorUnavailable | Code::SettlementUnknown => StatusCode::BAD_GATEWAY,
-        Code::StorageUnavailable | Code::Overloaded | Code::MailNotConfigured => {
+        Code::StorageUnavailable | Code::Overloaded | Code::MailNotConfigured | Code::CheckUnavailable => {
             StatusCode::SERVICE_UNAVAILABLE
         }
         Code::StorageFull => StatusCode::INSUFFICIENT_STORAGE,
@@ -229,10 +235,15 @@ pub fn json_body(error: &Error) -> String {
         let value = match fact {
             Fact::Int(n) => json!(n),
             Fact::Text(text) => json!(text),
+            Fact::Findings(found) => found.iter().map(finding_json).collect(),
         };
         map.insert((*name).into(), value);
     }
     Value::Object(map).to_string()
+}
+
+fn finding_json(found: &Finding) -> Value {
+    json!({"rule": found.rule, "file": found.file, "line": found.line, "why": found.why, "fix": found.fix})
 }
 
 fn viewer_words(error: &Error) -> String {

@@ -99,7 +99,12 @@ impl Door {
         if path == "/healthz" || path == "/readyz" {
             return (Surface::Other, Box::pin(health::answer(&self.app, path)).await);
         }
-        let place = match self.resolved.hosts.face(authority) {
+        let face = self.resolved.hosts.face(authority);
+        let shows_pages = matches!(face, Face::Api { pages: true } | Face::Pages);
+        if shows_pages && !self.resolved.hosts.isolated && path.starts_with(view::LOOK) {
+            return (Surface::Page, Box::pin(view::look(self, &head, None)).await);
+        }
+        let place = match face {
             Face::Api { pages } => {
                 let place = shared_place(path, pages, self.resolved.hosts.isolated);
                 if place.is_none() {
@@ -114,6 +119,9 @@ impl Door {
                 return (Surface::Api, Box::pin(self.call_agents(request, peer)).await);
             }
             Face::Pages => shared_place(path, true, self.resolved.hosts.isolated),
+            Face::Isolated(label) if path.starts_with(view::LOOK) => {
+                return (Surface::Page, Box::pin(view::look(self, &head, Some(label))).await);
+            }
             Face::Isolated(label) => path.strip_prefix("/p/").map(|rest| Place::Isolated { label, rest }),
             Face::Slug(slug) => Some(Place::Slug { slug, rest: path.strip_prefix('/').unwrap_or(path) }),
             Face::Unknown => return (Surface::Other, self.misdirected(&head)),

@@ -22,6 +22,11 @@ pub fn owner_words(code: &str) -> Option<(&'static str, &'static str)> {
             "This page was taken down",
             "Whoever runs this service removed it for abuse. It will not come back.",
         ),
+        "account_suspended" => (
+            "Your account is suspended",
+            "Whoever runs this service has stopped it: your pages are not shown, and nothing can be changed. Write to them \
+             if you think that is a mistake.",
+        ),
         "invalid_code" => {
             ("That code is not right", "It may be mistyped, used already, or too old. Ask for a new one.")
         }
@@ -69,6 +74,11 @@ pub fn words(code: &str) -> Option<(&'static str, &'static str)> {
             "This page was taken down",
             "It was removed for abuse and will not come back. If you typed a password or other personal details \
              into it, change them now.",
+        ),
+        "account_suspended" => (
+            "This page is on hold",
+            "Whoever runs this service has suspended the account it belongs to. If that is lifted, the page comes back at \
+             this address.",
         ),
         "password_required" => (
             "This page asks for a password",

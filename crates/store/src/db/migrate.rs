@@ -43,6 +43,7 @@ pub(crate) const MIGRATIONS: &[Migration] = &[
     both!("0003_people"),
     both!("0004_mcp"),
     each!("0005_payments"),
+    each!("0006_safety"),
 ];
 
 pub(super) const TABLE: &str = "CREATE TABLE IF NOT EXISTS schema_migrations (

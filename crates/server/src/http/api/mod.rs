@@ -2,6 +2,7 @@
 
 mod account;
 mod api_keys;
+mod check;
 mod feedback;
 mod frame;
 mod home;
@@ -17,6 +18,7 @@ mod written;
 
 pub(super) use account::MeJson;
 pub(super) use api_keys::OkJson;
+pub(super) use check::{CheckJson, document};
 pub(super) use feedback::{FeedbackListJson, ResolvedJson};
 pub(super) use frame::{ApiError, Exchange, carry};
 pub(super) use home::designed;
@@ -70,6 +72,7 @@ fn operations() -> OpenApiRouter<ApiState> {
         .routes(routes!(api_keys::list, api_keys::create))
         .routes(routes!(api_keys::revoke))
         .routes(routes!(account::me))
+        .routes(routes!(check::check))
         .routes(routes!(uploads::put))
         .routes(routes!(uploads::post))
 }

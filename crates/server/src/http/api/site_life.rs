@@ -2,7 +2,7 @@
 
 use super::site_json::SiteJson;
 use super::{ApiError, ApiState};
-use crate::http::extract::{Fields, Incoming, Owner};
+use crate::http::extract::{Fields, Incoming, Owner, Remover};
 use axum::Json;
 use axum::body::Body;
 use axum::extract::{Path, RawQuery, State};
@@ -54,7 +54,7 @@ pub(super) struct ClaimedJson {
 )]
 pub(super) async fn delete(
     State(state): State<ApiState>,
-    Owner(account): Owner,
+    Remover(account): Remover,
     Path(name): Path<String>,
     RawQuery(query): RawQuery,
 ) -> Result<Json<DeletedJson>, ApiError> {

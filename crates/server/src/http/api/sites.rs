@@ -50,6 +50,10 @@ pub(super) struct SiteUpload {
     email_gate_domain: Option<String>,
     /// Overrules the document's own title.
     title: Option<String>,
+    /// What to do about secrets and personal data in the content: `off`, `warn` (the answer names kind and line) or
+    /// `block` (422). Without it, what the operator chose; an operator's `block` holds for everybody.
+    #[schema(nullable = false, pattern = "^(off|warn|block)$", example = "block")]
+    pii_check: Option<String>,
 }
 
 /// New HTML for an existing page.

@@ -2,7 +2,7 @@
 
 use super::passkeys;
 use crate::http::api::ApiState;
-use crate::http::web::{Person, Query, SignedForm, WebError, page, see_other};
+use crate::http::web::{Person, Query, RemovalForm, WebError, page, see_other};
 use crate::pages::Moment;
 use crate::pages::dashboard::{AccountPage, Done, Section, SessionRow, UnlockRow, Used, account as render};
 use axum::Router;
@@ -56,13 +56,13 @@ fn unlocks(state: &ApiState, account: &Account) -> Vec<UnlockRow> {
 async fn end_session(
     State(state): State<ApiState>,
     Path(id): Path<String>,
-    form: SignedForm,
+    form: RemovalForm,
 ) -> Result<Response, WebError> {
     state.app.end_session(&form.person.account, &id).await?;
     Ok(done(Done::SessionEnded))
 }
 
-async fn end_others(State(state): State<ApiState>, form: SignedForm) -> Result<Response, WebError> {
+async fn end_others(State(state): State<ApiState>, form: RemovalForm) -> Result<Response, WebError> {
     state.app.end_other_sessions(&form.person.account, &form.person.session.id).await?;
     Ok(done(Done::SessionsEnded))
 }

@@ -3,7 +3,7 @@
 use super::page::{Sent, done, refuse, settle};
 use super::settings::seen;
 use crate::http::api::ApiState;
-use crate::http::web::{SignedForm, WebError};
+use crate::http::web::{RemovalForm, SignedForm, WebError};
 use crate::pages::dashboard::Done;
 use axum::extract::{Path, State};
 use axum::response::Response;
@@ -26,7 +26,7 @@ pub(super) async fn rollback(
 pub(super) async fn delete(
     State(state): State<ApiState>,
     Path(id): Path<String>,
-    SignedForm { person, fields }: SignedForm,
+    RemovalForm { person, fields }: RemovalForm,
 ) -> Result<Response, WebError> {
     match state.app.delete_site(&person.account, &id, false).await {
         Ok(_) => Ok(done(&id, Done::Deleted, "")),

@@ -21,6 +21,10 @@ pub(in crate::http) struct Reader(pub Account);
 #[derive(Debug)]
 pub(in crate::http) struct Owner(pub Account);
 
+/// An account that may delete its own pages; also one that is suspended.
+#[derive(Debug)]
+pub(in crate::http) struct Remover(pub Account);
+
 /// An account that may see keys. A program sees those it made itself.
 #[derive(Debug)]
 pub(in crate::http) struct KeyReader(pub Identity);
@@ -32,6 +36,10 @@ pub(in crate::http) struct Maker(pub Identity);
 /// Whoever may publish: an account, or nobody in particular with a known address.
 #[derive(Debug)]
 pub(in crate::http) struct Publisher(pub Caller);
+
+/// Whoever wants to know what the checks say: anybody. A credential is not asked for, but counted if it is there.
+#[derive(Debug)]
+pub(in crate::http) struct Asker;
 
 /// Whoever may replace one page: an account, the holder of its claim token, or the wallet that paid for it.
 #[derive(Debug)]
@@ -102,10 +110,20 @@ pub(in crate::http) async fn bearer(parts: &Parts, state: &ApiState) -> Result<O
 /// Who sent the request, if anybody did, and may do what needs this scope.
 async fn identity(parts: &Parts, state: &ApiState, needs: Scope) -> Result<Option<Identity>, ApiError> {
     let identity = bearer(parts, state).await?;
-    if identity.as_ref().is_some_and(|identity| !identity.scopes.has(needs)) {
-        return Err(insufficient(needs).into());
+    if let Some(known) = &identity {
+        allow(known, needs)?;
     }
     Ok(identity)
+}
+
+/// Whether a credential allows what needs this scope. A suspended account changes nothing, whatever its credential says.
+fn allow(known: &Identity, needs: Scope) -> Result<(), Error> {
+    require_scope(known, needs)?;
+    if needs == Scope::Write { known.account.check_active() } else { Ok(()) }
+}
+
+fn require_scope(known: &Identity, needs: Scope) -> Result<(), Error> {
+    if known.scopes.has(needs) { Ok(()) } else { Err(insufficient(needs)) }
 }
 
 async fn required(parts: &Parts, state: &ApiState, needs: Scope) -> Result<Identity, ApiError> {
@@ -156,6 +174,16 @@ impl FromRequestParts<ApiState> for Owner {
     }
 }
 
+impl FromRequestParts<ApiState> for Remover {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, state: &ApiState) -> Result<Self, ApiError> {
+        let known = bearer(parts, state).await?.ok_or_else(|| Error::plain(Code::AuthRequired))?;
+        require_scope(&known, Scope::Write)?;
+        Ok(Self(known.account))
+    }
+}
+
 impl FromRequestParts<ApiState> for Publisher {
     type Rejection = ApiError;
 
@@ -171,6 +199,16 @@ impl FromRequestParts<ApiState> for Publisher {
             exchange.note_standing(standing);
         }
         Ok(Self(caller))
+    }
+}
+
+impl FromRequestParts<ApiState> for Asker {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, state: &ApiState) -> Result<Self, ApiError> {
+        bearer(parts, state).await?;
+        state.app.take_check(client_ip(parts, state))?;
+        Ok(Self)
     }
 }
 

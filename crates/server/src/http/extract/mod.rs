@@ -13,10 +13,11 @@ mod upload;
 
 pub(super) use budget::{Budget, Share};
 pub(super) use caller::{
-    KeyReader, Maker, Owner, Publisher, Reader, SiteWriter, bearer, bearer_text, client_ip, insufficient,
+    Asker, KeyReader, Maker, Owner, Publisher, Reader, Remover, SiteWriter, bearer, bearer_text, client_ip,
+    insufficient,
 };
 pub(super) use fields::Fields;
 pub(super) use form::Form;
 pub(super) use once::{key as idempotency_key, once};
 pub(super) use ticket::TicketHolder;
-pub(super) use upload::{Incoming, check_size, json_object};
+pub(super) use upload::{Incoming, check_size, json_object, too_large};

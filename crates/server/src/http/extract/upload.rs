@@ -195,6 +195,6 @@ pub(in crate::http) fn check_size(size: u64, limit: u64) -> Result<()> {
     if size > limit { Err(too_large(limit)) } else { Ok(()) }
 }
 
-pub(super) fn too_large(limit: u64) -> Error {
+pub(in crate::http) fn too_large(limit: u64) -> Error {
     Error::new(Code::TooLarge, format!("The upload is over the limit of {limit} bytes."))
 }

@@ -3,7 +3,7 @@
 
 use super::door::Sender;
 use super::next_step::next_step;
-use super::tools::{Call, Tool};
+use super::tools::{self, Call, Tool};
 use crate::http::api::{ApiState, Written};
 use crate::http::error;
 use crate::http::extract::Fields;
@@ -108,6 +108,9 @@ pub(super) async fn call(
     arguments: Map<String, Value>,
 ) -> CallToolResult {
     let call = Call { state: state.clone(), sender, fields: Fields::new(arguments) };
+    if let Err(error) = tools::check_account(tool, &call.sender.who.account) {
+        return refused(&error);
+    }
     match (tool.run)(call).await {
         Ok(answer) => {
             let unread = unread(state, answer.site_id.as_deref()).await;

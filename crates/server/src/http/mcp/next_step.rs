@@ -35,6 +35,17 @@ pub(super) const fn next_step(code: Code) -> Option<&'static str> {
              takes `max_bytes` and `offset`."
         }
         Code::TooManyScripts => "Leave `csp_strict` out, or put the scripts into fewer elements.",
+        Code::PhishingBlocked => {
+            "Do what `reasons` advise and publish again. If the page is honest, tell the person: they can ask whoever runs \
+             this service to look at it (POST /appeals)."
+        }
+        Code::ContentBlocked => "Do not publish this again; tell the person why it was refused.",
+        Code::SecretsFound => {
+            "Take out what `reasons` name. If it is meant to be there, ask the person, and send `pii_check` \"off\"."
+        }
+        Code::AccountSuspended => {
+            "Tell the person: whoever runs this service has suspended the account, and only they can lift that."
+        }
         Code::InvalidSlug => "Choose another slug: 3 to 63 of a-z, 0-9 and inner hyphens.",
         Code::SlugRequired => "Send a `slug` with visibility \"public\", or leave the page unlisted.",
         Code::SlugTaken => "Choose another slug.",
@@ -60,7 +71,7 @@ pub(super) const fn next_step(code: Code) -> Option<&'static str> {
             "Ask for a shorter life, or leave `expires_in_hours` out; get_me tells the limit. An unlock, if the message \
              names one, lifts it for money: the person decides."
         }
-        Code::PlanDailyLimit | Code::RateLimited | Code::Overloaded => {
+        Code::PlanDailyLimit | Code::RateLimited | Code::Overloaded | Code::CheckUnavailable => {
             "Nothing was changed. The same call works later."
         }
         Code::IdempotencyMismatch => {

@@ -1,34 +1,101 @@
-//! `/operator/accounts`: who is here, found by address, and on which plan.
+//! `/operator/accounts`: who is here, found by address, on which plan, and whether they are suspended.
 
 use super::{OperatorForm, actor};
 use crate::http::api::ApiState;
-use crate::http::web::{Operator, Query, WebError, page, see_other};
-use crate::pages::Moment;
+use crate::http::error;
+use crate::http::web::{Operator, Person, Query, WebError, door, page, see_other};
 use crate::pages::dashboard::{Done, Section};
-use crate::pages::operator::{AccountRow, Accounts, accounts};
+use crate::pages::operator::{AccountRow, Accounts, RefusedAccount, accounts};
+use crate::pages::{Html, Moment};
 use axum::extract::{Path, State};
 use axum::response::Response;
+use dropleaf_app::Suspended;
 use dropleaf_core::account::Account;
+use dropleaf_core::error::Fault;
+use dropleaf_core::{Code, Error};
 
 pub(super) async fn list(
     State(state): State<ApiState>,
     Operator(person): Operator,
     query: Query,
 ) -> Result<Response, WebError> {
-    let search = query.text("q").trim();
     let before = query.text("before").parse::<i64>().ok();
-    let before = before.map(|at| (at, query.text("before_id").to_owned()));
-    let found = state.app.search_accounts(search, before).await?;
+    let from = From {
+        search: query.text("q").trim(),
+        before: before.map(|at| (at, query.text("before_id").to_owned())),
+    };
+    Ok(page(shown(&state, &person, from, query.done(), None).await?))
+}
+
+/// Which part of the list is looked at.
+struct From<'a> {
+    search: &'a str,
+    before: Option<(i64, String)>,
+}
+
+async fn shown(
+    state: &ApiState,
+    person: &Person,
+    from: From<'_>,
+    done: Option<Done>,
+    refused: Option<RefusedAccount<'_>>,
+) -> Result<Html, WebError> {
+    let search = from.search;
+    let found = state.app.search_accounts(search, from.before).await?;
     let older = found.accounts.last().filter(|_| found.has_more).map(|last| address(search, Some(last)));
     let plans: Vec<&str> = state.resolved.settings.plans.names().collect();
-    Ok(page(accounts(&Accounts {
-        shell: person.shell(Section::Operator, query.done()),
+    Ok(accounts(&Accounts {
+        shell: person.shell(Section::Operator, done),
         search,
         accounts: found.accounts.iter().map(row).collect(),
         plans: &plans,
         older: older.as_deref(),
+        refused,
         is_recent: person.session.is_recent(state.app.now()),
-    })))
+    }))
+}
+
+pub(super) async fn suspend(
+    State(state): State<ApiState>,
+    Path(id): Path<String>,
+    form: OperatorForm,
+) -> Result<Response, WebError> {
+    let reason = form.fields.text("reason");
+    let outcome = state.app.suspend_account(actor(&form.person), &id, reason).await;
+    settle(&state, &form, &id, outcome, Done::Suspended).await
+}
+
+pub(super) async fn lift(
+    State(state): State<ApiState>,
+    Path(id): Path<String>,
+    form: OperatorForm,
+) -> Result<Response, WebError> {
+    let reason = form.fields.text("reason");
+    let outcome = state.app.lift_suspension(actor(&form.person), &id, reason).await;
+    settle(&state, &form, &id, outcome, Done::Lifted).await
+}
+
+/// Back to the list, or the form once more with what was wrong.
+async fn settle(
+    state: &ApiState,
+    form: &OperatorForm,
+    id: &str,
+    outcome: Result<Suspended, Error>,
+    done: Done,
+) -> Result<Response, WebError> {
+    let refusal = match outcome {
+        Ok(_) => return Ok(back(form.fields.text("q"), done)),
+        Err(refusal) if matches!(refusal.code, Code::InvalidField | Code::Forbidden) => refusal,
+        Err(error) => return Err(error.into()),
+    };
+    let problem = match refusal.fault.as_deref() {
+        Some(Fault { why, .. }) => format!("The reason {why}."),
+        None => refusal.detail.clone(),
+    };
+    let again = RefusedAccount { account_id: id, reason: form.fields.text("reason"), problem: &problem };
+    let from = From { search: form.fields.text("q"), before: None };
+    let html = shown(state, &form.person, from, None, Some(again)).await?;
+    Ok(door(error::status(refusal.code), html, None))
 }
 
 pub(super) async fn set_plan(
@@ -37,9 +104,13 @@ pub(super) async fn set_plan(
     form: OperatorForm,
 ) -> Result<Response, WebError> {
     state.app.set_plan(actor(&form.person), &id, form.fields.text("plan")).await?;
-    let back = address(form.fields.text("q"), None);
+    Ok(back(form.fields.text("q"), Done::PlanSet))
+}
+
+fn back(search: &str, done: Done) -> Response {
+    let back = address(search, None);
     let mark = if back.contains('?') { '&' } else { '?' };
-    Ok(see_other(&format!("{back}{mark}done={}", Done::PlanSet.word())))
+    see_other(&format!("{back}{mark}done={}", done.word()))
 }
 
 fn row(account: &Account) -> AccountRow<'_> {
@@ -50,6 +121,7 @@ fn row(account: &Account) -> AccountRow<'_> {
         pages: account.active_pages,
         created: Moment(account.created_at),
         is_operator: account.is_operator,
+        suspended: account.suspended.as_ref().map(|held| (Moment(held.since), held.reason.as_str())),
     }
 }
 

@@ -1,6 +1,8 @@
 //! What the operator sees: figures, accounts, reports, money. To anybody else the addresses do not exist.
 
 mod accounts;
+mod audit;
+mod cases;
 mod overview;
 mod payments;
 mod reports;
@@ -18,6 +20,15 @@ pub(super) fn routes() -> Router<ApiState> {
         .route("/operator/takedown", post(overview::take_down))
         .route("/operator/accounts", get(accounts::list))
         .route("/operator/accounts/{id}/plan", post(accounts::set_plan))
+        .route("/operator/accounts/{id}/suspend", post(accounts::suspend))
+        .route("/operator/accounts/{id}/lift", post(accounts::lift))
+        .route("/operator/audit", get(audit::list))
+        .route("/operator/pages/{id}", get(cases::show))
+        .route("/operator/pages/{id}/takedown", post(cases::take_down))
+        .route("/operator/pages/{id}/dismiss", post(cases::dismiss))
+        .route("/operator/pages/{id}/suspend", post(cases::suspend))
+        .route("/operator/pages/{id}/evidence", post(cases::open_evidence))
+        .route("/operator/pages/{id}/lift", post(cases::lift))
         .route("/operator/payments", get(payments::list))
         .route("/operator/payments/{id}", get(payments::show))
         .route("/operator/payments/{id}/resolve", post(payments::resolve))
@@ -48,15 +59,21 @@ impl FromRequest<ApiState> for OperatorForm {
         if !person.account.is_operator {
             return Err(Error::plain(Code::NotFound).into());
         }
-        person.require_recent(state, back)?;
+        person.require_recent(state, &back)?;
         Ok(Self { person, fields })
     }
 }
 
 /// The page that holds the form which is sent there.
-fn page_of(path: &str) -> &'static str {
+fn page_of(path: &str) -> String {
+    // A case has forms of its own; of the lists, the list is the page.
+    if path.starts_with("/operator/pages/")
+        && let Some((case, _)) = path.rsplit_once('/')
+    {
+        return case.to_owned();
+    }
     let all = ["/operator/accounts", "/operator/payments", "/operator/reports"];
-    all.into_iter().find(|page| path.starts_with(page)).unwrap_or("/operator")
+    all.into_iter().find(|page| path.starts_with(page)).unwrap_or("/operator").to_owned()
 }
 
 /// How the audit list names an operator.

@@ -10,7 +10,7 @@ pub(super) use passkey::passkeys;
 
 use super::api::ApiState;
 use super::extract::client_ip;
-use super::web::{Cookie, SignedForm, WebError, see_other};
+use super::web::{Cookie, RemovalForm, WebError, see_other};
 use axum::Router;
 use axum::extract::{FromRequestParts, State};
 use axum::response::Response;
@@ -60,7 +60,7 @@ fn welcome(state: &ApiState, signed_in: &SignedIn) -> Response {
 }
 
 /// `POST /logout`: ends this session here and on the server.
-async fn sign_out(State(state): State<ApiState>, form: SignedForm) -> Result<Response, WebError> {
+async fn sign_out(State(state): State<ApiState>, form: RemovalForm) -> Result<Response, WebError> {
     state.app.end_session(&form.person.account, &form.person.session.id).await?;
     let mut response = see_other("/");
     response.headers_mut().append(SET_COOKIE, Cookie::Session.set(&state, "", 0));

@@ -25,6 +25,12 @@ const FRAMED_BY_SELF: HeaderValue = HeaderValue::from_static("frame-ancestors 's
 const ANY: HeaderValue = HeaderValue::from_static("*");
 const SANDBOX: HeaderValue = HeaderValue::from_static(SANDBOX_TEXT);
 const SANDBOX_TEXT: &str = "sandbox allow-scripts allow-forms allow-popups allow-popups-to-escape-sandbox allow-modals allow-downloads allow-pointer-lock";
+/// Nobody can check an encrypted page, and nobody answers for an anonymous one: it may not gather what people type. It has
+/// to carry all it needs, sends no form, and reaches nobody by itself. No policy stops a link that somebody follows.
+const ALONE: &str = "default-src 'none'; script-src 'unsafe-inline' 'unsafe-eval' data: blob:; style-src 'unsafe-inline' data: blob:; \
+    img-src data: blob:; font-src data: blob:; media-src data: blob:; connect-src data: blob:; worker-src data: blob:; \
+    object-src blob:; base-uri 'none'; form-action 'none'";
+const SANDBOX_ALONE: &str = "sandbox allow-scripts allow-modals allow-downloads allow-pointer-lock";
 const OWN_CLUSTER: HeaderValue = HeaderValue::from_static("?1");
 const OPENER: HeaderValue = HeaderValue::from_static("same-origin-allow-popups");
 const PERMISSIONS: HeaderValue =
@@ -33,6 +39,7 @@ const ROBOTS: HeaderName = HeaderName::from_static("x-robots-tag");
 const CLUSTER: HeaderName = HeaderName::from_static("origin-agent-cluster");
 const CORP: HeaderName = HeaderName::from_static("cross-origin-resource-policy");
 const COOP: HeaderName = HeaderName::from_static("cross-origin-opener-policy");
+const DNS_PREFETCH: HeaderName = HeaderName::from_static("x-dns-prefetch-control");
 const PERMISSIONS_POLICY: HeaderName = HeaderName::from_static("permissions-policy");
 
 /// Enough for every header of a page, so that the map never grows while it is filled.
@@ -125,22 +132,41 @@ pub(super) fn viewer(headers: &mut HeaderMap, place: Place<'_>, page: &Page, scr
             headers.insert(CORP, SAME_ORIGIN);
         }
     }
-    // Nobody can check an encrypted page, and nobody answers for an anonymous one: it may not gather what people type.
     let anonymous = page.site.account_id.is_none();
     let policy = match (page.site.csp_strict, place.is_shared()) {
         (true, shared) => strict_policy(script_source, shared),
-        (false, true) if anonymous => {
-            format!("{}; form-action 'none'", SANDBOX_TEXT.replace(" allow-forms", ""))
-        }
+        (false, true) if anonymous => format!("{SANDBOX_ALONE}; {ALONE}"),
         (false, true) => SANDBOX_TEXT.to_owned(),
         (false, false) => {
-            let parts = [(guarded, "frame-ancestors 'self'"), (anonymous, "form-action 'none'")];
+            let parts = [(guarded, "frame-ancestors 'self'"), (anonymous, ALONE)];
             parts.iter().filter(|(wanted, _)| *wanted).map(|(_, part)| *part).collect::<Vec<_>>().join("; ")
         }
     };
     if let Some(policy) = HeaderValue::from_str(&policy).ok().filter(|policy| !policy.is_empty()) {
         headers.insert(header::CONTENT_SECURITY_POLICY, policy);
     }
+}
+
+/// A look at content that may be hostile: nothing runs, nothing is sent, nothing is loaded but what lies beside it, and
+/// only our own pages frame it. A policy with a path is tighter than `'self'`, where pages share an address with others.
+pub(super) fn look(headers: &mut HeaderMap, within: &str, framed_by: &str) {
+    common(headers);
+    headers.insert(ROBOTS, NOINDEX);
+    headers.insert(header::CACHE_CONTROL, NO_STORE);
+    headers.insert(header::ACCEPT_RANGES, NO_RANGES);
+    // Its document has no origin, so that even what is beside it is foreign to it.
+    headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, ANY);
+    headers.insert(CORP, HeaderValue::from_static("cross-origin"));
+    headers.insert(DNS_PREFETCH, HeaderValue::from_static("off"));
+    let nothing =
+        "attribution-reporting=(), browsing-topics=(), join-ad-interest-group=(), run-ad-auction=()";
+    headers.insert(PERMISSIONS_POLICY, HeaderValue::from_static(nothing));
+    let policy = format!(
+        "sandbox; default-src 'none'; style-src {within} 'unsafe-inline'; img-src {within} data:; font-src {within} data:; \
+         media-src {within} data:; form-action 'none'; base-uri 'none'; frame-ancestors {framed_by}"
+    );
+    let nothing = HeaderValue::from_static("sandbox; default-src 'none'; frame-ancestors 'none'");
+    headers.insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_str(&policy).unwrap_or(nothing));
 }
 
 /// `csp_strict`, with the page's own inline scripts. Made once for each bundle.

@@ -9,6 +9,7 @@ mod file;
 mod form;
 mod gates;
 mod headers;
+mod look;
 mod negotiate;
 mod ours;
 mod place;
@@ -18,6 +19,7 @@ mod share;
 mod toolbar;
 
 pub(super) use headers::HSTS;
+pub(super) use look::{LOOK, answer as look};
 pub(super) use negotiate::matches;
 pub(super) use place::Place;
 

@@ -84,6 +84,17 @@ pub(in crate::http) fn page(html: Html) -> Response {
     door(StatusCode::OK, html, None)
 }
 
+/// A page of ours with a frame that may show this, wherever its links lead, and nothing else.
+pub(in crate::http) fn framing(status: StatusCode, html: Html, within: Option<&str>) -> Response {
+    let mut response = door(status, html, None);
+    let policy =
+        within.and_then(|within| HeaderValue::from_str(&format!("frame-src {within}; {POLICY}")).ok());
+    if let Some(policy) = policy {
+        response.headers_mut().insert(header::CONTENT_SECURITY_POLICY, policy);
+    }
+    response
+}
+
 /// The same with a status, and with an address that its forms may lead to: a browser checks where a form ends up,
 /// redirects included.
 pub(in crate::http) fn door(status: StatusCode, html: Html, form_target: Option<&str>) -> Response {

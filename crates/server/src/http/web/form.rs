@@ -45,6 +45,13 @@ pub(in crate::http) struct SignedForm {
     pub fields: Fields,
 }
 
+/// The same for what only takes something away from the person who sends it: also from one whose account is suspended.
+#[derive(Debug)]
+pub(in crate::http) struct RemovalForm {
+    pub person: Person,
+    pub fields: Fields,
+}
+
 /// A form sent by a browser that has not signed in, or need not have.
 #[derive(Debug)]
 pub(in crate::http) struct VisitForm {
@@ -61,6 +68,16 @@ pub(in crate::http) enum LateForm {
 }
 
 impl FromRequest<ApiState> for SignedForm {
+    type Rejection = WebError;
+
+    async fn from_request(request: Request, state: &ApiState) -> Result<Self, WebError> {
+        let RemovalForm { person, fields } = RemovalForm::from_request(request, state).await?;
+        person.account.check_active()?;
+        Ok(Self { person, fields })
+    }
+}
+
+impl FromRequest<ApiState> for RemovalForm {
     type Rejection = WebError;
 
     async fn from_request(request: Request, state: &ApiState) -> Result<Self, WebError> {
@@ -120,6 +137,7 @@ impl FromRequestParts<ApiState> for Sender {
                 state.app.is_form_token(&person.session.id, sent)
             })?;
         }
+        person.account.check_active()?;
         Ok(Self { person, is_vouched })
     }
 }

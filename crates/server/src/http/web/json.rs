@@ -33,6 +33,7 @@ impl FromRequest<ApiState> for SignedJson {
         require_token(&parts.headers, &Fields::default(), |sent| {
             state.app.is_form_token(&person.session.id, sent)
         })?;
+        person.account.check_active()?;
         Ok(Self { person, body: parsed(body).await? })
     }
 }

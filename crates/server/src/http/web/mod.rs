@@ -12,10 +12,10 @@ mod person;
 mod query;
 mod shell;
 
-pub(super) use answer::{WebError, door, login, login_again, method_not_allowed, page, see_other};
+pub(super) use answer::{WebError, door, framing, login, login_again, method_not_allowed, page, see_other};
 pub(super) use assets::serve as asset;
 pub(super) use cookies::Cookie;
-pub(super) use form::{Fields, LateForm, Sender, SignedForm, TOKEN_FIELD, VisitForm};
+pub(super) use form::{Fields, LateForm, RemovalForm, Sender, SignedForm, TOKEN_FIELD, VisitForm};
 pub(super) use frame::exchange;
 pub(super) use json::{SignedJson, VisitJson};
 pub(super) use origin::require_visit;

@@ -10,6 +10,7 @@ impl Person {
             // Accounts that a payment made have no address.
             email: Some(self.account.email.as_deref().unwrap_or("no e-mail address")),
             is_operator: self.account.is_operator,
+            is_suspended: self.account.suspended.is_some(),
             form_token: &self.form_token,
             done,
         }

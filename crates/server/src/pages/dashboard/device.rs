@@ -85,6 +85,7 @@ mod tests {
         section: Section::Door,
         email: Some("ann@example.org"),
         is_operator: false,
+        is_suspended: false,
         form_token: "t",
         done: None,
     };

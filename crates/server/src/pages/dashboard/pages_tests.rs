@@ -18,6 +18,7 @@ fn shell() -> Shell<'static> {
         section: Section::Pages,
         email: Some(HOSTILE),
         is_operator: false,
+        is_suspended: false,
         form_token: HOSTILE,
         done: None,
     }

@@ -21,6 +21,8 @@ pub struct Shell<'a> {
     /// The person's address; none while nobody has signed in.
     pub email: Option<&'a str>,
     pub is_operator: bool,
+    /// Whether the account is suspended, which every page says.
+    pub is_suspended: bool,
     pub form_token: &'a str,
     /// What was just done, after a form sent the browser here.
     pub done: Option<Done>,
@@ -29,7 +31,14 @@ pub struct Shell<'a> {
 impl<'a> Shell<'a> {
     /// A small page for somebody who has not signed in, or whose name is not to be shown.
     pub const fn door(form_token: &'a str) -> Self {
-        Self { section: Section::Door, email: None, is_operator: false, form_token, done: None }
+        Self {
+            section: Section::Door,
+            email: None,
+            is_operator: false,
+            is_suspended: false,
+            form_token,
+            done: None,
+        }
     }
 
     pub fn style(&self) -> String {
@@ -100,8 +109,11 @@ done! {
     PasskeyAdded = "passkey-added": "The passkey is ready for your next sign-in.";
     PasskeyRemoved = "passkey-removed": "The passkey no longer works here.";
     TakenDown = "taken-down": "The page is taken down.";
+    TakenDownHeld = "taken-down-held": "The page is taken down, and its account is suspended.";
     Dismissed = "dismissed": "The reports are closed. The page stays.";
     PaymentSettled = "payment-settled": "Booked: the money moved. What it buys is made by itself.";
     PaymentRefused = "payment-refused": "Booked: no money moved. What waited for it is let go.";
     PlanSet = "plan-set": "The account is on its new plan.";
+    Suspended = "suspended": "The account is suspended. Its pages are not shown.";
+    Lifted = "lifted": "The suspension is lifted. The account's pages are back.";
 }

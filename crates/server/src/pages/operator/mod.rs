@@ -1,12 +1,15 @@
 //! The operator's pages: figures, accounts, reports; what is about money is in `money`.
 
+pub mod audit;
+pub mod case;
+pub mod look;
 pub mod money;
 
 use super::assets::OPERATOR_CSS;
 use super::dashboard::{Section, Shell};
 use super::{Html, Moment, Size};
 use askama::Template;
-use dropleaf_app::Case;
+use dropleaf_app::{Case, ReportedPage};
 use dropleaf_core::audit::Entry;
 use dropleaf_core::report::Report;
 use dropleaf_core::site::{State, Visibility};
@@ -50,6 +53,22 @@ pub struct AccountRow<'a> {
     pub pages: i64,
     pub created: Moment,
     pub is_operator: bool,
+    /// Since when, and why.
+    pub suspended: Option<(Moment, &'a str)>,
+}
+
+impl AccountRow<'_> {
+    fn name(&self) -> &str {
+        self.email.unwrap_or(self.id)
+    }
+}
+
+/// A suspension that was sent without a good reason, or that was not possible.
+#[derive(Debug, Clone, Copy)]
+pub struct RefusedAccount<'a> {
+    pub account_id: &'a str,
+    pub reason: &'a str,
+    pub problem: &'a str,
 }
 
 #[derive(Debug, Template)]
@@ -60,7 +79,14 @@ pub struct Accounts<'a> {
     pub accounts: Vec<AccountRow<'a>>,
     pub plans: &'a [&'a str],
     pub older: Option<&'a str>,
+    pub refused: Option<RefusedAccount<'a>>,
     pub is_recent: bool,
+}
+
+impl Accounts<'_> {
+    fn refused_at(&self, account: &AccountRow<'_>) -> Option<RefusedAccount<'_>> {
+        self.refused.filter(|refused| refused.account_id == account.id)
+    }
 }
 
 /// A take-down that was sent without a good reason.
@@ -75,6 +101,8 @@ pub struct Refused<'a> {
 pub struct Reports<'a> {
     pub shell: Shell<'a>,
     pub cases: &'a [Case],
+    /// What was dealt with last.
+    pub closed: &'a [ReportedPage],
     /// Whether there are more than are shown.
     pub is_cut: bool,
     pub refused: Option<Refused<'a>>,

@@ -1,0 +1,141 @@
+//! A look at content that may be hostile, for whoever has to decide about it: a frame in which nothing runs and nothing
+//! leaves, the source beside it, and what today's check says. It is no view: gates are not asked and nothing is counted.
+
+mod source;
+mod ticket;
+
+pub use source::{Source, SourceLine};
+pub use ticket::LookFrame;
+
+use crate::app::App;
+use crate::pages::LiveBundle;
+use crate::safety::{SafetySettings, finding};
+use bytes::Bytes;
+use dropleaf_content::look::{self, Inventory};
+use dropleaf_content::phishing;
+use dropleaf_core::finding::Finding;
+use dropleaf_core::{Error, Result};
+
+/// So much is read for one look; larger content was checked when it came, and is shown file by file.
+const READ_BYTES: u64 = 32 << 20;
+/// A source that is larger is not shown.
+const SOURCE_BYTES: u64 = 16 << 20;
+/// As many files as are listed.
+const FILES_MOST: usize = 300;
+
+/// What is seen of a bundle.
+#[derive(Debug, Clone)]
+pub struct Look {
+    /// None when there is nothing that can be shown as a page.
+    pub frame: Option<LookFrame>,
+    /// Nobody but who has the link can read it.
+    pub is_encrypted: bool,
+    pub kind: String,
+    pub files: Vec<LookFile>,
+    /// How many files there are beyond the list.
+    pub more_files: usize,
+    /// The file that is shown: the main document unless another was asked for.
+    pub file: String,
+    pub source: Option<Source>,
+    pub inventory: Inventory,
+    /// None when there was too much to check.
+    pub verdict: Option<Verdict>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LookFile {
+    pub path: String,
+    pub size_bytes: i64,
+    pub is_shown: bool,
+}
+
+/// What the check says of it today.
+#[derive(Debug, Clone, Default)]
+pub struct Verdict {
+    pub refuses: bool,
+    /// Also what counts a little against a page that is accepted.
+    pub findings: Vec<Finding>,
+}
+
+impl App {
+    /// Looks at the content of a bundle: at this file of it, or at its main document.
+    pub async fn look_at(&self, bundle_id: &str, file: Option<&str>) -> Result<Look> {
+        let bundle = self.bundle(bundle_id).await?;
+        let entry = bundle.entry().ok_or_else(|| Error::internal("a bundle has no entry"))?;
+        let shown = file.and_then(|path| bundle.find(path)).unwrap_or(entry);
+        let mut files: Vec<LookFile> = bundle
+            .files()
+            .map(|file| LookFile {
+                path: file.path.clone(),
+                size_bytes: i64::try_from(file.size_bytes).unwrap_or(i64::MAX),
+                is_shown: file.path == shown.path,
+            })
+            .collect();
+        files.sort_by(|a, b| a.path.cmp(&b.path));
+        let more_files = files.len().saturating_sub(FILES_MOST);
+        files.truncate(FILES_MOST);
+        let is_encrypted = bundle.kind == "e2e";
+        let mut look = Look {
+            frame: None,
+            is_encrypted,
+            kind: bundle.kind.clone(),
+            files,
+            more_files,
+            file: shown.path.clone(),
+            source: None,
+            inventory: Inventory::default(),
+            verdict: None,
+        };
+        if is_encrypted {
+            return Ok(look);
+        }
+        if shown.is_document {
+            let path = if shown.path == entry.path { "" } else { shown.path.as_str() };
+            look.frame = Some(self.look_frame(bundle_id, path)?);
+        }
+        let is_text =
+            look::is_text(&String::from_utf8_lossy(&shown.mime)) && shown.size_bytes <= SOURCE_BYTES;
+        let source = if is_text { Some(self.read(&shown.hash).await?) } else { None };
+        let texts = self.texts(&bundle).await?;
+        let (safety, path, document) = (self.settings.safety.clone(), shown.path.clone(), shown.is_document);
+        let read = move || {
+            let verdict = texts.map(|texts| judged(texts, &safety));
+            let text = source.map(|bytes| look::text(bytes.to_vec()));
+            let findings = verdict.as_ref().map_or(&[][..], |verdict| &verdict.findings);
+            let source = text.as_deref().map(|text| Source::of(text, &path, findings));
+            let inventory = text.as_deref().filter(|_| document).map(Inventory::of);
+            (verdict, source, inventory.unwrap_or_default())
+        };
+        let read = tokio::task::spawn_blocking(read).await.map_err(Error::internal)?;
+        (look.verdict, look.source, look.inventory) = read;
+        Ok(look)
+    }
+
+    /// Every file that the check reads, and the names of the others. None when that is too much for a look.
+    async fn texts(&self, bundle: &LiveBundle) -> Result<Option<Vec<(String, Bytes)>>> {
+        let reads = |mime: &[u8]| look::is_text(&String::from_utf8_lossy(mime));
+        let total: u64 = bundle.files().filter(|file| reads(&file.mime)).map(|file| file.size_bytes).sum();
+        if total > READ_BYTES {
+            return Ok(None);
+        }
+        let mut texts = Vec::new();
+        for file in bundle.files() {
+            let bytes = if reads(&file.mime) { self.read(&file.hash).await? } else { Bytes::new() };
+            texts.push((file.path.clone(), bytes));
+        }
+        texts.sort();
+        Ok(Some(texts))
+    }
+
+    async fn read(&self, hash: &[u8; 32]) -> Result<Bytes> {
+        Ok(self.store.blobs.read(&self.store.db, hash).await?)
+    }
+}
+
+fn judged(texts: Vec<(String, Bytes)>, safety: &SafetySettings) -> Verdict {
+    let texts: Vec<(String, String)> =
+        texts.into_iter().map(|(path, bytes)| (path, look::text(bytes.to_vec()))).collect();
+    let files: Vec<_> = texts.iter().map(|(path, text)| phishing::File { path, text }).collect();
+    let verdict = phishing::check(&files, safety.rules.rules());
+    Verdict { refuses: verdict.refused, findings: verdict.reasons.into_iter().map(finding).collect() }
+}

@@ -1,0 +1,76 @@
+//! Addresses of looks: on a host that is nobody's page and not the operator's, with a sealed word that names the content
+//! and ends soon. Whoever has one can look; nobody can make one but this server.
+
+use crate::app::App;
+use crate::pages::LiveBundle;
+use crate::sealing;
+use dropleaf_core::{Error, Result, path, secret};
+use std::sync::Arc;
+
+/// How long a look lasts, in seconds: long enough to read, too short to be passed on.
+const LIFE: i64 = 900;
+/// Bound into every seal, so that nothing else that was sealed opens as this.
+const ABOUT: &[u8] = b"look 1";
+/// Longer than any word.
+const MOST_CHARS: usize = 256;
+
+/// Where content is looked at, in a frame.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LookFrame {
+    pub url: String,
+    /// What the frame may show: everything below this address, and nothing else.
+    pub within: String,
+}
+
+impl App {
+    /// An address under which this path of a bundle can be looked at for a while.
+    pub(super) fn look_frame(&self, bundle_id: &str, below: &str) -> Result<LookFrame> {
+        let message = format!("{} {bundle_id}", self.now() + LIFE);
+        let sealed = sealing::seal(&self.minter, self.look_key(), ABOUT, message.as_bytes())?;
+        let within = self.look_root(bundle_id, &secret::text(&sealed));
+        Ok(LookFrame { url: format!("{within}{}", path::encode(below)), within })
+    }
+
+    /// The content behind a sealed word, and the address of its root. `label` is the host that was asked, where content
+    /// has hosts of its own. What was erased meanwhile is not there.
+    pub async fn open_look(&self, label: Option<&str>, word: &str) -> Result<(Arc<LiveBundle>, String)> {
+        let gone = || Error::not_found("page");
+        let id = self.unseal_look(word).ok_or_else(gone)?;
+        let expected = self.hosts.isolated.then(|| self.look_label(&id));
+        let fits = match (&expected, label) {
+            (Some(expected), Some(label)) => expected.eq_ignore_ascii_case(label),
+            (None, None) => true,
+            _ => false,
+        };
+        if !fits || !self.store.is_bundle_held(&id).await? {
+            return Err(gone());
+        }
+        let root = self.look_root(&id, word);
+        Ok((self.bundle(&id).await?, root))
+    }
+
+    fn unseal_look(&self, word: &str) -> Option<String> {
+        let sealed = secret::bytes(Some(word).filter(|word| word.len() <= MOST_CHARS)?)?;
+        let opened = sealing::open(self.look_key(), ABOUT, &sealed).ok()?;
+        let (until, id) = std::str::from_utf8(&opened).ok()?.split_once(' ')?;
+        (until.parse::<i64>().ok()? > self.now()).then(|| id.to_owned())
+    }
+
+    fn look_root(&self, bundle_id: &str, word: &str) -> String {
+        let origin = if self.hosts.isolated {
+            self.hosts.isolated_origin(&self.look_label(bundle_id))
+        } else {
+            self.hosts.site.url()
+        };
+        format!("{origin}/look/{word}/")
+    }
+
+    /// Not the host of any page: what a look shows shares nothing with what viewers have open.
+    fn look_label(&self, bundle_id: &str) -> String {
+        self.keys.host_label(&format!("look {bundle_id}"))
+    }
+
+    fn look_key(&self) -> [u8; 32] {
+        self.keys.mac("look", b"")
+    }
+}

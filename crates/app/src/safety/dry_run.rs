@@ -1,0 +1,42 @@
+//! What publishing would say to an upload, without publishing it: nothing is stored.
+
+use super::Checked;
+use super::offline::reasons_of;
+use crate::app::App;
+use crate::staging::{Demands, Upload};
+use dropleaf_core::options::UploadOptions;
+use dropleaf_core::{Code, Result};
+
+#[derive(Debug)]
+pub struct DryRun {
+    pub checked: Checked,
+    /// What publishing would answer with; None when it would not refuse.
+    pub code: Option<Code>,
+    /// Of the whole content, in hexadecimal digits.
+    pub content_hash: String,
+}
+
+impl App {
+    /// Checks an upload as publishing does. What could not be published at all is refused here as there.
+    pub async fn check_upload(&self, upload: Upload, options: UploadOptions) -> Result<DryRun> {
+        let strict = options.csp_strict == Some(true);
+        let demands = Demands { e2e: options.e2e, strict, pii_check: options.pii_check };
+        let (prepared, reading) = self.read_upload(upload, demands).await?;
+        let content_hash = reading.content_hash();
+        let mut warnings = options.warnings;
+        warnings.extend(prepared.bundle.warnings);
+        let (code, reasons) = match self.judge(&reading).await {
+            Ok(more) => {
+                warnings.extend(more);
+                (None, Vec::new())
+            }
+            Err(error) if is_about_content(error.code) => (Some(error.code), reasons_of(&error)),
+            Err(error) => return Err(error),
+        };
+        Ok(DryRun { checked: Checked { reasons, warnings }, code, content_hash })
+    }
+}
+
+const fn is_about_content(code: Code) -> bool {
+    matches!(code, Code::PhishingBlocked | Code::ContentBlocked | Code::SecretsFound)
+}

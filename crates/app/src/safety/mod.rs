@@ -1,0 +1,77 @@
+//! Whether content may be published: the phishing check, secrets and personal data, content that was taken down before,
+//! and an outside check if the operator plugged one in. Asked before anything is stored, signed or paid.
+
+mod allowed;
+mod dry_run;
+mod offline;
+mod outside;
+mod reading;
+mod rule_book;
+mod settings;
+mod stored;
+mod unwanted;
+
+pub use dry_run::DryRun;
+pub use offline::Checked;
+pub(crate) use reading::{Reading, finding};
+pub use rule_book::RuleBook;
+pub use settings::SafetySettings;
+pub(crate) use unwanted::UnwantedIndex;
+
+use crate::app::App;
+use dropleaf_content::secrets;
+use dropleaf_core::error::Fact;
+use dropleaf_core::finding::Finding;
+use dropleaf_core::safety::PiiCheck;
+use dropleaf_core::{Code, Error, Result};
+
+impl App {
+    /// Refuses what may not be published, and says what its publisher should know about the rest.
+    pub(crate) async fn judge(&self, reading: &Reading) -> Result<Vec<String>> {
+        self.refuse_unwanted(reading)?;
+        if !reading.phishing.is_empty() && !self.is_allowed(reading).await? {
+            return Err(phishing(reading));
+        }
+        self.ask_outside(reading).await?;
+        reading.about_secrets()
+    }
+}
+
+impl Reading {
+    /// Refuses secrets and personal data, or says where they are.
+    fn about_secrets(&self) -> Result<Vec<String>> {
+        match (self.pii, self.secrets.is_empty()) {
+            (_, true) | (PiiCheck::Off, _) => Ok(Vec::new()),
+            (PiiCheck::Block, _) => Err(secrets_found(self)),
+            (PiiCheck::Warn, _) => Ok(self.secrets.iter().map(warning).collect()),
+        }
+    }
+}
+
+fn phishing(reading: &Reading) -> Error {
+    refusal(Code::PhishingBlocked, reading.phishing.clone(), reading)
+}
+
+/// A refusal that says why: the first reason as a sentence, and all of them for programs.
+fn refusal(code: Code, reasons: Vec<Finding>, reading: &Reading) -> Error {
+    let detail = reasons.first().map_or_else(|| code.meaning().to_owned(), Finding::sentence);
+    Error::new(code, detail)
+        .with_fact("reasons", Fact::Findings(reasons))
+        .with_fact("content_hash", Fact::Text(reading.content_hash()))
+}
+
+fn secrets_found(reading: &Reading) -> Error {
+    let reasons = reading.secrets.iter().map(|found| Finding {
+        rule: "secret_or_personal_data".to_owned(),
+        file: found.file.clone(),
+        line: Some(found.line as u64),
+        why: format!("This looks like a {}.", found.kind),
+        fix: "Take it out, or replace it by an example.".to_owned(),
+    });
+    refusal(Code::SecretsFound, reasons.collect(), reading)
+}
+
+/// Names the kind and the place, never the value.
+fn warning(found: &secrets::Finding) -> String {
+    format!("{}, line {}: this looks like a {}.", found.file, found.line, found.kind)
+}

@@ -1,0 +1,81 @@
+//! The checks without storage: what they say of files that nobody has published yet. What was taken down before, what an
+//! operator allowed and an outside check are known to servers only.
+
+use super::{Reading, SafetySettings};
+use crate::staging::refused;
+use dropleaf_content::{self as content, phishing, secrets};
+use dropleaf_core::error::Fact;
+use dropleaf_core::finding::Finding;
+use dropleaf_core::safety::PiiCheck;
+use dropleaf_core::{Error, Result};
+use std::path::Path;
+
+/// What the checks say.
+#[derive(Debug, Default)]
+pub struct Checked {
+    /// Why it would be refused; empty when it would not.
+    pub reasons: Vec<Finding>,
+    pub warnings: Vec<String>,
+}
+
+impl Checked {
+    pub fn is_accepted(&self) -> bool {
+        self.reasons.is_empty()
+    }
+}
+
+impl SafetySettings {
+    /// Reads files as they are, each with its path and its text: a page, a script, the contents of a folder.
+    pub fn check_texts(&self, files: &[(String, String)]) -> Checked {
+        let mut reading = Reading { pii: self.pii_check, ..Reading::default() };
+        if self.phishing_check {
+            let texts: Vec<_> = files.iter().map(|(path, text)| phishing::File { path, text }).collect();
+            reading.take(phishing::check(&texts, self.rules.rules()));
+        }
+        if self.pii_check != PiiCheck::Off {
+            reading.secrets = files.iter().flat_map(|(path, text)| secrets::find(path, text)).collect();
+        }
+        reading.verdict()
+    }
+
+    /// Reads a file that is packed before it is read: an archive, Markdown, a PDF. Refuses what could not be published.
+    pub fn check_packed(
+        &self,
+        name: &str,
+        file: std::fs::File,
+        limits: &content::Limits,
+        spool: &Path,
+    ) -> Result<Checked> {
+        let upload = content::Upload {
+            filename: Some(name),
+            content_type: None,
+            e2e: false,
+            source: content::Source::File(file),
+        };
+        let bundle = content::prepare(upload, limits, spool).map_err(|refusal| refused(&refusal))?;
+        let mut checked = Reading::of(&bundle, self, None)?.verdict();
+        checked.warnings.splice(0..0, bundle.warnings);
+        Ok(checked)
+    }
+}
+
+impl Reading {
+    /// The judgement, as far as it needs nothing but the reading.
+    fn verdict(&self) -> Checked {
+        let refusal =
+            if self.phishing.is_empty() { self.about_secrets() } else { Err(super::phishing(self)) };
+        match refusal {
+            Ok(warnings) => Checked { reasons: Vec::new(), warnings },
+            Err(error) => Checked { reasons: reasons_of(&error), warnings: Vec::new() },
+        }
+    }
+}
+
+/// The reasons that a refusal gives.
+pub(super) fn reasons_of(error: &Error) -> Vec<Finding> {
+    let found = error.facts.iter().find_map(|(name, fact)| match fact {
+        Fact::Findings(found) if *name == "reasons" => Some(found.clone()),
+        _ => None,
+    });
+    found.unwrap_or_default()
+}

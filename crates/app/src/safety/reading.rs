@@ -1,0 +1,95 @@
+//! What the checks find in an upload, before anybody decides about it. Blocks and uses one core, as checking does.
+
+use super::SafetySettings;
+use dropleaf_content::likeness::{self, Match, Unwanted};
+use dropleaf_content::{Bundle, Kind, Texts, phishing, secrets};
+use dropleaf_core::finding::Finding;
+use dropleaf_core::safety::PiiCheck;
+use dropleaf_core::{Error, Result};
+
+/// Where a Markdown page keeps its source, and how its publisher hears of it.
+const SOURCE: &str = "_dropleaf/source.md";
+const SOURCE_NAME: &str = "index.md";
+
+#[derive(Debug, Default)]
+pub(crate) struct Reading {
+    /// Of the whole content: what an operator allows is allowed by this.
+    pub(super) digest: [u8; 32],
+    /// Why the phishing check refuses it; empty when it does not.
+    pub(super) phishing: Vec<Finding>,
+    pub(super) secrets: Vec<secrets::Finding>,
+    /// What was taken down before and is like it.
+    pub(super) unwanted: Option<Match>,
+    /// What holds for this upload.
+    pub(super) pii: PiiCheck,
+}
+
+impl Reading {
+    /// Reads a bundle. What is encrypted cannot be read.
+    pub(crate) fn of(bundle: &Bundle, settings: &SafetySettings, asked: Option<PiiCheck>) -> Result<Self> {
+        Self::compared(bundle, settings, asked, None)
+    }
+
+    /// The same, and compares it with what is not wanted, in one reading of its pages.
+    pub(crate) fn compared(
+        bundle: &Bundle,
+        settings: &SafetySettings,
+        asked: Option<PiiCheck>,
+        unwanted: Option<&Unwanted>,
+    ) -> Result<Self> {
+        let pii = settings.pii_check.or(asked);
+        let mut reading = Self { digest: bundle.digest(), pii, ..Self::default() };
+        let rules = settings.rules.rules();
+        let is_readable = bundle.kind != Kind::E2e;
+        if let Some(unwanted) = unwanted {
+            let texts = Texts::of_pages(bundle).map_err(Error::internal)?;
+            let likeness = if settings.phishing_check && is_readable {
+                let (verdict, likeness) = likeness::check_and_compare(&texts, rules);
+                reading.take(verdict);
+                likeness
+            } else {
+                likeness::of_texts(&texts, rules)
+            };
+            reading.unwanted = unwanted.find(&likeness);
+        } else if settings.phishing_check && is_readable {
+            reading.take(phishing::check_bundle(bundle, rules).map_err(Error::internal)?);
+        }
+        if !is_readable {
+            return Ok(reading);
+        }
+        if pii != PiiCheck::Off {
+            reading.secrets = secrets::find_in_bundle(bundle).map_err(Error::internal)?;
+        }
+        if bundle.kind == Kind::Markdown {
+            reading.speak_of_source();
+        }
+        Ok(reading)
+    }
+
+    pub(super) fn take(&mut self, verdict: phishing::Verdict) {
+        if verdict.refused {
+            self.phishing = verdict.reasons.into_iter().map(finding).collect();
+        }
+    }
+
+    /// The publisher of a Markdown page knows its source, not the page that was made of it.
+    fn speak_of_source(&mut self) {
+        for found in &mut self.phishing {
+            SOURCE_NAME.clone_into(&mut found.file);
+            found.line = None;
+        }
+        self.secrets.retain(|found| found.file == SOURCE);
+        for found in &mut self.secrets {
+            SOURCE_NAME.clone_into(&mut found.file);
+        }
+    }
+
+    pub(crate) fn content_hash(&self) -> String {
+        self.digest.iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+}
+
+pub(crate) fn finding(reason: phishing::Reason) -> Finding {
+    let phishing::Reason { rule, file, line, why, fix } = reason;
+    Finding { rule: rule.to_owned(), file, line: Some(line as u64), why, fix }
+}

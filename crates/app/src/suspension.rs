@@ -1,0 +1,71 @@
+//! Suspending an account: it can read what it has and delete its pages, nothing else; its pages are not shown. All of it
+//! stays, so that lifting the suspension brings everything back as it was.
+
+use crate::app::{App, EVERYTHING};
+use dropleaf_core::account::Account;
+use dropleaf_core::audit::Act;
+use dropleaf_core::{Code, Error, Result, takedown};
+use dropleaf_store::{DbError, Stmt, accounts};
+
+/// An account after it was suspended, or after that was lifted.
+#[derive(Debug, Clone)]
+pub struct Suspended {
+    pub account: Account,
+    /// It stood like that before; nothing was changed.
+    pub already: bool,
+}
+
+impl App {
+    pub async fn suspend_account(&self, actor: &str, account_id: &str, reason: &str) -> Result<Suspended> {
+        let reason = takedown::reason_for(reason, "must say why the account is suspended")?;
+        let account = self.get_account(account_id).await?;
+        if account.is_operator {
+            return Err(Error::new(
+                Code::Forbidden,
+                "The account of somebody who runs this service cannot be suspended.",
+            ));
+        }
+        let stmt = accounts::suspend(&account.id, &reason, self.now());
+        self.move_account(actor, Act::SuspendAccount, account, stmt, reason).await
+    }
+
+    pub async fn lift_suspension(&self, actor: &str, account_id: &str, reason: &str) -> Result<Suspended> {
+        let reason = takedown::reason_for(reason, "must say why the suspension is lifted")?;
+        let account = self.get_account(account_id).await?;
+        let stmt = accounts::lift_suspension(&account.id);
+        self.move_account(actor, Act::LiftSuspension, account, stmt, reason).await
+    }
+
+    async fn move_account(
+        &self,
+        actor: &str,
+        act: Act,
+        account: Account,
+        stmt: Stmt,
+        reason: String,
+    ) -> Result<Suspended> {
+        let stmts = vec![stmt, self.audited(actor, act, &account.id, Some(reason))];
+        // An account may have more pages than can be named to other nodes; it is rare enough to forget all of them.
+        let changing = self.pages.changing();
+        let outcome = self.store.commit_changed(stmts, vec![EVERYTHING.to_owned()]).await;
+        changing.done(&[EVERYTHING.to_owned()]);
+        self.forget_credentials(&account.id);
+        let already = match outcome {
+            Ok(_) => false,
+            Err(DbError::Guard(accounts::UNMOVED)) => true,
+            Err(error) => return Err(error.into()),
+        };
+        if !already {
+            Self::log_act(actor, act, &account.id);
+        }
+        Ok(Suspended { account: self.get_account(&account.id).await?, already })
+    }
+
+    /// Refuses to write to a page of a suspended account, for those who come without one: the wallet that paid for it.
+    pub(crate) async fn check_owner_active(&self, account_id: Option<&str>) -> Result<()> {
+        match account_id {
+            Some(id) => self.get_account(id).await?.check_active(),
+            None => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,36 @@
+//! What an operator chooses about the safety of content, and how far a publisher may choose otherwise.
+
+use crate::feedback::words;
+
+words!(PiiCheck: Off = "off", Warn = "warn", Block = "block");
+
+#[expect(clippy::derivable_impls, reason = "the list of words makes the type")]
+impl Default for PiiCheck {
+    fn default() -> Self {
+        Self::Warn
+    }
+}
+
+impl PiiCheck {
+    /// What holds for an upload whose publisher asks for something else. Who runs the server may insist on refusing;
+    /// anything less is the publisher's own affair.
+    #[must_use]
+    pub fn or(self, asked: Option<Self>) -> Self {
+        if self == Self::Block { self } else { asked.unwrap_or(self) }
+    }
+}
+
+words!(OnFailure: Accept = "accept", Refuse = "refuse");
+
+#[cfg(test)]
+mod tests {
+    use super::PiiCheck::{Block, Off, Warn};
+
+    #[test]
+    fn a_publisher_may_choose_unless_the_operator_insists() {
+        assert_eq!(Warn.or(None), Warn);
+        assert_eq!(Warn.or(Some(Off)), Off);
+        assert_eq!(Off.or(Some(Block)), Block);
+        assert_eq!(Block.or(Some(Off)), Block);
+    }
+}

@@ -1,0 +1,142 @@
+//! `dropleaf check FILE…`: what publishing would say to files, without a server and without a data folder. The answer is
+//! JSON on standard output; the process ends with 0 when all are accepted, 3 when one is refused, 1 after anything else.
+
+mod folder;
+mod source;
+
+use crate::config::Config;
+use anyhow::{Context, Result};
+use clap::Args;
+use dropleaf_app::Checked;
+use dropleaf_core::finding::Finding;
+use dropleaf_core::safety::PiiCheck;
+use serde::Serialize;
+use source::{Checker, Trouble};
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+#[derive(Debug, Args)]
+pub(super) struct Check {
+    /// .html, .md, .zip, .svg, .js…, a folder with the files of a page, or - for a page on standard input
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<PathBuf>,
+    /// What to do about secrets and personal data (default: what the settings say): off, warn or block
+    #[arg(long, value_name = "HOW", value_parser = pii_check)]
+    pii_check: Option<PiiCheck>,
+    /// Leave out the rules about where a form or a script sends things, to see what the others find
+    #[arg(long)]
+    without_destinations: bool,
+}
+
+fn pii_check(text: &str) -> Result<PiiCheck, String> {
+    PiiCheck::parse(text).ok_or_else(|| "must be off, warn or block".to_owned())
+}
+
+/// How a command ends that found something which publishing would refuse. The reasons are on standard output by then.
+#[derive(Debug)]
+pub(super) struct Refused {
+    refused: usize,
+    of: usize,
+}
+
+impl fmt::Display for Refused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { refused, of } = self;
+        if *of == 1 { f.write_str("refused") } else { write!(f, "{refused} of {of} files are refused") }
+    }
+}
+
+impl std::error::Error for Refused {}
+
+#[derive(Debug, Serialize)]
+struct Answer<'a> {
+    accepted: bool,
+    /// Of all files.
+    reasons: Vec<&'a ReasonJson>,
+    files: &'a [FileJson],
+}
+
+#[derive(Debug, Serialize)]
+struct FileJson {
+    file: String,
+    accepted: bool,
+    reasons: Vec<ReasonJson>,
+    warnings: Vec<String>,
+    /// Why there is no verdict.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error_description: Option<String>,
+}
+
+#[derive(Debug, Serialize)]
+struct ReasonJson {
+    rule: String,
+    file: String,
+    line: Option<u64>,
+    why: String,
+    fix: String,
+}
+
+impl Check {
+    pub(super) fn run(self, config: &Config) -> Result<()> {
+        let mut safety = config.safety()?;
+        // Who asks wants to know, whatever the server does.
+        safety.phishing_check = true;
+        safety.pii_check = safety.pii_check.or(self.pii_check);
+        if self.without_destinations {
+            safety.rules = safety.rules.without('B').context("the rules are in use elsewhere")?;
+        }
+        let spool = tempfile::tempdir().context("there is no folder for temporary files")?;
+        let checker = Checker {
+            safety,
+            limits: config.content_limits(),
+            upload_bytes: config.limits.upload_bytes,
+            spool: spool.path(),
+        };
+        let files: Vec<FileJson> = self.files.iter().map(|path| FileJson::of(path, &checker)).collect();
+        let of = files.len();
+        let refused = files.iter().filter(|file| !file.reasons.is_empty()).count();
+        let answer = Answer {
+            accepted: files.iter().all(|file| file.accepted),
+            reasons: files.iter().flat_map(|file| &file.reasons).collect(),
+            files: &files,
+        };
+        println!("{}", serde_json::to_string_pretty(&answer)?);
+        if refused > 0 {
+            return Err(Refused { refused, of }.into());
+        }
+        match files.iter().find_map(|file| file.error_description.as_ref().map(|why| (&file.file, why))) {
+            Some((file, why)) => Err(anyhow::anyhow!("{file}: {why}")),
+            None => Ok(()),
+        }
+    }
+}
+
+impl FileJson {
+    fn of(path: &Path, checker: &Checker<'_>) -> Self {
+        let file = path.display().to_string();
+        let (checked, trouble) = match checker.check(path) {
+            Ok((checked, fault)) => (checked, fault),
+            Err(trouble) => (Checked::default(), Some(trouble)),
+        };
+        // What is refused anyhow needs no other fault.
+        let trouble = trouble.filter(|_| checked.is_accepted());
+        let (error, error_description) = trouble.map(|Trouble { code, why }| (code, why)).unzip();
+        Self {
+            accepted: checked.is_accepted() && error.is_none(),
+            reasons: checked.reasons.into_iter().map(ReasonJson::from).collect(),
+            warnings: checked.warnings,
+            error,
+            error_description,
+            file,
+        }
+    }
+}
+
+impl From<Finding> for ReasonJson {
+    fn from(found: Finding) -> Self {
+        let Finding { rule, file, line, why, fix } = found;
+        Self { rule, file, line, why, fix }
+    }
+}

@@ -1,0 +1,163 @@
+//! `POST /check`: what publishing would say to a page, without publishing it. Nothing is stored.
+
+use super::sites::SiteUpload;
+use super::{ApiError, ApiState};
+use crate::http::extract::{Asker, Fields, Incoming, Share, check_size, json_object, too_large};
+use axum::Json;
+use axum::body::Body;
+use axum::extract::State;
+use dropleaf_app::{DryRun, Upload, UploadBody};
+use dropleaf_core::finding::Finding;
+use dropleaf_core::options::UploadOptions;
+use dropleaf_core::{Code, Error, Result};
+use http::{HeaderMap, header};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+/// A page to look at. The same page as `text/html` or `text/markdown` does as well, and the form of `POST /sites`.
+#[derive(Debug, ToSchema)]
+#[schema(example = json!({"html": "<!doctype html><title>Hi</title><p>Hello"}))]
+#[expect(dead_code, reason = "describes the body; it is read field by field")]
+pub(super) struct CheckBody {
+    /// Full HTML document. Send exactly one of `html` and `markdown`.
+    #[schema(nullable = false)]
+    html: Option<String>,
+    /// Markdown in place of HTML.
+    #[schema(nullable = false)]
+    markdown: Option<String>,
+    /// What to do about secrets and personal data in it: `off`, `warn` or `block`.
+    #[schema(nullable = false, pattern = "^(off|warn|block)$", example = "warn")]
+    pii_check: Option<String>,
+}
+
+/// What publishing would say.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(example = json!({
+    "accepted": false, "code": "phishing_blocked",
+    "reasons": [{
+        "rule": "password_sent_to_other_site", "file": "index.html", "line": 41,
+        "why": "A password is sent to another site.", "fix": "Remove the field, or let the form do nothing."
+    }],
+    "warnings": [], "content_hash": "9c1f…"
+}))]
+pub(in crate::http) struct CheckJson {
+    accepted: bool,
+    /// The error that publishing would answer with; null when it would not.
+    code: Option<&'static str>,
+    /// Why it would be refused; strongest first, and empty when it would not.
+    reasons: Vec<ReasonJson>,
+    /// What the publisher should know in any case.
+    warnings: Vec<String>,
+    /// BLAKE3 over the paths and contents of all files: what an appeal allows is allowed by this.
+    content_hash: String,
+}
+
+/// Something that was found, and what would help.
+#[derive(Debug, Serialize, ToSchema)]
+pub(in crate::http) struct ReasonJson {
+    /// The name of the rule, which does not change.
+    rule: String,
+    /// The path inside the upload.
+    file: String,
+    /// From 1; null when it is about the file as a whole.
+    line: Option<u64>,
+    why: String,
+    fix: String,
+}
+
+impl From<Finding> for ReasonJson {
+    fn from(found: Finding) -> Self {
+        let Finding { rule, file, line, why, fix } = found;
+        Self { rule, file, line, why, fix }
+    }
+}
+
+impl From<DryRun> for CheckJson {
+    fn from(run: DryRun) -> Self {
+        Self {
+            accepted: run.code.is_none(),
+            code: run.code.map(Code::as_str),
+            reasons: run.checked.reasons.into_iter().map(ReasonJson::from).collect(),
+            warnings: run.checked.warnings,
+            content_hash: run.content_hash,
+        }
+    }
+}
+
+/// Check a page before publishing it
+///
+/// Says whether the page would be refused as phishing, for content that was taken down before or for secrets in it, with
+/// the reasons and what would help. Takes what `POST /sites` takes, or JSON, or the page itself. Needs no credential and
+/// stores nothing; what could not be published at all is refused as there.
+#[utoipa::path(
+    post, path = "/check", tag = "Sites", operation_id = "checkPage",
+    request_body(content(
+        (SiteUpload = "multipart/form-data"), (CheckBody = "application/json"), (String = "text/html"), (String = "text/markdown"),
+    )),
+    responses((status = 200, description = "What publishing would say", body = CheckJson)),
+    security(()),
+)]
+pub(super) async fn check(
+    State(state): State<ApiState>,
+    _asker: Asker,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Json<CheckJson>, ApiError> {
+    let (upload, options, _share) = read(&state, &headers, body).await?;
+    Ok(Json(state.app.check_upload(upload, options).await?.into()))
+}
+
+/// The page of a request, however it is wrapped. What it takes in memory is given back with the share.
+async fn read(state: &ApiState, headers: &HeaderMap, body: Body) -> Result<(Upload, UploadOptions, Share)> {
+    let limit = state.resolved.config.limits.upload_bytes;
+    let kind = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let kind = kind.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    let incoming = Incoming { state, headers, body };
+    match kind.as_str() {
+        "application/json" => {
+            // Escapes can double the size of a text.
+            let (bytes, share) = incoming.bytes(limit.saturating_mul(2), || too_large(limit)).await?;
+            let mut fields = Fields::new(json_object(&bytes)?);
+            let upload = document(&mut fields, limit)?;
+            Ok((upload, options(fields)?, share))
+        }
+        "text/html" | "text/markdown" => {
+            let (bytes, share) = incoming.bytes(limit, || too_large(limit)).await?;
+            let name = if kind == "text/html" { "index.html" } else { "index.md" };
+            let body = UploadBody::Memory(bytes);
+            let upload = Upload { filename: Some(name.to_owned()), content_type: Some(kind), body };
+            Ok((upload, UploadOptions::default(), share))
+        }
+        _ => {
+            let form = incoming.form().await?;
+            let fields = form.fields.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+            Ok((form.upload, UploadOptions::parse(fields)?, Share::default()))
+        }
+    }
+}
+
+/// The document that an object holds.
+pub(in crate::http) fn document(fields: &mut Fields, limit: u64) -> Result<Upload> {
+    let (html, markdown) = (fields.optional_text("html")?, fields.optional_text("markdown")?);
+    let size = html.as_ref().or(markdown.as_ref()).map_or(0, String::len);
+    let upload = match (html, markdown) {
+        (Some(html), None) => Upload::html(html),
+        (None, Some(text)) => Upload::markdown(text),
+        (Some(_), Some(_)) | (None, None) => {
+            return Err(Error::new(Code::InvalidField, "Send exactly one of `html` and `markdown`."));
+        }
+    };
+    check_size(size as u64, limit)?;
+    Ok(upload)
+}
+
+/// What else an object says. The other words of an upload change nothing about its content.
+fn options(mut fields: Fields) -> Result<UploadOptions> {
+    // What `POST /publish` takes may be sent here as it is.
+    fields.optional_text("filename")?;
+    let chosen = fields.upload_options()?;
+    let mut options =
+        UploadOptions::parse(chosen.iter().map(|(name, value)| (name.as_str(), value.as_str())))?;
+    options.warnings.extend(fields.warnings());
+    Ok(options)
+}

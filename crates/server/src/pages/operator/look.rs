@@ -1,0 +1,56 @@
+//! A safe look at content on an operator's page: the part that cases and appeals have in common. The page that holds it is
+//! answered with `framing`, so that the frame leads nowhere else.
+
+use crate::pages::Size;
+use dropleaf_app::Look;
+use dropleaf_core::finding::Finding;
+
+/// A look, and how the page that holds it is asked for another file.
+#[derive(Debug, Clone)]
+pub struct Seen {
+    pub look: Look,
+    /// The address of the page; `?file=…` is added to it, or `&file=…`.
+    pub here: String,
+}
+
+impl Seen {
+    /// What the frame of the page may show.
+    pub fn within(&self) -> Option<&str> {
+        self.look.frame.as_ref().map(|frame| frame.within.as_str())
+    }
+
+    pub fn at(&self, file: &str) -> String {
+        let mark = if self.here.contains('?') { '&' } else { '?' };
+        let name: String = form_urlencoded::byte_serialize(file.as_bytes()).collect();
+        format!("{}{mark}file={name}", self.here)
+    }
+
+    /// Where a finding stands in its source.
+    pub fn place(&self, finding: &Finding) -> String {
+        let line = finding.line.unwrap_or(1);
+        if finding.file == self.look.file {
+            format!("#line-{line}")
+        } else {
+            format!("{}#line-{line}", self.at(&finding.file))
+        }
+    }
+
+    pub fn size(&self, path: &str) -> Size {
+        let file = self.look.files.iter().find(|file| file.path == path);
+        Size(file.map_or(0, |file| file.size_bytes))
+    }
+
+    /// Why there is no frame.
+    pub fn without_frame(&self) -> &'static str {
+        match self.look.kind.as_str() {
+            "e2e" => {
+                "The page is end-to-end encrypted. Only who has its whole link can read it: nobody here can look, and no \
+                 check was made. Decide by what is reported and by who published it."
+            }
+            "pdf" => {
+                "A PDF cannot be shown without the programs that may run in it. What can be said of it stands below."
+            }
+            _ => "This file is not a page. Its source stands below if it is text.",
+        }
+    }
+}

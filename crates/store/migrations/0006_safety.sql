@@ -1,0 +1,79 @@
+-- Safety of content: suspended accounts, what became of reports, sealed evidence, unwanted content, appeals.
+
+ALTER TABLE accounts ADD COLUMN suspended_at BIGINT;
+ALTER TABLE accounts ADD COLUMN suspended_reason TEXT;
+
+-- How a report was closed: taken_down or dismissed.
+ALTER TABLE reports ADD COLUMN outcome TEXT;
+CREATE INDEX reports_closed ON reports(closed_at, created_at, id) WHERE closed_at IS NOT NULL;
+
+CREATE INDEX audit_by_subject ON audit(subject, at);
+
+-- What is kept of a page that was taken down: one sealed archive, for a while.
+CREATE TABLE evidence (
+  site_id     TEXT PRIMARY KEY,
+  -- The bundle that holds the archive; gone when it is erased.
+  bundle_id   TEXT,
+  size_bytes  BIGINT NOT NULL,
+  created_at  BIGINT NOT NULL,
+  erase_after BIGINT NOT NULL,
+  erased_at   BIGINT
+);
+CREATE INDEX evidence_to_erase ON evidence(erase_after) WHERE bundle_id IS NOT NULL;
+-- Pages that are hidden but whose content is not sealed yet.
+CREATE INDEX sites_to_seal ON sites(ended_at) WHERE state = 'taken_down' AND purged_at IS NULL;
+
+-- Content that was taken down and is not wanted again. Kept when the page itself is forgotten.
+CREATE TABLE unwanted (
+  id         TEXT PRIMARY KEY,
+  site_id    TEXT NOT NULL,
+  reason     TEXT NOT NULL,
+  created_at BIGINT NOT NULL
+);
+CREATE UNIQUE INDEX unwanted_by_site ON unwanted(site_id);
+-- What it is recognised by: a hash of all of it, or a sketch of one page.
+CREATE TABLE unwanted_marks (
+  unwanted_id TEXT NOT NULL REFERENCES unwanted(id),
+  position    BIGINT NOT NULL,
+  kind        TEXT NOT NULL,
+  mark        BYTEA NOT NULL,
+  PRIMARY KEY (unwanted_id, position)
+);
+
+-- Rises with every change of something that processes keep in memory as a whole.
+CREATE TABLE generations (
+  name  TEXT PRIMARY KEY,
+  value BIGINT NOT NULL
+);
+
+-- Content that an operator allowed, whatever the check says.
+CREATE TABLE allowed_content (
+  digest     BYTEA PRIMARY KEY,
+  appeal_id  TEXT,
+  reason     TEXT NOT NULL,
+  created_at BIGINT NOT NULL
+);
+
+-- A publisher asks the operator to look at a page that was refused.
+CREATE TABLE appeals (
+  id           TEXT PRIMARY KEY,
+  -- SHA-256 of the word that shows the publisher how it stands.
+  token_hash   BYTEA NOT NULL UNIQUE,
+  account_id   TEXT,
+  -- Keyed hash of the network it came from.
+  client       TEXT NOT NULL,
+  digest       BYTEA NOT NULL,
+  -- The content, until it is decided.
+  bundle_id    TEXT,
+  title        TEXT NOT NULL,
+  -- What the check said, as JSON.
+  reasons      TEXT NOT NULL,
+  comment      TEXT,
+  contact      TEXT,
+  state        TEXT NOT NULL,
+  answer       TEXT,
+  created_at   BIGINT NOT NULL,
+  decided_at   BIGINT
+);
+CREATE INDEX appeals_open ON appeals(created_at, id) WHERE state = 'open';
+CREATE UNIQUE INDEX appeals_once ON appeals(digest) WHERE state = 'open';
