@@ -1,6 +1,6 @@
 # Thin on purpose: scripts/ does the work.
 .DEFAULT_GOAL := help
-.PHONY: help run test check e2e torture fuzz bench generate eval-phishing bench-phishing
+.PHONY: help run test check e2e torture fuzz bench generate eval-phishing bench-phishing eval-honest
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -45,3 +45,8 @@ eval-phishing: ## recall, false alarms and speed of the phishing check; PHISHING
 
 bench-phishing: ## time against size of the phishing check, on input made to be slow
 	cargo run --release --locked -q -p dropleaf-content --example bench_phishing
+
+HONEST_PAGES ?= target/honest-pages
+eval-honest: ## honest pages made with common tools (several minutes, needs the package registries), and what the check says of them
+	scripts/phishing-tool-pages $(HONEST_PAGES)
+	cargo run --release --locked -q -p dropleaf-content --example eval_phishing -- --argued docs/phishing.md --check $(HONEST_PAGES)/pages/*

@@ -2,6 +2,7 @@
 
 import base64
 
+import neighbours
 from layouts import centred, plain, table_layout, with_nav
 
 BOT = "https://api.telegram.org/bot000000:INVALID/sendMessage"
@@ -285,6 +286,6 @@ def kits():
 
 def pages():
     made = []
-    for part in (logins, lures, wallets, networks, without_forms, hidden, disguised, kits):
+    for part in (logins, lures, wallets, networks, without_forms, hidden, disguised, kits, neighbours.harvest):
         made.extend(part())
     return made

@@ -5,10 +5,12 @@ import honest_forms
 import honest_money
 import honest_reading
 import honest_screens
+import neighbours
 
 
 def pages():
     made = []
     for part in (honest_reading, honest_screens, honest_forms, honest_money):
         made.extend(part.pages())
+    made.extend(neighbours.honest())
     return made

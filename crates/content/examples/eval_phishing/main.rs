@@ -1,11 +1,16 @@
 //! Measures the phishing check: `eval_phishing [--facts FILE] [--fixtures DIR] [--list] [--hits]`.
-//! Prints recall and false alarms per category, with and without the rules about destinations. The speed is measured by `bench_phishing`.
+//! Prints recall and false alarms per category, with and without the rules about destinations. The speed is
+//! measured by `bench_phishing`.
+//! `eval_phishing [--blind] [--every] [--argued FILE] --check PATH…` checks the pages of files and folders instead, and
+//! fails if one is refused that FILE does not argue; `--blind` leaves out the rules about destinations.
 
 mod facts;
 mod fixtures;
+mod paths;
 mod tally;
 
 use std::path::{Path, PathBuf};
+use std::process::ExitCode;
 
 use dropleaf_content::phishing::{File, Rules, Verdict, check};
 
@@ -32,6 +37,10 @@ struct Options {
     fixtures: Option<PathBuf>,
     list: bool,
     hits: bool,
+    blind: bool,
+    every: bool,
+    argued: Option<PathBuf>,
+    check: Vec<PathBuf>,
 }
 
 fn options() -> Options {
@@ -43,14 +52,28 @@ fn options() -> Options {
             "--fixtures" => options.fixtures = arguments.next().map(PathBuf::from),
             "--list" => options.list = true,
             "--hits" => options.hits = true,
+            "--blind" => options.blind = true,
+            "--every" => options.every = true,
+            "--argued" => options.argued = arguments.next().map(PathBuf::from),
+            "--check" => options.check = arguments.by_ref().map(PathBuf::from).collect(),
             other => eprintln!("unknown argument {other}"),
         }
     }
     options
 }
 
-fn main() -> std::io::Result<()> {
+fn main() -> std::io::Result<ExitCode> {
     let options = options();
+    if options.check.is_empty() {
+        measure(&options)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let rules = if options.blind { Rules::builtin().without('B') } else { Rules::builtin() };
+    let request = paths::Request { paths: options.check, argued: options.argued, every: options.every };
+    Ok(if paths::run(&request, &rules)? { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+fn measure(options: &Options) -> std::io::Result<()> {
     let default = Path::new(env!("CARGO_MANIFEST_DIR")).join("phishing/fixtures");
     let fixtures = fixtures::read(options.fixtures.as_deref().unwrap_or(&default))?;
     let facts = if let Some(path) = &options.facts {

@@ -37,7 +37,13 @@ impl Place {
         // "Sign in with X" offers another way in; "sign in with your X account" claims to be it.
         let led = ends_with(&rules.leads, before);
         if !led && ends_with(&rules.withs, before) {
-            return Evidence::OtherWayIn;
+            // As a heading over the page's own fields it is what the fields are for.
+            let headed = self.is_in(zone::HEADING) && !self.is_in(zone::LINK | zone::BUTTON);
+            let claims = headed && !self.ordinary && !self.at_tills && after.is_empty();
+            return if claims { Evidence::Claim(Rule::BrandHeading) } else { Evidence::OtherWayIn };
+        }
+        if is_under(before, after) {
+            return Evidence::Mention;
         }
         if !led && ends_with(&rules.besides, before) && !self.is_in(zone::TITLE) {
             return Evidence::Mention;
@@ -80,7 +86,8 @@ impl Place {
         }
         if self.ordinary || self.at_tills {
             let tailed = begins_with(&rules.account_tails, after);
-            return signs_in && (tailed || (self.at_tills && self.is_in(zone::HEADING)));
+            let whole = self.at_tills && (after.is_empty() || self.is_in(zone::HEADING));
+            return signs_in && (tailed || whole);
         }
         // Some spellings end in "account" themselves.
         let whole = ends_with(&rules.account_tails, &text[self.found.start..self.found.end]);
@@ -124,6 +131,25 @@ pub(crate) fn ends_with(words: &Words<()>, line: &[u8]) -> bool {
 fn begins_with(words: &Words<()>, line: &[u8]) -> bool {
     let line = line.strip_prefix(b"'s ").unwrap_or(line);
     words.find(&line[..line.len().min(32)]).next().is_some_and(|found| found.start == 0)
+}
+
+/// Whether the name is part of the address of a site that somebody else has there: `site.name.io`.
+fn is_under(before: &[u8], after: &[u8]) -> bool {
+    let own = [
+        &b"www"[..],
+        b"login",
+        b"account",
+        b"accounts",
+        b"signin",
+        b"secure",
+        b"auth",
+        b"id",
+        b"my",
+        b"mail",
+    ];
+    let Some(host) = before.strip_suffix(b".").filter(|_| after.starts_with(b".")) else { return false };
+    let start = host.iter().rposition(|byte| !byte.is_ascii_alphanumeric()).map_or(0, |at| at + 1);
+    start < host.len() && !own.contains(&&host[start..])
 }
 
 fn is_notice(before: &[u8]) -> bool {

@@ -25,6 +25,7 @@ pub(crate) mod zone {
 /// Texts beyond this are not looked at: nobody reads eight million letters before signing in.
 pub(crate) const MOST_TEXT: usize = 8 << 20;
 const MOST_USES: usize = 5000;
+const MOST_FILES: usize = 500;
 
 #[derive(Debug, Default)]
 pub(crate) struct Facts {
@@ -40,6 +41,8 @@ pub(crate) struct Facts {
     pub(crate) links: usize,
     pub(crate) dead_links: usize,
     pub(crate) uses: Vec<Use>,
+    /// Names of the files of pictures that say nothing else.
+    pub(crate) files: Vec<(String, usize)>,
     pub(crate) sends: Vec<(Target, usize)>,
     pub(crate) marks: BTreeMap<Mark, usize>,
     /// Paths of scripts that the page loads, and where it does.
@@ -151,6 +154,12 @@ impl Facts {
         let start = self.zones[place].0;
         let end = self.zones.get(place + 1).map_or(self.text.len(), |(end, _)| *end);
         std::str::from_utf8(&self.text.bytes[start..end]).unwrap_or_default().trim()
+    }
+
+    pub(crate) fn add_file(&mut self, name: String, at: usize) {
+        if self.files.len() < MOST_FILES {
+            self.files.push((name, at));
+        }
     }
 
     pub(crate) fn add_use(&mut self, used: Use) {

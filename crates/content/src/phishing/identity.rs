@@ -29,6 +29,8 @@ pub(crate) struct Said {
 
 const MOST_NAMES: usize = 64;
 const MOST_TIMES: u32 = 64;
+/// So many files of one site make a page a part of it.
+const OWN_FILES: u32 = 4;
 
 pub(crate) fn said(facts: &Facts, rules: &Rules) -> Said {
     let mut said = Said::default();
@@ -79,6 +81,7 @@ pub(crate) fn said(facts: &Facts, rules: &Rules) -> Said {
         }
     }
     assets(&mut said, facts, rules);
+    pictures(&mut said, facts, rules);
     said.settle();
     said
 }
@@ -113,6 +116,12 @@ impl Said {
     pub(crate) fn count(&self, topic: Topic) -> usize {
         self.topics.get(&topic).map_or(0, Vec::len)
     }
+
+    /// How many different things are said of a topic: a slideshow repeats itself, an alarm does not only.
+    pub(crate) fn variety(&self, topic: Topic, facts: &Facts) -> usize {
+        let places = self.topics.get(&topic).map(Vec::as_slice).unwrap_or_default();
+        places.iter().map(|(start, end)| &facts.text.bytes[*start..*end]).collect::<BTreeSet<_>>().len()
+    }
 }
 
 fn name(said: &mut Said, rule: Rule, brand: u16, found: Found<Phrase>, facts: &Facts, rules: &Rules) {
@@ -136,6 +145,7 @@ fn body_start(facts: &Facts) -> usize {
 /// Files and account pages of a brand, or of a site whose name stands in the title.
 fn assets(said: &mut Said, facts: &Facts, rules: &Rules) {
     let title = squeezed(facts.first_in(zone::TITLE)) + &squeezed(facts.first_in(zone::HEADING));
+    let mut own: BTreeMap<&str, (u32, usize)> = BTreeMap::new();
     for used in &facts.uses {
         let Target::Host(host, kind) = &used.target else { continue };
         let counts = match used.kind {
@@ -147,8 +157,18 @@ fn assets(said: &mut Said, facts: &Facts, rules: &Rules) {
             Some(HostKind::Brand(brand)) if counts => {
                 add(said, Rule::BrandAssets, &rules.brands[usize::from(*brand)].name, used.at);
             }
-            None if counts && is_named(host, &title) => add(said, Rule::BrandText, host, used.at),
+            None if counts && is_named(host, &title) => {
+                add(said, Rule::BrandText, host, used.at);
+                let (times, _) = own.entry(host).or_insert((0, used.at));
+                *times += u32::from(used.kind == UseKind::Asset);
+            }
             _ => {}
+        }
+    }
+    // A page that is called after the site it takes its files from is that site's page.
+    for (host, (times, at)) in own {
+        if times >= OWN_FILES {
+            add(said, Rule::BrandAssets, host, at);
         }
     }
     if let Some((at, address)) = &facts.copied
@@ -159,6 +179,25 @@ fn assets(said: &mut Said, facts: &Facts, rules: &Rules) {
             _ => host,
         };
         add(said, Rule::BrandAssets, &name, *at);
+    }
+}
+
+/// The sign of one brand in a file that is called after it. Several such files are a row of ways to sign in or pay.
+fn pictures(said: &mut Said, facts: &Facts, rules: &Rules) {
+    let mut found: BTreeMap<u16, usize> = BTreeMap::new();
+    for (name, at) in &facts.files {
+        for word in rules.phrases.find(name.as_bytes()) {
+            if let Phrase::Brand { brand, ordinary: false } = word.of
+                && (word.start, word.end) == (0, name.len())
+            {
+                found.entry(brand).or_insert(*at);
+            }
+        }
+    }
+    if let [(brand, at)] = found.into_iter().collect::<Vec<_>>()[..]
+        && !rules.brands[usize::from(brand)].at_tills
+    {
+        add(said, Rule::BrandPicture, &rules.brands[usize::from(brand)].name, at);
     }
 }
 

@@ -25,7 +25,7 @@ pub(crate) fn lures(facts: &Facts, said: &Said, hits: &mut Vec<Hit>) {
     {
         hits.push(hit(Rule::CommandLure, at, String::new()));
     }
-    let alarms = said.count(Topic::Alarm);
+    let alarms = said.variety(Topic::Alarm, facts);
     if short
         && alarms >= 2
         && let Some(phone) = facts.phone.or_else(|| phone_in(facts))

@@ -40,7 +40,14 @@ impl Reader<'_> {
         for text in ["alt", "title"].iter().filter_map(|name| tag.get(name)) {
             self.facts.add_aside(text, at, zone::PICTURE);
         }
-        self.asset(tag.get("src").or(tag.get("xlink:href")).or(tag.get("href")), at);
+        let source = tag.get("src").or(tag.get("xlink:href")).or(tag.get("href"));
+        let named = tag.get("alt").is_some_and(|text| !is_general(text));
+        if let Some(file) = source.filter(|_| !named && self.zones & (zone::LINK | zone::BUTTON) == 0)
+            && let Some(name) = file_name(file)
+        {
+            self.facts.add_file(name, at);
+        }
+        self.asset(source, at);
     }
 
     pub(crate) fn asset(&mut self, address: Option<&str>, at: usize) {
@@ -92,6 +99,24 @@ impl Reader<'_> {
             script::data_address(address, at, self.origin, self.facts, self.rules);
         }
     }
+}
+
+/// The name of a picture that does not say what it shows.
+fn is_general(text: &str) -> bool {
+    let text = text.trim().to_ascii_lowercase();
+    text.is_empty()
+        || matches!(text.as_str(), "logo" | "image" | "img" | "icon" | "brand" | "picture" | "company logo")
+}
+
+/// The words of the name of a picture's file, if it is short enough to have been given by a person.
+fn file_name(address: &str) -> Option<String> {
+    let path = address.split(['?', '#']).next().unwrap_or_default();
+    let name = path.rsplit('/').next().unwrap_or(path);
+    let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
+    let words = stem.replace(['-', '_', '.'], " ").replace("%20", " ").to_ascii_lowercase();
+    let words = words.replace("logotype", " ").replace("logo", " ").replace("icon", " ");
+    let name = words.trim();
+    (!starts_with(address, "data:") && (2..24).contains(&name.len())).then(|| name.to_owned())
 }
 
 fn starts_with(text: &str, start: &str) -> bool {

@@ -137,7 +137,11 @@ fn names(said: &Said, asked: &Asked, facts: &Facts, rules: &Rules, hits: &mut Ve
     let till = |name: &str| at_till && rules.brands.iter().any(|brand| brand.at_tills && brand.name == name);
     for (rule, name, at) in &said.names {
         // A title about a brand is not a title of the brand.
-        let mild = *rule == Rule::BrandInTitle && (said.about || till(name));
+        let mild = match rule {
+            Rule::BrandInTitle => said.about || till(name),
+            Rule::BrandAssets => till(name),
+            _ => false,
+        };
         let rule = if mild { Rule::BrandText } else { *rule };
         hits.push(Hit { rule, at: *at, detail: name.clone() });
     }

@@ -19,11 +19,14 @@ const LONGEST_OWN: usize = 256 << 10;
 const ADDRESS_WITHIN: usize = 48;
 const LONGEST_ADDRESS: usize = 512;
 const MOST_ADDRESSES: usize = 20_000;
+/// Names of what a person typed, in the query of an address.
+const TYPED: [&str; 8] = ["pass", "pwd", "email", "login", "card", "otp", "cvv", "phrase"];
 
 pub(crate) fn read(text: &str, at: usize, depth: u8, facts: &mut Facts, rules: &Rules) {
     let file = depth == 0;
     facts.work += text.len();
     let (mut unpacks, mut codes, mut shows, mut secret) = (false, false, false, false);
+    let mut typed = None;
     for (mark, start, end) in rules.script.find(text) {
         let place = if file { at + start } else { at };
         match mark {
@@ -34,9 +37,20 @@ pub(crate) fn read(text: &str, at: usize, depth: u8, facts: &mut Facts, rules: &
                 {
                     facts.work += LONGEST_ADDRESS;
                     let target = rules.hosts.target(&address);
-                    if target != Target::Nowhere && facts.sends.len() < 500 {
+                    // Libraries bring addresses of their own along: for counters, mail links, lists of icons.
+                    let local = matches!(target, Target::ServerScript(_) | Target::Mail);
+                    let known = local && !*typed.get_or_insert_with(|| takes_what_is_typed(text));
+                    if target != Target::Nowhere && !known && facts.sends.len() < 500 {
                         facts.sends.push((target, place));
                     }
+                }
+            }
+            Mark::Address => {
+                facts.addresses += 1;
+                if facts.addresses <= MOST_ADDRESSES
+                    && let Some(target) = appended_to(text, start, facts, rules)
+                {
+                    facts.sends.push((target, place));
                 }
             }
             Mark::Unpack => unpacks = true,
@@ -49,6 +63,8 @@ pub(crate) fn read(text: &str, at: usize, depth: u8, facts: &mut Facts, rules: &
                     facts.hidden_field.get_or_insert(at);
                 }
             }
+            // Frameworks name every event there is.
+            Mark::Lock if text.len() > LONGEST_OWN => {}
             other => facts.mark(other, place),
         }
     }
@@ -81,6 +97,25 @@ pub(crate) fn read(text: &str, at: usize, depth: u8, facts: &mut Facts, rules: &
             facts.add_aside(&literal.text, place, zone::SCRIPT);
         }
     }
+}
+
+/// Whether a script that could be the page's own handles fields.
+fn takes_what_is_typed(text: &str) -> bool {
+    let words = [
+        "pass",
+        "Pass",
+        "PASS",
+        "pwd",
+        "serialize",
+        "FormData",
+        "login",
+        "user",
+        "cvv",
+        "otp",
+        "email",
+        "card",
+    ];
+    text.len() <= LONGEST_OWN && words.iter().any(|word| text.contains(word))
 }
 
 /// Text that came out of a packing: a page, or more script.
@@ -159,4 +194,22 @@ fn address_after(text: &str, from: usize, mark: Mark) -> Option<String> {
     matches!(first.to_ascii_uppercase().as_str(), "POST" | "GET" | "PUT")
         .then(|| literals.next())?
         .map(|second| second.text)
+}
+
+/// Where an address leads whose last part is to be filled in: `"https://host/?password=" + value`.
+fn appended_to(text: &str, quote: usize, facts: &mut Facts, rules: &Rules) -> Option<Target> {
+    let mut end = (quote + LONGEST_ADDRESS).min(text.len());
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    let address = Literals::new(&text[..end], quote).next()?.text;
+    facts.work += address.len();
+    let (_, query) = address.split_once('?')?;
+    let query = query.split("${").next().unwrap_or_default().to_ascii_lowercase();
+    let name = query.strip_suffix('=')?.rsplit('&').next().unwrap_or_default();
+    match rules.hosts.target(&address) {
+        target @ Target::Address(_) => Some(target),
+        target @ Target::Host(..) => TYPED.iter().any(|word| name.contains(word)).then_some(target),
+        _ => None,
+    }
 }

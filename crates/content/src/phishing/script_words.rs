@@ -10,6 +10,8 @@ pub(crate) enum Mark {
     Send,
     /// `open(method, address)`.
     Open,
+    /// The beginning of a literal that is an address.
+    Address,
     /// A host that collects, by its place in the list.
     Host(u16),
     Unpack,
@@ -81,6 +83,7 @@ fn mark_of(section: &str) -> Option<Mark> {
     Some(match section {
         "send" => Mark::Send,
         "open" => Mark::Open,
+        "address" => Mark::Address,
         "unpack" => Mark::Unpack,
         "char-codes" => Mark::CharCodes,
         "markup" => Mark::Markup,
