@@ -51,8 +51,10 @@ pub fn exit_code(error: &anyhow::Error) -> ExitCode {
 async fn with_app<T>(config: Config, act: impl AsyncFnOnce(&App) -> Result<T>) -> Result<T> {
     tls::install_provider();
     let port = Listen::parse(&config.listen)?.port;
-    let app = startup::open_app(&config.resolve(port)?).await?;
-    let outcome = act(&app).await;
+    // Boxed: every command holds one of these.
+    let opened = Box::pin(async { anyhow::Ok(startup::open_app(&config.resolve(port)?).await?) });
+    let app = opened.await?;
+    let outcome = Box::pin(act(&app)).await;
     app.close().await;
     outcome
 }

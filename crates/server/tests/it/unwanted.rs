@@ -27,12 +27,12 @@ she owns the weaver's house, writes Marta. There is no risk at all, says the kee
 letter to yourself and to the friends you trust most.</p>
 </body></html>"#;
 
-const HONEST: &str = r#"<!doctype html><html><head><title>Harbour report</title></head><body><h1>Harbour report</h1>
+const HONEST: &str = r"<!doctype html><html><head><title>Harbour report</title></head><body><h1>Harbour report</h1>
 <p>The harbour moved four hundred tonnes of timber in October, a little more than in the year before. Salted fish fell by a
 tenth because of the storms in the second week. Two boats are in repair; the lighthouse has a new lamp. The council meets on the
 first Monday of the month to talk about the price of berths and about the ice, which is expected early this winter. Members
 of the fishing club pay as they did last year. The weaver's house is for rent; ask at the office in the lower town.</p>
-</body></html>"#;
+</body></html>";
 
 fn text<'a>(site: &'a Value, field: &str) -> &'a str {
     site[field].as_str().unwrap()
@@ -84,8 +84,16 @@ async fn every_door_refuses_it() {
         let ticket = client.give("create_upload", json!({"file": "a.html"})).await;
         let mine = node.publish(Form::file("a.html", HONEST)).await;
         let copy = node.publish(Form::file("a.html", SCAM)).await;
+        let deleted = node.publish(Form::file("a.html", SCAM)).await;
+        node.delete(&site_path(&deleted)).key(&node.key).send().await.expect(200);
+        let turned = node.publish(Form::file("a.html", SCAM)).await;
+        let put = node.put(&site_path(&turned)).key(&node.key).form(Form::file("a.html", HONEST));
+        put.send().await.expect(200);
         taken_down(node).await;
         let code = "content_blocked";
+        node.post(&format!("{}/restore", site_path(&deleted))).key(&node.key).send().await.refused(422, code);
+        let back = node.post(&format!("{}/rollback", site_path(&turned))).key(&node.key);
+        back.json(&json!({"version": 1})).send().await.refused(422, code);
         let put = node.put(&site_path(&mine)).key(&node.key).form(Form::file("a.html", SCAM));
         put.send().await.refused(422, code);
         node.post("/sites").form(Form::file("a.html", SCAM)).send().await.refused(422, code);
