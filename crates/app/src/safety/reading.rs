@@ -44,24 +44,27 @@ impl Reading {
         let mut reading = Self { digest: bundle.digest(), pii, ..Self::default() };
         let rules = settings.rules.rules();
         let is_readable = bundle.kind != Kind::E2e;
-        if let Some(unwanted) = unwanted {
-            let texts = Texts::of_pages(bundle).map_err(Error::internal)?;
-            let likeness = if settings.phishing_check && is_readable {
-                let (verdict, likeness) = likeness::check_and_compare(&texts, rules);
-                reading.take(verdict);
-                likeness
-            } else {
-                likeness::of_texts(&texts, rules)
-            };
-            reading.unwanted = unwanted.find(&likeness);
-        } else if settings.phishing_check && is_readable {
-            reading.take(phishing::check_bundle(bundle, rules).map_err(Error::internal)?);
-        }
-        if !is_readable {
+        if !is_readable && unwanted.is_none() {
             return Ok(reading);
         }
-        if pii != PiiCheck::Off {
-            reading.secrets = secrets::find_in_bundle(bundle).map_err(Error::internal)?;
+        // Read once for everybody who looks.
+        let reads_secrets = is_readable && pii != PiiCheck::Off;
+        let texts = if reads_secrets { Texts::of(bundle) } else { Texts::of_pages(bundle) };
+        let texts = texts.map_err(Error::internal)?;
+        match (unwanted, settings.phishing_check && is_readable) {
+            (Some(unwanted), true) => {
+                let (verdict, likeness) = likeness::check_and_compare(&texts, rules);
+                reading.take(verdict);
+                reading.unwanted = unwanted.find(&likeness);
+            }
+            (Some(unwanted), false) => {
+                reading.unwanted = unwanted.find(&likeness::of_texts(&texts, rules));
+            }
+            (None, true) => reading.take(phishing::check(&texts.files(), rules)),
+            (None, false) => {}
+        }
+        if reads_secrets {
+            reading.secrets = secrets::find_in_texts(&texts);
         }
         reading.question = match settings.checker {
             Some(set) => Some(question(bundle, set.sends_content).map_err(Error::internal)?),
@@ -96,7 +99,7 @@ impl Reading {
     }
 
     pub(crate) fn content_hash(&self) -> String {
-        self.digest.iter().fold(String::with_capacity(64), |text, byte| format!("{text}{byte:02x}"))
+        blake3::Hash::from_bytes(self.digest).to_hex().to_string()
     }
 }
 

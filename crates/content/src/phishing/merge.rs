@@ -4,7 +4,7 @@
 use super::facts::{Facts, Field, MOST_TEXT};
 
 /// What a page always gets of a script, however much other pages got.
-const AT_LEAST: usize = 16;
+const AT_LEAST: usize = 4;
 /// What a field or an address weighs beside its words.
 const ITEM_BYTES: usize = 256;
 const MOST_SENDS: usize = 500;
@@ -71,7 +71,7 @@ impl Facts {
             form: field.form.map(|form| first_form + form),
             ..field.clone()
         }));
-        self.work += bulk;
+        self.work += if whole { bulk } else { AT_LEAST * ITEM_BYTES };
     }
 
     fn add_texts(&mut self, script: &Self, at: usize) -> usize {

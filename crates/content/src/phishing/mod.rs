@@ -1,6 +1,7 @@
 //! Whether an upload would harvest secrets: passwords, cards, codes, recovery phrases. Pure: it reads the files of a
 //! page, follows nothing outside them, and says what it found and what would help (Spec §1.9, §7).
 
+mod attributes;
 mod character_references;
 mod claims;
 mod controls;

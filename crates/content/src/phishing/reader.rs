@@ -1,5 +1,6 @@
 //! Reads a page once and gathers its facts: what a person would see, could fill in, and where that would go.
 
+use super::attributes::hides;
 use super::elements::{Element, Name};
 use super::facts::{Facts, zone};
 use super::rules::Rules;
@@ -174,17 +175,6 @@ impl Reader<'_> {
         self.handlers(tag, at);
     }
 
-    /// Scripts in attributes.
-    fn handlers(&mut self, tag: &Tag<'_>, at: usize) {
-        for (name, value) in &tag.attributes {
-            let starts_on = name.len() > 3 && name.as_bytes()[..2].eq_ignore_ascii_case(b"on");
-            if starts_on && value.len() > 6 {
-                let code = crate::entities::decode(value);
-                script::read(&code, at, self.origin.depth, self.facts, self.rules);
-            }
-        }
-    }
-
     fn close(&mut self, name: Name) {
         if self.hidden.as_ref().is_some_and(|(open, _)| *open == name) {
             self.hidden = None;
@@ -244,11 +234,4 @@ impl Reader<'_> {
             _ => {}
         }
     }
-}
-
-fn hides(style: &str) -> bool {
-    let style: String = style.chars().filter(|c| !c.is_whitespace()).collect::<String>().to_ascii_lowercase();
-    ["display:none", "font-size:0", "visibility:hidden", "opacity:0;"]
-        .iter()
-        .any(|hiding| style.contains(hiding))
 }

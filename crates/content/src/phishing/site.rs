@@ -24,7 +24,7 @@ pub(crate) enum Kind {
 }
 
 /// What scripts may add to pages, all together.
-const MOST_MERGED: usize = 48 << 20;
+const MOST_MERGED: usize = 8 << 20;
 /// What is held of texts that scripts had packed, all together.
 const MOST_HELD: usize = 32 << 20;
 
