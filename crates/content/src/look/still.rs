@@ -1,6 +1,6 @@
 //! A copy of a page that does not make a browser knock elsewhere. A policy keeps scripts, forms and loads away; but it has
-//! no say in `<link rel=preconnect>` and its kin, and browsers connect for a frame before they find that it is forbidden. So
-//! those are taken out of the text. The scan knows nothing of where in a document it is: no trick of nesting gets a tag past
+//! no say in `<link rel=preconnect>` and its kin, and browsers connect for a frame, or for a link that is pressed, before they
+//! find that it is forbidden. So those are taken out of the text. The scan knows nothing of where in a document it is: no trick of nesting gets a tag past
 //! it, and what it spoils by mistake is only looked at.
 
 /// What may stay of `<link>`; values are compared as they stand, so an entity in one is none of these.
@@ -20,7 +20,9 @@ pub fn still_html(text: &str) -> String {
         let len = part.iter().take_while(|b| !b.is_ascii_whitespace() && !b"/>".contains(b)).count();
         let (name, after) = rest.split_at(len);
         // What is cut off at the very end opens nothing.
-        let opens = is_frame(name) || (name.eq_ignore_ascii_case(b"link") && !is_kept(after));
+        let is = |other: &str| name.eq_ignore_ascii_case(other.as_bytes());
+        let opens =
+            is_frame(name) || (is("link") && !is_kept(after)) || ((is("a") || is("area")) && !stays(after));
         (opens && !after.is_empty()).then_some(0)
     })
 }
@@ -36,7 +38,8 @@ pub fn still_xml(text: &str) -> Option<String> {
         let ends = |b: &u8| b.is_ascii_whitespace() || b"/><=\"'".contains(b);
         let name = &rest[..rest.iter().take(FAR).position(ends).unwrap_or(rest.len().min(FAR))];
         let local = name.rsplit(|b| *b == b':').next().unwrap_or(name);
-        let opens = is_frame(local) || local.eq_ignore_ascii_case(b"link");
+        let opens =
+            is_frame(local) || local.eq_ignore_ascii_case(b"link") || local.eq_ignore_ascii_case(b"a");
         opens.then(|| name.len() - local.len())
     }))
 }
@@ -65,19 +68,38 @@ fn spoilt(text: &str, opens: impl Fn(&[u8]) -> Option<usize>) -> String {
 
 /// Whether the attributes that begin here say plainly that the link is one of those that only load.
 fn is_kept(bytes: &[u8]) -> bool {
+    // The first of its name counts, as in a browser.
+    let rel =
+        attributes(bytes).and_then(|all| all.into_iter().find(|(name, _)| name.eq_ignore_ascii_case(b"rel")));
+    rel.is_some_and(|(_, value)| {
+        let value = value.trim_ascii().to_ascii_lowercase();
+        KEPT.iter().any(|kept| kept.as_bytes() == value)
+    })
+}
+
+/// Whether they say plainly that a link leads to something beside the page, or nowhere.
+fn stays(bytes: &[u8]) -> bool {
+    let beside = |value: &[u8]| {
+        !value.starts_with(b"/")
+            && value.iter().all(|b| b.is_ascii_alphanumeric() || b"._-~/#?=%".contains(b))
+    };
+    let leads =
+        |name: &[u8]| name.to_ascii_lowercase().ends_with(b"href") || name.eq_ignore_ascii_case(b"ping");
+    attributes(bytes).is_some_and(|all| all.iter().all(|(name, value)| !leads(name) || beside(value)))
+}
+
+/// The attributes of a tag. None when it does not end within reach.
+fn attributes(bytes: &[u8]) -> Option<Vec<(&[u8], &[u8])>> {
     let mut rest = &bytes[..bytes.len().min(FAR)];
+    let mut all = Vec::new();
     loop {
         rest = rest.trim_ascii_start();
-        match rest.first() {
-            None | Some(b'>') => return false,
-            Some(b'/') => rest = &rest[1..],
-            Some(_) => {
+        match rest.first()? {
+            b'>' => return Some(all),
+            b'/' => rest = &rest[1..],
+            _ => {
                 let (name, value, after) = attribute(rest);
-                // The first of its name counts, as in a browser.
-                if name.eq_ignore_ascii_case(b"rel") {
-                    let value = value.trim_ascii().to_ascii_lowercase();
-                    return KEPT.iter().any(|kept| kept.as_bytes() == value);
-                }
+                all.push((name, value));
                 rest = after;
             }
         }
@@ -150,6 +172,30 @@ mod tests {
         let page = "<iframe src=//evil.example></iframe><FRAME src=x><object data=x>a</object><embed/src=x><frames><p>";
         let still = "<x-iframe src=//evil.example></x-iframe><x-FRAME src=x><x-object data=x>a</x-object><x-embed/src=x><frames><p>";
         assert_eq!(still_html(page), still);
+    }
+
+    #[test]
+    fn links_lead_beside_the_page_or_nowhere() {
+        for kept in [
+            "<a href=next.html>",
+            "<A HREF='sub/b.html?x=1#y'>",
+            "<a name=x>",
+            "<area href=''>",
+            "<abbr title=//x>",
+        ] {
+            assert_eq!(still_html(kept), kept);
+        }
+        for spoilt in [
+            "<a href=https://evil.example>",
+            "<a href=//evil.example>",
+            "<a href='&#104;ttps://evil.example'>",
+            "<a href='\\\\evil.example'>",
+            "<a href=x ping=//evil.example>",
+            "<a xlink:href=//evil.example>",
+            "<area href='java\tscript:x'>",
+        ] {
+            assert!(still_html(spoilt).starts_with("<x-a"), "{spoilt}");
+        }
     }
 
     #[test]
