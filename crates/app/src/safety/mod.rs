@@ -10,6 +10,7 @@ mod outside;
 mod reading;
 mod rule_book;
 mod settings;
+mod stored;
 mod unwanted;
 
 pub use checker::{Checker, CheckerSettings};

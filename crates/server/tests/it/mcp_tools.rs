@@ -9,6 +9,7 @@ use std::collections::BTreeSet;
 const TOOLS: [&str; 23] = [
     "publish_html",
     "update_site",
+    "check_page",
     "get_site",
     "get_content",
     "list_sites",

@@ -19,7 +19,7 @@ mod written;
 
 pub(super) use account::MeJson;
 pub(super) use api_keys::OkJson;
-pub(super) use check::{CheckJson, document};
+pub(super) use check::CheckJson;
 pub(super) use feedback::{FeedbackListJson, ResolvedJson};
 pub(super) use frame::{ApiError, Exchange, carry};
 pub(super) use home::designed;

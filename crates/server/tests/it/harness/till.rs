@@ -97,7 +97,7 @@ impl Till {
     }
 
     pub(crate) async fn page_request(&self, proof: Proof, html: &str) -> PayRequest {
-        let page = self.app.check_page(Upload::html(html.to_owned())).await.unwrap();
+        let page = self.app.check_page(Upload::html(html.to_owned()), None, true).await.unwrap();
         request(Order::Publish(page), proof, html)
     }
 

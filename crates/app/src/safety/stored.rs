@@ -1,0 +1,52 @@
+//! Content that is stored already and is to be shown again: judged as if it were published now.
+
+use super::Reading;
+use crate::app::App;
+use bytes::Bytes;
+use dropleaf_content::{self as content, Body, Encoding, Kind};
+use dropleaf_core::{Error, Result};
+
+impl App {
+    /// Refuses what may not be published any more, and says what its publisher should know about the rest.
+    pub(crate) async fn judge_stored(&self, bundle_id: &str) -> Result<Vec<String>> {
+        let reading = self.read_stored(bundle_id).await?;
+        self.judge(&reading).await
+    }
+
+    /// Reads a stored bundle, without a judgement.
+    pub(crate) async fn read_stored(&self, bundle_id: &str) -> Result<Reading> {
+        let bundle = self.texts_of_stored(bundle_id).await?;
+        let safety = self.settings.safety.clone();
+        let _turn = self.uploads.acquire().await.map_err(Error::internal)?;
+        tokio::task::spawn_blocking(move || Reading::of(&bundle, &safety, None))
+            .await
+            .map_err(Error::internal)?
+    }
+
+    /// A stored bundle with the bodies of its texts; those of other files, which nobody reads, are left out.
+    pub(crate) async fn texts_of_stored(&self, bundle_id: &str) -> Result<content::Bundle> {
+        let stored = self.store.find_bundle(bundle_id).await?;
+        let stored = stored.ok_or_else(|| Error::internal("a site points at a missing bundle"))?;
+        let kind = Kind::parse(&stored.kind).ok_or_else(|| Error::internal("a bundle of no known kind"))?;
+        let mut files = Vec::with_capacity(stored.files.len());
+        for file in stored.files {
+            let bytes = if kind != Kind::E2e && content::is_read(&file.path) {
+                self.store.blobs.read(&self.store.db, &file.blob_hash).await?
+            } else {
+                Bytes::new()
+            };
+            files.push(content::File {
+                mime: content::mime_of(&file.path),
+                hash: file.blob_hash,
+                size_bytes: u64::try_from(file.size_bytes).unwrap_or_default(),
+                body: Body::Packed { encoding: Encoding::Identity, bytes },
+                path: file.path,
+            });
+        }
+        // As they were when they were packed: the hash of the whole depends on it.
+        files.sort_by(|a, b| a.path.cmp(&b.path));
+        let size_bytes = files.iter().map(|file| file.size_bytes).sum();
+        let (title, warnings) = (String::new(), Vec::new());
+        Ok(content::Bundle { kind, title, entry: stored.entry, files, warnings, size_bytes })
+    }
+}
