@@ -1,6 +1,6 @@
 # Thin on purpose: scripts/ does the work.
 .DEFAULT_GOAL := help
-.PHONY: help run test check e2e torture fuzz bench generate eval-phishing
+.PHONY: help run test check e2e torture fuzz bench generate eval-phishing bench-phishing
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -40,4 +40,8 @@ generate: ## rewrite openapi/openapi.json, docs/errors.md, docs/configuration.md
 	UPDATE_GENERATED=1 cargo nextest run --locked --workspace --all-features drift
 
 eval-phishing: ## recall, false alarms and speed of the phishing check; PHISHING_FACTS=FILE adds labelled facts
-	cargo run --release --locked -q -p dropleaf-content --example eval_phishing -- --speed --facts "$(PHISHING_FACTS)"
+	cargo run --release --locked -q -p dropleaf-content --example eval_phishing -- --facts "$(PHISHING_FACTS)"
+	cargo run --release --locked -q -p dropleaf-content --example bench_phishing -- --brief
+
+bench-phishing: ## time against size of the phishing check, on input made to be slow
+	cargo run --release --locked -q -p dropleaf-content --example bench_phishing

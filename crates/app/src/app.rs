@@ -10,7 +10,7 @@ use crate::oauth::TokenRing;
 use crate::pages::Pages;
 use crate::passwords::Passwords;
 use crate::pay::{self, Facilitator, Locks, Market};
-use crate::safety::{Checker, Outside};
+use crate::safety::{Checker, Outside, UnwantedIndex};
 use crate::settings::Settings;
 use crate::throttle::Throttle;
 use crate::views::Views;
@@ -77,6 +77,7 @@ pub struct App {
     pub(crate) facilitator: Option<Arc<dyn Facilitator>>,
     pub(crate) market: Market,
     pub(crate) outside: Outside,
+    pub(crate) unwanted_index: UnwantedIndex,
     pub(crate) payment_locks: Locks,
     pub hosts: Hosts,
 }
@@ -107,6 +108,7 @@ impl App {
             facilitator,
             market: Market::default(),
             outside: Outside::new(checker),
+            unwanted_index: UnwantedIndex::default(),
             payment_locks: Locks::default(),
             store,
             clock,

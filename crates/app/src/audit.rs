@@ -27,6 +27,11 @@ impl App {
         tracing::info!(actor, act = act.as_str(), subject, "an operator acted");
     }
 
+    /// The newest lines that are older than this one.
+    pub async fn list_audit_before(&self, at: i64, id: &str, limit: i64) -> Result<Vec<Entry>> {
+        Ok(self.store.list_audit_before(at, id, limit).await?)
+    }
+
     /// The newest lines about one page, account, payment or appeal.
     pub async fn list_audit_of(&self, subject: &str, limit: i64) -> Result<Vec<Entry>> {
         Ok(self.store.list_audit_of(subject, limit).await?)

@@ -2,9 +2,10 @@
 
 use crate::app::App;
 use dropleaf_core::audit::Act;
-use dropleaf_core::report::{PER_NETWORK, Report, Said};
+use dropleaf_core::report::{Outcome, PER_NETWORK, Report, Said};
 use dropleaf_core::site::Site;
-use dropleaf_core::{Error, Result};
+use dropleaf_core::takedown::REASON_CHARACTERS;
+use dropleaf_core::{Error, Result, plain_text};
 use dropleaf_store::{DbError, counters, reports};
 use std::net::IpAddr;
 
@@ -40,6 +41,7 @@ impl App {
             site_id: site.id.clone(),
             said,
             created_at: now,
+            closed: None,
         };
         let mut stmts = Vec::new();
         if !self.is_exempt(ip) {
@@ -51,18 +53,25 @@ impl App {
         Ok(report)
     }
 
-    /// The newest reports.
-    pub async fn list_reports(&self, limit: i64) -> Result<Vec<ReportedPage>> {
-        let found = self.store.list_reports(limit).await?;
-        Ok(found
-            .into_iter()
-            .map(|listed| ReportedPage {
-                url: self.hosts.page_url(&listed.site_token),
-                state: listed.site_state.as_str(),
-                account_id: listed.account_id,
-                report: listed.report,
-            })
-            .collect())
+    /// The newest reports: those that wait, or all.
+    pub async fn list_reports(&self, open: bool, limit: i64) -> Result<Vec<ReportedPage>> {
+        let found = self.store.list_reports(open, limit).await?;
+        Ok(found.into_iter().map(|listed| self.reported(listed)).collect())
+    }
+
+    /// The reports that were dealt with last.
+    pub async fn list_closed_reports(&self, limit: i64) -> Result<Vec<ReportedPage>> {
+        let found = self.store.list_closed_reports(limit).await?;
+        Ok(found.into_iter().map(|listed| self.reported(listed)).collect())
+    }
+
+    fn reported(&self, listed: reports::Listed) -> ReportedPage {
+        ReportedPage {
+            url: self.hosts.page_url(&listed.site_token),
+            state: listed.site_state.as_str(),
+            account_id: listed.account_id,
+            report: listed.report,
+        }
     }
 
     /// Open reports gathered by page, the page with the newest first.
@@ -88,13 +97,14 @@ impl App {
         Ok(cases)
     }
 
-    /// Closes the open reports about a page that may stay.
-    pub async fn dismiss_reports(&self, actor: &str, site_id: &str) -> Result<()> {
+    /// Closes the open reports about a page that may stay; why may be left open.
+    pub async fn dismiss_reports(&self, actor: &str, site_id: &str, reason: &str) -> Result<()> {
         let now = self.now();
+        let reason = plain_text::optional("reason", Some(reason.to_owned()), REASON_CHARACTERS)?;
         let stmts = vec![
-            reports::close_first(site_id, now),
-            reports::close(site_id, now),
-            self.audited(actor, Act::DismissReports, site_id, None),
+            reports::close_first(site_id, Outcome::Dismissed, now),
+            reports::close(site_id, Outcome::Dismissed, now),
+            self.audited(actor, Act::DismissReports, site_id, reason),
         ];
         match self.store.commit(stmts).await {
             Ok(_) => {

@@ -162,6 +162,7 @@ impl App {
         let limits = self.settings.content.clone();
         let spool = self.settings.spool_dir.clone();
         let quick = upload.is_quick();
+        let unwanted = self.unwanted().await?;
         let work = move || {
             let source = match upload.body {
                 UploadBody::Memory(bytes) => content::Source::Memory(bytes),
@@ -179,7 +180,7 @@ impl App {
                 let found = content::Strict::of(&bundle).map_err(Error::internal)?;
                 Policy::of(&found, e2e)
             });
-            let reading = Reading::of(&bundle, &safety, pii_check)?;
+            let reading = Reading::compared(&bundle, &safety, pii_check, unwanted.as_deref())?;
             Ok((Prepared { bundle, policy: policy.transpose()?, strict }, reading))
         };
         if quick {

@@ -78,6 +78,8 @@ impl App {
         let now = self.now();
         let keep = self.settings.retention;
         let expired = self.expire(self.store.list_expired(now, BATCH).await?).await?;
+        self.settle_take_downs().await?;
+        self.erase_old_evidence().await?;
         let ended = self.store.list_purgeable(now - keep.restore, now - keep.unowned, BATCH).await?;
         let purged = self.purge(ended).await?;
         let mut old = vec![

@@ -1,8 +1,10 @@
-//! Taking a page down for abuse. It is gone for viewers at once and never comes back. Decisions §2.8, §6.3.
+//! Taking a page down for abuse. It is gone for viewers at once and never comes back; then its content is noted as unwanted
+//! and sealed (`evidence`). Decisions §2.8, §6.3.
 
 use crate::app::App;
 use crate::sites::TRIES;
 use dropleaf_core::audit::Act;
+use dropleaf_core::report::Outcome;
 use dropleaf_core::site::{Site, State};
 use dropleaf_core::takedown::Named;
 use dropleaf_core::{Error, Result, takedown};
@@ -29,17 +31,15 @@ impl App {
             if site.state == State::TakenDown {
                 return Ok(TakenDown { site, url, already: true });
             }
-            let erase = takedown::erases(&site);
-            let versions = if erase { self.store.list_versions(&site.id).await? } else { Vec::new() };
-            let (next, mut stmts) = self.ended(&site, State::TakenDown, erase);
-            stmts.push(reports::close(&site.id, self.now()));
+            let (next, mut stmts) = self.ended(&site, State::TakenDown, false);
+            stmts.push(reports::close(&site.id, Outcome::TakenDown, self.now()));
             stmts.push(self.audited(actor, Act::TakeDown, &site.id, Some(reason.clone())));
             match self.commit_site(stmts, Some(&site), &next).await {
                 Ok(()) => {
                     Self::log_act(actor, Act::TakeDown, &site.id);
-                    let bundles: Vec<_> = versions.iter().map(|version| version.bundle_id.clone()).collect();
-                    if erase {
-                        self.erase_now(&site.id, &bundles).await;
+                    // It is down; whatever of the rest does not succeed is for the sweep.
+                    if let Err(error) = self.settle_take_down(&next, false).await {
+                        tracing::warn!(%error, site = site.id, "the content could not be sealed yet");
                     }
                     return Ok(TakenDown { site: next, url, already: false });
                 }
@@ -50,7 +50,7 @@ impl App {
         Err(self.guard_error(DbError::Guard(sites::CHANGED), None))
     }
 
-    async fn find_meant(&self, name: &Named) -> Result<Option<Site>> {
+    pub(crate) async fn find_meant(&self, name: &Named) -> Result<Option<Site>> {
         match name {
             Named::Token(token) => Ok(self.store.find_site_by_token(token).await?),
             Named::Slug(slug) => Ok(self.store.find_site_by_slug(&slug.to_ascii_lowercase()).await?),

@@ -17,7 +17,7 @@ pub fn is_text(file: &File) -> bool {
 
 /// The text of a file of a bundle, as a browser would read it.
 pub fn text(file: &File) -> io::Result<String> {
-    text_of(file)
+    Ok(text_of(file)?.into_owned())
 }
 
 /// The addresses in all texts of a bundle, each once, at most so many.

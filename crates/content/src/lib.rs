@@ -14,6 +14,7 @@ mod glance;
 pub mod hostile;
 mod html;
 mod input;
+pub mod likeness;
 pub mod look;
 mod loose;
 mod markdown;
@@ -29,6 +30,7 @@ mod script_text;
 pub mod secrets;
 mod strict;
 mod text;
+mod texts;
 mod title;
 mod warnings;
 mod zip;
@@ -42,6 +44,7 @@ pub use markdown::typeset;
 pub use mime::{is_active, is_compressible, mime_of};
 pub use refusal::{Refusal, RefusalCode};
 pub use strict::{MOST_SCRIPTS, Strict};
+pub use texts::Texts;
 
 /// What a caller sent: the bytes and what was said about them.
 #[derive(Debug)]

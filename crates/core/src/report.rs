@@ -12,6 +12,26 @@ pub const CONTACT_CHARACTERS: usize = 254;
 
 words!(Reason: Phishing = "phishing", Malware = "malware", Illegal = "illegal", Harassment = "harassment", Other = "other");
 
+words!(Outcome: TakenDown = "taken_down", Dismissed = "dismissed");
+
+impl Outcome {
+    /// What became of a report, for people.
+    pub const fn said(self) -> &'static str {
+        match self {
+            Self::TakenDown => "taken down",
+            Self::Dismissed => "dismissed",
+        }
+    }
+}
+
+/// When an operator dealt with a report, and how.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Closed {
+    pub at: i64,
+    /// None when it was closed before this was written down.
+    pub outcome: Option<Outcome>,
+}
+
 impl Reason {
     /// As the form words it.
     pub const fn title(self) -> &'static str {
@@ -41,6 +61,18 @@ pub struct Report {
     pub site_id: String,
     pub said: Said,
     pub created_at: i64,
+    /// None while it waits for an operator.
+    pub closed: Option<Closed>,
+}
+
+impl Report {
+    /// How it stands, in a word or two.
+    pub fn standing(&self) -> &'static str {
+        match self.closed {
+            None => "open",
+            Some(closed) => closed.outcome.map_or("closed", Outcome::said),
+        }
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -186,7 +186,7 @@
     const sheet = new CSSStyleSheet();
     sheet.replaceSync(NOTICE_STYLE);
     root.adoptedStyleSheets = [sheet];
-    const words = ANONYMOUS ? 'Encrypted page, published without an account: its content was not checked by this server.' : 'Encrypted page: its content was not checked by this server.';
+    const words = ANONYMOUS ? 'Encrypted page, published without an account: its content was not checked by this server. Do not type passwords or personal details here.' : 'Encrypted page: its content was not checked by this server.';
     const close = element('button', { type: 'button', textContent: '×', title: 'Hide this notice' });
     close.setAttribute('aria-label', 'Hide this notice');
     const text = element('p', { textContent: `${words} ` });

@@ -5,6 +5,7 @@ ALTER TABLE accounts ADD COLUMN suspended_reason TEXT;
 
 -- How a report was closed: taken_down or dismissed.
 ALTER TABLE reports ADD COLUMN outcome TEXT;
+CREATE INDEX reports_closed ON reports(closed_at, created_at, id) WHERE closed_at IS NOT NULL;
 
 CREATE INDEX audit_by_subject ON audit(subject, at);
 
@@ -19,6 +20,8 @@ CREATE TABLE evidence (
   erased_at   BIGINT
 );
 CREATE INDEX evidence_to_erase ON evidence(erase_after) WHERE bundle_id IS NOT NULL;
+-- Pages that are hidden but whose content is not sealed yet.
+CREATE INDEX sites_to_seal ON sites(ended_at) WHERE state = 'taken_down' AND purged_at IS NULL;
 
 -- Content that was taken down and is not wanted again. Kept when the page itself is forgotten.
 CREATE TABLE unwanted (
@@ -27,7 +30,7 @@ CREATE TABLE unwanted (
   reason     TEXT NOT NULL,
   created_at BIGINT NOT NULL
 );
-CREATE INDEX unwanted_by_site ON unwanted(site_id);
+CREATE UNIQUE INDEX unwanted_by_site ON unwanted(site_id);
 -- What it is recognised by: a hash of all of it, or a sketch of one page.
 CREATE TABLE unwanted_marks (
   unwanted_id TEXT NOT NULL REFERENCES unwanted(id),
@@ -35,6 +38,12 @@ CREATE TABLE unwanted_marks (
   kind        TEXT NOT NULL,
   mark        BYTEA NOT NULL,
   PRIMARY KEY (unwanted_id, position)
+);
+
+-- Rises with every change of something that processes keep in memory as a whole.
+CREATE TABLE generations (
+  name  TEXT PRIMARY KEY,
+  value BIGINT NOT NULL
 );
 
 -- Content that an operator allowed, whatever the check says.

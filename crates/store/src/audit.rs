@@ -28,6 +28,18 @@ impl Store {
             .await
     }
 
+    /// The newest lines that are older than this one.
+    pub async fn list_audit_before(&self, at: i64, id: &str, limit: i64) -> Result<Vec<Entry>, DbError> {
+        self.db
+            .list(
+                "SELECT id, at, actor, act, subject, reason FROM audit WHERE (at, id) < ($1, $2) \
+                 ORDER BY at DESC, id DESC LIMIT $3",
+                vec![at.into(), id.into(), limit.into()],
+                row,
+            )
+            .await
+    }
+
     /// The newest lines about one thing.
     pub async fn list_audit_of(&self, subject: &str, limit: i64) -> Result<Vec<Entry>, DbError> {
         self.db

@@ -2,7 +2,7 @@
 
 use crate::db::{DbError, Row, Stmt};
 use crate::store::Store;
-use dropleaf_core::report::{Reason, Report, Said};
+use dropleaf_core::report::{Closed, Outcome, Reason, Report, Said};
 use dropleaf_core::site::State;
 
 /// There is no open report about the page.
@@ -17,18 +17,38 @@ pub struct Listed {
     pub account_id: Option<String>,
 }
 
-fn row(row: &Row<'_>) -> Result<Listed, DbError> {
+macro_rules! select {
+    ($tail:literal) => {
+        concat!(
+            "SELECT r.id, r.site_id, r.reason, r.comment, r.contact, r.created_at, r.closed_at, r.outcome FROM reports r ",
+            $tail
+        )
+    };
+}
+
+macro_rules! select_listed {
+    ($tail:literal) => {
+        concat!(
+            "SELECT r.id, r.site_id, r.reason, r.comment, r.contact, r.created_at, r.closed_at, r.outcome, s.token, s.state, \
+             s.account_id FROM reports r JOIN sites s ON s.id = r.site_id ",
+            $tail
+        )
+    };
+}
+
+fn listed(row: &Row<'_>) -> Result<Listed, DbError> {
     Ok(Listed {
         report: report(row)?,
-        site_token: row.text(6)?.to_owned(),
-        site_state: State::parse(row.text(7)?)
+        site_token: row.text(8)?.to_owned(),
+        site_state: State::parse(row.text(9)?)
             .ok_or_else(|| DbError::internal("a report has an unknown state"))?,
-        account_id: row.opt_text(8)?.map(str::to_owned),
+        account_id: row.opt_text(10)?.map(str::to_owned),
     })
 }
 
 fn report(row: &Row<'_>) -> Result<Report, DbError> {
     let reason = row.text(2)?;
+    let outcome = row.opt_text(7)?.and_then(Outcome::parse);
     Ok(Report {
         id: row.text(0)?.to_owned(),
         site_id: row.text(1)?.to_owned(),
@@ -39,20 +59,15 @@ fn report(row: &Row<'_>) -> Result<Report, DbError> {
             contact: row.opt_text(4)?.map(str::to_owned),
         },
         created_at: row.int(5)?,
+        closed: row.opt_int(6)?.map(|at| Closed { at, outcome }),
     })
 }
 
 impl Store {
     /// The newest reports that nobody has dealt with.
     pub async fn list_open_reports(&self, limit: i64) -> Result<Vec<Report>, DbError> {
-        self.db
-            .list(
-                "SELECT id, site_id, reason, comment, contact, created_at FROM reports WHERE closed_at IS NULL \
-                 ORDER BY created_at DESC, id DESC LIMIT $1",
-                vec![limit.into()],
-                report,
-            )
-            .await
+        let sql = select!("WHERE r.closed_at IS NULL ORDER BY r.created_at DESC, r.id DESC LIMIT $1");
+        self.db.list(sql, vec![limit.into()], report).await
     }
 
     /// How many reports are open; it stops counting at `most`.
@@ -62,16 +77,28 @@ impl Store {
         Ok(self.db.get(sql, &[most.into()], |row| row.int(0)).await?.unwrap_or_default())
     }
 
-    /// The newest reports, about every page.
-    pub async fn list_reports(&self, limit: i64) -> Result<Vec<Listed>, DbError> {
-        self.db
-            .list(
-                "SELECT r.id, r.site_id, r.reason, r.comment, r.contact, r.created_at, s.token, s.state, s.account_id \
-                 FROM reports r JOIN sites s ON s.id = r.site_id ORDER BY r.created_at DESC, r.id DESC LIMIT $1",
-                vec![limit.into()],
-                row,
-            )
-            .await
+    /// The newest reports about one page, whatever became of them.
+    pub async fn list_reports_of(&self, site_id: &str, limit: i64) -> Result<Vec<Report>, DbError> {
+        let sql = select!("WHERE r.site_id = $1 ORDER BY r.created_at DESC, r.id DESC LIMIT $2");
+        self.db.list(sql, vec![site_id.into(), limit.into()], report).await
+    }
+
+    /// The newest reports, about every page; only those that wait, or all.
+    pub async fn list_reports(&self, open: bool, limit: i64) -> Result<Vec<Listed>, DbError> {
+        let sql = if open {
+            select_listed!("WHERE r.closed_at IS NULL ORDER BY r.created_at DESC, r.id DESC LIMIT $1")
+        } else {
+            select_listed!("ORDER BY r.created_at DESC, r.id DESC LIMIT $1")
+        };
+        self.db.list(sql, vec![limit.into()], listed).await
+    }
+
+    /// The reports that were dealt with last.
+    pub async fn list_closed_reports(&self, limit: i64) -> Result<Vec<Listed>, DbError> {
+        let sql = select_listed!(
+            "WHERE r.closed_at IS NOT NULL ORDER BY r.closed_at DESC, r.created_at DESC, r.id DESC LIMIT $1"
+        );
+        self.db.list(sql, vec![limit.into()], listed).await
     }
 }
 
@@ -90,19 +117,19 @@ pub fn insert(report: &Report) -> Stmt {
 }
 
 /// Closes every open report about a page.
-pub fn close(site_id: &str, now: i64) -> Stmt {
+pub fn close(site_id: &str, outcome: Outcome, now: i64) -> Stmt {
     Stmt::new(
-        "UPDATE reports SET closed_at = $1 WHERE site_id = $2 AND closed_at IS NULL",
-        vec![now.into(), site_id.into()],
+        "UPDATE reports SET closed_at = $1, outcome = $2 WHERE site_id = $3 AND closed_at IS NULL",
+        vec![now.into(), outcome.as_str().into(), site_id.into()],
     )
 }
 
 /// Closes one of them, if there is one: of two operators, one gets here first.
-pub fn close_first(site_id: &str, now: i64) -> Stmt {
+pub fn close_first(site_id: &str, outcome: Outcome, now: i64) -> Stmt {
     Stmt::new(
-        "UPDATE reports SET closed_at = $1 WHERE closed_at IS NULL \
-         AND id = (SELECT MIN(id) FROM reports WHERE site_id = $2 AND closed_at IS NULL)",
-        vec![now.into(), site_id.into()],
+        "UPDATE reports SET closed_at = $1, outcome = $2 WHERE closed_at IS NULL \
+         AND id = (SELECT MIN(id) FROM reports WHERE site_id = $3 AND closed_at IS NULL)",
+        vec![now.into(), outcome.as_str().into(), site_id.into()],
     )
     .one(NONE_OPEN)
 }

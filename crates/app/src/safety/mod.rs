@@ -21,6 +21,7 @@ pub(crate) use outside::Outside;
 pub(crate) use reading::{Reading, finding};
 pub use rule_book::RuleBook;
 pub use settings::SafetySettings;
+pub(crate) use unwanted::UnwantedIndex;
 
 use crate::app::App;
 use dropleaf_content::secrets;

@@ -2,7 +2,8 @@
 
 use super::SafetySettings;
 use super::checker::question;
-use dropleaf_content::{Bundle, Kind, phishing, secrets};
+use dropleaf_content::likeness::{self, Match, Unwanted};
+use dropleaf_content::{Bundle, Kind, Texts, phishing, secrets};
 use dropleaf_core::finding::Finding;
 use dropleaf_core::safety::PiiCheck;
 use dropleaf_core::{Error, Result};
@@ -18,6 +19,8 @@ pub(crate) struct Reading {
     /// Why the phishing check refuses it; empty when it does not.
     pub(super) phishing: Vec<Finding>,
     pub(super) secrets: Vec<secrets::Finding>,
+    /// What was taken down before and is like it.
+    pub(super) unwanted: Option<Match>,
     /// What holds for this upload.
     pub(super) pii: PiiCheck,
     /// What an outside check is asked, if there is one.
@@ -27,13 +30,35 @@ pub(crate) struct Reading {
 impl Reading {
     /// Reads a bundle. What is encrypted cannot be read.
     pub(crate) fn of(bundle: &Bundle, settings: &SafetySettings, asked: Option<PiiCheck>) -> Result<Self> {
+        Self::compared(bundle, settings, asked, None)
+    }
+
+    /// The same, and compares it with what is not wanted, in one reading of its pages.
+    pub(crate) fn compared(
+        bundle: &Bundle,
+        settings: &SafetySettings,
+        asked: Option<PiiCheck>,
+        unwanted: Option<&Unwanted>,
+    ) -> Result<Self> {
         let pii = settings.pii_check.or(asked);
         let mut reading = Self { digest: bundle.digest(), pii, ..Self::default() };
-        if bundle.kind == Kind::E2e {
-            return Ok(reading);
+        let rules = settings.rules.rules();
+        let is_readable = bundle.kind != Kind::E2e;
+        if let Some(unwanted) = unwanted {
+            let texts = Texts::of_pages(bundle).map_err(Error::internal)?;
+            let likeness = if settings.phishing_check && is_readable {
+                let (verdict, likeness) = likeness::check_and_compare(&texts, rules);
+                reading.take(verdict);
+                likeness
+            } else {
+                likeness::of_texts(&texts, rules)
+            };
+            reading.unwanted = unwanted.find(&likeness);
+        } else if settings.phishing_check && is_readable {
+            reading.take(phishing::check_bundle(bundle, rules).map_err(Error::internal)?);
         }
-        if settings.phishing_check {
-            reading.take(phishing::check_bundle(bundle, settings.rules.rules()).map_err(Error::internal)?);
+        if !is_readable {
+            return Ok(reading);
         }
         if pii != PiiCheck::Off {
             reading.secrets = secrets::find_in_bundle(bundle).map_err(Error::internal)?;

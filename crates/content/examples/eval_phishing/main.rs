@@ -1,9 +1,8 @@
-//! Measures the phishing check: `eval_phishing [--facts FILE] [--fixtures DIR] [--list] [--hits] [--speed]`.
-//! Prints recall and false alarms per category, with and without the rules about destinations, and megabytes a second.
+//! Measures the phishing check: `eval_phishing [--facts FILE] [--fixtures DIR] [--list] [--hits]`.
+//! Prints recall and false alarms per category, with and without the rules about destinations. The speed is measured by `bench_phishing`.
 
 mod facts;
 mod fixtures;
-mod speed;
 mod tally;
 
 use std::path::{Path, PathBuf};
@@ -33,7 +32,6 @@ struct Options {
     fixtures: Option<PathBuf>,
     list: bool,
     hits: bool,
-    speed: bool,
 }
 
 fn options() -> Options {
@@ -45,7 +43,6 @@ fn options() -> Options {
             "--fixtures" => options.fixtures = arguments.next().map(PathBuf::from),
             "--list" => options.list = true,
             "--hits" => options.hits = true,
-            "--speed" => options.speed = true,
             other => eprintln!("unknown argument {other}"),
         }
     }
@@ -95,9 +92,6 @@ fn main() -> std::io::Result<()> {
             let (harvest, refused) = (u8::from(sample.harvest), u8::from(verdict.refused));
             println!("hits\t{}\t{}\t{harvest}\t{refused}\t{}", sample.name, sample.category, hits.join(" "));
         }
-    }
-    if options.speed {
-        speed::measure(&fixtures, &all);
     }
     Ok(())
 }

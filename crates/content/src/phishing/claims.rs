@@ -15,7 +15,7 @@ const BEGINNING: usize = 320;
 pub(crate) struct Place {
     pub(crate) found: Found<Phrase>,
     pub(crate) ordinary: bool,
-    pub(crate) zones: u8,
+    pub(crate) zones: u16,
     pub(crate) at_tills: bool,
 }
 
@@ -26,7 +26,7 @@ pub(crate) enum Evidence {
 }
 
 impl Place {
-    fn is_in(&self, zones: u8) -> bool {
+    fn is_in(&self, zones: u16) -> bool {
         self.zones & zones != 0
     }
 

@@ -23,6 +23,7 @@ pub(crate) enum Element {
     Fallback,
     Formula,
     Island,
+    Navigation,
 }
 
 /// Does not end a word.
@@ -34,10 +35,11 @@ const RAW: u8 = 4;
 
 /// In the order of their names, so that they can be searched.
 #[rustfmt::skip]
-const ELEMENTS: [(&str, Element, u8); 84] = [
+const ELEMENTS: [(&str, Element, u8); 87] = [
     ("a", Element::Link, INLINE),
     ("abbr", Element::Other, INLINE),
     ("annotation-xml", Element::Island, 0),
+    ("aside", Element::Navigation, 0),
     ("b", Element::Other, INLINE | BREAKS_OUT),
     ("base", Element::Reference, 0),
     ("bdi", Element::Other, INLINE),
@@ -60,6 +62,7 @@ const ELEMENTS: [(&str, Element, u8); 84] = [
     ("em", Element::Other, INLINE | BREAKS_OUT),
     ("embed", Element::Frame, BREAKS_OUT),
     ("font", Element::Other, INLINE),
+    ("footer", Element::Navigation, 0),
     ("foreignobject", Element::Island, 0),
     ("form", Element::Form, 0),
     ("frame", Element::Frame, 0),
@@ -87,6 +90,7 @@ const ELEMENTS: [(&str, Element, u8); 84] = [
     ("math", Element::Formula, 0),
     ("menu", Element::Other, BREAKS_OUT),
     ("meta", Element::Meta, BREAKS_OUT),
+    ("nav", Element::Navigation, 0),
     ("nobr", Element::Other, INLINE | BREAKS_OUT),
     ("noembed", Element::Fallback, RAW),
     ("noframes", Element::Fallback, RAW),

@@ -9,26 +9,30 @@ use super::script_words::Mark;
 
 /// Where a text stands. A text can stand in several places at once.
 pub(crate) mod zone {
-    pub(crate) const TITLE: u8 = 1;
-    pub(crate) const HEADING: u8 = 2;
-    pub(crate) const PICTURE: u8 = 4;
-    pub(crate) const LINK: u8 = 8;
-    pub(crate) const BUTTON: u8 = 16;
-    pub(crate) const QUOTE: u8 = 32;
-    pub(crate) const SCRIPT: u8 = 64;
+    pub(crate) const TITLE: u16 = 1;
+    pub(crate) const HEADING: u16 = 2;
+    pub(crate) const PICTURE: u16 = 4;
+    pub(crate) const LINK: u16 = 8;
+    pub(crate) const BUTTON: u16 = 16;
+    pub(crate) const QUOTE: u16 = 32;
+    pub(crate) const SCRIPT: u16 = 64;
+    /// Menus, sidebars and footers, which the pages of a site share.
+    pub(crate) const NAVIGATION: u16 = 128;
+    /// Markup in a script too long to be the page's own.
+    pub(crate) const LIBRARY: u16 = 256;
 }
 
 /// Texts beyond this are not looked at: nobody reads eight million letters before signing in.
-const MOST_TEXT: usize = 8 << 20;
+pub(crate) const MOST_TEXT: usize = 8 << 20;
 const MOST_USES: usize = 5000;
 
 #[derive(Debug, Default)]
 pub(crate) struct Facts {
     pub(crate) text: Folded,
     /// Places in `text` and where in the file they come from.
-    origins: Vec<(usize, usize)>,
+    pub(crate) origins: Vec<(usize, usize)>,
     /// Places in `text` from which on these zones are open.
-    zones: Vec<(usize, u8)>,
+    pub(crate) zones: Vec<(usize, u16)>,
     pub(crate) fields: Vec<Field>,
     pub(crate) forms: Vec<Form>,
     /// Texts of labels by the field they are for.
@@ -38,12 +42,17 @@ pub(crate) struct Facts {
     pub(crate) uses: Vec<Use>,
     pub(crate) sends: Vec<(Target, usize)>,
     pub(crate) marks: BTreeMap<Mark, usize>,
-    pub(crate) local_scripts: Vec<String>,
+    /// Paths of scripts that the page loads, and where it does.
+    pub(crate) local_scripts: Vec<(String, usize)>,
+    /// Those of them that are in the upload.
+    pub(crate) loaded: Vec<String>,
     /// A mark of copying, and the address it names.
     pub(crate) copied: Option<(usize, String)>,
     /// A field came out of packed text.
     pub(crate) hidden_field: Option<usize>,
     pub(crate) quoted_bytes: usize,
+    /// How much script stands in the page itself.
+    pub(crate) script_bytes: usize,
     /// How much packed text was read so far.
     pub(crate) packed_bytes: usize,
     /// Bytes that were looked at, each time they were: what must not grow faster than the page.
@@ -59,7 +68,7 @@ pub(crate) struct Facts {
     pub(crate) blocked: Option<(usize, String)>,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 pub(crate) struct Field {
     pub(crate) at: usize,
     pub(crate) tag: &'static str,
@@ -76,7 +85,7 @@ pub(crate) struct Field {
     pub(crate) disabled: bool,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Form {
     pub(crate) target: Target,
     pub(crate) at: usize,
@@ -90,7 +99,7 @@ pub(crate) enum UseKind {
 }
 
 /// Something of another place that the page uses or names.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Use {
     pub(crate) kind: UseKind,
     pub(crate) target: Target,
@@ -109,7 +118,7 @@ impl Facts {
     }
 
     /// A short text of its own, such as the name of a picture.
-    pub(crate) fn add_aside(&mut self, text: &str, at: usize, zone: u8) {
+    pub(crate) fn add_aside(&mut self, text: &str, at: usize, zone: u16) {
         let open = self.zones.last().map_or(0, |(_, zones)| *zones);
         self.text.break_line();
         self.set_zone(open | zone);
@@ -118,7 +127,7 @@ impl Facts {
         self.set_zone(open);
     }
 
-    pub(crate) fn set_zone(&mut self, zones: u8) {
+    pub(crate) fn set_zone(&mut self, zones: u16) {
         let at = self.text.len();
         match self.zones.last_mut() {
             Some((_, last)) if *last == zones => {}
@@ -127,7 +136,7 @@ impl Facts {
         }
     }
 
-    pub(crate) fn zone_at(&self, at: usize) -> u8 {
+    pub(crate) fn zone_at(&self, at: usize) -> u16 {
         let after = self.zones.partition_point(|(since, _)| *since <= at);
         after.checked_sub(1).map_or(0, |last| self.zones[last].1)
     }
@@ -139,7 +148,7 @@ impl Facts {
     }
 
     /// The text of the first element in a zone, such as the title.
-    pub(crate) fn first_in(&self, zone: u8) -> &str {
+    pub(crate) fn first_in(&self, zone: u16) -> &str {
         let Some(place) = self.zones.iter().position(|(_, zones)| zones & zone != 0) else { return "" };
         let start = self.zones[place].0;
         let end = self.zones.get(place + 1).map_or(self.text.len(), |(end, _)| *end);

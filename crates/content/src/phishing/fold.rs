@@ -56,6 +56,17 @@ impl Folded {
         }
     }
 
+    /// Adds text that was folded before, on lines of its own, and says where it begins.
+    pub(crate) fn append(&mut self, other: &Self) -> usize {
+        self.break_line();
+        let from = self.bytes.len();
+        self.bytes.extend_from_slice(&other.bytes);
+        let room = MOST_BENT.saturating_sub(self.bent.len());
+        self.bent.extend(other.bent.iter().take(room).map(|at| from + at));
+        self.break_line();
+        from
+    }
+
     /// Whether a letter between these places was an imitation.
     pub(crate) fn is_bent(&self, from: usize, to: usize) -> bool {
         let first = self.bent.partition_point(|at| *at < from);

@@ -7,9 +7,9 @@ mod controls;
 mod copies;
 mod destinations;
 mod elements;
-mod facts;
+pub(crate) mod facts;
 mod fold;
-mod hosts;
+pub(crate) mod hosts;
 mod identity;
 mod kinds;
 #[cfg(test)]
@@ -18,6 +18,7 @@ mod lists;
 mod literals;
 mod looks;
 mod lures;
+mod merge;
 mod own_lists;
 mod payload;
 mod raw_text;
@@ -27,19 +28,21 @@ mod rule;
 mod rules;
 mod score;
 mod script;
-mod script_words;
+pub(crate) mod script_words;
 mod secrets;
-mod site;
+pub(crate) mod site;
 mod tag;
 mod tokens;
 mod upload;
+pub(crate) mod verdict;
 mod weighing;
 mod words;
 
 pub use own_lists::{Fault, OwnLists};
 pub use rules::{Lists, Rules};
-pub use site::{File, check};
+pub use site::File;
 pub use upload::check_bundle;
+pub use verdict::check;
 
 /// What the check says of an upload.
 #[derive(Debug, Clone, PartialEq)]

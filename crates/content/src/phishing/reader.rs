@@ -20,18 +20,21 @@ pub(crate) struct Origin {
     pub(crate) packed_at: Option<usize>,
     pub(crate) hidden: bool,
     pub(crate) depth: u8,
+    /// It stands in a script too long to be the page's own.
+    pub(crate) library: bool,
 }
 
-pub(crate) const FILE: Origin = Origin { packed_at: None, hidden: false, depth: 0 };
+pub(crate) const FILE: Origin = Origin { packed_at: None, hidden: false, depth: 0, library: false };
 
 pub(crate) struct Reader<'r> {
     pub(crate) rules: &'r Rules,
     pub(crate) facts: &'r mut Facts,
     pub(crate) origin: Origin,
-    pub(crate) zones: u8,
+    pub(crate) zones: u16,
     /// Where the open heading, link or button began.
     pub(crate) zone_from: usize,
     pub(crate) quotes: usize,
+    pub(crate) menus: usize,
     /// How much text the open list of choices has held.
     pub(crate) choices: Option<usize>,
     pub(crate) form: Option<usize>,
@@ -50,6 +53,7 @@ pub(crate) fn read(page: &str, origin: Origin, facts: &mut Facts, rules: &Rules)
         zones: 0,
         zone_from: 0,
         quotes: 0,
+        menus: 0,
         choices: None,
         form: None,
         label: None,
@@ -76,8 +80,10 @@ pub(crate) fn read(page: &str, origin: Origin, facts: &mut Facts, rules: &Rules)
 impl Reader<'_> {
     fn set_zones(&mut self) {
         let quote = if self.quotes > 0 { zone::QUOTE } else { 0 };
+        let menu = if self.menus > 0 { zone::NAVIGATION } else { 0 };
         let packed = if self.origin.packed_at.is_some() { zone::SCRIPT } else { 0 };
-        self.facts.set_zone(self.zones | quote | packed);
+        let library = if self.origin.library { zone::LIBRARY } else { 0 };
+        self.facts.set_zone(self.zones | quote | menu | packed | library);
     }
 
     fn text(&mut self, text: &str, at: usize) {
@@ -107,13 +113,13 @@ impl Reader<'_> {
         self.facts.add_text(text, at);
     }
 
-    pub(crate) fn begin_zone(&mut self, zone: u8) {
+    pub(crate) fn begin_zone(&mut self, zone: u16) {
         self.zones |= zone;
         self.zone_from = self.facts.text.len();
         self.set_zones();
     }
 
-    fn end_zone(&mut self, zone: u8) {
+    fn end_zone(&mut self, zone: u16) {
         self.zones &= !zone;
         self.set_zones();
     }
@@ -137,6 +143,10 @@ impl Reader<'_> {
             Element::Choice => self.begin_zone(zone::BUTTON),
             Element::Quote => {
                 self.quotes += 1;
+                self.set_zones();
+            }
+            Element::Navigation => {
+                self.menus += 1;
                 self.set_zones();
             }
             Element::Form => {
@@ -191,6 +201,10 @@ impl Reader<'_> {
                 self.quotes = self.quotes.saturating_sub(1);
                 self.set_zones();
             }
+            Element::Navigation => {
+                self.menus = self.menus.saturating_sub(1);
+                self.set_zones();
+            }
             Element::Title => self.end_zone(zone::PICTURE),
             Element::Form => self.form = None,
             Element::Label => {
@@ -220,6 +234,7 @@ impl Reader<'_> {
             }
             Element::Script => {
                 self.facts.has_script = true;
+                self.facts.script_bytes += text.trim_ascii().len();
                 script::read(text, at, self.origin.depth, self.facts, self.rules);
             }
             // Shown by readers that know no frames. Nested without end by nobody honest, so it is charged as packed text.

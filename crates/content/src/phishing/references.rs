@@ -55,7 +55,7 @@ impl Reader<'_> {
         self.facts.has_script = true;
         let Some(source) = tag.get("src") else { return };
         match self.rules.hosts.target(source) {
-            Target::Local(path) => self.facts.local_scripts.push(path),
+            Target::Local(path) => self.facts.add_local_script(path, at),
             Target::Nowhere if starts_with(source, "data:") => {
                 script::data_address(source, at, self.origin, self.facts, self.rules);
             }

@@ -12,7 +12,7 @@ use super::script_words::Mark;
 /// Packed in packed is read, a third layer is not.
 const DEEPEST: u8 = 2;
 /// How much text one page may have packed inside it before the rest is let be.
-const MOST_PACKED: usize = 4 << 20;
+pub(crate) const MOST_PACKED: usize = 4 << 20;
 /// Scripts longer than this are libraries: their words are not the page's words.
 const LONGEST_OWN: usize = 256 << 10;
 /// How far behind a call its address stands, how long it may be, and how many are looked at.
@@ -55,7 +55,7 @@ pub(crate) fn read(text: &str, at: usize, depth: u8, facts: &mut Facts, rules: &
     if depth >= DEEPEST {
         return;
     }
-    let origin = Origin { packed_at: Some(at), hidden: false, depth };
+    let origin = Origin { packed_at: Some(at), hidden: false, depth, library: false };
     if codes {
         let unpacked = payload::char_codes(text, MOST_PACKED);
         if !unpacked.is_empty() {
@@ -65,12 +65,14 @@ pub(crate) fn read(text: &str, at: usize, depth: u8, facts: &mut Facts, rules: &
     if !(unpacks || shows || secret) {
         return;
     }
-    let own = secret && text.len() <= LONGEST_OWN;
+    let short = text.len() <= LONGEST_OWN;
+    let own = secret && short;
     for literal in Literals::new(text, 0) {
         facts.work += literal.text.len();
         let place = if file { at + literal.at } else { at };
         if looks_like_markup(&literal.text) {
-            packed_page(&literal.text, place, origin, literal.escaped, facts, rules);
+            let library = !short && !literal.escaped;
+            packed_page(&literal.text, place, Origin { library, ..origin }, literal.escaped, facts, rules);
         } else if let Some(unpacked) = unpacks.then(|| payload::unpack(&literal.text)).flatten() {
             take(&unpacked, place, origin, true, facts, rules);
         } else if literal.escaped && unpacks {
@@ -106,7 +108,8 @@ pub(crate) fn packed_page(
     if origin.depth >= DEEPEST || !charge(page.len(), facts) {
         return;
     }
-    let inside = Origin { packed_at: Some(at), hidden: hidden || origin.hidden, depth: origin.depth + 1 };
+    let hidden = hidden || origin.hidden;
+    let inside = Origin { packed_at: Some(at), hidden, depth: origin.depth + 1, ..origin };
     reader::read(page, inside, facts, rules);
 }
 

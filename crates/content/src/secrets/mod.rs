@@ -9,7 +9,7 @@ mod numbers;
 use std::io;
 
 use crate::bundle::Bundle;
-use crate::file_text::text_of;
+use crate::texts::Texts;
 
 /// Something that looks like a secret or like personal data.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -22,22 +22,19 @@ pub struct Finding {
 
 /// More than these help nobody.
 const MOST_FINDINGS: usize = 100;
-/// Files whose text people read or programs run.
-const TEXTS: [&str; 24] = [
-    "html", "htm", "xhtml", "svg", "xml", "js", "mjs", "cjs", "css", "json", "jsonl", "ndjson", "ipynb",
-    "map", "md", "markdown", "txt", "text", "csv", "tsv", "yaml", "yml", "toml", "log",
-];
-
 /// Looks through the text files of a bundle that is about to be stored.
 pub fn find_in_bundle(bundle: &Bundle) -> io::Result<Vec<Finding>> {
-    let mut findings = Vec::new();
-    for file in bundle.files.iter().filter(|file| is_text(&file.path)) {
-        findings.extend(find(&file.path, &text_of(file)?));
-    }
+    Ok(find_in_texts(&Texts::of(bundle)?))
+}
+
+/// Looks through texts that have been read.
+pub fn find_in_texts(texts: &Texts<'_>) -> Vec<Finding> {
+    let mut findings: Vec<Finding> =
+        texts.files.iter().flat_map(|file| find(file.path, &file.text)).collect();
     // A page made from Markdown says what its source says.
     findings.sort();
     findings.truncate(MOST_FINDINGS);
-    Ok(findings)
+    findings
 }
 
 /// Looks through one text, in one pass for each kind.
@@ -58,11 +55,6 @@ pub fn find(path: &str, text: &str) -> Vec<Finding> {
         }
     }
     findings
-}
-
-fn is_text(path: &str) -> bool {
-    let extension = path.rsplit_once('.').map(|(_, extension)| extension.to_ascii_lowercase());
-    extension.is_some_and(|extension| TEXTS.contains(&extension.as_str()))
 }
 
 #[cfg(test)]

@@ -3,8 +3,10 @@
 #![expect(clippy::unwrap_used, reason = "a helper that fails is a test that fails")]
 
 mod archives;
+mod disguises;
 mod hostile;
 mod kinds;
+mod likeness;
 mod markdown;
 mod phishing;
 mod properties;

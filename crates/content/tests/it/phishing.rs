@@ -1,14 +1,12 @@
 //! The phishing check on the project's own pages, on disguises, and on what is made to slow it down.
 
-use std::fs;
-use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
 use dropleaf_content::phishing::{File, Lists, OwnLists, Rules, Verdict, check, check_bundle};
 
 use proptest::prelude::*;
 
-use crate::support::upload;
+use crate::support::{fixtures, upload};
 
 static RULES: LazyLock<Rules> = LazyLock::new(Rules::builtin);
 
@@ -20,42 +18,22 @@ fn rules_of(verdict: &Verdict) -> Vec<&str> {
     verdict.reasons.iter().map(|reason| reason.rule).collect()
 }
 
-fn collect(path: &Path, inside: &str, files: &mut Vec<(String, String)>) {
-    let name = path.file_name().unwrap().to_string_lossy().into_owned();
-    if path.is_dir() {
-        let below = format!("{inside}{name}/");
-        for entry in fs::read_dir(path).unwrap() {
-            collect(&entry.unwrap().path(), &below, files);
-        }
-    } else {
-        files.push((format!("{inside}{name}"), fs::read_to_string(path).unwrap()));
-    }
-}
-
 /// Every page of a side with its verdict.
-fn fixtures(side: &str, rules: &Rules) -> Vec<(PathBuf, Verdict)> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("phishing/fixtures").join(side);
-    let mut verdicts: Vec<(PathBuf, Verdict)> = fs::read_dir(folder)
-        .unwrap()
-        .map(|entry| {
-            let path = entry.unwrap().path();
-            let mut files = Vec::new();
-            collect(&path, "", &mut files);
-            let files: Vec<File<'_>> = files.iter().map(|(path, text)| File { path, text }).collect();
-            let verdict = check(&files, rules);
-            (path, verdict)
-        })
-        .collect();
-    verdicts.sort_by(|a, b| a.0.cmp(&b.0));
-    verdicts
+fn verdicts(side: &str, rules: &Rules) -> Vec<(String, Verdict)> {
+    let judge = |(name, files): (String, Vec<(String, String)>)| {
+        let files: Vec<File<'_>> = files.iter().map(|(path, text)| File { path, text }).collect();
+        let verdict = check(&files, rules);
+        (name, verdict)
+    };
+    fixtures(side).into_iter().map(judge).collect()
 }
 
 #[test]
 fn every_harvest_page_is_refused_with_reasons_that_name_a_place() {
-    let verdicts = fixtures("harvest", &RULES);
+    let verdicts = verdicts("harvest", &RULES);
     assert!(verdicts.len() >= 60);
     for (path, verdict) in verdicts {
-        assert!(verdict.refused, "{}: {:.2} {:?}", path.display(), verdict.score, rules_of(&verdict));
+        assert!(verdict.refused, "{}: {:.2} {:?}", path, verdict.score, rules_of(&verdict));
         let first = &verdict.reasons[0];
         assert!(
             first.line >= 1 && !first.why.is_empty() && !first.fix.is_empty() && !first.why.contains("{}"),
@@ -66,16 +44,16 @@ fn every_harvest_page_is_refused_with_reasons_that_name_a_place() {
 
 #[test]
 fn every_honest_page_is_accepted() {
-    let verdicts = fixtures("honest", &RULES);
+    let verdicts = verdicts("honest", &RULES);
     assert!(verdicts.len() >= 200);
     for (path, verdict) in verdicts {
-        assert!(!verdict.refused, "{}: {:.2} {:?}", path.display(), verdict.score, rules_of(&verdict));
+        assert!(!verdict.refused, "{}: {:.2} {:?}", path, verdict.score, rules_of(&verdict));
     }
 }
 
 #[test]
 fn most_harvest_pages_are_refused_without_a_look_at_destinations() {
-    let verdicts = fixtures("harvest", &Rules::builtin().without('B'));
+    let verdicts = verdicts("harvest", &Rules::builtin().without('B'));
     let refused = verdicts.iter().filter(|(_, verdict)| verdict.refused).count();
     assert!(refused * 100 >= verdicts.len() * 90, "{refused} of {}", verdicts.len());
 }

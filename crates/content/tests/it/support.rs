@@ -1,9 +1,12 @@
 //! What the tests share: preparing bytes, and reading back what was prepared.
 
 use std::collections::BTreeMap;
+use std::fs;
 use std::io::{Read, Write};
+use std::path::Path;
 
 use bytes::Bytes;
+use dropleaf_content::hostile::{Archive, Item};
 use dropleaf_content::{Body, Bundle, Encoding, File, Limits, Refusal, Source, Upload, prepare};
 
 pub(crate) fn upload(name: &str, bytes: impl Into<Bytes>) -> Result<Bundle, Refusal> {
@@ -50,4 +53,40 @@ pub(crate) fn tree(bundle: &Bundle) -> BTreeMap<String, Vec<u8>> {
 pub(crate) fn text_of(bundle: &Bundle, path: &str) -> String {
     let file = bundle.files.iter().find(|file| file.path == path).expect(path);
     String::from_utf8(identity(file)).unwrap()
+}
+
+/// The project's own pages of one side: each a name and its files.
+pub(crate) fn fixtures(side: &str) -> Vec<(String, Vec<(String, String)>)> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("phishing/fixtures").join(side);
+    let mut pages = Vec::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let entry = entry.unwrap();
+        let mut files = Vec::new();
+        collect(&entry.path(), "", &mut files);
+        pages.push((entry.file_name().to_string_lossy().into_owned(), files));
+    }
+    pages.sort();
+    pages
+}
+
+/// Paths of a folder's files begin inside it.
+fn collect(path: &Path, inside: &str, files: &mut Vec<(String, String)>) {
+    if path.is_dir() {
+        for entry in fs::read_dir(path).unwrap() {
+            let entry = entry.unwrap();
+            let name = entry.file_name().to_string_lossy().into_owned();
+            let path = entry.path();
+            let below = if path.is_dir() { format!("{inside}{name}/") } else { inside.to_owned() };
+            collect(&path, &below, files);
+        }
+    } else {
+        let name = path.file_name().unwrap().to_string_lossy();
+        files.push((format!("{inside}{name}"), fs::read_to_string(path).unwrap()));
+    }
+}
+
+pub(crate) fn zip_of(files: &[(&str, &str)]) -> Vec<u8> {
+    let add =
+        |archive: Archive, (path, text): &(&str, &str)| archive.item(Item::deflated(*path, text.as_bytes()));
+    files.iter().fold(Archive::default(), add).build().bytes
 }

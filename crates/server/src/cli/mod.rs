@@ -6,6 +6,7 @@ mod appeals;
 mod backup;
 mod check;
 mod encrypt;
+mod evidence;
 mod facilitator;
 mod ledger;
 mod mcp;
@@ -14,6 +15,7 @@ mod person;
 mod reports;
 mod settings;
 mod takedown;
+mod unwanted;
 pub mod welcome;
 
 use crate::config::{Config, Layers, Listen, Sources};
@@ -113,6 +115,11 @@ enum Command {
     Appeals(appeals::Appeals),
     /// Take a page down for abuse: gone at once, for good
     Takedown(takedown::Takedown),
+    /// What is kept, sealed, of pages that were taken down; opening it leaves a line in the audit list
+    Evidence(evidence::Evidence),
+    /// Content that was taken down and is refused when it comes back
+    #[command(subcommand)]
+    Unwanted(unwanted::Command),
     /// What operators did, newest first
     Audit(takedown::Audit),
     /// What was paid, and deciding on payments whose outcome is not known
@@ -189,6 +196,8 @@ impl Cli {
                 Some(Command::Reports(reports)) => reports.run(config).await,
                 Some(Command::Appeals(appeals)) => appeals::run(appeals, config).await,
                 Some(Command::Takedown(takedown)) => takedown.run(config).await,
+                Some(Command::Evidence(evidence)) => evidence.run(config).await,
+                Some(Command::Unwanted(command)) => unwanted::run(command, config).await,
                 Some(Command::Audit(audit)) => audit.run(config).await,
                 Some(Command::Payments(command)) => payments::run(command, config).await,
                 Some(Command::Ledger(command)) => ledger::run(&command, config).await,

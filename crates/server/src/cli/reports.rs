@@ -6,6 +6,7 @@ use anyhow::Result;
 use clap::Args;
 use dropleaf_app::ReportedPage;
 use dropleaf_core::iso;
+use dropleaf_core::report::Outcome;
 use serde_json::json;
 
 /// As much of a comment as a line of the table holds.
@@ -13,6 +14,9 @@ const SHOWN: usize = 60;
 
 #[derive(Debug, Args)]
 pub(super) struct Reports {
+    /// Only those that nobody has dealt with
+    #[arg(long)]
+    open: bool,
     /// Everything, as JSON
     #[arg(long)]
     json: bool,
@@ -23,12 +27,12 @@ pub(super) struct Reports {
 
 impl Reports {
     pub(super) async fn run(self, config: Config) -> Result<()> {
-        let found = with_app(config, async |app| Ok(app.list_reports(self.limit).await?)).await?;
+        let found = with_app(config, async |app| Ok(app.list_reports(self.open, self.limit).await?)).await?;
         if self.json {
             let reports: Vec<_> = found.iter().map(as_json).collect();
             println!("{}", serde_json::to_string_pretty(&json!({"reports": reports}))?);
         } else {
-            print!("{}", table(&found));
+            print!("{}", table(&found, self.open));
         }
         Ok(())
     }
@@ -46,20 +50,24 @@ fn as_json(page: &ReportedPage) -> serde_json::Value {
         "comment": report.said.comment,
         "contact": report.said.contact,
         "created_at": report.created_at,
+        "closed_at": report.closed.map(|closed| closed.at),
+        "outcome": report.closed.and_then(|closed| closed.outcome).map(Outcome::as_str),
     })
 }
 
-fn table(found: &[ReportedPage]) -> String {
+fn table(found: &[ReportedPage], open: bool) -> String {
     if found.is_empty() {
-        return "No page has been reported.\n".to_owned();
+        let nothing = if open { "No report waits." } else { "No page has been reported." };
+        return format!("{nothing}\n");
     }
-    let head = format!("{:<21}{:<12}{:<26}{:<11}comment", "when", "reason", "site", "state");
+    let head = format!("{:<21}{:<12}{:<26}{:<11}{:<11}comment", "when", "reason", "site", "page", "report");
     let lines = found.iter().map(|ReportedPage { report, state, .. }| {
         // Strangers wrote this: what could move the cursor or turn the line around is shown as an escape.
         let comment = report.said.comment.as_deref().unwrap_or_default();
         let comment: String = comment.chars().take(SHOWN).flat_map(char::escape_debug).collect();
         let (when, reason) = (iso::format(report.created_at), report.said.reason.as_str());
-        format!("{when:<21}{reason:<12}{:<26}{state:<11}{comment}", report.site_id)
+        let standing = report.standing();
+        format!("{when:<21}{reason:<12}{:<26}{state:<11}{standing:<11}{comment}", report.site_id)
     });
     let lines: Vec<String> = std::iter::once(head).chain(lines).collect();
     lines.join("\n") + "\n"

@@ -78,12 +78,14 @@ async fn strict_policy_allows_the_viewers_script_and_no_other() {
 }
 
 #[tokio::test]
-async fn anonymous_page_may_not_send_forms() {
+async fn anonymous_page_may_send_neither_forms_nor_anything_else() {
     let node = Node::start().await;
     let form = Form::file("x", sealed(100)).field("e2e", "true");
     let site = node.post("/sites").form(form).send().await.expect(201).json();
     let seen = node.get(&own_host(&node, &site).await).browser().send().await;
-    assert_eq!(seen.header("content-security-policy"), "form-action 'none'");
+    let policy = seen.header("content-security-policy");
+    assert!(policy.starts_with("default-src 'none'; ") && policy.ends_with("form-action 'none'"), "{policy}");
+    assert!(policy.contains("connect-src data: blob:;") && !policy.contains("http") && !policy.contains('*'));
     assert!(seen.text().contains(" data-anonymous>"));
 }
 

@@ -42,7 +42,7 @@ fn arguments(text: &str) -> Vec<&str> {
 }
 
 /// The paths that take forms.
-fn forms() -> Vec<String> {
+pub(crate) fn forms() -> Vec<String> {
     let mut all = Vec::new();
     files(&sources(), &mut all);
     let mut found = Vec::new();

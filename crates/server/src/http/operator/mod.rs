@@ -2,6 +2,8 @@
 
 mod accounts;
 mod appeals;
+mod audit;
+mod cases;
 mod overview;
 mod payments;
 mod reports;
@@ -25,6 +27,13 @@ pub(super) fn routes() -> Router<ApiState> {
         .route("/operator/appeals/{id}", get(appeals::show))
         .route("/operator/appeals/{id}/allow", post(appeals::allow))
         .route("/operator/appeals/{id}/uphold", post(appeals::uphold))
+        .route("/operator/audit", get(audit::list))
+        .route("/operator/pages/{id}", get(cases::show))
+        .route("/operator/pages/{id}/takedown", post(cases::take_down))
+        .route("/operator/pages/{id}/dismiss", post(cases::dismiss))
+        .route("/operator/pages/{id}/suspend", post(cases::suspend))
+        .route("/operator/pages/{id}/evidence", post(cases::open_evidence))
+        .route("/operator/pages/{id}/lift", post(cases::lift))
         .route("/operator/payments", get(payments::list))
         .route("/operator/payments/{id}", get(payments::show))
         .route("/operator/payments/{id}/resolve", post(payments::resolve))
@@ -55,15 +64,21 @@ impl FromRequest<ApiState> for OperatorForm {
         if !person.account.is_operator {
             return Err(Error::plain(Code::NotFound).into());
         }
-        person.require_recent(state, back)?;
+        person.require_recent(state, &back)?;
         Ok(Self { person, fields })
     }
 }
 
 /// The page that holds the form which is sent there.
-fn page_of(path: &str) -> &'static str {
-    let all = ["/operator/accounts", "/operator/appeals", "/operator/payments", "/operator/reports"];
-    all.into_iter().find(|page| path.starts_with(page)).unwrap_or("/operator")
+fn page_of(path: &str) -> String {
+    // A case and an appeal have forms of their own; of the lists, the list is the page.
+    if ["/operator/pages/", "/operator/appeals/"].iter().any(|of| path.starts_with(of))
+        && let Some((page, _)) = path.rsplit_once('/')
+    {
+        return page.to_owned();
+    }
+    let all = ["/operator/accounts", "/operator/payments", "/operator/reports"];
+    all.into_iter().find(|page| path.starts_with(page)).unwrap_or("/operator").to_owned()
 }
 
 /// How the audit list names an operator.

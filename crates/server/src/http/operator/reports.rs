@@ -11,6 +11,9 @@ use axum::extract::{Path, State};
 use axum::response::Response;
 use dropleaf_core::Code;
 
+/// Reports that were dealt with, for a glance back.
+const CLOSED: i64 = 20;
+
 pub(super) async fn list(
     State(state): State<ApiState>,
     Operator(person): Operator,
@@ -41,7 +44,7 @@ pub(super) async fn dismiss(
     Path(id): Path<String>,
     form: OperatorForm,
 ) -> Result<Response, WebError> {
-    state.app.dismiss_reports(actor(&form.person), &id).await?;
+    state.app.dismiss_reports(actor(&form.person), &id, form.fields.text("reason")).await?;
     Ok(back(Done::Dismissed))
 }
 
@@ -61,6 +64,7 @@ async fn shown(
     Ok(reports(&Reports {
         shell: person.shell(Section::Operator, done),
         cases: &cases,
+        closed: &state.app.list_closed_reports(CLOSED).await?,
         is_cut: waiting.or_more || i64::try_from(shown).is_ok_and(|shown| shown < waiting.count),
         refused,
         is_recent: person.session.is_recent(state.app.now()),

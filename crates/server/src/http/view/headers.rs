@@ -25,6 +25,12 @@ const FRAMED_BY_SELF: HeaderValue = HeaderValue::from_static("frame-ancestors 's
 const ANY: HeaderValue = HeaderValue::from_static("*");
 const SANDBOX: HeaderValue = HeaderValue::from_static(SANDBOX_TEXT);
 const SANDBOX_TEXT: &str = "sandbox allow-scripts allow-forms allow-popups allow-popups-to-escape-sandbox allow-modals allow-downloads allow-pointer-lock";
+/// Nobody can check an encrypted page, and nobody answers for an anonymous one: it may not gather what people type. It has
+/// to carry all it needs, sends no form, and reaches nobody by itself. No policy stops a link that somebody follows.
+const ALONE: &str = "default-src 'none'; script-src 'unsafe-inline' 'unsafe-eval' data: blob:; style-src 'unsafe-inline' data: blob:; \
+    img-src data: blob:; font-src data: blob:; media-src data: blob:; connect-src data: blob:; worker-src data: blob:; \
+    object-src blob:; base-uri 'none'; form-action 'none'";
+const SANDBOX_ALONE: &str = "sandbox allow-scripts allow-modals allow-downloads allow-pointer-lock";
 const OWN_CLUSTER: HeaderValue = HeaderValue::from_static("?1");
 const OPENER: HeaderValue = HeaderValue::from_static("same-origin-allow-popups");
 const PERMISSIONS: HeaderValue =
@@ -126,16 +132,13 @@ pub(super) fn viewer(headers: &mut HeaderMap, place: Place<'_>, page: &Page, scr
             headers.insert(CORP, SAME_ORIGIN);
         }
     }
-    // Nobody can check an encrypted page, and nobody answers for an anonymous one: it may not gather what people type.
     let anonymous = page.site.account_id.is_none();
     let policy = match (page.site.csp_strict, place.is_shared()) {
         (true, shared) => strict_policy(script_source, shared),
-        (false, true) if anonymous => {
-            format!("{}; form-action 'none'", SANDBOX_TEXT.replace(" allow-forms", ""))
-        }
+        (false, true) if anonymous => format!("{SANDBOX_ALONE}; {ALONE}"),
         (false, true) => SANDBOX_TEXT.to_owned(),
         (false, false) => {
-            let parts = [(guarded, "frame-ancestors 'self'"), (anonymous, "form-action 'none'")];
+            let parts = [(guarded, "frame-ancestors 'self'"), (anonymous, ALONE)];
             parts.iter().filter(|(wanted, _)| *wanted).map(|(_, part)| *part).collect::<Vec<_>>().join("; ")
         }
     };

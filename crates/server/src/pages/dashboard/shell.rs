@@ -109,6 +109,7 @@ done! {
     PasskeyAdded = "passkey-added": "The passkey is ready for your next sign-in.";
     PasskeyRemoved = "passkey-removed": "The passkey no longer works here.";
     TakenDown = "taken-down": "The page is taken down.";
+    TakenDownHeld = "taken-down-held": "The page is taken down, and its account is suspended.";
     Dismissed = "dismissed": "The reports are closed. The page stays.";
     PaymentSettled = "payment-settled": "Booked: the money moved. What it buys is made by itself.";
     PaymentRefused = "payment-refused": "Booked: no money moved. What waited for it is let go.";

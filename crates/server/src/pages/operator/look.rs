@@ -2,7 +2,7 @@
 //! answered with `framing`, so that the frame leads nowhere else.
 
 use crate::pages::Size;
-use dropleaf_app::{Look, LookFile};
+use dropleaf_app::Look;
 use dropleaf_core::finding::Finding;
 
 /// A look, and how the page that holds it is asked for another file.
@@ -19,14 +19,14 @@ impl Seen {
         self.look.frame.as_ref().map(|frame| frame.within.as_str())
     }
 
-    pub(super) fn at(&self, file: &str) -> String {
+    pub fn at(&self, file: &str) -> String {
         let mark = if self.here.contains('?') { '&' } else { '?' };
         let name: String = form_urlencoded::byte_serialize(file.as_bytes()).collect();
         format!("{}{mark}file={name}", self.here)
     }
 
     /// Where a finding stands in its source.
-    pub(super) fn place(&self, finding: &Finding) -> String {
+    pub fn place(&self, finding: &Finding) -> String {
         let line = finding.line.unwrap_or(1);
         if finding.file == self.look.file {
             format!("#line-{line}")
@@ -35,13 +35,13 @@ impl Seen {
         }
     }
 
-    #[expect(clippy::unused_self, reason = "templates call it on what they have")]
-    pub(super) fn size(&self, file: &LookFile) -> Size {
-        Size(file.size_bytes)
+    pub fn size(&self, path: &str) -> Size {
+        let file = self.look.files.iter().find(|file| file.path == path);
+        Size(file.map_or(0, |file| file.size_bytes))
     }
 
     /// Why there is no frame.
-    pub(super) fn without_frame(&self) -> &'static str {
+    pub fn without_frame(&self) -> &'static str {
         match self.look.kind.as_str() {
             "e2e" => {
                 "The page is end-to-end encrypted. Only who has its whole link can read it: nobody here can look, and no \

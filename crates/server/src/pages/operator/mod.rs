@@ -1,6 +1,8 @@
 //! The operator's pages: figures, accounts, reports; what is about money is in `money`.
 
 pub mod appeals;
+pub mod audit;
+pub mod case;
 pub mod look;
 pub mod money;
 
@@ -8,7 +10,7 @@ use super::assets::OPERATOR_CSS;
 use super::dashboard::{Section, Shell};
 use super::{Html, Moment, Size};
 use askama::Template;
-use dropleaf_app::Case;
+use dropleaf_app::{Case, ReportedPage};
 use dropleaf_core::audit::Entry;
 use dropleaf_core::report::Report;
 use dropleaf_core::site::{State, Visibility};
@@ -100,6 +102,8 @@ pub struct Refused<'a> {
 pub struct Reports<'a> {
     pub shell: Shell<'a>,
     pub cases: &'a [Case],
+    /// What was dealt with last.
+    pub closed: &'a [ReportedPage],
     /// Whether there are more than are shown.
     pub is_cut: bool,
     pub refused: Option<Refused<'a>>,

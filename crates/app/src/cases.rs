@@ -1,0 +1,103 @@
+//! One page before an operator: what is said against it, what was done about it, what stands around it, and a look.
+
+use crate::app::App;
+use crate::look::Look;
+use dropleaf_core::account::Account;
+use dropleaf_core::audit::Entry;
+use dropleaf_core::report::Report;
+use dropleaf_core::site::{Site, Visibility};
+use dropleaf_core::{Error, Result};
+use dropleaf_store::evidence::Evidence;
+use dropleaf_store::site_versions::SiteVersion;
+
+/// As many of each as help to decide.
+const REPORTS_MOST: i64 = 100;
+const LINES_MOST: i64 = 50;
+const PAGES_MOST: i64 = 10;
+
+/// Everything that is known about a page.
+#[derive(Debug, Clone)]
+pub struct CaseFile {
+    pub site: Site,
+    pub url: String,
+    /// Its owner; nobody when it was published without an account.
+    pub account: Option<Account>,
+    /// The newest first, whatever became of them.
+    pub reports: Vec<Report>,
+    /// What operators did about the page and its account, the newest first.
+    pub lines: Vec<Entry>,
+    /// The newest first; empty when they are erased.
+    pub versions: Vec<SiteVersion>,
+    /// Other pages of the account.
+    pub others: Vec<Site>,
+    /// How many pages of the account were taken down.
+    pub taken_down: i64,
+    /// Pages of anybody with the same main document.
+    pub alike: Vec<Site>,
+    /// What is kept of it after it was taken down.
+    pub evidence: Option<Evidence>,
+}
+
+impl CaseFile {
+    pub fn open_reports(&self) -> usize {
+        self.reports.iter().filter(|report| report.closed.is_none()).count()
+    }
+}
+
+impl App {
+    pub async fn open_case(&self, site_id: &str) -> Result<CaseFile> {
+        let mut site = self.store.find_site(site_id).await?.ok_or_else(|| Error::not_found("page"))?;
+        site.state = site.state_at(self.now());
+        self.add_pending_views(&mut site);
+        let mut lines = self.store.list_audit_of(&site.id, LINES_MOST).await?;
+        let (mut account, mut others, mut taken_down) = (None, Vec::new(), 0);
+        if let Some(id) = &site.account_id {
+            account = self.store.find_account(id).await?;
+            others = self.store.list_other_sites(id, &site.id, PAGES_MOST).await?;
+            taken_down = self.store.count_taken_down(id).await?;
+            lines.extend(self.store.list_audit_of(id, LINES_MOST).await?);
+            lines.sort_by(|a, b| (b.at, &b.id).cmp(&(a.at, &a.id)));
+        }
+        let alike = match self.entry_hash(&site).await? {
+            Some(hash) => self.store.list_alike(&site.id, &hash, PAGES_MOST).await?,
+            None => Vec::new(),
+        };
+        Ok(CaseFile {
+            url: self.canonical_url(&site),
+            reports: self.store.list_reports_of(&site.id, REPORTS_MOST).await?,
+            versions: self.store.list_versions(&site.id).await?,
+            evidence: self.store.find_evidence(&site.id).await?,
+            site,
+            account,
+            lines,
+            others,
+            taken_down,
+            alike,
+        })
+    }
+
+    /// A look at a version of the page, the newest unless another is named. None when nothing of it may be looked at: a
+    /// page to be read once is for its reader alone, and what is erased or sealed is not there.
+    pub async fn look_at_case(
+        &self,
+        case: &CaseFile,
+        version: Option<i64>,
+        file: Option<&str>,
+    ) -> Result<Option<Look>> {
+        let named = case.versions.iter().find(|known| Some(known.version) == version);
+        let bundle = named.map(|known| &known.bundle_id).or(case.site.bundle_id.as_ref());
+        match bundle {
+            Some(id) if case.site.visibility != Visibility::Burn && case.site.purged_at.is_none() => {
+                self.look_at(id, file).await.map(Some)
+            }
+            _ => Ok(None),
+        }
+    }
+
+    async fn entry_hash(&self, site: &Site) -> Result<Option<[u8; 32]>> {
+        let Some(id) = site.bundle_id.as_ref().filter(|_| !site.e2e && site.purged_at.is_none()) else {
+            return Ok(None);
+        };
+        Ok(self.bundle(id).await?.entry().map(|entry| entry.hash))
+    }
+}

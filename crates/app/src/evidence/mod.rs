@@ -1,0 +1,163 @@
+//! What is kept of a page that was taken down: one sealed archive, which an operator opens with a reason, and which is erased
+//! when its time is over. The page's own content is erased when the archive is safe.
+
+mod archive;
+mod open;
+mod seal;
+mod zip;
+
+pub use open::OpenEvidence;
+
+use crate::app::App;
+use crate::staging::to_i64;
+use archive::{Bodies, Known, Sealed};
+use dropleaf_core::audit::Act;
+use dropleaf_core::site::{Site, State};
+use dropleaf_core::{Error, Result, takedown};
+use dropleaf_store::blobs::{Encoding, NewBlob, NewBody};
+use dropleaf_store::bundles::{self, Bundle, BundleFile};
+use dropleaf_store::evidence::{self, Evidence};
+use dropleaf_store::site_versions::SiteVersion;
+use dropleaf_store::{DbError, Stmt, sites};
+
+/// Who acts when a time is over.
+const OURSELVES: &str = "dropleaf";
+/// So many at once.
+const BATCH: i64 = 100;
+/// More than this is left to the sweep: whoever takes a page down does not wait for it.
+const AT_ONCE: i64 = 64 << 20;
+
+impl App {
+    /// Does what follows when a page is hidden: its content is noted as unwanted, sealed, and erased where it was. Whatever
+    /// does not succeed now is done by the sweep.
+    pub(crate) async fn settle_take_down(&self, site: &Site, wait_for_large: bool) -> Result<()> {
+        if site.state != State::TakenDown || site.purged_at.is_some() {
+            return Ok(());
+        }
+        let versions = self.store.list_versions(&site.id).await?;
+        let reason = self.reason_of_take_down(&site.id).await?;
+        self.note_unwanted(site, &versions, &reason).await?;
+        let is_large = versions.iter().map(|version| version.byte_size).sum::<i64>() > AT_ONCE;
+        if is_large && !wait_for_large {
+            return Ok(());
+        }
+        let mut stmts = Vec::new();
+        // A page that was to be read once leaves nothing to read.
+        if !takedown::erases(site) && self.settings.retention.evidence > 0 && !versions.is_empty() {
+            stmts = self.seal(site, &versions, reason).await?;
+        }
+        let (next, purge) = self.ended(site, State::TakenDown, true);
+        stmts.extend(purge);
+        match self.commit_site(stmts, Some(site), &next).await {
+            Ok(()) => {}
+            // Another process was faster; its archive counts, and ours is held by nothing.
+            Err(DbError::Guard(sites::CHANGED | evidence::SEALED)) => return Ok(()),
+            Err(error) => return Err(error.into()),
+        }
+        let bundles: Vec<_> = versions.into_iter().map(|version| version.bundle_id).collect();
+        self.erase_now(&site.id, &bundles).await;
+        Ok(())
+    }
+
+    /// Settles what was left half-way. One page that cannot be settled does not hold up the others.
+    pub(crate) async fn settle_take_downs(&self) -> Result<()> {
+        for site in self.store.list_unsealed(BATCH).await? {
+            if let Err(error) = self.settle_take_down(&site, true).await {
+                tracing::warn!(%error, site = site.id, "a page that was taken down could not be sealed yet");
+            }
+        }
+        Ok(())
+    }
+
+    async fn reason_of_take_down(&self, site_id: &str) -> Result<String> {
+        let lines = self.store.list_audit_of(site_id, BATCH).await?;
+        let line = lines.into_iter().find(|line| line.act == Act::TakeDown);
+        Ok(line.and_then(|line| line.reason).unwrap_or_default())
+    }
+
+    /// The statements that record a sealed archive, which is durable by then.
+    async fn seal(&self, site: &Site, versions: &[SiteVersion], reason: String) -> Result<Vec<Stmt>> {
+        let mut known = Known {
+            site: site.clone(),
+            reason,
+            versions: Vec::new(),
+            reports: self.store.list_reported(&site.id).await?,
+        };
+        for version in versions {
+            let bundle = self.store.find_bundle(&version.bundle_id).await?;
+            let bundle = bundle.ok_or_else(|| Error::internal("a version shows a missing bundle"))?;
+            known.versions.push((version.clone(), bundle));
+        }
+        let bodies = Bodies { store: self.store.clone(), runtime: tokio::runtime::Handle::current() };
+        let (keys, salt) = (self.keys.clone(), self.minter.bytes::<16>());
+        let spool = self.settings.spool_dir.clone();
+        let write = move || archive::write(&known, &bodies, tempfile::tempfile_in(spool)?, &keys, salt);
+        let sealed = tokio::task::spawn_blocking(write).await.map_err(Error::internal)?;
+        self.record(site, sealed.map_err(Error::internal)?).await
+    }
+
+    async fn record(&self, site: &Site, sealed: Sealed) -> Result<Vec<Stmt>> {
+        let now = self.now();
+        let Sealed { file, size_bytes, hash } = sealed;
+        let body = NewBody::File { file, stored_bytes: size_bytes };
+        let blob = NewBlob { hash, encoding: Encoding::Identity, size_bytes, body };
+        let path = "evidence.sealed".to_owned();
+        let file = BundleFile {
+            path: path.clone(),
+            mime: "application/octet-stream".to_owned(),
+            blob_hash: hash,
+            size_bytes: to_i64(size_bytes),
+        };
+        let bundle = Bundle {
+            id: self.minter.ordered_id("bun", now),
+            kind: evidence::KIND.to_owned(),
+            entry: path,
+            files: vec![file],
+        };
+        let kept = Evidence {
+            site_id: site.id.clone(),
+            bundle_id: Some(bundle.id.clone()),
+            size_bytes: to_i64(size_bytes),
+            created_at: now,
+            erase_after: now + self.settings.retention.evidence,
+            erased_at: None,
+        };
+        let mut stmts = vec![evidence::insert(&kept)];
+        stmts.push(self.store.blobs.stage(&self.store.db, blob, &self.minter.nonce(), now).await?);
+        stmts.extend(bundles::insert(&bundle, now));
+        Ok(stmts)
+    }
+
+    /// Erases sealed content before its time.
+    pub async fn erase_evidence(&self, actor: &str, name: &str, reason: &str) -> Result<Evidence> {
+        let reason = takedown::reason_for(reason, "must say why the evidence is erased")?;
+        let kept = self.evidence_named(name).await?;
+        if !self.erase_kept(actor, &kept, reason).await? {
+            return Err(Error::not_found("evidence"));
+        }
+        Ok(kept)
+    }
+
+    /// Erases what has been kept for long enough.
+    pub(crate) async fn erase_old_evidence(&self) -> Result<()> {
+        for kept in self.store.list_old_evidence(self.now(), BATCH).await? {
+            self.erase_kept(OURSELVES, &kept, "its time was over".to_owned()).await?;
+        }
+        Ok(())
+    }
+
+    /// Whether there was something to erase.
+    async fn erase_kept(&self, actor: &str, kept: &Evidence, reason: String) -> Result<bool> {
+        let Some(bundle_id) = &kept.bundle_id else { return Ok(false) };
+        let mut stmts: Vec<Stmt> = evidence::erase(&kept.site_id, bundle_id, self.now()).into();
+        stmts.push(self.audited(actor, Act::EraseEvidence, &kept.site_id, Some(reason)));
+        match self.store.commit(stmts).await {
+            Ok(_) => {}
+            Err(DbError::Guard(evidence::ERASED)) => return Ok(false),
+            Err(error) => return Err(error.into()),
+        }
+        Self::log_act(actor, Act::EraseEvidence, &kept.site_id);
+        self.erase_now(&kept.site_id, std::slice::from_ref(bundle_id)).await;
+        Ok(true)
+    }
+}

@@ -1,0 +1,104 @@
+//! How fast uploads are read for phishing and likeness: `bench_phishing [--brief]`. Prints megabytes a second over a mixed
+//! corpus, the time of large and of small pages, and time against size on input made to be slow. Fails if the check
+//! reads less than 100 MB/s, or if twice the input takes more than 2.6 times as long.
+
+mod clock;
+mod inputs;
+
+use std::process::ExitCode;
+
+use dropleaf_content::likeness;
+use dropleaf_content::phishing::{File, Rules, check};
+
+use clock::{Times, megabytes};
+use inputs::Input;
+
+const SIZES: [usize; 5] = [1, 2, 4, 8, 16];
+const MOST_PER_DOUBLING: f64 = 2.6;
+const LEAST_MB_PER_SECOND: f64 = 100.0;
+/// Shorter times are those of the machine.
+const NOISE: f64 = 0.004;
+
+fn files(input: &Input) -> Vec<File<'_>> {
+    input.files.iter().map(|(path, text)| File { path, text }).collect()
+}
+
+fn checked(input: &Input, rules: &Rules, times: usize) -> Times {
+    let files = files(input);
+    Times::of(times, || {
+        let _ = check(&files, rules);
+    })
+}
+
+/// The check and likeness apart, over everything once.
+fn mixed(corpus: &[Input], rules: &Rules) -> bool {
+    let size = megabytes(corpus.iter().map(Input::bytes).sum());
+    let speed = |read: &dyn Fn(&[File<'_>])| {
+        let best = Times::of(5, || corpus.iter().for_each(|input| read(&files(input)))).best();
+        size / best
+    };
+    let checked = speed(&|files| {
+        let _ = check(files, rules);
+    });
+    let both = speed(&|files| {
+        let _ = likeness::check_and_compare_files(files, rules);
+    });
+    println!("mixed corpus of {size:.1} MB: check {checked:.0} MB/s, check and likeness {both:.0} MB/s");
+    checked >= LEAST_MB_PER_SECOND
+}
+
+fn small(rules: &Rules) {
+    for input in inputs::small() {
+        let files = files(&input);
+        let many = 500;
+        let micros =
+            |read: &dyn Fn()| Times::of(9, || (0..many).for_each(|_| read())).best() * 1e6 / f64::from(many);
+        let check = micros(&|| {
+            let _ = check(&files, rules);
+        });
+        let both = micros(&|| {
+            let _ = likeness::check_and_compare_files(&files, rules);
+        });
+        let (name, bytes) = (&input.name, input.bytes());
+        println!("  {name:<24} {bytes:>6} bytes: check {check:>5.1} µs, check and likeness {both:>5.1} µs");
+    }
+}
+
+/// Whether time grows with size as it should.
+fn growth(kind: &inputs::Kind, rules: &Rules) -> bool {
+    let mut times = Vec::new();
+    for size in SIZES {
+        let input = (kind.make)(size << 20);
+        times.push(checked(&input, rules, if size > 4 { 3 } else { 5 }).median());
+    }
+    let steps: Vec<f64> = times.windows(2).map(|pair| (pair[1] + NOISE) / (pair[0] + NOISE)).collect();
+    let worst = steps.iter().copied().fold(0.0, f64::max);
+    let shown = |numbers: &[f64], factor: f64, digits: usize| {
+        let text = numbers.iter().map(|number| format!("{:>6.digits$}", number * factor));
+        text.collect::<String>()
+    };
+    let mark = if worst > MOST_PER_DOUBLING { "  TOO MUCH" } else { "" };
+    println!("  {:<26}{} ms, ×{}{mark}", kind.name, shown(&times, 1000.0, 0), shown(&steps, 1.0, 2));
+    worst <= MOST_PER_DOUBLING
+}
+
+fn main() -> std::io::Result<ExitCode> {
+    let brief = std::env::args().any(|argument| argument == "--brief");
+    let rules = Rules::builtin();
+    let mut good = mixed(&inputs::corpus()?, &rules);
+    println!("small pages");
+    small(&rules);
+    println!("10 MB");
+    for kind in inputs::kinds() {
+        let time = checked(&(kind.make)(10_000_000), &rules, 3).best();
+        let mark = if time > 0.25 { "  TOO LONG" } else { "" };
+        println!("  {:<26}{:>5.0} ms{mark}", kind.name, time * 1000.0);
+    }
+    if !brief {
+        println!("{SIZES:?} MiB, and how many times as long twice the size takes");
+        for kind in inputs::kinds() {
+            good &= growth(&kind, &rules);
+        }
+    }
+    Ok(if good { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}

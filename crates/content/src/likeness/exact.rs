@@ -1,0 +1,83 @@
+//! Digests by which content is recognised to the byte. A name does not matter where there is one file; a page counts only
+//! with the scripts of the upload that it loads, or if it has something of its own to say: the frame that every program
+//! of some kind starts from, and a library that many use, must not be anybody's mark.
+
+use std::collections::HashMap;
+
+use super::Likeness;
+use super::gather::{Gathered, Known};
+use crate::bundle::{Kind, RESERVED};
+use crate::texts::{Read, Texts};
+
+/// Larger than what many people start from.
+const LARGE_BYTES: u64 = 4096;
+const ONE: &str = "dropleaf likeness: one file";
+const LOADING: &str = "dropleaf likeness: a page and the scripts it loads";
+const SEVERAL: &str = "dropleaf likeness: several files";
+
+type Digest = [u8; 32];
+
+pub(super) fn likeness(texts: &Texts<'_>, gathered: Gathered) -> Likeness {
+    let (pages, known) = gathered.finish();
+    let hashes: HashMap<&str, &Digest> = if known.iter().any(|page| !page.loads.is_empty()) {
+        texts.files.iter().map(|file| (file.path, &file.hash)).collect()
+    } else {
+        HashMap::new()
+    };
+    let mut parts = Vec::new();
+    for page in &known {
+        let Some(file) = texts.files.iter().find(|file| file.path == page.path) else { continue };
+        let add = |hash| (page.path.clone(), hash);
+        parts.extend(page_digests(file, page, &hashes).into_iter().map(add));
+    }
+    let documents = texts.files.iter().filter(|file| is_document(file.path));
+    parts.extend(documents.map(|file| (file.path.to_owned(), digest(ONE, &[&file.hash]))));
+    let entry = parts.iter().filter(|(path, _)| path == texts.entry).map(|(_, hash)| *hash).collect();
+    let large = texts.files.iter().any(|file| file.size_bytes >= LARGE_BYTES);
+    let substantial = texts.kind == Kind::E2e || large || !parts.is_empty();
+    Likeness { exact: exact(texts), pages, parts, entry, substantial }
+}
+
+fn page_digests(file: &Read<'_>, page: &Known, hashes: &HashMap<&str, &Digest>) -> Vec<Digest> {
+    let mut digests = Vec::new();
+    if page.says_something || file.size_bytes >= LARGE_BYTES {
+        digests.push(digest(ONE, &[&file.hash]));
+    }
+    if !page.loads.is_empty() {
+        let scripts = page.loads.iter().filter_map(|path| hashes.get(path.as_str()));
+        let all: Vec<&[u8]> =
+            std::iter::once(&file.hash).chain(scripts.copied()).map(|hash| &hash[..]).collect();
+        digests.push(digest(LOADING, &all));
+    }
+    digests
+}
+
+/// Of the bytes alone if there is one file to show, of its source if it was made from one.
+fn exact(texts: &Texts<'_>) -> Digest {
+    let is_ours = |file: &&Read<'_>| file.path.split('/').next() == Some(RESERVED);
+    let mut shown = texts.files.iter().filter(|file| !is_ours(file));
+    let source = texts.files.iter().find(is_ours).filter(|_| texts.kind == Kind::Markdown);
+    if let Some(source) = source {
+        return digest(ONE, &[&source.hash]);
+    }
+    if let (Some(only), None) = (shown.next(), shown.next()) {
+        return digest(ONE, &[&only.hash]);
+    }
+    let parts: Vec<&[u8]> =
+        texts.files.iter().flat_map(|file| [file.path.as_bytes(), b"\0", &file.hash]).collect();
+    digest(SEVERAL, &parts)
+}
+
+fn is_document(path: &str) -> bool {
+    path.rsplit_once('.').is_some_and(|(_, extension)| extension.eq_ignore_ascii_case("pdf"))
+}
+
+/// Digests of different meanings never meet.
+fn digest(meaning: &str, parts: &[&[u8]]) -> Digest {
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(meaning.as_bytes());
+    for part in parts {
+        hasher.update(part);
+    }
+    *hasher.finalize().as_bytes()
+}

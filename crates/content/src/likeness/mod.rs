@@ -1,0 +1,126 @@
+//! Recognises content that was taken down when it comes back: the same bytes, or nearly the same text in another guise.
+//! Pure: it says what an upload is like and compares that with what is not wanted; it does not know who decided so.
+
+mod exact;
+mod gather;
+mod shingles;
+mod sketch;
+mod unwanted;
+
+use std::io;
+
+pub use sketch::Sketch;
+pub use unwanted::Unwanted;
+
+use crate::bundle::Bundle;
+use crate::phishing::site::{Kind, Site};
+use crate::phishing::verdict::{JUDGED, Jury};
+use crate::phishing::{File, Rules, Verdict};
+use crate::texts::Texts;
+use gather::Gathered;
+use shingles::Shingles;
+
+/// What a bundle is recognised by.
+#[derive(Debug, Clone)]
+pub struct Likeness {
+    /// A digest of the whole bundle: of its bytes alone if it is one file, of paths and bytes if it is several.
+    pub exact: [u8; 32],
+    /// The pages that have any text. Their sketches are kept by [`Self::sketches`], which knows those with enough of it.
+    pub pages: Vec<PageLikeness>,
+    /// Digests of files that may come alone or within a bundle, with their paths.
+    parts: Vec<(String, [u8; 32])>,
+    /// Those of the file that the bundle's root shows.
+    entry: Vec<[u8; 32]>,
+    /// The bundle is more than an empty frame that many people start from.
+    substantial: bool,
+}
+
+/// What a page is recognised by.
+#[derive(Debug, Clone)]
+pub struct PageLikeness {
+    pub path: String,
+    /// What to keep of a page that is not wanted again: of its own text, without menus and footers.
+    pub sketch: Sketch,
+    /// All of its text, to be compared with sketches.
+    shingles: Shingles,
+}
+
+/// The entry of [`Unwanted`] that an upload is like.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Match {
+    pub id: String,
+    /// The file that is like it, unless the whole bundle is.
+    pub file: Option<String>,
+    /// The bytes are the same.
+    pub exact: bool,
+}
+
+impl Likeness {
+    /// The digests by which this very content is recognised: that of the bundle, and that of the file it shows first, which
+    /// may come back alone or in another archive. None for an empty frame: it would be everybody's.
+    pub fn exact_hashes(&self) -> Vec<[u8; 32]> {
+        let mut hashes: Vec<[u8; 32]> = self.substantial.then_some(self.exact).into_iter().collect();
+        hashes.extend(&self.entry);
+        hashes.sort_unstable();
+        hashes.dedup();
+        hashes
+    }
+
+    /// The sketches worth keeping of content that is not wanted again. `shown` are the paths that were complained about;
+    /// without any, all pages. An archive may hold honest pages beside the one it was taken down for, so name it if known.
+    pub fn sketches(&self, shown: &[&str]) -> Vec<Sketch> {
+        let named = |page: &&PageLikeness| shown.is_empty() || shown.contains(&page.path.as_str());
+        let worth = self.pages.iter().filter(|page| page.sketch.is_enough());
+        worth.filter(named).map(|page| page.sketch.clone()).collect()
+    }
+}
+
+/// What pages of an upload are like, without a look at bytes.
+pub fn of(files: &[File<'_>], rules: &Rules) -> Vec<PageLikeness> {
+    let mut gathered = Gathered::new(files.len());
+    Site::new(files).each(rules, &COMPARED, |file, _, facts| gathered.add(file, facts));
+    gathered.finish().0
+}
+
+/// What a bundle is like. Spooled files are left positioned at their start.
+pub fn of_bundle(bundle: &Bundle, rules: &Rules) -> io::Result<Likeness> {
+    Ok(of_texts(&Texts::of_pages(bundle)?, rules))
+}
+
+/// What a bundle whose texts have been read is like.
+pub fn of_texts(texts: &Texts<'_>, rules: &Rules) -> Likeness {
+    let files = texts.files();
+    let mut gathered = Gathered::new(files.len());
+    Site::new(&files).each(rules, &COMPARED, |file, _, facts| gathered.add(file, facts));
+    exact::likeness(texts, gathered)
+}
+
+/// The phishing check and what the bundle is like, in one reading of its pages.
+pub fn check_and_compare(texts: &Texts<'_>, rules: &Rules) -> (Verdict, Likeness) {
+    let (verdict, gathered) = read(&texts.files(), rules);
+    (verdict, exact::likeness(texts, gathered))
+}
+
+/// The same of files that are no bundle yet: what there is of bytes is not looked at.
+pub fn check_and_compare_files(files: &[File<'_>], rules: &Rules) -> (Verdict, Vec<PageLikeness>) {
+    let (verdict, gathered) = read(files, rules);
+    (verdict, gathered.finish().0)
+}
+
+fn read(files: &[File<'_>], rules: &Rules) -> (Verdict, Gathered) {
+    let site = Site::new(files);
+    let mut jury = Jury::new(&site, rules);
+    let mut gathered = Gathered::new(files.len());
+    site.each(rules, &ALL, |file, kind, facts| {
+        if JUDGED.contains(&kind) {
+            jury.judge(file, facts);
+        }
+        if COMPARED.contains(&kind) {
+            gathered.add(file, facts);
+        }
+    });
+    (jury.verdict(), gathered)
+}
+
+const COMPARED: [Kind; 2] = [Kind::Page, Kind::Source];
+const ALL: [Kind; 3] = [Kind::Page, Kind::Source, Kind::Script];

@@ -1,0 +1,130 @@
+//! What is not wanted again, held in memory by a server: thousands of entries, compared with an upload at once.
+
+use std::collections::HashMap;
+
+use super::sketch::{Sketch, number};
+use super::{Likeness, Match, PageLikeness};
+
+#[derive(Debug, Default)]
+pub struct Unwanted {
+    ids: Vec<String>,
+    exact: HashMap<[u8; 32], u32>,
+    /// Each sketch with the place of its id.
+    sketches: Vec<(Sketch, u32)>,
+    /// The numbers of all sketches in order, each with its sketch and its place in it.
+    numbers: Vec<(u64, u32, u32)>,
+    /// Where numbers begin, by their upper bits.
+    starts: Vec<u32>,
+    shift: u32,
+}
+
+impl Unwanted {
+    /// Each entry has an id, digests of content, and sketches of pages.
+    pub fn new(entries: impl IntoIterator<Item = (String, Vec<[u8; 32]>, Vec<Sketch>)>) -> Self {
+        let mut all = Self::default();
+        for (id, hashes, sketches) in entries {
+            let Ok(place) = u32::try_from(all.ids.len()) else { break };
+            all.ids.push(id);
+            all.exact.extend(hashes.into_iter().map(|hash| (hash, place)));
+            for sketch in sketches.into_iter().filter(Sketch::is_enough) {
+                let Ok(which) = u32::try_from(all.sketches.len()) else { break };
+                let numbers = sketch.hashes().iter().map(|hash| number(*hash));
+                all.numbers.extend(numbers.zip(0..).map(|(number, at)| (number, which, at)));
+                all.sketches.push((sketch, place));
+            }
+        }
+        all.numbers.sort_unstable();
+        all.arrange();
+        all
+    }
+
+    /// Numbers are spread evenly, so that their upper bits lead to within a few of their place.
+    fn arrange(&mut self) {
+        let bits = (self.numbers.len().max(1).ilog2() + 2).min(28);
+        self.shift = u64::BITS - bits;
+        self.starts = Vec::with_capacity((1 << bits) + 1);
+        let mut at = 0;
+        for bucket in 0..1_u64 << bits {
+            self.starts.push(at);
+            while self.numbers.get(at as usize).is_some_and(|(hash, ..)| hash >> self.shift == bucket) {
+                at += 1;
+            }
+        }
+        self.starts.push(at);
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.exact.is_empty() && self.sketches.is_empty()
+    }
+
+    /// The entry that an upload is, or is most like.
+    pub fn find(&self, likeness: &Likeness) -> Option<Match> {
+        if self.is_empty() {
+            return None;
+        }
+        let found = |place: u32, file: Option<String>, exact| {
+            let id = self.ids.get(place as usize)?.clone();
+            Some(Match { id, file, exact })
+        };
+        if let Some(place) = self.exact.get(&likeness.exact).filter(|_| likeness.substantial) {
+            return found(*place, None, true);
+        }
+        let part = likeness.parts.iter().find_map(|(path, hash)| Some((path, self.exact.get(hash)?)));
+        if let Some((path, place)) = part {
+            return found(*place, Some(path.clone()), true);
+        }
+        let (place, path, _) = likeness
+            .pages
+            .iter()
+            .filter_map(|page| self.like(page).map(|(place, percent)| (place, &page.path, percent)))
+            .max_by_key(|(_, _, percent)| *percent)?;
+        found(place, Some(path.clone()), false)
+    }
+
+    /// The id of the sketch that a page contains most of, if it is enough, and how much of it, in percent.
+    fn like(&self, page: &PageLikeness) -> Option<(u32, usize)> {
+        let ceiling = page.shingles.ceiling;
+        let common =
+            self.common(page).into_iter().map(|(which, found)| (&self.sketches[which as usize], found));
+        common
+            .filter(|((sketch, _), found)| sketch.is_it(found, ceiling))
+            .map(|((sketch, place), found)| (*place, sketch.share(&found, ceiling)))
+            .max_by_key(|(place, share)| (*share, std::cmp::Reverse(*place)))
+    }
+
+    /// How much of each sketch a page contains, in percent, and whether it is taken for it: for those who measure.
+    pub fn shares(&self, page: &PageLikeness) -> Vec<(&str, usize, bool)> {
+        let ceiling = page.shingles.ceiling;
+        let share = |(which, found): (u32, Vec<usize>)| {
+            let (sketch, place) = &self.sketches[which as usize];
+            (self.ids[*place as usize].as_str(), sketch.share(&found, ceiling), sketch.is_it(&found, ceiling))
+        };
+        self.common(page).into_iter().map(share).collect()
+    }
+
+    /// What a page has in common with each sketch: places of numbers, in order.
+    fn common(&self, page: &PageLikeness) -> HashMap<u32, Vec<usize>> {
+        let mut seen: Vec<u32> = page.shingles.hashes.iter().filter_map(|hash| self.first(*hash)).collect();
+        // A text that is repeated says nothing new.
+        seen.sort_unstable();
+        seen.dedup();
+        let mut common: HashMap<u32, Vec<usize>> = HashMap::new();
+        for first in seen {
+            let from = first as usize;
+            let hash = self.numbers[from].0;
+            for (_, which, at) in self.numbers[from..].iter().take_while(|(other, ..)| *other == hash) {
+                common.entry(*which).or_default().push(*at as usize);
+            }
+        }
+        common
+    }
+
+    /// The first place of a number.
+    fn first(&self, hash: u64) -> Option<u32> {
+        let bucket = usize::try_from(hash >> self.shift).ok()?;
+        let (from, to) = (*self.starts.get(bucket)?, *self.starts.get(bucket + 1)?);
+        (from..to)
+            .find(|at| self.numbers[*at as usize].0 >= hash)
+            .filter(|at| self.numbers[*at as usize].0 == hash)
+    }
+}

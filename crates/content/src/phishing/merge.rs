@@ -1,0 +1,120 @@
+//! Adds what a script shows, asks and sends to the page that loads it. A script is read once, however many pages load
+//! it, so what it adds must be counted: two thousand pages with one large script are not two thousand large pages.
+
+use super::facts::{Facts, Field, MOST_TEXT};
+
+/// What a page always gets of a script, however much other pages got.
+const AT_LEAST: usize = 16;
+/// What a field or an address weighs beside its words.
+const ITEM_BYTES: usize = 256;
+const MOST_SENDS: usize = 500;
+const MOST_ITEMS: usize = 2000;
+const MOST_LOCAL_SCRIPTS: usize = 256;
+
+impl Facts {
+    pub(crate) fn add_local_script(&mut self, path: String, at: usize) {
+        if self.local_scripts.len() < MOST_LOCAL_SCRIPTS
+            && !self.local_scripts.iter().any(|(known, _)| *known == path)
+        {
+            self.local_scripts.push((path, at));
+        }
+    }
+
+    /// How much there is to copy when these facts are added to others.
+    fn bulk(&self) -> usize {
+        let items =
+            self.fields.len() + self.forms.len() + self.labels.len() + self.uses.len() + self.sends.len();
+        let places = self.zones.len() + self.origins.len();
+        self.text.len() + items * ITEM_BYTES + places * size_of::<(usize, usize)>()
+    }
+
+    /// Adds the facts of a script that is loaded at a place. `room` is how much may still be copied for this upload;
+    /// beyond it a page gets what decides most: calls, addresses and the first fields, without texts.
+    pub(crate) fn merge(&mut self, script: &Self, at: usize, room: &mut usize) {
+        let bulk = script.bulk();
+        let whole = bulk <= AT_LEAST * ITEM_BYTES || bulk <= *room;
+        *room = room.saturating_sub(bulk);
+        let most = if whole { usize::MAX } else { AT_LEAST };
+        let place = |found: Option<usize>| found.map(|_| at);
+        self.has_script = true;
+        self.live_quote |= script.live_quote;
+        self.hidden_field = self.hidden_field.or(place(script.hidden_field));
+        self.phone = self.phone.or(place(script.phone));
+        if let (None, Some((_, host))) = (&self.blocked, &script.blocked) {
+            self.blocked = Some((at, host.clone()));
+        }
+        self.pictures += script.pictures;
+        self.links += script.links;
+        self.dead_links += script.dead_links;
+        self.quoted_bytes += script.quoted_bytes;
+        for mark in script.marks.keys() {
+            self.mark(*mark, at);
+        }
+        let sends = script.sends.iter().take(most.min(MOST_SENDS.saturating_sub(self.sends.len())));
+        self.sends.extend(sends.map(|(target, _)| (target.clone(), at)));
+        for used in script.uses.iter().take(most) {
+            let mut used = used.clone();
+            used.at = at;
+            self.add_use(used);
+        }
+        let from =
+            if whole && self.text.len() < MOST_TEXT { self.add_texts(script, at) } else { self.text.len() };
+        let first_form = self.forms.len();
+        let forms = script.forms.iter().take(most.min(MOST_ITEMS.saturating_sub(first_form)));
+        self.forms.extend(forms.cloned().map(|mut form| {
+            form.at = at;
+            form
+        }));
+        let labels = script.labels.iter().take(most.min(MOST_ITEMS.saturating_sub(self.labels.len())));
+        self.labels.extend(labels.cloned());
+        let fields = script.fields.iter().take(most.min(MOST_ITEMS.saturating_sub(self.fields.len())));
+        self.fields.extend(fields.map(|field| Field {
+            at,
+            text_at: from + field.text_at,
+            form: field.form.map(|form| first_form + form),
+            ..field.clone()
+        }));
+        self.work += bulk;
+    }
+
+    fn add_texts(&mut self, script: &Self, at: usize) -> usize {
+        let from = self.text.append(&script.text);
+        self.origins.push((from, at));
+        self.zones.extend(script.zones.iter().map(|(since, zones)| (from + since, *zones)));
+        self.set_zone(0);
+        from
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::rules::Rules;
+    use super::super::script;
+    use super::*;
+
+    fn facts_of(code: &str) -> Facts {
+        let mut facts = Facts::default();
+        script::read(code, 0, 0, &mut facts, &Rules::builtin());
+        facts
+    }
+
+    #[test]
+    fn what_a_script_builds_belongs_to_the_page() {
+        let script = facts_of("a.innerHTML='<form action=x.php><p>Your code</p><input name=code></form>'");
+        let mut page = Facts::default();
+        page.add_text("Welcome", 3);
+        page.merge(&script, 40, &mut usize::MAX.clone());
+        assert_eq!(page.text.bytes, b"welcome\nyour code\n");
+        assert_eq!((page.fields.len(), page.fields[0].at, page.fields[0].form), (1, 40, Some(0)));
+        assert_eq!(page.origin(10), 40);
+    }
+
+    #[test]
+    fn without_room_only_the_beginning_is_copied() {
+        let script =
+            facts_of(&format!("a.innerHTML='<p>{}</p>{}'", "long ".repeat(2000), "<input>".repeat(40)));
+        let mut page = Facts::default();
+        page.merge(&script, 1, &mut 0);
+        assert_eq!((page.text.len(), page.fields.len()), (0, AT_LEAST));
+    }
+}

@@ -1,0 +1,70 @@
+//! The texts of a bundle, decompressed and decoded once for everybody who reads them: the phishing check, likeness and
+//! the finder of secrets. They are in memory together, because a page is judged with the scripts it loads; the limits of
+//! an upload bound them.
+
+use std::borrow::Cow;
+use std::io;
+
+use crate::bundle::{Bundle, Kind};
+use crate::file_text::text_of;
+use crate::phishing;
+use crate::phishing::site;
+
+/// Other files whose text people read or programs use.
+const DATA: [&str; 14] = [
+    "css", "json", "jsonl", "ndjson", "ipynb", "map", "txt", "text", "csv", "tsv", "yaml", "yml", "toml",
+    "log",
+];
+
+#[derive(Debug)]
+pub struct Texts<'b> {
+    pub(crate) kind: Kind,
+    pub(crate) entry: &'b str,
+    pub(crate) files: Vec<Read<'b>>,
+}
+
+/// A file as it was read.
+#[derive(Debug)]
+pub(crate) struct Read<'b> {
+    pub(crate) path: &'b str,
+    pub(crate) hash: [u8; 32],
+    pub(crate) size_bytes: u64,
+    /// Empty for files without text.
+    pub(crate) text: Cow<'b, str>,
+}
+
+impl<'b> Texts<'b> {
+    /// Every text of a bundle, data included. Spooled files are left positioned at their start.
+    pub fn of(bundle: &'b Bundle) -> io::Result<Self> {
+        Self::read(bundle, |path| is_page(path) || is_data(path))
+    }
+
+    /// Only pages, their sources and scripts: enough for the phishing check and for likeness.
+    pub fn of_pages(bundle: &'b Bundle) -> io::Result<Self> {
+        Self::read(bundle, is_page)
+    }
+
+    fn read(bundle: &'b Bundle, wanted: impl Fn(&str) -> bool) -> io::Result<Self> {
+        let readable = bundle.kind != Kind::E2e;
+        let files = bundle.files.iter().map(|file| {
+            let text = if readable && wanted(&file.path) { text_of(file)? } else { Cow::Borrowed("") };
+            Ok(Read { path: &file.path, hash: file.hash, size_bytes: file.size_bytes, text })
+        });
+        let files = files.collect::<io::Result<_>>()?;
+        Ok(Self { kind: bundle.kind, entry: &bundle.entry, files })
+    }
+
+    /// The files as the phishing check takes them.
+    pub fn files(&self) -> Vec<phishing::File<'_>> {
+        self.files.iter().map(|file| phishing::File { path: file.path, text: &file.text }).collect()
+    }
+}
+
+fn is_page(path: &str) -> bool {
+    site::kind(path) != site::Kind::Other
+}
+
+fn is_data(path: &str) -> bool {
+    let extension = path.rsplit_once('.').map(|(_, extension)| extension);
+    extension.is_some_and(|extension| DATA.iter().any(|known| extension.eq_ignore_ascii_case(known)))
+}

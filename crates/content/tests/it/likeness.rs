@@ -1,0 +1,182 @@
+//! Pages that were taken down and come back in another guise, and their honest neighbours.
+
+use std::sync::LazyLock;
+
+use dropleaf_content::likeness::{Likeness, Match, Sketch, Unwanted, check_and_compare, of_bundle};
+use dropleaf_content::phishing::{Rules, check_bundle};
+use dropleaf_content::{Bundle, Limits, Source, Texts, Upload, prepare};
+
+use crate::disguises::{self, DISGUISES};
+use crate::support::{fixtures, upload, zip_of};
+
+static RULES: LazyLock<Rules> = LazyLock::new(Rules::builtin);
+
+fn like(bundle: &Bundle) -> Likeness {
+    of_bundle(bundle, &RULES).unwrap()
+}
+
+fn likeness(name: &str, bytes: impl Into<bytes::Bytes>) -> Likeness {
+    like(&upload(name, bytes).unwrap())
+}
+
+/// What is kept of content that was taken down, as a server would read it back.
+fn taken_down(likeness: &Likeness) -> Unwanted {
+    let stored: Vec<Vec<u8>> = likeness.sketches(&[]).iter().map(Sketch::to_bytes).collect();
+    let sketches = stored.iter().map(|bytes| Sketch::from_bytes(bytes).unwrap()).collect();
+    Unwanted::new([("it".to_owned(), likeness.exact_hashes(), sketches)])
+}
+
+/// Harvest pages of one file with enough text to be recognised by it.
+fn recognisable() -> Vec<(String, String, Unwanted)> {
+    let pages = fixtures("harvest").into_iter().filter(|(_, files)| files.len() == 1);
+    let pages = pages.map(|(name, mut files)| (name, files.remove(0).1));
+    pages
+        .filter_map(|(name, page)| {
+            let likeness = likeness("index.html", page.clone());
+            (!likeness.sketches(&[]).is_empty()).then(|| (name, page, taken_down(&likeness)))
+        })
+        .collect()
+}
+
+#[test]
+fn a_page_is_recognised_in_every_disguise() {
+    let pages = recognisable();
+    assert!(pages.len() >= 20, "{}", pages.len());
+    let (mut missed, mut tried) = (Vec::new(), 0);
+    for (name, page, unwanted) in &pages {
+        for (disguise, dress) in DISGUISES {
+            let disguised = dress(page);
+            tried += usize::from(disguised != *page);
+            if unwanted.find(&likeness("other.html", disguised)).is_none() {
+                missed.push(format!("{name}: {disguise}"));
+            }
+        }
+    }
+    assert!(tried >= 200, "{tried}");
+    // On the shortest pages another name and other words are a quarter of the text.
+    let (reworded, others): (Vec<_>, Vec<_>) = missed.iter().partition(|what| what.ends_with("other words"));
+    assert!(others.is_empty(), "{others:#?}");
+    assert!(reworded.len() * 5 <= pages.len(), "{reworded:#?} of {}", pages.len());
+}
+
+#[test]
+fn a_page_is_recognised_in_an_archive_under_another_name_and_in_markdown() {
+    for (name, page, unwanted) in recognisable() {
+        let archive = zip_of(&[
+            ("index.html", "<h1>Welcome</h1><a href=a/start.html>go on</a>"),
+            ("a/start.html", &disguises::renamed(&page)),
+        ]);
+        let found = unwanted.find(&likeness("site.zip", archive)).unwrap_or_else(|| panic!("{name}"));
+        assert_eq!(found, Match { id: "it".to_owned(), file: Some("a/start.html".to_owned()), exact: false });
+        assert!(unwanted.find(&likeness("page.md", format!("# Notes\n\n{page}\n"))).is_some(), "{name}");
+    }
+}
+
+#[test]
+fn the_same_bytes_are_recognised_under_any_name_and_in_an_archive() {
+    let page =
+        "<title>Short</title><p>Send your money to Gilbert before Friday evening, or else you will see.</p>";
+    let pdf = "%PDF-1.7 money for Gilbert";
+    for (name, bytes) in [("a.html", page), ("a.pdf", pdf)] {
+        let unwanted = taken_down(&likeness(name, bytes));
+        let again = unwanted.find(&likeness(&format!("other-{name}"), bytes)).unwrap();
+        assert!(again.exact && again.file.is_none());
+        let inside = zip_of(&[("index.html", "<p>nothing</p>"), (&format!("x/{name}"), bytes)]);
+        let inside = unwanted.find(&likeness("b.zip", inside)).unwrap();
+        assert_eq!((inside.exact, inside.file), (true, Some(format!("x/{name}"))));
+        assert_eq!(unwanted.find(&likeness(name, format!("{bytes}!"))), None);
+    }
+    let archive = zip_of(&[("index.html", page), ("a.png", "x")]);
+    let unwanted = taken_down(&likeness("a.zip", archive));
+    assert!(unwanted.find(&likeness("page.html", page)).is_some_and(|found| found.exact));
+}
+
+#[test]
+fn ciphertext_is_recognised_by_its_bytes_alone() {
+    let sealed = |byte: u8| {
+        let source = Source::Memory(vec![byte; 80].into());
+        let upload = Upload { filename: None, content_type: None, e2e: true, source };
+        like(&prepare(upload, &Limits::default(), std::env::temp_dir().as_path()).unwrap())
+    };
+    let unwanted = taken_down(&sealed(7));
+    assert!(unwanted.find(&sealed(7)).is_some_and(|found| found.exact));
+    assert_eq!(unwanted.find(&sealed(8)), None);
+}
+
+#[test]
+fn what_many_people_start_from_is_nobodys_mark() {
+    let frame = "<!doctype html><title>App</title><div id=root></div><script src=app.js></script>";
+    let library = "window.lib = function () { return 'shared by many' };\n".repeat(300);
+    let bad = zip_of(&[("index.html", frame), ("app.js", "document.title = 'bad'"), ("lib.js", &library)]);
+    let unwanted = taken_down(&likeness("bad.zip", bad.clone()));
+    let good = zip_of(&[("index.html", frame), ("app.js", "document.title = 'good'"), ("lib.js", &library)]);
+    assert_eq!(unwanted.find(&likeness("good.zip", good)), None);
+    assert_eq!(unwanted.find(&likeness("index.html", frame)), None);
+    assert!(unwanted.find(&likeness("again.zip", bad)).is_some_and(|found| found.exact));
+    // The page and its own script, whatever else lies beside them.
+    let moved = zip_of(&[("index.html", frame), ("app.js", "document.title = 'bad'"), ("x.txt", "padding")]);
+    assert!(unwanted.find(&likeness("moved.zip", moved)).is_some_and(|found| found.exact));
+    let alone = taken_down(&likeness("index.html", frame));
+    assert!(alone.is_empty() && alone.find(&likeness("index.html", frame)).is_none());
+}
+
+#[test]
+fn honest_pages_are_not_taken_for_harvest_pages() {
+    let entries = recognisable().into_iter().map(|(name, page, _)| {
+        let likeness = likeness("index.html", page);
+        (name, likeness.exact_hashes(), likeness.sketches(&[]))
+    });
+    let unwanted = Unwanted::new(entries);
+    let honest = fixtures("honest");
+    assert!(honest.len() >= 200);
+    for (name, files) in honest {
+        let files: Vec<(&str, &str)> =
+            files.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
+        let found = match files.as_slice() {
+            [(path, text)] => unwanted.find(&likeness(path, (*text).to_owned())),
+            several => unwanted.find(&likeness("a.zip", zip_of(several))),
+        };
+        assert_eq!(found, None, "{name}");
+    }
+}
+
+#[test]
+fn what_all_pages_of_a_manual_share_does_not_block_another_manual_of_the_same_tool() {
+    let note = "Made with a generator of manuals that puts this note of some length on each and every page it writes. "
+        .repeat(2);
+    let page = |about: &str| {
+        let menu = "<nav>Introduction Installation Configuration Commands Troubleshooting Glossary</nav>";
+        format!("<title>{about}</title>{menu}<h1>{about}</h1>{}<p>{note}</p>", about.repeat(8))
+    };
+    let of = |words: [&str; 4]| {
+        let names = ["index.html", "b.html", "c.html", "d.html"];
+        let pages = words.map(page);
+        let files: Vec<(&str, &str)> =
+            names.iter().zip(&pages).map(|(name, page)| (*name, page.as_str())).collect();
+        likeness("manual.zip", zip_of(&files))
+    };
+    let bad = of([
+        "how to pick a lock quietly",
+        "how to open a safe by ear",
+        "where to sell it",
+        "how to run away",
+    ]);
+    let good =
+        of(["how to prune an old tree", "how to keep honey bees", "when to sow peas", "how to press cider"]);
+    assert_eq!(taken_down(&bad).find(&good), None);
+    assert!(taken_down(&bad).find(&bad).is_some());
+}
+
+#[test]
+fn one_reading_says_what_two_would() {
+    for (name, files) in fixtures("harvest").into_iter().step_by(5) {
+        let files: Vec<(&str, &str)> =
+            files.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
+        let Ok(bundle) = upload("a.zip", zip_of(&files)) else { continue };
+        let texts = Texts::of(&bundle).unwrap();
+        let (verdict, likeness) = check_and_compare(&texts, &RULES);
+        assert_eq!(verdict, check_bundle(&bundle, &RULES).unwrap(), "{name}");
+        assert_eq!(likeness.exact_hashes(), like(&bundle).exact_hashes());
+        assert_eq!(likeness.sketches(&[]), like(&bundle).sketches(&[]));
+    }
+}

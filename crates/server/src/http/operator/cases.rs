@@ -1,0 +1,156 @@
+//! `/operator/pages/{id}`: one page with everything that helps to decide about it, and what can be done.
+
+use super::{OperatorForm, actor};
+use crate::http::api::ApiState;
+use crate::http::error;
+use crate::http::web::{Operator, Person, Query, WebError, framing, see_other};
+use crate::pages::dashboard::{Done, Section};
+use crate::pages::operator::case::{CasePage, Refused, case};
+use crate::pages::operator::look::Seen;
+use axum::body::Body;
+use axum::extract::{Path, State};
+use axum::response::{IntoResponse, Response};
+use dropleaf_core::{Code, Error};
+use http::{HeaderValue, StatusCode, header};
+
+/// Which part of the page is looked at.
+#[derive(Default)]
+struct Wanted<'a> {
+    version: Option<i64>,
+    file: Option<&'a str>,
+}
+
+pub(super) async fn show(
+    State(state): State<ApiState>,
+    Operator(person): Operator,
+    Path(id): Path<String>,
+    query: Query,
+) -> Result<Response, WebError> {
+    let wanted = Wanted {
+        version: query.find("version").and_then(|text| text.parse().ok()),
+        file: query.find("file"),
+    };
+    shown(&state, &person, &id, wanted, query.done(), None).await
+}
+
+pub(super) async fn take_down(
+    State(state): State<ApiState>,
+    Path(id): Path<String>,
+    form: OperatorForm,
+) -> Result<Response, WebError> {
+    let (who, reason) = (actor(&form.person), form.fields.text("reason"));
+    let case = state.app.open_case(&id).await?;
+    let account = case.account.filter(|_| form.fields.is_checked("suspend"));
+    let outcome = async {
+        state.app.take_down(who, &case.site.id, reason).await?;
+        // The page first: it is what harms.
+        match &account {
+            Some(account) => {
+                state.app.suspend_account(who, &account.id, reason).await.map(|_| Done::TakenDownHeld)
+            }
+            None => Ok(Done::TakenDown),
+        }
+    };
+    settle(&state, &form, &id, "takedown", outcome.await).await
+}
+
+pub(super) async fn dismiss(
+    State(state): State<ApiState>,
+    Path(id): Path<String>,
+    form: OperatorForm,
+) -> Result<Response, WebError> {
+    let outcome = state.app.dismiss_reports(actor(&form.person), &id, form.fields.text("reason")).await;
+    settle(&state, &form, &id, "dismiss", outcome.map(|()| Done::Dismissed)).await
+}
+
+pub(super) async fn suspend(
+    State(state): State<ApiState>,
+    Path(id): Path<String>,
+    form: OperatorForm,
+) -> Result<Response, WebError> {
+    let owner = owner(&state, &id).await?;
+    let outcome = state.app.suspend_account(actor(&form.person), &owner, form.fields.text("reason")).await;
+    settle(&state, &form, &id, "suspend", outcome.map(|_| Done::Suspended)).await
+}
+
+pub(super) async fn lift(
+    State(state): State<ApiState>,
+    Path(id): Path<String>,
+    form: OperatorForm,
+) -> Result<Response, WebError> {
+    let owner = owner(&state, &id).await?;
+    let outcome = state.app.lift_suspension(actor(&form.person), &owner, form.fields.text("reason")).await;
+    settle(&state, &form, &id, "lift", outcome.map(|_| Done::Lifted)).await
+}
+
+/// The sealed archive, to be kept as a file: nothing in it is shown here.
+pub(super) async fn open_evidence(
+    State(state): State<ApiState>,
+    Path(id): Path<String>,
+    form: OperatorForm,
+) -> Result<Response, WebError> {
+    let opened = match state.app.open_evidence(actor(&form.person), &id, form.fields.text("reason")).await {
+        Ok(opened) => opened,
+        Err(refusal) => return settle(&state, &form, &id, "evidence", Err(refusal)).await,
+    };
+    let name = format!("attachment; filename=\"evidence-{}.zip\"", opened.site_id);
+    let headers = [
+        (header::CONTENT_TYPE, HeaderValue::from_static("application/octet-stream")),
+        (header::CONTENT_DISPOSITION, HeaderValue::from_str(&name).map_err(Error::internal)?),
+    ];
+    Ok((headers, Body::from_stream(opened.stream)).into_response())
+}
+
+async fn owner(state: &ApiState, id: &str) -> Result<String, Error> {
+    let case = state.app.open_case(id).await?;
+    case.site.account_id.ok_or_else(|| Error::not_found("account"))
+}
+
+/// Back to the page, or the form once more with what was wrong.
+async fn settle(
+    state: &ApiState,
+    form: &OperatorForm,
+    id: &str,
+    which: &'static str,
+    outcome: Result<Done, Error>,
+) -> Result<Response, WebError> {
+    let refusal = match outcome {
+        Ok(done) => return Ok(see_other(&format!("/operator/pages/{id}?done={}", done.word()))),
+        Err(refusal) if matches!(refusal.code, Code::InvalidField | Code::Forbidden) => refusal,
+        Err(error) => return Err(error.into()),
+    };
+    let problem = match refusal.code {
+        Code::InvalidField => "Say why, in at most 500 characters.",
+        _ => refusal.detail.as_str(),
+    };
+    let refused = Refused { form: which, reason: form.fields.text("reason"), problem };
+    let mut response = shown(state, &form.person, id, Wanted::default(), None, Some(refused)).await?;
+    *response.status_mut() = error::status(refusal.code);
+    Ok(response)
+}
+
+async fn shown(
+    state: &ApiState,
+    person: &Person,
+    id: &str,
+    wanted: Wanted<'_>,
+    done: Option<Done>,
+    refused: Option<Refused<'_>>,
+) -> Result<Response, WebError> {
+    let file = state.app.open_case(id).await?;
+    let look = state.app.look_at_case(&file, wanted.version, wanted.file).await?;
+    let here = match wanted.version {
+        Some(version) => format!("/operator/pages/{id}?version={version}"),
+        None => format!("/operator/pages/{id}"),
+    };
+    let seen = look.map(|look| Seen { look, here });
+    let html = case(&CasePage {
+        shell: person.shell(Section::Operator, done),
+        file: &file,
+        seen: seen.as_ref(),
+        version: wanted.version.unwrap_or(file.site.version),
+        refused,
+        is_recent: person.session.is_recent(state.app.now()),
+    });
+    Ok(framing(StatusCode::OK, html, seen.as_ref().and_then(Seen::within)))
+}

@@ -1,0 +1,116 @@
+//! One page before an operator.
+
+use super::look::Seen;
+use super::{at, reasons, sheet};
+use crate::pages::dashboard::{Section, Shell};
+use crate::pages::{Html, Size};
+use askama::Template;
+use dropleaf_app::CaseFile;
+use dropleaf_core::report::Report;
+use dropleaf_core::site::{Site, State, Visibility};
+
+/// A form that was sent with something wrong.
+#[derive(Debug, Clone, Copy)]
+pub struct Refused<'a> {
+    pub form: &'static str,
+    pub reason: &'a str,
+    pub problem: &'a str,
+}
+
+#[derive(Debug, Template)]
+#[template(path = "operator_case.html")]
+pub struct CasePage<'a> {
+    pub shell: Shell<'a>,
+    pub file: &'a CaseFile,
+    /// None when nothing can be looked at.
+    pub seen: Option<&'a Seen>,
+    /// The one that is looked at.
+    pub version: i64,
+    pub refused: Option<Refused<'a>>,
+    pub is_recent: bool,
+}
+
+impl CasePage<'_> {
+    fn here(&self) -> String {
+        format!("/operator/pages/{}", self.file.site.id)
+    }
+
+    fn refused_at(&self, form: &str) -> Option<Refused<'_>> {
+        self.refused.filter(|refused| refused.form == form)
+    }
+
+    /// What was typed into a form that is shown again.
+    fn typed(&self, form: &str) -> &str {
+        self.refused_at(form).map_or("", |refused| refused.reason)
+    }
+
+    fn is_down(&self) -> bool {
+        self.file.site.state == State::TakenDown
+    }
+
+    fn is_live(&self) -> bool {
+        self.file.site.state == State::Live
+    }
+
+    /// Whether its account could be suspended.
+    fn can_suspend(&self) -> bool {
+        self.file.account.as_ref().is_some_and(|account| !account.is_operator && account.suspended.is_none())
+    }
+
+    fn open(&self) -> Vec<&Report> {
+        self.file.reports.iter().filter(|report| report.closed.is_none()).collect()
+    }
+
+    fn open_reasons(&self) -> Vec<(&'static str, usize)> {
+        let open: Vec<Report> = self.open().into_iter().cloned().collect();
+        reasons(&open)
+    }
+
+    fn gates(&self) -> &'static str {
+        match (&self.file.site.password_hash, &self.file.site.email_gate_domain) {
+            (Some(_), Some(_)) => "a password and an e-mail address",
+            (Some(_), None) => "a password",
+            (None, Some(_)) => "an e-mail address",
+            (None, None) => "nothing",
+        }
+    }
+
+    /// Why there is nothing to look at.
+    fn unseen(&self) -> &'static str {
+        let site = &self.file.site;
+        if site.visibility == Visibility::Burn {
+            return "The page is to be read once. It is for its reader alone: nobody looks at it here, and taking it down \
+                    erases it at once.";
+        }
+        match site.state {
+            State::TakenDown => {
+                "The page is taken down. Its content is sealed as evidence for a set time, then erased; only opening the \
+                 evidence shows it again."
+            }
+            _ => "The content is erased.",
+        }
+    }
+}
+
+/// How a page is reached, in one word for its badge.
+fn reach(site: &Site) -> &'static str {
+    match site.visibility {
+        Visibility::Unlisted => "unlisted",
+        Visibility::Public => "public",
+        Visibility::Burn => "read once",
+    }
+}
+
+fn title(site: &Site) -> &str {
+    if site.title.is_empty() { "Untitled page" } else { &site.title }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "templates hand over references")]
+fn size(bytes: &i64) -> Size {
+    Size(*bytes)
+}
+
+pub fn case(page: &CasePage<'_>) -> Html {
+    // Rendering writes into a String and cannot fail.
+    Html(page.render().unwrap_or_default())
+}

@@ -1,0 +1,296 @@
+//! A suspended account: reads and deletes, nothing else; its pages are held back, and come back when it is lifted.
+
+use crate::forms::forms;
+use crate::harness::oauth::let_in;
+use crate::harness::{
+    Database, Dropleaf, Form, Node, Person, Purse, Setup, on_each_database, page, site_path,
+};
+use crate::mcp_tools_refused::calls;
+use crate::wallet::{challenge, paid_page, put, signed};
+use dropleaf_app::{COMMAND_LINE, Done};
+use serde_json::{Value, json};
+use std::time::{Duration, Instant};
+
+const CODE: &str = "account_suspended";
+
+async fn key_of(node: &Node, person: &Person<'_>) -> String {
+    match node.app().create_key(&person.account, None, None, |_| Vec::new()).await.unwrap() {
+        Done::Fresh(new) => new.secret,
+        Done::Again { .. } => panic!("a new key is no repeat"),
+    }
+}
+
+async fn suspend(node: &Node, person: &Person<'_>) {
+    node.app().suspend_account("operator", &person.account.id, "spam").await.unwrap();
+}
+
+async fn status_of(node: &Node, url: &str) -> u16 {
+    node.get(url).header("accept", "application/json").send().await.status
+}
+
+#[tokio::test]
+async fn pages_are_held_back_at_once_and_come_back_when_it_is_lifted() {
+    on_each_database(Setup::new, async |node| {
+        let person = node.newcomer_on("pro").await;
+        let key = key_of(node, &person).await;
+        let site = node.publish_as(&key, Form::file("a.html", page("Held")).field("slug", "held")).await;
+        let gated = node.publish_as(&key, Form::file("a.html", page("Gate")).field("password", "x")).await;
+        let other = node.publish_page("Somebody else's").await;
+        let free = node.publish_anonymously().await;
+        let token_link = format!("/p/{}/", site["unlisted_token"].as_str().unwrap());
+        let urls = [site["url"].as_str().unwrap(), &token_link];
+        for _ in 0..2 {
+            for url in urls {
+                node.get(url).send().await.expect(200);
+            }
+            node.clock.advance(1);
+            suspend(node, &person).await;
+            for url in urls.into_iter().chain(gated["url"].as_str()) {
+                node.get(url).header("accept", "application/json").send().await.refused(403, CODE);
+            }
+            let seen = node.get(&token_link).browser().send().await;
+            let seen = if seen.status == 307 {
+                node.get(seen.header("location")).browser().send().await
+            } else {
+                seen
+            };
+            assert!(seen.expect(403).text().contains("This page is on hold"));
+            for open in [&other, &free] {
+                node.get(open["url"].as_str().unwrap()).send().await.expect(200);
+            }
+            node.clock.advance(1);
+            node.app().lift_suspension("operator", &person.account.id, "a mistake").await.unwrap();
+        }
+        for url in urls {
+            assert!(node.get(url).send().await.expect(200).text().contains("Held"));
+        }
+        let acts: Vec<_> = node.app().list_audit_of(&person.account.id, 10).await.unwrap();
+        let acts: Vec<_> = acts.iter().map(|line| (line.act.as_str(), line.reason.as_deref())).collect();
+        let (off, on) = (("lift_suspension", Some("a mistake")), ("suspend_account", Some("spam")));
+        assert_eq!(acts, [off, on, off, on]);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn every_operation_that_writes_is_403_and_reading_goes_on() {
+    let node = Node::start().await;
+    let person = node.newcomer_on("pro").await;
+    let key = key_of(&node, &person).await;
+    let app = let_in(&person, "").await;
+    let site = node.publish_as(&key, Form::file("a.html", page("Mine"))).await;
+    suspend(&node, &person).await;
+    let document: Value = node.get("/openapi.json").send().await.json();
+    let mut written = 0;
+    for (path, item) in document["paths"].as_object().unwrap() {
+        let at = path
+            .replace("{idOrSlug}", site["id"].as_str().unwrap())
+            .replace("{tokenId}", "share_aaaaaaaaaaaaaaaaaaaa")
+            .replace("{id}", "key_aaaaaaaaaaaaaaaaaaaa");
+        for (method, operation) in item.as_object().unwrap() {
+            let takes_a_key =
+                operation["security"].as_array().unwrap().iter().any(|way| way.get("api_key").is_some());
+            // To ask whether a page would pass changes nothing.
+            let always = path == "/check" || (method == "delete" && path == "/sites/{idOrSlug}");
+            if !takes_a_key || always {
+                continue;
+            }
+            for credential in [&key, &app.access] {
+                let answer = node.ask(method.to_uppercase().parse().unwrap(), &at).key(credential);
+                let answer = answer.send().await;
+                if method == "get" {
+                    assert!(answer.status < 403, "{path}: {}", answer.text());
+                } else {
+                    answer.refused(403, CODE);
+                    written += 1;
+                }
+            }
+        }
+    }
+    assert!(written >= 22, "{written}");
+    node.delete(&site_path(&site)).key(&key).send().await.expect(200);
+    node.post(&format!("{}/restore", site_path(&site))).key(&key).send().await.refused(403, CODE);
+    node.app().lift_suspension("operator", &person.account.id, "well").await.unwrap();
+    node.post(&format!("{}/restore", site_path(&site))).key(&key).send().await.expect(200);
+}
+
+#[tokio::test]
+async fn tools_and_upload_addresses_say_so_too() {
+    on_each_database(Setup::new, async |node| {
+        let person = node.newcomer_on("pro").await;
+        let app = let_in(&person, "").await;
+        let client = node.mcp_modern(&app.access);
+        let site = client.give("publish_html", json!({"html": page("Mine")})).await;
+        let made = client.give("create_upload", json!({"file": "a.html"})).await;
+        let address = made["upload_url"].as_str().unwrap().to_owned();
+        let tools = client.tools().await;
+        suspend(node, &person).await;
+        let put = node.put(&format!("{address}a.html")).body("text/html", page("Late")).send().await;
+        put.refused(403, CODE);
+        for (tool, arguments) in calls(&site) {
+            let described = tools.iter().find(|known| known["name"] == tool).unwrap();
+            if described["annotations"]["readOnlyHint"] == true {
+                client.give(tool, arguments).await;
+            } else if tool != "delete_site" {
+                let said = client.refused(tool, arguments, CODE).await;
+                assert!(said.contains("only they can lift that"), "{tool}: {said}");
+            }
+        }
+        client.give("delete_site", json!({"site": site["id"]})).await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn dashboard_tells_on_each_page_and_takes_no_form_but_those_that_leave() {
+    let node = Node::start().await;
+    let person = node.newcomer_on("pro").await;
+    let key = key_of(&node, &person).await;
+    let site = node.publish_as(&key, Form::file("a.html", page("Mine"))).await;
+    let id = site["id"].as_str().unwrap();
+    let pages =
+        ["/dashboard", "/dashboard/keys", "/dashboard/apps", "/dashboard/account", "/dashboard/upload"];
+    let told = "Your account is suspended.";
+    assert!(!person.get("/dashboard").await.expect(200).text().contains(told));
+    suspend(&node, &person).await;
+    for path in pages.map(str::to_owned).into_iter().chain([format!("/dashboard/pages/{id}")]) {
+        assert!(person.get(&path).await.expect(200).text().contains(told), "{path}");
+    }
+    let leaving = ["/logout", "/dashboard/account/sessions", "/dashboard/pages/{id}/delete"];
+    let token = person.token();
+    for path in forms() {
+        if path.starts_with("/login") || leaving.iter().any(|open| path.starts_with(open)) {
+            continue;
+        }
+        let at = path.replace("{id}", id).replace("{link}", "x").replace("{item}", "x");
+        let ask = person.bare(&at).fields(&[("form_token", &token)]).header("x-form-token", &token);
+        let answer = ask.header("origin", &node.base_url()).send().await;
+        assert_eq!(answer.status, 403, "{path}: {}", answer.text());
+        assert!(answer.text().contains("suspended"), "{path}: {}", answer.text());
+    }
+    person.submit(&format!("/dashboard/pages/{id}/delete"), &[]).await.expect(303);
+    person.submit("/dashboard/account/sessions/end-others", &[]).await.expect(303);
+    person.submit("/logout", &[]).await.expect(303);
+    node.signed_in(&person.account).await.get("/dashboard").await.expect(200);
+}
+
+#[tokio::test]
+async fn wallet_does_not_write_to_a_page_of_a_suspended_account() {
+    on_each_database(Setup::new, async |node| {
+        let person = node.newcomer_on("pro").await;
+        let key = key_of(node, &person).await;
+        let purse = Purse::new();
+        let site = paid_page(node, &purse, 1).await;
+        let claim = node.post(&format!("{}/claim", site_path(&site))).key(&key);
+        claim.json(&json!({"claim_token": site["claim_token"]})).send().await.expect(200);
+        suspend(node, &person).await;
+        let credential = signed(&challenge(node, &purse).await, &purse.evm);
+        put(node, &site, &credential, "Late").await.refused(403, CODE);
+        node.app().lift_suspension("operator", &person.account.id, "well").await.unwrap();
+        put(node, &site, &credential, "Back").await.expect(200);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn operator_suspends_and_lifts_on_the_list_of_accounts_but_no_operator() {
+    on_each_database(Setup::new, async |node| {
+        let operator = node.operator().await;
+        let person = node.newcomer("eve@example.org").await;
+        let at = |act: &str| format!("/operator/accounts/{}/{act}", person.account.id);
+        let silent = operator.submit(&at("suspend"), &[("reason", " "), ("q", "eve")]).await.expect(400);
+        assert!(silent.text().contains("must say why the account is suspended"), "{}", silent.text());
+        let done = operator.submit(&at("suspend"), &[("reason", "spam <b>"), ("q", "eve")]).await.expect(303);
+        let shown = operator.get(done.header("location")).await.expect(200).text();
+        assert!(shown.contains("The account is suspended.") && shown.contains("spam &#60;b&#62;"), "{shown}");
+        person.submit("/dashboard/keys", &[("name", "x")]).await.expect(403);
+        node.clock.advance(1);
+        operator.submit(&at("lift"), &[("reason", "a mistake")]).await.expect(303);
+        person.submit("/dashboard/keys", &[("name", "x")]).await.expect(200);
+        let own = format!("/operator/accounts/{}/suspend", operator.account.id);
+        operator.submit(&own, &[("reason", "me")]).await.expect(403);
+        operator.submit("/operator/accounts/acct_nobody/suspend", &[("reason", "x")]).await.expect(404);
+        operator.get("/operator").await.expect(200);
+        let lines = node.app().list_audit(10).await.unwrap();
+        let lines: Vec<_> = lines.iter().map(|line| (line.actor.as_str(), line.act.as_str())).collect();
+        let who = "operator@localhost";
+        assert_eq!(lines, [(who, "lift_suspension"), (who, "suspend_account")]);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn command_line_suspends_and_the_server_knows_within_a_second() {
+    let node = Setup::new().real_time().start().await;
+    let person = node.newcomer("eve@example.org").await;
+    let key = key_of(&node, &person).await;
+    let site = node.publish_as(&key, Form::file("a.html", page("Mine"))).await;
+    let url = site["url"].as_str().unwrap();
+    assert_eq!(status_of(&node, url).await, 200);
+    let data = node.data_dir().display().to_string();
+    let dropleaf = Dropleaf::in_dir(node.dir.path())
+        .env("DROPLEAF_DATA_DIR", &data)
+        .env("DROPLEAF_BASE_URL", &node.base_url());
+    let said = dropleaf.prints(&["account", "suspend", "eve@example.org", "--reason", "spam"]);
+    assert_eq!(said, format!("{} is suspended.\n", person.account.id));
+    within_a_second(&node, url, 403).await;
+    published_within_a_second(&node, &key, 403).await;
+    assert!(dropleaf.prints(&["account", "list"]).contains("suspended"));
+    let again = dropleaf.prints(&["account", "suspend", &person.account.id, "--reason", "twice"]);
+    assert!(again.contains("was already suspended"), "{again}");
+    assert!(
+        dropleaf
+            .complains(&["account", "suspend", "operator@localhost", "--reason", "x"])
+            .contains("cannot be suspended")
+    );
+    dropleaf.prints(&["account", "restore-access", "eve@example.org", "--reason", "well"]);
+    within_a_second(&node, url, 200).await;
+    published_within_a_second(&node, &key, 201).await;
+    let told = dropleaf.prints(&["audit", "--json", "--subject", &person.account.id]);
+    let told: Value = serde_json::from_str(&told).unwrap();
+    let lines: Vec<_> = told["audit"].as_array().unwrap().iter().map(|line| &line["act"]).collect();
+    assert_eq!(lines, ["lift_suspension", "suspend_account"]);
+    assert_eq!(told["audit"][0]["actor"], COMMAND_LINE);
+    assert_eq!(dropleaf.prints(&["audit", "--subject", "site_none"]), "No operator has done anything yet.\n");
+}
+
+async fn within_a_second(node: &Node, url: &str, status: u16) {
+    let start = Instant::now();
+    while status_of(node, url).await != status {
+        assert!(start.elapsed() < Duration::from_secs(1), "not {status} after a second");
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+}
+
+/// A key is remembered a little apart from the pages.
+async fn published_within_a_second(node: &Node, key: &str, status: u16) {
+    let start = Instant::now();
+    let publish = || node.post("/sites").key(key).form(Form::file("a.html", page("x"))).send();
+    while publish().await.status != status {
+        assert!(start.elapsed() < Duration::from_secs(1), "not {status} after a second");
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+}
+
+#[tokio::test]
+async fn other_nodes_know_within_a_second() {
+    let database = Database::postgres().await;
+    let secret = "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff";
+    let setup = || Setup::new().set("secret_key", secret).database(database.clone()).real_time();
+    let (first, second) = (setup().start().await, setup().start().await);
+    let person = first.newcomer_on("pro").await;
+    let key = key_of(&first, &person).await;
+    let site = first.publish_as(&key, Form::file("a.html", page("Mine"))).await;
+    let path = format!("/p/{}/", site["unlisted_token"].as_str().unwrap());
+    within_a_second(&second, &path, 200).await;
+    second.get("/me").key(&key).send().await.expect(200);
+    suspend(&first, &person).await;
+    within_a_second(&second, &path, 403).await;
+    second.post("/sites").key(&key).form(Form::file("a.html", page("x"))).send().await.refused(403, CODE);
+    first.app().lift_suspension("operator", &person.account.id, "well").await.unwrap();
+    within_a_second(&second, &path, 200).await;
+    drop(person);
+    first.stop().await;
+    second.stop().await;
+    database.remove().await;
+}

@@ -1,0 +1,122 @@
+//! Rows of `evidence`: what is kept, for a while, of pages that were taken down. The content itself is a sealed archive in a
+//! bundle of its own, which nothing but its row holds.
+
+use crate::db::{DbError, Row, Stmt};
+use crate::sites;
+use crate::store::Store;
+use dropleaf_core::site::Site;
+
+/// Somebody else has sealed it already.
+pub const SEALED: &str = "evidence_sealed";
+/// It is erased already.
+pub const ERASED: &str = "evidence_erased";
+
+/// The kind of its bundle.
+pub const KIND: &str = "evidence";
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Evidence {
+    pub site_id: String,
+    /// None once it is erased.
+    pub bundle_id: Option<String>,
+    /// Of the sealed archive.
+    pub size_bytes: i64,
+    pub created_at: i64,
+    pub erase_after: i64,
+    pub erased_at: Option<i64>,
+}
+
+/// What a viewer said of a page, for its manifest.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reported {
+    pub at: i64,
+    pub reason: String,
+    pub comment: Option<String>,
+    pub contact: Option<String>,
+}
+
+fn reported(row: &Row<'_>) -> Result<Reported, DbError> {
+    Ok(Reported {
+        at: row.int(0)?,
+        reason: row.text(1)?.to_owned(),
+        comment: row.opt_text(2)?.map(str::to_owned),
+        contact: row.opt_text(3)?.map(str::to_owned),
+    })
+}
+
+fn row(row: &Row<'_>) -> Result<Evidence, DbError> {
+    Ok(Evidence {
+        site_id: row.text(0)?.to_owned(),
+        bundle_id: row.opt_text(1)?.map(str::to_owned),
+        size_bytes: row.int(2)?,
+        created_at: row.int(3)?,
+        erase_after: row.int(4)?,
+        erased_at: row.opt_int(5)?,
+    })
+}
+
+macro_rules! select {
+    ($tail:literal) => {
+        concat!(
+            "SELECT site_id, bundle_id, size_bytes, created_at, erase_after, erased_at FROM evidence ",
+            $tail
+        )
+    };
+}
+
+impl Store {
+    pub async fn find_evidence(&self, site_id: &str) -> Result<Option<Evidence>, DbError> {
+        self.db.get(select!("WHERE site_id = $1"), &[site_id.into()], row).await
+    }
+
+    /// The newest, also what is erased.
+    pub async fn list_evidence(&self, limit: i64) -> Result<Vec<Evidence>, DbError> {
+        self.db.list(select!("ORDER BY created_at DESC, site_id LIMIT $1"), vec![limit.into()], row).await
+    }
+
+    /// What has been kept for as long as it was to be.
+    pub async fn list_old_evidence(&self, now: i64, limit: i64) -> Result<Vec<Evidence>, DbError> {
+        let sql = select!("WHERE bundle_id IS NOT NULL AND erase_after <= $1 ORDER BY erase_after LIMIT $2");
+        self.db.list(sql, vec![now.into(), limit.into()], row).await
+    }
+
+    /// Every report about a page, the oldest first.
+    pub async fn list_reported(&self, site_id: &str) -> Result<Vec<Reported>, DbError> {
+        let sql = "SELECT created_at, reason, comment, contact FROM reports WHERE site_id = $1 ORDER BY created_at, id LIMIT 1000";
+        self.db.list(sql, vec![site_id.into()], reported).await
+    }
+
+    /// Pages that were taken down and whose content is still as it was.
+    pub async fn list_unsealed(&self, limit: i64) -> Result<Vec<Site>, DbError> {
+        let sql =
+            sites::select!("WHERE state = 'taken_down' AND purged_at IS NULL ORDER BY ended_at LIMIT $1");
+        self.db.list(sql, vec![limit.into()], sites::row).await
+    }
+}
+
+pub fn insert(evidence: &Evidence) -> Stmt {
+    Stmt::new(
+        "INSERT INTO evidence (site_id, bundle_id, size_bytes, created_at, erase_after) VALUES ($1, $2, $3, $4, $5) \
+         ON CONFLICT (site_id) DO NOTHING",
+        vec![
+            evidence.site_id.as_str().into(),
+            evidence.bundle_id.as_deref().into(),
+            evidence.size_bytes.into(),
+            evidence.created_at.into(),
+            evidence.erase_after.into(),
+        ],
+    )
+    .one(SEALED)
+}
+
+/// Lets go of the archive: its bundle is held by nothing any more.
+pub fn erase(site_id: &str, bundle_id: &str, now: i64) -> [Stmt; 2] {
+    let let_go = "UPDATE evidence SET bundle_id = NULL, erased_at = $1 WHERE site_id = $2 AND bundle_id = $3";
+    [
+        Stmt::new(let_go, vec![now.into(), site_id.into(), bundle_id.into()]).one(ERASED),
+        Stmt::new(
+            "UPDATE bundles SET refs = refs - 1, touched_at = $1 WHERE id = $2 AND refs > 0",
+            vec![now.into(), bundle_id.into()],
+        ),
+    ]
+}

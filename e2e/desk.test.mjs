@@ -1,0 +1,175 @@
+// A hostile page on the operator's desk, in real Chromium: it is reported, looked at without running or sending anything,
+// and taken down in the dashboard; another one by the command line.
+
+import assert from 'node:assert/strict';
+import net from 'node:net';
+import path from 'node:path';
+import { after, before, test } from 'node:test';
+import { launch, openPage, OUTPUT, pictureFile } from './browser.mjs';
+import { publish, request } from './http.mjs';
+import { signIn } from './people.mjs';
+import { assertReadable, examine } from './readable.mjs';
+import { command, operatorKey, sleep, startServer } from './server.mjs';
+import { zip } from './zip.mjs';
+
+const WIDE = { viewport: { width: 1280, height: 900 } };
+
+let server, browser, outside, calls, site;
+
+/** Somebody else's server: whoever connects to it is counted, whatever is said then. */
+async function listen() {
+  calls = 0;
+  outside = net.createServer((socket) => {
+    calls += 1;
+    socket.on('error', () => {});
+    socket.end('HTTP/1.1 204 No Content\r\n\r\n');
+  });
+  await new Promise((resolve) => outside.listen(0, '127.0.0.1', resolve));
+  return `http://127.0.0.1:${outside.address().port}`;
+}
+
+const hostile = (evil) => `<!doctype html><html><head><meta charset="utf-8"><title>Members of the orchard</title>
+<link rel="preconnect" href="${evil}"><link rel="dns-prefetch" href="${evil}"><link rel="stylesheet" href="style.css">
+<link rel="stylesheet" href="${evil}/far.css"><link rel="&#112;reconnect" href="${evil}">
+<meta http-equiv="refresh" content="1;url=${evil}/refreshed">
+<style>body { background: url(${evil}/ground.png) } @font-face { font-family: Far; src: url(${evil}/far.woff) } h1 { font-family: Far }</style>
+</head><body onload="document.title = 'ran'"><h1>Members of the orchard</h1>
+<script>document.body.dataset.ran = 'yes'; fetch('${evil}/fetched'); new Image().src = '${evil}/image';</script>
+<img src="${evil}/pixel.png"><img src="leaf.svg" alt="leaf"><img src="/healthz?from=page">
+<video src="${evil}/film.mp4" autoplay></video><iframe src="${evil}/frame"></iframe><object data="${evil}/object"></object>
+<form action="${evil}/taken"><label>Word <input name="word" value="typed"></label><button>Continue</button></form>
+<a id="away" href="${evil}/away" ping="${evil}/ping">Leave</a> <a id="next" href="next.html">Next</a>
+<noscript><link rel="preconnect" href="${evil}"><p id="plain">Without scripts</p></noscript></body></html>`;
+
+before(async () => {
+  server = await startServer();
+  browser = await launch();
+  await operatorKey(server);
+  const evil = await listen();
+  const key = await command(server, 'account', 'create', 'owner@example.org');
+  const bytes = zip([
+    { name: 'index.html', bytes: hostile(evil) },
+    { name: 'style.css', bytes: 'h1 { color: rgb(1, 2, 3) }' },
+    { name: 'leaf.svg', bytes: '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><rect width="9" height="9"/></svg>' },
+    { name: 'next.html', bytes: '<!doctype html><title>Next</title><h1>The next step</h1>' },
+  ]);
+  site = await publish(server, { name: 'site.zip', bytes, key });
+});
+after(async () => {
+  await browser?.close();
+  outside?.close();
+  await server?.stop();
+});
+
+async function report(reported, fields) {
+  const body = new URLSearchParams(fields).toString();
+  const headers = { 'content-type': 'application/x-www-form-urlencoded' };
+  const answer = await request(server, { method: 'POST', path: `${reported.path}_dropleaf/report`, headers, body });
+  assert.equal(answer.status, 200);
+}
+
+const frameOf = (page) => page.frames().find((frame) => frame.url().includes('/look/'));
+
+test('a reported page is looked at safely and taken down', async () => {
+  const reader = await openPage(await browser.newContext({ javaScriptEnabled: false }));
+  await reader.goto(site.url, { waitUntil: 'commit' });
+  await reader.goto(new URL('_dropleaf/report', reader.url()).href);
+  await reader.getByLabel('It pretends to be somebody else').check();
+  await reader.getByLabel('What did you see?').fill('It is not the orchard.');
+  await reader.getByRole('button', { name: 'Send the report' }).click();
+  await reader.waitForURL(/\?sent$/);
+  await reader.context().close();
+
+  const page = await openPage(await browser.newContext(WIDE));
+  await signIn(page, server, 'operator@localhost', '/operator/reports');
+  calls = 0;
+  const asked = [];
+  page.on('request', (made) => asked.push(made.url()));
+  await page.getByRole('link', { name: 'Look at it safely' }).click();
+  await page.getByRole('heading', { level: 1, name: 'Members of the orchard' }).waitFor();
+  const frame = page.frameLocator('iframe.frame');
+  await frame.getByRole('heading', { name: 'Members of the orchard' }).waitFor();
+  await frame.locator('#plain').waitFor();
+  await page.waitForLoadState('networkidle');
+  await page.screenshot({ path: pictureFile('case'), fullPage: true });
+
+  // The style and the picture beside it are there; scripts did not run.
+  const inside = await frame.locator('body').evaluate((body) => ({
+    ran: body.dataset.ran,
+    title: document.title,
+    color: getComputedStyle(document.querySelector('h1')).color,
+    leaf: document.querySelector('[alt=leaf]').naturalWidth,
+    origin: self.origin,
+  }));
+  assert.deepEqual(inside, { ran: undefined, title: 'Members of the orchard', color: 'rgb(1, 2, 3)', leaf: 9, origin: 'null' });
+
+  // Whatever is pressed, it stays, and nothing is sent.
+  const { url } = { url: frameOf(page).url() };
+  await frame.getByRole('button', { name: 'Continue' }).click();
+  await frame.locator('#away').click();
+  await sleep(1500); // longer than the page wants to wait before it leads away
+  assert.equal(calls, 0, 'nobody outside was called');
+  assert.deepEqual(asked.filter((to) => to.includes('/healthz')), [], 'nor anything of ours beside the page');
+  const now = page.frames().map((each) => each.url()).filter((each) => each !== page.url());
+  assert.ok(now.every((each) => each === url || each.startsWith('chrome-error:') || each === 'about:blank'), now.join(' '));
+
+  await page.reload();
+  await frame.locator('#next').click();
+  await frame.getByRole('heading', { name: 'The next step' }).waitFor();
+
+  // The source stands beside it, as text.
+  const source = page.getByRole('region', { name: 'Source' });
+  assert.ok(await source.getByText('document.body.dataset.ran').count());
+  assert.ok(await page.getByText('/taken').count());
+
+  await page.getByLabel('Why it goes').fill('It pretends to be the orchard.');
+  await page.getByLabel('Suspend its account as well').check();
+  page.once('dialog', (dialog) => dialog.accept());
+  await page.getByRole('button', { name: 'Take down' }).click();
+  await page.getByRole('status').getByText('taken down, and its account is suspended').waitFor();
+  await page.getByText('It pretends to be the orchard.').first().waitFor();
+  await page.screenshot({ path: path.join(OUTPUT, 'case-down.png'), fullPage: true });
+  const gone = await openPage(await browser.newContext());
+  assert.equal((await gone.goto(site.url)).status(), 410);
+  assert.equal(await gone.textContent('h1'), 'This page was taken down');
+
+  await page.goto(`${server.url}/operator/audit`);
+  await page.getByText('took down').waitFor();
+  await page.screenshot({ path: path.join(OUTPUT, 'acts.png'), fullPage: true });
+  await page.goto(`${server.url}/operator/reports`);
+  await page.getByRole('region', { name: 'Dealt with lately' }).getByText('taken down').waitFor();
+});
+
+test('the command line takes a page down and the case tells it', async () => {
+  const bad = await publish(server, { name: 'page.html', bytes: '<!doctype html><title>Another</title><h1>Another</h1>' });
+  await report(bad, { reason: 'malware' });
+  await command(server, 'takedown', bad.url, '--reason', 'found by hand');
+  const viewer = await openPage(await browser.newContext());
+  assert.equal((await viewer.goto(bad.url)).status(), 410);
+  const { reports } = JSON.parse(await command(server, 'reports', '--json'));
+  assert.equal(reports.find((one) => one.site_id === bad.id).outcome, 'taken_down');
+  assert.equal(JSON.parse(await command(server, 'reports', '--open', '--json')).reports.length, 0);
+  const page = await openPage(await browser.newContext(WIDE));
+  await signIn(page, server, 'operator@localhost', `/operator/pages/${bad.id}`);
+  await page.getByText('found by hand').waitFor();
+  await page.getByText('command line').waitFor();
+});
+
+test('the desk reads well in every light and width', async () => {
+  const fine = await publish(server, { name: 'page.html', bytes: '<!doctype html><title>Orchard report</title><h1>Orchard</h1><form><input type="password" name="secret"></form>' });
+  await report(fine, { reason: 'other', comment: 'Please look at this.', contact: 'ada@example.org' });
+  for (const [name, view] of [
+    ['light', WIDE],
+    ['dark', { ...WIDE, colorScheme: 'dark' }],
+    ['phone-dark', { viewport: { width: 390, height: 844 }, colorScheme: 'dark' }],
+  ]) {
+    const page = await openPage(await browser.newContext(view));
+    await signIn(page, server, 'operator@localhost', `/operator/pages/${fine.id}`);
+    await page.screenshot({ path: path.join(OUTPUT, `case-${name}.png`), fullPage: true });
+    assertReadable(await page.evaluate(examine), `case ${name}`);
+    await page.goto(`${server.url}/operator/reports`);
+    await page.screenshot({ path: path.join(OUTPUT, `queue-${name}.png`), fullPage: true });
+    assertReadable(await page.evaluate(examine), `queue ${name}`);
+    await page.context().close();
+  }
+});
