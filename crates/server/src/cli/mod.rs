@@ -52,7 +52,7 @@ async fn with_app<T>(config: Config, act: impl AsyncFnOnce(&App) -> Result<T>) -
     tls::install_provider();
     let port = Listen::parse(&config.listen)?.port;
     // Boxed: every command holds one of these.
-    let opened = Box::pin(async { anyhow::Ok(startup::open_app(&config.resolve(port)?).await?) });
+    let opened = Box::pin(async { startup::open_app(&config.resolve(port)?).await });
     let app = opened.await?;
     let outcome = Box::pin(act(&app)).await;
     app.close().await;
