@@ -4,6 +4,7 @@
 
 mod blocked;
 mod bundle;
+mod charset;
 mod detect;
 mod e2e;
 mod entities;

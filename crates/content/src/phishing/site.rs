@@ -6,6 +6,7 @@ use super::facts::Facts;
 use super::reader::{self, FILE};
 use super::rules::Rules;
 use super::script::{self, MOST_PACKED};
+use crate::mime::{MARKDOWN, is_active, mime_of};
 
 /// A file of the upload: its path and its text.
 #[derive(Debug, Clone, Copy)]
@@ -98,18 +99,13 @@ fn script_facts(text: &str, held: usize, facts: &mut Facts, rules: &Rules) {
     script::read(text, 0, 0, facts, rules);
 }
 
+/// What is sent as a type that browsers show as a page is read as one.
 pub(crate) fn kind(path: &str) -> Kind {
-    let name = path.rsplit('/').next().unwrap_or(path);
-    let Some((_, extension)) = name.rsplit_once('.') else { return Kind::Other };
-    let is = |known: &[&str]| known.iter().any(|known| extension.eq_ignore_ascii_case(known));
-    if is(&["html", "htm", "xhtml", "xht", "svg", "xml"]) {
-        Kind::Page
-    } else if is(&["js", "mjs", "cjs"]) {
-        Kind::Script
-    } else if is(&["md", "markdown"]) {
-        Kind::Source
-    } else {
-        Kind::Other
+    match mime_of(path) {
+        mime if is_active(mime) => Kind::Page,
+        mime if mime.starts_with("text/javascript") => Kind::Script,
+        MARKDOWN => Kind::Source,
+        _ => Kind::Other,
     }
 }
 

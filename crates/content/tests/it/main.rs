@@ -4,6 +4,7 @@
 
 mod archives;
 mod disguises;
+mod hidden;
 mod hostile;
 mod kinds;
 mod likeness;
