@@ -20,6 +20,7 @@ mod literals;
 mod looks;
 mod lures;
 mod merge;
+mod paths;
 mod payload;
 mod raw_text;
 mod reader;
@@ -37,6 +38,8 @@ mod upload;
 pub(crate) mod verdict;
 mod weighing;
 mod words;
+mod xml;
+mod xml_reader;
 
 pub use rules::{Lists, Rules};
 pub use site::File;

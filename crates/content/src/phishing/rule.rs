@@ -60,6 +60,7 @@ rules! {
     ScanLure = "scan-lure",
     FramedLogin = "framed-login",
     HiddenForm = "hidden-form",
+    BuiltMarkup = "built-markup",
     KitMarks = "kit-marks",
     VisitorLookup = "visitor-lookup",
     LockedPage = "locked-page",
