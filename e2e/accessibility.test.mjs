@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import { assertAccessible } from './axe.mjs';
 import { launch, openPage } from './browser.mjs';
-import { api, publish, request } from './http.mjs';
+import { api, multipart, publish, request } from './http.mjs';
 import { writePayments } from './money.mjs';
 import { askForCode, sessionCookie, signIn, takeCookie } from './people.mjs';
 import { assertReadable, examine } from './readable.mjs';
@@ -54,6 +54,8 @@ const OPERATOR = {
   accounts: '/operator/accounts',
   'accounts, nothing found': '/operator/accounts?q=nobody%40nowhere',
   reports: '/operator/reports',
+  appeals: '/operator/appeals',
+  appeal: (made) => `/operator/appeals/${made.appeal}`,
   acts: '/operator/audit',
   'acts, nothing found': '/operator/audit?subject=site_nothing',
   case: (made) => `/operator/pages/${made.locked.id}`,
@@ -101,6 +103,9 @@ before(async () => {
   const body = 'reason=phishing&comment=It+asks+for+my+password&contact=ada%40example.org';
   const headers = { 'content-type': 'application/x-www-form-urlencoded' };
   await request(server, { method: 'POST', path: `${made.plain.path}_dropleaf/report`, headers, body });
+  const refused = Buffer.from('<title>PayPal login</title><form><input type=password aria-label=Password></form>');
+  const form = await multipart({ fields: { comment: 'A drill.' }, file: { name: 'page.html', bytes: refused } });
+  made.appeal = (await request(server, { method: 'POST', path: '/appeals', headers: form.headers, body: form.body })).json().id;
   await writePayments(server, [
     { id: 'pay_1', item: 'publish', state: 'fulfilled', amount: 500_000, ago: 60, transaction: `0x${'5c'.repeat(32)}` },
     { id: 'pay_2', item: 'provision', state: 'unknown', amount: 1_000_000, ago: 7300, reason: 'timeout' },

@@ -10,7 +10,7 @@ use crate::oauth::TokenRing;
 use crate::pages::Pages;
 use crate::passwords::Passwords;
 use crate::pay::{self, Facilitator, Locks, Market};
-use crate::safety::UnwantedIndex;
+use crate::safety::{Checker, Outside, UnwantedIndex};
 use crate::settings::Settings;
 use crate::throttle::Throttle;
 use crate::views::Views;
@@ -44,6 +44,8 @@ pub struct Parts {
     pub mailer: Option<Arc<dyn Mailer>>,
     /// Whoever settles payments, in live mode.
     pub facilitator: Option<Arc<dyn Facilitator>>,
+    /// The operator's own check of content.
+    pub checker: Option<Arc<dyn Checker>>,
 }
 
 #[derive(Debug)]
@@ -74,6 +76,7 @@ pub struct App {
     pub(crate) uploads: Semaphore,
     pub(crate) facilitator: Option<Arc<dyn Facilitator>>,
     pub(crate) market: Market,
+    pub(crate) outside: Outside,
     pub(crate) unwanted_index: UnwantedIndex,
     pub(crate) payment_locks: Locks,
     pub hosts: Hosts,
@@ -81,7 +84,7 @@ pub struct App {
 
 impl App {
     pub fn new(parts: Parts) -> Self {
-        let Parts { store, clock, minter, keys, hosts, settings, mailer, facilitator } = parts;
+        let Parts { store, clock, minter, keys, hosts, settings, mailer, facilitator, checker } = parts;
         let facilitator = pay::facilitator(&settings, facilitator, &store, &clock);
         Self {
             pages: Pages::new(settings.cache_bytes),
@@ -104,6 +107,7 @@ impl App {
             uploads: Semaphore::new(settings.parallel_uploads.max(1)),
             facilitator,
             market: Market::default(),
+            outside: Outside::new(checker),
             unwanted_index: UnwantedIndex::default(),
             payment_locks: Locks::default(),
             store,

@@ -4,6 +4,7 @@
 mod accounts;
 mod api_keys;
 mod app;
+mod appeals;
 mod audit;
 mod bucket;
 mod burn;
@@ -51,6 +52,7 @@ mod wallet;
 pub use accounts::{AccountList, Me};
 pub use api_keys::{CredentialChanges, KeyMaker, NewKey};
 pub use app::{App, Parts};
+pub use appeals::Appealed;
 pub use audit::COMMAND_LINE;
 pub use burn::{Claim, Erasing};
 pub use caller::{Caller, Writer};
@@ -74,7 +76,7 @@ pub use pay::{
     Unlocked,
 };
 pub use reports::{Case, ReportedPage};
-pub use safety::{Checked, DryRun, RuleBook, SafetySettings};
+pub use safety::{Checked, Checker, CheckerSettings, DryRun, RuleBook, SafetySettings};
 pub use sessions::NewSession;
 pub use settings::{Rates, Retention, Settings};
 pub use share_tokens::{OwnShareToken, SharePass};

@@ -130,6 +130,7 @@ impl App {
         let all = [
             rates.anonymous_hour,
             rates.anonymous_day,
+            rates.appeals_day,
             feedback::PER_NETWORK,
             feedback::PER_SITE,
             report::PER_NETWORK,

@@ -64,6 +64,14 @@ pub(crate) struct Prepared {
     strict: bool,
 }
 
+impl Prepared {
+    /// What its publisher should know.
+    pub(crate) fn into_warnings(self) -> Vec<String> {
+        let policy = self.policy.map(|policy| policy.warnings);
+        self.bundle.warnings.into_iter().chain(policy.into_iter().flatten()).collect()
+    }
+}
+
 /// What a publisher asks of an upload beside its content.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Demands {

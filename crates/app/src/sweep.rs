@@ -8,7 +8,7 @@ use dropleaf_core::site::Site;
 use dropleaf_core::{Result, oauth};
 use dropleaf_store::blobs::Cut;
 use dropleaf_store::{
-    DbError, blobs, counters, device_logins, email_codes, feedback, idempotency, leases,
+    DbError, appeals, blobs, counters, device_logins, email_codes, feedback, idempotency, leases,
     mcp_sessions as mcp_rows, oauth_clients, oauth_grants, oauth_requests, passkeys, payment_upkeep, reports,
     sessions, share_tokens, sign_ins, sites, slugs, wallet_challenges,
 };
@@ -94,6 +94,7 @@ impl App {
             share_tokens::delete_old(now - keep.tombstone),
             feedback::delete_old(now - keep.tombstone),
             reports::delete_old(now - keep.tombstone),
+            appeals::delete_old(now - keep.tombstone),
             sites::delete_tombstones(now - keep.tombstone),
             oauth_requests::delete_expired(now),
             mcp_rows::delete_unused(now - mcp_sessions::KEPT_SECONDS),

@@ -1,6 +1,6 @@
 //! One server and, if there is one, the key to it. Every call goes through here.
 
-use crate::error::ClientError;
+use crate::error::{ClientError, Reason};
 use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, RETRY_AFTER};
 use reqwest::{Method, Url};
 use serde_json::Value;
@@ -79,7 +79,8 @@ impl Client {
         let text = |name: &str| json.get(name).and_then(Value::as_str).map(visible);
         let code = text("error").ok_or_else(strange)?;
         let description = text("error_description").unwrap_or_else(|| code.clone());
-        Err(ClientError::Refused { status: status.as_u16(), code, description, retry_after })
+        let reasons = Reason::list(&json);
+        Err(ClientError::Refused { status: status.as_u16(), code, description, retry_after, reasons })
     }
 
     /// The same, with the answer as a type.

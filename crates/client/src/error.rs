@@ -1,5 +1,8 @@
 //! Why a call failed, in words for the person who made it.
 
+use crate::client::visible;
+use serde_json::Value;
+
 /// A call that gave nothing.
 #[derive(Debug, thiserror::Error)]
 pub enum ClientError {
@@ -10,10 +13,44 @@ pub enum ClientError {
     Unreachable { server: String, why: String },
     /// The server said no.
     #[error("{description}{}", retry(*retry_after))]
-    Refused { status: u16, code: String, description: String, retry_after: Option<u64> },
+    Refused {
+        status: u16,
+        code: String,
+        description: String,
+        retry_after: Option<u64>,
+        /// What was found in the content, when that is why.
+        reasons: Vec<Reason>,
+    },
     /// Whatever answered does not speak as a dropleaf server does.
     #[error("{server} answered {status}, but not as a dropleaf server does; is the address right?")]
     Strange { server: String, status: u16 },
+}
+
+/// Something in the content that speaks against it, in the server's words without what could move a cursor.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reason {
+    pub rule: String,
+    pub file: String,
+    pub line: Option<u64>,
+    pub why: String,
+    pub fix: String,
+}
+
+impl Reason {
+    /// The reasons of a refusal; none when it gives none.
+    pub(crate) fn list(json: &Value) -> Vec<Self> {
+        let text = |of: &Value, name: &str| of[name].as_str().map(visible).unwrap_or_default();
+        let reasons = json["reasons"].as_array().into_iter().flatten().take(100);
+        reasons
+            .map(|of| Self {
+                rule: text(of, "rule"),
+                file: text(of, "file"),
+                line: of["line"].as_u64(),
+                why: text(of, "why"),
+                fix: text(of, "fix"),
+            })
+            .collect()
+    }
 }
 
 fn retry(after: Option<u64>) -> String {
@@ -26,6 +63,13 @@ impl ClientError {
         match self {
             Self::Refused { code, .. } => Some(code),
             _ => None,
+        }
+    }
+
+    pub fn reasons(&self) -> &[Reason] {
+        match self {
+            Self::Refused { reasons, .. } => reasons,
+            _ => &[],
         }
     }
 

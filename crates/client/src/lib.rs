@@ -15,5 +15,5 @@ pub use account::Me;
 pub use client::{Client, server_name};
 pub use credentials::{Credentials, CredentialsError, Login};
 pub use device::{DeviceCode, Key, OWN_CLIENT, Polled, Tokens, wait_for_answer};
-pub use error::ClientError;
+pub use error::{ClientError, Reason};
 pub use pages::{File, PageOptions, Site, SiteList};

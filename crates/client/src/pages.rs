@@ -50,6 +50,8 @@ pub struct PageOptions {
     pub visibility: Option<String>,
     pub burn: bool,
     pub title: Option<String>,
+    /// What to do about secrets and personal data: off, warn or block.
+    pub pii_check: Option<String>,
 }
 
 impl std::fmt::Debug for PageOptions {
@@ -68,6 +70,7 @@ impl PageOptions {
             ("visibility", self.visibility.clone()),
             ("burn_after_read", burn),
             ("title", self.title.clone()),
+            ("pii_check", self.pii_check.clone()),
         ]
         .into_iter()
         .filter_map(|(name, value)| Some((name, value?)))

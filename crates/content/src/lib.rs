@@ -2,6 +2,7 @@
 //! It does not know who uploads or where bundles are stored. Everything here blocks and uses
 //! one core: call [`prepare`] from a thread that may wait.
 
+pub mod addresses;
 mod blocked;
 mod bundle;
 mod charset;

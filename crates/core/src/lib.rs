@@ -4,6 +4,7 @@
 pub mod access;
 pub mod account;
 pub mod api_key;
+pub mod appeal;
 pub mod audit;
 pub mod burn;
 pub mod clock;

@@ -84,10 +84,7 @@ impl UploadOptions {
                 self.email_gate_domain = Some(email::gate_domain(value)?);
             }
             "title" => self.title = Some(site_change::title(value)?),
-            "pii_check" => {
-                let asked = PiiCheck::parse(value.trim());
-                self.pii_check = Some(asked.ok_or_else(|| Error::field(name, "must be off, warn or block"))?);
-            }
+            "pii_check" => self.pii_check = Some(PiiCheck::read(value)?),
             "expected_updated_at" => {
                 let at = value.trim().parse().map_err(|_| Error::field(name, "must be epoch seconds"))?;
                 self.expected_updated_at = Some(at);

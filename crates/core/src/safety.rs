@@ -1,6 +1,7 @@
 //! What an operator chooses about the safety of content, and how far a publisher may choose otherwise.
 
 use crate::feedback::words;
+use crate::{Error, Result};
 
 words!(PiiCheck: Off = "off", Warn = "warn", Block = "block");
 
@@ -12,6 +13,11 @@ impl Default for PiiCheck {
 }
 
 impl PiiCheck {
+    /// As a publisher writes it.
+    pub fn read(text: &str) -> Result<Self> {
+        Self::parse(text.trim()).ok_or_else(|| Error::field("pii_check", "must be off, warn or block"))
+    }
+
     /// What holds for an upload whose publisher asks for something else. Who runs the server may insist on refusing;
     /// anything less is the publisher's own affair.
     #[must_use]

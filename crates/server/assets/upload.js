@@ -108,6 +108,7 @@ function prepare(form) {
     const answer = request.response;
     if (request.status >= 300 || !answer?.page) {
       end(row, answer?.error_description ?? `The server answered ${request.status}.`, false);
+      explain(row, answer);
       return;
     }
     if (one && answer.warnings.length === 0) {
@@ -129,6 +130,22 @@ function prepare(form) {
     // The list below was made before this page was.
     document.querySelector('[data-before-first]')?.remove();
     form.querySelector('[data-listed]')?.removeAttribute('hidden');
+  }
+
+  // What speaks against the content of a file, where, and what would help.
+  function explain(row, answer) {
+    if (!answer?.reasons?.length) return;
+    const reasons = make('ol', '', 'reasons');
+    for (const { why, file, line, fix } of answer.reasons) {
+      const reason = make('li');
+      const place = make('p', line ? `${file}, line ${line}` : file, 'mono small');
+      const what = make('p');
+      what.append(make('strong', why));
+      reason.append(what, place, make('p', fix));
+      reasons.append(reason);
+    }
+    row.more.append(reasons);
+    if (answer.appeal) row.more.append(make('p', answer.appeal));
   }
 
   function end(row, said, good) {

@@ -1,9 +1,9 @@
 //! Putting the parts together: storage opened and migrated, the server's secret found or made, the app built.
 
 use crate::config::{Config, Resolved};
-use crate::outbound::RemoteFacilitator;
+use crate::outbound::{RemoteChecker, RemoteFacilitator};
 use anyhow::{Context, Result};
-use dropleaf_app::{App, Facilitator, Parts};
+use dropleaf_app::{App, Checker, Facilitator, Parts};
 use dropleaf_core::secret::Keys;
 use dropleaf_core::{Clock, Minter, SystemClock};
 use dropleaf_store::blobs::{Blobs, Credentials};
@@ -43,6 +43,7 @@ pub async fn open_app_with(resolved: &Resolved, clock: Arc<dyn Clock>, minter: M
     empty_spool(&resolved.settings.spool_dir)?;
     let facilitator = resolved.facilitator.as_deref().map(RemoteFacilitator::new).transpose()?;
     let facilitator = facilitator.map(|it| Arc::new(it) as Arc<dyn Facilitator>);
+    let checker = resolved.checker.as_deref().map(RemoteChecker::new).transpose()?;
     Ok(App::new(Parts {
         store,
         clock,
@@ -52,6 +53,7 @@ pub async fn open_app_with(resolved: &Resolved, clock: Arc<dyn Clock>, minter: M
         settings: resolved.settings.clone(),
         mailer: resolved.mail.open(&resolved.data_dir)?,
         facilitator,
+        checker: checker.map(|it| Arc::new(it) as Arc<dyn Checker>),
     }))
 }
 

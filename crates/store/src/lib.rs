@@ -8,6 +8,7 @@ pub mod db;
 
 pub mod accounts;
 pub mod api_keys;
+pub mod appeals;
 pub mod audit;
 pub mod bundles;
 pub mod burns;

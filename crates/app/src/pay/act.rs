@@ -9,6 +9,7 @@ use crate::app::App;
 use crate::staging::{Demands, Prepared, Upload};
 use dropleaf_core::account::Account;
 use dropleaf_core::payment::{Item, Payment, PaymentState};
+use dropleaf_core::safety::PiiCheck;
 use dropleaf_core::unlock::Sku;
 use dropleaf_core::{Code, Error, Result};
 use dropleaf_pay::facilitator::{self, Expected, VerifyAnswer, read_verify};
@@ -19,6 +20,8 @@ use std::net::IpAddr;
 #[derive(Debug)]
 pub struct PageToSell {
     pub(super) prepared: Prepared,
+    /// Why it may not be published, unless it was before: who paid for it then is told of it again.
+    refusal: Option<Error>,
 }
 
 /// What is to be bought.
@@ -30,6 +33,14 @@ pub enum Order {
 }
 
 impl Order {
+    /// Says why what is to be bought is not for sale.
+    pub fn check(&mut self) -> Result<()> {
+        match self {
+            Self::Publish(PageToSell { refusal, .. }) => refusal.take().map_or(Ok(()), Err),
+            Self::Provision | Self::Unlock { .. } => Ok(()),
+        }
+    }
+
     pub const fn item(&self) -> Item {
         match self {
             Self::Publish(_) => Item::Publish,
@@ -52,13 +63,29 @@ pub struct PayRequest {
 }
 
 impl App {
-    /// Checks a page before anything is signed for it. Spec §7: a refused page costs nothing.
-    pub async fn check_page(&self, upload: Upload) -> Result<PageToSell> {
-        Ok(PageToSell { prepared: self.prepare(upload, Demands::default()).await? })
+    /// Checks a page before anything is signed for it. Spec §7: a refused page costs nothing. Where a proof `is_there`, it
+    /// may be of a page that was accepted before; so a refusal of its content is left to the payment.
+    pub async fn check_page(
+        &self,
+        upload: Upload,
+        pii_check: Option<PiiCheck>,
+        is_there: bool,
+    ) -> Result<PageToSell> {
+        let demands = Demands { pii_check, ..Demands::default() };
+        let (mut prepared, reading) = self.read_upload(upload, demands).await?;
+        let refusal = match self.judge(&reading).await {
+            Ok(warnings) => {
+                prepared.bundle.warnings.extend(warnings);
+                None
+            }
+            Err(error) if is_there => Some(error),
+            Err(error) => return Err(error),
+        };
+        Ok(PageToSell { prepared, refusal })
     }
 
     /// Buys. To be run where the caller hanging up does not cut it short.
-    pub async fn pay(&self, request: PayRequest) -> Result<Bought, PayError> {
+    pub async fn pay(&self, mut request: PayRequest) -> Result<Bought, PayError> {
         let item = request.order.item();
         let known = self.recognise(&request.proof, item).await?;
         let asked = self.asked(&request, &known)?;
@@ -75,6 +102,7 @@ impl App {
             }
             refused => refused,
         };
+        request.order.check()?;
 
         let listing = self.listing(item)?;
         let checked = request.proof.check(&listing.terms, self.now())?;

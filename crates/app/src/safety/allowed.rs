@@ -1,4 +1,4 @@
-//! Content that an operator allowed after an appeal: the phishing check has no say in it.
+//! Content that an operator allowed after an appeal: no check has a say in it, except the memory of what was taken down.
 
 use super::Reading;
 use crate::app::App;
@@ -6,8 +6,7 @@ use dropleaf_core::Result;
 
 impl App {
     /// Asked only about what was refused.
-    #[expect(clippy::unused_async, reason = "asks the storage")]
-    pub(super) async fn is_allowed(&self, _reading: &Reading) -> Result<bool> {
-        Ok(false)
+    pub(super) async fn is_allowed(&self, reading: &Reading) -> Result<bool> {
+        Ok(self.store.is_allowed_content(reading.digest).await?)
     }
 }

@@ -24,7 +24,7 @@ impl App {
         let (prepared, reading) = self.read_upload(upload, demands).await?;
         let content_hash = reading.content_hash();
         let mut warnings = options.warnings;
-        warnings.extend(prepared.bundle.warnings);
+        warnings.extend(prepared.into_warnings());
         let (code, reasons) = match self.judge(&reading).await {
             Ok(more) => {
                 warnings.extend(more);

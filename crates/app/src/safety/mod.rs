@@ -1,7 +1,9 @@
 //! Whether content may be published: the phishing check, secrets and personal data, content that was taken down before,
 //! and an outside check if the operator plugged one in. Asked before anything is stored, signed or paid.
 
+mod address;
 mod allowed;
+mod checker;
 mod dry_run;
 mod offline;
 mod outside;
@@ -11,8 +13,11 @@ mod settings;
 mod stored;
 mod unwanted;
 
+pub use checker::{Checker, CheckerSettings};
 pub use dry_run::DryRun;
 pub use offline::Checked;
+pub(crate) use offline::reasons_of;
+pub(crate) use outside::Outside;
 pub(crate) use reading::{Reading, finding};
 pub use rule_book::RuleBook;
 pub use settings::SafetySettings;

@@ -72,7 +72,7 @@ impl Reading {
 }
 
 /// The reasons that a refusal gives.
-pub(super) fn reasons_of(error: &Error) -> Vec<Finding> {
+pub(crate) fn reasons_of(error: &Error) -> Vec<Finding> {
     let found = error.facts.iter().find_map(|(name, fact)| match fact {
         Fact::Findings(found) if *name == "reasons" => Some(found.clone()),
         _ => None,

@@ -1,6 +1,7 @@
 //! What the checks find in an upload, before anybody decides about it. Blocks and uses one core, as checking does.
 
 use super::SafetySettings;
+use super::checker::question;
 use dropleaf_content::likeness::{self, Match, Unwanted};
 use dropleaf_content::{Bundle, Kind, Texts, phishing, secrets};
 use dropleaf_core::finding::Finding;
@@ -22,6 +23,8 @@ pub(crate) struct Reading {
     pub(super) unwanted: Option<Match>,
     /// What holds for this upload.
     pub(super) pii: PiiCheck,
+    /// What an outside check is asked, if there is one.
+    pub(super) question: Option<serde_json::Value>,
 }
 
 impl Reading {
@@ -60,6 +63,10 @@ impl Reading {
         if pii != PiiCheck::Off {
             reading.secrets = secrets::find_in_bundle(bundle).map_err(Error::internal)?;
         }
+        reading.question = match settings.checker {
+            Some(set) => Some(question(bundle, set.sends_content).map_err(Error::internal)?),
+            None => None,
+        };
         if bundle.kind == Kind::Markdown {
             reading.speak_of_source();
         }
@@ -82,6 +89,10 @@ impl Reading {
         for found in &mut self.secrets {
             SOURCE_NAME.clone_into(&mut found.file);
         }
+    }
+
+    pub(crate) fn digest(&self) -> [u8; 32] {
+        self.digest
     }
 
     pub(crate) fn content_hash(&self) -> String {

@@ -1,6 +1,6 @@
 //! What an operator chose about the safety of content.
 
-use super::RuleBook;
+use super::{CheckerSettings, RuleBook};
 use dropleaf_core::safety::PiiCheck;
 
 #[derive(Debug, Clone)]
@@ -9,10 +9,12 @@ pub struct SafetySettings {
     pub phishing_check: bool,
     pub pii_check: PiiCheck,
     pub rules: RuleBook,
+    /// None: there is no outside check.
+    pub checker: Option<CheckerSettings>,
 }
 
 impl Default for SafetySettings {
     fn default() -> Self {
-        Self { phishing_check: true, pii_check: PiiCheck::Warn, rules: RuleBook::default() }
+        Self { phishing_check: true, pii_check: PiiCheck::Warn, rules: RuleBook::default(), checker: None }
     }
 }

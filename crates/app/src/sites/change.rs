@@ -42,6 +42,7 @@ impl App {
             let now = self.now();
             let (mut next, mut warnings) =
                 change.clone().apply(&site, &plan, now).map_err(|error| self.name_unlock(error))?;
+            self.check_address_of(&site, &next)?;
             let mut stmts = Vec::new();
             if let (Some(true), Some(bundle)) = (change.csp_strict, &site.bundle_id) {
                 let policy = self.policy_of_stored(bundle, site.e2e).await?;
@@ -51,6 +52,9 @@ impl App {
             // A new expiry brings an expired page back, if the plan has room for it.
             let alive = next.expires_at.is_none_or(|at| at > now);
             if site.state == State::Expired && alive {
+                if let Some(bundle) = &site.bundle_id {
+                    warnings.extend(self.judge_stored(bundle).await?);
+                }
                 next.state = State::Live;
                 next.ended_at = None;
                 next.counted = !site.is_paid();

@@ -38,6 +38,7 @@ impl App {
                 "A public page needs an account; send a key, or leave the slug out.",
             ));
         }
+        self.check_address(options.e2e, options.slug.as_ref().map(|slug| slug.as_str()))?;
         let _turn = match self.begin_once(once).await? {
             Entry::Again(status, body) => return Ok(Done::Again { status, body }),
             Entry::First(turn) => turn,

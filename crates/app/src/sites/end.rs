@@ -70,7 +70,10 @@ impl App {
             next.updated_at = site.next_updated_at(now);
             let expired = site.expires_at.is_some_and(|at| at <= now);
             let mut stmts = Vec::new();
-            let mut warnings = Vec::new();
+            let mut warnings = match &site.bundle_id {
+                Some(bundle) => self.judge_stored(bundle).await?,
+                None => Vec::new(),
+            };
             if expired {
                 next.state = State::Expired;
                 warnings.push("The page has expired meanwhile; a later expiry brings it back.".to_owned());

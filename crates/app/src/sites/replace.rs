@@ -92,6 +92,7 @@ impl App {
                 return Err(self.guard_error(DbError::Guard(sites::CHANGED), Some(&plan)));
             }
             put_content(&mut next, &staged, options.e2e, options.title.is_some());
+            self.check_address_of(&site, &next)?;
             let mut stmts: Vec<Stmt> = match writer {
                 // Revisions of a paid page are free. Spec §8.
                 Writer::Account(_) if site.is_paid() => Vec::new(),

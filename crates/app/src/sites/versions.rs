@@ -46,6 +46,7 @@ impl App {
             if old.version == site.version {
                 return Ok(Updated { site, warnings: vec!["This version is the newest already.".into()] });
             }
+            let mut warnings = self.judge_stored(&old.bundle_id).await?;
             let now = self.now();
             let next = Site {
                 version: site.version + 1,
@@ -56,12 +57,12 @@ impl App {
                 updated_at: site.next_updated_at(now),
                 ..site.clone()
             };
+            self.check_address_of(&site, &next)?;
             let mut stmts = vec![bundles::show_again(&old.bundle_id)];
-            let mut warnings = Vec::new();
             if site.csp_strict {
                 let policy = self.policy_of_stored(&old.bundle_id, old.e2e).await?;
                 stmts.push(policy.record(&old.bundle_id));
-                warnings = policy.warnings;
+                warnings.extend(policy.warnings);
             }
             stmts.extend(self.new_version(&site, &next, old.file_count, Some(version)));
             match self.commit_site(stmts, Some(&site), &next).await {

@@ -37,6 +37,7 @@ impl Fixture {
         let clock = Arc::new(ManualClock::at(NOW));
         let origin = Origin::parse("http://localhost:8080").unwrap();
         let app = App::new(Parts {
+            checker: None,
             store: Store::new(db, blobs),
             clock: clock.clone(),
             minter: Minter::seeded(7),

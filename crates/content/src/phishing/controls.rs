@@ -22,10 +22,11 @@ impl Reader<'_> {
     }
 
     pub(crate) fn open_form(&mut self, tag: &Tag<'_>, at: usize) {
+        let target = self.rules.hosts.target(tag.get("action").unwrap_or_default());
+        self.facts.note(&target, at);
         if self.facts.forms.len() >= MOST_FORMS {
             return;
         }
-        let target = self.rules.hosts.target(tag.get("action").unwrap_or_default());
         self.form = Some(self.facts.forms.len());
         self.facts.forms.push(Form { target, at });
     }
@@ -34,6 +35,7 @@ impl Reader<'_> {
     pub(crate) fn form_target(&mut self, action: Option<&str>, at: usize) {
         if let Some(action) = action {
             let target = self.rules.hosts.target(action);
+            self.facts.note(&target, at);
             self.facts.sends.push((target, at));
         }
     }

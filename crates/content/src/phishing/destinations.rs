@@ -55,6 +55,26 @@ fn elsewhere(target: &Target, at: usize, hit: &mut impl FnMut(Rule, usize, &str)
     }
 }
 
+/// A place where an operator wants no page to point, whatever the page asks for.
+pub(crate) fn blocked(facts: &Facts, rules: &Rules) -> Option<Hit> {
+    let forms = facts.forms.iter().map(|form| (&form.target, form.at));
+    let sends = facts.sends.iter().map(|(target, at)| (target, *at));
+    let by_target = forms.chain(sends).find_map(|(target, at)| match target {
+        Target::Host(host, Some(HostKind::Blocked)) => Some((at, host.clone())),
+        _ => None,
+    });
+    let in_script = || {
+        facts.marks.iter().find_map(|(mark, at)| {
+            let Mark::Host(number) = mark else { return None };
+            let entry = rules.script.host(*number);
+            let (host, path) = entry.split_once('/').unwrap_or((entry, ""));
+            (rules.hosts.kind(host, path) == Some(HostKind::Blocked)).then(|| (*at, entry.to_owned()))
+        })
+    };
+    let (at, detail) = facts.blocked.clone().or(by_target).or_else(in_script)?;
+    Some(Hit { rule: Rule::BlockedAddress, at, detail })
+}
+
 fn is_page(path: &str) -> bool {
     path.ends_with('/')
         || path.rsplit_once('.').is_some_and(|(_, extension)| matches!(extension, "html" | "htm"))

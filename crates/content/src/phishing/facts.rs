@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use super::fold::Folded;
-use super::hosts::Target;
+use super::hosts::{HostKind, Target};
 use super::script_words::Mark;
 
 /// Where a text stands. A text can stand in several places at once.
@@ -71,6 +71,8 @@ pub(crate) struct Facts {
     pub(crate) has_script: bool,
     pub(crate) pictures: usize,
     pub(crate) phone: Option<usize>,
+    /// A link or file of a place that an operator blocked, and the place.
+    pub(crate) blocked: Option<(usize, String)>,
 }
 
 #[derive(Debug, Default, Clone)]
@@ -167,8 +169,16 @@ impl Facts {
     }
 
     pub(crate) fn add_use(&mut self, used: Use) {
+        self.note(&used.target, used.at);
         if self.uses.len() < MOST_USES {
             self.uses.push(used);
+        }
+    }
+
+    /// Remembers the first place that is blocked, however many others there are.
+    pub(crate) fn note(&mut self, target: &Target, at: usize) {
+        if let (Target::Host(host, Some(HostKind::Blocked)), None) = (target, &self.blocked) {
+            self.blocked = Some((at, host.clone()));
         }
     }
 

@@ -12,6 +12,8 @@ pub(crate) enum HostKind {
     Nowhere,
     Payment,
     Neutral,
+    /// An operator wants no page to point there.
+    Blocked,
     Brand(u16),
 }
 
@@ -23,6 +25,7 @@ impl HostKind {
             "nowhere" => Self::Nowhere,
             "payment" => Self::Payment,
             "neutral" => Self::Neutral,
+            "blocked" => Self::Blocked,
             _ => return None,
         })
     }
@@ -47,6 +50,8 @@ pub(crate) enum Target {
 pub(crate) struct Hosts {
     /// By host; most entries have no path.
     known: HashMap<String, Vec<(String, HostKind)>>,
+    /// Apart, because no entry that is more particular makes an exception.
+    blocked: HashMap<String, Vec<String>>,
 }
 
 const SCRIPTS: [&str; 10] = ["php", "asp", "aspx", "ashx", "jsp", "cgi", "pl", "do", "cfm", "phtml"];
@@ -57,7 +62,12 @@ const LONGEST: usize = 2048;
 impl Hosts {
     pub(crate) fn add(&mut self, entry: &str, kind: HostKind) {
         let (host, path) = entry.split_once('/').unwrap_or((entry, ""));
-        self.known.entry(host.to_ascii_lowercase()).or_default().push((path.to_ascii_lowercase(), kind));
+        let (host, path) = (host.to_ascii_lowercase(), path.to_ascii_lowercase());
+        if kind == HostKind::Blocked {
+            self.blocked.entry(host).or_default().push(path);
+        } else {
+            self.known.entry(host).or_default().push((path, kind));
+        }
     }
 
     /// The most particular entry for a host and path.
@@ -66,6 +76,9 @@ impl Hosts {
         let begins = |start: &str| {
             path.get(..start.len()).is_some_and(|path| path.eq_ignore_ascii_case(start.as_bytes()))
         };
+        if self.is_blocked(host, begins) {
+            return Some(HostKind::Blocked);
+        }
         let mut name = host;
         loop {
             let entries = self.known.get(name).map(Vec::as_slice).unwrap_or_default();
@@ -75,6 +88,14 @@ impl Hosts {
             }
             name = name.split_once('.')?.1;
         }
+    }
+
+    fn is_blocked(&self, host: &str, begins: impl Fn(&str) -> bool) -> bool {
+        let starts = |name: &str| {
+            self.blocked.get(name).is_some_and(|starts| starts.iter().any(|start| begins(start)))
+        };
+        let mut names = std::iter::successors(Some(host), |name| name.split_once('.').map(|(_, rest)| rest));
+        !self.blocked.is_empty() && names.any(starts)
     }
 
     /// Reads an address as it stands in a page, entities and all.
@@ -169,6 +190,16 @@ mod tests {
         assert_eq!(hosts.kind("notbrand.com", ""), None);
         assert_eq!(hosts.kind("chat.com", "/hooks/1"), Some(HostKind::Bot));
         assert_eq!(hosts.kind("chat.com", "/about"), None);
+    }
+
+    #[test]
+    fn what_is_blocked_is_blocked_with_everything_under_it() {
+        let mut hosts = hosts();
+        hosts.add("Brand.com", HostKind::Blocked);
+        hosts.add("drop.example/in", HostKind::Blocked);
+        assert_eq!(hosts.kind("a.cdn.brand.com", "/x"), Some(HostKind::Blocked));
+        assert_eq!(hosts.kind("drop.example", "/IN/1"), Some(HostKind::Blocked));
+        assert_eq!(hosts.kind("drop.example", "/"), None);
     }
 
     #[test]

@@ -39,6 +39,9 @@ impl Facts {
         self.live_quote |= script.live_quote;
         self.hidden_field = self.hidden_field.or(place(script.hidden_field));
         self.phone = self.phone.or(place(script.phone));
+        if let (None, Some((_, host))) = (&self.blocked, &script.blocked) {
+            self.blocked = Some((at, host.clone()));
+        }
         self.pictures += script.pictures;
         self.links += script.links;
         self.dead_links += script.dead_links;

@@ -12,6 +12,7 @@ pub(crate) mod facts;
 mod fold;
 pub(crate) mod hosts;
 mod identity;
+mod inside;
 mod kinds;
 #[cfg(test)]
 mod linear_tests;
@@ -20,6 +21,7 @@ mod literals;
 mod looks;
 mod lures;
 mod merge;
+mod own_lists;
 mod paths;
 mod payload;
 mod raw_text;
@@ -41,6 +43,7 @@ mod words;
 mod xml;
 mod xml_reader;
 
+pub use own_lists::{Fault, OwnLists};
 pub use rules::{Lists, Rules};
 pub use site::File;
 pub use upload::check_bundle;

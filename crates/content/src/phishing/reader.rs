@@ -4,7 +4,6 @@ use super::attributes::hides;
 use super::elements::{Element, Name};
 use super::facts::{Facts, zone};
 use super::rules::Rules;
-use super::script;
 use super::tag::Tag;
 use super::tokens::{Token, Tokens};
 use super::xml;
@@ -141,7 +140,7 @@ impl Reader<'_> {
         self.set_zones();
     }
 
-    fn end_zone(&mut self, zone: u16) {
+    pub(crate) fn end_zone(&mut self, zone: u16) {
         self.zones &= !zone;
         self.set_zones();
     }
@@ -239,37 +238,6 @@ impl Reader<'_> {
         }
         if !name.is_inline() {
             self.facts.text.break_line();
-        }
-    }
-
-    fn comment(&mut self, text: &str, at: usize) {
-        if self.origin.xml {
-            self.instruction(text, at);
-        }
-        if self.facts.copied.is_none() {
-            self.facts.copied = super::copies::mark_in(text).map(|address| (at, address));
-        }
-    }
-
-    fn raw(&mut self, name: Name, text: &str, at: usize) {
-        match name.element {
-            Element::Title => {
-                self.zones = 0;
-                self.begin_zone(zone::TITLE);
-                self.facts.add_text(text, at);
-                self.end_zone(zone::TITLE);
-            }
-            Element::Script => {
-                self.script = None;
-                self.facts.has_script = true;
-                self.facts.script_bytes += text.trim_ascii().len();
-                script::read(text, at, self.origin.depth, self.facts, self.rules);
-            }
-            // Shown by readers that know no frames. Nested without end by nobody honest, so it is charged as packed text.
-            Element::Fallback => {
-                script::packed_page(text, at, self.origin, false, self.facts, self.rules);
-            }
-            _ => {}
         }
     }
 }

@@ -106,6 +106,10 @@ impl Reader<'_> {
             self.facts.add_aside(content, at, zone::PICTURE);
         }
         let refreshes = tag.get("http-equiv").is_some_and(|name| name.eq_ignore_ascii_case("refresh"));
+        if refreshes && let Some((_, address)) = content.split_once('=') {
+            let target = self.rules.hosts.target(address.trim_matches([' ', '\'', '"']));
+            self.facts.note(&target, at);
+        }
         if refreshes && let Some(address) = content.find("data:").map(|from| &content[from..]) {
             script::data_address(address, at, self.origin, self.facts, self.rules);
         }

@@ -59,6 +59,7 @@ rules! {
     WalletDrain = "wallet-drain",
     ScanLure = "scan-lure",
     FramedLogin = "framed-login",
+    BlockedAddress = "blocked-address",
     HiddenForm = "hidden-form",
     BuiltMarkup = "built-markup",
     KitMarks = "kit-marks",

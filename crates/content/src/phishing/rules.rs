@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use super::fold::fold;
 use super::hosts::{HostKind, Hosts};
 use super::kinds::{Phrase, Secret, secret_of, topic_of};
 use super::lists::{Section, sections};
@@ -20,7 +21,8 @@ pub struct Lists<'a> {
     pub scripts: &'a str,
 }
 
-const BUILTIN: Lists<'static> = Lists {
+/// The lists that come with the program.
+pub(crate) const BUILTIN: Lists<'static> = Lists {
     weights: include_str!("../../phishing/weights.toml"),
     brands: include_str!("../../phishing/brands.txt"),
     secrets: include_str!("../../phishing/secrets.txt"),
@@ -28,6 +30,9 @@ const BUILTIN: Lists<'static> = Lists {
     hosts: include_str!("../../phishing/hosts.txt"),
     scripts: include_str!("../../phishing/scripts.txt"),
 };
+
+/// A shorter name inside a word is part of another word.
+const SHORTEST_INSIDE: usize = 6;
 
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Weight {
@@ -43,6 +48,8 @@ pub(crate) struct Brand {
     pub(crate) name: String,
     /// Shops show its sign beside others at the till.
     pub(crate) at_tills: bool,
+    /// Spellings that are no ordinary words, without spaces.
+    squeezed: Vec<String>,
 }
 
 #[derive(Debug)]
@@ -85,7 +92,8 @@ impl Rules {
             if let Some(number) = section.get("refuse_at").and_then(|text| text.parse().ok()) {
                 refuse_at = number;
             }
-            if let (Some(rule), Some(weight)) = (Rule::parse(section.name), weight_of(&section)) {
+            let Some(rule) = Rule::parse(section.name) else { continue };
+            if let Some(weight) = weight_of(&section, weights.get(&rule)) {
                 weights.insert(rule, weight);
             }
         }
@@ -95,7 +103,7 @@ impl Rules {
             let Some(kind) = HostKind::parse(section.name) else { continue };
             for line in section.lines {
                 hosts.add(line, kind);
-                if matches!(kind, HostKind::Bot | HostKind::Relay) {
+                if matches!(kind, HostKind::Bot | HostKind::Relay | HostKind::Blocked) {
                     script_hosts.push(line.to_owned());
                 }
             }
@@ -137,6 +145,21 @@ impl Rules {
         }
     }
 
+    /// The brand whose name stands in a name of the publisher's choice, such as the first part of an address.
+    pub fn brand_in_name(&self, name: &str) -> Option<&str> {
+        let folded = fold(&name.replace(['-', '_', '.'], " "));
+        let standing = self.phrases.find(folded.as_bytes()).find_map(|found| match found.of {
+            Phrase::Brand { brand, ordinary: false } => self.brands.get(usize::from(brand)),
+            _ => None,
+        });
+        let squeezed = folded.replace(' ', "");
+        let inside = || {
+            let is_in = |spelling: &String| spelling.len() >= SHORTEST_INSIDE && squeezed.contains(spelling);
+            self.brands.iter().find(|brand| brand.squeezed.iter().any(is_in))
+        };
+        standing.or_else(inside).map(|brand| brand.name.as_str())
+    }
+
     pub(crate) fn weight(&self, rule: Rule) -> Option<&Weight> {
         self.weights.get(&rule)
     }
@@ -149,12 +172,19 @@ impl Rules {
     }
 }
 
-fn weight_of(section: &Section<'_>) -> Option<Weight> {
+/// What a later list leaves out stays as it was.
+fn weight_of(section: &Section<'_>, before: Option<&Weight>) -> Option<Weight> {
+    let text = |key, old: fn(&Weight) -> &String| {
+        let new = section.get(key).map(|text| text.replace("\\\"", "\""));
+        new.or_else(|| before.map(old).cloned())
+    };
+    let group = section.get("group").and_then(|group| group.chars().next());
+    let points = section.get("weight").and_then(|points| points.parse().ok());
     Some(Weight {
-        points: section.get("weight")?.parse().ok()?,
-        group: section.get("group")?.chars().next()?,
-        why: section.get("why")?.replace("\\\"", "\""),
-        fix: section.get("fix")?.replace("\\\"", "\""),
+        points: points.or(before.map(|before| before.points))?,
+        group: group.or(before.map(|before| before.group))?,
+        why: text("why", |before| &before.why)?,
+        fix: text("fix", |before| &before.fix)?,
     })
 }
 
@@ -169,7 +199,10 @@ fn add_brand(
     let (names, own_hosts) = line.rsplit_once(" @ ").unwrap_or((line, ""));
     let Some((name, spellings)) = names.split_once(':') else { return };
     let Ok(brand) = u16::try_from(brands.len()) else { return };
-    brands.push(Brand { name: name.trim().to_owned(), at_tills });
+    let is_plain = |spelling: &&str| !spelling.is_empty() && !spelling.starts_with(['~', '!']);
+    let squeezed = spellings.split(',').map(str::trim).filter(is_plain);
+    let squeezed = squeezed.map(|spelling| fold(spelling).replace([' ', '-', '.'], "")).collect();
+    brands.push(Brand { name: name.trim().to_owned(), at_tills, squeezed });
     for spelling in spellings.split(',').map(str::trim).filter(|spelling| !spelling.is_empty()) {
         let meaning = |rest: &str, phrase| (rest.to_owned(), phrase);
         phrases.push(if let Some(rest) = spelling.strip_prefix('~') {

@@ -1,6 +1,6 @@
 //! Weighs the facts of a page: which rules hit, where, and what they come to together.
 
-use super::destinations::destinations;
+use super::destinations::{blocked, destinations};
 use super::facts::{Facts, zone};
 use super::identity::{Said, said};
 use super::kinds::{Secret, Topic};
@@ -50,15 +50,15 @@ pub(crate) fn judge(facts: &Facts, files: &dyn Fn(&str) -> bool, rules: &Rules) 
     let harmless = |secret: &Secret| {
         matches!(secret, Secret::Account | Secret::Details | Secret::Birth | Secret::Expiry)
     };
+    let mut hits = Vec::from_iter(blocked(facts, rules));
     if facts.text.len() > LONG_TEXT && asked.secrets.keys().all(harmless) {
-        let mut hits = Vec::new();
         built(facts, &mut hits);
         return Judged { hits, asks: false };
     }
     let said = said(facts, rules);
-    let mut hits = Vec::new();
+    let others = hits.len();
     secrets(&asked, &said, facts, &mut hits);
-    let asks = !hits.is_empty();
+    let asks = hits.len() > others;
     if asks {
         destinations(&asked, facts, files, rules, &mut hits);
         names(&said, &asked, facts, rules, &mut hits);

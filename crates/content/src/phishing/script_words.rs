@@ -79,7 +79,7 @@ impl ScriptWords {
     }
 }
 
-fn mark_of(section: &str) -> Option<Mark> {
+pub(crate) fn mark_of(section: &str) -> Option<Mark> {
     Some(match section {
         "send" => Mark::Send,
         "open" => Mark::Open,

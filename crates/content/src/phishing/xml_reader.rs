@@ -1,44 +1,14 @@
-//! What reading a document in XML adds: templates that make elements, and scripts that are not raw text, as in drawings.
+//! What reading a document in XML adds: templates, which make elements of anything.
 
 use super::elements::{Element, Name};
 use super::fold::exact;
 use super::reader::Reader;
-use super::script;
 use super::tag::{Tag, local};
 
 /// Attributes whose values decide what a page asks for and where it goes.
 const DECISIVE: [&str; 6] = ["type", "action", "formaction", "srcdoc", "http-equiv", "content"];
 
 impl Reader<'_> {
-    /// Text that is not there to be read: true for that of scripts and styles.
-    pub(crate) fn foreign_text(&mut self, text: &str, at: usize) -> bool {
-        if let Some((_, code)) = &mut self.script {
-            code.push_str(&crate::entities::decode(text));
-            return true;
-        }
-        if self.styled {
-            return true;
-        }
-        if self.templates {
-            // A template may show it as markup.
-            let page = crate::entities::decode(text);
-            if script::looks_like_markup(&page) {
-                script::packed_page(&page, at, self.origin, false, self.facts, self.rules);
-            }
-        }
-        false
-    }
-
-    /// Reads the script that was open.
-    pub(crate) fn end_script(&mut self) {
-        let Some((at, code)) = self.script.take() else { return };
-        if !code.trim_ascii().is_empty() {
-            self.facts.has_script = true;
-            self.facts.script_bytes += code.trim_ascii().len();
-            script::read(&code, at, self.origin.depth, self.facts, self.rules);
-        }
-    }
-
     /// `<?xml-stylesheet …?>`: another document makes a page of this one.
     pub(crate) fn instruction(&mut self, text: &str, at: usize) {
         if text.starts_with("<?xml-stylesheet") {

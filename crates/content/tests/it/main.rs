@@ -8,6 +8,7 @@ mod hidden;
 mod hostile;
 mod kinds;
 mod likeness;
+mod likeness_short;
 mod markdown;
 mod phishing;
 mod properties;

@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use dropleaf_content::phishing::{File, Lists, Rules, Verdict, check, check_bundle};
+use dropleaf_content::phishing::{File, Lists, OwnLists, Rules, Verdict, check, check_bundle};
 
 use proptest::prelude::*;
 
@@ -137,6 +137,71 @@ fn operators_can_add_brands_hosts_words_and_weights() {
     let verdict = check(&[File { path: "index.html", text: page }], &rules);
     assert!(verdict.refused);
     assert!(verdict.reasons.iter().any(|reason| reason.why == "Asks."));
+}
+
+#[test]
+fn a_list_of_ones_own_adds_to_the_built_in_one_or_stands_in_for_it() {
+    let page =
+        "<title>Log in to Fernway</title><form action=https://elsewhere.test/in><input type=password></form>";
+    let paypal = "<title>PayPal login</title><form><input type=password></form>";
+    let judged_by = |page, rules: &Rules| check(&[File { path: "index.html", text: page }], rules).refused;
+    for replaces in [false, true] {
+        let mut own = OwnLists::new(replaces);
+        own.add("brands.txt", "[mine]\nFernway: fernway @ fernway.test\n".to_owned()).unwrap();
+        let rules = own.rules();
+        assert!(judged_by(page, &rules), "a name of one's own counts");
+        assert_eq!(judged_by(paypal, &rules), !replaces, "the other names count unless the list is replaced");
+    }
+    let mut own = OwnLists::new(false);
+    own.add("weights.toml", "[brand-in-title]\nweight = 0.1\n".to_owned()).unwrap();
+    let verdict = check(&[File { path: "index.html", text: paypal }], &own.rules());
+    assert!(!verdict.refused, "one weight is changed, what it says stays: {verdict:?}");
+    assert!(verdict.reasons.iter().any(|reason| reason.rule == "brand-in-title" && !reason.fix.is_empty()));
+}
+
+#[test]
+fn no_page_points_to_what_an_operator_blocked() {
+    let mut own = OwnLists::new(false);
+    own.add("hosts.txt", "[blocked]\nbad.example\nfiles.example/drop\n".to_owned()).unwrap();
+    let rules = own.rules();
+    let judged_by = |page: &str| check(&[File { path: "index.html", text: page }], &rules);
+    let padding = "<p>Words about gardens and what grows there.</p>".repeat(300);
+    for page in [
+        "<a href='https://www.BAD.example/x'>read</a>".to_owned(),
+        format!("{padding}\n<a href=https://bad.example>read</a>"),
+        format!("{}<a href=//bad.example>read</a>", "<a href=https://fine.example>a</a>".repeat(6000)),
+        "<img src=https://bad.example/p.png>".to_owned(),
+        "<iframe src='ht&#116;ps://bad.example/'></iframe>".to_owned(),
+        "<form action=https://files.example/drop/1><input name=q></form>".to_owned(),
+        "<form><button formaction=https://bad.example>go</button></form>".to_owned(),
+        "<script>location = 'https://bad.example/';</script>".to_owned(),
+        "<meta http-equiv=refresh content='0; url=https://bad.example/'>".to_owned(),
+    ] {
+        let verdict = judged_by(&page);
+        assert!(verdict.refused && rules_of(&verdict) == ["blocked-address"], "{page}: {verdict:?}");
+    }
+    for page in
+        ["<a href=https://notbad.example>x</a>", "<a href=https://files.example/>x</a>", "<p>bad.example</p>"]
+    {
+        assert!(!judged_by(page).refused, "{page}");
+    }
+}
+
+#[test]
+fn names_in_addresses_are_found_as_readers_see_them() {
+    for (slug, name) in [
+        ("paypal", "PayPal"),
+        ("paypal-login", "PayPal"),
+        ("secure-paypa1", "PayPal"),
+        ("my-micr0soft-account", "Microsoft"),
+        ("paypalsupport", "PayPal"),
+        ("www-paypal-com", "PayPal"),
+    ] {
+        assert_eq!(RULES.brand_in_name(slug), Some(name), "{slug}");
+    }
+    for slug in ["weekly-report", "apple-pie-recipes", "visage", "banking-notes", "discovery", "my-target"] {
+        assert_eq!(RULES.brand_in_name(slug), None, "{slug}");
+    }
 }
 
 #[test]

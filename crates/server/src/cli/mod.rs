@@ -2,6 +2,7 @@
 //! people who publish.
 
 mod account;
+mod appeals;
 mod backup;
 mod check;
 mod encrypt;
@@ -110,6 +111,8 @@ enum Command {
     Account(account::Command),
     /// What viewers have reported about pages, newest first
     Reports(reports::Reports),
+    /// Pages that were refused and whose publishers ask for a second look
+    Appeals(appeals::Appeals),
     /// Take a page down for abuse: gone at once, for good
     Takedown(takedown::Takedown),
     /// What is kept, sealed, of pages that were taken down; opening it leaves a line in the audit list
@@ -191,6 +194,7 @@ impl Cli {
                 None | Some(Command::Serve) => serve::run(&layers, config).await,
                 Some(Command::Account(command)) => account::run(command, config).await,
                 Some(Command::Reports(reports)) => reports.run(config).await,
+                Some(Command::Appeals(appeals)) => appeals::run(appeals, config).await,
                 Some(Command::Takedown(takedown)) => takedown.run(config).await,
                 Some(Command::Evidence(evidence)) => evidence.run(config).await,
                 Some(Command::Unwanted(command)) => unwanted::run(command, config).await,

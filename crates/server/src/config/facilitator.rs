@@ -80,7 +80,7 @@ impl Config {
 
 /// The address of a server that is trusted with money, or with what is known about it. Over plain http anybody on the
 /// way could answer in its place, so that is for this machine alone.
-fn outside(name: &str, text: &str) -> Result<Url> {
+pub(super) fn outside(name: &str, text: &str) -> Result<Url> {
     // What is wrong with it is not repeated: it may hold a key.
     let url: Url = text
         .parse()

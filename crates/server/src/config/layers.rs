@@ -11,8 +11,14 @@ const NOT_SETTINGS: [&str; 5] = ["CONFIG", "BIN", "API_KEY", "URL", "TEST_"];
 /// Settings of features this version does not have yet; scripts may set them already.
 const RESERVED: [&str; 1] = ["stripe."];
 /// Never shown; the address of a JSON-RPC server often holds the key to it.
-const SECRET: [&str; 4] =
-    ["secret_key", "s3.secret_access_key", "payments.facilitator_headers", "payments.evm_rpc_url"];
+const SECRET: [&str; 6] = [
+    "secret_key",
+    "s3.secret_access_key",
+    "payments.facilitator_headers",
+    "payments.evm_rpc_url",
+    "safety.checker_url",
+    "safety.checker_headers",
+];
 
 /// Where settings can come from.
 #[derive(Debug, Default, Clone)]

@@ -1,6 +1,6 @@
 //! From settings to what the parts need: addresses filled in, networks and plans parsed, nonsense refused.
 
-use super::{Config, FacilitatorSettings};
+use super::{Asking, Config, FacilitatorSettings};
 use crate::mail::Post;
 use anyhow::{Context, Result, bail, ensure};
 use dropleaf_app::{Rates, Retention, Settings};
@@ -42,6 +42,8 @@ pub struct Resolved {
     pub mail: Post,
     /// Whoever settles live payments.
     pub facilitator: Option<Box<FacilitatorSettings>>,
+    /// The operator's own check of content.
+    pub checker: Option<Box<Asking>>,
     pub settings: Settings,
 }
 
@@ -95,6 +97,7 @@ impl Config {
         let mail = Post::resolve(&self, &hosts.base)?;
         let settings = self.settings(&data_dir)?;
         let facilitator = self.facilitator()?;
+        let checker = self.checker()?.map(Box::new);
         Ok(Resolved {
             hosts,
             data_dir,
@@ -104,6 +107,7 @@ impl Config {
             mcp_origins,
             mail,
             facilitator,
+            checker,
             settings,
             config: self,
         })

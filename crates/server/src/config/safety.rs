@@ -1,15 +1,98 @@
 //! What is checked before content is published, from `[safety]`.
 
-use super::Config;
-use anyhow::{Context, Result};
-use dropleaf_app::{RuleBook, SafetySettings};
-use dropleaf_core::safety::PiiCheck;
+use super::facilitator::outside;
+use super::{Asking, Config};
+use anyhow::{Context, Result, bail, ensure};
+use dropleaf_app::{CheckerSettings, RuleBook, SafetySettings};
+use dropleaf_content::phishing::OwnLists;
+use dropleaf_core::safety::{OnFailure, PiiCheck};
+use http::{HeaderMap, HeaderName, HeaderValue};
+use std::path::Path;
+use std::time::Duration;
+
+/// A list beyond this is not a list.
+const LIST_BYTES: u64 = 8 << 20;
 
 impl Config {
     pub(crate) fn safety(&self) -> Result<SafetySettings> {
         let set = &self.safety;
         let pii_check =
             PiiCheck::parse(&set.pii_check).context("`safety.pii_check` must be off, warn or block")?;
-        Ok(SafetySettings { phishing_check: set.phishing_check, pii_check, rules: RuleBook::default() })
+        let on_failure = OnFailure::parse(&set.checker_failure)
+            .context("`safety.checker_failure` must be accept or refuse")?;
+        let sends_content = match set.checker_sends.as_str() {
+            "addresses" => false,
+            "content" => true,
+            _ => bail!("`safety.checker_sends` must be addresses or content"),
+        };
+        let checker = CheckerSettings { sends_content, on_failure };
+        Ok(SafetySettings {
+            phishing_check: set.phishing_check,
+            pii_check,
+            rules: self.rule_book()?,
+            checker: (!set.checker_url.is_empty()).then_some(checker),
+        })
     }
+
+    /// How the operator's own check is asked; None when there is none.
+    pub(super) fn checker(&self) -> Result<Option<Asking>> {
+        let set = &self.safety;
+        if set.checker_url.is_empty() {
+            return Ok(None);
+        }
+        let seconds = set.checker_timeout_seconds;
+        ensure!((1..=60).contains(&seconds), "`safety.checker_timeout_seconds` must be 1 to 60");
+        let mut headers = HeaderMap::new();
+        for line in &set.checker_headers {
+            // The line itself may hold a secret and is not repeated.
+            let wrong = "`safety.checker_headers`: write `Name: value`";
+            let (name, value) = line.split_once(':').context(wrong)?;
+            let name: HeaderName = name.trim().parse().ok().context(wrong)?;
+            let mut value = HeaderValue::from_str(value.trim()).ok().context(wrong)?;
+            value.set_sensitive(true);
+            headers.append(name, value);
+        }
+        let url = outside("safety.checker_url", &set.checker_url)?;
+        Ok(Some(Asking { url, headers, timeout: Duration::from_secs(seconds) }))
+    }
+
+    /// Reads the operator's lists. Those that come with the program need no reading.
+    fn rule_book(&self) -> Result<RuleBook> {
+        let replaces = match self.safety.lists.as_str() {
+            "extend" => false,
+            "replace" => true,
+            _ => bail!("`safety.lists` must be extend or replace"),
+        };
+        if self.safety.lists_dir.is_empty() {
+            return Ok(RuleBook::default());
+        }
+        let dir = Path::new(&self.safety.lists_dir);
+        own_lists(dir, replaces).with_context(|| format!("in `safety.lists_dir`, {}", dir.display()))
+    }
+}
+
+fn own_lists(dir: &Path, replaces: bool) -> Result<RuleBook> {
+    let known = OwnLists::FILES.join(", ");
+    for entry in dir.read_dir().context("cannot read the folder")? {
+        let name = entry?.file_name().to_string_lossy().into_owned();
+        let is_list =
+            Path::new(&name).extension().is_some_and(|extension| extension == "txt" || extension == "toml");
+        ensure!(
+            !is_list || OwnLists::FILES.contains(&name.as_str()),
+            "no list is called {name}; there are {known}"
+        );
+    }
+    let mut own = OwnLists::new(replaces);
+    for file in OwnLists::FILES {
+        let path = dir.join(file);
+        match path.metadata() {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => continue,
+            Err(error) => return Err(error).with_context(|| format!("cannot read {file}")),
+            Ok(about) => ensure!(about.len() <= LIST_BYTES, "{file} is over {LIST_BYTES} bytes"),
+        }
+        let text = std::fs::read_to_string(&path).with_context(|| format!("cannot read {file}"))?;
+        own.add(file, text)?;
+    }
+    ensure!(!own.is_empty(), "the folder holds none of {known}");
+    Ok(RuleBook::of(own))
 }

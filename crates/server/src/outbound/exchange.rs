@@ -18,7 +18,7 @@ pub(super) fn client() -> Result<Client> {
         .connect_timeout(CONNECT)
         .user_agent("dropleaf")
         .build()
-        .context("the client for payments cannot be made")
+        .context("the client for questions to others cannot be made")
 }
 
 /// Status and body, or why there are none, in words for the log.

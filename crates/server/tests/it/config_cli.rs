@@ -72,6 +72,27 @@ fn names_that_scripts_rely_on_are_read() {
 }
 
 #[test]
+fn lists_of_ones_own_are_read_at_the_start_and_faults_are_named() {
+    let (dir, dropleaf) = binary();
+    let lists = dir.path().join("lists");
+    let check = ["config", "check", "--set", "safety.lists_dir=lists"];
+    assert!(dropleaf.complains(&check).contains("cannot read the folder"));
+    std::fs::create_dir(&lists).unwrap();
+    assert!(dropleaf.complains(&check).contains("the folder holds none of weights.toml, brands.txt"));
+    std::fs::write(lists.join("hosts.txt"), "# Ours\n[blocked]\nbad.example\n\n[bots]\n").unwrap();
+    let said = dropleaf.complains(&check);
+    assert!(said.contains("hosts.txt, line 5: no kind of host is called `bots`"), "{said}");
+    std::fs::write(lists.join("hosts.txt"), "[blocked]\nbad.example\n").unwrap();
+    std::fs::write(lists.join("README"), "Why these are here.").unwrap();
+    assert!(dropleaf.prints(&check).contains("The settings are good"));
+    std::fs::write(lists.join("brand.txt"), "").unwrap();
+    assert!(dropleaf.complains(&check).contains("no list is called brand.txt"));
+    std::fs::remove_file(lists.join("brand.txt")).unwrap();
+    let neither = [&check[..], &["--set", "safety.lists=both"]].concat();
+    assert!(dropleaf.complains(&neither).contains("`safety.lists` must be extend or replace"));
+}
+
+#[test]
 fn outbox_is_refused_where_others_are_served() {
     let (_dir, dropleaf) = binary();
     assert!(!dropleaf.prints(&["config", "check"]).contains("mail"));

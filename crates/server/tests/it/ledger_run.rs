@@ -167,7 +167,7 @@ impl Run<'_> {
             Item::Provision => Order::Provision,
             Item::Publish => {
                 let html = "<!doctype html><title>Run</title><p>paid".to_owned();
-                Order::Publish(self.till.app.check_page(Upload::html(html)).await.unwrap())
+                Order::Publish(self.till.app.check_page(Upload::html(html), None, true).await.unwrap())
             }
             Item::Unlock(sku) => Order::Unlock { account: customer.clone(), sku },
         };

@@ -6,9 +6,10 @@ use serde_json::{Value, json};
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 
-const TOOLS: [&str; 23] = [
+const TOOLS: [&str; 24] = [
     "publish_html",
     "update_site",
+    "check_page",
     "get_site",
     "get_content",
     "list_sites",

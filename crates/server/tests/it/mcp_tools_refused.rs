@@ -15,6 +15,7 @@ pub(crate) fn calls(site: &Value) -> Vec<(&'static str, Value)> {
         ("list_share_links", json!({"site": id})),
         ("list_feedback", json!({"site": id})),
         ("list_sites", json!({})),
+        ("check_page", json!({"html": page("Fine")})),
         ("get_me", json!({})),
         ("get_design_guide", json!({})),
         ("update_site", json!({"site": id, "html": page("New")})),
@@ -78,7 +79,7 @@ async fn pages_of_others_do_not_exist() {
         let client = node.mcp_modern(&stranger);
         for (tool, arguments) in calls(&site) {
             let code = match tool {
-                "list_sites" | "get_me" | "get_design_guide" | "publish_html" => continue,
+                "list_sites" | "get_me" | "get_design_guide" | "publish_html" | "check_page" => continue,
                 "claim_site" => "already_claimed",
                 _ => "not_found",
             };

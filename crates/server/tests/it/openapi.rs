@@ -12,7 +12,8 @@ fn operations(document: &Value) -> Vec<(String, String, Value)> {
             .replace("{tokenId}", "share_aaaaaaaaaaaaaaaaaaaa")
             .replace("{id}", "key_aaaaaaaaaaaaaaaaaaaa")
             .replace("{ticket}", "upl_aaaaaaaaaaaaaaaaaaaa")
-            .replace("{filename}", "a.html");
+            .replace("{filename}", "a.html")
+            .replace("{token}", "aaaaaaaa");
         assert!(!filled.contains('{'), "{path} has a parameter this test does not know");
         for (method, operation) in item.as_object().unwrap() {
             all.push((method.to_uppercase(), filled.clone(), operation.clone()));
@@ -148,7 +149,9 @@ async fn unprotected_operations_are_publishing_and_paying_alone() {
     let (paid, open): (Vec<_>, Vec<_>) = open.into_iter().partition(|operation| {
         ["/publish", "/provision", "/unlock", "/wallet-auth"].iter().any(|path| operation.contains(path))
     });
-    assert_eq!(open, [&["POST /sites"], uploads.as_slice()].concat(), "their address is the credential");
+    // Who asks beforehand what publishing would say is not asked who they are.
+    let strangers = ["POST /appeals", "GET /appeals/aaaaaaaa", "POST /check", "POST /sites"];
+    assert_eq!(open, [&strangers, uploads.as_slice()].concat(), "their address is the credential");
     assert!(!paid.contains(&"POST /unlock".to_owned()), "{paid:?}");
     node.post("/sites").form(Form::file("a.html", page("Open"))).send().await.expect(201);
 }

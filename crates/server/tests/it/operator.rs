@@ -3,7 +3,8 @@
 use crate::harness::{Node, Setup, on_each_database};
 use serde_json::Value;
 
-const PAGES: [&str; 4] = ["/operator", "/operator/accounts", "/operator/payments", "/operator/reports"];
+const PAGES: [&str; 5] =
+    ["/operator", "/operator/accounts", "/operator/appeals", "/operator/payments", "/operator/reports"];
 
 async fn report(node: &Node, site: &Value, body: &[(&str, &str)]) {
     let url = format!("{}_dropleaf/report", site["url"].as_str().unwrap());

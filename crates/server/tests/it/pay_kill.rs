@@ -84,7 +84,9 @@ async fn a_process_of_its_own_pays() {
     let nonce = u8::try_from(handed["nonce"].as_u64().unwrap()).unwrap();
     let proof = Purse::new().sign(&terms, nonce, app.now());
     let order = match item {
-        Item::Publish => Order::Publish(app.check_page(Upload::html(HTML.to_owned())).await.unwrap()),
+        Item::Publish => {
+            Order::Publish(app.check_page(Upload::html(HTML.to_owned()), None, true).await.unwrap())
+        }
         Item::Provision => Order::Provision,
         Item::Unlock(sku) => {
             Order::Unlock { account: app.get_account(&text("account").unwrap()).await.unwrap(), sku }

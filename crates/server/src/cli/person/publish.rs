@@ -4,7 +4,7 @@ use super::sign::explained;
 use super::{Surroundings, visible};
 use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
-use dropleaf_client::{Client, File, PageOptions, Site};
+use dropleaf_client::{Client, ClientError, File, PageOptions, Reason, Site};
 use std::path::{Path, PathBuf};
 
 #[derive(Debug, Args)]
@@ -35,6 +35,9 @@ pub(crate) struct Publish {
     expires_in_hours: Option<String>,
     #[arg(long)]
     title: Option<String>,
+    /// What to do about secrets and personal data in it: off, warn or block
+    #[arg(long, value_name = "HOW", value_parser = ["off", "warn", "block"])]
+    pii_check: Option<String>,
     /// What the server answers, as JSON
     #[arg(long)]
     json: bool,
@@ -57,6 +60,7 @@ impl Publish {
                 None => client.publish(file, &options).await,
             };
             let site = sent
+                .inspect_err(|error| say_why(error, &client))
                 .map_err(|error| explained(error, client.server()))
                 .with_context(|| format!("{} was not published", file.name))?;
             if !self.json {
@@ -91,6 +95,7 @@ impl Publish {
             visibility: self.public.then(|| "public".to_owned()),
             burn: self.burn,
             title: self.title.clone(),
+            pii_check: self.pii_check.clone(),
         })
     }
 }
@@ -104,6 +109,21 @@ fn read(path: &Path) -> Result<File> {
     let bytes = std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
     Ok(File { name: name.unwrap_or_default(), bytes })
+}
+
+/// All that speaks against a page, for its author to act on; the complaint itself has the first of it.
+fn say_why(error: &ClientError, client: &Client) {
+    for Reason { rule, file, line, why, fix } in error.reasons() {
+        let place = line.map_or_else(|| file.clone(), |line| format!("{file}:{line}"));
+        eprintln!("{place}: {why}\n    {fix} [{rule}]");
+    }
+    if error.code() == Some("phishing_blocked") {
+        eprintln!(
+            "If the page is honest, ask whoever runs the server to look at it:\n  \
+             curl -F file=@FILE -F comment=WHY {}/appeals",
+            client.server()
+        );
+    }
 }
 
 /// The link for scripts, the rest for people.

@@ -137,7 +137,7 @@ async fn read(state: &ApiState, headers: &HeaderMap, body: Body) -> Result<(Uplo
 }
 
 /// The document that an object holds.
-pub(in crate::http) fn document(fields: &mut Fields, limit: u64) -> Result<Upload> {
+fn document(fields: &mut Fields, limit: u64) -> Result<Upload> {
     let (html, markdown) = (fields.optional_text("html")?, fields.optional_text("markdown")?);
     let size = html.as_ref().or(markdown.as_ref()).map_or(0, String::len);
     let upload = match (html, markdown) {

@@ -2,6 +2,7 @@
 
 mod account;
 mod api_keys;
+mod appeals;
 mod check;
 mod feedback;
 mod frame;
@@ -18,7 +19,7 @@ mod written;
 
 pub(super) use account::MeJson;
 pub(super) use api_keys::OkJson;
-pub(super) use check::{CheckJson, document};
+pub(super) use check::CheckJson;
 pub(super) use feedback::{FeedbackListJson, ResolvedJson};
 pub(super) use frame::{ApiError, Exchange, carry};
 pub(super) use home::designed;
@@ -73,6 +74,8 @@ fn operations() -> OpenApiRouter<ApiState> {
         .routes(routes!(api_keys::revoke))
         .routes(routes!(account::me))
         .routes(routes!(check::check))
+        .routes(routes!(appeals::create))
+        .routes(routes!(appeals::read))
         .routes(routes!(uploads::put))
         .routes(routes!(uploads::post))
 }

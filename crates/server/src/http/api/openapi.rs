@@ -138,6 +138,13 @@ fn complete(document: &mut Value) {
         "properties": {
             "error": {"type": "string", "description": "Stable machine-readable code."},
             "error_description": {"type": "string", "description": "What happened and what to do next."},
+            "reasons": {
+                "type": "array", "items": {"$ref": "#/components/schemas/ReasonJson"},
+                "description": "What was found in the content: with `phishing_blocked`, `content_blocked` and `secrets_found`.",
+            },
+            "content_hash": {
+                "type": "string", "description": "Beside `reasons`: the hash by which an appeal allows the content.",
+            },
         },
         "example": {"error": "not_found", "error_description": "There is no such site here, or it is not yours."},
     });

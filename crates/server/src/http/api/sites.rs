@@ -12,6 +12,7 @@ use axum::extract::{Path, RawQuery, State};
 use dropleaf_app::{Caller, Created, ListQuery, Once, SiteList, Upload};
 use dropleaf_core::Error;
 use dropleaf_core::options::UploadOptions;
+use dropleaf_core::safety::PiiCheck;
 use dropleaf_core::site::State as SiteState;
 use http::{HeaderMap, StatusCode, header};
 use serde::Serialize;
@@ -64,6 +65,9 @@ pub(super) struct ReplaceBody {
     html: String,
     /// Refuse unless the page is still as it was then.
     expected_updated_at: Option<i64>,
+    /// What to do about secrets and personal data in it: `off`, `warn` or `block` (422).
+    #[schema(nullable = false, pattern = "^(off|warn|block)$", example = "block")]
+    pii_check: Option<String>,
 }
 
 #[derive(Debug, Serialize, ToSchema)]
@@ -216,11 +220,11 @@ pub(super) async fn replace(
         let html = fields.required_text("html")?;
         check_size(html.len() as u64, state.resolved.config.limits.upload_bytes)?;
         let expected = fields.optional_int("expected_updated_at")?;
+        let pii_check = fields.optional_text("pii_check")?.as_deref().map(PiiCheck::read).transpose()?;
         let warnings = fields.warnings();
-        (
-            Upload::html(html),
-            UploadOptions { expected_updated_at: expected, warnings, ..UploadOptions::default() },
-        )
+        let options =
+            UploadOptions { expected_updated_at: expected, pii_check, warnings, ..UploadOptions::default() };
+        (Upload::html(html), options)
     } else {
         let form = incoming.form().await?;
         let options =

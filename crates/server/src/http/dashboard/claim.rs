@@ -97,7 +97,10 @@ fn refused(field: &'static str, sent: &str, error: Error) -> Result<(StatusCode,
         _ => super::problem::words(&error),
     };
     let typed = vec![(field.to_owned(), sent.to_owned())];
-    Ok((code, Attempt(Some(Refused { form: "claim", field, message, typed }))))
+    Ok((
+        code,
+        Attempt(Some(Refused { form: "claim", field, message, typed, reasons: Vec::new(), appeal: None })),
+    ))
 }
 
 #[cfg(test)]

@@ -124,6 +124,10 @@ pub(super) async fn refuse(
             attempt
         }
         (Code::NotFound, _) => refused("page", error, Vec::new()),
+        // A setting that would show the content again.
+        (Code::PhishingBlocked | Code::ContentBlocked | Code::SecretsFound, None) => {
+            refused_at("page", "", error, sent.fields)
+        }
         (_, Some(field)) => refused_at(sent.form, field, error, sent.fields),
         (_, None) => refused(sent.form, error, sent.fields.typed()),
     };

@@ -2,7 +2,8 @@
 
 use crate::http::web::{Fields, TOKEN_FIELD};
 use crate::pages::dashboard::{Attempt, Refused};
-use dropleaf_core::error::Fault;
+use dropleaf_core::error::{Fact, Fault};
+use dropleaf_core::finding::Finding;
 use dropleaf_core::{Code, Error};
 
 /// The fields of the acts: how a person knows them, and where the forms show them.
@@ -39,7 +40,10 @@ fn field(error: &Error) -> &'static str {
         | Code::InvalidCiphertext
         | Code::TooLarge
         | Code::TooManyFiles
-        | Code::TooManyScripts => "file",
+        | Code::TooManyScripts
+        | Code::PhishingBlocked
+        | Code::ContentBlocked
+        | Code::SecretsFound => "file",
         _ => "",
     }
 }
@@ -68,8 +72,36 @@ pub(super) fn words(error: &Error) -> String {
         Code::SlugRequired => "A public page needs a name.".into(),
         Code::SlugTaken => "This name belongs to another page. Choose another.".into(),
         Code::MissingFile => "Choose a file first.".into(),
+        Code::PhishingBlocked => {
+            "This looks like a page that takes secrets from its readers, so it is not published. This is what \
+             speaks against it, and what would help:"
+                .into()
+        }
+        Code::SecretsFound => {
+            "There seem to be secrets or personal data in it, so it is not published. This is where:".into()
+        }
         Code::NotFound => "That is not there any more.".into(),
         _ => error.detail.clone(),
+    }
+}
+
+/// What was found in the content, when that is why.
+fn reasons(error: &Error) -> Vec<Finding> {
+    let found = error.facts.iter().find_map(|(_, fact)| match fact {
+        Fact::Findings(found) => Some(found.clone()),
+        Fact::Int(_) | Fact::Text(_) => None,
+    });
+    found.unwrap_or_default()
+}
+
+/// What an honest publisher can do about a refusal that is a mistake.
+pub(super) const fn appeal(code: Code) -> Option<&'static str> {
+    match code {
+        Code::PhishingBlocked => Some(
+            "Is the page honest? Send the same file, with a word on what it is for, to whoever runs this service \
+             (POST /appeals), and they look at it.",
+        ),
+        _ => None,
     }
 }
 
@@ -77,7 +109,8 @@ pub(super) fn words(error: &Error) -> String {
 pub(super) fn refused(form: &'static str, error: &Error, typed: Vec<(String, String)>) -> Attempt {
     let mut typed = typed;
     typed.retain(|(name, _)| name != "password" && name != TOKEN_FIELD);
-    Attempt(Some(Refused { form, field: field(error), message: words(error), typed }))
+    let (reasons, appeal) = (reasons(error), appeal(error.code).map(str::to_owned));
+    Attempt(Some(Refused { form, field: field(error), message: words(error), reasons, appeal, typed }))
 }
 
 /// The same, for a form with one field or with one place to say it.

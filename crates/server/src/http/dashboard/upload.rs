@@ -3,7 +3,7 @@
 //! are written to logs.
 
 use super::page::{Sent, done, refuse, settle};
-use super::problem::{refused, words};
+use super::problem::{appeal, refused, words};
 use super::shell;
 use crate::http::api::ApiState;
 use crate::http::error::{self, Wants, status};
@@ -15,6 +15,7 @@ use axum::body::Body;
 use axum::extract::{Path, State};
 use axum::response::{IntoResponse, Response};
 use dropleaf_app::{Caller, Done, Updated, Writer};
+use dropleaf_core::error::Fact;
 use dropleaf_core::options::UploadOptions;
 use dropleaf_core::site::Site;
 use dropleaf_core::{Code, Error, Result};
@@ -144,6 +145,7 @@ fn error_json(error: &Error) -> Response {
     if status(error.code).is_server_error() {
         return error::respond(error, Wants::Json).map(Body::new);
     }
-    let worded = Error { detail: words(error), ..Error::plain(error.code) };
+    let mut worded = Error { detail: words(error), facts: error.facts.clone(), ..Error::plain(error.code) };
+    worded.facts.extend(appeal(error.code).map(|said| ("appeal", Fact::Text(said.to_owned()))));
     error::respond(&worded, Wants::Json).map(Body::new)
 }

@@ -41,6 +41,10 @@ pub(in crate::http) struct Publisher(pub Caller);
 #[derive(Debug)]
 pub(in crate::http) struct Asker;
 
+/// Whoever asks the operator to look at a page that was refused: an account or anybody, within a rate.
+#[derive(Debug)]
+pub(in crate::http) struct Appellant(pub Caller);
+
 /// Whoever may replace one page: an account, the holder of its claim token, or the wallet that paid for it.
 #[derive(Debug)]
 pub(in crate::http) struct SiteWriter {
@@ -209,6 +213,18 @@ impl FromRequestParts<ApiState> for Asker {
         bearer(parts, state).await?;
         state.app.take_check(client_ip(parts, state))?;
         Ok(Self)
+    }
+}
+
+impl FromRequestParts<ApiState> for Appellant {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, state: &ApiState) -> Result<Self, ApiError> {
+        let identity = identity(parts, state, Scope::Write).await?;
+        let (account, grant_id) = identity.map(|known| (known.account, known.grant_id)).unzip();
+        let caller = Caller { account, grant_id: grant_id.flatten(), ip: client_ip(parts, state) };
+        state.app.check_appellant(&caller).await?;
+        Ok(Self(caller))
     }
 }
 

@@ -13,8 +13,8 @@ mod upload;
 
 pub(super) use budget::{Budget, Share};
 pub(super) use caller::{
-    Asker, KeyReader, Maker, Owner, Publisher, Reader, Remover, SiteWriter, bearer, bearer_text, client_ip,
-    insufficient,
+    Appellant, Asker, KeyReader, Maker, Owner, Publisher, Reader, Remover, SiteWriter, bearer, bearer_text,
+    client_ip, insufficient,
 };
 pub(super) use fields::Fields;
 pub(super) use form::Form;

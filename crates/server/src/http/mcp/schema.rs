@@ -101,6 +101,12 @@ pub(super) fn visibility() -> Object {
     words(&["unlisted", "public", "burn"], says)
 }
 
+pub(super) fn pii_check() -> Object {
+    let says = "What to do about secrets and personal data in it: off; warn: the answer names kind and line; block: refuse. \
+                Without it, what the operator chose, whose block holds for everybody.";
+    words(&["off", "warn", "block"], says)
+}
+
 /// One of a few words. Written out, because a type of its own would come as a reference or a composition.
 pub(super) fn words(words: &[&str], description: &str) -> Object {
     ObjectBuilder::new()

@@ -1,6 +1,7 @@
 //! What the operator sees: figures, accounts, reports, money. To anybody else the addresses do not exist.
 
 mod accounts;
+mod appeals;
 mod audit;
 mod cases;
 mod overview;
@@ -22,6 +23,10 @@ pub(super) fn routes() -> Router<ApiState> {
         .route("/operator/accounts/{id}/plan", post(accounts::set_plan))
         .route("/operator/accounts/{id}/suspend", post(accounts::suspend))
         .route("/operator/accounts/{id}/lift", post(accounts::lift))
+        .route("/operator/appeals", get(appeals::list))
+        .route("/operator/appeals/{id}", get(appeals::show))
+        .route("/operator/appeals/{id}/allow", post(appeals::allow))
+        .route("/operator/appeals/{id}/uphold", post(appeals::uphold))
         .route("/operator/audit", get(audit::list))
         .route("/operator/pages/{id}", get(cases::show))
         .route("/operator/pages/{id}/takedown", post(cases::take_down))
@@ -66,11 +71,11 @@ impl FromRequest<ApiState> for OperatorForm {
 
 /// The page that holds the form which is sent there.
 fn page_of(path: &str) -> String {
-    // A case has forms of its own; of the lists, the list is the page.
-    if path.starts_with("/operator/pages/")
-        && let Some((case, _)) = path.rsplit_once('/')
+    // A case and an appeal have forms of their own; of the lists, the list is the page.
+    if ["/operator/pages/", "/operator/appeals/"].iter().any(|of| path.starts_with(of))
+        && let Some((page, _)) = path.rsplit_once('/')
     {
-        return case.to_owned();
+        return page.to_owned();
     }
     let all = ["/operator/accounts", "/operator/payments", "/operator/reports"];
     all.into_iter().find(|page| path.starts_with(page)).unwrap_or("/operator").to_owned()

@@ -61,10 +61,11 @@ async fn shown(
     let figures = state.app.figures().await?;
     let reports = state.app.count_reports().await?;
     let payments = state.app.count_open_payments().await?;
+    let appeals = state.app.count_open_appeals().await?;
     let lines = state.app.list_audit(LINES).await?;
     Ok(overview(&Overview {
         shell: person.shell(Section::Operator, done),
-        figures: worded(figures, reports, payments),
+        figures: worded(figures, reports, payments, appeals),
         counted: figures.map(|figures| Moment(figures.counted_at)),
         version: env!("CARGO_PKG_VERSION"),
         uptime: Span(state.app.uptime().as_secs()),
@@ -74,12 +75,18 @@ async fn shown(
     }))
 }
 
-fn worded(figures: Option<Figures>, reports: OpenReports, payments: Option<i64>) -> Vec<Figure> {
+fn worded(
+    figures: Option<Figures>,
+    reports: OpenReports,
+    payments: Option<i64>,
+    appeals: i64,
+) -> Vec<Figure> {
     let more = if reports.or_more { " or more" } else { "" };
     let waiting = Figure { value: format!("{}{more}", Count(reports.count)), label: "open reports" };
     let count = |value, label| Figure { value: Count(value).to_string(), label };
     let open = payments.map(|open| count(open, "payments not decided"));
-    let Some(figures) = figures else { return [waiting].into_iter().chain(open).collect() };
+    let asked = count(appeals, "appeals not decided");
+    let Some(figures) = figures else { return [waiting, asked].into_iter().chain(open).collect() };
     let known = [
         count(figures.accounts, "accounts"),
         count(figures.live_pages, "live pages"),
@@ -87,6 +94,7 @@ fn worded(figures: Option<Figures>, reports: OpenReports, payments: Option<i64>)
         count(figures.views, "views"),
         count(figures.new_pages, "new pages today, UTC"),
         waiting,
+        asked,
         count(figures.open_feedback, "comments not resolved"),
     ];
     known.into_iter().chain(open).collect()

@@ -48,7 +48,7 @@ pub(super) async fn sell(
     state: &ApiState,
     headers: &HeaderMap,
     ip: Option<IpAddr>,
-    (order, request_hash): (Order, [u8; 32]),
+    (mut order, request_hash): (Order, [u8; 32]),
     more: Map<String, Value>,
     held: impl Send + 'static,
 ) -> Result<Sale, ApiError> {
@@ -56,7 +56,10 @@ pub(super) async fn sell(
     let proof = match proof(headers) {
         Ok(Some(proof)) => proof,
         Ok(None) => return owed(state, item, more),
-        Err(refusal) => return refused(state, item, refusal.into(), None, more),
+        Err(refusal) => {
+            order.check()?;
+            return refused(state, item, refusal.into(), None, more);
+        }
     };
     let generation = proof.generation();
     let once_key = idempotency_key(headers);

@@ -12,6 +12,7 @@ use axum::response::Response;
 use bytes::Bytes;
 use dropleaf_app::{Order, Upload, UploadBody};
 use dropleaf_core::payment::Item;
+use dropleaf_core::safety::PiiCheck;
 use dropleaf_core::{Code, Error, Result};
 use http::{HeaderMap, StatusCode, header};
 use utoipa::ToSchema;
@@ -31,6 +32,9 @@ pub(super) struct PublishBody {
     /// Logical filename; `index.html` by default.
     #[schema(nullable = false)]
     filename: Option<String>,
+    /// What to do about secrets and personal data in the page: `off`, `warn` or `block` (422).
+    #[schema(nullable = false, pattern = "^(off|warn|block)$", example = "block")]
+    pii_check: Option<String>,
 }
 
 /// The longest body: a text escaped as JSON can take three times its size.
@@ -97,7 +101,7 @@ pub(super) async fn publish(State(state): State<ApiState>, request: Request) -> 
         return Ok(terms::owed(&*state.app.listing(Item::Publish)?));
     };
     let (request_hash, warnings) = (page.hash(), page.warnings);
-    let order = Order::Publish(state.app.check_page(page.upload).await?);
+    let order = Order::Publish(state.app.check_page(page.upload, page.pii_check, pays).await?);
     let sale = sell(&state, &parts.headers, ip, (order, request_hash), serde_json::Map::new(), share).await?;
     match sale {
         Sale::Answer(answer) => Ok(answer),
@@ -113,6 +117,7 @@ struct Sent {
     upload: Upload,
     html: Bytes,
     name: String,
+    pii_check: Option<PiiCheck>,
     warnings: Vec<String>,
 }
 
@@ -123,7 +128,7 @@ impl Sent {
             content_type: Some("text/html".to_owned()),
             body: UploadBody::Memory(html.clone()),
         };
-        Self { upload, html, name, warnings }
+        Self { upload, html, name, pii_check: None, warnings }
     }
 
     /// Of what is asked for, however it was wrapped.
@@ -174,10 +179,12 @@ async fn read(state: &ApiState, headers: &HeaderMap, body: Body) -> Result<(Opti
     let html = fields.required_text("html")?;
     let name =
         fields.optional_text("filename")?.map_or_else(|| Ok(NAME.to_owned()), |name| filename(&name))?;
+    let pii_check = fields.optional_text("pii_check")?.as_deref().map(PiiCheck::read).transpose()?;
     if html.len() as u64 > limit {
         return Err(over());
     }
-    Ok((Some(Sent::new(html.into(), name, fields.warnings())), share))
+    let sent = Sent::new(html.into(), name, fields.warnings());
+    Ok((Some(Sent { pii_check, ..sent }), share))
 }
 
 /// A name whose ending says what the page is: HTML, whatever its author calls it.

@@ -6,6 +6,7 @@ use super::{
 };
 use crate::pages::tests::HOSTILE;
 use dropleaf_core::feedback::{Feedback, Intent, Said, Severity};
+use dropleaf_core::finding::Finding;
 use dropleaf_core::plan::Plan;
 use dropleaf_core::share_token::ShareToken;
 use dropleaf_core::site::{Site, State, Visibility};
@@ -67,10 +68,22 @@ fn plan() -> Plan {
     }
 }
 
+fn hostile_finding() -> Finding {
+    let [rule, file, why, fix] = [HOSTILE; 4].map(str::to_owned);
+    Finding { rule, file, line: Some(1), why, fix }
+}
+
 fn attempt(form: &'static str, field: &'static str) -> Attempt {
     let typed = ["link", "claim_token", "slug", "title", "until", "domain", "note", "max_uses"];
     let typed = typed.map(|name| (name.to_owned(), HOSTILE.to_owned())).to_vec();
-    Attempt(Some(Refused { form, field, message: HOSTILE.into(), typed }))
+    Attempt(Some(Refused {
+        form,
+        field,
+        message: HOSTILE.into(),
+        reasons: vec![hostile_finding()],
+        appeal: Some(HOSTILE.into()),
+        typed,
+    }))
 }
 
 #[track_caller]

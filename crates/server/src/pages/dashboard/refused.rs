@@ -1,5 +1,6 @@
 //! A form that was refused: what is wrong, beside which field, and what had been typed.
 
+use dropleaf_core::finding::Finding;
 use std::borrow::Borrow;
 
 /// Said once, beside the field; everything that was typed is still there.
@@ -10,6 +11,10 @@ pub struct Refused {
     /// Which of its fields; empty when it is about the whole.
     pub field: &'static str,
     pub message: String,
+    /// What was found in the content, when that is why.
+    pub reasons: Vec<Finding>,
+    /// How to have somebody look at content that is honest in spite of them.
+    pub appeal: Option<String>,
     pub typed: Vec<(String, String)>,
 }
 
@@ -35,6 +40,15 @@ impl Attempt {
     pub fn problem(&self, form: &str, field: &str) -> Option<&str> {
         let refused = self.0.as_ref().filter(|refused| refused.form == form && refused.field == field);
         refused.map(|refused| refused.message.as_str())
+    }
+
+    /// What was found in the content of the form that was refused.
+    pub fn reasons(&self) -> &[Finding] {
+        self.0.as_ref().map(|refused| refused.reasons.as_slice()).unwrap_or_default()
+    }
+
+    pub fn appeal(&self) -> Option<&str> {
+        self.0.as_ref()?.appeal.as_deref()
     }
 
     /// What a field shows: what was typed, else what there is.

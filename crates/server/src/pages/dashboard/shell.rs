@@ -114,6 +114,8 @@ done! {
     PaymentSettled = "payment-settled": "Booked: the money moved. What it buys is made by itself.";
     PaymentRefused = "payment-refused": "Booked: no money moved. What waited for it is let go.";
     PlanSet = "plan-set": "The account is on its new plan.";
+    Allowed = "allowed": "Allowed. The same content is accepted from now on; its publisher reads your answer.";
+    Upheld = "upheld": "It stays refused. Its publisher reads your answer.";
     Suspended = "suspended": "The account is suspended. Its pages are not shown.";
     Lifted = "lifted": "The suspension is lifted. The account's pages are back.";
 }

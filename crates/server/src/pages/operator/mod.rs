@@ -1,5 +1,6 @@
 //! The operator's pages: figures, accounts, reports; what is about money is in `money`.
 
+pub mod appeals;
 pub mod audit;
 pub mod case;
 pub mod look;

@@ -1,6 +1,7 @@
 //! What every test stands on: a real server on a free port, a client, samples, and databases of their own.
 
 mod ask;
+mod checker;
 mod cli;
 mod database;
 mod facilitator;
@@ -11,6 +12,7 @@ mod node;
 pub(crate) mod oauth;
 mod payments;
 mod person;
+mod phishing;
 pub(crate) mod pipe;
 mod purse;
 mod samples;
@@ -19,12 +21,14 @@ mod tab;
 pub(crate) mod till;
 
 pub(crate) use ask::{Answer, Ask, Form};
+pub(crate) use checker::{FakeChecker, Says};
 pub(crate) use cli::Dropleaf;
 pub(crate) use database::{Database, s3_url};
 pub(crate) use facilitator::{Call, FakeFacilitator, Fault};
 pub(crate) use node::{NOW, Node, Setup, on_each_database, site_path};
 pub(crate) use payments::payment;
 pub(crate) use person::Person;
+pub(crate) use phishing::{HARVEST, LEAK, harvest};
 pub(crate) use purse::{Purse, VALID_SECONDS};
 pub(crate) use samples::{noise, page, pdf, zip};
 pub(crate) use smtp::{MailServer, Mood, Seen, code_in};

@@ -97,7 +97,7 @@ impl Till {
     }
 
     pub(crate) async fn page_request(&self, proof: Proof, html: &str) -> PayRequest {
-        let page = self.app.check_page(Upload::html(html.to_owned())).await.unwrap();
+        let page = self.app.check_page(Upload::html(html.to_owned()), None, true).await.unwrap();
         request(Order::Publish(page), proof, html)
     }
 
@@ -216,6 +216,7 @@ pub(crate) async fn open_app(
     let store = startup::open_store(resolved, NOW).await.unwrap();
     std::fs::create_dir_all(&resolved.settings.spool_dir).unwrap();
     let app = App::new(Parts {
+        checker: None,
         store,
         clock: clock.clone(),
         minter: Minter::system(),

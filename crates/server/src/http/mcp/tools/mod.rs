@@ -1,6 +1,7 @@
 //! The tools, in the order they are listed. Each is a thin skin over one act of `app`, the same as the API's.
 
 mod account;
+mod check;
 mod feedback;
 mod life;
 mod publish;
@@ -79,6 +80,7 @@ pub(super) struct Tool {
 static TOOLS: &[&Tool] = &[
     &publish::PUBLISH_HTML,
     &publish::UPDATE_SITE,
+    &check::CHECK_PAGE,
     &sites::GET_SITE,
     &sites::GET_CONTENT,
     &sites::LIST_SITES,

@@ -6,6 +6,7 @@ use crate::http::extract::{check_size, once};
 use crate::http::mcp::answer::Answer;
 use dropleaf_app::{Upload, Writer};
 use dropleaf_core::options::UploadOptions;
+use dropleaf_core::safety::PiiCheck;
 use dropleaf_core::scope::Scope;
 use dropleaf_core::{Code, Error, Result, secret};
 use utoipa::ToSchema;
@@ -55,6 +56,8 @@ pub(super) struct UploadArguments {
     /// Overrules the document's own title.
     #[schema(nullable = false)]
     title: Option<String>,
+    #[schema(schema_with = schema::pii_check, required = false)]
+    pii_check: Option<String>,
 }
 
 /// New content for one of your pages.
@@ -72,6 +75,8 @@ struct UpdateSite {
     /// The `updated_at` you saw: refuses with `conflict` when somebody has changed the page since.
     #[schema(nullable = false)]
     expected_updated_at: Option<i64>,
+    #[schema(schema_with = schema::pii_check, required = false)]
+    pii_check: Option<String>,
 }
 
 pub(super) static PUBLISH_HTML: Tool = Tool {
@@ -119,23 +124,24 @@ async fn update_site(mut call: Call) -> Result<Answer> {
     let name = call.site()?;
     let document = Document::take(&mut call)?;
     let expected_updated_at = call.fields.optional_int("expected_updated_at")?;
+    let pii_check = call.fields.optional_text("pii_check")?.as_deref().map(PiiCheck::read).transpose()?;
     let app = &call.state.app;
     let writer = Writer::Account(call.account().clone());
     let seen = app.check_writer(&writer, &name, call.sender.caller.ip).await?;
     let warnings = call.fields.warnings();
-    let options = UploadOptions { expected_updated_at, warnings, ..UploadOptions::default() };
+    let options = UploadOptions { expected_updated_at, pii_check, warnings, ..UploadOptions::default() };
     let updated = app.replace_site(&writer, &name, seen, document.upload(), options).await?;
     Ok(Answer::json(SiteJson::updated(app, updated)).page())
 }
 
 /// A document as an argument.
-enum Document {
+pub(super) enum Document {
     Html(String),
     Markdown(String),
 }
 
 impl Document {
-    fn take(call: &mut Call) -> Result<Self> {
+    pub(super) fn take(call: &mut Call) -> Result<Self> {
         let html = call.fields.optional_text("html")?;
         let (document, size) = match (html, call.fields.optional_text("markdown")?) {
             (Some(text), None) => {
@@ -161,7 +167,7 @@ impl Document {
         }
     }
 
-    fn upload(self) -> Upload {
+    pub(super) fn upload(self) -> Upload {
         match self {
             Self::Html(text) => Upload::html(text),
             Self::Markdown(text) => Upload::markdown(text),

@@ -1,0 +1,34 @@
+//! The public address of an encrypted page: nobody can check the page, so its address may not pretend to be somebody.
+
+use crate::app::App;
+use dropleaf_core::error::Fact;
+use dropleaf_core::finding::Finding;
+use dropleaf_core::site::Site;
+use dropleaf_core::{Code, Error, Result};
+
+impl App {
+    /// Refuses a change that would give an encrypted page the name of a brand. What was so before stays so.
+    pub(crate) fn check_address_of(&self, before: &Site, after: &Site) -> Result<()> {
+        if before.e2e == after.e2e && before.slug == after.slug {
+            return Ok(());
+        }
+        self.check_address(after.e2e, after.slug.as_deref())
+    }
+
+    pub(crate) fn check_address(&self, e2e: bool, slug: Option<&str>) -> Result<()> {
+        let safety = &self.settings.safety;
+        let Some(slug) = slug.filter(|_| e2e && safety.phishing_check) else { return Ok(()) };
+        let Some(brand) = safety.rules.rules().brand_in_name(slug) else { return Ok(()) };
+        let reason = Finding {
+            rule: "brand_in_address".to_owned(),
+            file: String::new(),
+            line: None,
+            why: format!(
+                "The address `{slug}` bears the name of {brand}, and nobody can check what an encrypted page shows."
+            ),
+            fix: "Choose another slug, or none.".to_owned(),
+        };
+        let detail = format!("{} {}", reason.why, reason.fix);
+        Err(Error::new(Code::PhishingBlocked, detail).with_fact("reasons", Fact::Findings(vec![reason])))
+    }
+}

@@ -1,0 +1,142 @@
+//! A check of the operator's own: what it is told about an upload, and what its answer means. How it is reached is the
+//! door's business.
+
+use crate::pay::{Lost, Reply};
+use dropleaf_content::{Bundle, addresses};
+use dropleaf_core::finding::Finding;
+use dropleaf_core::plain_text;
+use dropleaf_core::safety::OnFailure;
+use futures_util::future::BoxFuture;
+use serde_json::{Value, json};
+use std::fmt::Debug;
+use std::io;
+
+/// As many addresses as are sent.
+const ADDRESSES: usize = 1000;
+/// So many bytes of texts are sent in all; larger ones are named without their text.
+const TEXT_BYTES: u64 = 8 << 20;
+/// What is taken of an answer.
+const REASONS: usize = 20;
+const WORDS: usize = 500;
+const PATH: usize = 300;
+/// The rule of a reason that names none.
+const RULE: &str = "outside_check";
+const WHY: &str = "The server's own check of content refuses this page.";
+
+/// Whoever answers.
+pub trait Checker: Debug + Send + Sync {
+    fn ask(&self, question: String) -> BoxFuture<'_, Result<Reply, Lost>>;
+}
+
+/// How the operator wants it to be asked.
+#[derive(Debug, Clone, Copy)]
+pub struct CheckerSettings {
+    /// The texts are sent too, not only hashes and addresses.
+    pub sends_content: bool,
+    pub on_failure: OnFailure,
+}
+
+/// What is asked about a bundle, but for its hash.
+pub(super) fn question(bundle: &Bundle, sends_content: bool) -> io::Result<Value> {
+    let mut left = TEXT_BYTES;
+    let mut files = Vec::new();
+    for file in &bundle.files {
+        let hash = blake3_hex(&file.hash);
+        let mut about = json!({"path": file.path, "blake3": hash, "bytes": file.size_bytes});
+        if sends_content && addresses::is_text(file) && file.size_bytes <= left {
+            left -= file.size_bytes;
+            about["text"] = addresses::text(file)?.into();
+        }
+        files.push(about);
+    }
+    let found = addresses::in_bundle(bundle, ADDRESSES)?;
+    Ok(json!({
+        "version": 1,
+        "kind": bundle.kind.as_str(),
+        "title": bundle.title,
+        "files": files,
+        "addresses": found.addresses,
+        "addresses_cut": found.is_cut,
+    }))
+}
+
+fn blake3_hex(hash: &[u8; 32]) -> String {
+    hash.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// The reasons of a refusal, none if it accepts; or why the answer is none.
+pub(super) fn understood(reply: &Reply) -> Result<Vec<Finding>, String> {
+    if reply.status != 200 {
+        return Err(format!("it answers with status {}", reply.status));
+    }
+    let answer: Value =
+        serde_json::from_slice(&reply.body).map_err(|_| "its answer is no JSON".to_owned())?;
+    match answer["verdict"].as_str() {
+        Some("accept") => Ok(Vec::new()),
+        Some("refuse") => {
+            let given = answer["reasons"].as_array().map(Vec::as_slice).unwrap_or_default();
+            let mut reasons: Vec<Finding> = given.iter().take(REASONS).map(finding).collect();
+            if reasons.is_empty() {
+                reasons.push(finding(&Value::Null));
+            }
+            Ok(reasons)
+        }
+        _ => Err("its answer has no verdict that is accept or refuse".to_owned()),
+    }
+}
+
+/// A reason in somebody else's words: bounded, and nothing in it that people cannot see.
+fn finding(given: &Value) -> Finding {
+    let text = |name: &str, most: usize| {
+        let seen =
+            given[name].as_str().unwrap_or_default().chars().filter(|c| !plain_text::is_misleading(*c));
+        let seen: String = seen.map(|c| if c.is_control() { ' ' } else { c }).take(most).collect();
+        Some(seen.trim().to_owned()).filter(|text| !text.is_empty())
+    };
+    let is_rule = |rule: &String| rule.bytes().all(|b| b.is_ascii_alphanumeric() || b"_-".contains(&b));
+    Finding {
+        rule: text("rule", 64).filter(is_rule).unwrap_or_else(|| RULE.to_owned()),
+        file: text("file", PATH).unwrap_or_default(),
+        line: given["line"].as_u64(),
+        why: text("why", WORDS).unwrap_or_else(|| WHY.to_owned()),
+        fix: text("fix", WORDS).unwrap_or_default(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn said(status: u16, body: &str) -> Result<Vec<Finding>, String> {
+        understood(&Reply { status, body: body.to_owned().into() })
+    }
+
+    #[test]
+    fn only_a_clear_answer_counts() {
+        assert_eq!(said(200, r#"{"verdict":"accept"}"#), Ok(Vec::new()));
+        for (status, body) in [
+            (500, r#"{"verdict":"accept"}"#),
+            (200, "accept"),
+            (200, "{}"),
+            (200, r#"{"verdict":true}"#),
+            (204, ""),
+        ] {
+            assert!(said(status, body).is_err(), "{status} {body}");
+        }
+    }
+
+    #[test]
+    fn reasons_are_bounded_and_plain() {
+        let bare = said(200, r#"{"verdict":"refuse"}"#).unwrap();
+        assert_eq!((bare.len(), bare[0].rule.as_str(), bare[0].why.as_str()), (1, RULE, WHY));
+        let long = "x".repeat(5000);
+        let body = json!({"verdict": "refuse", "reasons": [
+            {"rule": "bad list!", "file": "a.html", "line": 3, "why": format!("on\u{202e} the\nlist {long}"), "fix": 7},
+        ]});
+        let found = said(200, &body.to_string()).unwrap().remove(0);
+        assert_eq!((found.rule.as_str(), found.file.as_str(), found.line), (RULE, "a.html", Some(3)));
+        assert!(found.why.starts_with("on the list x") && found.why.len() == WORDS && found.fix.is_empty());
+        let many = json!({"verdict": "refuse", "reasons": vec![json!({}); 100]});
+        assert_eq!(said(200, &many.to_string()).unwrap().len(), REASONS);
+    }
+}

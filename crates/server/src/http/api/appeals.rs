@@ -1,0 +1,122 @@
+//! `/appeals`: a publisher whose page was refused asks the operator to look at it, and sees what came of it.
+
+use super::{ApiError, ApiState};
+use crate::http::extract::{Appellant, Incoming};
+use axum::Json;
+use axum::body::Body;
+use axum::extract::{Path, State};
+use axum::response::{IntoResponse, Response};
+use dropleaf_app::Appealed;
+use dropleaf_core::appeal::{self, Appeal};
+use http::{HeaderMap, StatusCode};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+/// The content that was refused, and what there is to say for it.
+#[derive(Debug, ToSchema)]
+#[expect(dead_code, reason = "describes the form; it is read as a stream")]
+pub(super) struct AppealForm {
+    /// The same file that was refused: what is decided is decided about its bytes.
+    #[schema(format = Binary, content_media_type = "application/octet-stream")]
+    file: String,
+    /// What the page is for; up to 2000 characters.
+    #[schema(nullable = false, example = "A training page for our own staff; the form goes nowhere.")]
+    comment: Option<String>,
+    /// How the operator can reach you; up to 254 characters.
+    #[schema(nullable = false, example = "sam@example.org")]
+    contact: Option<String>,
+}
+
+/// An appeal as its sender sees it.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(example = json!({
+    "id": "app_0d7i8l2q5k3n1v9c4t6s", "token": "8w3k…", "status": "open",
+    "status_url": "https://drop.example/appeals/8w3k…", "answer": null, "created_at": 1_794_706_860, "decided_at": null
+}))]
+pub(super) struct AppealJson {
+    id: String,
+    /// Shows how the appeal stands; sent with the appeal, not with its status.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    token: Option<String>,
+    /// `open`, `allowed` (the same content is accepted from now on) or `upheld` (it stays refused).
+    status: &'static str,
+    status_url: String,
+    /// The operator's words, once it is decided.
+    answer: Option<String>,
+    created_at: i64,
+    decided_at: Option<i64>,
+}
+
+/// There is nothing to appeal against: the content would be published.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(example = json!({"accepted": true, "warnings": []}))]
+pub(super) struct AcceptedJson {
+    /// Always true.
+    accepted: bool,
+    warnings: Vec<String>,
+}
+
+impl AppealJson {
+    fn new(state: &ApiState, appeal: Appeal, token: &str) -> Self {
+        Self {
+            token: None,
+            status: appeal.state.as_str(),
+            status_url: format!("{}/appeals/{token}", state.app.hosts.base.url()),
+            answer: appeal.answer,
+            created_at: appeal.created_at,
+            decided_at: appeal.decided_at,
+            id: appeal.id,
+        }
+    }
+}
+
+/// Ask the operator to look at a page that was refused
+///
+/// Send the file that was refused with `phishing_blocked` or `content_blocked` again, with a word on what it is for. The
+/// operator sees it, with the reasons, and decides; then the content is erased here. If it is allowed, publish the same
+/// file again: it is accepted. The same content waits once, and whoever sends it again gets the same appeal (200).
+/// Content that would be accepted answers 200 `{"accepted": true}` and nothing is kept.
+#[utoipa::path(
+    post, path = "/appeals", tag = "Sites", operation_id = "createAppeal",
+    request_body(content = AppealForm, content_type = "multipart/form-data"),
+    responses(
+        (status = 201, description = "Waiting for the operator", body = AppealJson),
+        (status = 200, description = "Nothing to appeal against, or already waiting", body = AcceptedJson),
+    ),
+    security((), ("api_key" = [])),
+)]
+pub(super) async fn create(
+    State(state): State<ApiState>,
+    Appellant(caller): Appellant,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response, ApiError> {
+    let form = Incoming { state: &state, headers: &headers, body }.form().await?;
+    let field =
+        |wanted: &str| form.fields.iter().find(|(name, _)| name == wanted).map(|(_, text)| text.clone());
+    let plea = appeal::checked(field("comment"), field("contact"))?;
+    Ok(match state.app.appeal(&caller, form.upload, plea).await? {
+        Appealed::Accepted { warnings } => Json(AcceptedJson { accepted: true, warnings }).into_response(),
+        Appealed::Open { appeal, token, already } => {
+            let status = if already { StatusCode::OK } else { StatusCode::CREATED };
+            let json = AppealJson { token: Some(token.clone()), ..AppealJson::new(&state, appeal, &token) };
+            (status, Json(json)).into_response()
+        }
+    })
+}
+
+/// See how an appeal stands
+#[utoipa::path(
+    get, path = "/appeals/{token}", tag = "Sites", operation_id = "getAppeal",
+    params(("token" = String, Path, description = "The `token` that came with the appeal.")),
+    responses((status = 200, description = "The appeal", body = AppealJson)),
+    security(()),
+)]
+pub(super) async fn read(
+    State(state): State<ApiState>,
+    Path(token): Path<String>,
+) -> Result<Json<AppealJson>, ApiError> {
+    let appeal = state.app.appeal_by_token(&token).await?;
+    Ok(Json(AppealJson::new(&state, appeal, &token)))
+}

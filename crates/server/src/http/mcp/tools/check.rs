@@ -1,0 +1,49 @@
+//! What publishing would say to a document, without publishing it.
+
+use super::publish::Document;
+use super::{Call, READS, Tool, schema};
+use crate::http::api::CheckJson;
+use crate::http::mcp::answer::Answer;
+use dropleaf_core::Result;
+use dropleaf_core::options::UploadOptions;
+use dropleaf_core::safety::PiiCheck;
+use dropleaf_core::scope::Scope;
+use utoipa::ToSchema;
+
+/// A document to look at.
+#[derive(Debug, ToSchema)]
+#[expect(dead_code, reason = "describes the arguments; they are read field by field")]
+struct CheckPage {
+    /// Full HTML document. Send exactly one of `html` and `markdown`.
+    #[schema(nullable = false)]
+    html: Option<String>,
+    /// Markdown in place of HTML.
+    #[schema(nullable = false)]
+    markdown: Option<String>,
+    #[schema(schema_with = schema::pii_check, required = false)]
+    pii_check: Option<String>,
+}
+
+pub(super) static CHECK_PAGE: Tool = Tool {
+    name: "check_page",
+    title: "Check a page",
+    description: "Say whether a document would be refused: as phishing, as content that was taken down before, or for secrets \
+                  in it. Gives each reason with its line and what would help; publishes and stores nothing. Worth a call \
+                  before you publish a page with a sign-in, payment or wallet form. publish_html makes the same check.",
+    needs: Scope::Read,
+    hints: READS,
+    input: schema::of::<CheckPage>,
+    output: schema::given::<CheckJson>,
+    run: |call| Box::pin(check_page(call)),
+};
+
+async fn check_page(mut call: Call) -> Result<Answer> {
+    let document = Document::take(&mut call)?;
+    let pii_check = call.fields.optional_text("pii_check")?.as_deref().map(PiiCheck::read).transpose()?;
+    let app = &call.state.app;
+    app.take_check(call.sender.caller.ip)?;
+    let warnings = call.fields.warnings();
+    let options = UploadOptions { pii_check, warnings, ..UploadOptions::default() };
+    let run = app.check_upload(document.upload(), options).await?;
+    Ok(Answer::json(CheckJson::from(run)))
+}

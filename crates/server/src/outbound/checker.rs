@@ -1,0 +1,33 @@
+//! The operator's own check of content, asked over HTTP with the headers and the time that the settings give. Whatever is
+//! no answer is lost.
+
+use super::exchange::{client, exchange};
+use crate::config::Asking;
+use anyhow::Result;
+use dropleaf_app::{Checker, Lost, Reply};
+use futures_util::future::BoxFuture;
+use http::header::CONTENT_TYPE;
+use reqwest::Client;
+
+#[derive(Debug)]
+pub(crate) struct RemoteChecker {
+    client: Client,
+    asking: Asking,
+}
+
+impl RemoteChecker {
+    pub(crate) fn new(asking: &Asking) -> Result<Self> {
+        Ok(Self { client: client()?, asking: asking.clone() })
+    }
+}
+
+impl Checker for RemoteChecker {
+    fn ask(&self, question: String) -> BoxFuture<'_, Result<Reply, Lost>> {
+        let request = self.client.post(self.asking.url.clone()).headers(self.asking.headers.clone());
+        let request = request.header(CONTENT_TYPE, "application/json").body(question);
+        Box::pin(async move {
+            let (status, body) = exchange(request, self.asking.timeout).await.map_err(Lost)?;
+            Ok(Reply { status, body })
+        })
+    }
+}

@@ -1,0 +1,66 @@
+//! The operator's pages about appeals: those that wait, and one of them with its content, its reasons and the decision.
+
+use super::look::Seen;
+use super::{at, sheet};
+use crate::pages::Html;
+use crate::pages::dashboard::{Section, Shell};
+use askama::Template;
+use dropleaf_core::appeal::{Appeal, State};
+
+#[derive(Debug, Template)]
+#[template(path = "operator_appeals.html")]
+pub struct Appeals<'a> {
+    pub shell: Shell<'a>,
+    /// The longest waiting first.
+    pub open: &'a [Appeal],
+    /// How many wait beyond these.
+    pub more: i64,
+    pub is_recent: bool,
+}
+
+/// What was typed into the form that decides.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Typed<'a> {
+    pub answer: &'a str,
+    pub problem: Option<&'a str>,
+}
+
+#[derive(Debug, Template)]
+#[template(path = "operator_appeal.html")]
+pub struct OneAppeal<'a> {
+    pub shell: Shell<'a>,
+    pub appeal: &'a Appeal,
+    /// None once it is decided: the content is gone.
+    pub seen: Option<&'a Seen>,
+    pub typed: Typed<'a>,
+    pub is_recent: bool,
+}
+
+impl OneAppeal<'_> {
+    fn is_open(&self) -> bool {
+        self.appeal.state == State::Open
+    }
+
+    /// An allow alone does not bring back what was taken down.
+    fn was_taken_down(&self) -> bool {
+        self.appeal.reasons.iter().any(|reason| reason.rule == "taken_down_before")
+    }
+}
+
+fn title(appeal: &Appeal) -> &str {
+    if appeal.title.is_empty() { "Untitled page" } else { &appeal.title }
+}
+
+fn sender(appeal: &Appeal) -> &str {
+    appeal.account_id.as_deref().unwrap_or("nobody: sent without an account")
+}
+
+// Rendering writes into a String and cannot fail.
+
+pub fn appeals(page: &Appeals<'_>) -> Html {
+    Html(page.render().unwrap_or_default())
+}
+
+pub fn appeal(page: &OneAppeal<'_>) -> Html {
+    Html(page.render().unwrap_or_default())
+}

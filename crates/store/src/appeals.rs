@@ -1,0 +1,143 @@
+//! Rows of `appeals` and `allowed_content`: pages that were refused and what an operator decided about them.
+
+use crate::db::{DbError, Row, Stmt};
+use crate::store::Store;
+use dropleaf_core::appeal::{Appeal, OPEN_MOST, Plea, State};
+use dropleaf_core::finding::Finding;
+use serde_json::{Value, json};
+
+/// The same content is waiting already, or too many wait.
+pub const NOT_ADDED: &str = "appeal_not_added";
+/// Somebody has decided before.
+pub const DECIDED: &str = "appeal_decided";
+
+const OF_ID: &str = "SELECT id, account_id, digest, bundle_id, title, reasons, comment, contact, state, answer, \
+     created_at, decided_at FROM appeals WHERE id = $1";
+const OF_TOKEN: &str = "SELECT id, account_id, digest, bundle_id, title, reasons, comment, contact, state, answer, \
+     created_at, decided_at FROM appeals WHERE token_hash = $1";
+const OPEN_OF_DIGEST: &str = "SELECT id, account_id, digest, bundle_id, title, reasons, comment, contact, state, answer, \
+     created_at, decided_at FROM appeals WHERE digest = $1 AND state = 'open'";
+const OPEN: &str = "SELECT id, account_id, digest, bundle_id, title, reasons, comment, contact, state, answer, \
+     created_at, decided_at FROM appeals WHERE state = 'open' ORDER BY created_at, id LIMIT $1";
+const NEWEST: &str = "SELECT id, account_id, digest, bundle_id, title, reasons, comment, contact, state, answer, \
+     created_at, decided_at FROM appeals ORDER BY created_at DESC, id DESC LIMIT $1";
+
+fn row(row: &Row<'_>) -> Result<Appeal, DbError> {
+    let own = |at| row.opt_text(at).map(|text| text.map(str::to_owned));
+    Ok(Appeal {
+        id: row.text(0)?.to_owned(),
+        account_id: own(1)?,
+        digest: row.hash(2)?,
+        bundle_id: own(3)?,
+        title: row.text(4)?.to_owned(),
+        reasons: findings(row.text(5)?),
+        plea: Plea { comment: own(6)?, contact: own(7)? },
+        state: State::parse(row.text(8)?)
+            .ok_or_else(|| DbError::internal("an appeal has an unknown state"))?,
+        answer: own(9)?,
+        created_at: row.int(10)?,
+        decided_at: row.opt_int(11)?,
+    })
+}
+
+fn findings(text: &str) -> Vec<Finding> {
+    let list: Vec<Value> = serde_json::from_str(text).unwrap_or_default();
+    let finding = |value: &Value| {
+        let own = |name: &str| value[name].as_str().unwrap_or_default().to_owned();
+        let line = value["line"].as_u64();
+        Finding { rule: own("rule"), file: own("file"), line, why: own("why"), fix: own("fix") }
+    };
+    list.iter().map(finding).collect()
+}
+
+fn written(reasons: &[Finding]) -> String {
+    let list = reasons.iter().map(|found| {
+        json!({"rule": found.rule, "file": found.file, "line": found.line, "why": found.why, "fix": found.fix})
+    });
+    Value::Array(list.collect()).to_string()
+}
+
+impl Store {
+    pub async fn find_appeal(&self, id: &str) -> Result<Option<Appeal>, DbError> {
+        self.db.get(OF_ID, &[id.into()], row).await
+    }
+
+    pub async fn find_appeal_by_token(&self, token_hash: [u8; 32]) -> Result<Option<Appeal>, DbError> {
+        self.db.get(OF_TOKEN, &[token_hash.into()], row).await
+    }
+
+    /// The open appeal about this content.
+    pub async fn find_open_appeal(&self, digest: [u8; 32]) -> Result<Option<Appeal>, DbError> {
+        self.db.get(OPEN_OF_DIGEST, &[digest.into()], row).await
+    }
+
+    /// Those that wait, the longest first.
+    pub async fn list_open_appeals(&self, limit: i64) -> Result<Vec<Appeal>, DbError> {
+        self.db.list(OPEN, vec![limit.into()], row).await
+    }
+
+    /// The newest, decided or not.
+    pub async fn list_appeals(&self, limit: i64) -> Result<Vec<Appeal>, DbError> {
+        self.db.list(NEWEST, vec![limit.into()], row).await
+    }
+
+    pub async fn count_open_appeals(&self) -> Result<i64, DbError> {
+        let sql = "SELECT COUNT(*) FROM appeals WHERE state = 'open'";
+        Ok(self.db.get(sql, &[], |row| row.int(0)).await?.unwrap_or_default())
+    }
+
+    /// Whether an operator allowed this content.
+    pub async fn is_allowed_content(&self, digest: [u8; 32]) -> Result<bool, DbError> {
+        let sql = "SELECT created_at FROM allowed_content WHERE digest = $1";
+        Ok(self.db.get(sql, &[digest.into()], |row| row.int(0)).await?.is_some())
+    }
+}
+
+/// Adds an open appeal, unless the same content waits already or too many do.
+pub fn insert(appeal: &Appeal, token_hash: [u8; 32], client: &str) -> Stmt {
+    Stmt::new(
+        "INSERT INTO appeals (id, token_hash, account_id, client, digest, bundle_id, title, reasons, comment, contact, \
+         state, created_at) \
+         SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, 'open', CAST($11 AS BIGINT) \
+         WHERE (SELECT COUNT(*) FROM appeals WHERE state = 'open') < $12 ON CONFLICT DO NOTHING",
+        vec![
+            appeal.id.as_str().into(),
+            token_hash.into(),
+            appeal.account_id.as_deref().into(),
+            client.into(),
+            appeal.digest.into(),
+            appeal.bundle_id.as_deref().into(),
+            appeal.title.as_str().into(),
+            written(&appeal.reasons).into(),
+            appeal.plea.comment.as_deref().into(),
+            appeal.plea.contact.as_deref().into(),
+            appeal.created_at.into(),
+            OPEN_MOST.into(),
+        ],
+    )
+    .one(NOT_ADDED)
+}
+
+/// Decides an open appeal and lets go of its content: of two operators, one gets here first.
+pub fn decide(appeal: &Appeal, state: State, answer: &str, now: i64) -> Vec<Stmt> {
+    let decided = Stmt::new(
+        "UPDATE appeals SET state = $1, answer = $2, decided_at = $3, bundle_id = NULL WHERE id = $4 AND state = 'open'",
+        vec![state.as_str().into(), answer.into(), now.into(), appeal.id.as_str().into()],
+    );
+    let released = appeal.bundle_id.as_deref().map(|id| crate::payments::release_bundle(id, now));
+    std::iter::once(decided.one(DECIDED)).chain(released).collect()
+}
+
+/// From now on the content may be published. Once is enough.
+pub fn allow(appeal: &Appeal, reason: &str, now: i64) -> Stmt {
+    Stmt::new(
+        "INSERT INTO allowed_content (digest, appeal_id, reason, created_at) VALUES ($1, $2, $3, $4) \
+         ON CONFLICT (digest) DO NOTHING",
+        vec![appeal.digest.into(), appeal.id.as_str().into(), reason.into(), now.into()],
+    )
+}
+
+/// Forgets what was decided long ago, with what its publisher wrote. What was allowed stays allowed.
+pub fn delete_old(decided_before: i64) -> Stmt {
+    Stmt::new("DELETE FROM appeals WHERE decided_at <= $1", vec![decided_before.into()])
+}
