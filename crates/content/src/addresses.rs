@@ -11,8 +11,8 @@ use crate::{entities, mime};
 const LONGEST: usize = 2048;
 /// How many places of one file are looked at.
 const MOST_PLACES: usize = 20_000;
-/// The ways to write a slash: plain, in a script, in an attribute.
-const SLASHES: [&str; 8] = ["/", "\\/", "\\", "&#47;", "&#x2f;", "&sol;", "\\u002f", "\\x2f"];
+/// The ways to write a slash: plain, in a script, in an attribute. The shortest that begins others comes last.
+const SLASHES: [&str; 8] = ["/", "\\/", "&#47;", "&#x2f;", "&sol;", "\\u002f", "\\x2f", "\\"];
 const COLONS: [&str; 4] = [":", "&#58;", "&#x3a;", "&colon;"];
 
 /// Whether a file is read as text.
