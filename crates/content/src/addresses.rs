@@ -188,7 +188,8 @@ mod tests {
 
     #[test]
     fn many_links_hide_no_target_and_a_cut_is_said() {
-        let links: String = (0..50).map(|n| format!("<a href=https://x{n}.example>x</a>")).collect();
+        let links =
+            (0..50).map(|n| format!("<a href=https://x{n}.example>x</a>")).collect::<Vec<_>>().concat();
         let page = format!("{links}<form action=https://z.example/in>\u{e9}");
         let bytes: Vec<u8> = page.chars().map(|c| u8::try_from(u32::from(c)).unwrap()).collect();
         let upload = crate::Upload {

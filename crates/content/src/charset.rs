@@ -90,6 +90,7 @@ impl Prescan<'_> {
         self.byte()
     }
 
+    #[expect(clippy::option_option, reason = "outside, the bytes end; inside, the tag does")]
     fn meta(&mut self) -> Option<Option<&'static Encoding>> {
         let mut seen: Vec<Vec<u8>> = Vec::new();
         let (mut is_pragma, mut needs_pragma, mut charset) = (false, None, None);
@@ -115,6 +116,7 @@ impl Prescan<'_> {
     }
 
     /// The next attribute of a tag; inside, None at the end of the tag.
+    #[expect(clippy::option_option, reason = "outside, the bytes end; inside, the tag does")]
     fn attribute(&mut self) -> Option<Option<Attribute>> {
         if self.skip(|b| is_space(b) || b == b'/')? == b'>' {
             return Some(None);
@@ -164,7 +166,7 @@ fn in_content(value: &[u8]) -> Option<&'static Encoding> {
         let Some(after) = rest.trim_ascii_start().strip_prefix(b"=") else { continue };
         let after = after.trim_ascii_start();
         let label = match after.first()? {
-            quote @ (b'"' | b'\'') => &after[1..1 + memchr::memchr(*quote, &after[1..])?],
+            quote @ (b'"' | b'\'') => &after[1..=memchr::memchr(*quote, &after[1..])?],
             _ => after.split(|b| is_space(*b) || *b == b';').next()?,
         };
         return labelled(label);

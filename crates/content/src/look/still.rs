@@ -84,17 +84,13 @@ fn attribute(bytes: &[u8]) -> (&[u8], &[u8], &[u8]) {
     let (name, rest) = bytes.split_at(len);
     let Some(value) = rest.trim_ascii_start().strip_prefix(b"=") else { return (name, b"", rest) };
     let value = value.trim_ascii_start();
-    match value.first() {
-        Some(quote @ (b'"' | b'\'')) => {
-            let inner = &value[1..];
-            let end = memchr::memchr(*quote, inner).unwrap_or(inner.len());
-            (name, &inner[..end], inner.get(end + 1..).unwrap_or_default())
-        }
-        _ => {
-            let end = value.iter().take_while(|b| !b.is_ascii_whitespace() && **b != b'>').count();
-            (name, &value[..end], &value[end..])
-        }
+    if let Some(quote @ (b'"' | b'\'')) = value.first() {
+        let inner = &value[1..];
+        let end = memchr::memchr(*quote, inner).unwrap_or(inner.len());
+        return (name, &inner[..end], inner.get(end + 1..).unwrap_or_default());
     }
+    let end = value.iter().take_while(|b| !b.is_ascii_whitespace() && **b != b'>').count();
+    (name, &value[..end], &value[end..])
 }
 
 #[cfg(test)]

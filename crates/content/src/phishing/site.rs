@@ -122,12 +122,11 @@ impl<'f> Site<'f> {
                     reader::read(file.text, Origin { xml, ..FILE }, &mut facts, rules);
                 }
                 Kind::Script => {
-                    match scripts.get(file.path) {
-                        Some(known) => show(file, kind, &known.facts),
-                        None => {
-                            script_facts(file.text, held, &mut facts, rules);
-                            show(file, kind, &facts);
-                        }
+                    if let Some(known) = scripts.get(file.path) {
+                        show(file, kind, &known.facts);
+                    } else {
+                        script_facts(file.text, held, &mut facts, rules);
+                        show(file, kind, &facts);
                     }
                     continue;
                 }
