@@ -30,8 +30,12 @@ pub fn still_html(text: &str) -> String {
 /// The same for a drawing or another document in XML, where names may have a prefix and texts may be built of entities of
 /// its own. None when it is of the kind that cannot be seen through.
 pub fn still_xml(text: &str) -> Option<String> {
-    let declares = text.as_bytes().windows(8).any(|window| window.eq_ignore_ascii_case(b"<!ENTITY"));
-    if declares {
+    // Texts of its own, attributes of its own, and templates, which make elements of anything.
+    let holds = |word: &str| {
+        let word = word.as_bytes();
+        text.as_bytes().windows(word.len()).any(|window| window.eq_ignore_ascii_case(word))
+    };
+    if ["<!ENTITY", "<!ATTLIST", "<?xml-stylesheet", "/XSL/Transform"].into_iter().any(holds) {
         return None;
     }
     Some(spoilt(text, |rest| {
@@ -203,6 +207,8 @@ mod tests {
             "{still}"
         );
         assert_eq!(still_xml("<svg><linearGradient/></svg>").unwrap(), "<svg><linearGradient/></svg>");
+        assert_eq!(still_xml("<?XML-stylesheet href='#s'?><svg/>"), None);
+        assert_eq!(still_xml("<x xmlns:y='http://www.w3.org/1999/XSL/Transform'/>"), None);
         assert_eq!(still_xml("<!DOCTYPE svg [<!entity x '&#60;h:link/>'>]><svg>&x;</svg>"), None);
     }
 }

@@ -9,13 +9,12 @@ const AT_LEAST: usize = 4;
 const ITEM_BYTES: usize = 256;
 const MOST_SENDS: usize = 500;
 const MOST_ITEMS: usize = 2000;
-const MOST_LOCAL_SCRIPTS: usize = 256;
+/// Beyond what any page loads; each is looked for among the files of the upload.
+const MOST_LOCAL_SCRIPTS: usize = 1 << 14;
 
 impl Facts {
     pub(crate) fn add_local_script(&mut self, path: String, at: usize) {
-        if self.local_scripts.len() < MOST_LOCAL_SCRIPTS
-            && !self.local_scripts.iter().any(|(known, _)| *known == path)
-        {
+        if self.local_scripts.len() < MOST_LOCAL_SCRIPTS {
             self.local_scripts.push((path, at));
         }
     }

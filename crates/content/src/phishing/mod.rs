@@ -12,6 +12,7 @@ pub(crate) mod facts;
 mod fold;
 pub(crate) mod hosts;
 mod identity;
+mod inside;
 mod kinds;
 #[cfg(test)]
 mod linear_tests;
@@ -21,6 +22,7 @@ mod looks;
 mod lures;
 mod merge;
 mod own_lists;
+mod paths;
 mod payload;
 mod raw_text;
 mod reader;
@@ -38,6 +40,8 @@ mod upload;
 pub(crate) mod verdict;
 mod weighing;
 mod words;
+mod xml;
+mod xml_reader;
 
 pub use own_lists::{Fault, OwnLists};
 pub use rules::{Lists, Rules};

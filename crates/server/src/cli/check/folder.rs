@@ -67,7 +67,7 @@ impl Found {
         self.room = self.room.checked_sub(size).ok_or_else(|| {
             io::Error::other(format!("its files have more than {} bytes", limits.unpacked_bytes))
         })?;
-        let text = if is_read(&path) { read_loose(fs::read(file)?).text } else { String::new() };
+        let text = if is_read(&path) { read_loose(&path, fs::read(file)?).text } else { String::new() };
         self.files.push((path, text));
         Ok(())
     }

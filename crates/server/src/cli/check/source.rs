@@ -88,7 +88,7 @@ impl Checker<'_> {
             let warnings = vec!["A file of this kind is not looked into.".to_owned()];
             return (Checked { warnings, ..Checked::default() }, None);
         }
-        let LooseText { text, fault } = read_loose(bytes);
+        let LooseText { text, fault } = read_loose(&name, bytes);
         let mut checked = self.safety.check_texts(&[(name.clone(), text)]);
         rename(&mut checked, |_| path.display().to_string());
         let fault = fault.filter(|_| is_page(&name));
