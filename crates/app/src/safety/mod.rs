@@ -67,7 +67,7 @@ fn refusal(code: Code, reasons: Vec<Finding>, reading: &Reading) -> Error {
 
 fn secrets_found(reading: &Reading) -> Error {
     let reasons = reading.secrets.iter().map(|found| Finding {
-        rule: "secret_or_personal_data".to_owned(),
+        rule: "secret-or-personal-data".to_owned(),
         file: found.file.clone(),
         line: Some(found.line as u64),
         why: format!("This looks like a {}.", found.kind),
