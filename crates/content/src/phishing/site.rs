@@ -46,6 +46,16 @@ impl<'f> Site<'f> {
         self.by_path.contains_key(path.as_str()) || self.files.iter().take(1).any(|file| file.path == path)
     }
 
+    /// The file and the place in it that a place among the facts of a page stands for.
+    pub(crate) fn place(&self, file: &File<'f>, facts: &Facts, at: usize) -> (File<'f>, usize) {
+        let part = facts.parts.partition_point(|from| *from <= at);
+        let script = part.checked_sub(1).and_then(|part| {
+            let (path, text) = self.by_path.get_key_value(facts.loaded.get(part)?.as_str())?;
+            Some((File { path, text }, at - facts.parts[part]))
+        });
+        script.unwrap_or((*file, at))
+    }
+
     /// Shows the facts of each file that is of a wanted kind.
     pub(crate) fn each(
         &self,
@@ -72,7 +82,8 @@ impl<'f> Site<'f> {
                 },
                 Kind::Other => continue,
             }
-            for (address, at) in std::mem::take(&mut facts.local_scripts) {
+            let mut end = file.text.len() + 1;
+            for (address, _) in std::mem::take(&mut facts.local_scripts) {
                 let Some((path, text)) = self.by_path.get_key_value(resolve(file.path, &address).as_str())
                 else {
                     continue;
@@ -83,8 +94,10 @@ impl<'f> Site<'f> {
                     held += script.text.len();
                     script
                 });
-                facts.merge(script, at, &mut room);
+                facts.merge(script, end, &mut room);
                 facts.loaded.push((*path).to_owned());
+                facts.parts.push(end);
+                end += text.len() + 1;
             }
             show(file, kind, &facts);
         }

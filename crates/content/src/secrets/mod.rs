@@ -23,7 +23,8 @@ pub struct Finding {
 impl Finding {
     /// The kind within a sentence: "an AWS access key".
     pub fn with_article(&self) -> String {
-        let spoken_vowel = self.kind.starts_with(['A', 'E', 'I', 'O', 'a', 'e', 'i', 'o']) || self.kind.starts_with("npm");
+        let spoken_vowel =
+            self.kind.starts_with(['A', 'E', 'I', 'O', 'a', 'e', 'i', 'o']) || self.kind.starts_with("npm");
         format!("{} {}", if spoken_vowel { "an" } else { "a" }, self.kind)
     }
 }

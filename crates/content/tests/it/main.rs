@@ -10,4 +10,5 @@ mod likeness;
 mod markdown;
 mod phishing;
 mod properties;
+mod reasons;
 mod support;
