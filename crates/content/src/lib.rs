@@ -41,7 +41,7 @@ use std::path::Path;
 pub use bundle::{Body, Bundle, Encoding, File, Kind};
 pub use input::Source;
 pub use loose::{LooseText, is_page, is_read, name_to_check, read_loose};
-pub use markdown::typeset;
+pub use markdown::{source_lines, typeset};
 pub use mime::{is_active, is_compressible, mime_of};
 pub use refusal::{Refusal, RefusalCode};
 pub use strict::{MOST_SCRIPTS, Strict};

@@ -13,10 +13,15 @@ pub struct Finding {
 }
 
 impl Finding {
-    /// In one line: what was found, where, and what would help.
+    /// In one line: where something was found, what, and what would help.
     pub fn sentence(&self) -> String {
-        let place = self.line.map_or_else(String::new, |line| format!(", line {line}"));
-        format!("{} ({}{place}) {}", self.why, self.file, self.fix)
+        let place = match (self.file.as_str(), self.line) {
+            ("", _) => String::new(),
+            (file, None) => format!("{file}: "),
+            (file, Some(line)) => format!("{file}, line {line}: "),
+        };
+        let said = format!("{place}{} {}", self.why, self.fix);
+        said.trim_end().to_owned()
     }
 }
 
@@ -25,7 +30,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_sentence_says_what_where_and_what_helps() {
+    fn a_sentence_says_where_what_and_what_helps() {
         let text = |text: &str| text.to_owned();
         let mut found = Finding {
             rule: text("r"),
@@ -34,8 +39,10 @@ mod tests {
             why: text("A password is asked for."),
             fix: text("Take it out."),
         };
-        assert_eq!(found.sentence(), "A password is asked for. (a.html, line 4) Take it out.");
+        assert_eq!(found.sentence(), "a.html, line 4: A password is asked for. Take it out.");
         found.line = None;
-        assert_eq!(found.sentence(), "A password is asked for. (a.html) Take it out.");
+        assert_eq!(found.sentence(), "a.html: A password is asked for. Take it out.");
+        found.file.clear();
+        assert_eq!(found.sentence(), "A password is asked for. Take it out.");
     }
 }

@@ -20,7 +20,7 @@ impl App {
         let Some(slug) = slug.filter(|_| e2e && safety.phishing_check) else { return Ok(()) };
         let Some(brand) = safety.rules.rules().brand_in_name(slug) else { return Ok(()) };
         let reason = Finding {
-            rule: "brand_in_address".to_owned(),
+            rule: "brand-in-address".to_owned(),
             file: String::new(),
             line: None,
             why: format!(

@@ -20,7 +20,7 @@ const REASONS: usize = 20;
 const WORDS: usize = 500;
 const PATH: usize = 300;
 /// The rule of a reason that names none.
-const RULE: &str = "outside_check";
+const RULE: &str = "outside-check";
 const WHY: &str = "The server's own check of content refuses this page.";
 
 /// Whoever answers.

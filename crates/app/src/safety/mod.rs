@@ -67,10 +67,10 @@ fn refusal(code: Code, reasons: Vec<Finding>, reading: &Reading) -> Error {
 
 fn secrets_found(reading: &Reading) -> Error {
     let reasons = reading.secrets.iter().map(|found| Finding {
-        rule: "secret_or_personal_data".to_owned(),
+        rule: "secret-or-personal-data".to_owned(),
         file: found.file.clone(),
         line: Some(found.line as u64),
-        why: format!("This looks like a {}.", found.kind),
+        why: format!("This looks like {}.", found.with_article()),
         fix: "Take it out, or replace it by an example.".to_owned(),
     });
     refusal(Code::SecretsFound, reasons.collect(), reading)
@@ -78,5 +78,5 @@ fn secrets_found(reading: &Reading) -> Error {
 
 /// Names the kind and the place, never the value.
 fn warning(found: &secrets::Finding) -> String {
-    format!("{}, line {}: this looks like a {}.", found.file, found.line, found.kind)
+    format!("{}, line {}: this looks like {}.", found.file, found.line, found.with_article())
 }

@@ -3,7 +3,7 @@
 use super::SafetySettings;
 use super::checker::question;
 use dropleaf_content::likeness::{self, Match, Unwanted};
-use dropleaf_content::{Bundle, Kind, Texts, phishing, secrets};
+use dropleaf_content::{Bundle, Kind, Texts, phishing, secrets, source_lines};
 use dropleaf_core::finding::Finding;
 use dropleaf_core::safety::PiiCheck;
 use dropleaf_core::{Error, Result};
@@ -71,7 +71,7 @@ impl Reading {
             None => None,
         };
         if bundle.kind == Kind::Markdown {
-            reading.speak_of_source();
+            reading.speak_of_source(bundle)?;
         }
         Ok(reading)
     }
@@ -83,15 +83,31 @@ impl Reading {
     }
 
     /// The publisher of a Markdown page knows its source, not the page that was made of it.
-    fn speak_of_source(&mut self) {
-        for found in &mut self.phishing {
-            SOURCE_NAME.clone_into(&mut found.file);
-            found.line = None;
+    fn speak_of_source(&mut self, bundle: &Bundle) -> Result<()> {
+        if !self.phishing.is_empty() {
+            let texts = Texts::of_pages(bundle).map_err(Error::internal)?;
+            let files = texts.files();
+            let text = |path: &str| files.iter().find(|file| file.path == path).map_or("", |file| file.text);
+            let lines: Vec<usize> = self.phishing.iter().map(line_of).collect();
+            let lines = source_lines(text(&bundle.entry), text(SOURCE), &lines);
+            for (found, line) in self.phishing.iter_mut().zip(lines) {
+                SOURCE_NAME.clone_into(&mut found.file);
+                found.line = line.map(|line| line as u64);
+            }
+            // The title of the page and the heading that it is made of are one line of the source.
+            let mut told: Vec<Finding> = Vec::new();
+            for found in std::mem::take(&mut self.phishing) {
+                if !told.contains(&found) {
+                    told.push(found);
+                }
+            }
+            self.phishing = told;
         }
         self.secrets.retain(|found| found.file == SOURCE);
         for found in &mut self.secrets {
             SOURCE_NAME.clone_into(&mut found.file);
         }
+        Ok(())
     }
 
     pub(crate) fn digest(&self) -> [u8; 32] {
@@ -101,6 +117,10 @@ impl Reading {
     pub(crate) fn content_hash(&self) -> String {
         blake3::Hash::from_bytes(self.digest).to_hex().to_string()
     }
+}
+
+fn line_of(found: &Finding) -> usize {
+    found.line.and_then(|line| usize::try_from(line).ok()).unwrap_or_default()
 }
 
 pub(crate) fn finding(reason: phishing::Reason) -> Finding {

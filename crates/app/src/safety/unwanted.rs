@@ -107,7 +107,7 @@ impl App {
             "This page is nearly the same as one that was taken down from this server before."
         };
         let reason = Finding {
-            rule: "taken_down_before".to_owned(),
+            rule: "taken-down-before".to_owned(),
             file: found.file.clone().unwrap_or_else(|| "index.html".to_owned()),
             line: None,
             why: why.to_owned(),

@@ -7,9 +7,12 @@ mod filter;
 mod footnotes;
 mod languages;
 mod lexer;
+mod places;
 mod render;
 mod slug;
 mod url;
+
+pub use places::source_lines;
 
 use std::io;
 

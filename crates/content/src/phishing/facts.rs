@@ -45,10 +45,15 @@ pub(crate) struct Facts {
     pub(crate) files: Vec<(String, usize)>,
     pub(crate) sends: Vec<(Target, usize)>,
     pub(crate) marks: BTreeMap<Mark, usize>,
+    /// How some of them are written in the script.
+    pub(crate) mark_words: BTreeMap<Mark, String>,
     /// Paths of scripts that the page loads, and where it does.
     pub(crate) local_scripts: Vec<(String, usize)>,
     /// Those of them that are in the upload.
     pub(crate) loaded: Vec<String>,
+    /// Where the places of each of those begin, in the same order: places are counted on through a page and then
+    /// through its scripts, so that each knows its file.
+    pub(crate) parts: Vec<usize>,
     /// A mark of copying, and the address it names.
     pub(crate) copied: Option<(usize, String)>,
     /// A field came out of packed text.
@@ -184,6 +189,12 @@ impl Facts {
 
     pub(crate) fn mark(&mut self, mark: Mark, at: usize) {
         self.marks.entry(mark).or_insert(at);
+    }
+
+    /// The same, and remembers how it is written, for its publisher to find.
+    pub(crate) fn mark_as(&mut self, mark: Mark, at: usize, word: &str) {
+        self.mark(mark, at);
+        self.mark_words.entry(mark).or_insert_with(|| word.to_owned());
     }
 
     pub(crate) fn has(&self, mark: Mark) -> bool {

@@ -90,7 +90,14 @@ impl Said {
     /// Takes back what turns out to be a list of names, or the sign of another way in.
     fn settle(&mut self) {
         let weak = |rule: Rule| {
-            matches!(rule, Rule::BrandPicture | Rule::BrandText | Rule::BrandHeading | Rule::BrandAssets)
+            matches!(
+                rule,
+                Rule::BrandPicture
+                    | Rule::BrandText
+                    | Rule::SiteInTitle
+                    | Rule::BrandHeading
+                    | Rule::BrandAssets
+            )
         };
         let other_ways = &self.other_ways;
         self.names.retain(|(rule, name, _)| !(weak(*rule) && other_ways.contains(name)));
@@ -158,7 +165,7 @@ fn assets(said: &mut Said, facts: &Facts, rules: &Rules) {
                 add(said, Rule::BrandAssets, &rules.brands[usize::from(*brand)].name, used.at);
             }
             None if counts && is_named(host, &title) => {
-                add(said, Rule::BrandText, host, used.at);
+                add(said, Rule::SiteInTitle, host, used.at);
                 let (times, _) = own.entry(host).or_insert((0, used.at));
                 *times += u32::from(used.kind == UseKind::Asset);
             }

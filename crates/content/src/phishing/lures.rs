@@ -39,10 +39,8 @@ pub(crate) fn lures(facts: &Facts, said: &Said, hits: &mut Vec<Hit>) {
         let detail = said.has(Topic::Claim).map(|(start, end)| words(facts, start, end)).unwrap_or_default();
         hits.push(hit(Rule::WalletDrain, at, detail));
     }
-    let named = said
-        .names
-        .iter()
-        .find(|(rule, ..)| rule.is_identity() && !matches!(rule, Rule::BrandText | Rule::BankWords));
+    let weak = |rule: Rule| matches!(rule, Rule::BrandText | Rule::SiteInTitle | Rule::BankWords);
+    let named = said.names.iter().find(|(rule, ..)| rule.is_identity() && !weak(*rule));
     if facts.text.len() <= 1500
         && let (Some(at), Some((_, name, _))) = (place(Topic::Scan), named)
         && facts.pictures > 0

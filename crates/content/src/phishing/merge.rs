@@ -27,61 +27,65 @@ impl Facts {
         self.text.len() + items * ITEM_BYTES + places * size_of::<(usize, usize)>()
     }
 
-    /// Adds the facts of a script that is loaded at a place. `room` is how much may still be copied for this upload;
-    /// beyond it a page gets what decides most: calls, addresses and the first fields, without texts.
-    pub(crate) fn merge(&mut self, script: &Self, at: usize, room: &mut usize) {
+    /// Adds the facts of a script that the page loads. Its places lie `from` the end of what is there already, see
+    /// [`Facts::parts`]. `room` is how much may still be copied for this upload; beyond it a page gets what decides
+    /// most: calls, addresses and the first fields, without texts.
+    pub(crate) fn merge(&mut self, script: &Self, from: usize, room: &mut usize) {
         let bulk = script.bulk();
         let whole = bulk <= AT_LEAST * ITEM_BYTES || bulk <= *room;
         *room = room.saturating_sub(bulk);
         let most = if whole { usize::MAX } else { AT_LEAST };
-        let place = |found: Option<usize>| found.map(|_| at);
+        let place = |found: Option<usize>| found.map(|at| from + at);
         self.has_script = true;
         self.live_quote |= script.live_quote;
         self.hidden_field = self.hidden_field.or(place(script.hidden_field));
         self.phone = self.phone.or(place(script.phone));
-        if let (None, Some((_, host))) = (&self.blocked, &script.blocked) {
-            self.blocked = Some((at, host.clone()));
+        if let (None, Some((at, host))) = (&self.blocked, &script.blocked) {
+            self.blocked = Some((from + at, host.clone()));
         }
         self.pictures += script.pictures;
         self.links += script.links;
         self.dead_links += script.dead_links;
         self.quoted_bytes += script.quoted_bytes;
-        for mark in script.marks.keys() {
-            self.mark(*mark, at);
+        for (mark, at) in &script.marks {
+            self.mark(*mark, from + at);
+        }
+        for (mark, word) in &script.mark_words {
+            self.mark_words.entry(*mark).or_insert_with(|| word.clone());
         }
         let sends = script.sends.iter().take(most.min(MOST_SENDS.saturating_sub(self.sends.len())));
-        self.sends.extend(sends.map(|(target, _)| (target.clone(), at)));
+        self.sends.extend(sends.map(|(target, at)| (target.clone(), from + at)));
         for used in script.uses.iter().take(most) {
             let mut used = used.clone();
-            used.at = at;
+            used.at += from;
             self.add_use(used);
         }
-        let from =
-            if whole && self.text.len() < MOST_TEXT { self.add_texts(script, at) } else { self.text.len() };
+        let texts =
+            if whole && self.text.len() < MOST_TEXT { self.add_texts(script, from) } else { self.text.len() };
         let first_form = self.forms.len();
         let forms = script.forms.iter().take(most.min(MOST_ITEMS.saturating_sub(first_form)));
         self.forms.extend(forms.cloned().map(|mut form| {
-            form.at = at;
+            form.at += from;
             form
         }));
         let labels = script.labels.iter().take(most.min(MOST_ITEMS.saturating_sub(self.labels.len())));
         self.labels.extend(labels.cloned());
         let fields = script.fields.iter().take(most.min(MOST_ITEMS.saturating_sub(self.fields.len())));
         self.fields.extend(fields.map(|field| Field {
-            at,
-            text_at: from + field.text_at,
+            at: from + field.at,
+            text_at: texts + field.text_at,
             form: field.form.map(|form| first_form + form),
             ..field.clone()
         }));
         self.work += if whole { bulk } else { AT_LEAST * ITEM_BYTES };
     }
 
-    fn add_texts(&mut self, script: &Self, at: usize) -> usize {
-        let from = self.text.append(&script.text);
-        self.origins.push((from, at));
-        self.zones.extend(script.zones.iter().map(|(since, zones)| (from + since, *zones)));
+    fn add_texts(&mut self, script: &Self, from: usize) -> usize {
+        let texts = self.text.append(&script.text);
+        self.origins.extend(script.origins.iter().map(|(since, at)| (texts + since, from + at)));
+        self.zones.extend(script.zones.iter().map(|(since, zones)| (texts + since, *zones)));
         self.set_zone(0);
-        from
+        texts
     }
 }
 
@@ -104,8 +108,8 @@ mod tests {
         page.add_text("Welcome", 3);
         page.merge(&script, 40, &mut usize::MAX.clone());
         assert_eq!(page.text.bytes, b"welcome\nyour code\n");
-        assert_eq!((page.fields.len(), page.fields[0].at, page.fields[0].form), (1, 40, Some(0)));
-        assert_eq!(page.origin(10), 40);
+        assert_eq!((page.fields.len(), page.fields[0].at, page.fields[0].form), (1, 40 + 12, Some(0)));
+        assert_eq!(page.origin(10), 40 + 12);
     }
 
     #[test]

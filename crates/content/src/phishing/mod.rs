@@ -26,6 +26,7 @@ mod paths;
 mod payload;
 mod raw_text;
 mod reader;
+mod reasons;
 mod references;
 mod rule;
 mod rules;
@@ -53,7 +54,8 @@ pub use verdict::check;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Verdict {
     pub refused: bool,
-    /// What counts against the worst page of the upload, strongest first.
+    /// What counts against each page that is refused, the worst page and its strongest reason first; of an upload that
+    /// passes, what counts against its worst page.
     pub reasons: Vec<Reason>,
     pub score: f64,
 }

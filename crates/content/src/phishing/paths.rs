@@ -35,9 +35,9 @@ pub(crate) fn based(page: &str, base: &str) -> String {
     place
 }
 
-/// Addresses in quotes that end as names of scripts do, and where they stand: what is imported, put into a `src`, or
-/// given to a worker. Forwards only, however many there are.
-pub(crate) fn named_scripts(text: &str) -> impl Iterator<Item = (&str, usize)> {
+/// Addresses in quotes that end as names of scripts do: what is imported, put into a `src`, or given to a worker.
+/// Forwards only, however many there are.
+pub(crate) fn named_scripts(text: &str) -> impl Iterator<Item = &str> {
     let bytes = text.as_bytes();
     let mut from = 0;
     memchr::memchr2_iter(b'j', b'J', bytes).filter_map(move |at| {
@@ -51,7 +51,7 @@ pub(crate) fn named_scripts(text: &str) -> impl Iterator<Item = (&str, usize)> {
         let since = from.max(at.saturating_sub(LONGEST));
         from = end;
         let quote = memchr::memrchr3(b'"', b'\'', b'`', &bytes[since..at])?;
-        text.get(since + quote + 1..end).map(|address| (address, since + quote))
+        text.get(since + quote + 1..end)
     })
 }
 
@@ -85,7 +85,7 @@ mod tests {
 
     #[test]
     fn scripts_are_named_in_quotes() {
-        let names = |text| named_scripts(text).map(|(name, _)| name.to_owned()).collect::<Vec<_>>();
+        let names = |text| named_scripts(text).map(str::to_owned).collect::<Vec<_>>();
         assert_eq!(
             names(
                 "import './a.js'; import x from \"../b.mjs\";import(`c.CJS`);s.src='d.js?v=1' // e.js x.json 'f.jsx'"

@@ -43,6 +43,9 @@ rules! {
     BrandCopyright = "brand-copyright",
     BrandPicture = "brand-picture",
     BrandText = "brand-text",
+    TitleAboutBrand = "title-about-brand",
+    PaymentAssets = "payment-assets",
+    SiteInTitle = "site-in-title",
     BrandElsewhere = "brand-elsewhere",
     MailProviders = "mail-providers",
     BankWords = "bank-words",
@@ -84,10 +87,21 @@ impl Rule {
                 | Self::BrandCopyright
                 | Self::BrandPicture
                 | Self::BrandText
+                | Self::TitleAboutBrand
+                | Self::PaymentAssets
+                | Self::SiteInTitle
                 | Self::BrandElsewhere
                 | Self::MailProviders
                 | Self::BankWords
         )
+    }
+
+    /// The rule it is a kind of: faint signs of a name are said apart and weighed as one.
+    pub(crate) fn kind(self) -> Self {
+        match self {
+            Self::TitleAboutBrand | Self::PaymentAssets | Self::SiteInTitle => Self::BrandText,
+            rule => rule,
+        }
     }
 
     pub(crate) fn parse(name: &str) -> Option<Self> {

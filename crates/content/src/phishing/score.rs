@@ -79,7 +79,7 @@ fn built(facts: &Facts, hits: &mut Vec<Hit>) {
 
 fn secrets(asked: &Asked, said: &Said, facts: &Facts, hits: &mut Vec<Hit>) {
     let mut hit = |rule, secret, detail: &str| {
-        if let Some(at) = asked.secrets.get(&secret) {
+        for at in asked.secrets.get(&secret).into_iter().flatten() {
             hits.push(Hit { rule, at: *at, detail: detail.to_owned() });
         }
     };
@@ -106,7 +106,7 @@ fn secrets(asked: &Asked, said: &Said, facts: &Facts, hits: &mut Vec<Hit>) {
     ];
     let several: Vec<&str> = kinds.iter().filter(|(asked, _)| *asked).map(|(_, name)| *name).collect();
     if several.len() >= 3 || (card && several.len() >= 2 && !asked.has(Secret::Password)) {
-        let at = asked.secrets.values().next().copied().unwrap_or(0);
+        let at = asked.secrets.values().flatten().next().copied().unwrap_or(0);
         hits.push(Hit { rule: Rule::ManySecrets, at, detail: several.join(", ") });
     }
     if let Some(at) =
@@ -116,18 +116,18 @@ fn secrets(asked: &Asked, said: &Said, facts: &Facts, hits: &mut Vec<Hit>) {
         hits.push(Hit { rule: Rule::IdentityFields, at, detail });
     }
     if hits.is_empty() && asked.details >= 4 && asked.visible <= 20 && facts.text.len() < LONG_TEXT {
-        let at = asked.secrets.get(&Secret::Details).copied().unwrap_or(0);
+        let at = asked.first(Secret::Details).unwrap_or(0);
         hits.push(Hit { rule: Rule::PersonalDetails, at, detail: String::new() });
     }
     if hits.is_empty()
         && asked.visible <= 4
-        && let Some(at) = asked.secrets.get(&Secret::Account)
+        && let Some(at) = asked.first(Secret::Account)
         && (signs_in(said, facts)
             || said.has(Topic::Pressure).is_some()
             || said.has(Topic::Document).is_some())
         && facts.text.len() < LONG_TEXT
     {
-        hits.push(Hit { rule: Rule::SignInStep, at: *at, detail: String::new() });
+        hits.push(Hit { rule: Rule::SignInStep, at, detail: String::new() });
     }
 }
 
@@ -147,12 +147,11 @@ fn names(said: &Said, asked: &Asked, facts: &Facts, rules: &Rules, hits: &mut Ve
     let till = |name: &str| at_till && rules.brands.iter().any(|brand| brand.at_tills && brand.name == name);
     for (rule, name, at) in &said.names {
         // A title about a brand is not a title of the brand.
-        let mild = match rule {
-            Rule::BrandInTitle => said.about || till(name),
-            Rule::BrandAssets => till(name),
-            _ => false,
+        let rule = match rule {
+            Rule::BrandInTitle if said.about || till(name) => Rule::TitleAboutBrand,
+            Rule::BrandAssets if till(name) => Rule::PaymentAssets,
+            rule => *rule,
         };
-        let rule = if mild { Rule::BrandText } else { *rule };
         hits.push(Hit { rule, at: *at, detail: name.clone() });
     }
     let mail: Vec<&str> = said
@@ -202,7 +201,7 @@ fn manners(said: &Said, asked: &Asked, facts: &Facts, hits: &mut Vec<Hit>) {
         [(Mark::Kit, Rule::KitMarks), (Mark::Lookup, Rule::VisitorLookup), (Mark::Lock, Rule::LockedPage)]
     {
         if let Some(at) = facts.marks.get(&mark) {
-            hit(rule, *at, "in a script");
+            hit(rule, *at, facts.mark_words.get(&mark).map_or("", String::as_str));
         }
     }
 }

@@ -65,6 +65,7 @@ pub(crate) fn read(text: &str, at: usize, depth: u8, facts: &mut Facts, rules: &
             }
             // Frameworks name every event there is.
             Mark::Lock if text.len() > LONGEST_OWN => {}
+            Mark::Kit | Mark::Lookup => facts.mark_as(mark, place, &text[start..end]),
             other => facts.mark(other, place),
         }
     }
@@ -93,10 +94,16 @@ pub(crate) fn read(text: &str, at: usize, depth: u8, facts: &mut Facts, rules: &
             take(&unpacked, place, origin, true, facts, rules);
         } else if literal.escaped && unpacks {
             take(&literal.text, place, origin, true, facts, rules);
-        } else if own && (3..200).contains(&literal.text.len()) {
+        } else if own && (3..200).contains(&literal.text.len()) && !is_address(&literal.text) {
             facts.add_aside(&literal.text, place, zone::SCRIPT);
         }
     }
+}
+
+/// Where a script sends something is no text that anybody reads.
+fn is_address(text: &str) -> bool {
+    let text = text.trim_start();
+    !text.contains(' ') && (text.contains("://") || text.starts_with("//"))
 }
 
 /// Whether a script that could be the page's own handles fields.

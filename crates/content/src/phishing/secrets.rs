@@ -4,13 +4,14 @@ use std::collections::{BTreeMap, HashMap};
 
 use super::facts::{Facts, Field};
 use super::kinds::Secret;
+use super::reasons::MOST_PLACES;
 use super::rules::Rules;
 use super::script_words::Mark;
 
-/// The secrets a page asks for, each with the place of the first field, and the forms that hold them.
+/// The secrets a page asks for, each with the places of the first fields, and the forms that hold them.
 #[derive(Debug, Default)]
 pub(crate) struct Asked {
-    pub(crate) secrets: BTreeMap<Secret, usize>,
+    pub(crate) secrets: BTreeMap<Secret, Vec<usize>>,
     pub(crate) forms: Vec<usize>,
     /// Fields that a person would fill in.
     pub(crate) visible: usize,
@@ -24,8 +25,16 @@ impl Asked {
         self.secrets.contains_key(&secret)
     }
 
+    /// The first field that asks for a secret.
+    pub(crate) fn first(&self, secret: Secret) -> Option<usize> {
+        self.secrets.get(&secret).and_then(|places| places.first().copied())
+    }
+
     fn add(&mut self, secret: Secret, field: &Field) {
-        self.secrets.entry(secret).or_insert(field.at);
+        let places = self.secrets.entry(secret).or_default();
+        if places.len() < MOST_PLACES && !places.contains(&field.at) {
+            places.push(field.at);
+        }
         if let Some(form) = field.form
             && self.forms.last() != Some(&form)
         {
@@ -92,7 +101,7 @@ pub(crate) fn asked(facts: &Facts, rules: &Rules) -> Asked {
         }
     }
     if let Some(at) = facts.marks.get(&Mark::SecretField) {
-        asked.secrets.entry(Secret::Password).or_insert(*at);
+        asked.secrets.entry(Secret::Password).or_insert_with(|| vec![*at]);
     }
     asked
 }

@@ -69,13 +69,13 @@ impl<'f> Site<'f> {
     }
 
     /// The scripts of the upload that a text names, seen from any of some places, each once.
-    fn named(&self, text: &str, places: &[&str]) -> Vec<(&'f File<'f>, usize)> {
+    fn named(&self, text: &str, places: &[&str]) -> Vec<&'f File<'f>> {
         let mut found = Vec::new();
         let mut seen = HashSet::new();
-        for (address, at) in named_scripts(text) {
+        for address in named_scripts(text) {
             for file in places.iter().flat_map(|place| self.at(place, address)) {
                 if seen.insert(file.path) {
-                    found.push((*file, at));
+                    found.push(*file);
                 }
             }
         }
@@ -83,7 +83,7 @@ impl<'f> Site<'f> {
     }
 
     /// The scripts that a page loads by itself.
-    fn loads(&self, file: &File<'_>, facts: &mut Facts) -> VecDeque<(&'f File<'f>, usize)> {
+    fn loads(&self, file: &File<'_>, facts: &mut Facts) -> VecDeque<&'f File<'f>> {
         let mut loads = VecDeque::new();
         let wanted = std::mem::take(&mut facts.local_scripts);
         if !self.has_scripts {
@@ -92,13 +92,24 @@ impl<'f> Site<'f> {
         let base = facts.base.as_deref().map(|base| based(file.path, base));
         let mut places = vec![file.path];
         places.extend(base.as_deref());
-        for (address, at) in wanted {
-            loads.extend(places.iter().flat_map(|place| self.at(place, &address)).map(|file| (*file, at)));
+        for (address, _) in wanted {
+            loads.extend(places.iter().flat_map(|place| self.at(place, &address)));
         }
         if facts.has_script {
             loads.extend(self.named(file.text, &places));
         }
         loads
+    }
+
+    /// The file and the place in it that a place among the facts of a page stands for.
+    pub(crate) fn place(&self, file: &File<'f>, facts: &Facts, at: usize) -> (File<'f>, usize) {
+        let part = facts.parts.partition_point(|from| *from <= at);
+        let script = part.checked_sub(1).and_then(|part| {
+            let path = facts.loaded.get(part)?;
+            let script = self.files.iter().find(|file| file.path == path)?;
+            Some((*script, at - facts.parts[part]))
+        });
+        script.unwrap_or((*file, at))
     }
 
     /// Shows the facts of each file that is of a wanted kind.
@@ -133,8 +144,9 @@ impl<'f> Site<'f> {
                 Kind::Other => continue,
             }
             let mut seen = HashSet::new();
+            let mut end = file.text.len() + 1;
             let mut queue = self.loads(file, &mut facts);
-            while let Some((next, at)) = queue.pop_front() {
+            while let Some(next) = queue.pop_front() {
                 if !seen.insert(next.path) || (loaded >= MOST_LOADED && seen.len() > LOADED_AT_LEAST) {
                     continue;
                 }
@@ -144,14 +156,13 @@ impl<'f> Site<'f> {
                     script_facts(next.text, held, &mut facts, rules);
                     held += facts.text.len();
                     // Imports are seen from the script, what is put into a page mostly from the top.
-                    let names = self.named(next.text, &[next.path, ""]);
-                    Script { facts, names: names.into_iter().map(|(file, _)| file).collect() }
+                    Script { facts, names: self.named(next.text, &[next.path, ""]) }
                 });
-                facts.merge(&script.facts, at, &mut room);
+                facts.merge(&script.facts, end, &mut room);
                 facts.loaded.push(next.path.to_owned());
-                queue.extend(
-                    script.names.iter().filter(|file| !seen.contains(file.path)).map(|file| (*file, at)),
-                );
+                facts.parts.push(end);
+                end += next.text.len() + 1;
+                queue.extend(script.names.iter().filter(|file| !seen.contains(file.path)));
             }
             show(file, kind, &facts);
         }

@@ -1,15 +1,18 @@
-//! The verdict on an upload: its pages are judged one by one, and the worst of them counts.
+//! The verdict on an upload: its pages are judged one by one, and one that is refused is enough.
 
+use super::Verdict;
 use super::facts::Facts;
+use super::reasons::reasons;
 use super::rule::Rule;
 use super::rules::Rules;
 use super::score::{self, Hit, Judged};
 use super::site::{File, Kind, Site};
 use super::weighing::total;
-use super::{Reason, Verdict};
 
 /// Rounding must not decide.
 const EPSILON: f64 = 1e-6;
+/// Hits of a rule that are kept of a page. Fewer are told.
+const MOST_HITS: usize = 12;
 
 pub(crate) const JUDGED: [Kind; 2] = [Kind::Page, Kind::Script];
 
@@ -21,11 +24,19 @@ pub fn check(files: &[File<'_>], rules: &Rules) -> Verdict {
     jury.verdict()
 }
 
+/// A page and what was found: each hit with the file it lies in, the page itself or a script that it loads.
+pub(crate) struct Page<'f> {
+    pub(crate) file: File<'f>,
+    pub(crate) hits: Vec<(Hit, File<'f>)>,
+    asks: bool,
+    score: f64,
+}
+
 /// Judges the pages of an upload as they are read.
 pub(crate) struct Jury<'s, 'f> {
     site: &'s Site<'f>,
     rules: &'s Rules,
-    pages: Vec<(&'f File<'f>, Judged)>,
+    pages: Vec<Page<'f>>,
 }
 
 impl<'s, 'f> Jury<'s, 'f> {
@@ -35,69 +46,47 @@ impl<'s, 'f> Jury<'s, 'f> {
 
     pub(crate) fn judge(&mut self, file: &'f File<'f>, facts: &Facts) {
         let there = |path: &str| self.site.has(file.path, path);
-        self.pages.push((file, score::judge(facts, &there, self.rules)));
+        let Judged { hits, asks } = score::judge(facts, &there, self.rules);
+        let mut kept: Vec<(Hit, File<'f>)> = Vec::new();
+        for hit in hits {
+            if kept.iter().filter(|(known, _)| known.rule == hit.rule).count() < MOST_HITS {
+                let (part, at) = self.site.place(file, facts, hit.at);
+                kept.push((Hit { at, ..hit }, part));
+            }
+        }
+        self.pages.push(Page { file: *file, hits: kept, asks, score: 0.0 });
     }
 
     pub(crate) fn verdict(mut self) -> Verdict {
         share_names(&mut self.pages);
-        let mut worst: Option<(&File<'_>, Vec<Hit>, f64)> = None;
-        for (file, judged) in self.pages {
-            let score = total(&judged.hits, self.rules);
-            if worst.as_ref().is_none_or(|(.., most)| score > *most) {
-                worst = Some((file, judged.hits, score));
-            }
+        for page in &mut self.pages {
+            page.score = total(page.hits.iter().map(|(hit, _)| hit), self.rules);
         }
-        let Some((file, hits, score)) = worst else {
-            return Verdict { refused: false, reasons: Vec::new(), score: 0.0 };
-        };
-        let refused = score + EPSILON >= self.rules.refuse_at;
-        Verdict { refused, reasons: reasons(file, &hits, self.rules), score }
+        self.pages.sort_by(|a, b| b.score.total_cmp(&a.score));
+        let score = self.pages.first().map_or(0.0, |worst| worst.score);
+        let refuses = |score: f64| score + EPSILON >= self.rules.refuse_at;
+        // Of an upload that passes, what counts against its worst page.
+        let told = self.pages.iter().take_while(|page| refuses(page.score)).count().max(1);
+        self.pages.truncate(told);
+        Verdict { refused: refuses(score), reasons: reasons(&self.pages, self.rules), score }
     }
 }
 
 /// A second step of signing in often bears no name; the first one does.
-fn share_names(pages: &mut [(&File<'_>, Judged)]) {
-    let named = pages.iter().filter(|(_, judged)| judged.asks).find_map(|(_, judged)| {
+fn share_names(pages: &mut [Page<'_>]) {
+    let named = pages.iter().filter(|page| page.asks).find_map(|page| {
         let strong = |rule| {
             matches!(
                 rule,
                 Rule::BrandInTitle | Rule::BrandAccount | Rule::BrandDisguised | Rule::BrandSignature
             )
         };
-        judged.hits.iter().find(|hit| strong(hit.rule)).map(|hit| hit.detail.clone())
+        page.hits.iter().find(|(hit, _)| strong(hit.rule)).map(|(hit, _)| hit.detail.clone())
     });
     let Some(name) = named else { return };
-    for (_, judged) in pages.iter_mut().filter(|(_, judged)| judged.asks) {
-        if !judged.hits.iter().any(|hit| hit.rule.is_identity()) {
-            judged.hits.push(Hit { rule: Rule::BrandElsewhere, at: 0, detail: name.clone() });
+    for page in pages.iter_mut().filter(|page| page.asks) {
+        if !page.hits.iter().any(|(hit, _)| hit.rule.is_identity()) {
+            page.hits.push((Hit { rule: Rule::BrandElsewhere, at: 0, detail: name.clone() }, page.file));
         }
     }
-}
-
-fn reasons(file: &File<'_>, hits: &[Hit], rules: &Rules) -> Vec<Reason> {
-    let mut weighed: Vec<(f64, &Hit)> = hits
-        .iter()
-        .filter_map(|hit| rules.weight(hit.rule).map(|weight| (weight.points, hit)))
-        .filter(|(weight, _)| *weight > 0.0)
-        .collect();
-    weighed.sort_by(|a, b| b.0.total_cmp(&a.0));
-    let mut reasons: Vec<Reason> = Vec::new();
-    for (_, hit) in weighed {
-        let Some(weight) = rules.weight(hit.rule) else { continue };
-        if reasons.iter().any(|reason| reason.rule == hit.rule.name()) {
-            continue;
-        }
-        reasons.push(Reason {
-            rule: hit.rule.name(),
-            file: file.path.to_owned(),
-            line: line_of(file.text, hit.at),
-            why: weight.why.replace("{}", &hit.detail),
-            fix: weight.fix.clone(),
-        });
-    }
-    reasons
-}
-
-fn line_of(text: &str, at: usize) -> usize {
-    1 + memchr::memchr_iter(b'\n', &text.as_bytes()[..at.min(text.len())]).count()
 }

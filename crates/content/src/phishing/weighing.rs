@@ -5,15 +5,17 @@ use super::rules::Rules;
 use super::score::Hit;
 
 /// What the hits come to. Within a group most signs say the same thing twice, so only the strongest counts in full.
-pub(crate) fn total(hits: &[Hit], rules: &Rules) -> f64 {
+pub(crate) fn total<'h>(hits: impl Iterator<Item = &'h Hit> + Clone, rules: &Rules) -> f64 {
     let weight = |hit: &Hit| rules.weight(hit.rule).map_or(0.0, |weight| weight.points);
     let group = |letter: char| -> Vec<(Rule, f64)> {
         let mut found: Vec<(Rule, f64)> = Vec::new();
         for hit in
-            hits.iter().filter(|hit| rules.weight(hit.rule).is_some_and(|weight| weight.group == letter))
+            hits.clone().filter(|hit| rules.weight(hit.rule).is_some_and(|weight| weight.group == letter))
         {
-            if !found.iter().any(|(rule, _)| *rule == hit.rule) {
-                found.push((hit.rule, weight(hit)));
+            let kind = hit.rule.kind();
+            match found.iter_mut().find(|(rule, _)| *rule == kind) {
+                Some((_, most)) => *most = most.max(weight(hit)),
+                None => found.push((kind, weight(hit))),
             }
         }
         found.sort_by(|a, b| b.1.total_cmp(&a.1));

@@ -24,6 +24,9 @@ const fn summed(kind: &'static str, start: &'static str) -> Key {
 }
 
 const KEYS: &[Key] = &[
+    // What this server hands out: `core::secret` makes both, with the sum that newer tokens have.
+    summed("dropleaf API key", "stk_live_"),
+    summed("dropleaf claim token", "clm_"),
     key("AWS access key", "AKIA", is_upper, 16, 16),
     key("AWS access key", "ASIA", is_upper, 16, 16),
     summed("GitHub token", "ghp_"),
@@ -150,6 +153,9 @@ mod tests {
             ("key = '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'", "GitHub token"),
             ("AKIAIOSFODNN7EXAMPLQ", "AWS access key"),
             ("\"AIzaSyD3kQ9zX7vB-3nM5pL8tR1yW4cD6gJ0sEu\"", "Google API key"),
+            ("DROPLEAF_API_KEY=stk_live_q7Zt3VhY9mKx2RbN5wLc8PdF4sGj1A0Dz0Uy", "dropleaf API key"),
+            ("Bearer stk_live_q7Zt3VhY9mKx2RbN5wLc8PdF4sGj1A0Dz0Uy", "dropleaf API key"),
+            ("{\"claim_token\":\"clm_q7Zt3VhY9mKx2RbN5wLc8PdF4sGj1A0Dz0Uy\"}", "dropleaf claim token"),
             (telegram.as_str(), "Telegram bot token"),
             (private.as_str(), "private key"),
         ] {
@@ -162,6 +168,9 @@ mod tests {
         for text in [
             "ghp_xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx",
             "ghp_zQWBuTSOoRi4A9spHcVY5ncnsDkxkJ0mLq18",
+            "stk_live_A1jGs4FdP8cLw5NbR2xKm9YhV3tZ7q0Dz0Uy",
+            "clm_xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx",
+            "stk_live_…",
             "AKIAXXXXXXXXXXXXXXXX",
             "dataAKIAIOSFODNN7EXAMPLQ",
             "AKIAIOSFODNN7EXAMPLQQ",

@@ -20,6 +20,15 @@ pub struct Finding {
     pub kind: &'static str,
 }
 
+impl Finding {
+    /// The kind within a sentence: "an AWS access key".
+    pub fn with_article(&self) -> String {
+        let spoken_vowel =
+            self.kind.starts_with(['A', 'E', 'I', 'O', 'a', 'e', 'i', 'o']) || self.kind.starts_with("npm");
+        format!("{} {}", if spoken_vowel { "an" } else { "a" }, self.kind)
+    }
+}
+
 /// More than these help nobody.
 const MOST_FINDINGS: usize = 100;
 /// Looks through the text files of a bundle that is about to be stored.
@@ -68,6 +77,17 @@ mod tests {
         let kinds: Vec<(usize, &str)> = findings.iter().map(|finding| (finding.line, finding.kind)).collect();
         assert_eq!(kinds, [(2, "AWS access key"), (3, "card number")]);
         assert!(!format!("{findings:?}").contains("AKIA"));
+    }
+
+    #[test]
+    fn kinds_have_their_article() {
+        let named = |kind| Finding { file: String::new(), line: 1, kind }.with_article();
+        assert_eq!(named("AWS access key"), "an AWS access key");
+        assert_eq!(named("OpenAI key"), "an OpenAI key");
+        assert_eq!(named("npm token"), "an npm token");
+        assert_eq!(named("identity number"), "an identity number");
+        assert_eq!(named("card number"), "a card number");
+        assert_eq!(named("CPF number"), "a CPF number");
     }
 
     #[test]

@@ -12,4 +12,5 @@ mod likeness_short;
 mod markdown;
 mod phishing;
 mod properties;
+mod reasons;
 mod support;

@@ -114,7 +114,7 @@ impl Answer {
 }
 
 fn was_taken_down(appeal: &Appeal) -> bool {
-    appeal.reasons.iter().any(|reason| reason.rule == "taken_down_before")
+    appeal.reasons.iter().any(|reason| reason.rule == "taken-down-before")
 }
 
 fn as_json(appeal: &Appeal) -> Value {

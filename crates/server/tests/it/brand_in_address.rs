@@ -14,7 +14,7 @@ async fn publish(node: &Node, form: Form) -> Answer {
 #[track_caller]
 fn named(answer: Answer) {
     let said: Value = answer.refused(422, "phishing_blocked").json();
-    assert_eq!(said["reasons"][0]["rule"], "brand_in_address");
+    assert_eq!(said["reasons"][0]["rule"], "brand-in-address");
     assert!(said["error_description"].as_str().unwrap().contains("PayPal"), "{said}");
 }
 

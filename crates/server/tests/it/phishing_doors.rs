@@ -18,7 +18,7 @@ fn is_refused(answer: Answer) -> Value {
         assert!(reason["line"].as_u64().is_some_and(|line| line > 0), "{reason}");
     }
     let first = reasons[0]["why"].as_str().unwrap();
-    assert!(said["error_description"].as_str().unwrap().starts_with(first), "{said}");
+    assert!(said["error_description"].as_str().unwrap().contains(first), "{said}");
     assert_eq!(said["content_hash"].as_str().unwrap().len(), 64);
     said
 }

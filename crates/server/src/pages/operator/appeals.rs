@@ -43,7 +43,7 @@ impl OneAppeal<'_> {
 
     /// An allow alone does not bring back what was taken down.
     fn was_taken_down(&self) -> bool {
-        self.appeal.reasons.iter().any(|reason| reason.rule == "taken_down_before")
+        self.appeal.reasons.iter().any(|reason| reason.rule == "taken-down-before")
     }
 }
 
