@@ -137,8 +137,7 @@ fn judged(texts: Vec<(String, Bytes)>, safety: &SafetySettings) -> Verdict {
         let text = look::text(bytes.to_vec(), mime_of(&path));
         (path, text)
     };
-    let texts: Vec<(String, String)> =
-        texts.into_iter().map(read).collect();
+    let texts: Vec<(String, String)> = texts.into_iter().map(read).collect();
     let files: Vec<_> = texts.iter().map(|(path, text)| phishing::File { path, text }).collect();
     let verdict = phishing::check(&files, safety.rules.rules());
     Verdict { refuses: verdict.refused, findings: verdict.reasons.into_iter().map(finding).collect() }
