@@ -5,14 +5,19 @@ use std::io;
 
 use crate::bundle::{Bundle, File};
 use crate::file_text::text_of;
+use crate::{entities, mime};
 
 /// An address beyond this is data.
 const LONGEST: usize = 2048;
-const SCHEMES: [&str; 2] = ["https", "http"];
+/// How many places of one file are looked at.
+const MOST_PLACES: usize = 20_000;
+/// The ways to write a slash: plain, in a script, in an attribute. The shortest that begins others comes last.
+const SLASHES: [&str; 8] = ["/", "\\/", "&#47;", "&#x2f;", "&sol;", "\\u002f", "\\x2f", "\\"];
+const COLONS: [&str; 4] = [":", "&#58;", "&#x3a;", "&colon;"];
 
-/// Whether a file is read as text: what has a charset is.
+/// Whether a file is read as text.
 pub fn is_text(file: &File) -> bool {
-    file.mime.contains("charset=") || file.mime.starts_with("image/svg")
+    mime::is_text(file.mime) || mime::is_active(file.mime)
 }
 
 /// The text of a file of a bundle, as a browser would read it.
@@ -20,47 +25,105 @@ pub fn text(file: &File) -> io::Result<String> {
     Ok(text_of(file)?.into_owned())
 }
 
-/// The addresses in all texts of a bundle, each once, at most so many.
-pub fn in_bundle(bundle: &Bundle, most: usize) -> io::Result<Vec<String>> {
-    let mut found = BTreeSet::new();
+/// Addresses, and whether there were more.
+#[derive(Debug, Default)]
+pub struct Found {
+    pub addresses: Vec<String>,
+    pub is_cut: bool,
+}
+
+/// The addresses in all texts of a bundle, each once, at most so many: those that a page uses before those that it only
+/// links to, which are easily made in any number.
+pub fn in_bundle(bundle: &Bundle, most: usize) -> io::Result<Found> {
+    let (mut used, mut linked) = (BTreeSet::new(), BTreeSet::new());
+    let mut is_cut = false;
     for file in bundle.files.iter().filter(|file| is_text(file)) {
-        for address in in_text(&text_of(file)?) {
-            found.insert(address);
-            if found.len() == most {
-                return Ok(found.into_iter().collect());
+        let text = text_of(file)?;
+        let mut places = 0;
+        for place in places_in(&text) {
+            places += 1;
+            if places > MOST_PLACES {
+                is_cut = true;
+                break;
+            }
+            let Some(address) = address_at(&text, place) else { continue };
+            let into = if is_link(&text.as_bytes()[..place.from]) { &mut linked } else { &mut used };
+            if into.len() < most || into.contains(&address) {
+                into.insert(address);
+            } else {
+                is_cut = true;
             }
         }
     }
-    Ok(found.into_iter().collect())
+    linked.retain(|address| !used.contains(address));
+    is_cut |= used.len() + linked.len() > most;
+    let addresses = used.into_iter().chain(linked).take(most).collect();
+    Ok(Found { addresses, is_cut })
 }
 
-/// `http://…` and `https://…` wherever they stand, and `//…` where an attribute begins with it.
-fn in_text(text: &str) -> impl Iterator<Item = String> {
-    memchr::memmem::find_iter(text.as_bytes(), b"//").filter_map(move |at| {
-        let before = &text.as_bytes()[..at];
-        let scheme = match before.strip_suffix(b":") {
-            Some(before) => SCHEMES.into_iter().find(|scheme| {
-                let start = before.len().checked_sub(scheme.len());
-                start.is_some_and(|start| {
-                    let alone = start.checked_sub(1).is_none_or(|at| !before[at].is_ascii_alphanumeric());
-                    alone && before[start..].eq_ignore_ascii_case(scheme.as_bytes())
-                })
-            })?,
-            None if begins_attribute(before) => "https",
-            None => return None,
-        };
-        let rest = &text[at + 2..];
-        let end = rest.find(is_end).unwrap_or(rest.len());
-        let rest = rest[..end].trim_end_matches(['.', ',', ';', ':', '!', '?']).replace("&amp;", "&");
-        let host = rest.split(['/', '?', '#']).next().unwrap_or_default();
-        let fits = rest.len() <= LONGEST && host.contains(['.', ':']) && !host.starts_with('.');
-        fits.then(|| format!("{scheme}://{rest}"))
+/// Where an address may begin, and where its host does.
+#[derive(Debug, Clone, Copy)]
+struct Place {
+    from: usize,
+    host: usize,
+    scheme: &'static str,
+}
+
+/// `http` and `https` wherever they stand, and `//` where an attribute begins with it.
+fn places_in(text: &str) -> impl Iterator<Item = Place> {
+    let bytes = text.as_bytes();
+    memchr::memchr3_iter(b'h', b'H', b'/', bytes).filter_map(move |from| {
+        let before = &bytes[..from];
+        if bytes[from] == b'/' {
+            let begins = bytes.get(from + 1) == Some(&b'/') && begins_attribute(before);
+            return begins.then_some(Place { from, host: from + 2, scheme: "https" });
+        }
+        let scheme = ["https", "http"].into_iter().find(|scheme| {
+            bytes
+                .get(from..from + scheme.len())
+                .is_some_and(|word| word.eq_ignore_ascii_case(scheme.as_bytes()))
+        })?;
+        let alone = before.last().is_none_or(|last| !last.is_ascii_alphanumeric());
+        let rest = text.get(from + scheme.len()..).filter(|_| alone)?;
+        let mut after = COLONS.iter().find_map(|colon| strip(rest, colon))?;
+        let mut slashes = 0;
+        while let Some(next) = SLASHES.iter().find_map(|slash| strip(after, slash)) {
+            after = next;
+            slashes += 1;
+        }
+        (slashes > 0).then_some(Place { from, host: text.len() - after.len(), scheme })
     })
+}
+
+fn strip<'a>(text: &'a str, start: &str) -> Option<&'a str> {
+    let begins = text.get(..start.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(start));
+    begins.then(|| &text[start.len()..])
+}
+
+fn address_at(text: &str, place: Place) -> Option<String> {
+    let rest = &text[place.host..];
+    let goes_on = |at: usize| rest.as_bytes()[at] == b'\\' && rest.as_bytes().get(at + 1) == Some(&b'/');
+    let mut chars = rest.char_indices().take(LONGEST + 1);
+    let end = chars.find(|(at, c)| is_end(*c) && !goes_on(*at)).map_or(rest.len(), |(at, _)| at);
+    if end > LONGEST {
+        return None;
+    }
+    let rest = entities::decode(&rest[..end]).replace("\\/", "/").replace("&sol;", "/");
+    let rest = rest.trim_end_matches(['.', ',', ';', ':', '!', '?']);
+    let host = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    let fits = host.contains(['.', ':']) && !host.starts_with('.');
+    fits.then(|| format!("{}://{rest}", place.scheme))
 }
 
 fn begins_attribute(before: &[u8]) -> bool {
     let before = before.strip_suffix(b"\"").or(before.strip_suffix(b"'")).unwrap_or(before);
     before.ends_with(b"=")
+}
+
+/// Whether an address that begins here is only offered.
+fn is_link(before: &[u8]) -> bool {
+    let before = before.strip_suffix(b"\"").or(before.strip_suffix(b"'")).unwrap_or(before);
+    before.len() >= 5 && before[before.len() - 5..].eq_ignore_ascii_case(b"href=")
 }
 
 fn is_end(c: char) -> bool {
@@ -74,7 +137,7 @@ mod tests {
     use super::*;
 
     fn found(text: &str) -> Vec<String> {
-        in_text(text).collect()
+        places_in(text).filter_map(|place| address_at(text, place)).collect()
     }
 
     #[test]
@@ -107,5 +170,42 @@ mod tests {
             assert_eq!(found(text), [""; 0], "{text}");
         }
         assert_eq!(found(&format!("https://a.example/{}", "x".repeat(3000))), [""; 0]);
+    }
+
+    #[test]
+    fn slashes_may_be_written_otherwise() {
+        for text in [
+            "a='https:\\/\\/a.example\\/x'",
+            "<a href='https:&#47;&#47;a.example/x'>",
+            "<a href='https&colon;&sol;&sol;a.example&sol;x'>",
+            "<a href='https:/\\a.example/x'>",
+            "<a href='https:/a.example/x'>",
+            "a='https:\\u002F\\u002fa.example/x'",
+        ] {
+            assert_eq!(found(text), ["https://a.example/x"], "{text}");
+        }
+    }
+
+    #[test]
+    fn many_links_hide_no_target_and_a_cut_is_said() {
+        let links =
+            (0..50).map(|n| format!("<a href=https://x{n}.example>x</a>")).collect::<Vec<_>>().concat();
+        let page = format!("{links}<form action=https://z.example/in>\u{e9}");
+        let bytes: Vec<u8> = page.chars().map(|c| u8::try_from(u32::from(c)).unwrap()).collect();
+        let upload = crate::Upload {
+            filename: Some("a.html"),
+            content_type: None,
+            e2e: false,
+            source: crate::Source::Memory(bytes.into()),
+        };
+        let spool = tempfile::tempdir().unwrap();
+        let bundle = crate::prepare(upload, &crate::Limits::default(), spool.path()).unwrap();
+        let few = in_bundle(&bundle, 10).unwrap();
+        assert_eq!(
+            (few.addresses.len(), few.is_cut, few.addresses[0].as_str()),
+            (10, true, "https://z.example/in")
+        );
+        let all = in_bundle(&bundle, 100).unwrap();
+        assert_eq!((all.addresses.len(), all.is_cut), (51, false));
     }
 }

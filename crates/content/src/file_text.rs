@@ -1,10 +1,12 @@
-//! The text of a stored file: decompressed, and decoded by the charset that a browser would choose.
+//! The text of a stored file: decompressed, and decoded by the charset that it is sent with.
 
 use std::borrow::Cow;
 use std::cell::RefCell;
 use std::io::{self, Read, Seek};
 
 use crate::bundle::{Body, Encoding, File};
+use crate::charset;
+use crate::mime::is_html;
 
 /// Decompressors that threads keep are for small files.
 const SMALL_BYTES: u64 = 1 << 20;
@@ -20,7 +22,7 @@ pub(crate) fn text_of(file: &File) -> io::Result<Cow<'_, str>> {
         Body::Packed { encoding: Encoding::Identity, bytes: packed } => {
             return Ok(match std::str::from_utf8(packed) {
                 Ok(text) => Cow::Borrowed(text),
-                Err(_) => Cow::Owned(decoded(packed.to_vec())),
+                Err(_) => Cow::Owned(decoded(packed.to_vec(), file.mime)),
             });
         }
         Body::Packed { encoding: Encoding::Zstd, bytes: packed } if file.size_bytes <= SMALL_BYTES => {
@@ -32,7 +34,7 @@ pub(crate) fn text_of(file: &File) -> io::Result<Cow<'_, str>> {
             { spooled }.rewind()?;
         }
     }
-    Ok(Cow::Owned(decoded(bytes)))
+    Ok(Cow::Owned(decoded(bytes, file.mime)))
 }
 
 /// Making a decompressor takes longer than using it on a small page.
@@ -56,42 +58,12 @@ fn read_all(encoding: Encoding, stored: impl Read, bytes: &mut Vec<u8>) -> io::R
     Ok(())
 }
 
-/// The text of a page in the charset that a browser would choose: byte order mark, UTF-8 if it is, the page's own
-/// declaration, else what the web used before.
-pub(crate) fn decoded(bytes: Vec<u8>) -> String {
-    if let Some((encoding, _)) = encoding_rs::Encoding::for_bom(&bytes)
-        && encoding != encoding_rs::UTF_8
-    {
-        return encoding.decode(&bytes).0.into_owned();
-    }
-    let bytes = match String::from_utf8(bytes) {
-        Ok(text) => return text,
-        Err(error) => error.into_bytes(),
-    };
-    let encoding = declared(&bytes[..bytes.len().min(1024)]).unwrap_or(encoding_rs::WINDOWS_1252);
-    encoding.decode(&bytes).0.into_owned()
-}
-
-fn declared(head: &[u8]) -> Option<&'static encoding_rs::Encoding> {
-    let at = head.to_ascii_lowercase().windows(8).position(|window| window == b"charset=")?;
-    let label = head[at + 8..].trim_ascii_start();
-    let label = label.strip_prefix(b"\"").or(label.strip_prefix(b"'")).unwrap_or(label);
-    let len = label.iter().take_while(|b| b.is_ascii_alphanumeric() || b"-_".contains(b)).count();
-    encoding_rs::Encoding::for_label(&label[..len])
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn charsets_are_those_of_browsers() {
-        assert_eq!(decoded("é".as_bytes().to_vec()), "é");
-        assert_eq!(decoded(b"\xff\xfea\0".to_vec()), "a");
-        assert_eq!(
-            decoded(b"<meta charset='windows-1251'>\xcf".to_vec()),
-            "<meta charset='windows-1251'>\u{41f}"
-        );
-        assert_eq!(decoded(b"caf\xe9".to_vec()), "café");
+/// The text of a file as a browser reads it that gets it with this media type. Which charset a page was sent with follows
+/// from its bytes; everything else is sent as UTF-8.
+pub(crate) fn decoded(bytes: Vec<u8>, mime: &str) -> String {
+    match String::from_utf8(bytes) {
+        Ok(text) => text,
+        Err(error) if is_html(mime) => charset::decode_page(error.as_bytes()),
+        Err(error) => charset::decode_other(error.as_bytes()),
     }
 }

@@ -3,9 +3,10 @@
 use std::collections::HashSet;
 
 use crate::bundle::{Bundle, Kind};
+use crate::charset;
 use crate::glance;
 use crate::input::Input;
-use crate::mime::{HTML, HTML_OWN_CHARSET};
+use crate::mime::{HTML, html_in};
 use crate::pack::Packer;
 use crate::refs;
 use crate::refusal::Refusal;
@@ -44,7 +45,7 @@ pub(crate) fn prepare(
     Ok(Bundle::assemble(Kind::Html, title, INDEX.to_owned(), vec![file], warnings))
 }
 
-/// A charset in the header would overrule the page's own declaration, so only UTF-8 is stated.
+/// What is sent is what was read: a browser left to itself might choose otherwise, and see another page.
 pub(crate) fn charset_of(watch: &TextWatch) -> &'static str {
-    if watch.is_utf8() { HTML } else { HTML_OWN_CHARSET }
+    html_in(charset::of_page(watch.start(), watch.is_utf8()))
 }

@@ -5,6 +5,7 @@
 pub mod addresses;
 mod blocked;
 mod bundle;
+mod charset;
 mod detect;
 mod e2e;
 mod entities;

@@ -1,7 +1,7 @@
 //! A text that is read and not packed: for whoever only wants to know what the checks say of it.
 
 use crate::file_text::decoded;
-use crate::mime::{BINARY, HTML, mime_of};
+use crate::mime::{BINARY, HTML, is_text, mime_of};
 use crate::refusal::Refusal;
 use crate::text::TextWatch;
 
@@ -12,17 +12,16 @@ pub struct LooseText {
     pub fault: Option<Refusal>,
 }
 
-/// Reads the bytes of a page, a script or any other text.
-pub fn read_loose(bytes: Vec<u8>) -> LooseText {
+/// Reads the bytes of a page, a script or any other text: what it is, its name says.
+pub fn read_loose(name: &str, bytes: Vec<u8>) -> LooseText {
     let mut watch = TextWatch::new();
     watch.watch(&bytes);
-    LooseText { fault: watch.check().err(), text: decoded(bytes) }
+    LooseText { fault: watch.check().err(), text: decoded(bytes, mime_of(name)) }
 }
 
 /// Whether a file of this name is read at all.
 pub fn is_read(path: &str) -> bool {
-    // What has a charset is text.
-    mime_of(path).contains("charset=")
+    is_text(mime_of(path))
 }
 
 /// The name by which the checks know what a file is: its own, unless it only shows inside that it is a page.
@@ -50,11 +49,11 @@ mod tests {
 
     #[test]
     fn what_could_not_be_published_is_read_all_the_same() {
-        let read = read_loose(b"<title>a\0b</title>".to_vec());
+        let read = read_loose("a.html", b"<title>a\0b</title>".to_vec());
         assert_eq!(read.fault.unwrap().code, RefusalCode::NotText);
         assert_eq!(read.text, "<title>a\0b</title>");
-        assert_eq!(read_loose(b" \n".to_vec()).fault.unwrap().code, RefusalCode::EmptyFile);
-        assert!(read_loose(b"\xff\xfe<\0p\0>\0".to_vec()).fault.is_none());
+        assert_eq!(read_loose("a.html", b" \n".to_vec()).fault.unwrap().code, RefusalCode::EmptyFile);
+        assert!(read_loose("a.html", b"\xff\xfe<\0p\0>\0".to_vec()).fault.is_none());
     }
 
     #[test]

@@ -1,11 +1,45 @@
 //! Media types by file name extension: a fixed table, never a guess from the bytes.
 
 pub(crate) const HTML: &str = "text/html; charset=utf-8";
-/// For pages that are not UTF-8: their own `<meta>` or byte order mark must decide.
-pub(crate) const HTML_OWN_CHARSET: &str = "text/html";
 pub(crate) const MARKDOWN: &str = "text/markdown; charset=utf-8";
 pub(crate) const PDF: &str = "application/pdf";
 pub(crate) const BINARY: &str = "application/octet-stream";
+
+macro_rules! charsets {
+    ($($name:literal)+) => { &[$(($name, concat!("text/html; charset=", $name))),+] };
+}
+
+/// Pages that are not UTF-8, by their charset.
+pub(crate) const CHARSETS: &[(&str, &str)] = charsets! {
+    "utf-16le" "utf-16be" "ibm866" "iso-8859-2" "iso-8859-3" "iso-8859-4" "iso-8859-5" "iso-8859-6"
+    "iso-8859-7" "iso-8859-8" "iso-8859-8-i" "iso-8859-10" "iso-8859-13" "iso-8859-14" "iso-8859-15" "iso-8859-16"
+    "koi8-r" "koi8-u" "macintosh" "windows-874" "windows-1250" "windows-1251" "windows-1252" "windows-1253"
+    "windows-1254" "windows-1255" "windows-1256" "windows-1257" "windows-1258" "x-mac-cyrillic" "gbk" "gb18030"
+    "big5" "euc-jp" "iso-2022-jp" "shift_jis" "euc-kr"
+};
+
+/// The media type of a page in a charset.
+pub(crate) fn html_in(charset: &'static encoding_rs::Encoding) -> &'static str {
+    let known = CHARSETS.iter().find(|(name, _)| name.eq_ignore_ascii_case(charset.name()));
+    known.map_or(HTML, |(_, mime)| mime)
+}
+
+/// The charset that a media type names.
+pub(crate) fn charset_in(mime: &str) -> Option<&'static encoding_rs::Encoding> {
+    let (_, label) = mime.split_once("charset=")?;
+    encoding_rs::Encoding::for_label(label.trim_matches('"').as_bytes())
+}
+
+/// Whether it is HTML, in whatever charset.
+pub(crate) fn is_html(mime: &str) -> bool {
+    essence(mime) == "text/html"
+}
+
+/// Whether a file of this type is text that people or programs read.
+pub(crate) fn is_text(mime: &str) -> bool {
+    // What has a charset is text.
+    mime.contains("charset=") || is_html(mime)
+}
 
 /// The media type of a path, by its extension in any case.
 pub fn mime_of(path: &str) -> &'static str {
@@ -137,7 +171,7 @@ mod tests {
         for path in ["a.html", "a.htm", "a.xhtml", "a.svg", "a.xml", "a.xsl", "feed.atom", "feed.rss"] {
             assert!(is_active(mime_of(path)), "{path}");
         }
-        assert!(is_active(HTML_OWN_CHARSET));
+        assert!(is_active("text/html; charset=koi8-r"));
         for path in ["a.js", "a.css", "a.json", "a.png", "a.pdf", "a.txt", "a.md", "a"] {
             assert!(!is_active(mime_of(path)), "{path}");
         }

@@ -8,12 +8,12 @@ use std::io::{self, Read, Seek};
 use std::rc::Rc;
 
 use lol_html::html_content::{Element, EndTag, TextChunk, TextType};
-use lol_html::{HtmlRewriter, MemorySettings, Settings, element, text};
+use lol_html::{AsciiCompatibleEncoding, HtmlRewriter, MemorySettings, Settings, element, text};
 
 use crate::blocked::{Blocked, Kind};
 use crate::bundle::{Body, Bundle, Encoding};
 use crate::entities;
-use crate::mime::{HTML, HTML_OWN_CHARSET};
+use crate::mime::{charset_in, is_html};
 use crate::script_text::ScriptText;
 
 const MEMORY_BYTES: usize = 8 << 20;
@@ -51,7 +51,7 @@ impl Strict {
         if !is_page(mime) {
             return Ok(());
         }
-        let mut scan = Scan::new(std::mem::take(self), path, mime == HTML);
+        let mut scan = Scan::new(std::mem::take(self), path, charset_in(mime));
         let mut buffer = vec![0; 64 * 1024];
         loop {
             match page.read(&mut buffer)? {
@@ -83,7 +83,7 @@ impl Strict {
 }
 
 fn is_page(mime: &str) -> bool {
-    mime == HTML || mime == HTML_OWN_CHARSET
+    is_html(mime)
 }
 
 fn decoded<'a>(encoding: Encoding, stored: impl Read + 'a) -> io::Result<Box<dyn Read + 'a>> {
@@ -109,8 +109,10 @@ struct Found {
 }
 
 impl Scan {
-    /// A page that is served as UTF-8 is read as UTF-8, whatever it says of itself.
-    fn new(strict: Strict, page: &str, utf8: bool) -> Self {
+    /// A page is read in the charset that it is served with, whatever it says of itself.
+    fn new(strict: Strict, page: &str, charset: Option<&'static encoding_rs::Encoding>) -> Self {
+        // Where tags are no ASCII nothing is found, and so nothing runs.
+        let encoding = charset.and_then(AsciiCompatibleEncoding::new);
         let found = Found { page: page.to_owned(), strict, script: None, style: String::new() };
         let found = Rc::new(RefCell::new(found));
         let settings = Settings::new()
@@ -120,7 +122,8 @@ impl Scan {
             .append_element_content_handler(text!("style", style_text(&found)))
             .with_memory_settings(MemorySettings::new().with_max_allowed_memory_usage(MEMORY_BYTES))
             .with_strict(false)
-            .with_adjust_charset_on_meta_tag(!utf8);
+            .with_encoding(encoding.unwrap_or_else(AsciiCompatibleEncoding::utf_8))
+            .with_adjust_charset_on_meta_tag(charset.is_none());
         let discard: Discard = |_| {};
         Self { rewriter: Some(HtmlRewriter::new(settings, discard)), found }
     }

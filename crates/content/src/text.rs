@@ -2,6 +2,7 @@
 
 use memchr::memchr;
 
+use crate::charset::HEAD_BYTES;
 use crate::refusal::{Refusal, RefusalCode};
 
 #[derive(Debug)]
@@ -20,8 +21,9 @@ impl TextWatch {
     }
 
     pub(crate) fn watch(&mut self, chunk: &[u8]) {
-        if self.start.len() < 3 {
-            self.start.extend(chunk.iter().take(3 - self.start.len()));
+        if self.start.len() < HEAD_BYTES {
+            let missing = HEAD_BYTES - self.start.len();
+            self.start.extend_from_slice(&chunk[..chunk.len().min(missing)]);
         }
         self.has_nul = self.has_nul || memchr(0, chunk).is_some();
         self.has_content = self.has_content || has_content(chunk);
@@ -50,6 +52,11 @@ impl TextWatch {
                 Some(_) => self.utf8 = false,
             }
         }
+    }
+
+    /// The beginning, as far as a charset may be declared there.
+    pub(crate) fn start(&self) -> &[u8] {
+        &self.start
     }
 
     pub(crate) fn is_utf16(&self) -> bool {

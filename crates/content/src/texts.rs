@@ -7,14 +7,9 @@ use std::io;
 
 use crate::bundle::{Bundle, Kind};
 use crate::file_text::text_of;
+use crate::loose::is_read;
 use crate::phishing;
 use crate::phishing::site;
-
-/// Other files whose text people read or programs use.
-const DATA: [&str; 14] = [
-    "css", "json", "jsonl", "ndjson", "ipynb", "map", "txt", "text", "csv", "tsv", "yaml", "yml", "toml",
-    "log",
-];
 
 #[derive(Debug)]
 pub struct Texts<'b> {
@@ -36,7 +31,7 @@ pub(crate) struct Read<'b> {
 impl<'b> Texts<'b> {
     /// Every text of a bundle, data included. Spooled files are left positioned at their start.
     pub fn of(bundle: &'b Bundle) -> io::Result<Self> {
-        Self::read(bundle, |path| is_page(path) || is_data(path))
+        Self::read(bundle, is_read)
     }
 
     /// Only pages, their sources and scripts: enough for the phishing check and for likeness.
@@ -62,9 +57,4 @@ impl<'b> Texts<'b> {
 
 fn is_page(path: &str) -> bool {
     site::kind(path) != site::Kind::Other
-}
-
-fn is_data(path: &str) -> bool {
-    let extension = path.rsplit_once('.').map(|(_, extension)| extension);
-    extension.is_some_and(|extension| DATA.iter().any(|known| extension.eq_ignore_ascii_case(known)))
 }

@@ -99,16 +99,16 @@ pub(super) fn write(
                 "archived_as": places.get(&file.blob_hash),
             }));
         }
-        versions.push(version_json(version, bundle, files));
+        versions.push(version_json(version, bundle, &files));
     }
-    let manifest = serde_json::to_vec_pretty(&manifest(known, versions)).map_err(io::Error::other)?;
+    let manifest = serde_json::to_vec_pretty(&manifest(known, &versions)).map_err(io::Error::other)?;
     zip.add(&format!("{OURS}/manifest.json"), &manifest[..])?;
     let Hashed { out, hasher, written } = zip.finish()?.finish()?;
     let file = out.into_inner().map_err(io::IntoInnerError::into_error)?;
     Ok(Sealed { file, size_bytes: written, hash: *hasher.finalize().as_bytes() })
 }
 
-fn version_json(version: &SiteVersion, bundle: &Bundle, files: Vec<Value>) -> Value {
+fn version_json(version: &SiteVersion, bundle: &Bundle, files: &[Value]) -> Value {
     json!({
         "version": version.version,
         "title": version.title,
@@ -121,7 +121,7 @@ fn version_json(version: &SiteVersion, bundle: &Bundle, files: Vec<Value>) -> Va
     })
 }
 
-fn manifest(known: &Known, versions: Vec<Value>) -> Value {
+fn manifest(known: &Known, versions: &[Value]) -> Value {
     let Known { site, reason, reports, .. } = known;
     let reports: Vec<Value> = reports
         .iter()

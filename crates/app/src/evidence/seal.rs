@@ -170,7 +170,7 @@ mod tests {
 
     #[test]
     fn nothing_can_be_cut_off_moved_changed_or_given_to_another_page() {
-        let whole = sealed(&[5; 2 * CHUNK + 9]);
+        let whole = sealed(&vec![5; 2 * CHUNK + 9]);
         let chunk = CHUNK + TAG;
         let (first, second) = (HEAD..HEAD + chunk, HEAD + chunk..HEAD + 2 * chunk);
         let swapped = [&whole[..HEAD], &whole[second.clone()], &whole[first], &whole[second.end..]].concat();

@@ -66,7 +66,7 @@ impl<W: Write> Zip<W> {
         self.out.write_all(&head)?;
         let before = self.out.written;
         let mut crc = Crc::new();
-        let mut packer = DeflateEncoder::new(&mut self.out, Compression::new(5));
+        let mut deflate = DeflateEncoder::new(&mut self.out, Compression::new(5));
         let mut size = 0_u64;
         let mut buffer = vec![0; 64 * 1024];
         loop {
@@ -76,9 +76,9 @@ impl<W: Write> Zip<W> {
             }
             crc.update(&buffer[..read]);
             size += read as u64;
-            packer.write_all(&buffer[..read])?;
+            deflate.write_all(&buffer[..read])?;
         }
-        packer.finish()?;
+        deflate.finish()?;
         let (packed, size, crc) = (narrow(self.out.written - before)?, narrow(size)?, crc.sum());
         let mut tail = Vec::with_capacity(16);
         for word in [0x0807_4b50, crc, packed, size] {
@@ -136,7 +136,7 @@ mod tests {
         let mut zip = Zip::new(Vec::new());
         zip.add("index.html", &b"<title>Kept</title>"[..]).unwrap();
         zip.add("empty.txt", io::empty()).unwrap();
-        zip.add("deep/\u{fc}ber.css", &[b'x'; 200_000][..]).unwrap();
+        zip.add("deep/\u{fc}ber.css", &vec![b'x'; 200_000][..]).unwrap();
         assert!(zip.has_room(1) && !zip.has_room(4 << 30));
         let bytes = zip.finish().unwrap();
         let dir = tempfile::tempdir().unwrap();

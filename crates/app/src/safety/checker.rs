@@ -49,12 +49,14 @@ pub(super) fn question(bundle: &Bundle, sends_content: bool) -> io::Result<Value
         }
         files.push(about);
     }
+    let found = addresses::in_bundle(bundle, ADDRESSES)?;
     Ok(json!({
         "version": 1,
         "kind": bundle.kind.as_str(),
         "title": bundle.title,
         "files": files,
-        "addresses": addresses::in_bundle(bundle, ADDRESSES)?,
+        "addresses": found.addresses,
+        "addresses_cut": found.is_cut,
     }))
 }
 

@@ -44,31 +44,34 @@ impl Reading {
         let mut reading = Self { digest: bundle.digest(), pii, ..Self::default() };
         let rules = settings.rules.rules();
         let is_readable = bundle.kind != Kind::E2e;
-        if let Some(unwanted) = unwanted {
-            let texts = Texts::of_pages(bundle).map_err(Error::internal)?;
-            let likeness = if settings.phishing_check && is_readable {
-                let (verdict, likeness) = likeness::check_and_compare(&texts, rules);
-                reading.take(verdict);
-                likeness
-            } else {
-                likeness::of_texts(&texts, rules)
-            };
-            reading.unwanted = unwanted.find(&likeness);
-        } else if settings.phishing_check && is_readable {
-            reading.take(phishing::check_bundle(bundle, rules).map_err(Error::internal)?);
-        }
-        if !is_readable {
+        if !is_readable && unwanted.is_none() {
             return Ok(reading);
         }
-        if pii != PiiCheck::Off {
-            reading.secrets = secrets::find_in_bundle(bundle).map_err(Error::internal)?;
+        // Read once for everybody who looks.
+        let reads_secrets = is_readable && pii != PiiCheck::Off;
+        let texts = if reads_secrets { Texts::of(bundle) } else { Texts::of_pages(bundle) };
+        let texts = texts.map_err(Error::internal)?;
+        match (unwanted, settings.phishing_check && is_readable) {
+            (Some(unwanted), true) => {
+                let (verdict, likeness) = likeness::check_and_compare(&texts, rules);
+                reading.take(verdict);
+                reading.unwanted = unwanted.find(&likeness);
+            }
+            (Some(unwanted), false) => {
+                reading.unwanted = unwanted.find(&likeness::of_texts(&texts, rules));
+            }
+            (None, true) => reading.take(phishing::check(&texts.files(), rules)),
+            (None, false) => {}
+        }
+        if reads_secrets {
+            reading.secrets = secrets::find_in_texts(&texts);
         }
         reading.question = match settings.checker {
             Some(set) => Some(question(bundle, set.sends_content).map_err(Error::internal)?),
             None => None,
         };
         if bundle.kind == Kind::Markdown {
-            reading.speak_of_source(bundle)?;
+            reading.speak_of_source(&texts, &bundle.entry);
         }
         Ok(reading)
     }
@@ -80,13 +83,12 @@ impl Reading {
     }
 
     /// The publisher of a Markdown page knows its source, not the page that was made of it.
-    fn speak_of_source(&mut self, bundle: &Bundle) -> Result<()> {
+    fn speak_of_source(&mut self, texts: &Texts<'_>, entry: &str) {
         if !self.phishing.is_empty() {
-            let texts = Texts::of_pages(bundle).map_err(Error::internal)?;
             let files = texts.files();
             let text = |path: &str| files.iter().find(|file| file.path == path).map_or("", |file| file.text);
             let lines: Vec<usize> = self.phishing.iter().map(line_of).collect();
-            let lines = source_lines(text(&bundle.entry), text(SOURCE), &lines);
+            let lines = source_lines(text(entry), text(SOURCE), &lines);
             for (found, line) in self.phishing.iter_mut().zip(lines) {
                 SOURCE_NAME.clone_into(&mut found.file);
                 found.line = line.map(|line| line as u64);
@@ -104,7 +106,6 @@ impl Reading {
         for found in &mut self.secrets {
             SOURCE_NAME.clone_into(&mut found.file);
         }
-        Ok(())
     }
 
     pub(crate) fn digest(&self) -> [u8; 32] {
@@ -112,7 +113,7 @@ impl Reading {
     }
 
     pub(crate) fn content_hash(&self) -> String {
-        self.digest.iter().map(|byte| format!("{byte:02x}")).collect()
+        blake3::Hash::from_bytes(self.digest).to_hex().to_string()
     }
 }
 

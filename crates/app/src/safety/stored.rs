@@ -17,8 +17,9 @@ impl App {
     pub(crate) async fn read_stored(&self, bundle_id: &str) -> Result<Reading> {
         let bundle = self.texts_of_stored(bundle_id).await?;
         let safety = self.settings.safety.clone();
+        let unwanted = self.unwanted().await?;
         let _turn = self.uploads.acquire().await.map_err(Error::internal)?;
-        tokio::task::spawn_blocking(move || Reading::of(&bundle, &safety, None))
+        tokio::task::spawn_blocking(move || Reading::compared(&bundle, &safety, None, unwanted.as_deref()))
             .await
             .map_err(Error::internal)?
     }

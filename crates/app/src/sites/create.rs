@@ -9,6 +9,7 @@ use dropleaf_core::account::Account;
 use dropleaf_core::options::UploadOptions;
 use dropleaf_core::plan::Plan;
 use dropleaf_core::site::{Site, State};
+use dropleaf_core::slug::Slug;
 use dropleaf_core::{Code, Error, Result, expiry, secret};
 use dropleaf_store::site_versions::{self, SiteVersion};
 use dropleaf_store::{DbError, Stmt, accounts, idempotency, sites, slugs};
@@ -38,7 +39,7 @@ impl App {
                 "A public page needs an account; send a key, or leave the slug out.",
             ));
         }
-        self.check_address(options.e2e, options.slug.as_ref().map(|slug| slug.as_str()))?;
+        self.check_address(options.e2e, options.slug.as_ref().map(Slug::as_str))?;
         let _turn = match self.begin_once(once).await? {
             Entry::Again(status, body) => return Ok(Done::Again { status, body }),
             Entry::First(turn) => turn,

@@ -15,6 +15,8 @@ const ONE: &str = "dropleaf likeness: one file";
 const LOADING: &str = "dropleaf likeness: a page and the scripts it loads";
 const SEVERAL: &str = "dropleaf likeness: several files";
 
+const SAYS: &str = "dropleaf likeness: what a short page says";
+
 type Digest = [u8; 32];
 
 pub(super) fn likeness(texts: &Texts<'_>, gathered: Gathered) -> Likeness {
@@ -30,12 +32,16 @@ pub(super) fn likeness(texts: &Texts<'_>, gathered: Gathered) -> Likeness {
         let add = |hash| (page.path.clone(), hash);
         parts.extend(page_digests(file, page, &hashes).into_iter().map(add));
     }
+    let said =
+        known.iter().filter_map(|page| Some((page.path.clone(), digest(SAYS, &[page.letters.as_ref()?]))));
+    let says: Vec<(String, Digest)> = said.collect();
     let documents = texts.files.iter().filter(|file| is_document(file.path));
     parts.extend(documents.map(|file| (file.path.to_owned(), digest(ONE, &[&file.hash]))));
-    let entry = parts.iter().filter(|(path, _)| path == texts.entry).map(|(_, hash)| *hash).collect();
+    let entry =
+        parts.iter().chain(&says).filter(|(path, _)| path == texts.entry).map(|(_, hash)| *hash).collect();
     let large = texts.files.iter().any(|file| file.size_bytes >= LARGE_BYTES);
     let substantial = texts.kind == Kind::E2e || large || !parts.is_empty();
-    Likeness { exact: exact(texts), pages, parts, entry, substantial }
+    Likeness { exact: exact(texts), pages, parts, says, entry, substantial }
 }
 
 fn page_digests(file: &Read<'_>, page: &Known, hashes: &HashMap<&str, &Digest>) -> Vec<Digest> {

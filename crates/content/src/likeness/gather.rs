@@ -4,6 +4,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use super::PageLikeness;
+use super::says;
 use super::shingles::Shingles;
 use super::sketch::Sketch;
 use crate::phishing::File;
@@ -29,6 +30,8 @@ pub(super) struct Known {
     pub(super) says_something: bool,
     /// Paths of the scripts of the upload that it loads.
     pub(super) loads: Vec<String>,
+    /// The letters of a short page.
+    pub(super) letters: Option<Vec<u8>>,
 }
 
 /// What scripts do that want something: that a command is pasted, a wallet opened, a number called, a visitor kept.
@@ -62,9 +65,11 @@ impl Gathered {
             used.kind == UseKind::Frame && matches!(used.target, Target::Host(..) | Target::Address(_))
         });
         let says_something = shingles.letters >= TEXT_LETTERS || facts.script_bytes >= SCRIPT_BYTES || framed;
-        let known = Known { path: file.path.to_owned(), says_something, loads: facts.loaded.clone() };
         let asks = facts.fields.iter().any(is_filled_in);
         let wants = asks || framed || facts.phone.is_some() || WANTING.iter().any(|mark| facts.has(*mark));
+        let letters = says::letters(facts, wants);
+        let known =
+            Known { path: file.path.to_owned(), says_something, loads: facts.loaded.clone(), letters };
         self.pages.push(Page { known, shingles, asks, wants });
     }
 

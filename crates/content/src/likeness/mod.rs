@@ -3,6 +3,7 @@
 
 mod exact;
 mod gather;
+mod says;
 mod shingles;
 mod sketch;
 mod unwanted;
@@ -29,7 +30,9 @@ pub struct Likeness {
     pub pages: Vec<PageLikeness>,
     /// Digests of files that may come alone or within a bundle, with their paths.
     parts: Vec<(String, [u8; 32])>,
-    /// Those of the file that the bundle's root shows.
+    /// Digests of what short pages say, with their paths.
+    says: Vec<(String, [u8; 32])>,
+    /// Those of the file that the bundle's root shows, by its bytes and by what it says.
     entry: Vec<[u8; 32]>,
     /// The bundle is more than an empty frame that many people start from.
     substantial: bool,

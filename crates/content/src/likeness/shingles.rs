@@ -38,7 +38,7 @@ const LEAVING: u64 = {
 };
 
 /// What a byte of folded text means here: 0 is not a letter.
-const LETTERS: [u8; 256] = {
+pub(super) const LETTERS: [u8; 256] = {
     let mut letters = [0; 256];
     let mut byte = u8::MAX;
     while byte > 0 {

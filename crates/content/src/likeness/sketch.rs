@@ -33,10 +33,11 @@ impl Sketch {
         for (at, hash) in hashes.iter_mut().enumerate() {
             *hash |= (at * PLACES / all) as u64;
         }
-        // Finding the smallest is linear; what is sorted is small unless a text is repeated again and again.
-        if hashes.len() > 8 * MOST {
-            let (smallest, _, _) = hashes.select_nth_unstable(4 * MOST);
-            let mut few = smallest.to_vec();
+        // Numbers are spread evenly, so that the smallest are known without sorting all; a text that is repeated again and
+        // again has fewer than there should be.
+        if all > 4 * MOST {
+            let cut = ceiling / all as u64 * (3 * MOST) as u64;
+            let mut few: Vec<u64> = hashes.iter().copied().filter(|hash| *hash < cut).collect();
             few.sort_unstable();
             few.dedup_by_key(|hash| number(*hash));
             if few.len() > MOST {

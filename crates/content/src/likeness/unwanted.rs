@@ -73,6 +73,10 @@ impl Unwanted {
         if let Some((path, place)) = part {
             return found(*place, Some(path.clone()), true);
         }
+        let said = likeness.says.iter().find_map(|(path, hash)| Some((path, self.exact.get(hash)?)));
+        if let Some((path, place)) = said {
+            return found(*place, Some(path.clone()), false);
+        }
         let (place, path, _) = likeness
             .pages
             .iter()

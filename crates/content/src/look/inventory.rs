@@ -187,7 +187,8 @@ mod tests {
 
     #[test]
     fn thousands_of_links_do_not_hide_a_form() {
-        let mut page: String = (0..5000).map(|n| format!("<a href=https://x{n}.example>x</a>")).collect();
+        let mut page =
+            (0..5000).map(|n| format!("<a href=https://x{n}.example>x</a>")).collect::<Vec<_>>().concat();
         page.push_str("<form action=https://evil.example>");
         let found = Inventory::of(&page);
         assert!(found.destinations.iter().any(|it| it.how == "form") && found.is_cut);

@@ -9,9 +9,9 @@ pub use inventory::{Asked, Destination, Inventory};
 pub use still::{still_html, still_xml};
 pub use visible::visible;
 
-/// The text of a file in the charset that a browser would choose.
-pub fn text(bytes: Vec<u8>) -> String {
-    crate::file_text::decoded(bytes)
+/// The text of a file in the charset that a browser gets it with.
+pub fn text(bytes: Vec<u8>, mime: &str) -> String {
+    crate::file_text::decoded(bytes, mime)
 }
 
 /// Whether people can read such a file as text.

@@ -1,51 +1,69 @@
 //! A copy of a page that does not make a browser knock elsewhere. A policy keeps scripts, forms and loads away; but it has
-//! no say in `<link rel=preconnect>` and its kin, so those are taken out of the text. The scan knows nothing of where in a
-//! document it is: no trick of nesting gets a tag past it, and what it spoils by mistake is only looked at.
+//! no say in `<link rel=preconnect>` and its kin, and browsers connect for a frame, or for a link that is pressed, before they
+//! find that it is forbidden. So those are taken out of the text. The scan knows nothing of where in a document it is: no trick of nesting gets a tag past
+//! it, and what it spoils by mistake is only looked at.
 
 /// What may stay of `<link>`; values are compared as they stand, so an entity in one is none of these.
 const KEPT: [&str; 5] = ["stylesheet", "icon", "shortcut icon", "apple-touch-icon", "mask-icon"];
 /// A tag that does not say within so many bytes what it is for does not stay: reading on would take longer with each.
 const FAR: usize = 2048;
 
-/// The same page without the links that connect.
+/// Longer than any of the names.
+const LONGEST_NAME: usize = 16;
+/// Elements that open another document.
+const FRAMES: [&str; 6] = ["iframe", "frame", "embed", "object", "fencedframe", "portal"];
+
+/// The same page without the links and frames that connect.
 pub fn still_html(text: &str) -> String {
-    renamed(text, &|bytes, at| {
-        let name = bytes.get(at..at + 4).is_some_and(|name| name.eq_ignore_ascii_case(b"link"));
-        let ends = bytes.get(at + 4).is_some_and(|b| b.is_ascii_whitespace() || matches!(b, b'/' | b'>'));
-        (name && ends && !is_kept(&bytes[at + 4..])).then_some(at)
+    spoilt(text, |rest| {
+        let part = &rest[..rest.len().min(LONGEST_NAME)];
+        let len = part.iter().take_while(|b| !b.is_ascii_whitespace() && !b"/>".contains(b)).count();
+        let (name, after) = rest.split_at(len);
+        // What is cut off at the very end opens nothing.
+        let is = |other: &str| name.eq_ignore_ascii_case(other.as_bytes());
+        let opens =
+            is_frame(name) || (is("link") && !is_kept(after)) || ((is("a") || is("area")) && !stays(after));
+        (opens && !after.is_empty()).then_some(0)
     })
 }
 
 /// The same for a drawing or another document in XML, where names may have a prefix and texts may be built of entities of
 /// its own. None when it is of the kind that cannot be seen through.
 pub fn still_xml(text: &str) -> Option<String> {
-    let declares = text.as_bytes().windows(8).any(|window| window.eq_ignore_ascii_case(b"<!ENTITY"));
-    if declares {
+    // Texts of its own, attributes of its own, and templates, which make elements of anything.
+    let holds = |word: &str| {
+        let word = word.as_bytes();
+        text.as_bytes().windows(word.len()).any(|window| window.eq_ignore_ascii_case(word))
+    };
+    if ["<!ENTITY", "<!ATTLIST", "<?xml-stylesheet", "/XSL/Transform"].into_iter().any(holds) {
         return None;
     }
-    Some(renamed(text, &|bytes, at| {
-        let len =
-            bytes[at..].iter().take_while(|b| !b.is_ascii_whitespace() && !b"/><=\"'".contains(b)).count();
-        let name = &bytes[at..at + len];
+    Some(spoilt(text, |rest| {
+        let ends = |b: &u8| b.is_ascii_whitespace() || b"/><=\"'".contains(b);
+        let name = &rest[..rest.iter().take(FAR).position(ends).unwrap_or(rest.len().min(FAR))];
         let local = name.rsplit(|b| *b == b':').next().unwrap_or(name);
-        local.eq_ignore_ascii_case(b"link").then(|| at + len - 4)
+        let opens =
+            is_frame(local) || local.eq_ignore_ascii_case(b"link") || local.eq_ignore_ascii_case(b"a");
+        opens.then(|| name.len() - local.len())
     }))
 }
 
-/// The text with the names changed that `spoils` points at. It is asked after every `<`, `/` aside.
-fn renamed(text: &str, spoils: &dyn Fn(&[u8], usize) -> Option<usize>) -> String {
+fn is_frame(name: &[u8]) -> bool {
+    FRAMES.iter().any(|frame| name.eq_ignore_ascii_case(frame.as_bytes()))
+}
+
+/// The text with other names for those elements of which `opens`, given what follows `<` or `</`, says where in it the name
+/// begins.
+fn spoilt(text: &str, opens: impl Fn(&[u8]) -> Option<usize>) -> String {
     let bytes = text.as_bytes();
     let mut out = String::with_capacity(text.len());
     let mut from = 0;
     for open in memchr::memchr_iter(b'<', bytes) {
         let at = open + 1 + usize::from(bytes.get(open + 1) == Some(&b'/'));
-        if at >= bytes.len() {
-            break;
-        }
-        if let Some(name) = spoils(bytes, at).filter(|name| *name >= from) {
-            out.push_str(&text[from..name]);
-            out.push_str("x-ln");
-            from = name + 4;
+        if let Some(name) = bytes.get(at..).and_then(&opens) {
+            out.push_str(&text[from..at + name]);
+            out.push_str("x-");
+            from = at + name;
         }
     }
     out.push_str(&text[from..]);
@@ -54,19 +72,38 @@ fn renamed(text: &str, spoils: &dyn Fn(&[u8], usize) -> Option<usize>) -> String
 
 /// Whether the attributes that begin here say plainly that the link is one of those that only load.
 fn is_kept(bytes: &[u8]) -> bool {
+    // The first of its name counts, as in a browser.
+    let rel =
+        attributes(bytes).and_then(|all| all.into_iter().find(|(name, _)| name.eq_ignore_ascii_case(b"rel")));
+    rel.is_some_and(|(_, value)| {
+        let value = value.trim_ascii().to_ascii_lowercase();
+        KEPT.iter().any(|kept| kept.as_bytes() == value)
+    })
+}
+
+/// Whether they say plainly that a link leads to something beside the page, or nowhere.
+fn stays(bytes: &[u8]) -> bool {
+    let beside = |value: &[u8]| {
+        !value.starts_with(b"/")
+            && value.iter().all(|b| b.is_ascii_alphanumeric() || b"._-~/#?=%".contains(b))
+    };
+    let leads =
+        |name: &[u8]| name.to_ascii_lowercase().ends_with(b"href") || name.eq_ignore_ascii_case(b"ping");
+    attributes(bytes).is_some_and(|all| all.iter().all(|(name, value)| !leads(name) || beside(value)))
+}
+
+/// The attributes of a tag. None when it does not end within reach.
+fn attributes(bytes: &[u8]) -> Option<Vec<(&[u8], &[u8])>> {
     let mut rest = &bytes[..bytes.len().min(FAR)];
+    let mut all = Vec::new();
     loop {
         rest = rest.trim_ascii_start();
-        match rest.first() {
-            None | Some(b'>') => return false,
-            Some(b'/') => rest = &rest[1..],
-            Some(_) => {
+        match rest.first()? {
+            b'>' => return Some(all),
+            b'/' => rest = &rest[1..],
+            _ => {
                 let (name, value, after) = attribute(rest);
-                // The first of its name counts, as in a browser.
-                if name.eq_ignore_ascii_case(b"rel") {
-                    let value = value.trim_ascii().to_ascii_lowercase();
-                    return KEPT.iter().any(|kept| kept.as_bytes() == value);
-                }
+                all.push((name, value));
                 rest = after;
             }
         }
@@ -80,17 +117,13 @@ fn attribute(bytes: &[u8]) -> (&[u8], &[u8], &[u8]) {
     let (name, rest) = bytes.split_at(len);
     let Some(value) = rest.trim_ascii_start().strip_prefix(b"=") else { return (name, b"", rest) };
     let value = value.trim_ascii_start();
-    match value.first() {
-        Some(quote @ (b'"' | b'\'')) => {
-            let inner = &value[1..];
-            let end = memchr::memchr(*quote, inner).unwrap_or(inner.len());
-            (name, &inner[..end], inner.get(end + 1..).unwrap_or_default())
-        }
-        _ => {
-            let end = value.iter().take_while(|b| !b.is_ascii_whitespace() && **b != b'>').count();
-            (name, &value[..end], &value[end..])
-        }
+    if let Some(quote @ (b'"' | b'\'')) = value.first() {
+        let inner = &value[1..];
+        let end = memchr::memchr(*quote, inner).unwrap_or(inner.len());
+        return (name, &inner[..end], inner.get(end + 1..).unwrap_or_default());
     }
+    let end = value.iter().take_while(|b| !b.is_ascii_whitespace() && **b != b'>').count();
+    (name, &value[..end], &value[end..])
 }
 
 #[cfg(test)]
@@ -125,19 +158,57 @@ mod tests {
             "<link rel",
         ] {
             let still = still_html(spoilt);
-            assert!(!still.to_lowercase().contains("<link") && still.contains("<x-ln"), "{spoilt}: {still}");
+            assert!(
+                !still.to_lowercase().contains("<link") && still.to_lowercase().contains("<x-link"),
+                "{spoilt}: {still}"
+            );
         }
         assert_eq!(still_html("<link"), "<link");
         assert_eq!(still_html("a<"), "a<");
     }
 
     #[test]
+    fn frames_are_no_frames_any_more() {
+        let page = "<iframe src=//evil.example></iframe><FRAME src=x><object data=x>a</object><embed/src=x><frames><p>";
+        let still = "<x-iframe src=//evil.example></x-iframe><x-FRAME src=x><x-object data=x>a</x-object><x-embed/src=x><frames><p>";
+        assert_eq!(still_html(page), still);
+    }
+
+    #[test]
+    fn links_lead_beside_the_page_or_nowhere() {
+        for kept in [
+            "<a href=next.html>",
+            "<A HREF='sub/b.html?x=1#y'>",
+            "<a name=x>",
+            "<area href=''>",
+            "<abbr title=//x>",
+        ] {
+            assert_eq!(still_html(kept), kept);
+        }
+        for spoilt in [
+            "<a href=https://evil.example>",
+            "<a href=//evil.example>",
+            "<a href='&#104;ttps://evil.example'>",
+            "<a href='\\\\evil.example'>",
+            "<a href=x ping=//evil.example>",
+            "<a xlink:href=//evil.example>",
+            "<area href='java\tscript:x'>",
+        ] {
+            assert!(still_html(spoilt).starts_with("<x-a"), "{spoilt}");
+        }
+    }
+
+    #[test]
     fn drawings_lose_links_under_any_prefix() {
-        let drawing =
-            "<svg xmlns:h=\"http://www.w3.org/1999/xhtml\"><h:link rel='preconnect'/><g><LINK/></g></svg>";
+        let drawing = "<svg xmlns:h=\"http://www.w3.org/1999/xhtml\"><h:link rel='preconnect'/><g><LINK/></g><h:iframe/></svg>";
         let still = still_xml(drawing).unwrap();
-        assert!(still.contains("<h:x-ln rel") && still.contains("<x-ln/>"), "{still}");
+        assert!(
+            still.contains("<h:x-link rel") && still.contains("<x-LINK/>") && still.contains("<h:x-iframe/>"),
+            "{still}"
+        );
         assert_eq!(still_xml("<svg><linearGradient/></svg>").unwrap(), "<svg><linearGradient/></svg>");
+        assert_eq!(still_xml("<?XML-stylesheet href='#s'?><svg/>"), None);
+        assert_eq!(still_xml("<x xmlns:y='http://www.w3.org/1999/XSL/Transform'/>"), None);
         assert_eq!(still_xml("<!DOCTYPE svg [<!entity x '&#60;h:link/>'>]><svg>&x;</svg>"), None);
     }
 }

@@ -35,6 +35,7 @@ impl Reader<'_> {
     pub(crate) fn form_target(&mut self, action: Option<&str>, at: usize) {
         if let Some(action) = action {
             let target = self.rules.hosts.target(action);
+            self.facts.note(&target, at);
             self.facts.sends.push((target, at));
         }
     }

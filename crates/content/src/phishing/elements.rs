@@ -24,6 +24,7 @@ pub(crate) enum Element {
     Formula,
     Island,
     Navigation,
+    Style,
 }
 
 /// Does not end a word.
@@ -110,7 +111,7 @@ const ELEMENTS: [(&str, Element, u8); 87] = [
     ("span", Element::Other, INLINE | BREAKS_OUT),
     ("strike", Element::Other, BREAKS_OUT),
     ("strong", Element::Other, INLINE | BREAKS_OUT),
-    ("style", Element::Other, RAW),
+    ("style", Element::Style, RAW),
     ("sub", Element::Other, INLINE | BREAKS_OUT),
     ("sup", Element::Other, INLINE | BREAKS_OUT),
     ("svg", Element::Drawing, 0),

@@ -67,6 +67,10 @@ pub(crate) struct Facts {
     pub(crate) work: usize,
     /// How many calls were looked at for their address.
     pub(crate) addresses: usize,
+    /// Where the document builds markup that is not written in it.
+    pub(crate) built_at: Option<usize>,
+    /// The address from which relative ones are read.
+    pub(crate) base: Option<String>,
     /// A form stands inside quoted code, so the quoting is a pretence.
     pub(crate) live_quote: bool,
     pub(crate) has_script: bool,

@@ -1,5 +1,6 @@
 //! What kind of place an address leads to, by lists of hosts and by its looks alone. Nothing is looked up.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 use super::fold::exact;
@@ -71,14 +72,17 @@ impl Hosts {
 
     /// The most particular entry for a host and path.
     pub(crate) fn kind(&self, host: &str, path: &str) -> Option<HostKind> {
-        let path = path.trim_start_matches('/').to_ascii_lowercase();
-        if self.is_blocked(host, &path) {
+        let path = path.trim_start_matches('/').as_bytes();
+        let begins = |start: &str| {
+            path.get(..start.len()).is_some_and(|path| path.eq_ignore_ascii_case(start.as_bytes()))
+        };
+        if self.is_blocked(host, begins) {
             return Some(HostKind::Blocked);
         }
         let mut name = host;
         loop {
             let entries = self.known.get(name).map(Vec::as_slice).unwrap_or_default();
-            let fitting = entries.iter().filter(|(start, _)| path.starts_with(start.as_str()));
+            let fitting = entries.iter().filter(|(start, _)| begins(start));
             if let Some((_, kind)) = fitting.max_by_key(|(start, _)| start.len()) {
                 return Some(*kind);
             }
@@ -86,9 +90,9 @@ impl Hosts {
         }
     }
 
-    fn is_blocked(&self, host: &str, path: &str) -> bool {
+    fn is_blocked(&self, host: &str, begins: impl Fn(&str) -> bool) -> bool {
         let starts = |name: &str| {
-            self.blocked.get(name).is_some_and(|starts| starts.iter().any(|start| path.starts_with(start)))
+            self.blocked.get(name).is_some_and(|starts| starts.iter().any(|start| begins(start)))
         };
         let mut names = std::iter::successors(Some(host), |name| name.split_once('.').map(|(_, rest)| rest));
         !self.blocked.is_empty() && names.any(starts)
@@ -99,21 +103,19 @@ impl Hosts {
         if address.len() > LONGEST {
             return Target::Nowhere;
         }
-        let folded = exact(address);
-        let address: String = folded.chars().filter(|c| !c.is_whitespace()).collect();
+        let address = plain(address);
         let (scheme, rest) = match address.split_once(':') {
             Some((scheme, rest)) if scheme.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'+') => {
                 (scheme, rest)
             }
-            _ => ("", address.as_str()),
+            _ => ("", &*address),
         };
         match scheme {
             "mailto" => return Target::Mail,
             "" | "http" | "https" | "ws" | "wss" => {}
             _ => return Target::Nowhere,
         }
-        let rest = rest.replace('\\', "/");
-        let Some(after) = rest.strip_prefix("//") else { return local(&rest) };
+        let Some(after) = rest.strip_prefix("//") else { return local(rest) };
         let (authority, path) = after.split_at(after.find(['/', '?', '#']).unwrap_or(after.len()));
         let host = authority.rsplit('@').next().unwrap_or(authority);
         let host = host.split(':').next().unwrap_or(host).trim_end_matches('.');
@@ -127,6 +129,18 @@ impl Hosts {
             kind => Target::Host(host.to_owned(), kind),
         }
     }
+}
+
+/// As a browser reads it: references decoded, small letters, slashes one way, no white space.
+fn plain(address: &str) -> Cow<'_, str> {
+    let is_plain = |byte: u8| byte.is_ascii_graphic() && !matches!(byte, b'&' | b',' | b'\\' | b'A'..=b'Z');
+    if address.bytes().all(is_plain) {
+        return Cow::Borrowed(address);
+    }
+    let folded = exact(address);
+    Cow::Owned(
+        folded.chars().filter(|c| !c.is_whitespace()).map(|c| if c == '\\' { '/' } else { c }).collect(),
+    )
 }
 
 fn local(path: &str) -> Target {

@@ -4,6 +4,8 @@ use super::facts::Facts;
 use super::reader::{self, FILE};
 use super::rules::Rules;
 use super::script;
+use super::site::{File, Site};
+use super::verdict::JUDGED;
 
 const UNITS: [&str; 22] = [
     "<",
@@ -46,4 +48,20 @@ fn twice_the_page_is_at_most_twice_the_work() {
         assert!(twice <= 2 * once + once / 4 + 4096, "{unit}: {once}, then {twice}");
         assert!(twice <= 200 * (128 << 10), "{unit}: {twice}");
     }
+}
+
+#[test]
+fn a_script_is_read_once_however_many_pages_load_it() {
+    let rules = Rules::builtin();
+    let script = "a.innerHTML='<p>Enter your code</p><input name=code>';".repeat(10_000);
+    let work = |pages: usize| {
+        let paths: Vec<String> = (0..pages).map(|page| format!("{page}.html")).collect();
+        let mut files = vec![File { path: "all.js", text: &script }];
+        files.extend(paths.iter().map(|path| File { path, text: "<h1>Hi</h1><script src=all.js></script>" }));
+        let mut work = 0;
+        Site::new(&files).each(&rules, &JUDGED, |_, _, facts| work += facts.work);
+        work
+    };
+    let (few, many) = (work(20), work(400));
+    assert!(many <= few + (4 << 20), "{few}, then {many}");
 }

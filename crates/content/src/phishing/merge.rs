@@ -4,18 +4,17 @@
 use super::facts::{Facts, Field, MOST_TEXT};
 
 /// What a page always gets of a script, however much other pages got.
-const AT_LEAST: usize = 16;
+const AT_LEAST: usize = 4;
 /// What a field or an address weighs beside its words.
 const ITEM_BYTES: usize = 256;
 const MOST_SENDS: usize = 500;
 const MOST_ITEMS: usize = 2000;
-const MOST_LOCAL_SCRIPTS: usize = 256;
+/// Beyond what any page loads; each is looked for among the files of the upload.
+const MOST_LOCAL_SCRIPTS: usize = 1 << 14;
 
 impl Facts {
     pub(crate) fn add_local_script(&mut self, path: String, at: usize) {
-        if self.local_scripts.len() < MOST_LOCAL_SCRIPTS
-            && !self.local_scripts.iter().any(|(known, _)| *known == path)
-        {
+        if self.local_scripts.len() < MOST_LOCAL_SCRIPTS {
             self.local_scripts.push((path, at));
         }
     }
@@ -41,6 +40,9 @@ impl Facts {
         self.live_quote |= script.live_quote;
         self.hidden_field = self.hidden_field.or(place(script.hidden_field));
         self.phone = self.phone.or(place(script.phone));
+        if let (None, Some((at, host))) = (&self.blocked, &script.blocked) {
+            self.blocked = Some((from + at, host.clone()));
+        }
         self.pictures += script.pictures;
         self.links += script.links;
         self.dead_links += script.dead_links;
@@ -75,7 +77,7 @@ impl Facts {
             form: field.form.map(|form| first_form + form),
             ..field.clone()
         }));
-        self.work += bulk;
+        self.work += if whole { bulk } else { AT_LEAST * ITEM_BYTES };
     }
 
     fn add_texts(&mut self, script: &Self, from: usize) -> usize {

@@ -1,6 +1,7 @@
 //! Whether an upload would harvest secrets: passwords, cards, codes, recovery phrases. Pure: it reads the files of a
 //! page, follows nothing outside them, and says what it found and what would help (Spec §1.9, §7).
 
+mod attributes;
 mod character_references;
 mod claims;
 mod controls;
@@ -11,6 +12,7 @@ pub(crate) mod facts;
 mod fold;
 pub(crate) mod hosts;
 mod identity;
+mod inside;
 mod kinds;
 #[cfg(test)]
 mod linear_tests;
@@ -20,6 +22,7 @@ mod looks;
 mod lures;
 mod merge;
 mod own_lists;
+mod paths;
 mod payload;
 mod raw_text;
 mod reader;
@@ -38,6 +41,8 @@ mod upload;
 pub(crate) mod verdict;
 mod weighing;
 mod words;
+mod xml;
+mod xml_reader;
 
 pub use own_lists::{Fault, OwnLists};
 pub use rules::{Lists, Rules};

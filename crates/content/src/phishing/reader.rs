@@ -1,11 +1,12 @@
 //! Reads a page once and gathers its facts: what a person would see, could fill in, and where that would go.
 
+use super::attributes::hides;
 use super::elements::{Element, Name};
 use super::facts::{Facts, zone};
 use super::rules::Rules;
-use super::script;
 use super::tag::Tag;
 use super::tokens::{Token, Tokens};
+use super::xml;
 
 const LONGEST_LINK_TEXT: usize = 160;
 /// Longer lists of choices are not what they seem.
@@ -22,9 +23,11 @@ pub(crate) struct Origin {
     pub(crate) depth: u8,
     /// It stands in a script too long to be the page's own.
     pub(crate) library: bool,
+    pub(crate) xml: bool,
 }
 
-pub(crate) const FILE: Origin = Origin { packed_at: None, hidden: false, depth: 0, library: false };
+pub(crate) const FILE: Origin =
+    Origin { packed_at: None, hidden: false, depth: 0, library: false, xml: false };
 
 pub(crate) struct Reader<'r> {
     pub(crate) rules: &'r Rules,
@@ -42,6 +45,12 @@ pub(crate) struct Reader<'r> {
     pub(crate) last_field: usize,
     /// The invisible element that is open and how much text it has swallowed.
     pub(crate) hidden: Option<(Name, usize)>,
+    /// The script that is open, where scripts are no raw text.
+    pub(crate) script: Option<(usize, String)>,
+    pub(crate) styled: bool,
+    /// Templates make elements here.
+    pub(crate) templates: bool,
+    drawn: bool,
 }
 
 pub(crate) fn read(page: &str, origin: Origin, facts: &mut Facts, rules: &Rules) {
@@ -59,8 +68,16 @@ pub(crate) fn read(page: &str, origin: Origin, facts: &mut Facts, rules: &Rules)
         label: None,
         last_field,
         hidden: None,
+        script: None,
+        styled: false,
+        templates: false,
+        drawn: false,
     };
-    let mut tokens = Tokens::new(page);
+    let expanded = if origin.xml { Some(xml::expanded(page)) } else { None };
+    let page = expanded.as_ref().map_or(page, |document| &document.text);
+    reader.facts.built_at =
+        reader.facts.built_at.or(expanded.as_ref().and_then(|document| document.built_at));
+    let mut tokens = Tokens::new(page, origin.xml);
     while let Some(token) = tokens.next() {
         reader.facts.work += 1;
         let at = origin.packed_at.unwrap_or(tokens.start);
@@ -72,6 +89,7 @@ pub(crate) fn read(page: &str, origin: Origin, facts: &mut Facts, rules: &Rules)
             Token::Raw(name, text) => reader.raw(name, text, at),
         }
     }
+    reader.end_script();
     reader.facts.work += page.len();
     reader.zones = 0;
     reader.set_zones();
@@ -87,6 +105,9 @@ impl Reader<'_> {
     }
 
     fn text(&mut self, text: &str, at: usize) {
+        if self.foreign_text(text, at) {
+            return;
+        }
         if let Some((_, swallowed)) = &mut self.hidden {
             *swallowed += text.len();
             if *swallowed <= LONGEST_HIDDEN {
@@ -119,12 +140,16 @@ impl Reader<'_> {
         self.set_zones();
     }
 
-    fn end_zone(&mut self, zone: u16) {
+    pub(crate) fn end_zone(&mut self, zone: u16) {
         self.zones &= !zone;
         self.set_zones();
     }
 
     fn open(&mut self, tag: &Tag<'_>, at: usize) {
+        self.end_script();
+        self.styled = tag.name.element == Element::Style && !tag.closed;
+        let made = if self.origin.xml { self.made(tag, at) } else { None };
+        let tag = made.as_ref().unwrap_or(tag);
         if !tag.name.is_inline() {
             self.facts.text.break_line();
         } else if let Some(style) = tag.get("style")
@@ -162,30 +187,28 @@ impl Reader<'_> {
                 self.label = tag.get("for").map(|id| (id.to_owned(), self.facts.text.len()));
             }
             Element::Image => self.image(tag, at),
-            Element::Reference => self.asset(tag.get("href"), at),
-            Element::Script => self.script_source(tag, at),
+            Element::Reference => self.reference(tag, at),
+            Element::Script => {
+                self.script_source(tag, at);
+                self.script = (!tag.closed).then(|| (at, String::new()));
+            }
             Element::Frame => self.frame(tag, at),
             Element::Meta => self.meta(tag, at),
-            Element::Picture | Element::Drawing => self.facts.pictures += 1,
-            // The title of a drawing; that of a page is raw text.
+            Element::Picture | Element::Drawing => {
+                self.facts.pictures += 1;
+                self.drawn |= tag.name.element == Element::Drawing;
+            }
+            // The title of a drawing; that of a page is raw text, but not in XML.
+            Element::Title if self.origin.xml && !self.drawn => self.begin_zone(zone::TITLE),
             Element::Title => self.begin_zone(zone::PICTURE),
-            Element::Other | Element::Fallback | Element::Formula | Element::Island => {}
+            Element::Other | Element::Style | Element::Fallback | Element::Formula | Element::Island => {}
         }
         self.handlers(tag, at);
     }
 
-    /// Scripts in attributes.
-    fn handlers(&mut self, tag: &Tag<'_>, at: usize) {
-        for (name, value) in &tag.attributes {
-            let starts_on = name.len() > 3 && name.as_bytes()[..2].eq_ignore_ascii_case(b"on");
-            if starts_on && value.len() > 6 {
-                let code = crate::entities::decode(value);
-                script::read(&code, at, self.origin.depth, self.facts, self.rules);
-            }
-        }
-    }
-
     fn close(&mut self, name: Name) {
+        self.end_script();
+        self.styled = false;
         if self.hidden.as_ref().is_some_and(|(open, _)| *open == name) {
             self.hidden = None;
         }
@@ -205,7 +228,7 @@ impl Reader<'_> {
                 self.menus = self.menus.saturating_sub(1);
                 self.set_zones();
             }
-            Element::Title => self.end_zone(zone::PICTURE),
+            Element::Title => self.end_zone(zone::PICTURE | zone::TITLE),
             Element::Form => self.form = None,
             Element::Label => {
                 self.close_label();
@@ -217,38 +240,4 @@ impl Reader<'_> {
             self.facts.text.break_line();
         }
     }
-
-    fn comment(&mut self, text: &str, at: usize) {
-        if self.facts.copied.is_none() {
-            self.facts.copied = super::copies::mark_in(text).map(|address| (at, address));
-        }
-    }
-
-    fn raw(&mut self, name: Name, text: &str, at: usize) {
-        match name.element {
-            Element::Title => {
-                self.zones = 0;
-                self.begin_zone(zone::TITLE);
-                self.facts.add_text(text, at);
-                self.end_zone(zone::TITLE);
-            }
-            Element::Script => {
-                self.facts.has_script = true;
-                self.facts.script_bytes += text.trim_ascii().len();
-                script::read(text, at, self.origin.depth, self.facts, self.rules);
-            }
-            // Shown by readers that know no frames. Nested without end by nobody honest, so it is charged as packed text.
-            Element::Fallback => {
-                script::packed_page(text, at, self.origin, false, self.facts, self.rules);
-            }
-            _ => {}
-        }
-    }
-}
-
-fn hides(style: &str) -> bool {
-    let style: String = style.chars().filter(|c| !c.is_whitespace()).collect::<String>().to_ascii_lowercase();
-    ["display:none", "font-size:0", "visibility:hidden", "opacity:0;"]
-        .iter()
-        .any(|hiding| style.contains(hiding))
 }

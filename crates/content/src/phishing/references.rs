@@ -50,6 +50,15 @@ impl Reader<'_> {
         self.asset(source, at);
     }
 
+    pub(crate) fn reference(&mut self, tag: &Tag<'_>, at: usize) {
+        let href = tag.get("href");
+        // The first counts, as in a browser.
+        if tag.name.is("base") && self.facts.base.is_none() {
+            self.facts.base = href.map(exact);
+        }
+        self.asset(href, at);
+    }
+
     pub(crate) fn asset(&mut self, address: Option<&str>, at: usize) {
         let Some(address) = address.filter(|address| !starts_with(address, "data:")) else { return };
         let target = self.rules.hosts.target(address);
@@ -60,7 +69,9 @@ impl Reader<'_> {
 
     pub(crate) fn script_source(&mut self, tag: &Tag<'_>, at: usize) {
         self.facts.has_script = true;
-        let Some(source) = tag.get("src") else { return };
+        // Drawings have other names for it.
+        let source = tag.get("src").or(tag.get("href")).or(tag.get("xlink:href"));
+        let Some(source) = source else { return };
         match self.rules.hosts.target(source) {
             Target::Local(path) => self.facts.add_local_script(path, at),
             Target::Nowhere if starts_with(source, "data:") => {

@@ -64,6 +64,7 @@ rules! {
     FramedLogin = "framed-login",
     BlockedAddress = "blocked-address",
     HiddenForm = "hidden-form",
+    BuiltMarkup = "built-markup",
     KitMarks = "kit-marks",
     VisitorLookup = "visitor-lookup",
     LockedPage = "locked-page",

@@ -52,6 +52,7 @@ pub(crate) fn judge(facts: &Facts, files: &dyn Fn(&str) -> bool, rules: &Rules) 
     };
     let mut hits = Vec::from_iter(blocked(facts, rules));
     if facts.text.len() > LONG_TEXT && asked.secrets.keys().all(harmless) {
+        built(facts, &mut hits);
         return Judged { hits, asks: false };
     }
     let said = said(facts, rules);
@@ -65,7 +66,15 @@ pub(crate) fn judge(facts: &Facts, files: &dyn Fn(&str) -> bool, rules: &Rules) 
         virtues(&said, facts, &mut hits);
     }
     lures(facts, &said, &mut hits);
+    built(facts, &mut hits);
     Judged { hits, asks }
+}
+
+/// What cannot be seen through is not let through.
+fn built(facts: &Facts, hits: &mut Vec<Hit>) {
+    if let Some(at) = facts.built_at {
+        hits.push(Hit { rule: Rule::BuiltMarkup, at, detail: String::new() });
+    }
 }
 
 fn secrets(asked: &Asked, said: &Said, facts: &Facts, hits: &mut Vec<Hit>) {

@@ -72,7 +72,7 @@ pub(crate) fn read(text: &str, at: usize, depth: u8, facts: &mut Facts, rules: &
     if depth >= DEEPEST {
         return;
     }
-    let origin = Origin { packed_at: Some(at), hidden: false, depth, library: false };
+    let origin = Origin { packed_at: Some(at), hidden: false, depth, library: false, xml: false };
     if codes {
         let unpacked = payload::char_codes(text, MOST_PACKED);
         if !unpacked.is_empty() {
@@ -151,7 +151,7 @@ pub(crate) fn packed_page(
         return;
     }
     let hidden = hidden || origin.hidden;
-    let inside = Origin { packed_at: Some(at), hidden, depth: origin.depth + 1, ..origin };
+    let inside = Origin { packed_at: Some(at), hidden, depth: origin.depth + 1, xml: false, ..origin };
     reader::read(page, inside, facts, rules);
 }
 
@@ -174,7 +174,7 @@ fn charge(bytes: usize, facts: &mut Facts) -> bool {
     facts.packed_bytes <= MOST_PACKED
 }
 
-fn looks_like_markup(text: &str) -> bool {
+pub(crate) fn looks_like_markup(text: &str) -> bool {
     let bytes = text.as_bytes();
     bytes.len() > 6
         && memchr::memchr_iter(b'<', bytes)

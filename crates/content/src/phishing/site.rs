@@ -1,11 +1,13 @@
 //! The files of one upload together: a page is read with the scripts of the upload that it loads, each script once.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet, VecDeque};
 
 use super::facts::Facts;
-use super::reader::{self, FILE};
+use super::paths::{based, named_scripts, resolve};
+use super::reader::{self, FILE, Origin};
 use super::rules::Rules;
 use super::script::{self, MOST_PACKED};
+use crate::mime::{MARKDOWN, is_active, is_html, mime_of};
 
 /// A file of the upload: its path and its text.
 #[derive(Debug, Clone, Copy)]
@@ -24,34 +26,88 @@ pub(crate) enum Kind {
 }
 
 /// What scripts may add to pages, all together.
-const MOST_MERGED: usize = 48 << 20;
+const MOST_MERGED: usize = 8 << 20;
+/// How often they may, and for each page even then.
+const MOST_LOADED: usize = 20_000;
+const LOADED_AT_LEAST: usize = 16;
 /// What is held of texts that scripts had packed, all together.
 const MOST_HELD: usize = 32 << 20;
 
 pub(crate) struct Site<'f> {
     files: &'f [File<'f>],
-    /// Empty for a single file, which has nothing to refer to but itself.
-    by_path: HashMap<&'f str, &'f str>,
+    /// By paths in small letters. Empty for a single file, which has nothing to refer to but itself.
+    by_path: HashMap<String, Vec<&'f File<'f>>>,
+    has_scripts: bool,
+}
+
+/// A script of the upload: what it does and which others it names.
+struct Script<'f> {
+    facts: Facts,
+    names: Vec<&'f File<'f>>,
 }
 
 impl<'f> Site<'f> {
     pub(crate) fn new(files: &'f [File<'f>]) -> Self {
         let several = if files.len() > 1 { files } else { &[] };
-        Self { files, by_path: several.iter().map(|file| (file.path, file.text)).collect() }
+        let mut by_path: HashMap<String, Vec<&File<'_>>> = HashMap::with_capacity(several.len());
+        for file in several {
+            by_path.entry(file.path.to_lowercase()).or_default().push(file);
+        }
+        let has_scripts = several.iter().any(|file| kind(file.path) == Kind::Script);
+        Self { files, by_path, has_scripts }
     }
 
     /// Whether an address that a page refers to is a file of the upload.
     pub(crate) fn has(&self, page: &str, address: &str) -> bool {
         let path = resolve(page, address);
-        self.by_path.contains_key(path.as_str()) || self.files.iter().take(1).any(|file| file.path == path)
+        self.by_path.contains_key(&path)
+            || self.files.iter().take(1).any(|file| file.path.to_lowercase() == path)
+    }
+
+    fn at(&self, from: &str, address: &str) -> &[&'f File<'f>] {
+        self.by_path.get(&resolve(from, address)).map(Vec::as_slice).unwrap_or_default()
+    }
+
+    /// The scripts of the upload that a text names, seen from any of some places, each once.
+    fn named(&self, text: &str, places: &[&str]) -> Vec<(&'f File<'f>, usize)> {
+        let mut found = Vec::new();
+        let mut seen = HashSet::new();
+        for (address, at) in named_scripts(text) {
+            for file in places.iter().flat_map(|place| self.at(place, address)) {
+                if seen.insert(file.path) {
+                    found.push((*file, at));
+                }
+            }
+        }
+        found
+    }
+
+    /// The scripts that a page loads by itself.
+    fn loads(&self, file: &File<'_>, facts: &mut Facts) -> VecDeque<(&'f File<'f>, usize)> {
+        let mut loads = VecDeque::new();
+        let wanted = std::mem::take(&mut facts.local_scripts);
+        if !self.has_scripts {
+            return loads;
+        }
+        let base = facts.base.as_deref().map(|base| based(file.path, base));
+        let mut places = vec![file.path];
+        places.extend(base.as_deref());
+        for (address, at) in wanted {
+            loads.extend(places.iter().flat_map(|place| self.at(place, &address)).map(|file| (*file, at)));
+        }
+        if facts.has_script {
+            loads.extend(self.named(file.text, &places));
+        }
+        loads
     }
 
     /// The file and the place in it that a place among the facts of a page stands for.
     pub(crate) fn place(&self, file: &File<'f>, facts: &Facts, at: usize) -> (File<'f>, usize) {
         let part = facts.parts.partition_point(|from| *from <= at);
         let script = part.checked_sub(1).and_then(|part| {
-            let (path, text) = self.by_path.get_key_value(facts.loaded.get(part)?.as_str())?;
-            Some((File { path, text }, at - facts.parts[part]))
+            let path = facts.loaded.get(part)?;
+            let script = self.by_path.get(&path.to_lowercase())?.iter().find(|file| file.path == path)?;
+            Some((**script, at - facts.parts[part]))
         });
         script.unwrap_or((*file, at))
     }
@@ -63,8 +119,8 @@ impl<'f> Site<'f> {
         wanted: &[Kind],
         mut show: impl FnMut(&'f File<'f>, Kind, &Facts),
     ) {
-        let mut scripts: HashMap<&str, Facts> = HashMap::new();
-        let (mut room, mut held) = (MOST_MERGED, 0);
+        let mut scripts: HashMap<&str, Script<'f>> = HashMap::new();
+        let (mut room, mut held, mut loaded) = (MOST_MERGED, 0, 0);
         for file in self.files {
             let kind = kind(file.path);
             if !wanted.contains(&kind) {
@@ -72,32 +128,44 @@ impl<'f> Site<'f> {
             }
             let mut facts = Facts::default();
             match kind {
-                Kind::Page | Kind::Source => reader::read(file.text, FILE, &mut facts, rules),
-                Kind::Script => match scripts.get(file.path) {
-                    Some(known) => {
-                        show(file, kind, known);
-                        continue;
+                Kind::Page | Kind::Source => {
+                    let xml = kind == Kind::Page && !is_html(mime_of(file.path));
+                    reader::read(file.text, Origin { xml, ..FILE }, &mut facts, rules);
+                }
+                Kind::Script => {
+                    if let Some(known) = scripts.get(file.path) {
+                        show(file, kind, &known.facts);
+                    } else {
+                        script_facts(file.text, held, &mut facts, rules);
+                        show(file, kind, &facts);
                     }
-                    None => script_facts(file.text, held, &mut facts, rules),
-                },
+                    continue;
+                }
                 Kind::Other => continue,
             }
             let mut end = file.text.len() + 1;
-            for (address, _) in std::mem::take(&mut facts.local_scripts) {
-                let Some((path, text)) = self.by_path.get_key_value(resolve(file.path, &address).as_str())
-                else {
+            let mut seen = HashSet::new();
+            let mut queue = self.loads(file, &mut facts);
+            while let Some((next, at)) = queue.pop_front() {
+                if !seen.insert(next.path) || (loaded >= MOST_LOADED && seen.len() > LOADED_AT_LEAST) {
                     continue;
-                };
-                let script = scripts.entry(path).or_insert_with(|| {
-                    let mut script = Facts::default();
-                    script_facts(text, held, &mut script, rules);
-                    held += script.text.len();
-                    script
+                }
+                loaded += 1;
+                let script = scripts.entry(next.path).or_insert_with(|| {
+                    let mut facts = Facts::default();
+                    script_facts(next.text, held, &mut facts, rules);
+                    held += facts.text.len();
+                    // Imports are seen from the script, what is put into a page mostly from the top.
+                    let names = self.named(next.text, &[next.path, ""]);
+                    Script { facts, names: names.into_iter().map(|(file, _)| file).collect() }
                 });
-                facts.merge(script, end, &mut room);
-                facts.loaded.push((*path).to_owned());
+                facts.merge(&script.facts, end, &mut room);
+                facts.loaded.push(next.path.to_owned());
                 facts.parts.push(end);
-                end += text.len() + 1;
+                end += next.text.len() + 1;
+                queue.extend(
+                    script.names.iter().filter(|file| !seen.contains(file.path)).map(|file| (*file, at)),
+                );
             }
             show(file, kind, &facts);
         }
@@ -111,35 +179,12 @@ fn script_facts(text: &str, held: usize, facts: &mut Facts, rules: &Rules) {
     script::read(text, 0, 0, facts, rules);
 }
 
+/// What is sent as a type that browsers show as a page is read as one.
 pub(crate) fn kind(path: &str) -> Kind {
-    let name = path.rsplit('/').next().unwrap_or(path);
-    let Some((_, extension)) = name.rsplit_once('.') else { return Kind::Other };
-    let is = |known: &[&str]| known.iter().any(|known| extension.eq_ignore_ascii_case(known));
-    if is(&["html", "htm", "xhtml", "xht", "svg", "xml"]) {
-        Kind::Page
-    } else if is(&["js", "mjs", "cjs"]) {
-        Kind::Script
-    } else if is(&["md", "markdown"]) {
-        Kind::Source
-    } else {
-        Kind::Other
+    match mime_of(path) {
+        mime if is_active(mime) => Kind::Page,
+        mime if mime.starts_with("text/javascript") => Kind::Script,
+        MARKDOWN => Kind::Source,
+        _ => Kind::Other,
     }
-}
-
-/// The path in the upload that a relative address of a page leads to.
-pub(crate) fn resolve(page: &str, address: &str) -> String {
-    let address = address.split(['?', '#']).next().unwrap_or_default();
-    let mut segments: Vec<&str> =
-        if address.starts_with('/') { Vec::new() } else { page.split('/').collect() };
-    segments.pop();
-    for segment in address.split('/') {
-        match segment {
-            "." | "" => {}
-            ".." => {
-                segments.pop();
-            }
-            _ => segments.push(segment),
-        }
-    }
-    segments.join("/")
 }

@@ -8,6 +8,8 @@ use super::elements::Name;
 pub(crate) struct Tag<'a> {
     pub(crate) name: Name,
     pub(crate) attributes: Vec<(&'a str, &'a str)>,
+    /// It ends in a slash, which means something in XML and in drawings.
+    pub(crate) closed: bool,
 }
 
 impl<'a> Tag<'a> {
@@ -17,17 +19,23 @@ impl<'a> Tag<'a> {
     }
 }
 
-/// A tag, whether it closes itself, and where the text after it begins.
-pub(crate) fn parse(page: &str, name_at: usize) -> (Tag<'_>, bool, usize) {
+/// A name in XML without its prefix.
+pub(crate) fn local(name: &str) -> &str {
+    name.rsplit(':').next().unwrap_or(name)
+}
+
+/// A tag, and where the text after it begins. In XML names may have a prefix, which stands for a language.
+pub(crate) fn parse(page: &str, name_at: usize, xml: bool) -> (Tag<'_>, usize) {
     let bytes = page.as_bytes();
     let mut at = skip(bytes, name_at, |b| !is_space(b) && b != b'/' && b != b'>');
-    let name = Name::new(&page[name_at..at]);
+    let name = &page[name_at..at];
+    let name = Name::new(if xml { local(name) } else { name });
     let mut attributes = Vec::new();
     loop {
         at = skip(bytes, at, |b| is_space(b) || b == b'/');
         match bytes.get(at) {
-            None => return (Tag { name, attributes }, false, at),
-            Some(b'>') => return (Tag { name, attributes }, bytes[at - 1] == b'/', at + 1),
+            None => return (Tag { name, attributes, closed: false }, at),
+            Some(b'>') => return (Tag { name, attributes, closed: bytes[at - 1] == b'/' }, at + 1),
             Some(_) => {}
         }
         let key_at = at;
@@ -74,7 +82,7 @@ mod tests {
     use super::*;
 
     fn attributes(text: &str) -> Vec<(&str, &str)> {
-        parse(text, 1).0.attributes
+        parse(text, 1, false).0.attributes
     }
 
     #[test]
@@ -91,10 +99,16 @@ mod tests {
 
     #[test]
     fn names_are_small_and_the_first_attribute_counts() {
-        let (tag, closes_itself, end) = parse("<INPUT Type=a TYPE=b />x", 1);
+        let (tag, end) = parse("<INPUT Type=a TYPE=b />x", 1, false);
         assert_eq!(
-            (tag.name.text().as_str(), tag.get("type"), closes_itself, end),
+            (tag.name.text().as_str(), tag.get("type"), tag.closed, end),
             ("input", Some("a"), true, 23)
         );
+    }
+
+    #[test]
+    fn prefixes_are_for_xml() {
+        let name = |xml| parse("<h:input>", 1, xml).0.name.text();
+        assert_eq!((name(true), name(false)), ("input".to_owned(), "h:input".to_owned()));
     }
 }

@@ -31,11 +31,14 @@ fn html_is_stored_verbatim_as_index() {
 }
 
 #[test]
-fn html_in_another_charset_decides_for_itself() {
-    assert_eq!(upload("x.html", &b"<p>caf\xe9"[..]).unwrap().files[0].mime, "text/html");
+fn html_in_another_charset_is_sent_with_it() {
+    assert_eq!(
+        upload("x.html", &b"<p>caf\xe9"[..]).unwrap().files[0].mime,
+        "text/html; charset=windows-1252"
+    );
     let utf16: Vec<u8> = "\u{feff}<p>x".encode_utf16().flat_map(u16::to_le_bytes).collect();
     let bundle = upload("two words.html", utf16).unwrap();
-    assert_eq!((bundle.files[0].mime, bundle.title.as_str()), ("text/html", "two words"));
+    assert_eq!((bundle.files[0].mime, bundle.title.as_str()), ("text/html; charset=utf-16le", "two words"));
 }
 
 #[test]

@@ -11,16 +11,16 @@ use crate::support::{fixtures, upload, zip_of};
 
 static RULES: LazyLock<Rules> = LazyLock::new(Rules::builtin);
 
-fn like(bundle: &Bundle) -> Likeness {
+pub(crate) fn like(bundle: &Bundle) -> Likeness {
     of_bundle(bundle, &RULES).unwrap()
 }
 
-fn likeness(name: &str, bytes: impl Into<bytes::Bytes>) -> Likeness {
+pub(crate) fn likeness(name: &str, bytes: impl Into<bytes::Bytes>) -> Likeness {
     like(&upload(name, bytes).unwrap())
 }
 
 /// What is kept of content that was taken down, as a server would read it back.
-fn taken_down(likeness: &Likeness) -> Unwanted {
+pub(crate) fn taken_down(likeness: &Likeness) -> Unwanted {
     let stored: Vec<Vec<u8>> = likeness.sketches(&[]).iter().map(Sketch::to_bytes).collect();
     let sketches = stored.iter().map(|bytes| Sketch::from_bytes(bytes).unwrap()).collect();
     Unwanted::new([("it".to_owned(), likeness.exact_hashes(), sketches)])

@@ -4,9 +4,11 @@
 
 mod archives;
 mod disguises;
+mod hidden;
 mod hostile;
 mod kinds;
 mod likeness;
+mod likeness_short;
 mod markdown;
 mod phishing;
 mod properties;

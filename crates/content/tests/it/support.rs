@@ -86,7 +86,11 @@ fn collect(path: &Path, inside: &str, files: &mut Vec<(String, String)>) {
 }
 
 pub(crate) fn zip_of(files: &[(&str, &str)]) -> Vec<u8> {
-    let add =
-        |archive: Archive, (path, text): &(&str, &str)| archive.item(Item::deflated(*path, text.as_bytes()));
+    let bytes: Vec<(&str, &[u8])> = files.iter().map(|(path, text)| (*path, text.as_bytes())).collect();
+    zip_of_bytes(&bytes)
+}
+
+pub(crate) fn zip_of_bytes(files: &[(&str, &[u8])]) -> Vec<u8> {
+    let add = |archive: Archive, (path, bytes): &(&str, &[u8])| archive.item(Item::deflated(*path, bytes));
     files.iter().fold(Archive::default(), add).build().bytes
 }

@@ -52,7 +52,9 @@ pub fn exit_code(error: &anyhow::Error) -> ExitCode {
 async fn with_app<T>(config: Config, act: impl AsyncFnOnce(&App) -> Result<T>) -> Result<T> {
     tls::install_provider();
     let port = Listen::parse(&config.listen)?.port;
-    let app = startup::open_app(&config.resolve(port)?).await?;
+    // Both are large, and every command would carry them.
+    let resolved = Box::new(config.resolve(port)?);
+    let app = Box::new(Box::pin(startup::open_app(&resolved)).await?);
     let outcome = act(&app).await;
     app.close().await;
     outcome

@@ -1,7 +1,7 @@
 //! The tools of `/mcp`, each called by a client and held against its own schemas. Spec §4 MCP.
 
 use crate::harness::mcp::Mcp;
-use crate::harness::{Form, NOW, Node, Setup, json_schema, on_each_database, page};
+use crate::harness::{Form, HARVEST, NOW, Node, Setup, json_schema, on_each_database, page};
 use serde_json::{Value, json};
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -153,6 +153,8 @@ pub(crate) async fn use_them_all(node: &Node, client: Mcp<'_>) {
     assert_eq!((&claimed["id"], &claimed["expires_at"]), (&orphan["id"], &Value::Null));
     let upload = client.give("create_upload", json!({"file": "a.html", "title": "Sent"})).await;
     assert!(upload["command"].as_str().unwrap().starts_with("curl "));
+    let checked = client.give("check_page", json!({"html": HARVEST})).await;
+    assert_eq!((&checked["accepted"], &checked["code"]), (&json!(false), &json!("phishing_blocked")));
     assert_eq!(*client.used.borrow(), TOOLS.map(str::to_owned).into_iter().collect());
 }
 

@@ -52,7 +52,9 @@ async fn look_passes_gates_on_a_host_of_its_own_and_counts_nothing() {
         }
         assert!(!policy.contains("allow-") && !policy.contains("script-src"));
         assert_eq!(seen.header("cache-control"), "no-store");
-        assert!(seen.text().contains("<x-ln rel=preconnect") && seen.text().contains("<link rel=stylesheet"));
+        assert!(
+            seen.text().contains("<x-link rel=preconnect") && seen.text().contains("<link rel=stylesheet")
+        );
         node.app().flush_views().await.unwrap();
         assert_eq!(node.read_site(&site).await["view_count"], 0);
     })

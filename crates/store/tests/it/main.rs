@@ -1,6 +1,7 @@
 //! The contract of the store, on both databases and on both kinds of body storage.
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test says what went wrong by failing")]
+mod audit;
 mod backups;
 mod batches;
 mod bodies;

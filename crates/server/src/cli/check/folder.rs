@@ -5,9 +5,15 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-/// The texts of a folder by their paths inside it, files that are not read without their text, and what whoever packs it
-/// should know.
-pub(super) fn read(folder: &Path, limits: &Limits) -> io::Result<(Vec<(String, String)>, Vec<String>)> {
+/// The files of a page in a folder.
+pub(super) struct Folder {
+    /// Paths inside it with their texts; what is not read has none.
+    pub(super) texts: Vec<(String, String)>,
+    /// What whoever packs it should know.
+    pub(super) warnings: Vec<String>,
+}
+
+pub(super) fn read(folder: &Path, limits: &Limits) -> io::Result<Folder> {
     let mut found = Found { hidden: 0, files: Vec::new(), room: limits.unpacked_bytes };
     found.collect(folder, "", limits)?;
     let mut warnings = Vec::new();
@@ -20,7 +26,7 @@ pub(super) fn read(folder: &Path, limits: &Limits) -> io::Result<(Vec<(String, S
     if !found.files.iter().any(|(path, _)| path == "index.html") {
         warnings.push("There is no index.html at the top: an archive of this folder is refused.".to_owned());
     }
-    Ok((found.files, warnings))
+    Ok(Folder { texts: found.files, warnings })
 }
 
 struct Found {
@@ -61,7 +67,7 @@ impl Found {
         self.room = self.room.checked_sub(size).ok_or_else(|| {
             io::Error::other(format!("its files have more than {} bytes", limits.unpacked_bytes))
         })?;
-        let text = if is_read(&path) { read_loose(fs::read(file)?).text } else { String::new() };
+        let text = if is_read(&path) { read_loose(&path, fs::read(file)?).text } else { String::new() };
         self.files.push((path, text));
         Ok(())
     }

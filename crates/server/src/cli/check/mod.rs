@@ -21,8 +21,8 @@ pub(super) struct Check {
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
     /// What to do about secrets and personal data (default: what the settings say): off, warn or block
-    #[arg(long, value_name = "HOW", value_parser = pii_check)]
-    pii_check: Option<PiiCheck>,
+    #[arg(long = "pii-check", value_name = "HOW", value_parser = pii_check)]
+    about_secrets: Option<PiiCheck>,
     /// Leave out the rules about where a form or a script sends things, to see what the others find
     #[arg(long)]
     without_destinations: bool,
@@ -83,7 +83,7 @@ impl Check {
         let mut safety = config.safety()?;
         // Who asks wants to know, whatever the server does.
         safety.phishing_check = true;
-        safety.pii_check = safety.pii_check.or(self.pii_check);
+        safety.pii_check = safety.pii_check.or(self.about_secrets);
         if self.without_destinations {
             safety.rules = safety.rules.without('B');
         }
@@ -116,17 +116,15 @@ impl Check {
 impl FileJson {
     fn of(path: &Path, checker: &Checker<'_>) -> Self {
         let file = path.display().to_string();
-        let (checked, trouble) = match checker.check(path) {
-            Ok((checked, fault)) => (checked, fault),
-            Err(trouble) => (Checked::default(), Some(trouble)),
-        };
+        let (said, trouble) =
+            checker.check(path).unwrap_or_else(|trouble| (Checked::default(), Some(trouble)));
         // What is refused anyhow needs no other fault.
-        let trouble = trouble.filter(|_| checked.is_accepted());
+        let trouble = trouble.filter(|_| said.is_accepted());
         let (error, error_description) = trouble.map(|Trouble { code, why }| (code, why)).unzip();
         Self {
-            accepted: checked.is_accepted() && error.is_none(),
-            reasons: checked.reasons.into_iter().map(ReasonJson::from).collect(),
-            warnings: checked.warnings,
+            accepted: said.is_accepted() && error.is_none(),
+            reasons: said.reasons.into_iter().map(ReasonJson::from).collect(),
+            warnings: said.warnings,
             error,
             error_description,
             file,

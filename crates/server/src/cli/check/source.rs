@@ -51,10 +51,10 @@ impl Checker<'_> {
             return Ok(self.text("index.html", path, bytes));
         }
         if path.is_dir() {
-            let (texts, warnings) = folder::read(path, &self.limits).map_err(unreadable)?;
-            let mut checked = self.safety.check_texts(&texts);
+            let found = folder::read(path, &self.limits).map_err(unreadable)?;
+            let mut checked = self.safety.check_texts(&found.texts);
             rename(&mut checked, |inside| path.join(inside).display().to_string());
-            checked.warnings.splice(0..0, warnings);
+            checked.warnings.splice(0..0, found.warnings);
             return Ok((checked, None));
         }
         let mut file = File::open(path).map_err(unreadable)?;
@@ -88,7 +88,7 @@ impl Checker<'_> {
             let warnings = vec!["A file of this kind is not looked into.".to_owned()];
             return (Checked { warnings, ..Checked::default() }, None);
         }
-        let LooseText { text, fault } = read_loose(bytes);
+        let LooseText { text, fault } = read_loose(&name, bytes);
         let mut checked = self.safety.check_texts(&[(name.clone(), text)]);
         rename(&mut checked, |_| path.display().to_string());
         let fault = fault.filter(|_| is_page(&name));

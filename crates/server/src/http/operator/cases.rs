@@ -40,7 +40,7 @@ pub(super) async fn take_down(
 ) -> Result<Response, WebError> {
     let (who, reason) = (actor(&form.person), form.fields.text("reason"));
     let case = state.app.open_case(&id).await?;
-    let account = case.account.filter(|_| form.fields.is_checked("suspend"));
+    let account = case.account.filter(|account| !account.is_operator && form.fields.is_checked("suspend"));
     let outcome = async {
         state.app.take_down(who, &case.site.id, reason).await?;
         // The page first: it is what harms.
@@ -116,13 +116,10 @@ async fn settle(
 ) -> Result<Response, WebError> {
     let refusal = match outcome {
         Ok(done) => return Ok(see_other(&format!("/operator/pages/{id}?done={}", done.word()))),
-        Err(refusal) if matches!(refusal.code, Code::InvalidField | Code::Forbidden) => refusal,
+        Err(refusal) if refusal.code == Code::InvalidField => refusal,
         Err(error) => return Err(error.into()),
     };
-    let problem = match refusal.code {
-        Code::InvalidField => "Say why, in at most 500 characters.",
-        _ => refusal.detail.as_str(),
-    };
+    let problem = "Say why, in at most 500 characters.";
     let refused = Refused { form: which, reason: form.fields.text("reason"), problem };
     let mut response = shown(state, &form.person, id, Wanted::default(), None, Some(refused)).await?;
     *response.status_mut() = error::status(refusal.code);

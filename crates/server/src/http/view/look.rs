@@ -75,8 +75,9 @@ async fn send_document(
         axum::body::to_bytes(Body::from_stream(part.stream), usize::MAX).await.map_err(Error::internal)?
     };
     let is_html = mime.starts_with("text/html");
+    let sent_as = mime.to_owned();
     let work = move || {
-        let text = look::text(bytes.to_vec());
+        let text = look::text(bytes.to_vec(), &sent_as);
         if is_html { Some(look::still_html(&text)) } else { look::still_xml(&text) }.ok_or(text)
     };
     let still = tokio::task::spawn_blocking(work).await.map_err(Error::internal)?;

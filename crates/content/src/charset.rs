@@ -1,0 +1,190 @@
+//! Which charset a page is in. The answer is sent with the page, and a browser believes it before anything that stands in
+//! the page, so that what was checked is what people see. A byte order mark is believed even more, by both.
+
+use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252, X_USER_DEFINED};
+
+/// How far a declaration is looked for: browsers go beyond the 1024 bytes of the standard while nothing is shown yet.
+pub(crate) const HEAD_BYTES: usize = 4096;
+
+/// The charset of an HTML page, from its beginning and whether all of it is UTF-8.
+pub(crate) fn of_page(start: &[u8], is_utf8: bool) -> &'static Encoding {
+    if let Some((encoding, _)) = Encoding::for_bom(start) {
+        return encoding;
+    }
+    if is_utf8 {
+        return UTF_8;
+    }
+    declared(&start[..start.len().min(HEAD_BYTES)]).unwrap_or(WINDOWS_1252)
+}
+
+/// The text of an HTML page.
+pub(crate) fn decode_page(bytes: &[u8]) -> String {
+    let is_utf8 = std::str::from_utf8(bytes).is_ok();
+    of_page(bytes, is_utf8).decode(bytes).0.into_owned()
+}
+
+/// The text of a file that is sent as UTF-8 whatever it says about itself.
+pub(crate) fn decode_other(bytes: &[u8]) -> String {
+    UTF_8.decode(bytes).0.into_owned()
+}
+
+/// What a page declares in a `<meta>`: the algorithm of the standard, step by step.
+fn declared(head: &[u8]) -> Option<&'static Encoding> {
+    let mut scan = Prescan { head, at: 0 };
+    while scan.at < head.len() {
+        let rest = &head[scan.at..];
+        if rest.starts_with(b"<!--") {
+            // The dashes that begin a comment may also end it.
+            scan.at += 2 + memchr::memmem::find(&rest[2..], b"-->")? + 3;
+        } else if is_meta(rest) {
+            scan.at += "<meta".len();
+            if let Some(encoding) = scan.meta()? {
+                return Some(encoding);
+            }
+        } else if is_tag(rest) {
+            scan.at += rest.iter().position(|b| is_space(*b) || *b == b'>')?;
+            while scan.attribute()?.is_some() {}
+        } else if matches!(rest, [b'<', b'!' | b'/' | b'?', ..]) {
+            scan.at += memchr::memchr(b'>', rest)? + 1;
+        } else {
+            scan.at += 1;
+        }
+    }
+    None
+}
+
+fn is_meta(rest: &[u8]) -> bool {
+    rest.get(..5).is_some_and(|name| name.eq_ignore_ascii_case(b"<meta"))
+        && rest.get(5).is_some_and(|b| is_space(*b) || *b == b'/')
+}
+
+fn is_tag(rest: &[u8]) -> bool {
+    match rest {
+        [b'<', b'/', letter, ..] | [b'<', letter, ..] => letter.is_ascii_alphabetic(),
+        _ => false,
+    }
+}
+
+fn is_space(byte: u8) -> bool {
+    matches!(byte, b'\t' | b'\n' | 0x0c | b'\r' | b' ')
+}
+
+struct Prescan<'a> {
+    head: &'a [u8],
+    at: usize,
+}
+
+/// A name and a value, small.
+type Attribute = (Vec<u8>, Vec<u8>);
+
+impl Prescan<'_> {
+    /// None where the bytes end.
+    fn byte(&self) -> Option<u8> {
+        self.head.get(self.at).copied()
+    }
+
+    fn skip(&mut self, skipped: impl Fn(u8) -> bool) -> Option<u8> {
+        while skipped(self.byte()?) {
+            self.at += 1;
+        }
+        self.byte()
+    }
+
+    #[expect(clippy::option_option, reason = "outside, the bytes end; inside, the tag does")]
+    fn meta(&mut self) -> Option<Option<&'static Encoding>> {
+        let mut seen: Vec<Vec<u8>> = Vec::new();
+        let (mut is_pragma, mut needs_pragma, mut charset) = (false, None, None);
+        while let Some((name, value)) = self.attribute()? {
+            if seen.contains(&name) {
+                continue;
+            }
+            match &name[..] {
+                b"http-equiv" => is_pragma |= value == b"content-type",
+                b"content" if charset.is_none() => {
+                    charset = in_content(&value);
+                    needs_pragma = charset.map(|_| true).or(needs_pragma);
+                }
+                b"charset" => {
+                    charset = labelled(&value);
+                    needs_pragma = Some(false);
+                }
+                _ => {}
+            }
+            seen.push(name);
+        }
+        Some(charset.filter(|_| needs_pragma == Some(false) || (needs_pragma == Some(true) && is_pragma)))
+    }
+
+    /// The next attribute of a tag; inside, None at the end of the tag.
+    #[expect(clippy::option_option, reason = "outside, the bytes end; inside, the tag does")]
+    fn attribute(&mut self) -> Option<Option<Attribute>> {
+        if self.skip(|b| is_space(b) || b == b'/')? == b'>' {
+            return Some(None);
+        }
+        let (mut name, mut value) = (Vec::new(), Vec::new());
+        loop {
+            match self.byte()? {
+                b'=' if !name.is_empty() => break,
+                b if is_space(b) => {
+                    if self.skip(is_space)? != b'=' {
+                        return Some(Some((name, value)));
+                    }
+                    break;
+                }
+                b'/' | b'>' => return Some(Some((name, value))),
+                b => name.push(b.to_ascii_lowercase()),
+            }
+            self.at += 1;
+        }
+        self.at += 1;
+        let first = self.skip(is_space)?;
+        if first == b'>' {
+            return Some(Some((name, value)));
+        }
+        let quote = matches!(first, b'"' | b'\'').then_some(first);
+        self.at += usize::from(quote.is_some());
+        loop {
+            let byte = self.byte()?;
+            match quote {
+                Some(quote) if byte == quote => {
+                    self.at += 1;
+                    return Some(Some((name, value)));
+                }
+                None if is_space(byte) || byte == b'>' => return Some(Some((name, value))),
+                _ => value.push(byte.to_ascii_lowercase()),
+            }
+            self.at += 1;
+        }
+    }
+}
+
+/// `text/html; charset=…`
+fn in_content(value: &[u8]) -> Option<&'static Encoding> {
+    let mut rest = value;
+    loop {
+        rest = &rest[memchr::memmem::find(rest, b"charset")? + "charset".len()..];
+        let Some(after) = rest.trim_ascii_start().strip_prefix(b"=") else { continue };
+        let after = after.trim_ascii_start();
+        let label = match after.first()? {
+            quote @ (b'"' | b'\'') => &after[1..=memchr::memchr(*quote, &after[1..])?],
+            _ => after.split(|b| is_space(*b) || *b == b';').next()?,
+        };
+        return labelled(label);
+    }
+}
+
+/// A page cannot declare in bytes that it consists of pairs of them; a charset that shows nothing is none.
+fn labelled(label: &[u8]) -> Option<&'static Encoding> {
+    let encoding = Encoding::for_label_no_replacement(label)?;
+    Some(if encoding == UTF_16BE || encoding == UTF_16LE {
+        UTF_8
+    } else if encoding == X_USER_DEFINED {
+        WINDOWS_1252
+    } else {
+        encoding
+    })
+}
+
+#[cfg(test)]
+#[path = "charset_tests.rs"]
+mod tests;

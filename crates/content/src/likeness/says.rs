@@ -1,0 +1,48 @@
+//! What a short page says, as one digest: too little for a sketch, but its letters in order are still its own. Spaces,
+//! remarks, names, look-alikes and packings make no difference; a changed word does.
+
+use super::shingles::LETTERS;
+use crate::phishing::facts::{Facts, zone};
+
+/// Longer texts have sketches.
+const LONGEST: usize = 4096;
+/// Letters and words of a page that wants something, and of one that only says something.
+const WANTS: (usize, usize) = (60, 8);
+const SAYS: (usize, usize) = (110, 20);
+/// Said by pages that servers, hosts and tools write for everybody, with or without a field to search in. Folded.
+const EVERYBODYS: [&[u8]; 14] = [
+    b"page has moved",
+    b"page was not found",
+    b"page not found",
+    b"moved permanently",
+    b"being redirected",
+    b"will be redirected",
+    b"under construction",
+    b"coming soon",
+    b"default page",
+    b"default web page",
+    b"web server is successfully installed",
+    b"enable javascript",
+    b"index of /",
+    b"domain is parked",
+];
+
+/// The letters of a page, if they are its own and few enough.
+pub(super) fn letters(facts: &Facts, wants: bool) -> Option<Vec<u8>> {
+    let text = &facts.text.bytes;
+    if text.len() > LONGEST || facts.zones.iter().any(|(_, zones)| zones & zone::LIBRARY != 0) {
+        return None;
+    }
+    // The capital of two small letters is read as the one that looks like this.
+    let same = String::from_utf8_lossy(text).replace('ς', "o");
+    let letters = same.bytes().map(|byte| LETTERS[usize::from(byte)]).filter(|byte| *byte != 0);
+    let letters: Vec<u8> = letters.collect();
+    let words = text.split(|byte| matches!(byte, b' ' | b'\n'));
+    let words = words.filter(|word| word.iter().any(|byte| LETTERS[usize::from(*byte)] != 0)).count();
+    let least = if wants { WANTS } else { SAYS };
+    let enough = letters.len() >= least.0 && words >= least.1;
+    let is_own = || !EVERYBODYS.iter().any(|said| memchr::memmem::find(text, said).is_some());
+    // Digits and capitals are taken for these by what stands beside them, which changes when a word is taken apart.
+    let certain = |letters: Vec<u8>| letters.into_iter().filter(|letter| !b"oli".contains(letter)).collect();
+    (enough && is_own()).then(|| certain(letters))
+}

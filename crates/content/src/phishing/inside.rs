@@ -1,0 +1,69 @@
+//! What stands between tags and is no text for people: remarks, scripts, styles, pages inside pages.
+
+use super::copies::mark_in;
+use super::elements::{Element, Name};
+use super::facts::zone;
+use super::reader::Reader;
+use super::script;
+
+impl Reader<'_> {
+    pub(crate) fn comment(&mut self, text: &str, at: usize) {
+        if self.origin.xml {
+            self.instruction(text, at);
+        }
+        if self.facts.copied.is_none() {
+            self.facts.copied = mark_in(text).map(|address| (at, address));
+        }
+    }
+
+    pub(crate) fn raw(&mut self, name: Name, text: &str, at: usize) {
+        match name.element {
+            Element::Title => {
+                self.zones = 0;
+                self.begin_zone(zone::TITLE);
+                self.facts.add_text(text, at);
+                self.end_zone(zone::TITLE);
+            }
+            Element::Script => {
+                self.script = None;
+                self.facts.has_script = true;
+                self.facts.script_bytes += text.trim_ascii().len();
+                script::read(text, at, self.origin.depth, self.facts, self.rules);
+            }
+            // Shown by readers that know no frames. Nested without end by nobody honest, so it is charged as packed text.
+            Element::Fallback => {
+                script::packed_page(text, at, self.origin, false, self.facts, self.rules);
+            }
+            _ => {}
+        }
+    }
+
+    /// Text that is not there to be read: true for that of scripts and styles.
+    pub(crate) fn foreign_text(&mut self, text: &str, at: usize) -> bool {
+        if let Some((_, code)) = &mut self.script {
+            code.push_str(&crate::entities::decode(text));
+            return true;
+        }
+        if self.styled {
+            return true;
+        }
+        if self.templates {
+            // A template may show it as markup.
+            let page = crate::entities::decode(text);
+            if script::looks_like_markup(&page) {
+                script::packed_page(&page, at, self.origin, false, self.facts, self.rules);
+            }
+        }
+        false
+    }
+
+    /// Reads the script that was open.
+    pub(crate) fn end_script(&mut self) {
+        let Some((at, code)) = self.script.take() else { return };
+        if !code.trim_ascii().is_empty() {
+            self.facts.has_script = true;
+            self.facts.script_bytes += code.trim_ascii().len();
+            script::read(&code, at, self.origin.depth, self.facts, self.rules);
+        }
+    }
+}

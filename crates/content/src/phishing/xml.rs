@@ -1,0 +1,176 @@
+//! What an XML document declares for itself: names for texts, and attributes that elements have without writing them.
+//! Plain texts are put where they belong; what could be markup cannot be seen through, and is said to be so.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+use memchr::{memchr, memchr_iter, memmem};
+
+use super::character_references::reference;
+
+const MOST_NAMES: usize = 1000;
+const LONGEST_NAME: usize = 64;
+/// What texts may add to a document.
+const MOST_ADDED: usize = 1 << 20;
+
+pub(crate) struct Document<'a> {
+    /// With the texts in place of their names.
+    pub(crate) text: Cow<'a, str>,
+    /// Where something is declared that could be markup.
+    pub(crate) built_at: Option<usize>,
+}
+
+/// The document as a browser shows it.
+pub(crate) fn expanded(text: &str) -> Document<'_> {
+    let mut built_at =
+        memmem::find_iter(text.as_bytes(), b"<!ATTLIST").find(|at| gives_attributes(&text[*at..]));
+    let mut names: HashMap<&str, String> = HashMap::new();
+    for at in memmem::find_iter(text.as_bytes(), b"<!ENTITY") {
+        match entity(&text[at + "<!ENTITY".len()..]) {
+            Entity::Text(name, value) if names.len() < MOST_NAMES => {
+                // The first of a name counts.
+                names.entry(name).or_insert(value);
+            }
+            Entity::Elsewhere => {}
+            Entity::Text(..) | Entity::Markup => built_at = built_at.or(Some(at)),
+        }
+    }
+    if names.is_empty() {
+        return Document { text: Cow::Borrowed(text), built_at };
+    }
+    match put_in(text, &names) {
+        Ok(text) => Document { text: Cow::Owned(text), built_at },
+        Err(at) => Document { text: Cow::Borrowed(text), built_at: built_at.or(Some(at)) },
+    }
+}
+
+enum Entity<'a> {
+    Text(&'a str, String),
+    /// In another file, which browsers do not fetch.
+    Elsewhere,
+    Markup,
+}
+
+fn entity(rest: &str) -> Entity<'_> {
+    let rest = rest.trim_ascii_start();
+    // Parts of declarations have names of their own kind.
+    if rest.starts_with('%') {
+        return Entity::Markup;
+    }
+    let (name, rest) = rest.split_at(rest.find(|c: char| c.is_ascii_whitespace()).unwrap_or(rest.len()));
+    let rest = rest.trim_ascii_start();
+    let Some(quote) = rest.bytes().next().filter(|b| matches!(b, b'"' | b'\'')) else {
+        return Entity::Elsewhere;
+    };
+    let Some(end) = memchr(quote, &rest.as_bytes()[1..]) else { return Entity::Markup };
+    plain(&rest[1..=end]).map_or(Entity::Markup, |value| Entity::Text(name, value))
+}
+
+/// A value without markup, numbers decoded.
+fn plain(value: &str) -> Option<String> {
+    let mut text = String::with_capacity(value.len());
+    let mut rest = value;
+    while let Some(at) = rest.find('&') {
+        text.push_str(&rest[..at]);
+        let (c, used) = rest[at + 1..].starts_with('#').then(|| reference(&rest[at + 1..])).flatten()?;
+        text.push(c);
+        rest = &rest[at + 1 + used..];
+    }
+    text.push_str(rest);
+    (!text.contains(['<', '&'])).then(|| text.replace(['"', '\'', '\n'], " "))
+}
+
+/// Each name replaced by its text; the place where that becomes too much.
+fn put_in(text: &str, names: &HashMap<&str, String>) -> Result<String, usize> {
+    let bytes = text.as_bytes();
+    let mut out = String::with_capacity(text.len());
+    let (mut from, mut added) = (0, 0);
+    for at in memchr_iter(b'&', bytes) {
+        let name = &bytes[at + 1..bytes.len().min(at + 1 + LONGEST_NAME)];
+        let Some(end) = memchr(b';', name).map(|len| at + 1 + len) else { continue };
+        let Some(value) = text.get(at + 1..end).and_then(|name| names.get(name)) else { continue };
+        added += value.len();
+        if added > MOST_ADDED {
+            return Err(at);
+        }
+        out.push_str(&text[from..at]);
+        out.push_str(value);
+        from = end + 1;
+    }
+    out.push_str(&text[from..]);
+    Ok(out)
+}
+
+/// Whether elements get attributes from here that are not written where they stand. Names of spaces are none.
+fn gives_attributes(declaration: &str) -> bool {
+    const LONGEST: usize = 4096;
+    let mut words: Vec<&str> = Vec::new();
+    let mut rest = declaration;
+    loop {
+        rest = rest.trim_ascii_start();
+        match rest.bytes().next() {
+            None | Some(b'>') => return false,
+            Some(quote @ (b'"' | b'\'')) => {
+                let back = 2 + usize::from(words.last() == Some(&"#FIXED"));
+                let name = words.len().checked_sub(back).map_or("", |at| words[at]);
+                if name != "xmlns" && !name.starts_with("xmlns:") {
+                    return true;
+                }
+                let Some(end) = memchr(quote, &rest.as_bytes()[1..]) else { return true };
+                rest = &rest[end + 2..];
+            }
+            Some(_) => {
+                let end = rest.find(|c: char| c.is_ascii_whitespace() || matches!(c, '"' | '\'' | '>'));
+                let (word, after) = rest.split_at(end.unwrap_or(rest.len()));
+                words.push(word);
+                rest = after;
+            }
+        }
+        if words.len() > LONGEST {
+            return true;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn plain_texts_are_put_where_their_names_stand() {
+        for (text, expanded_to) in [
+            ("<a>&b;</a>", "<a>&b;</a>"),
+            (
+                "<!ENTITY ns \"http://x/\"><svg xmlns='&ns;'>&lt;",
+                "<!ENTITY ns \"http://x/\"><svg xmlns='http://x/'>&lt;",
+            ),
+            ("<!ENTITY nbsp '&#160;'>a&nbsp;b", "<!ENTITY nbsp '&#160;'>a\u{a0}b"),
+            ("<!ENTITY a 'x'><!ENTITY a 'y'>&a;&", "<!ENTITY a 'x'><!ENTITY a 'y'>x&"),
+        ] {
+            let document = expanded(text);
+            assert_eq!((&*document.text, document.built_at), (expanded_to, None));
+        }
+        let elsewhere = "<!ENTITY a SYSTEM 'b.xml'>&a;<!ATTLIST svg xmlns:x CDATA #FIXED 'y' id ID #IMPLIED>";
+        assert_eq!((&*expanded(elsewhere).text, expanded(elsewhere).built_at), (elsewhere, None));
+    }
+
+    #[test]
+    fn what_could_be_markup_is_said_to_be() {
+        for text in [
+            "<!ENTITY f '<form/>'>",
+            "<!ENTITY f '&#60;form/>'>",
+            "<!ENTITY f '&#x3c;form/>'>",
+            "<!ENTITY f '&#38;#60;form/>'>",
+            "<!ENTITY f '&g;'>",
+            "<!ENTITY % f 'x'>",
+            "<!ENTITY f 'unclosed",
+            "<!ATTLIST input type CDATA 'password'>",
+            "<!ATTLIST input xmlnsx CDATA #IMPLIED type CDATA #FIXED \"password\">",
+            "<!ATTLIST input type (a | password) 'password'>",
+        ] {
+            assert_eq!(expanded(text).built_at, Some(0), "{text}");
+        }
+        let much = format!("<!ENTITY a '{}'>{}", "x".repeat(10_000), "&a;".repeat(1000));
+        assert!(expanded(&much).built_at.is_some());
+    }
+}

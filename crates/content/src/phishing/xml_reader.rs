@@ -1,0 +1,56 @@
+//! What reading a document in XML adds: templates, which make elements of anything.
+
+use super::elements::{Element, Name};
+use super::fold::exact;
+use super::reader::Reader;
+use super::tag::{Tag, local};
+
+/// Attributes whose values decide what a page asks for and where it goes.
+const DECISIVE: [&str; 6] = ["type", "action", "formaction", "srcdoc", "http-equiv", "content"];
+
+impl Reader<'_> {
+    /// `<?xml-stylesheet …?>`: another document makes a page of this one.
+    pub(crate) fn instruction(&mut self, text: &str, at: usize) {
+        if text.starts_with("<?xml-stylesheet") {
+            let text = exact(text);
+            self.templates |= !text.contains("text/css");
+            if text.contains("data:") {
+                self.facts.built_at.get_or_insert(at);
+            }
+        }
+    }
+
+    /// What a template makes of a tag, if it is not that tag itself. What it computes cannot be seen.
+    pub(crate) fn made<'a>(&mut self, tag: &Tag<'a>, at: usize) -> Option<Tag<'a>> {
+        let space = |(key, value): &(&str, &str)| {
+            key.starts_with("xmlns") && exact(value).contains("1999/xsl/transform")
+        };
+        self.templates |= tag.attributes.iter().any(space);
+        if !self.templates {
+            return None;
+        }
+        let value = |name: &str| tag.get(name).map(exact).unwrap_or_default();
+        let name = value("name");
+        let is_computed = |name: &str| value(name).contains('{');
+        let (makes_element, makes_attribute) = (tag.name.is("element"), tag.name.is("attribute"));
+        let built = match tag.name.element {
+            Element::Field => is_computed("type") || is_computed("formaction"),
+            Element::Form => is_computed("action"),
+            Element::Button => is_computed("formaction"),
+            _ if makes_element => name.contains('{'),
+            _ if makes_attribute => {
+                let local = local(name.trim());
+                name.contains('{') || local.starts_with("on") || DECISIVE.contains(&local)
+            }
+            _ => false,
+        };
+        if built {
+            self.facts.built_at.get_or_insert(at);
+        }
+        makes_element.then(|| Tag {
+            name: Name::new(local(name.trim())),
+            attributes: Vec::new(),
+            closed: tag.closed,
+        })
+    }
+}

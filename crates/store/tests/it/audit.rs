@@ -1,0 +1,67 @@
+//! What operators did stays written, whatever anybody tries.
+
+use dropleaf_core::audit::{Act, Entry};
+use dropleaf_store::backup::{backup, restore};
+use dropleaf_store::{Stmt, Store, audit};
+
+use crate::harness::{NOW, for_each_place};
+
+fn line(id: &str) -> Entry {
+    Entry {
+        id: id.to_owned(),
+        at: NOW,
+        actor: "ada".to_owned(),
+        act: Act::SuspendAccount,
+        subject: "acct_1".to_owned(),
+        reason: Some("spam".to_owned()),
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn lines_are_added_and_never_changed_or_removed() {
+    for_each_place(async |place| {
+        let store = Store::new(place.open().await, place.blobs());
+        store.commit(vec![audit::insert(&line("aud_1")), audit::insert(&line("aud_2"))]).await.unwrap();
+        for sql in [
+            "UPDATE audit SET reason = 'nothing'",
+            "UPDATE audit SET actor = 'eve' WHERE id = 'aud_1'",
+            "DELETE FROM audit",
+            "DELETE FROM audit WHERE id = 'aud_2'",
+            "INSERT INTO audit (id, at, actor, act, subject) VALUES ('aud_1', 1, 'eve', 'set_plan', 'x')",
+            "INSERT INTO audit (id, at, actor, act, subject) VALUES ('aud_1', 1, 'eve', 'set_plan', 'x') \
+             ON CONFLICT (id) DO UPDATE SET actor = 'eve'",
+        ] {
+            let outcome = store.commit(vec![Stmt::new(sql, [])]).await;
+            assert!(outcome.is_err(), "{sql}");
+        }
+        for sql in ["INSERT OR REPLACE INTO audit (id, at, actor, act, subject) VALUES ('aud_1', 1, 'eve', 'set_plan', 'x')", "TRUNCATE audit"] {
+            // One of them is not SQL at all for each of the databases.
+            assert!(store.commit(vec![Stmt::new(sql, [])]).await.is_err(), "{sql}");
+        }
+        let mut kept = store.list_audit(10).await.unwrap();
+        kept.sort_by(|a, b| a.id.cmp(&b.id));
+        assert_eq!(kept, [line("aud_1"), line("aud_2")]);
+        assert_eq!(store.list_audit_of("acct_1", 1).await.unwrap().len(), 1);
+        assert_eq!(store.list_audit_of("acct_2", 10).await.unwrap(), []);
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn lines_come_back_with_a_backup_and_stay_there() {
+    for_each_place(async |from| {
+        let store = Store::new(from.open().await, from.blobs());
+        store.commit(vec![audit::insert(&line("aud_1"))]).await.unwrap();
+        let dir = from.dir.path().join("copy");
+        backup(&store.db, &store.blobs, &dir, NOW, &|_| {}).await.unwrap();
+        for_each_place(async |to| {
+            let target = Store::new(to.open().await, to.blobs());
+            target.commit(vec![audit::insert(&line("aud_old"))]).await.unwrap();
+            restore(&target.db, &target.blobs, &dir, true, NOW, &|_| {}).await.unwrap();
+            assert_eq!(target.list_audit(10).await.unwrap(), [line("aud_1")]);
+            assert!(target.commit(vec![Stmt::new("DELETE FROM audit", [])]).await.is_err());
+        })
+        .await;
+    })
+    .await;
+}
