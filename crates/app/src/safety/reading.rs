@@ -71,7 +71,7 @@ impl Reading {
             None => None,
         };
         if bundle.kind == Kind::Markdown {
-            reading.speak_of_source(bundle)?;
+            reading.speak_of_source(&texts, &bundle.entry);
         }
         Ok(reading)
     }
@@ -83,13 +83,12 @@ impl Reading {
     }
 
     /// The publisher of a Markdown page knows its source, not the page that was made of it.
-    fn speak_of_source(&mut self, bundle: &Bundle) -> Result<()> {
+    fn speak_of_source(&mut self, texts: &Texts<'_>, entry: &str) {
         if !self.phishing.is_empty() {
-            let texts = Texts::of_pages(bundle).map_err(Error::internal)?;
             let files = texts.files();
             let text = |path: &str| files.iter().find(|file| file.path == path).map_or("", |file| file.text);
             let lines: Vec<usize> = self.phishing.iter().map(line_of).collect();
-            let lines = source_lines(text(&bundle.entry), text(SOURCE), &lines);
+            let lines = source_lines(text(entry), text(SOURCE), &lines);
             for (found, line) in self.phishing.iter_mut().zip(lines) {
                 SOURCE_NAME.clone_into(&mut found.file);
                 found.line = line.map(|line| line as u64);
@@ -107,7 +106,6 @@ impl Reading {
         for found in &mut self.secrets {
             SOURCE_NAME.clone_into(&mut found.file);
         }
-        Ok(())
     }
 
     pub(crate) fn digest(&self) -> [u8; 32] {

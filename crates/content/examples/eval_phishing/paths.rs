@@ -62,7 +62,7 @@ fn print(page: &Path, verdict: &Verdict, known: bool) {
     let note = if known { " (argued)" } else { "" };
     println!("  {} {:.2}{note}", page.display(), verdict.score);
     for reason in verdict.reasons.iter().take(4) {
-        println!("      line {:>5}  {}: {}", reason.line, reason.rule, reason.why);
+        println!("      {}:{}  {}: {}", reason.file, reason.line, reason.rule, reason.why);
     }
 }
 

@@ -106,8 +106,8 @@ impl<'f> Site<'f> {
         let part = facts.parts.partition_point(|from| *from <= at);
         let script = part.checked_sub(1).and_then(|part| {
             let path = facts.loaded.get(part)?;
-            let script = self.files.iter().find(|file| file.path == path)?;
-            Some((*script, at - facts.parts[part]))
+            let script = self.by_path.get(&path.to_lowercase())?.iter().find(|file| file.path == path)?;
+            Some((**script, at - facts.parts[part]))
         });
         script.unwrap_or((*file, at))
     }

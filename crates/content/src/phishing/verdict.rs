@@ -60,7 +60,7 @@ impl<'s, 'f> Jury<'s, 'f> {
     pub(crate) fn verdict(mut self) -> Verdict {
         share_names(&mut self.pages);
         for page in &mut self.pages {
-            page.score = total(page.hits.iter().map(|(hit, _)| hit), self.rules);
+            page.score = total(&page.hits, self.rules);
         }
         self.pages.sort_by(|a, b| b.score.total_cmp(&a.score));
         let score = self.pages.first().map_or(0.0, |worst| worst.score);

@@ -3,14 +3,17 @@
 use super::rule::Rule;
 use super::rules::Rules;
 use super::score::Hit;
+use super::site::File;
 
 /// What the hits come to. Within a group most signs say the same thing twice, so only the strongest counts in full.
-pub(crate) fn total<'h>(hits: impl Iterator<Item = &'h Hit> + Clone, rules: &Rules) -> f64 {
+pub(crate) fn total(hits: &[(Hit, File<'_>)], rules: &Rules) -> f64 {
     let weight = |hit: &Hit| rules.weight(hit.rule).map_or(0.0, |weight| weight.points);
     let group = |letter: char| -> Vec<(Rule, f64)> {
         let mut found: Vec<(Rule, f64)> = Vec::new();
-        for hit in
-            hits.clone().filter(|hit| rules.weight(hit.rule).is_some_and(|weight| weight.group == letter))
+        for hit in hits
+            .iter()
+            .map(|(hit, _)| hit)
+            .filter(|hit| rules.weight(hit.rule).is_some_and(|weight| weight.group == letter))
         {
             let kind = hit.rule.kind();
             match found.iter_mut().find(|(rule, _)| *rule == kind) {

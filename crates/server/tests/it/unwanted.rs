@@ -59,7 +59,7 @@ async fn page_is_refused_in_every_disguise_and_its_neighbours_are_not() {
             assert_eq!(answer.json()["error"], "content_blocked", "{disguise}");
         }
         let same = publish(node, Form::file("b.html", SCAM)).await.refused(422, "content_blocked").json();
-        assert_eq!(same["reasons"][0]["rule"], "taken_down_before");
+        assert_eq!(same["reasons"][0]["rule"], "taken-down-before");
         assert!(text(&same, "error_description").contains("taken down from this server before"), "{same}");
         assert_eq!(text(&same, "content_hash").len(), 64);
         let deep = zip(&[("index.html", HONEST), ("notes/deep/page.html", SCAM), ("a.css", "p{}")]);
@@ -106,7 +106,7 @@ async fn every_door_refuses_it() {
         let checked = node.post("/check").form(Form::file("a.html", SCAM)).send().await.expect(200).json();
         assert_eq!(
             (&checked["accepted"], &checked["reasons"][0]["rule"]),
-            (&json!(false), &json!("taken_down_before"))
+            (&json!(false), &json!("taken-down-before"))
         );
         node.get(text(&mine, "url")).send().await.expect(200);
         // What stood elsewhere stays until somebody takes it down; but it cannot be brought back.
