@@ -12,7 +12,8 @@ fn operations(document: &Value) -> Vec<(String, String, Value)> {
             .replace("{tokenId}", "share_aaaaaaaaaaaaaaaaaaaa")
             .replace("{id}", "key_aaaaaaaaaaaaaaaaaaaa")
             .replace("{ticket}", "upl_aaaaaaaaaaaaaaaaaaaa")
-            .replace("{filename}", "a.html");
+            .replace("{filename}", "a.html")
+            .replace("{token}", "aaaaaaaa");
         assert!(!filled.contains('{'), "{path} has a parameter this test does not know");
         for (method, operation) in item.as_object().unwrap() {
             all.push((method.to_uppercase(), filled.clone(), operation.clone()));
@@ -54,6 +55,11 @@ async fn every_protected_operation_is_401_without_a_good_credential() {
         // An upload address is its own credential, and another is not looked at.
         if path.starts_with("/uploads/") {
             ask(&node, &method, &path).key(&node.key).send().await.refused(403, "invalid_upload_address");
+            continue;
+        }
+        // So is the word that shows how an appeal stands.
+        if path.starts_with("/appeals/") {
+            ask(&node, &method, &path).key(&node.key).send().await.refused(404, "not_found");
             continue;
         }
         for key in [unknown.as_str(), "stk_live_nonsense", ""] {
@@ -149,7 +155,7 @@ async fn unprotected_operations_are_publishing_and_paying_alone() {
         ["/publish", "/provision", "/unlock", "/wallet-auth"].iter().any(|path| operation.contains(path))
     });
     // Who asks beforehand what publishing would say is not asked who they are.
-    let strangers = ["POST /check", "POST /sites"];
+    let strangers = ["POST /appeals", "GET /appeals/aaaaaaaa", "POST /check", "POST /sites"];
     assert_eq!(open, [&strangers, uploads.as_slice()].concat(), "their address is the credential");
     assert!(!paid.contains(&"POST /unlock".to_owned()), "{paid:?}");
     node.post("/sites").form(Form::file("a.html", page("Open"))).send().await.expect(201);

@@ -28,6 +28,7 @@ pub(super) async fn list(
         shell: person.shell(Section::Operator, query.done()),
         open: &open,
         more: waiting.saturating_sub(i64::try_from(open.len()).unwrap_or(i64::MAX)),
+        is_recent: person.session.is_recent(state.app.now()),
     })))
 }
 

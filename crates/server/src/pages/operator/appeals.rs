@@ -15,6 +15,7 @@ pub struct Appeals<'a> {
     pub open: &'a [Appeal],
     /// How many wait beyond these.
     pub more: i64,
+    pub is_recent: bool,
 }
 
 /// What was typed into the form that decides.
