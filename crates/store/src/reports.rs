@@ -77,7 +77,11 @@ fn report(row: &Row<'_>) -> Result<Report, DbError> {
 impl Store {
     /// Pages with open reports, the one that waits longest first: no number of reports about others hides a page. They
     /// begin behind the one whose first report came at that time.
-    pub async fn list_waiting(&self, after: Option<(i64, &str)>, limit: i64) -> Result<Vec<Waiting>, DbError> {
+    pub async fn list_waiting(
+        &self,
+        after: Option<(i64, &str)>,
+        limit: i64,
+    ) -> Result<Vec<Waiting>, DbError> {
         let sql = "SELECT site_id, COUNT(*), MIN(created_at), MAX(created_at) FROM reports WHERE closed_at IS NULL \
                    GROUP BY site_id HAVING (MIN(created_at), site_id) > ($1, $2) \
                    ORDER BY MIN(created_at), site_id LIMIT $3";

@@ -183,7 +183,10 @@ async fn command_line_takes_down_and_lists_what_was_done() {
         .env("DROPLEAF_BASE_URL", &node.base_url());
     assert_eq!(dropleaf.prints(&["audit"]), "No operator has done anything yet.\n");
     let said = dropleaf.prints(&["takedown", text(&site, "url"), "--reason", "mal\u{1b}ware\u{202e}"]);
-    assert_eq!(said, format!("{} is taken down: {}\n", text(&site, "id"), text(&site, "url")));
+    let (first, then) = said.split_once('\n').unwrap();
+    assert_eq!(first, format!("{} is taken down: {}", text(&site, "id"), text(&site, "url")));
+    assert!(then.starts_with("Its content is sealed as evidence until 20"), "{then}");
+    assert!(then.ends_with("Z, and refused when it comes back.\n"), "{then}");
     node.clock.advance(2);
     node.get(text(&site, "url")).header("accept", "application/json").send().await.refused(410, "taken_down");
     let again = dropleaf.prints(&["takedown", text(&site, "id"), "--reason", "twice"]);

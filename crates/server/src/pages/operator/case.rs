@@ -1,7 +1,7 @@
 //! One page before an operator.
 
-use super::look::Seen;
 use super::audit::about;
+use super::look::Seen;
 use super::{at, sheet};
 use crate::pages::dashboard::{Section, Shell};
 use crate::pages::{Html, Size};
