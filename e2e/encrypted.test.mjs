@@ -124,10 +124,10 @@ describe('by hand', () => {
   });
 
   test('without an account it sends nothing of what is typed, and says who looked at it: nobody', async () => {
-    let calls = 0;
+    // Chromium may open a connection for a form before it asks the policy; what counts is that nothing is said on it.
+    let said = '';
     const outside = net.createServer((socket) => {
-      calls += 1;
-      socket.destroy();
+      socket.unref().on('error', () => {}).on('data', (bytes) => (said += bytes));
     });
     await new Promise((resolve) => outside.listen(0, '127.0.0.1', resolve));
     outside.unref();
@@ -145,7 +145,7 @@ describe('by hand', () => {
     await page.getByRole('button', { name: 'Send' }).click({ noWaitAfter: true });
     await page.waitForFunction(() => document.body.dataset.tried === 'yes');
     await sleep(500);
-    assert.equal(calls, 0, 'nothing left');
+    assert.equal(said, '', 'nothing left');
     assert.ok(page.url().endsWith(FRAGMENT), 'it is still there');
     assert.ok(await page.locator('[popover]').count(), 'the notice is over it');
     outside.close();
