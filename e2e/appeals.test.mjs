@@ -57,6 +57,8 @@ test('a refused page is looked at, allowed with a word, and published', async ()
   page.once('dialog', (dialog) => dialog.accept());
   await page.getByRole('button', { name: 'Allow this content' }).click();
   await page.getByText('Nobody is waiting').waitFor();
+  await page.getByRole('region', { name: 'Decided lately' }).getByText('A drill: fine.').waitFor();
+  await page.screenshot({ path: path.join(OUTPUT, 'appeals-decided.png'), fullPage: true });
   const status = await request(server, { path: new URL(appeal.status_url).pathname });
   assert.equal(status.json().answer, 'A drill: fine.');
   assert.equal((await send('/sites', {}, key)).status, 201);

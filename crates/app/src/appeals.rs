@@ -129,6 +129,11 @@ impl App {
         Ok(self.store.list_appeals(limit).await?)
     }
 
+    /// Those that were decided last.
+    pub async fn list_decided_appeals(&self, limit: i64) -> Result<Vec<Appeal>> {
+        Ok(self.store.list_decided_appeals(limit).await?)
+    }
+
     pub async fn count_open_appeals(&self) -> Result<i64> {
         Ok(self.store.count_open_appeals().await?)
     }

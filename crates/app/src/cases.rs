@@ -4,11 +4,12 @@ use crate::app::App;
 use crate::look::Look;
 use dropleaf_core::account::Account;
 use dropleaf_core::audit::Entry;
-use dropleaf_core::report::Report;
+use dropleaf_core::report::{Reason, Report};
 use dropleaf_core::site::{Site, Visibility};
 use dropleaf_core::{Error, Result};
 use dropleaf_store::evidence::Evidence;
 use dropleaf_store::site_versions::SiteVersion;
+use dropleaf_store::unwanted::Unwanted;
 
 /// As many of each as help to decide.
 const REPORTS_MOST: i64 = 100;
@@ -22,8 +23,12 @@ pub struct CaseFile {
     pub url: String,
     /// Its owner; nobody when it was published without an account.
     pub account: Option<Account>,
-    /// The newest first, whatever became of them.
+    /// Those that wait, then the others, the newest first; not all when there are very many.
     pub reports: Vec<Report>,
+    /// How many there are, whatever became of them.
+    pub reports_total: i64,
+    /// How often each reason is given in those that wait, the most frequent first.
+    pub open_reasons: Vec<(Reason, i64)>,
     /// What operators did about the page and its account, the newest first.
     pub lines: Vec<Entry>,
     /// The newest first; empty when they are erased.
@@ -36,11 +41,18 @@ pub struct CaseFile {
     pub alike: Vec<Site>,
     /// What is kept of it after it was taken down.
     pub evidence: Option<Evidence>,
+    /// Its content is refused when it comes back.
+    pub unwanted: Option<Unwanted>,
 }
 
 impl CaseFile {
-    pub fn open_reports(&self) -> usize {
-        self.reports.iter().filter(|report| report.closed.is_none()).count()
+    pub fn open_reports(&self) -> i64 {
+        self.open_reasons.iter().map(|(_, count)| count).sum()
+    }
+
+    /// How many reports are not listed.
+    pub fn more_reports(&self) -> i64 {
+        self.reports_total.saturating_sub(i64::try_from(self.reports.len()).unwrap_or(i64::MAX))
     }
 }
 
@@ -65,6 +77,9 @@ impl App {
         Ok(CaseFile {
             url: self.canonical_url(&site),
             reports: self.store.list_reports_of(&site.id, REPORTS_MOST).await?,
+            reports_total: self.store.count_reports_of(&site.id).await?,
+            open_reasons: self.store.count_open_reasons(&site.id).await?,
+            unwanted: self.store.find_unwanted(&site.id).await?,
             versions: self.store.list_versions(&site.id).await?,
             evidence: self.store.find_evidence(&site.id).await?,
             site,

@@ -75,7 +75,7 @@ pub use pay::{
     PayError, PayRefused, PayRequest, PaymentSettings, Prices, Reply, Resolution, Sandbox, SolanaWay, Trace,
     Unlocked,
 };
-pub use reports::{Case, ReportedPage};
+pub use reports::{Case, Dismissed, ReportedPage};
 pub use safety::{Checked, Checker, CheckerSettings, DryRun, RuleBook, SafetySettings};
 pub use sessions::NewSession;
 pub use settings::{Rates, Retention, Settings};

@@ -2,10 +2,11 @@
 
 use crate::app::App;
 use dropleaf_core::audit::Act;
-use dropleaf_core::report::{Outcome, PER_NETWORK, Report, Said};
+use dropleaf_core::report::{Outcome, PER_NETWORK, Reason, Report, Said};
 use dropleaf_core::site::Site;
-use dropleaf_core::takedown::REASON_CHARACTERS;
+use dropleaf_core::takedown::{self, REASON_CHARACTERS};
 use dropleaf_core::{Error, Result, plain_text};
+use dropleaf_store::reports::Waiting;
 use dropleaf_store::{DbError, counters, reports};
 use std::net::IpAddr;
 
@@ -25,13 +26,31 @@ pub struct Case {
     pub url: String,
     /// The owner's address.
     pub owner: Option<String>,
-    /// Open ones, the newest first.
+    /// How many wait, and since when.
+    pub waiting: Waiting,
+    /// How often each reason is given, the most frequent first.
+    pub reasons: Vec<(Reason, i64)>,
+    /// The newest of those that wait.
     pub reports: Vec<Report>,
 }
 
-/// The newest open reports that are looked at, and the pages they are gathered under.
-const OPEN_MOST: i64 = 500;
-const CASES_MOST: usize = 50;
+impl Case {
+    /// How many wait beside those that are listed.
+    pub fn more(&self) -> i64 {
+        self.waiting.count.saturating_sub(i64::try_from(self.reports.len()).unwrap_or(i64::MAX))
+    }
+}
+
+/// Reports that were closed because the page may stay.
+#[derive(Debug, Clone)]
+pub struct Dismissed {
+    pub site: Site,
+    pub url: String,
+    pub count: u64,
+}
+
+/// As many of the words as help to choose what to look at first.
+const WORDS_MOST: i64 = 5;
 
 impl App {
     pub async fn report_page(&self, site: &Site, ip: Option<IpAddr>, said: Said) -> Result<Report> {
@@ -74,42 +93,41 @@ impl App {
         }
     }
 
-    /// Open reports gathered by page, the page with the newest first.
-    pub async fn list_cases(&self) -> Result<Vec<Case>> {
-        let mut gathered: Vec<(String, Vec<Report>)> = Vec::new();
-        for report in self.store.list_open_reports(OPEN_MOST).await? {
-            match gathered.iter_mut().find(|(site_id, _)| *site_id == report.site_id) {
-                Some((_, reports)) => reports.push(report),
-                None => gathered.push((report.site_id.clone(), vec![report])),
-            }
-        }
+    /// Pages with open reports, the one that waits longest first; behind the one whose first report came at that time.
+    pub async fn list_cases(&self, after: Option<(i64, &str)>, limit: i64) -> Result<Vec<Case>> {
         let mut cases = Vec::new();
-        for (site_id, reports) in gathered.into_iter().take(CASES_MOST) {
-            let Some(mut site) = self.store.find_site(&site_id).await? else { continue };
+        for waiting in self.store.list_waiting(after, limit).await? {
+            let Some(mut site) = self.store.find_site(&waiting.site_id).await? else { continue };
             site.state = site.state_at(self.now());
             self.add_pending_views(&mut site);
             let owner = match &site.account_id {
                 Some(id) => self.store.find_account(id).await?.and_then(|account| account.email),
                 None => None,
             };
-            cases.push(Case { url: self.canonical_url(&site), site, owner, reports });
+            let reasons = self.store.count_open_reasons(&site.id).await?;
+            let reports = self.store.list_open_reports_of(&site.id, WORDS_MOST).await?;
+            cases.push(Case { url: self.canonical_url(&site), site, owner, waiting, reasons, reports });
         }
         Ok(cases)
     }
 
-    /// Closes the open reports about a page that may stay; why may be left open.
-    pub async fn dismiss_reports(&self, actor: &str, site_id: &str, reason: &str) -> Result<()> {
+    /// Closes the open reports about a page that may stay, named by its id, slug, token or address; why may be left open.
+    pub async fn dismiss_reports(&self, actor: &str, name: &str, reason: &str) -> Result<Dismissed> {
         let now = self.now();
         let reason = plain_text::optional("reason", Some(reason.to_owned()), REASON_CHARACTERS)?;
+        let unknown = || Error::not_found("page");
+        let named = takedown::page_named(name, &self.hosts).ok_or_else(unknown)?;
+        let site = self.find_meant(&named).await?.ok_or_else(unknown)?;
         let stmts = vec![
-            reports::close_first(site_id, Outcome::Dismissed, now),
-            reports::close(site_id, Outcome::Dismissed, now),
-            self.audited(actor, Act::DismissReports, site_id, reason),
+            reports::close_first(&site.id, Outcome::Dismissed, now),
+            reports::close(&site.id, Outcome::Dismissed, now),
+            self.audited(actor, Act::DismissReports, &site.id, reason),
         ];
         match self.store.commit(stmts).await {
-            Ok(_) => {
-                Self::log_act(actor, Act::DismissReports, site_id);
-                Ok(())
+            Ok(closed) => {
+                Self::log_act(actor, Act::DismissReports, &site.id);
+                let count = closed.iter().take(2).map(|outcome| outcome.affected).sum();
+                Ok(Dismissed { url: self.canonical_url(&site), site, count })
             }
             Err(DbError::Guard(reports::NONE_OPEN)) => Err(Error::not_found("open report")),
             Err(error) => Err(error.into()),

@@ -6,6 +6,7 @@ ALTER TABLE accounts ADD COLUMN suspended_reason TEXT;
 -- How a report was closed: taken_down or dismissed.
 ALTER TABLE reports ADD COLUMN outcome TEXT;
 CREATE INDEX reports_closed ON reports(closed_at, created_at, id) WHERE closed_at IS NOT NULL;
+CREATE INDEX reports_waiting ON reports(site_id, created_at) WHERE closed_at IS NULL;
 
 CREATE INDEX audit_by_subject ON audit(subject, at);
 

@@ -21,6 +21,8 @@ const OPEN: &str = "SELECT id, account_id, digest, bundle_id, title, reasons, co
      created_at, decided_at FROM appeals WHERE state = 'open' ORDER BY created_at, id LIMIT $1";
 const NEWEST: &str = "SELECT id, account_id, digest, bundle_id, title, reasons, comment, contact, state, answer, \
      created_at, decided_at FROM appeals ORDER BY created_at DESC, id DESC LIMIT $1";
+const LATELY: &str = "SELECT id, account_id, digest, bundle_id, title, reasons, comment, contact, state, answer, \
+     created_at, decided_at FROM appeals WHERE state <> 'open' ORDER BY decided_at DESC, id DESC LIMIT $1";
 
 fn row(row: &Row<'_>) -> Result<Appeal, DbError> {
     let own = |at| row.opt_text(at).map(|text| text.map(str::to_owned));
@@ -79,6 +81,11 @@ impl Store {
     /// The newest, decided or not.
     pub async fn list_appeals(&self, limit: i64) -> Result<Vec<Appeal>, DbError> {
         self.db.list(NEWEST, vec![limit.into()], row).await
+    }
+
+    /// Those that were decided last.
+    pub async fn list_decided_appeals(&self, limit: i64) -> Result<Vec<Appeal>, DbError> {
+        self.db.list(LATELY, vec![limit.into()], row).await
     }
 
     pub async fn count_open_appeals(&self) -> Result<i64, DbError> {

@@ -17,6 +17,15 @@ pub struct Listed {
     pub account_id: Option<String>,
 }
 
+/// What waits about one page.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Waiting {
+    pub site_id: String,
+    pub count: i64,
+    pub first_at: i64,
+    pub last_at: i64,
+}
+
 macro_rules! select {
     ($tail:literal) => {
         concat!(
@@ -46,15 +55,17 @@ fn listed(row: &Row<'_>) -> Result<Listed, DbError> {
     })
 }
 
+fn reason(row: &Row<'_>, column: usize) -> Result<Reason, DbError> {
+    Reason::parse(row.text(column)?).ok_or_else(|| DbError::internal("a report has an unknown reason"))
+}
+
 fn report(row: &Row<'_>) -> Result<Report, DbError> {
-    let reason = row.text(2)?;
     let outcome = row.opt_text(7)?.and_then(Outcome::parse);
     Ok(Report {
         id: row.text(0)?.to_owned(),
         site_id: row.text(1)?.to_owned(),
         said: Said {
-            reason: Reason::parse(reason)
-                .ok_or_else(|| DbError::internal("a report has an unknown reason"))?,
+            reason: reason(row, 2)?,
             comment: row.opt_text(3)?.map(str::to_owned),
             contact: row.opt_text(4)?.map(str::to_owned),
         },
@@ -64,10 +75,48 @@ fn report(row: &Row<'_>) -> Result<Report, DbError> {
 }
 
 impl Store {
-    /// The newest reports that nobody has dealt with.
-    pub async fn list_open_reports(&self, limit: i64) -> Result<Vec<Report>, DbError> {
-        let sql = select!("WHERE r.closed_at IS NULL ORDER BY r.created_at DESC, r.id DESC LIMIT $1");
-        self.db.list(sql, vec![limit.into()], report).await
+    /// Pages with open reports, the one that waits longest first: no number of reports about others hides a page. They
+    /// begin behind the one whose first report came at that time.
+    pub async fn list_waiting(
+        &self,
+        after: Option<(i64, &str)>,
+        limit: i64,
+    ) -> Result<Vec<Waiting>, DbError> {
+        let sql = "SELECT site_id, COUNT(*), MIN(created_at), MAX(created_at) FROM reports WHERE closed_at IS NULL \
+                   GROUP BY site_id HAVING (MIN(created_at), site_id) > ($1, $2) \
+                   ORDER BY MIN(created_at), site_id LIMIT $3";
+        let (first_at, site_id) = after.unwrap_or((i64::MIN, ""));
+        let waiting = |row: &Row<'_>| {
+            Ok(Waiting {
+                site_id: row.text(0)?.to_owned(),
+                count: row.int(1)?,
+                first_at: row.int(2)?,
+                last_at: row.int(3)?,
+            })
+        };
+        self.db.list(sql, vec![first_at.into(), site_id.into(), limit.into()], waiting).await
+    }
+
+    /// The reasons given in the open reports about a page, the most frequent first.
+    pub async fn count_open_reasons(&self, site_id: &str) -> Result<Vec<(Reason, i64)>, DbError> {
+        let sql = "SELECT reason, COUNT(*) FROM reports WHERE site_id = $1 AND closed_at IS NULL \
+                   GROUP BY reason ORDER BY COUNT(*) DESC, reason";
+        let counted = |row: &Row<'_>| Ok((reason(row, 0)?, row.int(1)?));
+        self.db.list(sql, vec![site_id.into()], counted).await
+    }
+
+    /// The newest open reports about a page.
+    pub async fn list_open_reports_of(&self, site_id: &str, limit: i64) -> Result<Vec<Report>, DbError> {
+        let sql = select!(
+            "WHERE r.site_id = $1 AND r.closed_at IS NULL ORDER BY r.created_at DESC, r.id DESC LIMIT $2"
+        );
+        self.db.list(sql, vec![site_id.into(), limit.into()], report).await
+    }
+
+    /// How many reports there are about a page, whatever became of them.
+    pub async fn count_reports_of(&self, site_id: &str) -> Result<i64, DbError> {
+        let sql = "SELECT COUNT(*) FROM reports WHERE site_id = $1";
+        Ok(self.db.get(sql, &[site_id.into()], |row| row.int(0)).await?.unwrap_or_default())
     }
 
     /// How many reports are open; it stops counting at `most`.
@@ -77,9 +126,12 @@ impl Store {
         Ok(self.db.get(sql, &[most.into()], |row| row.int(0)).await?.unwrap_or_default())
     }
 
-    /// The newest reports about one page, whatever became of them.
+    /// Reports about one page: those that wait, then the others, the newest first.
     pub async fn list_reports_of(&self, site_id: &str, limit: i64) -> Result<Vec<Report>, DbError> {
-        let sql = select!("WHERE r.site_id = $1 ORDER BY r.created_at DESC, r.id DESC LIMIT $2");
+        let sql = select!(
+            "WHERE r.site_id = $1 ORDER BY CASE WHEN r.closed_at IS NULL THEN 0 ELSE 1 END, r.created_at DESC, r.id DESC \
+             LIMIT $2"
+        );
         self.db.list(sql, vec![site_id.into(), limit.into()], report).await
     }
 

@@ -85,13 +85,13 @@ async fn act(app: &App, command: Command) -> Result<()> {
             println!("{}", app.make_sign_in_link(&account).await?);
         }
         Command::List => {
-            println!("{:<26}{:<34}{:<10}{:>6}  operator", "id", "e-mail", "plan", "pages");
+            println!("{:<26}{:<34}{:<10}{:>6}  {:<9} state", "id", "e-mail", "plan", "pages", "operator");
             for account in app.list_accounts().await? {
                 let email = account.email.as_deref().unwrap_or("-");
                 let operator = if account.is_operator { "yes" } else { "" };
-                let suspended = if account.suspended.is_some() { "suspended" } else { "" };
+                let state = if account.suspended.is_some() { "suspended" } else { "active" };
                 println!(
-                    "{:<26}{email:<34}{:<10}{:>6}  {operator}{suspended}",
+                    "{:<26}{email:<34}{:<10}{:>6}  {operator:<9} {state}",
                     account.id, account.plan, account.active_pages
                 );
             }

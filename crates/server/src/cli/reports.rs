@@ -1,10 +1,10 @@
-//! `dropleaf reports`: what viewers have reported about pages, for the operator. Works while the server runs.
+//! `dropleaf reports`: what viewers have reported about pages, for the operator, and closing them. Works while the server runs.
 
 use super::with_app;
 use crate::config::Config;
 use anyhow::Result;
-use clap::Args;
-use dropleaf_app::ReportedPage;
+use clap::{Args, Subcommand};
+use dropleaf_app::{App, COMMAND_LINE, Dismissed, ReportedPage};
 use dropleaf_core::iso;
 use dropleaf_core::report::Outcome;
 use serde_json::json;
@@ -13,7 +13,28 @@ use serde_json::json;
 const SHOWN: usize = 60;
 
 #[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
 pub(super) struct Reports {
+    #[command(subcommand)]
+    command: Option<Command>,
+    #[command(flatten)]
+    list: List,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Close the open reports about a page that may stay
+    Dismiss {
+        /// The page: its id, slug, token or address
+        page: String,
+        /// Why it may stay; kept in the audit list
+        #[arg(long, default_value = "")]
+        reason: String,
+    },
+}
+
+#[derive(Debug, Args)]
+struct List {
     /// Only those that nobody has dealt with
     #[arg(long)]
     open: bool,
@@ -27,6 +48,20 @@ pub(super) struct Reports {
 
 impl Reports {
     pub(super) async fn run(self, config: Config) -> Result<()> {
+        let Some(Command::Dismiss { page, reason }) = self.command else {
+            return self.list.run(config).await;
+        };
+        let act = async |app: &App| Ok(app.dismiss_reports(COMMAND_LINE, &page, &reason).await?);
+        let Dismissed { site, url, count } = with_app(config, act).await?;
+        let closed =
+            if count == 1 { "1 report is closed".to_owned() } else { format!("{count} reports are closed") };
+        println!("{}: {closed}; the page stays: {url}", site.id);
+        Ok(())
+    }
+}
+
+impl List {
+    async fn run(self, config: Config) -> Result<()> {
         let found = with_app(config, async |app| Ok(app.list_reports(self.open, self.limit).await?)).await?;
         if self.json {
             let reports: Vec<_> = found.iter().map(as_json).collect();

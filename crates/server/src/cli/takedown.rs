@@ -5,7 +5,7 @@ use super::with_app;
 use crate::config::Config;
 use anyhow::Result;
 use clap::Args;
-use dropleaf_app::{App, COMMAND_LINE};
+use dropleaf_app::{App, COMMAND_LINE, CaseFile};
 use dropleaf_core::audit::Entry;
 use dropleaf_core::iso;
 use serde_json::json;
@@ -34,12 +34,30 @@ pub(super) struct Audit {
 
 impl Takedown {
     pub(super) async fn run(self, config: Config) -> Result<()> {
-        let act = async |app: &App| Ok(app.take_down(COMMAND_LINE, &self.page, &self.reason).await?);
-        let down = with_app(config, act).await?;
+        let act = async |app: &App| {
+            let down = app.take_down(COMMAND_LINE, &self.page, &self.reason).await?;
+            let case = app.open_case(&down.site.id).await?;
+            Ok((down, case))
+        };
+        let (down, case) = with_app(config, act).await?;
         let when = if down.already { "was taken down before" } else { "is taken down" };
         println!("{} {when}: {}", down.site.id, down.url);
+        println!("{}", became(&case));
         Ok(())
     }
+}
+
+/// What became of the content.
+fn became(case: &CaseFile) -> String {
+    let kept = match &case.evidence {
+        Some(kept) if kept.erased_at.is_none() => {
+            format!("Its content is sealed as evidence until {}", iso::format(kept.erase_after))
+        }
+        _ if case.site.purged_at.is_some() => "Its content is erased".to_owned(),
+        _ => "Its content is sealed with the server's next sweep".to_owned(),
+    };
+    let again = if case.unwanted.is_some() { ", and refused when it comes back." } else { "." };
+    kept + again
 }
 
 impl Audit {

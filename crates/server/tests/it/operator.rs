@@ -1,7 +1,9 @@
 //! `/operator…`: for operators, and for nobody else.
 
 use crate::harness::{Node, Setup, on_each_database};
+use dropleaf_core::report::{Reason, Said};
 use serde_json::Value;
+use std::net::IpAddr;
 
 const PAGES: [&str; 5] =
     ["/operator", "/operator/accounts", "/operator/appeals", "/operator/payments", "/operator/reports"];
@@ -178,7 +180,7 @@ async fn reports_are_gathered_by_page_and_settled() {
             report(node, &bad, &said).await;
         }
         let html = operator.get("/operator/reports").await.expect(200).text();
-        assert!(html.find("Bad").unwrap() < html.find("Fine").unwrap(), "the newest first");
+        assert!(html.find("Fine").unwrap() < html.find("Bad").unwrap(), "the longest waiting first");
         assert!(
             html.contains("It pretends to be somebody else × 2")
                 && html.contains("It asks &#60;i&#62;me&#60;/i&#62;")
@@ -200,7 +202,8 @@ async fn reports_are_gathered_by_page_and_settled() {
         node.get(bad["url"].as_str().unwrap()).send().await.expect(410);
 
         let dismiss = format!("/operator/reports/{}/dismiss", fine["id"].as_str().unwrap());
-        operator.submit(&dismiss, &[]).await.expect(303);
+        operator.submit(&dismiss, &[("reason", "It is honest.")]).await.expect(303);
+        assert!(operator.get("/operator").await.text().contains("It is honest."));
         operator.submit(&dismiss, &[]).await.expect(404);
         node.get(fine["url"].as_str().unwrap()).send().await.expect(200);
         assert!(operator.get("/operator/reports").await.text().contains("No open reports"));
@@ -215,6 +218,56 @@ async fn reports_are_gathered_by_page_and_settled() {
         );
     })
     .await;
+}
+
+#[tokio::test]
+async fn many_reports_about_one_page_hide_no_other() {
+    on_each_database(Setup::new, async |node| {
+        let operator = node.operator().await;
+        let (loud, quiet) = (node.publish_page("Loud").await, node.publish_page("Quiet").await);
+        let [loud, quiet] = [&loud, &quiet].map(|site| site["id"].as_str().unwrap());
+        report_often(node, quiet, Reason::Phishing, 1).await;
+        node.clock.advance(1);
+        report_often(node, loud, Reason::Other, 500).await;
+        report_often(node, loud, Reason::Malware, 10).await;
+        let html = operator.get("/operator/reports").await.expect(200).text();
+        for part in
+            ["Quiet", "Something else × 500", "It harms or tricks my device × 10", "510 reports", "505 more"]
+        {
+            assert!(html.contains(part), "{part}: {html}");
+        }
+        assert!(html.find("Quiet").unwrap() < html.find("Loud").unwrap() && html.len() < 30_000);
+
+        let first = node.app().list_cases(None, 1).await.unwrap().remove(0);
+        assert_eq!((first.site.id.as_str(), first.waiting.count), (quiet, 1));
+        let rest = node.app().list_cases(Some((first.waiting.first_at, quiet)), 9).await.unwrap();
+        assert_eq!(rest.iter().map(|case| case.site.id.as_str()).collect::<Vec<_>>(), [loud]);
+        let next = format!("/operator/reports?after={}&after_id={quiet}", first.waiting.first_at);
+        let html = operator.get(&next).await.expect(200).text();
+        assert!(html.contains("Back to the longest waiting") && !html.contains("Quiet"));
+
+        let case = format!("/operator/pages/{loud}");
+        let html = operator.get(&case).await.expect(200).text();
+        assert!(
+            html.contains("Dismiss the 510 reports") && html.contains("410 more are not listed"),
+            "{html}"
+        );
+        operator.submit(&format!("{case}/dismiss"), &[]).await.expect(303);
+        assert_eq!(node.count("SELECT COUNT(*) FROM reports WHERE closed_at IS NULL").await, 1);
+        let html = operator.get("/operator/reports").await.expect(200).text();
+        assert!(html.contains("Quiet") && html.contains("1 report<"), "{html}");
+    })
+    .await;
+}
+
+/// Each from a network of its own.
+async fn report_often(node: &Node, site_id: &str, reason: Reason, times: u16) {
+    let site = node.app().open_case(site_id).await.unwrap().site;
+    for n in 0..times {
+        let ip = IpAddr::from([10, reason as u8, n.to_be_bytes()[0], n.to_be_bytes()[1]]);
+        let said = Said { reason, comment: Some(format!("Number {n}")), contact: None };
+        node.app().report_page(&site, Some(ip), said).await.unwrap();
+    }
 }
 
 #[tokio::test]

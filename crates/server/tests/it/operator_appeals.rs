@@ -27,7 +27,7 @@ async fn operator_looks_and_decides_with_words() {
         let shown = operator.get(&path).await.expect(200);
         let html = shown.text();
         assert!(html.contains("sandbox title=") && !html.contains("<script>alert"), "{html}");
-        assert!(html.contains("brand-in-title") && html.contains("What the check says today"));
+        assert!(html.contains("brand-in-title") && html.contains("What the phishing rules say today"));
         let policy = shown.header("content-security-policy");
         assert!(policy.starts_with("frame-src ") && policy.contains("/look/"), "{policy}");
         let (_, frame) = html.split_once("<iframe class=\"frame\" src=\"").unwrap();
@@ -55,6 +55,10 @@ async fn operator_looks_and_decides_with_words() {
 
         let other = format!("/operator/appeals/{}/uphold", second["id"].as_str().unwrap());
         operator.submit(&other, &[("answer", "It is theirs.")]).await.expect(303);
+        let list = operator.get("/operator/appeals").await.expect(200).text();
+        let (_, decided) = list.split_once("Decided lately").unwrap();
+        assert!(decided.contains("A drill. Fine.") && decided.contains("It is theirs."), "{decided}");
+        assert!(decided.contains(&format!("href=\"{path}\"")) && decided.contains(">upheld<"));
         let status = node.get(second["status_url"].as_str().unwrap()).send().await.expect(200).json();
         assert_eq!(
             (status["status"].as_str(), status["answer"].as_str()),

@@ -80,6 +80,19 @@ async fn page_is_taken_down_with_its_account_and_the_case_tells_it() {
         );
         assert!(archive.header("content-disposition").starts_with("attachment; filename=\"evidence-site_"));
         assert!(operator.get(&case(&bad)).await.text().contains("opened the evidence of this page"));
+        for (act, done, part) in [
+            ("erase", "evidence-erased", "erased the evidence of this page"),
+            ("forget", "forgotten", "The content may be published again"),
+        ] {
+            let path = format!("{}/{act}", case(&bad));
+            operator.submit(&path, &[("reason", " ")]).await.expect(400);
+            let sent = operator.submit(&path, &[("reason", "a mistake")]).await.expect(303);
+            assert!(sent.header("location").ends_with(done));
+            let html = operator.get(sent.header("location")).await.text();
+            assert!(html.contains(part) && !html.contains(&format!("{}/{act}", id(&bad))), "{act}: {html}");
+            operator.submit(&path, &[("reason", "again")]).await.expect(404);
+        }
+        node.publish_as(&node.key, Form::file("c.html", page("Bad"))).await;
         let lift = format!("{}/lift", case(&bad));
         operator.submit(&lift, &[("reason", "")]).await.expect(400);
         operator.submit(&lift, &[("reason", "they wrote")]).await.expect(303);
@@ -89,7 +102,7 @@ async fn page_is_taken_down_with_its_account_and_the_case_tells_it() {
         node.get(other["url"].as_str().unwrap()).send().await.expect(403);
         let acts: Vec<_> =
             node.app().list_audit(9).await.unwrap().into_iter().map(|line| line.act.as_str()).collect();
-        assert_eq!(acts.len(), 5, "{acts:?}");
+        assert_eq!(acts.len(), 7, "{acts:?}");
     })
     .await;
 }
@@ -123,14 +136,14 @@ async fn case_is_for_operators_who_proved_who_they_are() {
     eve.get(&case(&site)).await.expect(404);
     eve.get("/operator/audit").await.expect(404);
     node.get(&case(&site)).browser().send().await.expect(303);
-    for act in ["takedown", "dismiss", "suspend", "lift", "evidence"] {
+    for act in ["takedown", "dismiss", "suspend", "lift", "evidence", "erase", "forget"] {
         let path = format!("{}/{act}", case(&site));
         eve.submit(&path, &[("reason", "x")]).await.expect(404);
         operator.cannot_be_imitated(&path, &[("reason", "x")]).await;
     }
     node.clock.advance(3600);
     let back = case(&site).replace('/', "%2F");
-    for act in ["takedown", "dismiss", "suspend", "lift", "evidence"] {
+    for act in ["takedown", "dismiss", "suspend", "lift", "evidence", "erase", "forget"] {
         let sent = operator.submit(&format!("{}/{act}", case(&site)), &[("reason", "x")]).await.expect(303);
         assert_eq!(sent.header("location"), format!("/login?again=1&next={back}"));
     }
@@ -189,6 +202,14 @@ async fn command_line_tells_open_reports_from_settled_ones() {
     assert!(closed["outcome"] == "taken_down" && closed["closed_at"].is_i64());
     let table = dropleaf.prints(&["reports"]);
     assert!(table.contains("taken down") && table.contains(" open "), "{table}");
-    node.app().dismiss_reports("command line", id(&fine), "").await.unwrap();
+    let said =
+        dropleaf.prints(&["reports", "dismiss", fine["url"].as_str().unwrap(), "--reason", "It is fine."]);
+    assert_eq!(
+        said,
+        format!("{}: 1 report is closed; the page stays: {}\n", id(&fine), fine["url"].as_str().unwrap())
+    );
+    assert!(dropleaf.prints(&["audit"]).contains("It is fine."));
+    assert!(dropleaf.complains(&["reports", "dismiss", id(&fine)]).contains("no such open report"));
+    assert!(dropleaf.complains(&["reports", "dismiss", "nowhere-at-all"]).contains("no such page"));
     assert_eq!(dropleaf.prints(&["reports", "--open"]), "No report waits.\n");
 }

@@ -16,6 +16,8 @@ use http::StatusCode;
 
 /// As many as are shown; the rest move up.
 const SHOWN: i64 = 100;
+/// Decided ones, for a glance back.
+const DECIDED: i64 = 20;
 
 pub(super) async fn list(
     State(state): State<ApiState>,
@@ -27,6 +29,7 @@ pub(super) async fn list(
     Ok(page(appeals(&Appeals {
         shell: person.shell(Section::Operator, query.done()),
         open: &open,
+        decided: &state.app.list_decided_appeals(DECIDED).await?,
         more: waiting.saturating_sub(i64::try_from(open.len()).unwrap_or(i64::MAX)),
         is_recent: person.session.is_recent(state.app.now()),
     })))

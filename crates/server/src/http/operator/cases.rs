@@ -60,7 +60,7 @@ pub(super) async fn dismiss(
     form: OperatorForm,
 ) -> Result<Response, WebError> {
     let outcome = state.app.dismiss_reports(actor(&form.person), &id, form.fields.text("reason")).await;
-    settle(&state, &form, &id, "dismiss", outcome.map(|()| Done::Dismissed)).await
+    settle(&state, &form, &id, "dismiss", outcome.map(|_| Done::Dismissed)).await
 }
 
 pub(super) async fn suspend(
@@ -99,6 +99,25 @@ pub(super) async fn open_evidence(
         (header::CONTENT_DISPOSITION, HeaderValue::from_str(&name).map_err(Error::internal)?),
     ];
     Ok((headers, Body::from_stream(opened.stream)).into_response())
+}
+
+pub(super) async fn erase_evidence(
+    State(state): State<ApiState>,
+    Path(id): Path<String>,
+    form: OperatorForm,
+) -> Result<Response, WebError> {
+    let outcome = state.app.erase_evidence(actor(&form.person), &id, form.fields.text("reason")).await;
+    settle(&state, &form, &id, "erase", outcome.map(|_| Done::EvidenceErased)).await
+}
+
+/// Its content may be published again.
+pub(super) async fn forget(
+    State(state): State<ApiState>,
+    Path(id): Path<String>,
+    form: OperatorForm,
+) -> Result<Response, WebError> {
+    let outcome = state.app.forget_unwanted(actor(&form.person), &id, form.fields.text("reason")).await;
+    settle(&state, &form, &id, "forget", outcome.map(|()| Done::Forgotten)).await
 }
 
 async fn owner(state: &ApiState, id: &str) -> Result<String, Error> {

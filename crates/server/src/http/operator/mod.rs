@@ -33,6 +33,8 @@ pub(super) fn routes() -> Router<ApiState> {
         .route("/operator/pages/{id}/dismiss", post(cases::dismiss))
         .route("/operator/pages/{id}/suspend", post(cases::suspend))
         .route("/operator/pages/{id}/evidence", post(cases::open_evidence))
+        .route("/operator/pages/{id}/erase", post(cases::erase_evidence))
+        .route("/operator/pages/{id}/forget", post(cases::forget))
         .route("/operator/pages/{id}/lift", post(cases::lift))
         .route("/operator/payments", get(payments::list))
         .route("/operator/payments/{id}", get(payments::show))

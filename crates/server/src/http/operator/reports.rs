@@ -11,6 +11,8 @@ use axum::extract::{Path, State};
 use axum::response::Response;
 use dropleaf_core::Code;
 
+/// Pages that are shown at once.
+const CASES: i64 = 50;
 /// Reports that were dealt with, for a glance back.
 const CLOSED: i64 = 20;
 
@@ -19,7 +21,9 @@ pub(super) async fn list(
     Operator(person): Operator,
     query: Query,
 ) -> Result<Response, WebError> {
-    Ok(page(shown(&state, &person, query.done(), None).await?))
+    let first_at = query.text("after").parse().ok();
+    let after = first_at.map(|first_at| (first_at, query.text("after_id")));
+    Ok(page(shown(&state, &person, after, query.done(), None).await?))
 }
 
 pub(super) async fn take_down(
@@ -32,7 +36,7 @@ pub(super) async fn take_down(
         Ok(_) => Ok(back(Done::TakenDown)),
         Err(refused) if refused.code == Code::InvalidField => {
             let again = Refused { site_id: &id, reason };
-            let html = shown(&state, &form.person, None, Some(again)).await?;
+            let html = shown(&state, &form.person, None, None, Some(again)).await?;
             Ok(door(error::status(refused.code), html, None))
         }
         Err(error) => Err(error.into()),
@@ -55,17 +59,23 @@ fn back(done: Done) -> Response {
 async fn shown(
     state: &ApiState,
     person: &Person,
+    after: Option<(i64, &str)>,
     done: Option<Done>,
     refused: Option<Refused<'_>>,
 ) -> Result<Html, WebError> {
-    let cases = state.app.list_cases().await?;
-    let waiting = state.app.count_reports().await?;
-    let shown: usize = cases.iter().map(|case| case.reports.len()).sum();
+    let mut cases = state.app.list_cases(after, CASES + 1).await?;
+    let most = usize::try_from(CASES).unwrap_or_default();
+    let next = (cases.len() > most).then(|| {
+        cases.truncate(most);
+        let last = &cases.last()?.waiting;
+        Some(format!("/operator/reports?after={}&after_id={}", last.first_at, last.site_id))
+    });
     Ok(reports(&Reports {
         shell: person.shell(Section::Operator, done),
         cases: &cases,
         closed: &state.app.list_closed_reports(CLOSED).await?,
-        is_cut: waiting.or_more || i64::try_from(shown).is_ok_and(|shown| shown < waiting.count),
+        is_first: after.is_none(),
+        next: next.flatten().as_deref(),
         refused,
         is_recent: person.session.is_recent(state.app.now()),
     }))

@@ -143,6 +143,18 @@ fn anew<'a>(scene: &'a Scene<'a>, tail: &'a str) -> Answer<'a> {
     })
 }
 
+/// Content could not be had: when the row has changed since, it is decided again, otherwise the failure stands.
+pub(super) async fn decide_anew(
+    scene: &Scene<'_>,
+    tail: &str,
+    failure: Error,
+) -> Result<Response<OutBody>, Error> {
+    if reopen(scene).await?.site.updated_at == scene.page.site.updated_at {
+        return Err(failure);
+    }
+    anew(scene, tail).await
+}
+
 async fn may_look_again(scene: &Scene<'_>) -> Result<bool, Error> {
     match Cookie::View.read(scene) {
         Some(secret) => scene.door.app.may_look_again(&scene.page.site.id, secret).await,

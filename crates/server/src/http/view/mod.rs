@@ -153,7 +153,11 @@ async fn try_answer(
     if let Some(detour) = scene.detour(tail).await? {
         return Ok(detour);
     }
-    show(&scene, tail).await
+    match show(&scene, tail).await {
+        // Another process may have erased the content under a row that is still believed.
+        Err(error) if error.code == Code::Internal => Box::pin(burn::decide_anew(&scene, tail, error)).await,
+        answer => answer,
+    }
 }
 
 /// The file a path names, as it is shown to somebody who may see it.

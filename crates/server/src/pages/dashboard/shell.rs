@@ -110,6 +110,8 @@ done! {
     PasskeyRemoved = "passkey-removed": "The passkey no longer works here.";
     TakenDown = "taken-down": "The page is taken down.";
     TakenDownHeld = "taken-down-held": "The page is taken down, and its account is suspended.";
+    EvidenceErased = "evidence-erased": "The evidence is erased.";
+    Forgotten = "forgotten": "The content may be published again. The page itself stays down.";
     Dismissed = "dismissed": "The reports are closed. The page stays.";
     PaymentSettled = "payment-settled": "Booked: the money moved. What it buys is made by itself.";
     PaymentRefused = "payment-refused": "Booked: no money moved. What waited for it is let go.";

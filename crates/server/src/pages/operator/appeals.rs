@@ -13,6 +13,8 @@ pub struct Appeals<'a> {
     pub shell: Shell<'a>,
     /// The longest waiting first.
     pub open: &'a [Appeal],
+    /// What was decided last.
+    pub decided: &'a [Appeal],
     /// How many wait beyond these.
     pub more: i64,
     pub is_recent: bool,

@@ -1,12 +1,12 @@
 //! One page before an operator.
 
+use super::audit::about;
 use super::look::Seen;
-use super::{at, reasons, sheet};
+use super::{at, sheet};
 use crate::pages::dashboard::{Section, Shell};
 use crate::pages::{Html, Size};
 use askama::Template;
 use dropleaf_app::CaseFile;
-use dropleaf_core::report::Report;
 use dropleaf_core::site::{Site, State, Visibility};
 
 /// A form that was sent with something wrong.
@@ -55,15 +55,6 @@ impl CasePage<'_> {
     /// Whether its account could be suspended.
     fn can_suspend(&self) -> bool {
         self.file.account.as_ref().is_some_and(|account| !account.is_operator && account.suspended.is_none())
-    }
-
-    fn open(&self) -> Vec<&Report> {
-        self.file.reports.iter().filter(|report| report.closed.is_none()).collect()
-    }
-
-    fn open_reasons(&self) -> Vec<(&'static str, usize)> {
-        let open: Vec<Report> = self.open().into_iter().cloned().collect();
-        reasons(&open)
     }
 
     fn gates(&self) -> &'static str {

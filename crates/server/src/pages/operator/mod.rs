@@ -6,13 +6,13 @@ pub mod case;
 pub mod look;
 pub mod money;
 
+use self::audit::about;
 use super::assets::OPERATOR_CSS;
 use super::dashboard::{Section, Shell};
 use super::{Html, Moment, Size};
 use askama::Template;
 use dropleaf_app::{Case, ReportedPage};
 use dropleaf_core::audit::Entry;
-use dropleaf_core::report::Report;
 use dropleaf_core::site::{State, Visibility};
 
 /// A number with what it counts.
@@ -104,8 +104,10 @@ pub struct Reports<'a> {
     pub cases: &'a [Case],
     /// What was dealt with last.
     pub closed: &'a [ReportedPage],
-    /// Whether there are more than are shown.
-    pub is_cut: bool,
+    /// Whether the list begins with the page that waits longest.
+    pub is_first: bool,
+    /// Where the list goes on.
+    pub next: Option<&'a str>,
     pub refused: Option<Refused<'a>>,
     pub is_recent: bool,
 }
@@ -150,20 +152,6 @@ fn is_burning(case: &Case) -> bool {
 
 fn size(case: &Case) -> Size {
     Size(case.site.byte_size)
-}
-
-/// The reasons given, each once, the most frequent first.
-fn reasons(reports: &[Report]) -> Vec<(&'static str, usize)> {
-    let mut counted: Vec<(&'static str, usize)> = Vec::new();
-    for report in reports {
-        let word = report.said.reason.title();
-        match counted.iter_mut().find(|(found, _)| *found == word) {
-            Some((_, count)) => *count += 1,
-            None => counted.push((word, 1)),
-        }
-    }
-    counted.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
-    counted
 }
 
 // Rendering writes into a String and cannot fail.
