@@ -50,6 +50,7 @@ test('a refused page is looked at, allowed with a word, and published', async ()
     viewport: { width: 390, height: 844 }, colorScheme: 'dark', storageState: await context.storageState(),
   }));
   await phone.goto(page.url());
+  await phone.frameLocator('iframe').getByRole('heading', { name: 'Log in to PayPal' }).waitFor();
   await phone.screenshot({ path: path.join(OUTPUT, 'appeal-phone-dark.png'), fullPage: true });
   assert.ok(await phone.evaluate(() => document.documentElement.scrollWidth <= innerWidth), 'it fits a phone');
 
