@@ -23,7 +23,7 @@ pub(super) fn read(folder: &Path, limits: &Limits) -> Result<Folder, Trouble> {
     let (root, trouble) = match root_of(&found.names, limits) {
         Ok(root) => (root, None),
         Err(refusal) => {
-            let why = refusal.to_string().replace("The archive", "An archive of it");
+            let why = refusal.to_string().replace("The archive has", "An archive of it has");
             (String::new(), Some(Trouble { code: refusal.code.as_str(), why }))
         }
     };
