@@ -4,9 +4,10 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { launch, openPage, pictureFile } from './browser.mjs';
+import { request } from './http.mjs';
 import { signIn } from './people.mjs';
 import { assertReadable, examine } from './readable.mjs';
-import { startServer } from './server.mjs';
+import { command, startServer } from './server.mjs';
 
 const PHONE = { viewport: { width: 390, height: 844 }, colorScheme: 'dark', hasTouch: true, isMobile: true };
 const DESK = { viewport: { width: 1280, height: 900 } };
@@ -40,7 +41,8 @@ async function assertTold(place) {
   assert.match(said, /takes secrets from its readers/);
   assert.match(said, /collect\.invalid/);
   assert.match(said, /index\.html, line 3/);
-  assert.match(said, /\/appeals/);
+  assert.match(said, /Is the page honest\?/);
+  assert.equal(await place.getByRole('link', { name: 'Ask for a second look' }).getAttribute('href'), '/dashboard/appeal');
   assert.ok((await place.locator('ol.reasons > li').count()) >= 3);
 }
 
@@ -87,3 +89,39 @@ test('a new version that is refused says why, and the page stays as it was', asy
   assert.match(await page.innerText('h1'), /Kept/);
   await page.context().close();
 });
+
+for (const [name, view] of Object.entries({ desk: DESK, phone: PHONE })) {
+  test(`whoever is refused asks for a second look and sees what came of it (${name})`, async () => {
+    const page = await owner({ ...view, javaScriptEnabled: name === 'desk' });
+    // Something of its own: the same content is decided once.
+    const text = `${HARVEST}<p>${name}`;
+    await page.goto(at('/dashboard/upload'));
+    await page.setInputFiles('input[type=file]', [file(text)]);
+    await page.click('.zone button');
+    await page.getByRole('link', { name: 'Ask for a second look' }).click();
+    await page.getByRole('heading', { name: 'Ask for a second look' }).waitFor();
+    assert.match(await page.getByLabel('How can they reach you?').inputValue(), /@example\.org$/);
+    await page.screenshot({ path: pictureFile(`appeal-form-${name}`), fullPage: true });
+    assert.ok(name === 'phone' || await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth));
+    if (name === 'desk') assertReadable(await page.evaluate(examine), 'the form');
+    // A file that nothing speaks against needs no appeal.
+    await page.setInputFiles('input[type=file]', [file('<!doctype html><title>Fine</title><p>Fine')]);
+    await page.getByRole('button', { name: 'Send it' }).click();
+    await page.getByRole('status').getByText('would be published as it is').waitFor();
+    await page.getByLabel('What is the page for?').fill('A drill for our own staff.');
+    await page.setInputFiles('input[type=file]', [file(text)]);
+    await page.getByRole('button', { name: 'Send it' }).click();
+    await page.getByRole('heading', { name: 'Waiting for a second look' }).waitFor();
+    await page.screenshot({ path: pictureFile(`appeal-waiting-${name}`), fullPage: true });
+    const { id } = (await request(server, { path: new URL(page.url()).pathname })).json();
+    await command(server, 'appeals', name === 'desk' ? 'allow' : 'uphold', id, '--answer', 'We looked at it together.');
+    await page.reload();
+    const heading = name === 'desk' ? 'Your page is allowed' : 'Your page stays refused';
+    await page.getByRole('heading', { name: heading }).waitFor();
+    assert.match(await page.innerText('main'), /We looked at it together\./);
+    await page.screenshot({ path: pictureFile(`appeal-decided-${name}`), fullPage: true });
+    await page.getByRole('link', { name: 'Back to your pages' }).click();
+    await page.waitForURL(/\/dashboard$/);
+    await page.context().close();
+  });
+}

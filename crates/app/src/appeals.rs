@@ -178,7 +178,7 @@ impl App {
 
 /// Why content was refused, if it was by a judgement that an operator can overrule. Anything else goes back as it is.
 fn reasons(refusal: Error) -> Result<Vec<Finding>> {
-    if matches!(refusal.code, Code::PhishingBlocked | Code::ContentBlocked) {
+    if appeal::is_about(refusal.code) {
         return Ok(reasons_of(&refusal));
     }
     Err(refusal)

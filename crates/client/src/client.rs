@@ -80,7 +80,8 @@ impl Client {
         let code = text("error").ok_or_else(strange)?;
         let description = text("error_description").unwrap_or_else(|| code.clone());
         let reasons = Reason::list(&json);
-        Err(ClientError::Refused { status: status.as_u16(), code, description, retry_after, reasons })
+        let status = status.as_u16();
+        Err(ClientError::Refused { status, code, description, retry_after, reasons, body: json })
     }
 
     /// The same, with the answer as a type.

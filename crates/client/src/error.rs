@@ -20,6 +20,8 @@ pub enum ClientError {
         retry_after: Option<u64>,
         /// What was found in the content, when that is why.
         reasons: Vec<Reason>,
+        /// All that it said, for programs.
+        body: Value,
     },
     /// Whatever answered does not speak as a dropleaf server does.
     #[error("{server} answered {status}, but not as a dropleaf server does; is the address right?")]
@@ -70,6 +72,14 @@ impl ClientError {
         match self {
             Self::Refused { reasons, .. } => reasons,
             _ => &[],
+        }
+    }
+
+    /// The answer as the server gave it.
+    pub const fn body(&self) -> Option<&Value> {
+        match self {
+            Self::Refused { body, .. } => Some(body),
+            _ => None,
         }
     }
 

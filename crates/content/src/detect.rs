@@ -27,7 +27,7 @@ pub(crate) fn kind(
     })
 }
 
-fn by_name(name: &str) -> Option<Kind> {
+pub(crate) fn by_name(name: &str) -> Option<Kind> {
     let (_, extension) = name.trim_end().rsplit_once('.')?;
     match extension.to_ascii_lowercase().as_str() {
         "html" | "htm" => Some(Kind::Html),
@@ -49,7 +49,7 @@ fn by_content_type(content_type: &str) -> Option<Kind> {
     }
 }
 
-fn by_magic(head: &[u8]) -> Option<Kind> {
+pub(crate) fn by_magic(head: &[u8]) -> Option<Kind> {
     if head.starts_with(b"PK\x03\x04") {
         return Some(Kind::Zip);
     }

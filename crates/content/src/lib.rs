@@ -40,12 +40,13 @@ use std::path::Path;
 
 pub use bundle::{Body, Bundle, Encoding, File, Kind};
 pub use input::Source;
-pub use loose::{LooseText, is_page, is_read, name_to_check, read_loose};
+pub use loose::{Alone, LooseText, alone, is_page, is_read, read_loose};
 pub use markdown::{source_lines, typeset};
 pub use mime::{is_active, is_compressible, mime_of};
 pub use refusal::{Refusal, RefusalCode};
 pub use strict::{MOST_SCRIPTS, Strict};
 pub use texts::Texts;
+pub use zip::root_of;
 
 /// What a caller sent: the bytes and what was said about them.
 #[derive(Debug)]

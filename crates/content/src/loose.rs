@@ -1,5 +1,7 @@
 //! A text that is read and not packed: for whoever only wants to know what the checks say of it.
 
+use crate::bundle::Kind;
+use crate::detect::{by_magic, by_name};
 use crate::file_text::decoded;
 use crate::mime::{BINARY, HTML, is_text, mime_of};
 use crate::refusal::Refusal;
@@ -24,13 +26,26 @@ pub fn is_read(path: &str) -> bool {
     is_text(mime_of(path))
 }
 
-/// The name by which the checks know what a file is: its own, unless it only shows inside that it is a page.
-pub fn name_to_check<'a>(name: &'a str, bytes: &[u8]) -> &'a str {
-    let text = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes).trim_ascii_start();
-    if mime_of(name) == BINARY && (text.starts_with(b"<") || has_mark_of_utf16(bytes)) {
-        return "index.html";
+/// What publishing makes of a file that is sent on its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Alone {
+    /// Something that is unpacked or set first: an archive, Markdown, a PDF.
+    Packed,
+    Page,
+    /// Refused as being no page; it may look like one to somebody, or be a part of one.
+    NotAPage {
+        looks_like_one: bool,
+    },
+}
+
+/// Tells by the name, then by the first bytes, as publishing does.
+pub fn alone(name: &str, head: &[u8]) -> Alone {
+    match by_name(name).or_else(|| by_magic(head)) {
+        Some(Kind::Html) => Alone::Page,
+        Some(_) => Alone::Packed,
+        // Publishing asks for a name in this case, and then it is a page.
+        None => Alone::NotAPage { looks_like_one: mime_of(name) == BINARY && has_mark_of_utf16(head) },
     }
-    name
 }
 
 fn has_mark_of_utf16(bytes: &[u8]) -> bool {
@@ -57,11 +72,22 @@ mod tests {
     }
 
     #[test]
-    fn a_page_without_a_name_of_one_is_a_page() {
-        assert_eq!(name_to_check("page", b"\xef\xbb\xbf <!doctype html>"), "index.html");
-        assert_eq!(name_to_check("page.php", b"<html>"), "index.html");
-        assert_eq!(name_to_check("drawing.svg", b"<svg>"), "drawing.svg");
-        assert_eq!(name_to_check("photo", b"\x89PNG"), "photo");
+    fn a_file_on_its_own_is_what_publishing_takes_it_for() {
+        for (name, head, said) in [
+            ("page", "\u{feff} <!doctype html>", Alone::Page),
+            ("page.php", "<html>", Alone::Page),
+            ("page.txt", "\n<html>", Alone::Page),
+            ("drawing.svg", "<svg>", Alone::Page),
+            ("a.HTM", "text", Alone::Page),
+            ("notes.md", "<p>", Alone::Packed),
+            ("site.bin", "PK\u{3}\u{4}", Alone::Packed),
+            ("paper", "%PDF-1.7", Alone::Packed),
+            ("app.js", "let a;", Alone::NotAPage { looks_like_one: false }),
+        ] {
+            assert_eq!(alone(name, head.as_bytes()), said, "{name}");
+        }
+        assert_eq!(alone("wide", b"\xff\xfe<\0"), Alone::NotAPage { looks_like_one: true });
+        assert_eq!(alone("photo", b"\x89PNG"), Alone::NotAPage { looks_like_one: false });
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use crate::feedback::words;
 use crate::finding::Finding;
-use crate::{Error, Result, plain_text};
+use crate::{Code, Error, Result, plain_text};
 
 pub const COMMENT_CHARACTERS: usize = 2000;
 pub const CONTACT_CHARACTERS: usize = 254;
@@ -46,6 +46,11 @@ pub fn checked(comment: Option<String>, contact: Option<String>) -> Result<Plea>
         comment: plain_text::optional("comment", comment, COMMENT_CHARACTERS)?,
         contact: plain_text::optional("contact", contact, CONTACT_CHARACTERS)?,
     })
+}
+
+/// Whether this refusal is a judgement that an operator can overrule.
+pub const fn is_about(code: Code) -> bool {
+    matches!(code, Code::PhishingBlocked | Code::ContentBlocked)
 }
 
 /// How an operator decides.

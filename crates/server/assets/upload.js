@@ -145,7 +145,12 @@ function prepare(form) {
       reasons.append(reason);
     }
     row.more.append(reasons);
-    if (answer.appeal) row.more.append(make('p', answer.appeal));
+    if (!answer.appeal) return;
+    const appeal = make('p', `${answer.appeal} `, 'appeal');
+    const way = make('a', 'Ask for a second look');
+    way.href = answer.appeal_page;
+    appeal.append(way);
+    row.more.append(appeal);
   }
 
   function end(row, said, good) {

@@ -21,7 +21,8 @@ impl App {
         let Some(brand) = safety.rules.rules().brand_in_name(slug) else { return Ok(()) };
         let reason = Finding {
             rule: "brand-in-address".to_owned(),
-            file: String::new(),
+            // The one file of a page that is encrypted.
+            file: "payload.e2e".to_owned(),
             line: None,
             why: format!(
                 "The address `{slug}` bears the name of {brand}, and nobody can check what an encrypted page shows."

@@ -30,7 +30,10 @@ impl App {
                 warnings.extend(more);
                 (None, Vec::new())
             }
-            Err(error) if is_about_content(error.code) => (Some(error.code), reasons_of(&error)),
+            Err(error) if is_about_content(error.code) => {
+                warnings.extend(reading.warnings_beside(&error));
+                (Some(error.code), reasons_of(&error))
+            }
             Err(error) => return Err(error),
         };
         Ok(DryRun { checked: Checked { reasons, warnings }, code, content_hash })

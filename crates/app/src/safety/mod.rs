@@ -25,6 +25,7 @@ pub(crate) use unwanted::UnwantedIndex;
 
 use crate::app::App;
 use dropleaf_content::secrets;
+use dropleaf_core::appeal;
 use dropleaf_core::error::Fact;
 use dropleaf_core::finding::Finding;
 use dropleaf_core::safety::PiiCheck;
@@ -33,6 +34,19 @@ use dropleaf_core::{Code, Error, Result};
 impl App {
     /// Refuses what may not be published, and says what its publisher should know about the rest.
     pub(crate) async fn judge(&self, reading: &Reading) -> Result<Vec<String>> {
+        self.verdict_on(reading).await.map_err(|refusal| self.with_appeal(refusal))
+    }
+
+    /// Says where an honest publisher can turn to.
+    fn with_appeal(&self, refusal: Error) -> Error {
+        if !appeal::is_about(refusal.code) {
+            return refusal;
+        }
+        let url = format!("{}/appeals", self.hosts.base.url());
+        refusal.with_fact("appeal_url", Fact::Text(url))
+    }
+
+    async fn verdict_on(&self, reading: &Reading) -> Result<Vec<String>> {
         self.refuse_unwanted(reading)?;
         if !reading.phishing.is_empty() && !self.is_allowed(reading).await? {
             return Err(phishing(reading));

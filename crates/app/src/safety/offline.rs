@@ -7,7 +7,7 @@ use dropleaf_content::{self as content, phishing, secrets};
 use dropleaf_core::error::Fact;
 use dropleaf_core::finding::Finding;
 use dropleaf_core::safety::PiiCheck;
-use dropleaf_core::{Error, Result};
+use dropleaf_core::{Code, Error, Result};
 use std::path::Path;
 
 /// What the checks say.
@@ -25,8 +25,9 @@ impl Checked {
 }
 
 impl SafetySettings {
-    /// Reads files as they are, each with its path and its text: a page, a script, the contents of a folder.
-    pub fn check_texts(&self, files: &[(String, String)]) -> Checked {
+    /// Reads files as they are, each with its path and its text: a page, a script, the contents of a folder. `named` says
+    /// how the caller knows a path.
+    pub fn check_texts(&self, files: &[(String, String)], named: impl Fn(&str) -> String) -> Checked {
         let mut reading = Reading { pii: self.pii_check, ..Reading::default() };
         if self.phishing_check {
             let texts: Vec<_> = files.iter().map(|(path, text)| phishing::File { path, text }).collect();
@@ -35,7 +36,7 @@ impl SafetySettings {
         if self.pii_check != PiiCheck::Off {
             reading.secrets = files.iter().flat_map(|(path, text)| secrets::find(path, text)).collect();
         }
-        reading.verdict()
+        reading.verdict(named)
     }
 
     /// Reads a file that is packed before it is read: an archive, Markdown, a PDF. Refuses what could not be published.
@@ -45,6 +46,7 @@ impl SafetySettings {
         file: std::fs::File,
         limits: &content::Limits,
         spool: &Path,
+        named: impl Fn(content::Kind, &str) -> String,
     ) -> Result<Checked> {
         let upload = content::Upload {
             filename: Some(name),
@@ -53,7 +55,7 @@ impl SafetySettings {
             source: content::Source::File(file),
         };
         let bundle = content::prepare(upload, limits, spool).map_err(|refusal| refused(&refusal))?;
-        let mut checked = Reading::of(&bundle, self, None)?.verdict();
+        let mut checked = Reading::of(&bundle, self, None)?.verdict(|path| named(bundle.kind, path));
         checked.warnings.splice(0..0, bundle.warnings);
         Ok(checked)
     }
@@ -61,13 +63,27 @@ impl SafetySettings {
 
 impl Reading {
     /// The judgement, as far as it needs nothing but the reading.
-    fn verdict(&self) -> Checked {
+    fn verdict(mut self, named: impl Fn(&str) -> String) -> Checked {
+        for found in &mut self.phishing {
+            found.file = named(&found.file);
+        }
+        for found in &mut self.secrets {
+            found.file = named(&found.file);
+        }
         let refusal =
-            if self.phishing.is_empty() { self.about_secrets() } else { Err(super::phishing(self)) };
+            if self.phishing.is_empty() { self.about_secrets() } else { Err(super::phishing(&self)) };
         match refusal {
             Ok(warnings) => Checked { reasons: Vec::new(), warnings },
-            Err(error) => Checked { reasons: reasons_of(&error), warnings: Vec::new() },
+            Err(error) => Checked { reasons: reasons_of(&error), warnings: self.warnings_beside(&error) },
         }
+    }
+
+    /// What a publisher who was refused should know as well, to mend everything at once.
+    pub(super) fn warnings_beside(&self, refusal: &Error) -> Vec<String> {
+        if refusal.code == Code::SecretsFound || self.pii == PiiCheck::Off {
+            return Vec::new();
+        }
+        self.secrets.iter().map(super::warning).collect()
     }
 }
 

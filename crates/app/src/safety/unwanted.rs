@@ -111,7 +111,7 @@ impl App {
             file: found.file.clone().unwrap_or_else(|| "index.html".to_owned()),
             line: None,
             why: why.to_owned(),
-            fix: "It is not published here again. Write to the operator of this server if you think that is a mistake."
+            fix: "It is not published here again, unless whoever runs this server allows it after an appeal."
                 .to_owned(),
         };
         Err(refusal(Code::ContentBlocked, vec![reason], reading))

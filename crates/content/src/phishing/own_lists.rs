@@ -201,7 +201,7 @@ fn weight<'a>(section: &str, line: &'a str) -> Result<&'a str, String> {
     match (section, key) {
         ("threshold", "refuse_at") => match number() {
             Some(number) if number > 0.0 => Ok(key),
-            _ => Err(format!("`refuse_at` must be a number between 0 and {HEAVIEST}, not {value}")),
+            _ => Err(format!("`refuse_at` must be a number above 0 and up to {HEAVIEST}, not {value}")),
         },
         ("threshold", _) => Err(format!("[threshold] has no `{key}`, only `refuse_at`")),
         (_, "weight") => match number() {
@@ -292,7 +292,13 @@ mod tests {
             ("weights.toml", "[demo]\nweight = heavy", "weights.toml, line 2: `weight` must be a number"),
             ("weights.toml", "[demo]\nweight = 1e9", "line 2: `weight` must be a number"),
             ("weights.toml", "[demo]\nwieght = 1", "line 2: a rule has no `wieght`"),
-            ("weights.toml", "[threshold]\nrefuse_at = 0", "line 2: `refuse_at` must be a number"),
+            (
+                "weights.toml",
+                "[threshold]\nrefuse_at = 0",
+                "weights.toml, line 2: `refuse_at` must be a number",
+            ),
+            ("weights.toml", "[threshold]\n\nrefuse_at = -3", "line 3: `refuse_at` must be a number"),
+            ("weights.toml", "[threshold]\nrefuse_at = nan", "line 2: `refuse_at` must be a number"),
             ("weights.toml", "\n[threshold]\n", "line 2: [threshold] needs `refuse_at`"),
             ("weights.toml", "[demo]\ngroup = \"Z\"", "line 2: `group` must be a letter"),
             ("weights.toml", "[demo]\nwhy = no quotes", "line 2: `why` must be a text in quotes"),

@@ -38,6 +38,11 @@ pub(super) struct Entry {
 }
 
 impl Entry {
+    /// A file that is in no archive yet.
+    pub(super) fn named(name: String) -> Self {
+        Self { name, flags: 0, method: 0, crc: 0, packed: 0, size: 0, offset: 0 }
+    }
+
     pub(super) fn is_folder(&self) -> bool {
         self.name.ends_with('/')
     }

@@ -68,6 +68,17 @@ pub(crate) fn prepare(
     Ok(Bundle::assemble(Kind::Zip, title, INDEX.to_owned(), files, site.warnings.into_list()))
 }
 
+/// What the paths of an archive with these files would lose, or why it would be refused. Folders end with a slash.
+pub fn root_of(names: &[String], limits: &Limits) -> Result<String, Refusal> {
+    let entries: Vec<Entry> = names
+        .iter()
+        .map(|name| Ok(Entry::named(names::check(name.clone().into_bytes(), limits)?)))
+        .collect::<Result<_, Refusal>>()?;
+    names::check_all(&entries)?;
+    let kept: Vec<&Entry> = entries.iter().filter(|entry| !names::is_junk(&entry.name)).collect();
+    layout::find_root(&kept).map(str::to_owned)
+}
+
 /// What the files of the archive add up to.
 struct Site<'a> {
     paths: &'a HashSet<&'a str>,

@@ -23,6 +23,7 @@ use crate::{logging, serve, startup, tls};
 use anyhow::{Context, Result};
 use clap::{Args, Parser, Subcommand};
 use dropleaf_app::App;
+use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -41,9 +42,22 @@ impl std::fmt::Display for Unbalanced {
 
 impl std::error::Error for Unbalanced {}
 
+/// Prints an answer. Whoever reads it may have seen enough before its end.
+fn print_line(text: &str) -> Result<()> {
+    let mut out = std::io::stdout().lock();
+    match writeln!(out, "{text}").and_then(|()| out.flush()) {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
+            Err(error).context("standard output cannot be written to")
+        }
+        _ => Ok(()),
+    }
+}
+
 /// How the process ends with this error.
 pub fn exit_code(error: &anyhow::Error) -> ExitCode {
-    let found = error.is::<Unbalanced>() || error.is::<check::Refused>();
+    let found = error.is::<Unbalanced>()
+        || error.is::<check::Refused>()
+        || error.downcast_ref().is_some_and(person::is_refusal);
     if found { ExitCode::from(FOUND) } else { ExitCode::FAILURE }
 }
 

@@ -1,6 +1,7 @@
 //! The designed pages that dropleaf itself shows: notices, the front page, the API reference.
 //! Each is one HTML text with one inline style and no script; what is sent with it is decided in `http`.
 
+mod appeal;
 mod assets;
 pub mod dashboard;
 mod docs;
@@ -17,6 +18,7 @@ mod style;
 mod viewer;
 mod words;
 
+pub use appeal::appeal_status;
 pub use assets::{Asset, asset};
 pub use docs::docs;
 pub use gate::{Gate, Step, gate};

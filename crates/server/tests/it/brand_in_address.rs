@@ -15,6 +15,8 @@ async fn publish(node: &Node, form: Form) -> Answer {
 fn named(answer: Answer) {
     let said: Value = answer.refused(422, "phishing_blocked").json();
     assert_eq!(said["reasons"][0]["rule"], "brand-in-address");
+    assert_eq!(said["reasons"][0]["file"], "payload.e2e");
+    assert!(said.get("content_hash").is_none() && said.get("appeal_url").is_none(), "{said}");
     assert!(said["error_description"].as_str().unwrap().contains("PayPal"), "{said}");
 }
 

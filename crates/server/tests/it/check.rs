@@ -93,7 +93,10 @@ async fn secrets_are_warnings_unless_they_are_to_be_refused() {
     assert_eq!(blocked["reasons"][0]["line"], 2);
     let off = node.post("/check").json(&json!({"html": LEAK, "pii_check": "off"})).send().await.json();
     assert_eq!((&off["accepted"], &off["warnings"]), (&json!(true), &json!([])));
-    for said in [said, blocked] {
+    let both = check(&node, Form::file("page.html", format!("{HARVEST}\n{LEAK}"))).await;
+    assert_eq!((&both["accepted"], &both["code"]), (&json!(false), &json!("phishing_blocked")));
+    assert!(both["warnings"][0].as_str().unwrap().contains("AWS access key"), "{both}");
+    for said in [said, blocked, both] {
         assert!(!said.to_string().contains("AKIA"), "{said}");
     }
 }

@@ -109,13 +109,65 @@ fn every_kind_of_file_is_read_as_what_it_is() {
 }
 
 #[test]
+fn file_is_taken_for_what_publishing_takes_it_for() {
+    let bench = Bench::new();
+    bench.file("page.txt", format!("\n{HARVEST}")).file("page.js", HARVEST).file("drawn.svg", HARVEST);
+    bench.file("site.bin", zip(&[("index.html", &page("Fine")), ("login.html", HARVEST)]));
+    for (name, place) in [
+        ("page.txt", "page.txt"),
+        ("page.js", "page.js"),
+        ("drawn.svg", "drawn.svg"),
+        ("site.bin", "site.bin/login.html"),
+    ] {
+        let (code, said) = bench.check(&[name]);
+        assert_eq!((code, &said["reasons"][0]["file"]), (3, &json!(place)), "{name}: {said}");
+    }
+    // A part of a page is checked, and its sender is told that it is none.
+    bench.file("app.js", "let a = 1;").file("notes.txt", "Hello.").file("photo.png", "\u{89}PNG");
+    let (code, said) = bench.check(&["app.js", "notes.txt", "photo.png"]);
+    assert_eq!(code, 0, "{said}");
+    for file in said["files"].as_array().unwrap() {
+        assert!(file["warnings"].to_string().contains("cannot be published alone"), "{file}");
+    }
+}
+
+#[test]
 fn folder_is_checked_as_its_archive_would_be() {
     let bench = Bench::new();
-    bench.file("site/sub/page.html", page("Fine")).file("site/.env", "KEY=1").file("site/.DS_Store", "x");
-    let (code, said) = bench.check(&["site"]);
-    assert_eq!(code, 0);
-    let warnings = said["files"][0]["warnings"].to_string();
-    assert!(warnings.contains("hidden files") && warnings.contains("no index.html"), "{warnings}");
+    bench.file("hidden/index.html", page("Fine")).file("hidden/.env", "KEY=1").file("hidden/.DS_Store", "x");
+    bench.file("git/index.html", page("Fine")).file("git/.git/config", "x");
+    bench.file("empty/sub/page.html", page("Fine")).file("empty/other.html", page("Fine"));
+    for (name, error, said) in [
+        ("hidden", "forbidden_name", ".env"),
+        ("git", "forbidden_name", ".git/"),
+        ("empty", "missing_index", "no index.html at its top"),
+    ] {
+        let (code, answer) = bench.check(&[name]);
+        let file = &answer["files"][0];
+        assert_eq!((code, &file["accepted"], &file["error"]), (1, &json!(false), &json!(error)), "{answer}");
+        assert!(file["error_description"].as_str().unwrap().contains(said), "{answer}");
+    }
+    // System files are left out, and one folder that holds everything is no fault.
+    bench.file("good/site/index.html", page("Fine")).file("good/.DS_Store", "x");
+    bench.file("good/site/.well-known/x.txt", "x");
+    assert_eq!(bench.check(&["good"]).0, 0);
+    bench.file("good/site/in.html", HARVEST);
+    let (code, said) = bench.check(&["good"]);
+    assert_eq!((code, &said["reasons"][0]["file"]), (3, &json!("good/site/in.html")));
+    // What is refused for what is in it is refused for that.
+    bench.file("empty/other.html", HARVEST);
+    assert_eq!(bench.check(&["empty"]).0, 3);
+}
+
+#[test]
+fn reader_who_has_seen_enough_is_no_fault() {
+    let bench = Bench::new();
+    bench.file("bad.html", HARVEST);
+    let mut command = Dropleaf::in_dir(bench.path()).command(&["check", "bad.html"]);
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(3), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
 #[test]
@@ -188,6 +240,13 @@ fn secrets_are_said_as_the_settings_or_the_caller_want() {
     let (code, said) = bench.check(&["--pii-check", "block", "leak.html"]);
     assert_eq!((code, &said["reasons"][0]["line"]), (3, &json!(2)));
     assert_eq!(bench.check(&["--set", "safety.pii_check=block", "--pii-check", "off", "leak.html"]).0, 3);
+    // Places are called what the caller calls them, and a page that is refused tells of its secrets too.
+    bench.file("sub/both.html", format!("{HARVEST}\n{LEAK}")).file("sub/index.html", LEAK);
+    for (name, place) in [("sub/both.html", "sub/both.html, line "), ("sub", "sub/index.html, line 2")] {
+        let (code, said) = bench.check(&[name]);
+        let warnings = said["files"][0]["warnings"].to_string();
+        assert!(code == 3 && warnings.contains(place), "{name}: {said}");
+    }
     let (_, said) = bench.check(&["--pii-check", "off", "leak.html"]);
     assert_eq!(said["files"][0]["warnings"], json!([]));
 }

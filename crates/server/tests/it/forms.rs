@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Forms that carry a file.
-const UPLOADS: [&str; 2] = ["/dashboard/upload", "/dashboard/pages/{id}/content"];
+const UPLOADS: [&str; 3] = ["/dashboard/upload", "/dashboard/appeal", "/dashboard/pages/{id}/content"];
 /// Routers without cookies: what they serve asks for a key, or for nothing.
 const WITHOUT_COOKIES: [&str; 5] =
     ["api/mod.rs", "guides/mod.rs", "mcp/mod.rs", "metrics_page.rs", "pay/mod.rs"];

@@ -13,6 +13,7 @@ mod burn_reveal;
 mod check;
 mod check_cli;
 mod config_cli;
+mod dashboard_appeal;
 mod dashboard_claim;
 mod dashboard_feedback;
 mod dashboard_keys;

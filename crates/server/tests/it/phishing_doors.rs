@@ -20,6 +20,7 @@ fn is_refused(answer: Answer) -> Value {
     let first = reasons[0]["why"].as_str().unwrap();
     assert!(said["error_description"].as_str().unwrap().contains(first), "{said}");
     assert_eq!(said["content_hash"].as_str().unwrap().len(), 64);
+    assert!(said["appeal_url"].as_str().unwrap().ends_with("/appeals"), "{said}");
     said
 }
 
@@ -97,7 +98,7 @@ async fn tools_refuse_with_the_reasons_and_say_what_to_do() {
                 let (json, next) = said.split_once('\n').unwrap();
                 let json: Value = serde_json::from_str(json).unwrap();
                 assert_eq!(json["reasons"][0]["file"], "index.html");
-                assert!(json["reasons"][0]["fix"].is_string() && next.contains("/appeals"), "{said}");
+                assert!(json["reasons"][0]["fix"].is_string() && next.contains("appeal_url"), "{said}");
             }
             let said = client.give("check_page", json!({"html": HARVEST})).await;
             assert_eq!((&said["accepted"], &said["code"]), (&json!(false), &json!("phishing_blocked")));
@@ -122,14 +123,17 @@ async fn dashboard_shows_each_reason_and_the_way_to_an_appeal() {
         let sent = tab.bare(path).header("origin", &node.base_url()).form(form).send().await;
         let shown = sent.expect(422).text();
         assert!(shown.contains("role=\"alert\"") && shown.contains("<ol class=\"reasons\">"), "{shown}");
-        for said in ["takes secrets from its readers", "collect.invalid", "index.html, line 3", "/appeals"] {
+        for said in
+            ["takes secrets from its readers", "collect.invalid", "index.html, line 3", "/dashboard/appeal"]
+        {
             assert!(shown.contains(said), "{path}: {said} in {shown}");
         }
         // As the script sends it.
         let form = Form::file("p.html", HARVEST);
         let sent = tab.script(path).header("origin", &node.base_url()).header("x-form-token", &tab.token());
         let said = is_dashboards(sent.header("accept", "application/json").form(form).send().await);
-        assert!(said["appeal"].as_str().unwrap().contains("/appeals"));
+        assert_eq!(said["appeal_page"], "/dashboard/appeal");
+        assert!(said["appeal"].as_str().unwrap().contains("honest"));
     }
     assert_eq!(node.count("SELECT COUNT(*) FROM site_versions").await, 1);
 }
@@ -146,16 +150,56 @@ fn is_dashboards(answer: Answer) -> Value {
 #[tokio::test]
 async fn command_line_lists_the_reasons_with_their_places() {
     let node = Node::start().await;
-    let file = node.dir.path().join("login.html");
-    std::fs::write(&file, HARVEST).unwrap();
+    std::fs::write(node.dir.path().join("login page.html"), HARVEST).unwrap();
+    std::fs::write(node.dir.path().join("good.html"), page("Fine")).unwrap();
     let dropleaf = Dropleaf::in_dir(node.dir.path())
         .env("DROPLEAF_URL", &node.base_url())
         .env("DROPLEAF_API_KEY", &node.key);
-    let args = ["publish", "login.html"];
-    let said = tokio::task::spawn_blocking(move || dropleaf.complains(&args)).await.unwrap();
+    let run = move || {
+        [
+            dropleaf.run(&["publish", "login page.html"]),
+            dropleaf.run(&["publish", "--json", "login page.html"]),
+            dropleaf.run(&["publish", "--json", "good.html", "login page.html"]),
+        ]
+    };
+    let [plain, json, both] = tokio::task::spawn_blocking(run).await.unwrap();
+    assert_eq!(plain.status.code(), Some(3));
+    assert!(plain.stdout.is_empty());
+    let said = String::from_utf8(plain.stderr).unwrap();
     assert!(said.contains("index.html:3: ") && said.contains("[sent-to-other-site]"), "{said}");
-    assert!(said.contains("login.html was not published") && said.contains("/appeals"), "{said}");
-    nothing_is_stored(&node).await;
+    assert!(said.contains("login page.html was not published"), "{said}");
+    assert!(said.contains("curl -F 'file=@login page.html' -F comment=WHY http"), "{said}");
+    // Programs get what the server said.
+    assert_eq!(json.status.code(), Some(3));
+    let body: Value = serde_json::from_slice(&json.stdout).unwrap();
+    assert_eq!(body["error"], "phishing_blocked");
+    assert!(body["reasons"][0]["fix"].is_string() && body["appeal_url"].is_string(), "{body}");
+    let two: Value = serde_json::from_slice(&both.stdout).unwrap();
+    assert!(two[0]["url"].is_string() && two[1]["error"] == "phishing_blocked", "{two}");
+    assert_eq!(node.count("SELECT COUNT(*) FROM sites").await, 1);
+}
+
+#[tokio::test]
+async fn content_that_was_taken_down_can_be_appealed_against_at_every_door() {
+    let node = Node::start().await;
+    let site = node.publish_page("Scam").await;
+    node.app().take_down("ada", site["id"].as_str().unwrap(), "fraud").await.unwrap();
+    let form = || Form::file("page.html", page("Scam"));
+    let said = node.post("/sites").form(form()).send().await.refused(422, "content_blocked").json();
+    assert_eq!(said["appeal_url"], format!("{}/appeals", node.base_url()));
+    assert!(said["reasons"][0]["fix"].as_str().unwrap().contains("after an appeal"), "{said}");
+    let tool = node.mcp_modern(&node.key);
+    let said = tool.refused("publish_html", json!({"html": page("Scam")}), "content_blocked").await;
+    assert!(said.contains("`appeal_url`") && said.contains("/appeals\""), "{said}");
+    let tab = node.operator().await;
+    let sent = Form::new().field("form_token", &tab.token()).and_file("p.html", page("Scam"));
+    let shown = tab.bare("/dashboard/upload").header("origin", &node.base_url()).form(sent).send().await;
+    let shown = shown.expect(422).text();
+    assert!(shown.contains("taken down from this server") && shown.contains("/dashboard/appeal"), "{shown}");
+    std::fs::write(node.dir.path().join("scam.html"), page("Scam")).unwrap();
+    let dropleaf = Dropleaf::in_dir(node.dir.path()).env("DROPLEAF_URL", &node.base_url());
+    let said = tokio::task::spawn_blocking(move || dropleaf.complains(&["publish", "scam.html"]));
+    assert!(said.await.unwrap().contains("curl -F file=@scam.html"));
 }
 
 #[tokio::test]

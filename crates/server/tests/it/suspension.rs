@@ -294,3 +294,16 @@ async fn other_nodes_know_within_a_second() {
     second.stop().await;
     database.remove().await;
 }
+
+#[tokio::test]
+async fn program_can_ask_whether_the_account_is_suspended() {
+    let node = Node::start().await;
+    let person = node.newcomer_on("pro").await;
+    let key = key_of(&node, &person).await;
+    let me = async || node.get("/me").key(&key).send().await.expect(200).json();
+    assert_eq!(me().await["suspended"], Value::Null);
+    suspend(&node, &person).await;
+    let said = me().await;
+    assert_eq!(said["suspended"]["since"], node.app().now());
+    assert_eq!(node.mcp_modern(&key).give("get_me", json!({})).await["suspended"], said["suspended"]);
+}

@@ -1,79 +1,94 @@
 //! A folder with the files of a page, read as a .zip of it would be.
 
-use dropleaf_content::{Limits, is_read, read_loose};
+use super::source::Trouble;
+use dropleaf_content::{Limits, is_read, read_loose, root_of};
+use dropleaf_core::{Code, Error};
 use std::fs;
 use std::io;
 use std::path::Path;
 
 /// The files of a page in a folder.
 pub(super) struct Folder {
-    /// Paths inside it with their texts; what is not read has none.
+    /// The folder in it that holds everything, with its slash; mostly empty.
+    pub(super) root: String,
+    /// Paths below the root with their texts; what is not read has none.
     pub(super) texts: Vec<(String, String)>,
-    /// What whoever packs it should know.
-    pub(super) warnings: Vec<String>,
+    /// Why an archive of it is refused.
+    pub(super) trouble: Option<Trouble>,
 }
 
-pub(super) fn read(folder: &Path, limits: &Limits) -> io::Result<Folder> {
-    let mut found = Found { hidden: 0, files: Vec::new(), room: limits.unpacked_bytes };
-    found.collect(folder, "", limits)?;
-    let mut warnings = Vec::new();
-    if found.hidden > 0 {
-        warnings.push(format!(
-            "{} hidden files were left out; an archive that has any is refused.",
-            found.hidden
-        ));
-    }
-    if !found.files.iter().any(|(path, _)| path == "index.html") {
-        warnings.push("There is no index.html at the top: an archive of this folder is refused.".to_owned());
-    }
-    Ok(Folder { texts: found.files, warnings })
+pub(super) fn read(folder: &Path, limits: &Limits) -> Result<Folder, Trouble> {
+    let mut found = Found { limits, names: Vec::new(), texts: Vec::new(), room: limits.unpacked_bytes };
+    found.collect(folder, "")?;
+    let (root, trouble) = match root_of(&found.names, limits) {
+        Ok(root) => (root, None),
+        Err(refusal) => {
+            let why = refusal.to_string().replace("The archive has", "An archive of it has");
+            (String::new(), Some(Trouble { code: refusal.code.as_str(), why }))
+        }
+    };
+    let below = |path: String| path.strip_prefix(&root).map(str::to_owned).unwrap_or(path);
+    let texts = found.texts.into_iter().map(|(path, text)| (below(path), text)).collect();
+    Ok(Folder { texts, trouble, root })
 }
 
-struct Found {
-    hidden: usize,
-    files: Vec<(String, String)>,
+struct Found<'a> {
+    limits: &'a Limits,
+    /// Of all that is there.
+    names: Vec<String>,
+    texts: Vec<(String, String)>,
     room: u64,
 }
 
-impl Found {
-    fn collect(&mut self, folder: &Path, inside: &str, limits: &Limits) -> io::Result<()> {
-        let mut entries = fs::read_dir(folder)?.collect::<io::Result<Vec<_>>>()?;
+impl Found<'_> {
+    fn collect(&mut self, folder: &Path, inside: &str) -> Result<(), Trouble> {
+        let entries = fs::read_dir(folder).and_then(Iterator::collect::<io::Result<Vec<_>>>);
+        let mut entries = entries.map_err(|error| Trouble::unreadable(&error))?;
         entries.sort_by_key(fs::DirEntry::file_name);
         for entry in entries {
             let name = entry.file_name().to_string_lossy().into_owned();
-            if is_junk(&name) {
-                continue;
-            }
-            if name.starts_with('.') && name != ".well-known" {
-                self.hidden += 1;
+            if is_junk(&name, inside) {
                 continue;
             }
             let path = format!("{inside}{name}");
+            let kind = entry.file_type().map_err(|error| Trouble::unreadable(&error))?;
             // A link to a folder may lead back here, so only links to files are followed.
-            if entry.file_type()?.is_dir() {
-                self.collect(&entry.path(), &format!("{path}/"), limits)?;
+            if kind.is_dir() {
+                let path = format!("{path}/");
+                // What is hidden is refused, however much of it there is.
+                if !name.starts_with('.') || name == ".well-known" {
+                    self.collect(&entry.path(), &path)?;
+                }
+                self.names.push(path);
             } else if entry.path().is_file() {
-                self.take(&entry.path(), path, limits)?;
+                self.take(&entry.path(), path)?;
             }
         }
         Ok(())
     }
 
-    fn take(&mut self, file: &Path, path: String, limits: &Limits) -> io::Result<()> {
-        if self.files.len() >= limits.files {
-            return Err(io::Error::other(format!("it has more than {} files", limits.files)));
+    fn take(&mut self, file: &Path, path: String) -> Result<(), Trouble> {
+        let Limits { files, unpacked_bytes, .. } = *self.limits;
+        if self.texts.len() >= files {
+            return Err(Error::new(Code::TooManyFiles, format!("it has more than {files} files")).into());
         }
-        let size = fs::metadata(file)?.len();
+        let read = || -> io::Result<(u64, String)> {
+            let size = fs::metadata(file)?.len();
+            let is_read = is_read(&path) && size <= self.room;
+            Ok((size, if is_read { read_loose(&path, fs::read(file)?).text } else { String::new() }))
+        };
+        let (size, text) = read().map_err(|error| Trouble::unreadable(&error))?;
         self.room = self.room.checked_sub(size).ok_or_else(|| {
-            io::Error::other(format!("its files have more than {} bytes", limits.unpacked_bytes))
+            let why = format!("its files have more than {unpacked_bytes} bytes");
+            Trouble::from(Error::new(Code::TooLarge, why))
         })?;
-        let text = if is_read(&path) { read_loose(&path, fs::read(file)?).text } else { String::new() };
-        self.files.push((path, text));
+        self.names.push(path.clone());
+        self.texts.push((path, text));
         Ok(())
     }
 }
 
 /// What operating systems add on their own.
-fn is_junk(name: &str) -> bool {
-    name == "__MACOSX" || name == ".DS_Store" || name.eq_ignore_ascii_case("Thumbs.db")
+fn is_junk(name: &str, inside: &str) -> bool {
+    (name == "__MACOSX" && inside.is_empty()) || name == ".DS_Store" || name.eq_ignore_ascii_case("Thumbs.db")
 }

@@ -4,6 +4,7 @@
 mod folder;
 mod source;
 
+use super::print_line;
 use crate::config::Config;
 use anyhow::{Context, Result};
 use clap::Args;
@@ -102,7 +103,7 @@ impl Check {
             reasons: files.iter().flat_map(|file| &file.reasons).collect(),
             files: &files,
         };
-        println!("{}", serde_json::to_string_pretty(&answer)?);
+        print_line(&serde_json::to_string_pretty(&answer)?)?;
         if refused > 0 {
             return Err(Refused { refused, of }.into());
         }

@@ -1,13 +1,18 @@
 //! One file of `dropleaf check`, read as the kind of thing it is: a text on its own, something that is packed first, or
 //! a folder.
 
-use super::folder;
+use super::folder::{self, Folder};
 use dropleaf_app::{Checked, SafetySettings};
-use dropleaf_content::{Limits, LooseText, is_page, is_read, name_to_check, read_loose};
+use dropleaf_content::{Alone, Kind, Limits, LooseText, alone, is_page, is_read, read_loose};
 use dropleaf_core::{Code, Error};
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
+
+/// As many first bytes as publishing looks at.
+const HEAD: u64 = 1024;
+/// What a page is called once it is published.
+const PAGE: &str = "index.html";
 
 /// What everything is checked with.
 #[derive(Debug)]
@@ -48,29 +53,28 @@ impl Checker<'_> {
             // One byte more than allowed is enough to know.
             io::stdin().take(self.upload_bytes + 1).read_to_end(&mut bytes).map_err(unreadable)?;
             self.check_size(bytes.len() as u64)?;
-            return Ok(self.text("index.html", path, bytes));
+            return Ok(self.text(PAGE, Alone::Page, path, bytes));
         }
         if path.is_dir() {
-            let found = folder::read(path, &self.limits).map_err(unreadable)?;
-            let mut checked = self.safety.check_texts(&found.texts);
-            rename(&mut checked, |inside| path.join(inside).display().to_string());
-            checked.warnings.splice(0..0, found.warnings);
-            return Ok((checked, None));
+            let Folder { root, texts, trouble } = folder::read(path, &self.limits)?;
+            let named = |inside: &str| path.join(format!("{root}{inside}")).display().to_string();
+            return Ok((self.safety.check_texts(&texts, named), trouble));
         }
         let mut file = File::open(path).map_err(unreadable)?;
         self.check_size(file.metadata().map_err(unreadable)?.len())?;
         let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-        if is_packed(&name) {
-            let mut checked = self.safety.check_packed(&name, file, &self.limits, self.spool)?;
-            let archive = name.to_ascii_lowercase().ends_with(".zip");
-            rename(&mut checked, |inside| {
-                if archive { path.join(inside) } else { path.to_owned() }.display().to_string()
-            });
+        let mut bytes = Vec::new();
+        (&mut file).take(HEAD).read_to_end(&mut bytes).map_err(unreadable)?;
+        let kind = alone(&name, &bytes);
+        if kind == Alone::Packed {
+            let named = |kind, inside: &str| {
+                if kind == Kind::Zip { path.join(inside) } else { path.to_owned() }.display().to_string()
+            };
+            let checked = self.safety.check_packed(&name, file, &self.limits, self.spool, named)?;
             return Ok((checked, None));
         }
-        let mut bytes = Vec::new();
         file.read_to_end(&mut bytes).map_err(unreadable)?;
-        Ok(self.text(&name, path, bytes))
+        Ok(self.text(&name, kind, path, bytes))
     }
 
     fn check_size(&self, size: u64) -> Result<(), Trouble> {
@@ -82,29 +86,35 @@ impl Checker<'_> {
     }
 
     /// A text on its own: a page, or a part of one.
-    fn text(&self, name: &str, path: &Path, bytes: Vec<u8>) -> (Checked, Option<Trouble>) {
-        let name = name_to_check(name, &bytes).to_owned();
-        if !is_read(&name) {
-            let warnings = vec!["A file of this kind is not looked into.".to_owned()];
-            return (Checked { warnings, ..Checked::default() }, None);
+    fn text(&self, name: &str, kind: Alone, path: &Path, bytes: Vec<u8>) -> (Checked, Option<Trouble>) {
+        let (is_own_kind, is_page) = match kind {
+            Alone::Page => (is_read(name) && !is_page(name), true),
+            Alone::NotAPage { looks_like_one } => (is_read(name), looks_like_one),
+            Alone::Packed => (false, false),
+        };
+        let LooseText { text, fault } = read_loose(if is_page && !is_own_kind { PAGE } else { name }, bytes);
+        let mut files = [(name.to_owned(), text)];
+        let mut checked = Checked::default();
+        let named = |_: &str| path.display().to_string();
+        if is_own_kind {
+            checked = self.safety.check_texts(&files, named);
         }
-        let LooseText { text, fault } = read_loose(&name, bytes);
-        let mut checked = self.safety.check_texts(&[(name.clone(), text)]);
-        rename(&mut checked, |_| path.display().to_string());
-        let fault = fault.filter(|_| is_page(&name));
-        (checked, fault.map(|fault| Trouble { code: fault.code.as_str(), why: fault.to_string() }))
-    }
-}
-
-/// Kinds that cannot be read as they are.
-fn is_packed(name: &str) -> bool {
-    let extension = name.rsplit_once('.').map(|(_, extension)| extension.to_ascii_lowercase());
-    matches!(extension.as_deref(), Some("zip" | "md" | "markdown" | "pdf"))
-}
-
-/// Says where things are as the caller knows the places.
-fn rename(checked: &mut Checked, name: impl Fn(&str) -> String) {
-    for reason in &mut checked.reasons {
-        reason.file = name(&reason.file);
+        // A drawing is a part of a page to one and, as publishing takes it, a page to another.
+        if is_page && checked.is_accepted() {
+            PAGE.clone_into(&mut files[0].0);
+            checked = self.safety.check_texts(&files, named);
+        }
+        if kind == Alone::Page {
+            let fault = fault.map(|fault| Trouble { code: fault.code.as_str(), why: fault.to_string() });
+            return (checked, fault);
+        }
+        if !is_own_kind && !is_page {
+            checked.warnings.push("A file of this kind is not looked into.".to_owned());
+        }
+        checked.warnings.push(
+            "It cannot be published alone (unsupported_type): publish it in a .zip, with the page that uses it."
+                .to_owned(),
+        );
+        (checked, None)
     }
 }

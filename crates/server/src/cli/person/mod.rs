@@ -6,7 +6,7 @@ mod publish;
 mod sign;
 
 pub(super) use login::{Login, is_loopback};
-pub(super) use publish::Publish;
+pub(super) use publish::{Publish, is_refusal};
 pub(super) use sign::{Logout, Whoami};
 
 use anyhow::{Context, Result, ensure};

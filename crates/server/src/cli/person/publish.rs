@@ -2,6 +2,7 @@
 
 use super::sign::explained;
 use super::{Surroundings, visible};
+use crate::cli::print_line;
 use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
 use dropleaf_client::{Client, ClientError, File, PageOptions, Reason, Site};
@@ -53,29 +54,33 @@ impl Publish {
             bail!("replacing a page needs a key; run `dropleaf login {}`", client.server());
         }
         let options = self.options()?;
-        let mut sites = Vec::new();
-        for file in &files {
+        let mut answers = Vec::new();
+        let mut outcome = Ok(());
+        for (path, file) in self.files.iter().zip(&files) {
             let sent = match &self.update {
                 Some(name) => client.update(name, file, &options).await,
                 None => client.publish(file, &options).await,
             };
-            let site = sent
-                .inspect_err(|error| say_why(error, &client))
-                .map_err(|error| explained(error, client.server()))
-                .with_context(|| format!("{} was not published", file.name))?;
-            if !self.json {
-                report(&client, &site);
+            match sent {
+                Ok(site) if self.json => answers.push(serde_json::to_value(&site)?),
+                Ok(site) => report(&client, &site),
+                Err(error) => {
+                    say_why(&error, path, &client);
+                    answers.extend(error.body().cloned());
+                    outcome = Err(explained(error, client.server()))
+                        .with_context(|| format!("{} was not published", file.name));
+                    break;
+                }
             }
-            sites.push(site);
         }
         if self.json {
-            let text = match sites.as_slice() {
-                [one] => serde_json::to_string_pretty(one)?,
-                many => serde_json::to_string_pretty(many)?,
-            };
-            println!("{text}");
+            match answers.as_slice() {
+                [] => {}
+                [one] if files.len() == 1 => print_line(&serde_json::to_string_pretty(one)?)?,
+                many => print_line(&serde_json::to_string_pretty(many)?)?,
+            }
         }
-        Ok(())
+        outcome
     }
 
     fn options(&self) -> Result<PageOptions> {
@@ -111,19 +116,33 @@ fn read(path: &Path) -> Result<File> {
     Ok(File { name: name.unwrap_or_default(), bytes })
 }
 
+/// Whether a page was refused for what is in it, which is no failure of the command.
+pub(in crate::cli) fn is_refusal(error: &ClientError) -> bool {
+    error.status() == Some(422) && !error.reasons().is_empty()
+}
+
 /// All that speaks against a page, for its author to act on; the complaint itself has the first of it.
-fn say_why(error: &ClientError, client: &Client) {
+fn say_why(error: &ClientError, path: &Path, client: &Client) {
     for Reason { rule, file, line, why, fix } in error.reasons() {
         let place = line.map_or_else(|| file.clone(), |line| format!("{file}:{line}"));
         eprintln!("{place}: {why}\n    {fix} [{rule}]");
     }
-    if error.code() == Some("phishing_blocked") {
+    // Only where the server says that it takes appeals.
+    if error.body().is_some_and(|body| body["appeal_url"].is_string()) {
         eprintln!(
             "If the page is honest, ask whoever runs the server to look at it:\n  \
-             curl -F file=@FILE -F comment=WHY {}/appeals",
+             curl -F {} -F comment=WHY {}/appeals",
+            quoted(&format!("file=@{}", path.display())),
             client.server()
         );
     }
+}
+
+/// As a shell takes it for one word.
+fn quoted(word: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "=@./_-".contains(c);
+    let word = visible(word);
+    if word.chars().all(is_plain) { word } else { format!("'{}'", word.replace('\'', "'\\''")) }
 }
 
 /// The link for scripts, the rest for people.

@@ -14,7 +14,7 @@ use utoipa::ToSchema;
     "id": "acct_k3v5q7x2m4n6p8r1t9w0", "email": "operator@localhost", "plan": "pro", "balance_minor": 0,
     "counts": {"active_pages": 3, "publishes_today": 7},
     "limits": {"active_pages": null, "longest_life_seconds": null, "publishes_a_day": null, "upload_bytes": 26_214_400},
-    "unlocks": [{"sku": "make_permanent", "until": null}]
+    "unlocks": [{"sku": "make_permanent", "until": null}], "suspended": null
 }))]
 pub(in crate::http) struct MeJson {
     id: String,
@@ -26,6 +26,15 @@ pub(in crate::http) struct MeJson {
     limits: LimitsJson,
     /// What lifts the plan's limits now. The limits above have it counted in.
     unlocks: Vec<UnlockJson>,
+    /// Set while the operator has stopped the account: it reads and deletes, everything else is 403
+    /// `account_suspended`, and its pages are not shown.
+    suspended: Option<SuspendedJson>,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+pub(in crate::http) struct SuspendedJson {
+    /// Epoch seconds.
+    since: i64,
 }
 
 #[derive(Debug, Serialize, ToSchema)]
@@ -54,6 +63,7 @@ pub(in crate::http) struct LimitsJson {
 impl MeJson {
     pub(in crate::http) async fn of(state: &ApiState, account: &Account) -> Result<Self> {
         let me = state.app.me(account).await?;
+        let suspended = me.account.suspended.map(|suspension| SuspendedJson { since: suspension.since });
         let unlocks = me.account.unlocks;
         let active = unlocks.active(state.app.now());
         Ok(Self {
@@ -68,6 +78,7 @@ impl MeJson {
                 publishes_a_day: me.plan.publishes_a_day,
                 upload_bytes: state.resolved.config.limits.upload_bytes,
             },
+            suspended,
             unlocks: active.map(|sku| UnlockJson { sku: sku.as_str(), until: unlocks.until(sku) }).collect(),
         })
     }

@@ -1,13 +1,16 @@
 //! `/appeals`: a publisher whose page was refused asks the operator to look at it, and sees what came of it.
 
 use super::{ApiError, ApiState};
+use crate::http::error::{self, Wants};
 use crate::http::extract::{Appellant, Incoming};
+use crate::pages;
 use axum::Json;
 use axum::body::Body;
 use axum::extract::{Path, State};
 use axum::response::{IntoResponse, Response};
 use dropleaf_app::Appealed;
 use dropleaf_core::appeal::{self, Appeal};
+use http::header::VARY;
 use http::{HeaderMap, StatusCode};
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -107,6 +110,8 @@ pub(super) async fn create(
 }
 
 /// See how an appeal stands
+///
+/// A browser, which asks for HTML, is shown a page.
 #[utoipa::path(
     get, path = "/appeals/{token}", tag = "Sites", operation_id = "getAppeal",
     params(("token" = String, Path, description = "The `token` that came with the appeal.")),
@@ -116,7 +121,17 @@ pub(super) async fn create(
 pub(super) async fn read(
     State(state): State<ApiState>,
     Path(token): Path<String>,
-) -> Result<Json<AppealJson>, ApiError> {
-    let appeal = state.app.appeal_by_token(&token).await?;
-    Ok(Json(AppealJson::new(&state, appeal, &token)))
+    headers: HeaderMap,
+) -> Result<Response, ApiError> {
+    let found = state.app.appeal_by_token(&token).await;
+    let shown = if Wants::of(&headers) == Wants::Page {
+        match found {
+            Ok(appeal) => error::designed(StatusCode::OK, pages::appeal_status(&appeal)),
+            Err(error) => error::respond(&error, Wants::Page),
+        }
+        .map(Body::new)
+    } else {
+        Json(AppealJson::new(&state, found?, &token)).into_response()
+    };
+    Ok(([(VARY, "Accept")], shown).into_response())
 }

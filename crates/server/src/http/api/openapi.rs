@@ -145,6 +145,11 @@ fn complete(document: &mut Value) {
             "content_hash": {
                 "type": "string", "description": "Beside `reasons`: the hash by which an appeal allows the content.",
             },
+            "appeal_url": {
+                "type": "string", "format": "uri",
+                "description": "With `phishing_blocked` and `content_blocked`: where to send the same file, with a word on what it is for, \
+                                if the page is honest.",
+            },
         },
         "example": {"error": "not_found", "error_description": "There is no such site here, or it is not yours."},
     });

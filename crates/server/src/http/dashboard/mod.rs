@@ -1,6 +1,7 @@
 //! The dashboard: what an owner sees and governs. Every handler calls the same acts as the API.
 
 mod account;
+mod appeal;
 mod claim;
 mod feedback;
 mod keys;
@@ -29,6 +30,7 @@ pub(super) fn routes() -> Router<ApiState> {
         .route("/dashboard", get(list::read))
         .route("/dashboard/claim", post(claim::by_link))
         .route("/dashboard/upload", get(upload::read).post(upload::create))
+        .route("/dashboard/appeal", get(appeal::read).post(appeal::create))
         .route("/dashboard/pages/{id}", get(page::read))
         .route("/dashboard/pages/{id}/preview.svg", get(preview::read))
         .route("/dashboard/pages/{id}/content", post(upload::replace))

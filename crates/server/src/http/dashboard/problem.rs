@@ -7,7 +7,7 @@ use dropleaf_core::finding::Finding;
 use dropleaf_core::{Code, Error};
 
 /// The fields of the acts: how a person knows them, and where the forms show them.
-const NAMES: [(&str, &str, &str); 12] = [
+const NAMES: [(&str, &str, &str); 14] = [
     ("title", "The title", "title"),
     ("slug", "The public name", "slug"),
     ("visibility", "The visibility", "visibility"),
@@ -20,6 +20,8 @@ const NAMES: [(&str, &str, &str); 12] = [
     ("note", "The note", "note"),
     ("max_uses", "The number of times", "max_uses"),
     ("file", "The file", "file"),
+    ("comment", "What you say about it", "comment"),
+    ("contact", "How to reach you", "contact"),
 ];
 
 /// The field a refusal is about; empty when it is about the whole.
@@ -72,11 +74,14 @@ pub(super) fn words(error: &Error) -> String {
         Code::SlugRequired => "A public page needs a name.".into(),
         Code::SlugTaken => "This name belongs to another page. Choose another.".into(),
         Code::MissingFile => "Choose a file first.".into(),
+        // The address, not the content.
+        Code::PhishingBlocked if !may_appeal(error) => error.detail.clone(),
         Code::PhishingBlocked => {
             "This looks like a page that takes secrets from its readers, so it is not published. This is what \
              speaks against it, and what would help:"
                 .into()
         }
+        Code::ContentBlocked => "This content is not published here. This is why:".into(),
         Code::SecretsFound => {
             "There seem to be secrets or personal data in it, so it is not published. This is where:".into()
         }
@@ -95,21 +100,18 @@ fn reasons(error: &Error) -> Vec<Finding> {
 }
 
 /// What an honest publisher can do about a refusal that is a mistake.
-pub(super) const fn appeal(code: Code) -> Option<&'static str> {
-    match code {
-        Code::PhishingBlocked => Some(
-            "Is the page honest? Send the same file, with a word on what it is for, to whoever runs this service \
-             (POST /appeals), and they look at it.",
-        ),
-        _ => None,
-    }
+pub(super) const APPEAL: &str = "Is the page honest? Then ask whoever runs this service to look at it.";
+
+/// Whether the operator can overrule it.
+pub(super) fn may_appeal(error: &Error) -> bool {
+    error.facts.iter().any(|(name, _)| *name == "appeal_url")
 }
 
 /// The refusal of one form, with what had been typed. What is secret is typed anew.
 pub(super) fn refused(form: &'static str, error: &Error, typed: Vec<(String, String)>) -> Attempt {
     let mut typed = typed;
     typed.retain(|(name, _)| name != "password" && name != TOKEN_FIELD);
-    let (reasons, appeal) = (reasons(error), appeal(error.code).map(str::to_owned));
+    let (reasons, appeal) = (reasons(error), may_appeal(error).then_some(APPEAL));
     Attempt(Some(Refused { form, field: field(error), message: words(error), reasons, appeal, typed }))
 }
 

@@ -3,7 +3,7 @@
 //! are written to logs.
 
 use super::page::{Sent, done, refuse, settle};
-use super::problem::{appeal, refused, words};
+use super::problem::{APPEAL, may_appeal, refused, words};
 use super::shell;
 use crate::http::api::ApiState;
 use crate::http::error::{self, Wants, status};
@@ -37,7 +37,12 @@ fn form_page(state: &ApiState, person: &Person, status: StatusCode, attempt: Att
 }
 
 /// The form, with the token taken out of its fields.
-async fn receive(state: &ApiState, sender: &Sender, headers: &HeaderMap, body: Body) -> Result<Form> {
+pub(super) async fn receive(
+    state: &ApiState,
+    sender: &Sender,
+    headers: &HeaderMap,
+    body: Body,
+) -> Result<Form> {
     let incoming = Incoming { state, headers, body };
     let mut form = incoming.form_if(|fields| sender.may_send(state, fields)).await?;
     form.fields.retain(|(name, _)| name != TOKEN_FIELD);
@@ -146,6 +151,9 @@ fn error_json(error: &Error) -> Response {
         return error::respond(error, Wants::Json).map(Body::new);
     }
     let mut worded = Error { detail: words(error), facts: error.facts.clone(), ..Error::plain(error.code) };
-    worded.facts.extend(appeal(error.code).map(|said| ("appeal", Fact::Text(said.to_owned()))));
+    if may_appeal(error) {
+        worded.facts.push(("appeal", Fact::Text(APPEAL.to_owned())));
+        worded.facts.push(("appeal_page", Fact::Text("/dashboard/appeal".to_owned())));
+    }
     error::respond(&worded, Wants::Json).map(Body::new)
 }

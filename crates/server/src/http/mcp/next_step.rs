@@ -37,9 +37,12 @@ pub(super) const fn next_step(code: Code) -> Option<&'static str> {
         Code::TooManyScripts => "Leave `csp_strict` out, or put the scripts into fewer elements.",
         Code::PhishingBlocked => {
             "Do what `reasons` advise and publish again. If the page is honest, tell the person: they can ask whoever runs \
-             this service to look at it (POST /appeals)."
+             this service to look at it, by sending the same file to `appeal_url`."
         }
-        Code::ContentBlocked => "Do not publish this again; tell the person why it was refused.",
+        Code::ContentBlocked => {
+            "Do not publish this again; tell the person why it was refused. If the page is honest, they can ask whoever \
+             runs this service to look at it, by sending the same file to `appeal_url`."
+        }
         Code::SecretsFound => {
             "Take out what `reasons` name. If it is meant to be there, ask the person, and send `pii_check` \"off\"."
         }

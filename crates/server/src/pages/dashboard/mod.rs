@@ -2,6 +2,7 @@
 //! navigation, a word about what was just done.
 
 mod account;
+mod appeal;
 pub mod apps;
 mod badge;
 mod claim;
@@ -18,6 +19,7 @@ mod sign_in;
 mod upload;
 
 pub use account::{AccountPage, PasskeyRow, Passkeys, SessionRow, UnlockRow, Used, account};
+pub use appeal::{AppealView, appeal};
 pub use claim::{Claim, claim};
 pub use device::{Ended, device_ask, device_confirm, device_end};
 pub use keys::{KeyRow, Keys, MadeKey, keys};

@@ -14,7 +14,7 @@ pub struct Refused {
     /// What was found in the content, when that is why.
     pub reasons: Vec<Finding>,
     /// How to have somebody look at content that is honest in spite of them.
-    pub appeal: Option<String>,
+    pub appeal: Option<&'static str>,
     pub typed: Vec<(String, String)>,
 }
 
@@ -48,7 +48,7 @@ impl Attempt {
     }
 
     pub fn appeal(&self) -> Option<&str> {
-        self.0.as_ref()?.appeal.as_deref()
+        self.0.as_ref()?.appeal
     }
 
     /// What a field shows: what was typed, else what there is.

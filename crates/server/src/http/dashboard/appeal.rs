@@ -1,0 +1,73 @@
+//! `/dashboard/appeal`: whoever was refused sends the file to the operator, for a second look. What came of it is told at
+//! the address of the appeal.
+
+use super::problem::refused;
+use super::shell;
+use super::upload::receive;
+use crate::http::api::ApiState;
+use crate::http::error::status;
+use crate::http::extract::client_ip;
+use crate::http::web::{Person, Sender, WebError, door, see_other};
+use crate::pages::dashboard::{self as pages, AppealView, Attempt};
+use axum::body::Body;
+use axum::extract::State;
+use axum::response::Response;
+use dropleaf_app::{Appealed, Caller};
+use dropleaf_core::{Code, appeal};
+use http::StatusCode;
+use http::request::Parts;
+
+pub(super) async fn read(State(state): State<ApiState>, person: Person) -> Response {
+    form_page(&state, &person, StatusCode::OK, Attempt::default(), false)
+}
+
+fn form_page(
+    state: &ApiState,
+    person: &Person,
+    status: StatusCode,
+    attempt: Attempt,
+    is_fine: bool,
+) -> Response {
+    let html = pages::appeal(&AppealView {
+        shell: shell(person, None),
+        email: person.account.email.as_deref().unwrap_or_default(),
+        max_upload_bytes: state.resolved.config.limits.upload_bytes,
+        attempt,
+        is_fine,
+    });
+    door(status, html, None)
+}
+
+pub(super) async fn create(
+    State(state): State<ApiState>,
+    sender: Sender,
+    parts: Parts,
+    body: Body,
+) -> Result<Response, WebError> {
+    let person = &sender.person;
+    let ip = client_ip(&parts, &state);
+    let caller = Caller { account: Some(person.account.clone()), grant_id: None, ip };
+    let mut typed = Vec::new();
+    let outcome = async {
+        state.app.check_appellant(&caller).await?;
+        let form = receive(&state, &sender, &parts.headers, body).await?;
+        typed.clone_from(&form.fields);
+        let field =
+            |wanted: &str| form.fields.iter().find(|(name, _)| name == wanted).map(|(_, text)| text.clone());
+        let plea = appeal::checked(field("comment"), field("contact"))?;
+        state.app.appeal(&caller, form.upload, plea).await
+    };
+    match outcome.await {
+        Ok(Appealed::Open { token, .. }) => Ok(see_other(&format!("/appeals/{token}"))),
+        Ok(Appealed::Accepted { .. }) => {
+            Ok(form_page(&state, person, StatusCode::OK, Attempt::default(), true))
+        }
+        Err(error) if status(error.code).is_server_error() || error.code == Code::CrossSite => {
+            Err(error.into())
+        }
+        Err(error) => {
+            let attempt = refused("appeal", &error, typed);
+            Ok(form_page(&state, person, status(error.code), attempt, false))
+        }
+    }
+}
