@@ -8,6 +8,8 @@ pub mod db;
 
 pub mod accounts;
 pub mod api_keys;
+pub mod allowed_content;
+pub mod appeal_queue;
 pub mod appeals;
 pub mod audit;
 pub mod bundles;
