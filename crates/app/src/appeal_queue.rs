@@ -56,7 +56,8 @@ impl App {
         let most = self.settings.appeals_bytes;
         let own = self.store.sum_appeals_of(sender.account_id.as_deref(), &sender.client).await?;
         if !Room::of_sender(most).fits(own, bytes) {
-            let said = "As many appeals of yours as can be kept are waiting for the operator; try again later.";
+            let said =
+                "As many appeals of yours as can be kept are waiting for the operator; try again later.";
             return Err(Error::new(Code::RateLimited, said).retry_after(3600));
         }
         let all = self.store.sum_open_appeals().await?;
@@ -87,17 +88,13 @@ impl App {
         let sender = self.sender_of(caller);
         let token = self.appeal_token(&open.id, &sender);
         let hash = secret::hash(&token);
-        let kept = match self.store.find_plea(hash).await? {
-            Some(kept) => kept,
-            None => {
-                self.count_appeal(caller).await?;
-                let (account_id, created_at) = (sender.account_id, self.now());
-                let joined = Joined { account_id, plea: plea.clone(), created_at };
-                self.store.commit(vec![appeal_queue::join(&open.id, hash, &joined)]).await?;
-                self.store.find_plea(hash).await?.unwrap_or_default()
-            }
-        };
-        let words_kept = plea == Plea::default() || plea == kept;
+        if self.store.find_plea(hash).await?.is_none() {
+            self.count_appeal(caller).await?;
+            let (account_id, created_at) = (sender.account_id, self.now());
+            let joined = Joined { account_id, plea: plea.clone(), created_at };
+            self.store.commit(vec![appeal_queue::join(&open.id, hash, &joined)]).await?;
+        }
+        let words_kept = plea == Plea::default() || self.store.find_plea(hash).await? == Some(plea);
         Ok(Appealed::Open { appeal: open, token, already: true, words_kept })
     }
 
@@ -128,7 +125,8 @@ impl App {
         let patience = self.settings.retention.open_appeal;
         let days = patience / DAY;
         for appeal in self.store.list_overdue_appeals(self.now() - patience, BATCH).await? {
-            let answer = format!("Nobody decided about it in {days} days. If it still matters, appeal again.");
+            let answer =
+                format!("Nobody decided about it in {days} days. If it still matters, appeal again.");
             match self.close_appeal(OURSELVES, appeal, State::Lapsed, Act::EndAppeal, answer).await {
                 Ok(_) => {}
                 Err(error) if error.code == Code::Conflict => {}

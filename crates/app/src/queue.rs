@@ -21,10 +21,7 @@ pub(crate) struct Turn {
 
 impl Queue {
     pub(crate) fn new(turns: usize, waiting: usize) -> Self {
-        Self {
-            places: Arc::new(Semaphore::new(turns + waiting)),
-            turns: Arc::new(Semaphore::new(turns)),
-        }
+        Self { places: Arc::new(Semaphore::new(turns + waiting)), turns: Arc::new(Semaphore::new(turns)) }
     }
 
     /// Waits for a turn, if there is a place to wait at.

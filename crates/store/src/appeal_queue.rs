@@ -22,7 +22,8 @@ fn joined(row: &Row<'_>) -> Result<Joined, DbError> {
     })
 }
 
-const ALL: &str = "SELECT COUNT(*), CAST(COALESCE(SUM(size_bytes), 0) AS BIGINT) FROM appeals WHERE state = 'open'";
+const ALL: &str =
+    "SELECT COUNT(*), CAST(COALESCE(SUM(size_bytes), 0) AS BIGINT) FROM appeals WHERE state = 'open'";
 const OF_ACCOUNT: &str = "SELECT COUNT(*), CAST(COALESCE(SUM(size_bytes), 0) AS BIGINT) FROM appeals \
      WHERE state = 'open' AND account_id = $1";
 const OF_CLIENT: &str = "SELECT COUNT(*), CAST(COALESCE(SUM(size_bytes), 0) AS BIGINT) FROM appeals \

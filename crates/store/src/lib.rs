@@ -7,8 +7,8 @@ pub mod blobs;
 pub mod db;
 
 pub mod accounts;
-pub mod api_keys;
 pub mod allowed_content;
+pub mod api_keys;
 pub mod appeal_queue;
 pub mod appeals;
 pub mod audit;

@@ -29,10 +29,8 @@ impl App {
         let allowed = found.ok_or_else(|| Error::not_found("allowed content"))?;
         let subject = allowed.appeal_id.clone().unwrap_or_else(|| hex::encode(&allowed.digest));
         let act = Act::DisallowContent;
-        let stmts = vec![
-            allowed_content::delete(allowed.digest),
-            self.audited(actor, act, &subject, Some(reason)),
-        ];
+        let stmts =
+            vec![allowed_content::delete(allowed.digest), self.audited(actor, act, &subject, Some(reason))];
         match self.store.commit(stmts).await {
             Ok(_) => {
                 Self::log_act(actor, act, &subject);

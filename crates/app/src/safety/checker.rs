@@ -42,7 +42,8 @@ pub(super) fn question(bundle: &Bundle, sends_content: bool, content_hash: &str)
     let mut left = TEXT_BYTES;
     let mut files = Vec::new();
     for file in &bundle.files {
-        let mut about = json!({"path": file.path, "blake3": hex::encode(&file.hash), "bytes": file.size_bytes});
+        let mut about =
+            json!({"path": file.path, "blake3": hex::encode(&file.hash), "bytes": file.size_bytes});
         if sends_content && addresses::is_text(file) && file.size_bytes <= left {
             left -= file.size_bytes;
             about["text"] = addresses::text(file)?.into();

@@ -70,7 +70,9 @@ impl Reading {
             reading.secrets = secrets::find_in_texts(&texts);
         }
         reading.question = match settings.checker {
-            Some(set) => Some(question(bundle, set.sends_content, &reading.content_hash()).map_err(Error::internal)?),
+            Some(set) => {
+                Some(question(bundle, set.sends_content, &reading.content_hash()).map_err(Error::internal)?)
+            }
             None => None,
         };
         if bundle.kind == Kind::Markdown {
