@@ -10,6 +10,7 @@ use crate::oauth::TokenRing;
 use crate::pages::Pages;
 use crate::passwords::Passwords;
 use crate::pay::{self, Facilitator, Locks, Market};
+use crate::queue::Queue;
 use crate::safety::{Checker, Outside, UnwantedIndex};
 use crate::settings::Settings;
 use crate::throttle::Throttle;
@@ -24,6 +25,10 @@ use tokio::sync::{Semaphore, broadcast};
 
 /// Keys, and tokens of programs, whose rows are held in memory.
 const KEYS: usize = 10_000;
+/// Dry runs and appeals that are read at the same time, and those that wait; smaller pages do not take turns.
+const CHECKS: usize = 1;
+const CHECKS_WAITING: usize = 8;
+const APPELLANTS_WAITING: usize = 8;
 /// What other nodes are told when a key, a grant or the plan of an account has changed; its id follows.
 pub(crate) const KEYS_CHANGED: &str = "k:";
 /// So many may wait to be heard by one who is slow, who then takes them all for its own.
@@ -74,6 +79,10 @@ pub struct App {
     pub(crate) token_throttle: Throttle,
     pub(crate) check_throttle: Throttle,
     pub(crate) uploads: Semaphore,
+    /// Of dry runs and appeals, so that they never keep publishers waiting.
+    pub(crate) checks: Queue,
+    /// Of appeals whose content is being stored.
+    pub(crate) appellants: Queue,
     pub(crate) facilitator: Option<Arc<dyn Facilitator>>,
     pub(crate) market: Market,
     pub(crate) outside: Outside,
@@ -105,6 +114,8 @@ impl App {
             token_throttle: Throttle::new(TOKEN_REQUESTS),
             check_throttle: Throttle::new(settings.rates.checks_minute),
             uploads: Semaphore::new(settings.parallel_uploads.max(1)),
+            checks: Queue::new(CHECKS, CHECKS_WAITING),
+            appellants: Queue::new(1, APPELLANTS_WAITING),
             facilitator,
             market: Market::default(),
             outside: Outside::new(checker),

@@ -2,19 +2,16 @@
 //! content is kept for the operator's eyes until then, and erased once it is decided.
 
 use crate::app::App;
+use crate::appeal_queue::full;
 use crate::caller::Caller;
 use crate::limits::refused;
-use crate::safety::reasons_of;
-use crate::staging::{Demands, Upload};
-use dropleaf_core::appeal::{self, Appeal, Decision, Plea, State};
+use crate::safety::{Reading, reasons_of};
+use crate::staging::{Demands, Prepared, Upload, busy, to_i64};
+use dropleaf_core::appeal::{self, Appeal, Decision, Plea, Room, State};
 use dropleaf_core::audit::Act;
 use dropleaf_core::finding::Finding;
-use dropleaf_core::{Code, Error, Minter, Result, network, secret};
-use dropleaf_store::{DbError, appeals, counters};
-use std::net::IpAddr;
-
-/// What the key of an appeal's token is derived for.
-const TOKEN: &str = "appeal";
+use dropleaf_core::{Code, Error, Minter, Result, secret};
+use dropleaf_store::{DbError, allowed_content, appeals};
 
 /// What came of an appeal that was sent.
 #[derive(Debug)]
@@ -27,6 +24,8 @@ pub enum Appealed {
         token: String,
         /// The same content was waiting already.
         already: bool,
+        /// The operator reads what was said with it.
+        words_kept: bool,
     },
 }
 
@@ -46,21 +45,44 @@ impl App {
 
     /// Keeps the content for the operator, if it would be refused. The same content waits once.
     pub async fn appeal(&self, caller: &Caller, upload: Upload, plea: Plea) -> Result<Appealed> {
-        let (prepared, reading) = self.read_upload(upload, Demands::default()).await?;
+        let (prepared, reading) = self.read_for_check(upload, Demands::default()).await?;
         let reasons = match self.judge(&reading).await {
             Ok(warnings) => return Ok(Appealed::Accepted { warnings }),
             Err(refusal) => reasons(refusal)?,
         };
-        let digest = reading.digest();
-        if let Some(open) = self.store.find_open_appeal(digest).await? {
-            return Ok(self.opened(open, true));
+        if let Some(open) = self.store.find_open_appeal(reading.digest()).await? {
+            return self.join_appeal(caller, open, plea).await;
         }
+        // One after the other: what fits in is known only then.
+        let _turn = self.appellants.enter().await.ok_or_else(busy)?;
+        self.check_room(&self.sender_of(caller), to_i64(prepared.bundle.size_bytes)).await?;
+        self.count_appeal(caller).await?;
+        let added = self.add_appeal(caller, prepared, &reading, reasons, plea).await;
+        if !matches!(added, Ok(Appealed::Open { already: false, .. })) && !self.is_exempt(caller.ip) {
+            self.uncount_appeal(caller).await;
+        }
+        added
+    }
+
+    async fn add_appeal(
+        &self,
+        caller: &Caller,
+        prepared: Prepared,
+        reading: &Reading,
+        reasons: Vec<Finding>,
+        plea: Plea,
+    ) -> Result<Appealed> {
+        let sender = self.sender_of(caller);
+        let like_site = match reading.unwanted_id() {
+            Some(id) => self.store.find_site_of_unwanted(id).await?,
+            None => None,
+        };
         let staged = self.stage_prepared(prepared).await?;
         let now = self.now();
         let appeal = Appeal {
             id: self.minter.ordered_id("app", now),
-            account_id: caller.account.as_ref().map(|account| account.id.clone()),
-            digest,
+            account_id: sender.account_id.clone(),
+            digest: reading.digest(),
             bundle_id: Some(staged.bundle_id),
             title: staged.title,
             reasons,
@@ -70,42 +92,31 @@ impl App {
             created_at: now,
             decided_at: None,
         };
-        let token_hash = secret::hash(&self.appeal_token(&appeal.id));
-        let mut stmts = vec![appeals::insert(&appeal, token_hash, &self.client_of(caller.ip))];
-        if !self.is_exempt(caller.ip) {
-            let rate = self.settings.rates.appeals_day;
-            stmts.push(counters::take(&self.client_key(&rate, caller.ip), &rate, now));
-        }
+        let token = self.appeal_token(&appeal.id, &sender);
+        let new = appeals::NewAppeal {
+            appeal: &appeal,
+            token_hash: secret::hash(&token),
+            client: &sender.client,
+            size_bytes: staged.byte_size,
+            like_site: like_site.as_deref(),
+        };
+        let room = Room::of_all(self.settings.appeals_bytes, sender.account_id.is_some());
+        let mut stmts = vec![appeals::insert(&new, room)];
         stmts.extend(staged.stmts);
         match self.store.commit(stmts).await {
             Ok(_) => {
                 tracing::info!(appeal = appeal.id, "a refusal was appealed against");
-                Ok(self.opened(appeal, false))
+                Ok(Appealed::Open { appeal, token, already: false, words_kept: true })
             }
-            // Somebody sent the same at the same moment, or nobody has decided for long.
-            Err(DbError::Guard(appeals::NOT_ADDED)) => match self.store.find_open_appeal(digest).await? {
-                Some(open) => Ok(self.opened(open, true)),
-                None => {
-                    let full =
-                        "As many appeals as can be kept are waiting for the operator; try again later.";
-                    Err(Error::new(Code::RateLimited, full).retry_after(3600))
+            // Somebody sent the same at the same moment, or filled the queue at another node.
+            Err(DbError::Guard(appeals::NOT_ADDED)) => {
+                match self.store.find_open_appeal(appeal.digest).await? {
+                    Some(open) => self.join_appeal(caller, open, appeal.plea).await,
+                    None => Err(full()),
                 }
-            },
+            }
             Err(error) => Err(self.guard_error(error, None)),
         }
-    }
-
-    fn opened(&self, appeal: Appeal, already: bool) -> Appealed {
-        Appealed::Open { token: self.appeal_token(&appeal.id), appeal, already }
-    }
-
-    /// Made from the id, so that whoever sends the same content again is told it again.
-    fn appeal_token(&self, id: &str) -> String {
-        secret::text(&self.keys.mac(TOKEN, id.as_bytes())[..18])
-    }
-
-    fn client_of(&self, ip: Option<IpAddr>) -> String {
-        self.hash_client(&ip.map(network::client_network).unwrap_or_default())
     }
 
     /// How an appeal stands, for whoever sent it.
@@ -148,16 +159,27 @@ impl App {
     ) -> Result<Appeal> {
         let answer = appeal::answer(answer)?;
         let before = self.get_appeal(id).await?;
-        let now = self.now();
-        let state = decision.state();
-        let mut stmts = appeals::decide(&before, state, &answer, now);
         let act = match decision {
-            Decision::Allow => {
-                stmts.push(appeals::allow(&before, &answer, now));
-                Act::AllowContent
-            }
+            Decision::Allow => Act::AllowContent,
             Decision::Uphold => Act::UpholdRefusal,
         };
+        self.close_appeal(actor, before, decision.state(), act, answer).await
+    }
+
+    /// Ends an open appeal and erases its content.
+    pub(crate) async fn close_appeal(
+        &self,
+        actor: &str,
+        before: Appeal,
+        state: State,
+        act: Act,
+        answer: String,
+    ) -> Result<Appeal> {
+        let now = self.now();
+        let mut stmts = appeals::decide(&before, state, &answer, now);
+        if state == State::Allowed {
+            stmts.push(allowed_content::insert(&before, &answer, now));
+        }
         stmts.push(self.audited(actor, act, &before.id, Some(answer.clone())));
         match self.store.commit(stmts).await {
             Ok(_) => {
@@ -167,7 +189,7 @@ impl App {
                 Ok(Appeal { state, answer: Some(answer), decided_at: Some(now), bundle_id: None, ..before })
             }
             Err(DbError::Guard(appeals::DECIDED)) => {
-                let earlier = self.get_appeal(id).await?;
+                let earlier = self.get_appeal(&before.id).await?;
                 let said = format!("This appeal was decided before: {}.", earlier.state.as_str());
                 Err(Error::new(Code::Conflict, said))
             }

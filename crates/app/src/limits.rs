@@ -8,6 +8,9 @@ use dropleaf_core::{Code, Error, Result, device_login, feedback, network, oauth,
 use dropleaf_store::{Stmt, counters};
 use std::net::IpAddr;
 
+/// A dry run counts once more for each so many unpacked bytes.
+const CHECK_BYTES: u64 = 4 << 20;
+
 /// The counters one anonymous publish moves.
 pub(crate) struct AnonymousQuota {
     key: String,
@@ -66,6 +69,14 @@ impl App {
     /// Counts a dry run of the checks; those whose address is not known are counted as one.
     pub fn take_check(&self, ip: Option<IpAddr>) -> Result<()> {
         self.take_of_network(&self.check_throttle, ip)
+    }
+
+    /// Counts a large dry run as several: what it costs is its size.
+    pub(crate) fn charge_check(&self, ip: Option<IpAddr>, bytes: u64) {
+        let more = i64::try_from(bytes / CHECK_BYTES).unwrap_or(i64::MAX);
+        if more > 0 && !self.is_exempt(ip) {
+            self.check_throttle.charge(&ip.map(network::client_network).unwrap_or_default(), more);
+        }
     }
 
     /// Counts a request for tokens, or to take one back; those whose address is not known are counted as one.

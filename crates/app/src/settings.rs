@@ -20,6 +20,8 @@ pub struct Settings {
     pub safety: SafetySettings,
     pub rates: Rates,
     pub retention: Retention,
+    /// What all appeals that wait may hold.
+    pub appeals_bytes: i64,
     /// Networks that rate limits leave alone.
     pub exempt: Vec<IpNet>,
     /// Where large uploads are unpacked; on the same disk as the data.
@@ -70,4 +72,6 @@ pub struct Retention {
     pub idempotency: i64,
     /// Sealed evidence of pages that were taken down.
     pub evidence: i64,
+    /// Appeals of nobody in particular that wait for a decision.
+    pub open_appeal: i64,
 }

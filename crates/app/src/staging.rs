@@ -5,15 +5,20 @@ use crate::app::App;
 use crate::safety::Reading;
 use crate::strict::Policy;
 use bytes::Bytes;
+use dropleaf_content::likeness::Unwanted;
 use dropleaf_content::{self as content, Refusal, RefusalCode};
 use dropleaf_core::safety::PiiCheck;
 use dropleaf_core::{Code, Error, Result};
 use dropleaf_store::Stmt;
 use dropleaf_store::blobs::{Encoding, NewBlob, NewBody};
 use dropleaf_store::bundles::{self, Bundle, BundleFile};
+use std::sync::Arc;
 
 /// Pages up to this size are checked on the spot: shorter than handing them to another thread.
 const INLINE_BYTES: usize = 64 * 1024;
+
+/// When a dry run that was sent away may try again.
+const BUSY_SECONDS: i64 = 5;
 
 #[derive(Debug)]
 pub enum UploadBody {
@@ -157,13 +162,51 @@ impl App {
 
     /// Packs and reads, without a judgement.
     pub(crate) async fn read_upload(&self, upload: Upload, demands: Demands) -> Result<(Prepared, Reading)> {
+        let quick = upload.is_quick();
+        let work = self.reader(upload, demands, self.unwanted().await?);
+        if quick {
+            return work();
+        }
+        let _turn = self.uploads.acquire().await.map_err(|_| Error::plain(Code::Overloaded))?;
+        tokio::task::spawn_blocking(work).await.map_err(Error::internal)?
+    }
+
+    /// The same for those who do not publish. They have a short queue of their own.
+    pub(crate) async fn read_for_check(
+        &self,
+        upload: Upload,
+        demands: Demands,
+    ) -> Result<(Prepared, Reading)> {
+        let quick = upload.is_quick();
+        let work = self.reader(upload, demands, self.unwanted().await?);
+        let work = move || {
+            let (prepared, mut reading) = work()?;
+            reading.is_dry = true;
+            Ok((prepared, reading))
+        };
+        if quick {
+            return work();
+        }
+        let turn = self.checks.enter().await.ok_or_else(busy)?;
+        let work = move || {
+            let _held = turn;
+            work()
+        };
+        tokio::task::spawn_blocking(work).await.map_err(Error::internal)?
+    }
+
+    /// What is done to an upload on a thread that may block.
+    fn reader(
+        &self,
+        upload: Upload,
+        demands: Demands,
+        unwanted: Option<Arc<Unwanted>>,
+    ) -> impl FnOnce() -> Result<(Prepared, Reading)> + Send + use<> {
         let Demands { e2e, strict, pii_check } = demands;
         let safety = self.settings.safety.clone();
         let limits = self.settings.content.clone();
         let spool = self.settings.spool_dir.clone();
-        let quick = upload.is_quick();
-        let unwanted = self.unwanted().await?;
-        let work = move || {
+        move || {
             let source = match upload.body {
                 UploadBody::Memory(bytes) => content::Source::Memory(bytes),
                 UploadBody::File(file) => content::Source::File(file),
@@ -182,13 +225,13 @@ impl App {
             });
             let reading = Reading::compared(&bundle, &safety, pii_check, unwanted.as_deref())?;
             Ok((Prepared { bundle, policy: policy.transpose()?, strict }, reading))
-        };
-        if quick {
-            return work();
         }
-        let _turn = self.uploads.acquire().await.map_err(|_| Error::plain(Code::Overloaded))?;
-        tokio::task::spawn_blocking(work).await.map_err(Error::internal)?
     }
+}
+
+/// Too many who do not publish are being served.
+pub(crate) fn busy() -> Error {
+    Error::plain(Code::Overloaded).retry_after(BUSY_SECONDS)
 }
 
 fn new_blob(file: content::File) -> NewBlob {

@@ -80,6 +80,7 @@ impl App {
         let expired = self.expire(self.store.list_expired(now, BATCH).await?).await?;
         self.settle_take_downs().await?;
         self.erase_old_evidence().await?;
+        self.end_old_appeals().await?;
         let ended = self.store.list_purgeable(now - keep.restore, now - keep.unowned, BATCH).await?;
         let purged = self.purge(ended).await?;
         let mut old = vec![
@@ -94,7 +95,6 @@ impl App {
             share_tokens::delete_old(now - keep.tombstone),
             feedback::delete_old(now - keep.tombstone),
             reports::delete_old(now - keep.tombstone),
-            appeals::delete_old(now - keep.tombstone),
             sites::delete_tombstones(now - keep.tombstone),
             oauth_requests::delete_expired(now),
             mcp_rows::delete_unused(now - mcp_sessions::KEPT_SECONDS),
@@ -102,6 +102,7 @@ impl App {
             self.erase_drafts(),
             payment_upkeep::delete_refused(now - REFUSED_SECONDS),
         ];
+        old.extend(appeals::delete_old(now - keep.tombstone));
         old.extend(oauth_grants::delete_ended(now, now - oauth::UNUSED_SECONDS));
         old.push(oauth_clients::delete_unused(now - oauth::UNUSED_SECONDS, now - oauth::GRANT_SECONDS));
         self.store.commit(old).await?;

@@ -45,6 +45,14 @@ impl Throttle {
         Ok(self.rate.standing(*used, now))
     }
 
+    /// Counts more of an act that turned out to be large. The next one is refused if that was too much.
+    pub(crate) fn charge(&self, who: &str, more: i64) {
+        let mut window = self.window.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(used) = window.used.get_mut(who) {
+            *used = used.saturating_add(more);
+        }
+    }
+
     /// Takes one act back, if it was counted in this window.
     pub(crate) fn give_back(&self, who: &str) {
         let mut window = self.window.lock().unwrap_or_else(PoisonError::into_inner);
@@ -67,5 +75,7 @@ mod tests {
         assert_eq!(throttle.take("a", at(2)).unwrap_err().resets_in, 58);
         assert!(throttle.take("b", at(2)).is_ok());
         assert!(throttle.take("a", at(60)).is_ok());
+        throttle.charge("a", 5);
+        assert_eq!(throttle.take("a", at(61)).unwrap_err().remaining, 0);
     }
 }

@@ -15,10 +15,12 @@ pub enum Act {
     ForgetUnwanted,
     AllowContent,
     UpholdRefusal,
+    EndAppeal,
+    DisallowContent,
 }
 
 impl Act {
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 14] = [
         Self::TakeDown,
         Self::DismissReports,
         Self::SetPlan,
@@ -31,6 +33,8 @@ impl Act {
         Self::ForgetUnwanted,
         Self::AllowContent,
         Self::UpholdRefusal,
+        Self::EndAppeal,
+        Self::DisallowContent,
     ];
 
     pub const fn as_str(self) -> &'static str {
@@ -47,6 +51,8 @@ impl Act {
             Self::ForgetUnwanted => "forget_unwanted",
             Self::AllowContent => "allow_content",
             Self::UpholdRefusal => "uphold_refusal",
+            Self::EndAppeal => "end_appeal",
+            Self::DisallowContent => "disallow_content",
         }
     }
 
@@ -69,6 +75,8 @@ impl Act {
             Self::ForgetUnwanted => "allowed again the content of",
             Self::AllowContent => "allowed after an appeal",
             Self::UpholdRefusal => "upheld the refusal of",
+            Self::EndAppeal => "ended, undecided,",
+            Self::DisallowContent => "no longer allows the content of",
         }
     }
 }

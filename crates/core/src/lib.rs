@@ -16,6 +16,7 @@ pub mod expiry;
 pub mod feedback;
 pub mod finding;
 pub mod gate_pass;
+pub mod hex;
 pub mod host;
 pub mod iso;
 pub mod ledger;

@@ -66,6 +66,9 @@ CREATE TABLE appeals (
   digest       BYTEA NOT NULL,
   -- The content, until it is decided.
   bundle_id    TEXT,
+  size_bytes   BIGINT NOT NULL,
+  -- The page that was taken down and that it is like, if that is why it was refused.
+  like_site    TEXT,
   title        TEXT NOT NULL,
   -- What the check said, as JSON.
   reasons      TEXT NOT NULL,
@@ -78,3 +81,14 @@ CREATE TABLE appeals (
 );
 CREATE INDEX appeals_open ON appeals(created_at, id) WHERE state = 'open';
 CREATE UNIQUE INDEX appeals_once ON appeals(digest) WHERE state = 'open';
+CREATE INDEX appeals_of_content ON appeals(digest, created_at);
+-- Others who sent content that was waiting already, each with a word of their own.
+CREATE TABLE appeal_senders (
+  token_hash BYTEA PRIMARY KEY,
+  appeal_id  TEXT NOT NULL,
+  account_id TEXT,
+  comment    TEXT,
+  contact    TEXT,
+  created_at BIGINT NOT NULL
+);
+CREATE INDEX appeal_senders_of ON appeal_senders(appeal_id, created_at);

@@ -1,12 +1,12 @@
-//! Rows of `appeals` and `allowed_content`: pages that were refused and what an operator decided about them.
+//! Rows of `appeals`: pages that were refused and what an operator decided about them.
 
 use crate::db::{DbError, Row, Stmt};
 use crate::store::Store;
-use dropleaf_core::appeal::{Appeal, OPEN_MOST, Plea, State};
+use dropleaf_core::appeal::{Appeal, Plea, Room, State};
 use dropleaf_core::finding::Finding;
 use serde_json::{Value, json};
 
-/// The same content is waiting already, or too many wait.
+/// The same content is waiting already, or there is no room.
 pub const NOT_ADDED: &str = "appeal_not_added";
 /// Somebody has decided before.
 pub const DECIDED: &str = "appeal_decided";
@@ -14,7 +14,8 @@ pub const DECIDED: &str = "appeal_decided";
 const OF_ID: &str = "SELECT id, account_id, digest, bundle_id, title, reasons, comment, contact, state, answer, \
      created_at, decided_at FROM appeals WHERE id = $1";
 const OF_TOKEN: &str = "SELECT id, account_id, digest, bundle_id, title, reasons, comment, contact, state, answer, \
-     created_at, decided_at FROM appeals WHERE token_hash = $1";
+     created_at, decided_at FROM appeals WHERE token_hash = $1 \
+     OR id = (SELECT appeal_id FROM appeal_senders WHERE token_hash = $1)";
 const OPEN_OF_DIGEST: &str = "SELECT id, account_id, digest, bundle_id, title, reasons, comment, contact, state, answer, \
      created_at, decided_at FROM appeals WHERE digest = $1 AND state = 'open'";
 const OPEN: &str = "SELECT id, account_id, digest, bundle_id, title, reasons, comment, contact, state, answer, \
@@ -23,6 +24,12 @@ const NEWEST: &str = "SELECT id, account_id, digest, bundle_id, title, reasons, 
      created_at, decided_at FROM appeals ORDER BY created_at DESC, id DESC LIMIT $1";
 const LATELY: &str = "SELECT id, account_id, digest, bundle_id, title, reasons, comment, contact, state, answer, \
      created_at, decided_at FROM appeals WHERE state <> 'open' ORDER BY decided_at DESC, id DESC LIMIT $1";
+
+const EARLIER: &str = "SELECT id, account_id, digest, bundle_id, title, reasons, comment, contact, state, answer, \
+     created_at, decided_at FROM appeals WHERE digest = $1 AND id <> $2 ORDER BY created_at DESC, id DESC LIMIT $3";
+const OVERDUE: &str = "SELECT id, account_id, digest, bundle_id, title, reasons, comment, contact, state, answer, \
+     created_at, decided_at FROM appeals WHERE state = 'open' AND account_id IS NULL AND created_at <= $1 \
+     ORDER BY created_at, id LIMIT $2";
 
 fn row(row: &Row<'_>) -> Result<Appeal, DbError> {
     let own = |at| row.opt_text(at).map(|text| text.map(str::to_owned));
@@ -88,38 +95,60 @@ impl Store {
         self.db.list(LATELY, vec![limit.into()], row).await
     }
 
+    /// What else was asked about the same content, the newest first.
+    pub async fn list_earlier_appeals(&self, appeal: &Appeal, limit: i64) -> Result<Vec<Appeal>, DbError> {
+        self.db.list(EARLIER, vec![appeal.digest.into(), appeal.id.as_str().into(), limit.into()], row).await
+    }
+
+    /// Those without an account that have waited since this time.
+    pub async fn list_overdue_appeals(&self, sent_before: i64, limit: i64) -> Result<Vec<Appeal>, DbError> {
+        self.db.list(OVERDUE, vec![sent_before.into(), limit.into()], row).await
+    }
+
     pub async fn count_open_appeals(&self) -> Result<i64, DbError> {
         let sql = "SELECT COUNT(*) FROM appeals WHERE state = 'open'";
         Ok(self.db.get(sql, &[], |row| row.int(0)).await?.unwrap_or_default())
     }
-
-    /// Whether an operator allowed this content.
-    pub async fn is_allowed_content(&self, digest: [u8; 32]) -> Result<bool, DbError> {
-        let sql = "SELECT created_at FROM allowed_content WHERE digest = $1";
-        Ok(self.db.get(sql, &[digest.into()], |row| row.int(0)).await?.is_some())
-    }
 }
 
-/// Adds an open appeal, unless the same content waits already or too many do.
-pub fn insert(appeal: &Appeal, token_hash: [u8; 32], client: &str) -> Stmt {
+/// An appeal and what nobody is told of it.
+#[derive(Debug)]
+pub struct NewAppeal<'a> {
+    pub appeal: &'a Appeal,
+    pub token_hash: [u8; 32],
+    /// Keyed hash of the network.
+    pub client: &'a str,
+    pub size_bytes: i64,
+    /// The page that was taken down and that it is like.
+    pub like_site: Option<&'a str>,
+}
+
+/// Adds an open appeal, unless the same content waits already or there is no room for it.
+pub fn insert(new: &NewAppeal<'_>, room: Room) -> Stmt {
+    let NewAppeal { appeal, token_hash, client, size_bytes, like_site } = new;
     Stmt::new(
         "INSERT INTO appeals (id, token_hash, account_id, client, digest, bundle_id, title, reasons, comment, contact, \
-         state, created_at) \
-         SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, 'open', CAST($11 AS BIGINT) \
-         WHERE (SELECT COUNT(*) FROM appeals WHERE state = 'open') < $12 ON CONFLICT DO NOTHING",
+         like_site, state, created_at, size_bytes) \
+         SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, 'open', CAST($12 AS BIGINT), CAST($13 AS BIGINT) \
+         WHERE (SELECT COUNT(*) FROM appeals WHERE state = 'open') < $14 \
+         AND (SELECT CAST(COALESCE(SUM(size_bytes), 0) AS BIGINT) FROM appeals WHERE state = 'open') <= $15 \
+         ON CONFLICT DO NOTHING",
         vec![
             appeal.id.as_str().into(),
-            token_hash.into(),
+            (*token_hash).into(),
             appeal.account_id.as_deref().into(),
-            client.into(),
+            (*client).into(),
             appeal.digest.into(),
             appeal.bundle_id.as_deref().into(),
             appeal.title.as_str().into(),
             written(&appeal.reasons).into(),
             appeal.plea.comment.as_deref().into(),
             appeal.plea.contact.as_deref().into(),
+            (*like_site).into(),
             appeal.created_at.into(),
-            OPEN_MOST.into(),
+            (*size_bytes).into(),
+            room.count.into(),
+            room.bytes.saturating_sub(*size_bytes).into(),
         ],
     )
     .one(NOT_ADDED)
@@ -135,16 +164,13 @@ pub fn decide(appeal: &Appeal, state: State, answer: &str, now: i64) -> Vec<Stmt
     std::iter::once(decided.one(DECIDED)).chain(released).collect()
 }
 
-/// From now on the content may be published. Once is enough.
-pub fn allow(appeal: &Appeal, reason: &str, now: i64) -> Stmt {
-    Stmt::new(
-        "INSERT INTO allowed_content (digest, appeal_id, reason, created_at) VALUES ($1, $2, $3, $4) \
-         ON CONFLICT (digest) DO NOTHING",
-        vec![appeal.digest.into(), appeal.id.as_str().into(), reason.into(), now.into()],
-    )
-}
-
 /// Forgets what was decided long ago, with what its publisher wrote. What was allowed stays allowed.
-pub fn delete_old(decided_before: i64) -> Stmt {
-    Stmt::new("DELETE FROM appeals WHERE decided_at <= $1", vec![decided_before.into()])
+pub fn delete_old(decided_before: i64) -> [Stmt; 2] {
+    [
+        Stmt::new(
+            "DELETE FROM appeal_senders WHERE appeal_id IN (SELECT id FROM appeals WHERE decided_at <= $1)",
+            vec![decided_before.into()],
+        ),
+        Stmt::new("DELETE FROM appeals WHERE decided_at <= $1", vec![decided_before.into()]),
+    ]
 }

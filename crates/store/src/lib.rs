@@ -7,7 +7,9 @@ pub mod blobs;
 pub mod db;
 
 pub mod accounts;
+pub mod allowed_content;
 pub mod api_keys;
+pub mod appeal_queue;
 pub mod appeals;
 pub mod audit;
 pub mod bundles;

@@ -1,12 +1,43 @@
 //! Content that an operator allowed after an appeal: no check has a say in it, except the memory of what was taken down.
+//! An allow can be taken back.
 
 use super::Reading;
 use crate::app::App;
-use dropleaf_core::Result;
+use dropleaf_core::appeal::Allowed;
+use dropleaf_core::audit::Act;
+use dropleaf_core::{Error, Result, hex, takedown};
+use dropleaf_store::{DbError, allowed_content};
 
 impl App {
     /// Asked only about what was refused.
     pub(super) async fn is_allowed(&self, reading: &Reading) -> Result<bool> {
-        Ok(self.store.is_allowed_content(reading.digest).await?)
+        Ok(self.store.find_allowed(reading.digest).await?.is_some())
+    }
+
+    /// The newest content that was allowed.
+    pub async fn list_allowed(&self, limit: i64) -> Result<Vec<Allowed>> {
+        Ok(self.store.list_allowed(limit).await?)
+    }
+
+    /// Takes an allow back, by the id of its appeal or the hash of the content. What is published already stays.
+    pub async fn disallow(&self, actor: &str, named: &str, reason: &str) -> Result<Allowed> {
+        let reason = takedown::reason_for(reason, "must say why it is not allowed any more")?;
+        let found = match hex::digest(named) {
+            Some(digest) => self.store.find_allowed(digest).await?,
+            None => self.store.find_allowed_by(named).await?,
+        };
+        let allowed = found.ok_or_else(|| Error::not_found("allowed content"))?;
+        let subject = allowed.appeal_id.clone().unwrap_or_else(|| hex::encode(&allowed.digest));
+        let act = Act::DisallowContent;
+        let stmts =
+            vec![allowed_content::delete(allowed.digest), self.audited(actor, act, &subject, Some(reason))];
+        match self.store.commit(stmts).await {
+            Ok(_) => {
+                Self::log_act(actor, act, &subject);
+                Ok(allowed)
+            }
+            Err(DbError::Guard(allowed_content::NOT_ALLOWED)) => Err(Error::not_found("allowed content")),
+            Err(error) => Err(error.into()),
+        }
     }
 }

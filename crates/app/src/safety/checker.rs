@@ -2,10 +2,11 @@
 //! door's business.
 
 use crate::pay::{Lost, Reply};
+use bytes::Bytes;
 use dropleaf_content::{Bundle, addresses};
 use dropleaf_core::finding::Finding;
-use dropleaf_core::plain_text;
 use dropleaf_core::safety::OnFailure;
+use dropleaf_core::{hex, plain_text};
 use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
 use std::fmt::Debug;
@@ -25,7 +26,7 @@ const WHY: &str = "The server's own check of content refuses this page.";
 
 /// Whoever answers.
 pub trait Checker: Debug + Send + Sync {
-    fn ask(&self, question: String) -> BoxFuture<'_, Result<Reply, Lost>>;
+    fn ask(&self, question: Bytes) -> BoxFuture<'_, Result<Reply, Lost>>;
 }
 
 /// How the operator wants it to be asked.
@@ -36,13 +37,13 @@ pub struct CheckerSettings {
     pub on_failure: OnFailure,
 }
 
-/// What is asked about a bundle, but for its hash.
-pub(super) fn question(bundle: &Bundle, sends_content: bool) -> io::Result<Value> {
+/// What is asked about a bundle.
+pub(super) fn question(bundle: &Bundle, sends_content: bool, content_hash: &str) -> io::Result<Bytes> {
     let mut left = TEXT_BYTES;
     let mut files = Vec::new();
     for file in &bundle.files {
-        let hash = blake3_hex(&file.hash);
-        let mut about = json!({"path": file.path, "blake3": hash, "bytes": file.size_bytes});
+        let mut about =
+            json!({"path": file.path, "blake3": hex::encode(&file.hash), "bytes": file.size_bytes});
         if sends_content && addresses::is_text(file) && file.size_bytes <= left {
             left -= file.size_bytes;
             about["text"] = addresses::text(file)?.into();
@@ -50,18 +51,16 @@ pub(super) fn question(bundle: &Bundle, sends_content: bool) -> io::Result<Value
         files.push(about);
     }
     let found = addresses::in_bundle(bundle, ADDRESSES)?;
-    Ok(json!({
+    let asked = json!({
         "version": 1,
+        "content_hash": content_hash,
         "kind": bundle.kind.as_str(),
         "title": bundle.title,
         "files": files,
         "addresses": found.addresses,
         "addresses_cut": found.is_cut,
-    }))
-}
-
-fn blake3_hex(hash: &[u8; 32]) -> String {
-    hash.iter().map(|byte| format!("{byte:02x}")).collect()
+    });
+    Ok(asked.to_string().into())
 }
 
 /// The reasons of a refusal, none if it accepts; or why the answer is none.

@@ -6,6 +6,7 @@ use crate::app::App;
 use crate::staging::{Demands, Upload};
 use dropleaf_core::options::UploadOptions;
 use dropleaf_core::{Code, Result};
+use std::net::IpAddr;
 
 #[derive(Debug)]
 pub struct DryRun {
@@ -18,10 +19,17 @@ pub struct DryRun {
 
 impl App {
     /// Checks an upload as publishing does. What could not be published at all is refused here as there.
-    pub async fn check_upload(&self, upload: Upload, options: UploadOptions) -> Result<DryRun> {
+    /// `ip` is who a large one is counted against.
+    pub async fn check_upload(
+        &self,
+        ip: Option<IpAddr>,
+        upload: Upload,
+        options: UploadOptions,
+    ) -> Result<DryRun> {
         let strict = options.csp_strict == Some(true);
         let demands = Demands { e2e: options.e2e, strict, pii_check: options.pii_check };
-        let (prepared, reading) = self.read_upload(upload, demands).await?;
+        let (prepared, reading) = self.read_for_check(upload, demands).await?;
+        self.charge_check(ip, prepared.bundle.size_bytes);
         let content_hash = reading.content_hash();
         let mut warnings = options.warnings;
         warnings.extend(prepared.into_warnings());

@@ -51,8 +51,10 @@ impl App {
         if !reading.phishing.is_empty() && !self.is_allowed(reading).await? {
             return Err(phishing(reading));
         }
+        // Before anybody outside is told of them.
+        let warnings = reading.about_secrets()?;
         self.ask_outside(reading).await?;
-        reading.about_secrets()
+        Ok(warnings)
     }
 }
 

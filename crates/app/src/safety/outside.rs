@@ -3,28 +3,45 @@
 use super::checker::{Checker, understood};
 use super::{Reading, refusal};
 use crate::app::App;
+use crate::queue::Queue;
+use crate::staging::busy;
 use dropleaf_core::finding::Finding;
 use dropleaf_core::safety::OnFailure;
 use dropleaf_core::{Code, Error, Result};
-use serde_json::json;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::Duration;
 
 /// A check that does not answer is told of so often, in seconds.
 const TOLD_EVERY: i64 = 60;
 /// How soon it makes sense to publish again.
 const RETRY: i64 = 30;
 
+/// Uploads that are asked about at the same time, those that wait, and for how long: each holds its texts in memory.
+const ASKED: usize = 8;
+const WAITING: usize = 24;
+const LONGEST_WAIT: Duration = Duration::from_secs(10);
+/// The same of dry runs and appeals.
+const DRY_ASKED: usize = 2;
+const DRY_WAITING: usize = 8;
+
 /// The operator's check, and when the log last said that it does not answer.
 #[derive(Debug)]
 pub(crate) struct Outside {
     checker: Option<Arc<dyn Checker>>,
     told_at: AtomicI64,
+    published: Queue,
+    dry: Queue,
 }
 
 impl Outside {
-    pub(crate) const fn new(checker: Option<Arc<dyn Checker>>) -> Self {
-        Self { checker, told_at: AtomicI64::new(i64::MIN) }
+    pub(crate) fn new(checker: Option<Arc<dyn Checker>>) -> Self {
+        Self {
+            checker,
+            told_at: AtomicI64::new(i64::MIN),
+            published: Queue::new(ASKED, WAITING),
+            dry: Queue::new(DRY_ASKED, DRY_WAITING),
+        }
     }
 }
 
@@ -33,9 +50,12 @@ impl App {
         let (Some(checker), Some(question)) = (&self.outside.checker, &reading.question) else {
             return Ok(());
         };
-        let mut question = question.clone();
-        question["content_hash"] = json!(reading.content_hash());
-        let answer = match checker.ask(question.to_string()).await {
+        let queue = if reading.is_dry { &self.outside.dry } else { &self.outside.published };
+        let Some(_turn) = queue.enter_within(LONGEST_WAIT).await else {
+            // Whoever only wants to know can come back; it is no failure of the check.
+            return if reading.is_dry { Err(busy()) } else { self.without_answer("too many wait for it") };
+        };
+        let answer = match checker.ask(question.clone()).await {
             Ok(reply) => understood(&reply),
             Err(lost) => Err(lost.0),
         };

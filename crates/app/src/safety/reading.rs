@@ -2,11 +2,12 @@
 
 use super::SafetySettings;
 use super::checker::question;
+use bytes::Bytes;
 use dropleaf_content::likeness::{self, Match, Unwanted};
 use dropleaf_content::{Bundle, Kind, Texts, phishing, secrets, source_lines};
 use dropleaf_core::finding::Finding;
 use dropleaf_core::safety::PiiCheck;
-use dropleaf_core::{Error, Result};
+use dropleaf_core::{Error, Result, hex};
 
 /// Where a Markdown page keeps its source, and how its publisher hears of it.
 const SOURCE: &str = "_dropleaf/source.md";
@@ -23,8 +24,10 @@ pub(crate) struct Reading {
     pub(super) unwanted: Option<Match>,
     /// What holds for this upload.
     pub(super) pii: PiiCheck,
-    /// What an outside check is asked, if there is one.
-    pub(super) question: Option<serde_json::Value>,
+    /// What an outside check is asked, if there is one. Written once, while the upload has its turn.
+    pub(super) question: Option<Bytes>,
+    /// Nothing is published: those who publish go first.
+    pub(crate) is_dry: bool,
 }
 
 impl Reading {
@@ -67,7 +70,9 @@ impl Reading {
             reading.secrets = secrets::find_in_texts(&texts);
         }
         reading.question = match settings.checker {
-            Some(set) => Some(question(bundle, set.sends_content).map_err(Error::internal)?),
+            Some(set) => {
+                Some(question(bundle, set.sends_content, &reading.content_hash()).map_err(Error::internal)?)
+            }
             None => None,
         };
         if bundle.kind == Kind::Markdown {
@@ -113,7 +118,12 @@ impl Reading {
     }
 
     pub(crate) fn content_hash(&self) -> String {
-        blake3::Hash::from_bytes(self.digest).to_hex().to_string()
+        hex::encode(&self.digest)
+    }
+
+    /// The id of what was taken down and is like it.
+    pub(crate) fn unwanted_id(&self) -> Option<&str> {
+        self.unwanted.as_ref().map(|found| found.id.as_str())
     }
 }
 

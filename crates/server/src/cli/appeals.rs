@@ -2,12 +2,12 @@
 
 use super::with_app;
 use crate::config::Config;
+use crate::http::error::finding_json;
 use anyhow::Result;
 use clap::{Args, Subcommand};
-use dropleaf_app::{App, COMMAND_LINE};
-use dropleaf_core::appeal::{Appeal, Decision, State};
-use dropleaf_core::finding::Finding;
-use dropleaf_core::iso;
+use dropleaf_app::{App, AppealCase, COMMAND_LINE};
+use dropleaf_core::appeal::{Allowed, Appeal, Decision, State};
+use dropleaf_core::{hex, iso};
 use serde_json::{Value, json};
 
 /// As much of a text as a line of the table holds.
@@ -35,8 +35,31 @@ enum Command {
     },
     /// Accept this content from now on, wherever it is published
     Allow(Answer),
-    /// Leave it refused
-    Uphold(Answer),
+    /// Leave one or several refused
+    Uphold {
+        #[arg(required = true)]
+        ids: Vec<String>,
+        /// The words that the publishers read; kept in the audit list too
+        #[arg(long)]
+        answer: String,
+    },
+    /// What was allowed, newest first
+    Allowed {
+        /// As JSON
+        #[arg(long)]
+        json: bool,
+        /// How many to show
+        #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(i64).range(1..=10_000))]
+        limit: i64,
+    },
+    /// Take an allow back: the content is checked as any other, and what is published stays
+    Disallow {
+        /// The appeal it was allowed by, or the content_hash
+        id: String,
+        /// Why; kept in the audit list
+        #[arg(long)]
+        reason: String,
+    },
 }
 
 #[derive(Debug, Args)]
@@ -65,16 +88,37 @@ pub(super) async fn run(appeals: Appeals, config: Config) -> Result<()> {
         None => appeals.list.run(config).await,
         Some(Command::List(list)) => list.run(config).await,
         Some(Command::Show { id, json }) => {
-            let appeal = with_app(config, async |app| Ok(app.get_appeal(&id).await?)).await?;
+            let act = async |app: &App| {
+                let appeal = app.get_appeal(&id).await?;
+                let case = app.appeal_case(&appeal).await?;
+                Ok((appeal, case))
+            };
+            let (appeal, case) = with_app(config, act).await?;
             if json {
-                println!("{}", serde_json::to_string_pretty(&as_json(&appeal))?);
+                println!("{}", serde_json::to_string_pretty(&case_json(&appeal, &case))?);
             } else {
-                print!("{}", shown(&appeal));
+                print!("{}", shown(&appeal, &case));
             }
             Ok(())
         }
-        Some(Command::Allow(answer)) => answer.decide(config, Decision::Allow).await,
-        Some(Command::Uphold(answer)) => answer.decide(config, Decision::Uphold).await,
+        Some(Command::Allow(answer)) => answer.allow(config).await,
+        Some(Command::Uphold { ids, answer }) => uphold(config, &ids, &answer).await,
+        Some(Command::Allowed { json, limit }) => {
+            let found = with_app(config, async |app| Ok(app.list_allowed(limit).await?)).await?;
+            if json {
+                let allowed: Vec<_> = found.iter().map(allowed_json).collect();
+                println!("{}", serde_json::to_string_pretty(&json!({"allowed": allowed}))?);
+            } else {
+                print!("{}", allowed_table(&found));
+            }
+            Ok(())
+        }
+        Some(Command::Disallow { id, reason }) => {
+            let act = async |app: &App| Ok(app.disallow(COMMAND_LINE, id.trim(), &reason).await?);
+            let allowed = with_app(config, act).await?;
+            println!("{} is checked as any other content again", hex::encode(&allowed.digest));
+            Ok(())
+        }
     }
 }
 
@@ -99,18 +143,40 @@ impl List {
 }
 
 impl Answer {
-    async fn decide(self, config: Config, decision: Decision) -> Result<()> {
-        let act =
-            async |app: &App| Ok(app.decide_appeal(COMMAND_LINE, &self.id, decision, &self.answer).await?);
-        let appeal = with_app(config, act).await?;
+    async fn allow(self, config: Config) -> Result<()> {
+        let act = async |app: &App| {
+            let allowed = app.decide_appeal(COMMAND_LINE, &self.id, Decision::Allow, &self.answer).await?;
+            let case = app.appeal_case(&allowed).await?;
+            Ok((allowed, case))
+        };
+        let (appeal, case) = with_app(config, act).await?;
         println!("{} is {}; its content is erased here", appeal.id, appeal.state.as_str());
-        if decision == Decision::Allow && was_taken_down(&appeal) {
+        if was_taken_down(&appeal) {
+            let page = case.like_site.as_deref().unwrap_or("PAGE");
             println!(
-                "It was taken down before and stays refused until `dropleaf unwanted forget` allows it again."
+                "It was taken down before and stays refused until `dropleaf unwanted forget {page}` allows it again."
             );
         }
         Ok(())
     }
+}
+
+async fn uphold(config: Config, ids: &[String], answer: &str) -> Result<()> {
+    let act = async |app: &App| {
+        // Of one, it is told why not.
+        if let [id] = ids {
+            app.decide_appeal(COMMAND_LINE, id, Decision::Uphold, answer).await?;
+            return Ok(1);
+        }
+        let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
+        Ok(app.uphold_appeals(COMMAND_LINE, &ids, answer).await?)
+    };
+    let count = with_app(config, act).await?;
+    match ids {
+        [id] => println!("{id} is upheld; its content is erased here"),
+        _ => println!("{count} of {} are upheld; the others were decided before", ids.len()),
+    }
+    Ok(())
 }
 
 fn was_taken_down(appeal: &Appeal) -> bool {
@@ -118,20 +184,41 @@ fn was_taken_down(appeal: &Appeal) -> bool {
 }
 
 fn as_json(appeal: &Appeal) -> Value {
-    let reason = |found: &Finding| json!({"rule": found.rule, "file": found.file, "line": found.line, "why": found.why, "fix": found.fix});
-    let hash: String = appeal.digest.iter().map(|byte| format!("{byte:02x}")).collect();
     json!({
         "id": appeal.id,
         "status": appeal.state.as_str(),
         "title": appeal.title,
         "account_id": appeal.account_id,
-        "content_hash": hash,
-        "reasons": appeal.reasons.iter().map(reason).collect::<Vec<_>>(),
+        "content_hash": hex::encode(&appeal.digest),
+        "reasons": appeal.reasons.iter().map(finding_json).collect::<Vec<_>>(),
         "comment": appeal.plea.comment,
         "contact": appeal.plea.contact,
         "answer": appeal.answer,
         "created_at": appeal.created_at,
         "decided_at": appeal.decided_at,
+    })
+}
+
+/// The same with what else there is to know.
+fn case_json(appeal: &Appeal, case: &AppealCase) -> Value {
+    let mut json = as_json(appeal);
+    json["like_site"] = json!(case.like_site);
+    json["is_allowed"] = json!(case.allowed.is_some());
+    json["earlier"] = case.earlier.iter().map(as_json).collect();
+    let joined = case.joined.iter().map(|joined| {
+        let (comment, contact) = (&joined.plea.comment, &joined.plea.contact);
+        json!({"account_id": joined.account_id, "comment": comment, "contact": contact, "created_at": joined.created_at})
+    });
+    json["joined"] = joined.collect();
+    json
+}
+
+fn allowed_json(allowed: &Allowed) -> Value {
+    json!({
+        "appeal_id": allowed.appeal_id,
+        "content_hash": hex::encode(&allowed.digest),
+        "reason": allowed.reason,
+        "created_at": allowed.created_at,
     })
 }
 
@@ -155,7 +242,21 @@ fn table(found: &[Appeal]) -> String {
     lines.join("\n") + "\n"
 }
 
-fn shown(appeal: &Appeal) -> String {
+fn allowed_table(found: &[Allowed]) -> String {
+    if found.is_empty() {
+        return "Nothing is allowed against the checks.\n".to_owned();
+    }
+    let head = format!("{:<21}{:<27}{:<19}reason", "since", "appeal", "content_hash");
+    let lines = found.iter().map(|allowed| {
+        let (since, hash) = (iso::format(allowed.created_at), hex::encode(&allowed.digest[..8]));
+        let appeal = allowed.appeal_id.as_deref().unwrap_or("-");
+        format!("{since:<21}{appeal:<27}{hash}…  {}", plain(&allowed.reason, SHOWN))
+    });
+    let lines: Vec<String> = std::iter::once(head).chain(lines).collect();
+    lines.join("\n") + "\n"
+}
+
+fn shown(appeal: &Appeal, case: &AppealCase) -> String {
     let text = |text: Option<&str>| plain(text.unwrap_or("-"), usize::MAX);
     let mut lines = vec![
         format!("{}: {}, {}", appeal.id, appeal.state.as_str(), iso::format(appeal.created_at)),
@@ -168,6 +269,17 @@ fn shown(appeal: &Appeal) -> String {
         let line = reason.line.map(|line| format!(":{line}")).unwrap_or_default();
         let (file, why) = (plain(&reason.file, usize::MAX), plain(&reason.why, usize::MAX));
         lines.push(format!("reason   {} ({file}{line}): {why}", plain(&reason.rule, SHOWN)));
+    }
+    for joined in &case.joined {
+        let (comment, contact) = (text(joined.plea.comment.as_deref()), text(joined.plea.contact.as_deref()));
+        lines.push(format!("again    {}, {contact}: {comment}", iso::format(joined.created_at)));
+    }
+    if let Some(site) = &case.like_site {
+        lines.push(format!("like     {site}, which was taken down (dropleaf unwanted forget {site})"));
+    }
+    for earlier in &case.earlier {
+        let (when, state) = (iso::format(earlier.created_at), earlier.state.as_str());
+        lines.push(format!("before   {}, {when}: {state}: {}", earlier.id, text(earlier.answer.as_deref())));
     }
     if appeal.state != State::Open {
         lines.push(format!("answer   {}", text(appeal.answer.as_deref())));

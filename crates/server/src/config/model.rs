@@ -101,6 +101,7 @@ section!(Retention {
     orphan_minutes: i64,
     idempotency_hours: i64,
     evidence_days: i64,
+    open_appeal_days: i64,
 });
 section!(Limits {
     upload_bytes: u64,
@@ -117,6 +118,7 @@ section!(Limits {
     key_per_minute: i64,
     checks_per_minute: i64,
     appeals_per_day: i64,
+    appeals_bytes: i64,
     gate_tries_per_minute: i64,
     codes_per_address: i64,
     codes_per_site: i64,

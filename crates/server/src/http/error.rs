@@ -242,7 +242,8 @@ pub fn json_body(error: &Error) -> String {
     Value::Object(map).to_string()
 }
 
-fn finding_json(found: &Finding) -> Value {
+/// A reason as programs read it, here and on the command line.
+pub fn finding_json(found: &Finding) -> Value {
     json!({"rule": found.rule, "file": found.file, "line": found.line, "why": found.why, "fix": found.fix})
 }
 

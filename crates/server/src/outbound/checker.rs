@@ -4,6 +4,7 @@
 use super::exchange::{client, exchange};
 use crate::config::Asking;
 use anyhow::Result;
+use bytes::Bytes;
 use dropleaf_app::{Checker, Lost, Reply};
 use futures_util::future::BoxFuture;
 use http::header::CONTENT_TYPE;
@@ -22,7 +23,7 @@ impl RemoteChecker {
 }
 
 impl Checker for RemoteChecker {
-    fn ask(&self, question: String) -> BoxFuture<'_, Result<Reply, Lost>> {
+    fn ask(&self, question: Bytes) -> BoxFuture<'_, Result<Reply, Lost>> {
         let request = self.client.post(self.asking.url.clone()).headers(self.asking.headers.clone());
         let request = request.header(CONTENT_TYPE, "application/json").body(question);
         Box::pin(async move {

@@ -4,6 +4,7 @@
 
 mod addresses;
 mod api_keys;
+mod appeal_queue;
 mod appeals;
 mod backup_cli;
 mod brand_in_address;

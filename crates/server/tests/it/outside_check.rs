@@ -1,6 +1,6 @@
 //! `safety.checker_url`: a check of the operator's own, asked over HTTP, and what happens when it does not answer.
 
-use crate::harness::{Dropleaf, FakeChecker, Form, Node, Says, Setup, noise, page, zip};
+use crate::harness::{Dropleaf, FakeChecker, Form, LEAK, Node, Says, Setup, noise, page, zip};
 use dropleaf_core::appeal::Decision;
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -109,6 +109,34 @@ async fn without_an_answer_pages_are_accepted_or_refused_as_set() {
     publish(&closed, Form::file("page.html", page("Back"))).await.expect(201);
     drop(checker);
     publish(&open, Form::file("page.html", page("Nobody there"))).await.expect(201);
+}
+
+#[tokio::test]
+async fn secrets_are_judged_before_anybody_is_told_of_them() {
+    let checker = FakeChecker::start().await;
+    let node =
+        setup(&checker).set("safety.checker_sends", "content").set("safety.pii_check", "block").start().await;
+    publish(&node, Form::file("page.html", LEAK)).await.refused(422, "secrets_found");
+    assert!(checker.heard().is_empty());
+}
+
+#[tokio::test]
+async fn no_more_wait_for_the_check_than_fit_in() {
+    let checker = FakeChecker::start().await;
+    checker.set(Says::Nothing);
+    let closed = setup(&checker).set("safety.checker_failure", "refuse").start().await;
+    let asks: Vec<_> = (0..20)
+        .map(|n| closed.post("/check").form(Form::file("page.html", page(&format!("{n}")))).send())
+        .collect();
+    let answers = futures_util::future::join_all(asks).await;
+    let errors: Vec<Value> = answers.iter().map(|answer| answer.json()["error"].clone()).collect();
+    assert!(answers.iter().all(|answer| answer.status == 503 && answer.has("retry-after")));
+    assert!(
+        errors.contains(&json!("overloaded")) && errors.contains(&json!("check_unavailable")),
+        "{errors:?}"
+    );
+    let asked = errors.iter().filter(|error| *error == "check_unavailable").count();
+    assert_eq!(checker.heard().len(), asked, "nobody else was told of");
 }
 
 #[test]

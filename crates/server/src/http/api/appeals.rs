@@ -33,7 +33,7 @@ pub(super) struct AppealForm {
 /// An appeal as its sender sees it.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(example = json!({
-    "id": "app_0d7i8l2q5k3n1v9c4t6s", "token": "8w3k…", "status": "open",
+    "id": "app_0d7i8l2q5k3n1v9c4t6s", "token": "8w3k…", "words_kept": true, "status": "open",
     "status_url": "https://drop.example/appeals/8w3k…", "answer": null, "created_at": 1_794_706_860, "decided_at": null
 }))]
 pub(super) struct AppealJson {
@@ -42,7 +42,13 @@ pub(super) struct AppealJson {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     token: Option<String>,
-    /// `open`, `allowed` (the same content is accepted from now on) or `upheld` (it stays refused).
+    /// False: the operator does not read the `comment` and `contact` that came with it, because this content waits with
+    /// other words of yours, or with the words of many others. Sent with the appeal, not with its status.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    words_kept: Option<bool>,
+    /// `open`, `allowed` (the same content is accepted from now on), `upheld` (it stays refused) or `lapsed` (nobody
+    /// decided in time; it may be sent again).
     status: &'static str,
     status_url: String,
     /// The operator's words, once it is decided.
@@ -60,10 +66,19 @@ pub(super) struct AcceptedJson {
     warnings: Vec<String>,
 }
 
+/// What is not new: an appeal that waits already, or no reason for one.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(untagged)]
+pub(super) enum NothingNewJson {
+    Waiting(AppealJson),
+    Accepted(AcceptedJson),
+}
+
 impl AppealJson {
     fn new(state: &ApiState, appeal: Appeal, token: &str) -> Self {
         Self {
             token: None,
+            words_kept: None,
             status: appeal.state.as_str(),
             status_url: format!("{}/appeals/{token}", state.app.hosts.base.url()),
             answer: appeal.answer,
@@ -78,14 +93,15 @@ impl AppealJson {
 ///
 /// Send the file that was refused with `phishing_blocked` or `content_blocked` again, with a word on what it is for. The
 /// operator sees it, with the reasons, and decides; then the content is erased here. If it is allowed, publish the same
-/// file again: it is accepted. The same content waits once, and whoever sends it again gets the same appeal (200).
+/// file again: it is accepted. The same content waits once: whoever sends it again gets the same appeal (200), with a token of
+/// their own. An appeal without a credential that nobody decides about ends after a while (`lapsed`).
 /// Content that would be accepted answers 200 `{"accepted": true}` and nothing is kept.
 #[utoipa::path(
     post, path = "/appeals", tag = "Sites", operation_id = "createAppeal",
     request_body(content = AppealForm, content_type = "multipart/form-data"),
     responses(
         (status = 201, description = "Waiting for the operator", body = AppealJson),
-        (status = 200, description = "Nothing to appeal against, or already waiting", body = AcceptedJson),
+        (status = 200, description = "Nothing to appeal against, or already waiting", body = NothingNewJson),
     ),
     security((), ("api_key" = [])),
 )]
@@ -100,11 +116,18 @@ pub(super) async fn create(
         |wanted: &str| form.fields.iter().find(|(name, _)| name == wanted).map(|(_, text)| text.clone());
     let plea = appeal::checked(field("comment"), field("contact"))?;
     Ok(match state.app.appeal(&caller, form.upload, plea).await? {
-        Appealed::Accepted { warnings } => Json(AcceptedJson { accepted: true, warnings }).into_response(),
-        Appealed::Open { appeal, token, already } => {
-            let status = if already { StatusCode::OK } else { StatusCode::CREATED };
-            let json = AppealJson { token: Some(token.clone()), ..AppealJson::new(&state, appeal, &token) };
-            (status, Json(json)).into_response()
+        Appealed::Accepted { warnings } => {
+            let json = AcceptedJson { accepted: true, warnings };
+            Json(NothingNewJson::Accepted(json)).into_response()
+        }
+        Appealed::Open { appeal, token, already, words_kept } => {
+            let json = AppealJson::new(&state, appeal, &token);
+            let json = AppealJson { token: Some(token), words_kept: Some(words_kept), ..json };
+            if already {
+                Json(NothingNewJson::Waiting(json)).into_response()
+            } else {
+                (StatusCode::CREATED, Json(json)).into_response()
+            }
         }
     })
 }

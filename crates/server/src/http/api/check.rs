@@ -99,12 +99,12 @@ impl From<DryRun> for CheckJson {
 )]
 pub(super) async fn check(
     State(state): State<ApiState>,
-    _asker: Asker,
+    Asker(ip): Asker,
     headers: HeaderMap,
     body: Body,
 ) -> Result<Json<CheckJson>, ApiError> {
     let (upload, options, _share) = read(&state, &headers, body).await?;
-    Ok(Json(state.app.check_upload(upload, options).await?.into()))
+    Ok(Json(state.app.check_upload(ip, upload, options).await?.into()))
 }
 
 /// The page of a request, however it is wrapped. What it takes in memory is given back with the share.

@@ -39,7 +39,7 @@ pub(in crate::http) struct Publisher(pub Caller);
 
 /// Whoever wants to know what the checks say: anybody. A credential is not asked for, but counted if it is there.
 #[derive(Debug)]
-pub(in crate::http) struct Asker;
+pub(in crate::http) struct Asker(pub Option<IpAddr>);
 
 /// Whoever asks the operator to look at a page that was refused: an account or anybody, within a rate.
 #[derive(Debug)]
@@ -211,8 +211,9 @@ impl FromRequestParts<ApiState> for Asker {
 
     async fn from_request_parts(parts: &mut Parts, state: &ApiState) -> Result<Self, ApiError> {
         bearer(parts, state).await?;
-        state.app.take_check(client_ip(parts, state))?;
-        Ok(Self)
+        let ip = client_ip(parts, state);
+        state.app.take_check(ip)?;
+        Ok(Self(ip))
     }
 }
 

@@ -18,21 +18,72 @@ use http::StatusCode;
 const SHOWN: i64 = 100;
 /// Decided ones, for a glance back.
 const DECIDED: i64 = 20;
+const NO_WORDS: &str = "Say something to the publisher, in at most 500 characters.";
 
 pub(super) async fn list(
     State(state): State<ApiState>,
     Operator(person): Operator,
     query: Query,
 ) -> Result<Response, WebError> {
+    listed(&state, &person, query.done(), StatusCode::OK, Typed::default()).await
+}
+
+async fn listed(
+    state: &ApiState,
+    person: &Person,
+    done: Option<Done>,
+    status: StatusCode,
+    typed: Typed<'_>,
+) -> Result<Response, WebError> {
     let open = state.app.list_open_appeals(SHOWN).await?;
     let waiting = state.app.count_open_appeals().await?;
-    Ok(page(appeals(&Appeals {
-        shell: person.shell(Section::Operator, query.done()),
+    let mut response = page(appeals(&Appeals {
+        shell: person.shell(Section::Operator, done),
         open: &open,
         decided: &state.app.list_decided_appeals(DECIDED).await?,
         more: waiting.saturating_sub(i64::try_from(open.len()).unwrap_or(i64::MAX)),
+        typed,
         is_recent: person.session.is_recent(state.app.now()),
-    })))
+    }));
+    *response.status_mut() = status;
+    Ok(response)
+}
+
+/// Upholds several at once, with the same words.
+pub(super) async fn uphold_marked(
+    State(state): State<ApiState>,
+    form: OperatorForm,
+) -> Result<Response, WebError> {
+    let (ids, answer) = (form.fields.all("appeal"), form.fields.text("answer"));
+    let refuse = async |problem: &str| {
+        let typed = Typed { answer, problem: Some(problem) };
+        listed(&state, &form.person, None, StatusCode::BAD_REQUEST, typed).await
+    };
+    if ids.is_empty() {
+        return refuse("Mark the appeals that you mean.").await;
+    }
+    match state.app.uphold_appeals(actor(&form.person), &ids, answer).await {
+        Ok(_) => Ok(see_other(&format!("/operator/appeals?done={}", Done::UpheldSeveral.word()))),
+        Err(error) if error.code == Code::InvalidField => refuse(NO_WORDS).await,
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Takes an allow back.
+pub(super) async fn disallow(
+    State(state): State<ApiState>,
+    Path(id): Path<String>,
+    form: OperatorForm,
+) -> Result<Response, WebError> {
+    let reason = form.fields.text("reason");
+    match state.app.disallow(actor(&form.person), &id, reason).await {
+        Ok(_) => Ok(see_other(&format!("/operator/appeals?done={}", Done::Disallowed.word()))),
+        Err(refused) if refused.code == Code::InvalidField => {
+            let typed = Typed { answer: reason, problem: Some("Say why, in at most 500 characters.") };
+            shown(&state, &form.person, &id, None, StatusCode::BAD_REQUEST, typed).await
+        }
+        Err(error) => Err(error.into()),
+    }
 }
 
 pub(super) async fn show(
@@ -75,7 +126,7 @@ async fn decide(
         Ok(_) => Ok(see_other(&format!("/operator/appeals?done={}", done.word()))),
         Err(refused) if matches!(refused.code, Code::InvalidField | Code::Conflict) => {
             let problem = match refused.code {
-                Code::InvalidField => "Say something to the publisher, in at most 500 characters.",
+                Code::InvalidField => NO_WORDS,
                 _ => refused.detail.as_str(),
             };
             let typed = Typed { answer, problem: Some(problem) };
@@ -104,6 +155,7 @@ async fn shown(
     let html = appeal(&OneAppeal {
         shell: person.shell(Section::Operator, None),
         appeal: &found,
+        case: &state.app.appeal_case(&found).await?,
         seen: seen.as_ref(),
         typed,
         is_recent: person.session.is_recent(state.app.now()),

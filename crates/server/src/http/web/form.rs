@@ -27,6 +27,11 @@ impl Fields {
         self.0.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
     }
 
+    /// Every value of a field that may be sent more than once.
+    pub(in crate::http) fn all(&self, name: &str) -> Vec<&str> {
+        self.0.iter().filter(|(key, _)| key == name).map(|(_, value)| value.as_str()).collect()
+    }
+
     /// Everything, to be shown again.
     pub(in crate::http) fn typed(&self) -> Vec<(String, String)> {
         self.0.clone()

@@ -118,6 +118,8 @@ done! {
     PlanSet = "plan-set": "The account is on its new plan.";
     Allowed = "allowed": "Allowed. The same content is accepted from now on; its publisher reads your answer.";
     Upheld = "upheld": "It stays refused. Its publisher reads your answer.";
+    UpheldSeveral = "upheld-several": "They stay refused. Their publishers read your answer.";
+    Disallowed = "disallowed": "No longer allowed. The content is checked as any other; what is published stays.";
     Suspended = "suspended": "The account is suspended. Its pages are not shown.";
     Lifted = "lifted": "The suspension is lifted. The account's pages are back.";
 }

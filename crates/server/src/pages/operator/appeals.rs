@@ -5,7 +5,8 @@ use super::{at, sheet};
 use crate::pages::Html;
 use crate::pages::dashboard::{Section, Shell};
 use askama::Template;
-use dropleaf_core::appeal::{Appeal, State};
+use dropleaf_app::AppealCase;
+use dropleaf_core::appeal::{Allowed, Appeal, Joined, State};
 
 #[derive(Debug, Template)]
 #[template(path = "operator_appeals.html")]
@@ -17,6 +18,8 @@ pub struct Appeals<'a> {
     pub decided: &'a [Appeal],
     /// How many wait beyond these.
     pub more: i64,
+    /// Into the form that upholds several.
+    pub typed: Typed<'a>,
     pub is_recent: bool,
 }
 
@@ -32,6 +35,7 @@ pub struct Typed<'a> {
 pub struct OneAppeal<'a> {
     pub shell: Shell<'a>,
     pub appeal: &'a Appeal,
+    pub case: &'a AppealCase,
     /// None once it is decided: the content is gone.
     pub seen: Option<&'a Seen>,
     pub typed: Typed<'a>,
@@ -41,6 +45,11 @@ pub struct OneAppeal<'a> {
 impl OneAppeal<'_> {
     fn is_open(&self) -> bool {
         self.appeal.state == State::Open
+    }
+
+    /// The allow that can be taken back here.
+    fn allowed(&self) -> Option<&Allowed> {
+        self.case.allowed.as_ref().filter(|allowed| allowed.appeal_id.as_ref() == Some(&self.appeal.id))
     }
 
     /// An allow alone does not bring back what was taken down.
@@ -55,6 +64,10 @@ fn title(appeal: &Appeal) -> &str {
 
 fn sender(appeal: &Appeal) -> &str {
     appeal.account_id.as_deref().unwrap_or("nobody: sent without an account")
+}
+
+fn joined_by(joined: &Joined) -> &str {
+    joined.account_id.as_deref().unwrap_or("without an account")
 }
 
 // Rendering writes into a String and cannot fail.

@@ -44,6 +44,6 @@ async fn check_page(mut call: Call) -> Result<Answer> {
     app.take_check(call.sender.caller.ip)?;
     let warnings = call.fields.warnings();
     let options = UploadOptions { pii_check, warnings, ..UploadOptions::default() };
-    let run = app.check_upload(document.upload(), options).await?;
+    let run = app.check_upload(call.sender.caller.ip, document.upload(), options).await?;
     Ok(Answer::json(CheckJson::from(run)))
 }

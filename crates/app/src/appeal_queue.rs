@@ -1,0 +1,143 @@
+//! The queue of appeals as a whole: whether there is room for one more, others who send what waits already, those that nobody
+//! decides about, and what else an operator should know before deciding.
+
+use crate::app::App;
+use crate::appeals::Appealed;
+use crate::caller::Caller;
+use dropleaf_core::appeal::{Allowed, Appeal, Decision, Joined, Plea, Room, State};
+use dropleaf_core::audit::Act;
+use dropleaf_core::{Code, Error, Result, network, secret};
+use dropleaf_store::{appeal_queue, counters};
+
+/// What the key of an appeal's token is derived for.
+const TOKEN: &str = "appeal";
+/// Earlier appeals about the same content that are told of.
+const EARLIER: i64 = 10;
+const BATCH: i64 = 100;
+const DAY: i64 = 86_400;
+/// How the audit list names what the server does by itself.
+const OURSELVES: &str = "dropleaf";
+
+/// Who sends an appeal: an account, or a network by its keyed hash.
+#[derive(Debug)]
+pub(crate) struct Sender {
+    pub(crate) account_id: Option<String>,
+    pub(crate) client: String,
+}
+
+/// What an operator should know beside the appeal itself.
+#[derive(Debug, Default)]
+pub struct AppealCase {
+    /// The page that was taken down and that the content is like.
+    pub like_site: Option<String>,
+    /// Others who sent the same and have something to say.
+    pub joined: Vec<Joined>,
+    /// Other appeals about the same content, the newest first.
+    pub earlier: Vec<Appeal>,
+    /// The content is allowed now.
+    pub allowed: Option<Allowed>,
+}
+
+impl App {
+    pub(crate) fn sender_of(&self, caller: &Caller) -> Sender {
+        let network = caller.ip.map(network::client_network).unwrap_or_default();
+        let account_id = caller.account.as_ref().map(|account| account.id.clone());
+        Sender { account_id, client: self.hash_client(&network) }
+    }
+
+    /// Made from the id and the sender: whoever sends the same content again is told it again, and nobody else is.
+    pub(crate) fn appeal_token(&self, id: &str, sender: &Sender) -> String {
+        let who = sender.account_id.as_deref().unwrap_or(&sender.client);
+        secret::text(&self.keys.mac(TOKEN, format!("{id} {who}").as_bytes())[..18])
+    }
+
+    /// Refuses what does not fit in, before anything is stored.
+    pub(crate) async fn check_room(&self, sender: &Sender, bytes: i64) -> Result<()> {
+        let most = self.settings.appeals_bytes;
+        let own = self.store.sum_appeals_of(sender.account_id.as_deref(), &sender.client).await?;
+        if !Room::of_sender(most).fits(own, bytes) {
+            let said =
+                "As many appeals of yours as can be kept are waiting for the operator; try again later.";
+            return Err(Error::new(Code::RateLimited, said).retry_after(3600));
+        }
+        let all = self.store.sum_open_appeals().await?;
+        if Room::of_all(most, sender.account_id.is_some()).fits(all, bytes) { Ok(()) } else { Err(full()) }
+    }
+
+    /// Counts an appeal before its content is stored: however many come at once, no more than these are.
+    pub(crate) async fn count_appeal(&self, caller: &Caller) -> Result<()> {
+        if self.is_exempt(caller.ip) {
+            return Ok(());
+        }
+        let rate = self.settings.rates.appeals_day;
+        let take = counters::take(&self.client_key(&rate, caller.ip), &rate, self.now());
+        self.store.commit(vec![take]).await.map(|_| ()).map_err(|error| self.guard_error(error, None))
+    }
+
+    /// Takes that back: the appeal was not added.
+    pub(crate) async fn uncount_appeal(&self, caller: &Caller) {
+        let rate = self.settings.rates.appeals_day;
+        let back = counters::give_back(&self.client_key(&rate, caller.ip), &rate, self.now());
+        if let Err(error) = self.store.commit(vec![back]).await {
+            tracing::warn!(%error, "an appeal that was not added stays counted");
+        }
+    }
+
+    /// The same content waits already: whoever sends it has a token of their own, and is heard too.
+    pub(crate) async fn join_appeal(&self, caller: &Caller, open: Appeal, plea: Plea) -> Result<Appealed> {
+        let sender = self.sender_of(caller);
+        let token = self.appeal_token(&open.id, &sender);
+        let hash = secret::hash(&token);
+        if self.store.find_plea(hash).await?.is_none() {
+            self.count_appeal(caller).await?;
+            let (account_id, created_at) = (sender.account_id, self.now());
+            let joined = Joined { account_id, plea: plea.clone(), created_at };
+            self.store.commit(vec![appeal_queue::join(&open.id, hash, &joined)]).await?;
+        }
+        let words_kept = plea == Plea::default() || self.store.find_plea(hash).await? == Some(plea);
+        Ok(Appealed::Open { appeal: open, token, already: true, words_kept })
+    }
+
+    pub async fn appeal_case(&self, appeal: &Appeal) -> Result<AppealCase> {
+        Ok(AppealCase {
+            like_site: self.store.find_like_site(&appeal.id).await?,
+            joined: self.store.list_joined(&appeal.id).await?,
+            earlier: self.store.list_earlier_appeals(appeal, EARLIER).await?,
+            allowed: self.store.find_allowed(appeal.digest).await?,
+        })
+    }
+
+    /// Upholds several refusals with the same words. Says how many; those that somebody else has decided stay as they are.
+    pub async fn uphold_appeals(&self, actor: &str, ids: &[&str], answer: &str) -> Result<usize> {
+        let mut count = 0;
+        for id in ids {
+            match self.decide_appeal(actor, id, Decision::Uphold, answer).await {
+                Ok(_) => count += 1,
+                Err(error) if matches!(error.code, Code::Conflict | Code::NotFound) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(count)
+    }
+
+    /// Ends those of nobody in particular that nobody has decided about for long.
+    pub(crate) async fn end_old_appeals(&self) -> Result<()> {
+        let patience = self.settings.retention.open_appeal;
+        let days = patience / DAY;
+        for appeal in self.store.list_overdue_appeals(self.now() - patience, BATCH).await? {
+            let answer =
+                format!("Nobody decided about it in {days} days. If it still matters, appeal again.");
+            match self.close_appeal(OURSELVES, appeal, State::Lapsed, Act::EndAppeal, answer).await {
+                Ok(_) => {}
+                Err(error) if error.code == Code::Conflict => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+}
+
+pub(crate) fn full() -> Error {
+    let said = "As many appeals as can be kept are waiting for the operator; try again later.";
+    Error::new(Code::RateLimited, said).retry_after(3600)
+}

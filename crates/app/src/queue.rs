@@ -1,0 +1,58 @@
+//! Turns for work that anybody may ask for: a few at a time, a few who wait, and nobody beyond, so that neither memory nor
+//! those with something more urgent suffer.
+
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+#[derive(Debug)]
+pub(crate) struct Queue {
+    /// Of those at work and those who wait.
+    places: Arc<Semaphore>,
+    turns: Arc<Semaphore>,
+}
+
+/// Given back when it is dropped. Goes with the work: a caller who leaves early lets nobody in beside it.
+#[derive(Debug)]
+pub(crate) struct Turn {
+    _turn: OwnedSemaphorePermit,
+    _place: OwnedSemaphorePermit,
+}
+
+impl Queue {
+    pub(crate) fn new(turns: usize, waiting: usize) -> Self {
+        Self { places: Arc::new(Semaphore::new(turns + waiting)), turns: Arc::new(Semaphore::new(turns)) }
+    }
+
+    /// Waits for a turn, if there is a place to wait at.
+    pub(crate) async fn enter(&self) -> Option<Turn> {
+        let place = Arc::clone(&self.places).try_acquire_owned().ok()?;
+        let turn = Arc::clone(&self.turns).acquire_owned().await.ok()?;
+        Some(Turn { _turn: turn, _place: place })
+    }
+
+    /// The same, but not for longer than this.
+    pub(crate) async fn enter_within(&self, longest: Duration) -> Option<Turn> {
+        tokio::time::timeout(longest, self.enter()).await.ok().flatten()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use futures_util::FutureExt;
+
+    #[tokio::test]
+    async fn few_work_few_wait_and_the_rest_is_sent_away() {
+        let queue = Queue::new(1, 1);
+        let first = queue.enter().await.unwrap();
+        let mut second = Box::pin(queue.enter());
+        assert!((&mut second).now_or_never().is_none(), "it waits");
+        assert!(queue.enter().await.is_none(), "there is no place left");
+        drop(first);
+        let second = second.await.unwrap();
+        assert!(queue.enter_within(Duration::ZERO).await.is_none(), "its time is over");
+        drop(second);
+        assert!(queue.enter_within(Duration::ZERO).await.is_some());
+    }
+}

@@ -1,0 +1,25 @@
+//! Bytes as hexadecimal digits, for people and other programs.
+
+use data_encoding::HEXLOWER_PERMISSIVE;
+
+pub fn encode(bytes: &[u8]) -> String {
+    HEXLOWER_PERMISSIVE.encode(bytes)
+}
+
+/// The digest that is written so, if it is one.
+pub fn digest(text: &str) -> Option<[u8; 32]> {
+    HEXLOWER_PERMISSIVE.decode(text.as_bytes()).ok()?.try_into().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn digest_reads_back() {
+        let bytes = [0xa5; 32];
+        assert_eq!(encode(&bytes), "a5".repeat(32));
+        assert_eq!((digest(&encode(&bytes)), digest(&"A5".repeat(32))), (Some(bytes), Some(bytes)));
+        assert_eq!((digest("a5"), digest("app_1")), (None, None));
+    }
+}

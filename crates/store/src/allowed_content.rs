@@ -1,0 +1,53 @@
+//! Rows of `allowed_content`: what an operator lets be published, whatever the checks say.
+
+use crate::db::{DbError, Row, Stmt};
+use crate::store::Store;
+use dropleaf_core::appeal::{Allowed, Appeal};
+
+/// It is not allowed, or not any more.
+pub const NOT_ALLOWED: &str = "content_not_allowed";
+
+fn row(row: &Row<'_>) -> Result<Allowed, DbError> {
+    Ok(Allowed {
+        digest: row.hash(0)?,
+        appeal_id: row.opt_text(1)?.map(str::to_owned),
+        reason: row.text(2)?.to_owned(),
+        created_at: row.int(3)?,
+    })
+}
+
+impl Store {
+    /// Whether an operator allowed this content, and how.
+    pub async fn find_allowed(&self, digest: [u8; 32]) -> Result<Option<Allowed>, DbError> {
+        let sql = "SELECT digest, appeal_id, reason, created_at FROM allowed_content WHERE digest = $1";
+        self.db.get(sql, &[digest.into()], row).await
+    }
+
+    /// What was allowed by this appeal. The appeal itself may be forgotten.
+    pub async fn find_allowed_by(&self, appeal_id: &str) -> Result<Option<Allowed>, DbError> {
+        let sql = "SELECT digest, appeal_id, reason, created_at FROM allowed_content WHERE appeal_id = $1";
+        self.db.get(sql, &[appeal_id.into()], row).await
+    }
+
+    /// The newest.
+    pub async fn list_allowed(&self, limit: i64) -> Result<Vec<Allowed>, DbError> {
+        let sql = "SELECT digest, appeal_id, reason, created_at FROM allowed_content \
+                   ORDER BY created_at DESC, digest LIMIT $1";
+        self.db.list(sql, vec![limit.into()], row).await
+    }
+}
+
+/// From now on the content may be published. The last who said so is who it is known by.
+pub fn insert(appeal: &Appeal, reason: &str, now: i64) -> Stmt {
+    Stmt::new(
+        "INSERT INTO allowed_content (digest, appeal_id, reason, created_at) VALUES ($1, $2, $3, $4) \
+         ON CONFLICT (digest) DO UPDATE SET appeal_id = excluded.appeal_id, reason = excluded.reason, \
+         created_at = excluded.created_at",
+        vec![appeal.digest.into(), appeal.id.as_str().into(), reason.into(), now.into()],
+    )
+}
+
+/// From now on it is checked as anything else.
+pub fn delete(digest: [u8; 32]) -> Stmt {
+    Stmt::new("DELETE FROM allowed_content WHERE digest = $1", vec![digest.into()]).one(NOT_ALLOWED)
+}
