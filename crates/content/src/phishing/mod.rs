@@ -27,7 +27,7 @@ mod reader;
 mod references;
 mod rule;
 mod rules;
-mod score;
+pub(crate) mod score;
 mod script;
 pub(crate) mod script_words;
 mod secrets;
