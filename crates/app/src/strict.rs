@@ -45,6 +45,8 @@ impl App {
     /// The policy of content that is stored already.
     pub(crate) async fn policy_of_stored(&self, bundle_id: &str, e2e: bool) -> Result<Policy> {
         let bundle = self.bundle(bundle_id).await?;
+        // Before the pages are read: however many ask, no more are in memory at a time.
+        let _turn = self.uploads.acquire().await.map_err(|_| Error::plain(Code::Overloaded))?;
         let mut pages: Vec<(String, String, Bytes)> = Vec::new();
         for file in bundle.files().filter(|file| file.is_document) {
             let mime = String::from_utf8_lossy(&file.mime).into_owned();

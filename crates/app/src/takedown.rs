@@ -8,7 +8,8 @@ use dropleaf_core::report::Outcome;
 use dropleaf_core::site::{Site, State};
 use dropleaf_core::takedown::Named;
 use dropleaf_core::{Error, Result, takedown};
-use dropleaf_store::{DbError, reports, sites};
+use dropleaf_store::{DbError, reports, sites, unwanted};
+use std::collections::HashSet;
 
 #[derive(Debug, Clone)]
 pub struct TakenDown {
@@ -22,6 +23,18 @@ pub struct TakenDown {
 impl App {
     /// `name` is an id, a slug, a token or an address of the page.
     pub async fn take_down(&self, actor: &str, name: &str, reason: &str) -> Result<TakenDown> {
+        self.take_down_about(actor, name, reason, &[]).await
+    }
+
+    /// The same; `pages` are the paths of pages within it that it is about. They are refused when they come back, beside
+    /// those that are found without being named.
+    pub async fn take_down_about(
+        &self,
+        actor: &str,
+        name: &str,
+        reason: &str,
+        pages: &[String],
+    ) -> Result<TakenDown> {
         let reason = takedown::reason(reason)?;
         let unknown = || Error::not_found("page");
         let name = takedown::page_named(name, &self.hosts).ok_or_else(unknown)?;
@@ -31,7 +44,9 @@ impl App {
             if site.state == State::TakenDown {
                 return Ok(TakenDown { site, url, already: true });
             }
+            let pages = self.pages_within(&site, pages).await?;
             let (next, mut stmts) = self.ended(&site, State::TakenDown, false);
+            stmts.extend(pages.iter().map(|path| unwanted::name_page(&site.id, path)));
             stmts.push(reports::close(&site.id, Outcome::TakenDown, self.now()));
             stmts.push(self.audited(actor, Act::TakeDown, &site.id, Some(reason.clone())));
             match self.commit_site(stmts, Some(&site), &next).await {
@@ -48,6 +63,26 @@ impl App {
             }
         }
         Err(self.guard_error(DbError::Guard(sites::CHANGED), None))
+    }
+
+    /// The paths as they are stored. One that no kept version has is a mistake, told before anything is done.
+    async fn pages_within(&self, site: &Site, asked: &[String]) -> Result<Vec<String>> {
+        if asked.is_empty() {
+            return Ok(Vec::new());
+        }
+        let mut known = HashSet::new();
+        for version in self.store.list_versions(&site.id).await? {
+            let bundle = self.store.find_bundle(&version.bundle_id).await?;
+            known.extend(bundle.into_iter().flat_map(|bundle| bundle.files).map(|file| file.path));
+        }
+        let mut paths = Vec::new();
+        for page in asked.iter().map(|page| page.trim().trim_start_matches('/')) {
+            if !known.contains(page) {
+                return Err(Error::field("page", format!("{page} is no file of this page")));
+            }
+            paths.push(page.to_owned());
+        }
+        Ok(paths)
     }
 
     pub(crate) async fn find_meant(&self, name: &Named) -> Result<Option<Site>> {

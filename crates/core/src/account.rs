@@ -29,11 +29,16 @@ impl Account {
     pub fn check_active(&self) -> Result<()> {
         match &self.suspended {
             None => Ok(()),
-            Some(_) => Err(Error::new(
-                Code::AccountSuspended,
-                "The account is suspended by the operator of this server. What it has can be read, and its pages can be \
-                 deleted; nothing can be published, changed or bought. Write to the operator.",
-            )),
+            Some(_) => Err(suspended()),
         }
     }
+}
+
+/// What a suspended account is told when it wants to change something.
+pub fn suspended() -> Error {
+    Error::new(
+        Code::AccountSuspended,
+        "The account is suspended by the operator of this server. What it has can be read, and its pages can be \
+         deleted; nothing can be published, changed or bought. Write to the operator.",
+    )
 }

@@ -38,7 +38,20 @@ CREATE TABLE unwanted_marks (
   position    BIGINT NOT NULL,
   kind        TEXT NOT NULL,
   mark        BYTEA NOT NULL,
+  -- The page it is of; none for all of the content.
+  path        TEXT,
   PRIMARY KEY (unwanted_id, position)
+);
+-- Pages that an operator named when the content was taken down, until it is noted.
+CREATE TABLE unwanted_named (
+  site_id TEXT NOT NULL,
+  path    TEXT NOT NULL,
+  PRIMARY KEY (site_id, path)
+);
+-- When the sealing of a page was last tried in vain.
+CREATE TABLE sealing_tries (
+  site_id  TEXT PRIMARY KEY,
+  tried_at BIGINT NOT NULL
 );
 
 -- Rises with every change of something that processes keep in memory as a whole.

@@ -86,12 +86,29 @@ impl Store {
         self.db.list(sql, vec![site_id.into()], reported).await
     }
 
-    /// Pages that were taken down and whose content is still as it was.
+    /// Pages that were taken down and whose content is still as it was; those that were tried in vain come last, the
+    /// latest of them at the very end, so that they hold up nobody.
     pub async fn list_unsealed(&self, limit: i64) -> Result<Vec<Site>, DbError> {
-        let sql =
-            sites::select!("WHERE state = 'taken_down' AND purged_at IS NULL ORDER BY ended_at LIMIT $1");
+        let sql = sites::select!(
+            "WHERE state = 'taken_down' AND purged_at IS NULL ORDER BY \
+             COALESCE((SELECT tried_at FROM sealing_tries WHERE sealing_tries.site_id = sites.id), 0), ended_at LIMIT $1"
+        );
         self.db.list(sql, vec![limit.into()], sites::row).await
     }
+}
+
+/// Remembers that the sealing of a page was tried in vain.
+pub fn tried(site_id: &str, now: i64) -> Stmt {
+    Stmt::new(
+        "INSERT INTO sealing_tries (site_id, tried_at) VALUES ($1, $2) \
+         ON CONFLICT (site_id) DO UPDATE SET tried_at = excluded.tried_at",
+        vec![site_id.into(), now.into()],
+    )
+}
+
+/// Forgets that, when it has been sealed.
+pub fn forget_tries(site_id: &str) -> Stmt {
+    Stmt::new("DELETE FROM sealing_tries WHERE site_id = $1", [site_id.into()])
 }
 
 pub fn insert(evidence: &Evidence) -> Stmt {

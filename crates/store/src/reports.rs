@@ -126,6 +126,12 @@ impl Store {
         Ok(self.db.get(sql, &[most.into()], |row| row.int(0)).await?.unwrap_or_default())
     }
 
+    /// Whether somebody waits for a decision about a page.
+    pub async fn has_open_reports(&self, site_id: &str) -> Result<bool, DbError> {
+        let sql = "SELECT created_at FROM reports WHERE site_id = $1 AND closed_at IS NULL LIMIT 1";
+        Ok(self.db.get(sql, &[site_id.into()], |row| row.int(0)).await?.is_some())
+    }
+
     /// Reports about one page: those that wait, then the others, the newest first.
     pub async fn list_reports_of(&self, site_id: &str, limit: i64) -> Result<Vec<Report>, DbError> {
         let sql = select!(

@@ -1,6 +1,6 @@
 //! Rows of `site_versions`: the immutable revisions of a site.
 
-use crate::db::{DbError, Row, Stmt};
+use crate::db::{DbError, Row, Stmt, Val};
 use crate::store::Store;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -52,22 +52,43 @@ impl Store {
     }
 }
 
+/// The account that owns the site is suspended.
+pub const SUSPENDED: &str = "owner_suspended";
+
 pub fn insert(version: &SiteVersion) -> Stmt {
     Stmt::new(
         "INSERT INTO site_versions (site_id, version, bundle_id, title, byte_size, file_count, e2e, restored_from, created_at) \
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)",
-        vec![
-            version.site_id.as_str().into(),
-            version.version.into(),
-            version.bundle_id.as_str().into(),
-            version.title.as_str().into(),
-            version.byte_size.into(),
-            version.file_count.into(),
-            version.e2e.into(),
-            version.restored_from.into(),
-            version.created_at.into(),
-        ],
+        args(version),
     )
+}
+
+/// The same for whoever publishes: not if the site's account was suspended since the request began, whose body may have
+/// taken hours.
+pub fn insert_active(version: &SiteVersion) -> Stmt {
+    Stmt::new(
+        "INSERT INTO site_versions (site_id, version, bundle_id, title, byte_size, file_count, e2e, restored_from, created_at) \
+         SELECT CAST($1 AS TEXT), CAST($2 AS BIGINT), CAST($3 AS TEXT), CAST($4 AS TEXT), CAST($5 AS BIGINT), \
+         CAST($6 AS BIGINT), CAST($7 AS BIGINT), CAST($8 AS BIGINT), CAST($9 AS BIGINT) \
+         WHERE NOT EXISTS (SELECT 1 FROM sites JOIN accounts ON accounts.id = sites.account_id \
+         WHERE sites.id = $1 AND accounts.suspended_at IS NOT NULL)",
+        args(version),
+    )
+    .one(SUSPENDED)
+}
+
+fn args(version: &SiteVersion) -> Vec<Val> {
+    vec![
+        version.site_id.as_str().into(),
+        version.version.into(),
+        version.bundle_id.as_str().into(),
+        version.title.as_str().into(),
+        version.byte_size.into(),
+        version.file_count.into(),
+        version.e2e.into(),
+        version.restored_from.into(),
+        version.created_at.into(),
+    ]
 }
 
 /// Lets go of versions up to this one, and of the bundles they show; what nothing shows is for the sweep.

@@ -171,6 +171,7 @@ impl Store {
     }
 
     /// Ended sites whose bytes are still kept: owned ones that ended before `owned_before`, unowned before `unowned_before`.
+    /// Not those that were taken down: they are erased when their content is sealed, and not before.
     pub async fn list_purgeable(
         &self,
         owned_before: i64,
@@ -180,7 +181,7 @@ impl Store {
         self.db
             .list(
                 select!(
-                    "WHERE ended_at IS NOT NULL AND purged_at IS NULL \
+                    "WHERE ended_at IS NOT NULL AND purged_at IS NULL AND state <> 'taken_down' \
                      AND (ended_at <= $1 OR (account_id IS NULL AND ended_at <= $2)) \
                      AND NOT EXISTS (SELECT 1 FROM burns WHERE burns.site_id = sites.id) ORDER BY ended_at LIMIT $3"
                 ),

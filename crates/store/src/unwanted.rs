@@ -19,13 +19,16 @@ pub struct Unwanted {
 }
 
 /// What content is recognised by.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Mark {
-    /// A digest of all of it.
+    /// A digest of all of it, or of one page.
     Exact([u8; 32]),
     /// What one page of it is like.
     Sketch(Vec<u8>),
 }
+
+/// A mark, and the page it is of; none if it is of all of the content.
+pub type PageMark = (Option<String>, Mark);
 
 fn row(row: &Row<'_>) -> Result<Unwanted, DbError> {
     Ok(Unwanted {
@@ -65,14 +68,77 @@ impl Store {
         self.db.list(sql, vec![limit.into()], row).await
     }
 
-    pub async fn find_unwanted(&self, site_id: &str) -> Result<Option<Unwanted>, DbError> {
-        let sql = "SELECT id, site_id, reason, created_at FROM unwanted WHERE site_id = $1";
-        self.db.get(sql, &[site_id.into()], row).await
+    /// By the id of the page it was taken down with, or by its own.
+    pub async fn find_unwanted(&self, id: &str) -> Result<Option<Unwanted>, DbError> {
+        let sql = "SELECT id, site_id, reason, created_at FROM unwanted WHERE site_id = $1 OR id = $1";
+        self.db.get(sql, &[id.into()], row).await
+    }
+
+    /// The pages that content is recognised by, each with the id of what it belongs to.
+    pub async fn list_marked_pages(&self) -> Result<Vec<(String, String)>, DbError> {
+        let sql = "SELECT unwanted_id, path FROM unwanted_marks WHERE path IS NOT NULL \
+                   GROUP BY unwanted_id, path ORDER BY unwanted_id, MIN(position)";
+        self.db.list(sql, Vec::new(), pair).await
+    }
+
+    /// The same of one thing.
+    pub async fn list_marked_pages_of(&self, unwanted_id: &str) -> Result<Vec<String>, DbError> {
+        let sql = "SELECT path FROM unwanted_marks WHERE unwanted_id = $1 AND path IS NOT NULL \
+                   GROUP BY path ORDER BY MIN(position)";
+        self.db.list(sql, vec![unwanted_id.into()], |row| Ok(row.text(0)?.to_owned())).await
+    }
+
+    /// The pages that an operator named when the content was taken down.
+    pub async fn list_named_pages(&self, site_id: &str) -> Result<Vec<String>, DbError> {
+        let sql = "SELECT path FROM unwanted_named WHERE site_id = $1 ORDER BY path";
+        self.db.list(sql, vec![site_id.into()], |row| Ok(row.text(0)?.to_owned())).await
+    }
+
+    /// Bodies of a page that stand live under somebody else's account too, and did so no later than here. Pages without an
+    /// account do not count: whoever is taken down could shield himself with one.
+    pub async fn list_bodies_of_others(
+        &self,
+        site_id: &str,
+        account_id: Option<&str>,
+        now: i64,
+    ) -> Result<Vec<[u8; 32]>, DbError> {
+        let shared = "SELECT blobs.refs FROM site_versions JOIN bundle_files ON bundle_files.bundle_id = site_versions.bundle_id \
+                      JOIN blobs ON blobs.hash = bundle_files.blob_hash \
+                      WHERE site_versions.site_id = $1 AND blobs.refs > 1 LIMIT 1";
+        // No index leads from bodies to bundles: nearly always nobody else has any of them.
+        if self.db.get(shared, &[site_id.into()], |row| row.int(0)).await?.is_none() {
+            return Ok(Vec::new());
+        }
+        let sql = "SELECT mine.hash FROM (SELECT blobs.hash AS hash, MIN(site_versions.created_at) AS since \
+                   FROM site_versions JOIN bundle_files ON bundle_files.bundle_id = site_versions.bundle_id \
+                   JOIN blobs ON blobs.hash = bundle_files.blob_hash \
+                   WHERE site_versions.site_id = $1 AND blobs.refs > 1 GROUP BY blobs.hash) AS mine \
+                   JOIN bundle_files ON bundle_files.blob_hash = mine.hash \
+                   JOIN sites ON sites.bundle_id = bundle_files.bundle_id \
+                   JOIN site_versions ON site_versions.site_id = sites.id AND site_versions.bundle_id = sites.bundle_id \
+                   JOIN accounts ON accounts.id = sites.account_id \
+                   WHERE sites.id <> $1 AND accounts.id <> $2 AND accounts.suspended_at IS NULL \
+                   AND sites.state = 'live' AND (sites.expires_at IS NULL OR sites.expires_at > $3) \
+                   AND site_versions.created_at <= mine.since GROUP BY mine.hash";
+        let args = vec![site_id.into(), account_id.unwrap_or_default().into(), now.into()];
+        self.db.list(sql, args, |row| row.hash(0)).await
     }
 }
 
+fn pair(row: &Row<'_>) -> Result<(String, String), DbError> {
+    Ok((row.text(0)?.to_owned(), row.text(1)?.to_owned()))
+}
+
+/// Keeps the pages that an operator names until the content is noted.
+pub fn name_page(site_id: &str, path: &str) -> Stmt {
+    Stmt::new(
+        "INSERT INTO unwanted_named (site_id, path) VALUES ($1, $2) ON CONFLICT DO NOTHING",
+        vec![site_id.into(), path.into()],
+    )
+}
+
 /// Notes content by its marks, once for each page.
-pub fn insert(unwanted: &Unwanted, marks: Vec<Mark>) -> Vec<Stmt> {
+pub fn insert(unwanted: &Unwanted, marks: Vec<PageMark>) -> Vec<Stmt> {
     let head = Stmt::new(
         "INSERT INTO unwanted (id, site_id, reason, created_at) VALUES ($1, $2, $3, $4) ON CONFLICT (site_id) DO NOTHING",
         vec![
@@ -83,17 +149,36 @@ pub fn insert(unwanted: &Unwanted, marks: Vec<Mark>) -> Vec<Stmt> {
         ],
     )
     .one(KNOWN);
-    let marks = marks.into_iter().zip(0_i64..).map(|(mark, position)| {
+    let marks = marks.into_iter().zip(0_i64..).map(|((path, mark), position)| {
         let (kind, mark) = match mark {
             Mark::Exact(hash) => ("exact", hash.into()),
             Mark::Sketch(bytes) => ("sketch", bytes.into()),
         };
         Stmt::new(
-            "INSERT INTO unwanted_marks (unwanted_id, position, kind, mark) VALUES ($1, $2, $3, $4)",
-            vec![unwanted.id.as_str().into(), position.into(), kind.into(), mark],
+            "INSERT INTO unwanted_marks (unwanted_id, position, kind, mark, path) VALUES ($1, $2, $3, $4, $5)",
+            vec![unwanted.id.as_str().into(), position.into(), kind.into(), mark, path.into()],
         )
     });
-    std::iter::once(head).chain(marks).chain([changed()]).collect()
+    let named =
+        Stmt::new("DELETE FROM unwanted_named WHERE site_id = $1", [unwanted.site_id.as_str().into()]);
+    std::iter::once(head).chain(marks).chain([named, changed()]).collect()
+}
+
+/// Forgets one page of what was noted, and the content as a whole: it holds that page.
+pub fn forget_page(unwanted_id: &str, path: &str) -> [Stmt; 3] {
+    [
+        Stmt::new(
+            "UPDATE unwanted SET reason = reason WHERE id = $1 \
+             AND EXISTS (SELECT 1 FROM unwanted_marks WHERE unwanted_id = $1 AND path = $2)",
+            [unwanted_id.into(), path.into()],
+        )
+        .one(UNKNOWN),
+        Stmt::new(
+            "DELETE FROM unwanted_marks WHERE unwanted_id = $1 AND (path = $2 OR path IS NULL)",
+            [unwanted_id.into(), path.into()],
+        ),
+        changed(),
+    ]
 }
 
 /// Forgets what was noted of a page.

@@ -48,6 +48,7 @@ impl App {
         }
         let (next, purge) = self.ended(site, State::TakenDown, true);
         stmts.extend(purge);
+        stmts.push(evidence::forget_tries(&site.id));
         match self.commit_site(stmts, Some(site), &next).await {
             Ok(()) => {}
             // Another process was faster; its archive counts, and ours is held by nothing.
@@ -64,6 +65,7 @@ impl App {
         for site in self.store.list_unsealed(BATCH).await? {
             if let Err(error) = self.settle_take_down(&site, true).await {
                 tracing::warn!(%error, site = site.id, "a page that was taken down could not be sealed yet");
+                self.store.commit(vec![evidence::tried(&site.id, self.now())]).await?;
             }
         }
         Ok(())

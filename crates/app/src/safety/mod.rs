@@ -5,6 +5,7 @@ mod address;
 mod allowed;
 mod checker;
 mod dry_run;
+mod marks;
 mod offline;
 mod outside;
 mod reading;

@@ -4,7 +4,16 @@ use super::Reading;
 use crate::app::App;
 use bytes::Bytes;
 use dropleaf_content::{self as content, Body, Encoding, Kind};
-use dropleaf_core::{Error, Result};
+use dropleaf_core::{Code, Error, Result};
+use dropleaf_store::blobs::BlobError;
+
+/// What a body that is lost means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Missing {
+    Fails,
+    /// The rest is read all the same.
+    Empty,
+}
 
 impl App {
     /// Refuses what may not be published any more, and says what its publisher should know about the rest.
@@ -15,24 +24,37 @@ impl App {
 
     /// Reads a stored bundle, without a judgement.
     pub(crate) async fn read_stored(&self, bundle_id: &str) -> Result<Reading> {
-        let bundle = self.texts_of_stored(bundle_id).await?;
         let safety = self.settings.safety.clone();
         let unwanted = self.unwanted().await?;
-        let _turn = self.uploads.acquire().await.map_err(Error::internal)?;
-        tokio::task::spawn_blocking(move || Reading::compared(&bundle, &safety, None, unwanted.as_deref()))
-            .await
-            .map_err(Error::internal)?
+        let read = move |bundle| Reading::compared(&bundle, &safety, None, unwanted.as_deref());
+        self.with_stored(bundle_id, Missing::Fails, read).await
+    }
+
+    /// Does blocking work with the texts of a stored bundle. They are in memory only while it is this one's turn, as with
+    /// uploads: however many ask, no more are read at a time.
+    pub(crate) async fn with_stored<T: Send + 'static>(
+        &self,
+        bundle_id: &str,
+        missing: Missing,
+        work: impl FnOnce(content::Bundle) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        let _turn = self.uploads.acquire().await.map_err(|_| Error::plain(Code::Overloaded))?;
+        let bundle = self.texts_of_stored(bundle_id, missing).await?;
+        tokio::task::spawn_blocking(move || work(bundle)).await.map_err(Error::internal)?
     }
 
     /// A stored bundle with the bodies of its texts; those of other files, which nobody reads, are left out.
-    pub(crate) async fn texts_of_stored(&self, bundle_id: &str) -> Result<content::Bundle> {
+    async fn texts_of_stored(&self, bundle_id: &str, missing: Missing) -> Result<content::Bundle> {
         let stored = self.store.find_bundle(bundle_id).await?;
         let stored = stored.ok_or_else(|| Error::internal("a site points at a missing bundle"))?;
         let kind = Kind::parse(&stored.kind).ok_or_else(|| Error::internal("a bundle of no known kind"))?;
         let mut files = Vec::with_capacity(stored.files.len());
         for file in stored.files {
             let bytes = if kind != Kind::E2e && content::is_read(&file.path) {
-                self.store.blobs.read(&self.store.db, &file.blob_hash).await?
+                match self.store.blobs.read(&self.store.db, &file.blob_hash).await {
+                    Err(BlobError::Missing) if missing == Missing::Empty => Bytes::new(),
+                    body => body?,
+                }
             } else {
                 Bytes::new()
             };

@@ -3,21 +3,18 @@
 
 use super::{Reading, refusal};
 use crate::app::App;
-use dropleaf_content::likeness::{self, Sketch, Unwanted};
+use dropleaf_content::likeness::{Sketch, Unwanted};
 use dropleaf_core::audit::Act;
 use dropleaf_core::finding::Finding;
-use dropleaf_core::site::Site;
 use dropleaf_core::{Code, Error, Result, takedown};
-use dropleaf_store::site_versions::SiteVersion;
 use dropleaf_store::unwanted::{self as rows, Mark};
 use dropleaf_store::{DbError, Stmt};
-use std::collections::HashSet;
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 const ASK_AFTER: Duration = Duration::from_millis(500);
-/// More marks of one page say no more.
-const MOST_MARKS: usize = 500;
 
 /// What is in memory.
 #[derive(Debug, Clone)]
@@ -25,54 +22,69 @@ struct Held {
     /// When it was last known to be all.
     at: Duration,
     generation: i64,
+    /// What this process had changed by then.
+    doubts: u64,
     /// None when nothing is unwanted: then no upload is compared with anything.
     index: Option<Arc<Unwanted>>,
 }
 
 #[derive(Debug, Default)]
-pub(crate) struct UnwantedIndex(Mutex<Option<Held>>);
+pub(crate) struct UnwantedIndex {
+    held: Mutex<Option<Held>>,
+    /// How often this process has changed what is unwanted.
+    doubts: AtomicU64,
+    /// One builds at a time: it takes all marks into memory.
+    building: tokio::sync::Mutex<()>,
+}
 
 impl UnwantedIndex {
     fn held(&self) -> Option<Held> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.held.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// What was read later is not replaced by what was read before.
     fn keep(&self, new: Held) {
-        let mut held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if held.as_ref().is_none_or(|old| old.generation <= new.generation || old.at < new.at) {
-            *held = Some(new);
-        }
+        *self.held.lock().unwrap_or_else(PoisonError::into_inner) = Some(new);
     }
 
-    fn doubt(&self) {
-        if let Some(held) = self.0.lock().unwrap_or_else(PoisonError::into_inner).as_mut() {
-            held.at = Duration::ZERO;
-            held.generation = -1;
-        }
+    /// What is held is not all any more; whoever asks next reads again.
+    pub(super) fn doubt(&self) {
+        self.doubts.fetch_add(1, Ordering::SeqCst);
     }
 }
 
 impl App {
-    /// What uploads are compared with, if anything is.
+    /// What uploads are compared with, if anything is. While one request reads what was added elsewhere, the others
+    /// compare with what was known before; what was added by this process holds for all of them.
     pub(crate) async fn unwanted(&self) -> Result<Option<Arc<Unwanted>>> {
-        let now = self.clock.monotonic();
-        let held = self.unwanted_index.held();
-        if let Some(held) = &held
-            && held.generation >= 0
-            && now.saturating_sub(held.at) < ASK_AFTER
-        {
+        let index = &self.unwanted_index;
+        let fresh = |held: &Held| {
+            held.doubts == index.doubts.load(Ordering::SeqCst)
+                && self.clock.monotonic().saturating_sub(held.at) < ASK_AFTER
+        };
+        let known = |held: &Held| held.doubts == index.doubts.load(Ordering::SeqCst);
+        let held = index.held();
+        if let Some(held) = held.as_ref().filter(|held| fresh(held)) {
             return Ok(held.index.clone());
         }
+        let _turn = match (index.building.try_lock(), held) {
+            (Ok(turn), _) => turn,
+            (Err(_), Some(held)) if known(&held) => return Ok(held.index),
+            (Err(_), _) => index.building.lock().await,
+        };
+        let held = index.held();
+        if let Some(held) = held.as_ref().filter(|held| fresh(held)) {
+            return Ok(held.index.clone());
+        }
+        let (at, doubts) = (self.clock.monotonic(), index.doubts.load(Ordering::SeqCst));
         // Before the marks: a change in between is found by the next who asks.
         let generation = self.store.find_unwanted_generation().await?;
-        let index = match held {
+        let new = match held {
             Some(held) if held.generation == generation => held.index,
             _ if generation == 0 => None,
             _ => self.load_unwanted().await?,
         };
-        self.unwanted_index.keep(Held { at: now, generation, index: index.clone() });
-        Ok(index)
+        index.keep(Held { at, generation, doubts, index: new.clone() });
+        Ok(new)
     }
 
     async fn load_unwanted(&self) -> Result<Option<Arc<Unwanted>>> {
@@ -117,73 +129,76 @@ impl App {
         Err(refusal(Code::ContentBlocked, vec![reason], reading))
     }
 
-    /// Notes the content of a page that was taken down, all versions that are kept. Once: what an operator has forgotten
-    /// since stays forgotten.
-    pub(crate) async fn note_unwanted(
-        &self,
-        site: &Site,
-        versions: &[SiteVersion],
-        reason: &str,
-    ) -> Result<()> {
-        if self.store.find_unwanted(&site.id).await?.is_some() {
-            return Ok(());
-        }
-        let mut marks = Vec::new();
-        let mut seen = HashSet::new();
-        for version in versions {
-            if marks.len() >= MOST_MARKS || !seen.insert(&version.bundle_id) {
-                continue;
-            }
-            for mark in self.marks_of(&version.bundle_id).await? {
-                if !marks.contains(&mark) {
-                    marks.push(mark);
-                }
-            }
-        }
-        marks.truncate(MOST_MARKS);
-        let now = self.now();
-        let noted = rows::Unwanted {
-            id: self.minter.ordered_id("unw", now),
-            site_id: site.id.clone(),
-            reason: reason.to_owned(),
-            created_at: now,
-        };
-        let outcome = self.store.commit(rows::insert(&noted, marks)).await;
-        self.unwanted_index.doubt();
-        match outcome {
-            Ok(_) | Err(DbError::Guard(rows::KNOWN)) => Ok(()),
-            Err(error) => Err(error.into()),
-        }
-    }
-
-    async fn marks_of(&self, bundle_id: &str) -> Result<Vec<Mark>> {
-        let bundle = self.texts_of_stored(bundle_id).await?;
-        let rules = self.settings.safety.rules.clone();
-        let _turn = self.uploads.acquire().await.map_err(|_| Error::plain(Code::Overloaded))?;
-        let read = move || {
-            let likeness = likeness::of_bundle(&bundle, rules.rules())?;
-            let exact = likeness.exact_hashes().into_iter().map(Mark::Exact);
-            let sketches = likeness.sketches(&[]).into_iter().map(|sketch| Mark::Sketch(sketch.to_bytes()));
-            Ok::<_, std::io::Error>(exact.chain(sketches).collect())
-        };
-        tokio::task::spawn_blocking(read).await.map_err(Error::internal)?.map_err(Error::internal)
-    }
-
     /// The newest content that is not wanted again.
     pub async fn list_unwanted(&self, limit: i64) -> Result<Vec<rows::Unwanted>> {
         Ok(self.store.list_unwanted(limit).await?)
     }
 
-    /// Lets the content of a page be published again. The page itself stays down.
-    pub async fn forget_unwanted(&self, actor: &str, site_id: &str, reason: &str) -> Result<()> {
+    /// The pages that content is recognised by, by the id of what it belongs to.
+    pub async fn list_marked_pages(&self) -> Result<HashMap<String, Vec<String>>> {
+        let mut pages: HashMap<String, Vec<String>> = HashMap::new();
+        for (id, path) in self.store.list_marked_pages().await? {
+            pages.entry(id).or_default().push(path);
+        }
+        Ok(pages)
+    }
+
+    /// Those of the content of one page that was taken down.
+    pub async fn find_marked_pages(&self, site_id: &str) -> Result<Vec<String>> {
+        let Some(noted) = self.store.find_unwanted(site_id).await? else { return Ok(Vec::new()) };
+        Ok(self.store.list_marked_pages_of(&noted.id).await?)
+    }
+
+    /// Lets the content of a page be published again. The page itself stays down. `name` is the id of the content, or an id,
+    /// slug, token or address of the page it was taken down with.
+    pub async fn forget_unwanted(&self, actor: &str, name: &str, reason: &str) -> Result<rows::Unwanted> {
         let reason = takedown::reason_for(reason, "must say why the content may come back")?;
-        let mut stmts: Vec<Stmt> = rows::forget(site_id).into();
-        stmts.push(self.audited(actor, Act::ForgetUnwanted, site_id, Some(reason)));
+        let noted = self.unwanted_named(name).await?;
+        let stmts = rows::forget(&noted.site_id);
+        self.forget(actor, &noted, stmts, reason).await?;
+        Ok(noted)
+    }
+
+    /// The same for one page of it; the others stay refused.
+    pub async fn forget_unwanted_page(
+        &self,
+        actor: &str,
+        name: &str,
+        path: &str,
+        reason: &str,
+    ) -> Result<rows::Unwanted> {
+        let reason = takedown::reason_for(reason, "must say why the page may come back")?;
+        let noted = self.unwanted_named(name).await?;
+        let stmts = rows::forget_page(&noted.id, path);
+        self.forget(actor, &noted, stmts, format!("{reason} ({path})")).await?;
+        Ok(noted)
+    }
+
+    async fn unwanted_named(&self, name: &str) -> Result<rows::Unwanted> {
+        let name = name.trim();
+        if let Some(noted) = self.store.find_unwanted(name).await? {
+            return Ok(noted);
+        }
+        let unknown = || Error::not_found("unwanted content");
+        let page = takedown::page_named(name, &self.hosts).ok_or_else(unknown)?;
+        let site = self.find_meant(&page).await?.ok_or_else(unknown)?;
+        self.store.find_unwanted(&site.id).await?.ok_or_else(unknown)
+    }
+
+    async fn forget(
+        &self,
+        actor: &str,
+        noted: &rows::Unwanted,
+        stmts: [Stmt; 3],
+        reason: String,
+    ) -> Result<()> {
+        let mut stmts = Vec::from(stmts);
+        stmts.push(self.audited(actor, Act::ForgetUnwanted, &noted.site_id, Some(reason)));
         let outcome = self.store.commit(stmts).await;
         self.unwanted_index.doubt();
         match outcome {
             Ok(_) => {
-                Self::log_act(actor, Act::ForgetUnwanted, site_id);
+                Self::log_act(actor, Act::ForgetUnwanted, &noted.site_id);
                 Ok(())
             }
             Err(DbError::Guard(rows::UNKNOWN)) => Err(Error::not_found("unwanted content")),

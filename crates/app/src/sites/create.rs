@@ -58,7 +58,7 @@ impl App {
         let mut stmts = self.quota(caller, plan.as_ref())?;
         stmts.extend(staged.stmts);
         stmts.push(sites::insert(&created.site));
-        stmts.push(site_versions::insert(&first_version(&created.site, staged.file_count)));
+        stmts.push(site_versions::insert_active(&first_version(&created.site, staged.file_count)));
         if let (Some(slug), Some(account)) = (&created.site.slug, &caller.account) {
             stmts.push(slugs::take(slug, &created.site.id, &account.id, created.site.created_at));
         }

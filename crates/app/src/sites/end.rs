@@ -8,17 +8,30 @@ use dropleaf_core::site::{Site, State, Visibility};
 use dropleaf_core::{Code, Error, Result};
 use dropleaf_store::{DbError, Stmt, accounts, burns, feedback, share_tokens, site_versions, sites, slugs};
 
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct Deleted {
     /// None when the bytes are erased already.
     pub restorable_until: Option<i64>,
+    pub warnings: Vec<String>,
 }
 
+/// An operator may have to look at what somebody else complained about.
+const KEPT: &str = "The page is deleted, but its bytes are not erased yet: the operator of this server may have to look at \
+                    it. They are erased when its time to be restored is over.";
+
 impl App {
-    /// Hides the page at once. With `purge`, or when it was deleted before, erases its bytes too.
+    /// Hides the page at once. With `purge`, or when it was deleted before, erases its bytes too; but not while somebody may
+    /// have to look at them.
     pub async fn delete_site(&self, account: &Account, name: &str, purge: bool) -> Result<Deleted> {
+        let asked = purge;
         for _ in 0..TRIES {
             let site = self.get_own(account, name).await?;
+            let purge = asked && !self.is_evidence(&site).await?;
+            let warnings: Vec<String> = (asked && !purge).then(|| KEPT.to_owned()).into_iter().collect();
+            let restorable = |site: &Site| site.ended_at.map(|at| at + self.settings.retention.restore);
+            if asked && !purge && site.state == State::Deleted && site.purged_at.is_none() {
+                return Ok(Deleted { restorable_until: restorable(&site), warnings });
+            }
             let gone = matches!(site.state, State::Burnt | State::TakenDown) || site.purged_at.is_some();
             // Deleting twice is not found, but a deleted page may still be purged.
             if gone || (site.state == State::Deleted && !purge) {
@@ -30,17 +43,26 @@ impl App {
                 Ok(()) if purge => {
                     let bundles: Vec<_> = versions.iter().map(|version| version.bundle_id.clone()).collect();
                     self.erase_now(&site.id, &bundles).await;
-                    return Ok(Deleted { restorable_until: None });
+                    return Ok(Deleted { restorable_until: None, warnings });
                 }
-                Ok(()) => {
-                    let until = next.ended_at.map(|at| at + self.settings.retention.restore);
-                    return Ok(Deleted { restorable_until: until });
-                }
+                Ok(()) => return Ok(Deleted { restorable_until: restorable(&next), warnings }),
                 Err(DbError::Guard(sites::CHANGED)) => {}
                 Err(error) => return Err(error.into()),
             }
         }
         Err(self.guard_error(DbError::Guard(sites::CHANGED), None))
+    }
+
+    /// Whether the bytes of a page may have to be looked at: somebody reported it and nobody has decided yet, or its account
+    /// is suspended. Asked anew: a credential may have been read before that.
+    async fn is_evidence(&self, site: &Site) -> Result<bool> {
+        if self.store.has_open_reports(&site.id).await? {
+            return Ok(true);
+        }
+        match &site.account_id {
+            Some(id) => Ok(self.store.find_account(id).await?.is_some_and(|owner| owner.suspended.is_some())),
+            None => Ok(false),
+        }
     }
 
     /// Brings a deleted page back, with its name if it is still free.

@@ -18,14 +18,14 @@ pub use replace::{Updated, Writable};
 
 use crate::app::App;
 use crate::notices::{News, Notice};
-use dropleaf_core::account::Account;
+use dropleaf_core::account::{self, Account};
 use dropleaf_core::error::Fact;
 use dropleaf_core::plan::Plan;
 use dropleaf_core::rate::Rate;
 use dropleaf_core::site::{Site, SiteName};
 use dropleaf_core::unlock::Sku;
 use dropleaf_core::{Code, Error, Result};
-use dropleaf_store::{DbError, Stmt, accounts, blobs, counters, sites, slugs};
+use dropleaf_store::{DbError, Stmt, accounts, blobs, counters, site_versions, sites, slugs};
 
 /// The label of the daily publishing cap, in guards and counter keys.
 pub(crate) const DAILY: &str = "plan_daily";
@@ -97,6 +97,7 @@ impl App {
             sites::CHANGED => {
                 Error::new(Code::Conflict, "The page is being changed by others at the same time; try again.")
             }
+            site_versions::SUSPENDED => account::suspended(),
             accounts::PAGE_LIMIT => self.name_unlock(page_limit(plan)),
             DAILY => daily_limit(plan, self.now()),
             // The same large file was being collected at this very moment; the next try stores it anew.

@@ -218,7 +218,7 @@ impl App {
             restored_from,
             created_at: self.now(),
         };
-        let mut stmts = vec![sites::update(site, next), site_versions::insert(&version)];
+        let mut stmts = vec![sites::update(site, next), site_versions::insert_active(&version)];
         let oldest_gone = next.version - self.settings.versions_kept;
         if oldest_gone > 0 {
             stmts.extend(site_versions::delete_up_to(&site.id, oldest_gone, version.created_at));

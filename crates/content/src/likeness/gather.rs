@@ -73,6 +73,11 @@ impl Gathered {
         self.pages.push(Page { known, shingles, asks, wants });
     }
 
+    /// Whether the page that was added last wants something of its reader.
+    pub(super) fn last_wants(&self) -> bool {
+        self.pages.last().is_some_and(|page| page.wants)
+    }
+
     /// The pages that have any text, and what else is known of all of them.
     pub(super) fn finish(self) -> (Vec<PageLikeness>, Vec<Known>) {
         let shared = shared(&self.pages);

@@ -1,6 +1,7 @@
 //! Recognises content that was taken down when it comes back: the same bytes, or nearly the same text in another guise.
 //! Pure: it says what an upload is like and compares that with what is not wanted; it does not know who decided so.
 
+mod blame;
 mod exact;
 mod gather;
 mod says;
@@ -10,6 +11,7 @@ mod unwanted;
 
 use std::io;
 
+pub use blame::{Blamed, blame};
 pub use sketch::Sketch;
 pub use unwanted::Unwanted;
 

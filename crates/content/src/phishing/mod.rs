@@ -30,7 +30,7 @@ mod reasons;
 mod references;
 mod rule;
 mod rules;
-mod score;
+pub(crate) mod score;
 mod script;
 pub(crate) mod script_words;
 mod secrets;

@@ -17,6 +17,9 @@ pub(super) struct Takedown {
     /// Why; kept in the audit list
     #[arg(long)]
     reason: String,
+    /// A file within it that this is about; it is refused when it comes back. May be given several times
+    #[arg(long = "page", value_name = "PATH")]
+    pages: Vec<String>,
 }
 
 #[derive(Debug, Args)]
@@ -34,15 +37,20 @@ pub(super) struct Audit {
 
 impl Takedown {
     pub(super) async fn run(self, config: Config) -> Result<()> {
+        let (page, reason) = (&self.page, &self.reason);
         let act = async |app: &App| {
-            let down = app.take_down(COMMAND_LINE, &self.page, &self.reason).await?;
+            let down = app.take_down_about(COMMAND_LINE, page, reason, &self.pages).await?;
+            let marked = app.find_marked_pages(&down.site.id).await?;
             let case = app.open_case(&down.site.id).await?;
-            Ok((down, case))
+            Ok((down, marked, case))
         };
-        let (down, case) = with_app(config, act).await?;
+        let (down, marked, case) = with_app(config, act).await?;
         let when = if down.already { "was taken down before" } else { "is taken down" };
         println!("{} {when}: {}", down.site.id, down.url);
         println!("{}", became(&case));
+        if !marked.is_empty() {
+            println!("Refused when they come back: {}", super::unwanted::shown(&marked));
+        }
         Ok(())
     }
 }

@@ -7,6 +7,7 @@ use anyhow::Result;
 use clap::Subcommand;
 use dropleaf_app::{App, COMMAND_LINE};
 use dropleaf_core::iso;
+use dropleaf_store::unwanted::Unwanted;
 use serde_json::json;
 
 #[derive(Debug, Subcommand)]
@@ -19,16 +20,21 @@ pub(super) enum Command {
     },
     /// Let the content of a page be published again; the page itself stays down
     Forget {
-        /// The id of the page it was taken down with
-        page: String,
+        /// Its id, or an id, slug, token or address of the page it was taken down with
+        name: String,
         /// Why; kept in the audit list
         #[arg(long)]
         reason: String,
+        /// Only this file of it; the others stay refused
+        #[arg(long, value_name = "PATH")]
+        page: Option<String>,
     },
 }
 
 /// As many as are listed.
 const MOST: i64 = 10_000;
+/// So many of the marked pages are named.
+const SHOWN: usize = 5;
 
 pub(super) async fn run(command: Command, config: Config) -> Result<()> {
     with_app(config, async |app| act(app, command).await).await
@@ -36,33 +42,54 @@ pub(super) async fn run(command: Command, config: Config) -> Result<()> {
 
 async fn act(app: &App, command: Command) -> Result<()> {
     match command {
-        Command::List { json: true } => {
-            let all: Vec<_> = app
-                .list_unwanted(MOST)
-                .await?
-                .iter()
-                .map(|noted| {
-                    json!({"site_id": noted.site_id, "reason": noted.reason, "created_at": noted.created_at})
-                })
-                .collect();
-            println!("{}", serde_json::to_string_pretty(&json!({"unwanted": all}))?);
-        }
-        Command::List { json: false } => {
-            let all = app.list_unwanted(MOST).await?;
-            if all.is_empty() {
+        Command::List { json } => {
+            let (all, pages) = (app.list_unwanted(MOST).await?, app.list_marked_pages().await?);
+            let pages = |noted: &Unwanted| pages.get(&noted.id).map(Vec::as_slice).unwrap_or_default();
+            if json {
+                let all: Vec<_> = all.iter().map(|noted| as_json(noted, pages(noted))).collect();
+                println!("{}", serde_json::to_string_pretty(&json!({"unwanted": all}))?);
+            } else if all.is_empty() {
                 println!("Nothing is refused because it was taken down before.");
-                return Ok(());
-            }
-            println!("{:<27}{:<22}reason", "page", "taken down");
-            for noted in all {
-                let reason: String = noted.reason.chars().flat_map(char::escape_debug).collect();
-                println!("{:<27}{:<22}{reason}", noted.site_id, iso::format(noted.created_at));
+            } else {
+                println!("{:<26}{:<27}{:<22}reason (pages)", "id", "page", "taken down");
+                for noted in &all {
+                    let (at, reason) = (iso::format(noted.created_at), plain(&noted.reason));
+                    let pages = shown(pages(noted));
+                    println!("{:<26}{:<27}{at:<22}{reason} ({pages})", noted.id, noted.site_id);
+                }
             }
         }
-        Command::Forget { page, reason } => {
-            app.forget_unwanted(COMMAND_LINE, page.trim(), &reason).await?;
-            println!("{}: its content may be published again.", page.trim());
+        Command::Forget { name, reason, page: Some(page) } => {
+            let noted = app.forget_unwanted_page(COMMAND_LINE, &name, page.trim(), &reason).await?;
+            println!("{}: {} may be published again.", noted.site_id, plain(page.trim()));
+        }
+        Command::Forget { name, reason, page: None } => {
+            let noted = app.forget_unwanted(COMMAND_LINE, &name, &reason).await?;
+            println!("{}: its content may be published again.", noted.site_id);
         }
     }
     Ok(())
+}
+
+fn as_json(noted: &Unwanted, pages: &[String]) -> serde_json::Value {
+    json!({
+        "id": noted.id,
+        "site_id": noted.site_id,
+        "reason": noted.reason,
+        "created_at": noted.created_at,
+        "pages": pages,
+    })
+}
+
+/// Some of the paths; strangers chose them, so nothing in them moves the cursor.
+pub(super) fn shown(pages: &[String]) -> String {
+    let mut some: Vec<String> = pages.iter().take(SHOWN).map(|path| plain(path)).collect();
+    if pages.len() > SHOWN {
+        some.push(format!("and {} more", pages.len() - SHOWN));
+    }
+    if some.is_empty() { "known by its bytes as a whole".to_owned() } else { some.join(", ") }
+}
+
+fn plain(text: &str) -> String {
+    text.chars().flat_map(char::escape_debug).collect()
 }

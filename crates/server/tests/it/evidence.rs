@@ -299,3 +299,51 @@ async fn evidence_comes_back_with_a_backup_and_what_is_unwanted_too() {
         assert_eq!(restored.count(sql).await, node.count(sql).await, "{sql}");
     }
 }
+
+#[tokio::test]
+async fn lost_body_does_not_keep_a_page_from_being_sealed_and_marked() {
+    on_each_database(
+        || Setup::new().set("storage.inline_bytes", "0"),
+        async |node| {
+            let words = "A letter of a captain who owes nobody anything and says so at length. ".repeat(20);
+            let (index, lost) =
+                (format!("<p>{words}</p>"), format!("<form><input name=x></form>{words} lost"));
+            let site =
+                node.publish(Form::file("a.zip", zip(&[("index.html", &index), ("b.html", &lost)]))).await;
+            let find = "SELECT object_key FROM blobs ORDER BY size_bytes DESC LIMIT 1";
+            let key = &node.rows(find, vec![], |row| Ok(row.text(0)?.to_owned())).await[0];
+            let files = walk(&node.data_dir().join("blobs"));
+            fs::remove_file(files.iter().find(|path| path.ends_with(key)).unwrap()).unwrap();
+            take_down(node, &site).await;
+            assert_eq!(node.count("SELECT COUNT(*) FROM evidence").await, 1);
+            let again = node.post("/sites").key(&node.key).form(Form::file("a.html", index));
+            again.send().await.refused(422, "content_blocked");
+        },
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn page_that_cannot_be_sealed_is_kept_and_holds_up_nobody() {
+    on_each_database(Setup::new, async |node| {
+        let (stuck, waits) = (node.publish_page("Stuck").await, node.publish_page("Waits").await);
+        // As if the process had ended right after each was hidden; what one of them shows is broken.
+        node.exec("UPDATE sites SET state = 'taken_down', ended_at = created_at", vec![]).await;
+        let broken =
+            "UPDATE bundles SET kind = 'nothing' WHERE id IN (SELECT bundle_id FROM sites WHERE id = $1)";
+        node.exec(broken, vec![text(&stuck, "id").into()]).await;
+        node.clock.advance(400 * DAY);
+        node.app().sweep().await.unwrap();
+        let unsealed = "SELECT COUNT(*) FROM sites WHERE state = 'taken_down' AND purged_at IS NULL";
+        assert_eq!(node.count(unsealed).await, 1);
+        assert_eq!(node.count("SELECT COUNT(*) FROM site_versions").await, 1);
+        assert_eq!(node.count("SELECT COUNT(*) FROM sealing_tries").await, 1);
+        assert!(node.app().open_evidence("ada", text(&waits, "id"), "x").await.is_ok());
+        node.exec("UPDATE bundles SET kind = 'html' WHERE kind = 'nothing'", vec![]).await;
+        node.app().sweep().await.unwrap();
+        assert_eq!(node.count(unsealed).await, 0);
+        assert_eq!(node.count("SELECT COUNT(*) FROM sealing_tries").await, 0);
+        assert!(node.app().open_evidence("ada", text(&stuck, "id"), "x").await.is_ok());
+    })
+    .await;
+}

@@ -7,7 +7,9 @@ use crate::harness::{
 };
 use crate::mcp_tools_refused::calls;
 use crate::wallet::{challenge, paid_page, put, signed};
-use dropleaf_app::{COMMAND_LINE, Done};
+use dropleaf_app::{COMMAND_LINE, Caller, Done, Upload, Writer};
+use dropleaf_core::Code;
+use dropleaf_core::options::UploadOptions;
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 
@@ -306,4 +308,68 @@ async fn program_can_ask_whether_the_account_is_suspended() {
     let said = me().await;
     assert_eq!(said["suspended"]["since"], node.app().now());
     assert_eq!(node.mcp_modern(&key).give("get_me", json!({})).await["suspended"], said["suspended"]);
+}
+
+async fn purge(node: &Node, key: &str, site: &Value) -> Value {
+    let path = format!("{}?purge=true", site_path(site));
+    node.delete(&path).key(key).send().await.expect(200).json()
+}
+
+#[tokio::test]
+async fn nothing_is_erased_that_an_operator_may_have_to_look_at() {
+    on_each_database(Setup::new, async |node| {
+        let person = node.newcomer_on("pro").await;
+        let key = key_of(node, &person).await;
+        let mine = async |title: &str| node.publish_as(&key, Form::file("a.html", page(title))).await;
+        let (reported, other, third) = (mine("One").await, mine("Two").await, mine("Three").await);
+        let report = format!("/p/{}/_dropleaf/report", reported["unlisted_token"].as_str().unwrap());
+        let said =
+            node.post(&report).body("application/x-www-form-urlencoded", "reason=phishing").send().await;
+        assert!(said.status < 400, "{}", said.text());
+        assert_eq!(purge(node, &key, &third).await, json!({"ok": true, "restorable_until": null}));
+        for _ in 0..2 {
+            let kept = purge(node, &key, &reported).await;
+            assert!(kept["restorable_until"].is_i64(), "{kept}");
+            assert!(kept["warnings"][0].as_str().unwrap().contains("not erased yet"), "{kept}");
+        }
+        suspend(node, &person).await;
+        assert!(purge(node, &key, &other).await["restorable_until"].is_i64());
+        assert_eq!(node.count("SELECT COUNT(*) FROM site_versions").await, 2);
+        for site in [&reported, &other] {
+            node.app().take_down("ada", site["id"].as_str().unwrap(), "fraud").await.unwrap();
+        }
+        assert_eq!(node.count("SELECT COUNT(*) FROM evidence WHERE bundle_id IS NOT NULL").await, 2);
+        // Once it is decided, the rest is the owner's again.
+        node.app().lift_suspension("operator", &person.account.id, "well").await.unwrap();
+        let last = mine("Four").await;
+        assert_eq!(purge(node, &key, &last).await["restorable_until"], Value::Null);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn request_that_began_before_it_writes_nothing_after_it() {
+    on_each_database(Setup::new, async |node| {
+        let person = node.newcomer_on("pro").await;
+        let key = key_of(node, &person).await;
+        let site = node.publish_as(&key, Form::file("a.html", page("One"))).await;
+        let put = node.put(&site_path(&site)).key(&key).form(Form::file("a.html", page("Two")));
+        put.send().await.expect(200);
+        // As its account was when the head of the request was read.
+        let (app, account, id) = (node.app(), person.account.clone(), site["id"].as_str().unwrap());
+        let writer = Writer::Account(account.clone());
+        let seen = app.check_writer(&writer, id, None).await.unwrap();
+        suspend(node, &person).await;
+        let (upload, options) = (|| Upload::html(page("Three")), UploadOptions::default);
+        let refused = app.replace_site(&writer, id, seen, upload(), options()).await.unwrap_err();
+        assert_eq!(refused.code, Code::AccountSuspended);
+        let refused = app.rollback_site(&account, id, 1).await.unwrap_err();
+        assert_eq!(refused.code, Code::AccountSuspended);
+        let caller = Caller { account: Some(account), grant_id: None, ip: None };
+        let create = app.create_site(&caller, upload(), options(), None, |_| Vec::new());
+        assert_eq!(Box::pin(create).await.unwrap_err().code, Code::AccountSuspended);
+        assert_eq!(node.count("SELECT COUNT(*) FROM site_versions").await, 2);
+        assert_eq!(node.count("SELECT COUNT(*) FROM sites").await, 1);
+    })
+    .await;
 }

@@ -86,11 +86,16 @@ async fn every_door_refuses_it() {
         let copy = node.publish(Form::file("a.html", SCAM)).await;
         let deleted = node.publish(Form::file("a.html", SCAM)).await;
         node.delete(&site_path(&deleted)).key(&node.key).send().await.expect(200);
+        let brief = Form::file("a.html", SCAM).field("expires_in_hours", "1");
+        let expired = node.publish(brief).await;
         let turned = node.publish(Form::file("a.html", SCAM)).await;
         let put = node.put(&site_path(&turned)).key(&node.key).form(Form::file("a.html", HONEST));
         put.send().await.expect(200);
         taken_down(node).await;
         let code = "content_blocked";
+        node.clock.advance(3601);
+        let later = node.patch(&site_path(&expired)).key(&node.key).json(&json!({"expires_in_hours": 9}));
+        later.send().await.refused(422, code);
         node.post(&format!("{}/restore", site_path(&deleted))).key(&node.key).send().await.refused(422, code);
         let back = node.post(&format!("{}/rollback", site_path(&turned))).key(&node.key);
         back.json(&json!({"version": 1})).send().await.refused(422, code);

@@ -17,11 +17,14 @@ pub(in crate::http) struct DeletedJson {
     ok: bool,
     /// Until then `POST …/restore` brings the page back; null when it was erased.
     restorable_until: Option<i64>,
+    /// What to know about it: while a page is reported, or its account is suspended, `purge` does not erase it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    warnings: Vec<String>,
 }
 
 impl DeletedJson {
-    pub(in crate::http) const fn new(deleted: Deleted) -> Self {
-        Self { ok: true, restorable_until: deleted.restorable_until }
+    pub(in crate::http) fn new(deleted: Deleted) -> Self {
+        Self { ok: true, restorable_until: deleted.restorable_until, warnings: deleted.warnings }
     }
 }
 

@@ -7,7 +7,7 @@ use dropleaf::serve::{self, Running};
 use dropleaf::startup;
 use dropleaf_app::{App, Done};
 use dropleaf_core::{Clock, ManualClock, Minter, SystemClock};
-use dropleaf_store::{Db, DbError, Row, Val};
+use dropleaf_store::{Db, DbError, Row, Stmt, Val};
 use reqwest::Method;
 use serde_json::Value;
 use std::path::Path;
@@ -209,6 +209,13 @@ impl Node {
         let rows = db.list(sql, args, map).await.unwrap();
         db.close().await;
         rows
+    }
+
+    /// Changes the database behind the back of the service.
+    pub(crate) async fn exec(&self, sql: &'static str, args: Vec<Val>) {
+        let db = Db::open(&self.running.resolved.database_url).await.unwrap();
+        db.exec(Stmt::new(sql, args)).await.unwrap();
+        db.close().await;
     }
 
     pub(crate) async fn count(&self, sql: &'static str) -> i64 {

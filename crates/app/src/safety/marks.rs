@@ -1,0 +1,150 @@
+//! What content is recognised by when it was taken down: not all of it, because it may hold honest pages of others beside
+//! the one that was complained about, and not what stands elsewhere by right.
+
+use super::stored::Missing;
+use crate::app::App;
+use dropleaf_content::likeness::{self, Likeness};
+use dropleaf_content::{Bundle, Kind, Texts};
+use dropleaf_core::site::Site;
+use dropleaf_core::{Error, Result};
+use dropleaf_store::DbError;
+use dropleaf_store::site_versions::SiteVersion;
+use dropleaf_store::unwanted::{self as rows, Mark, PageMark};
+use std::collections::HashSet;
+
+/// More marks of one page say no more.
+const MOST_MARKS: usize = 500;
+
+/// Why a page is marked; the first are kept when there are too many.
+#[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
+enum Why {
+    /// All of the content.
+    Whole,
+    Named,
+    /// The check has something against it: so much less than nothing.
+    Found(f64),
+    Entry,
+    Asks,
+}
+
+/// A page that may be marked.
+#[derive(Debug)]
+struct Candidate {
+    why: Why,
+    marks: Vec<PageMark>,
+}
+
+/// What decides about the pages of a site that was taken down.
+#[derive(Debug, Clone)]
+struct About {
+    /// Pages that the operator named.
+    named: Vec<String>,
+    /// Bodies that stand live under somebody else's account.
+    of_others: HashSet<[u8; 32]>,
+}
+
+impl App {
+    /// Notes the content of a page that was taken down, all versions that are kept. Once: what an operator has forgotten
+    /// since stays forgotten.
+    pub(crate) async fn note_unwanted(
+        &self,
+        site: &Site,
+        versions: &[SiteVersion],
+        reason: &str,
+    ) -> Result<()> {
+        if self.store.find_unwanted(&site.id).await?.is_some() {
+            return Ok(());
+        }
+        let now = self.now();
+        let others = self.store.list_bodies_of_others(&site.id, site.account_id.as_deref(), now).await?;
+        let about = About {
+            named: self.store.list_named_pages(&site.id).await?,
+            of_others: others.into_iter().collect(),
+        };
+        let (mut found, mut seen) = (Vec::new(), HashSet::new());
+        for version in versions {
+            if seen.insert(&version.bundle_id) {
+                found.extend(self.candidates_of(&version.bundle_id, &about).await?);
+                chosen(&mut found);
+            }
+        }
+        let mut marks: Vec<PageMark> = found.into_iter().flat_map(|page| page.marks).collect();
+        marks.truncate(MOST_MARKS);
+        let noted = rows::Unwanted {
+            id: self.minter.ordered_id("unw", now),
+            site_id: site.id.clone(),
+            reason: reason.to_owned(),
+            created_at: now,
+        };
+        let outcome = self.store.commit(rows::insert(&noted, marks)).await;
+        self.unwanted_index.doubt();
+        match outcome {
+            Ok(_) | Err(DbError::Guard(rows::KNOWN)) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    async fn candidates_of(&self, bundle_id: &str, about: &About) -> Result<Vec<Candidate>> {
+        let (rules, about) = (self.settings.safety.rules.clone(), about.clone());
+        let work = move |bundle: Bundle| {
+            let texts = Texts::of_pages(&bundle).map_err(Error::internal)?;
+            let (likeness, blamed) = likeness::blame(&texts, rules.rules());
+            Ok(candidates(&bundle, &likeness, &blamed, &about))
+        };
+        self.with_stored(bundle_id, Missing::Empty, work).await
+    }
+}
+
+/// The pages of a bundle that may be marked.
+fn candidates(
+    bundle: &Bundle,
+    likeness: &Likeness,
+    blamed: &[likeness::Blamed],
+    about: &About,
+) -> Vec<Candidate> {
+    let is_entry = |path: &str| {
+        path == bundle.entry || (bundle.kind == Kind::Markdown && path.starts_with("_dropleaf/"))
+    };
+    let mut found = Vec::new();
+    let mut is_theirs = false;
+    for file in &bundle.files {
+        let path = file.path.as_str();
+        let blame = blamed.iter().find(|page| page.path == path);
+        let why = if about.named.iter().any(|named| named == path) {
+            Why::Named
+        } else if about.of_others.contains(&file.hash) {
+            is_theirs |= is_entry(path);
+            continue;
+        } else {
+            match blame {
+                Some(page) if page.points > 0.0 => Why::Found(-page.points),
+                _ if is_entry(path) => Why::Entry,
+                Some(_) => Why::Asks,
+                None => continue,
+            }
+        };
+        let exact = likeness.page_hashes(path).into_iter().map(Mark::Exact);
+        let sketch = likeness.page_sketch(path).map(|sketch| Mark::Sketch(sketch.to_bytes()));
+        let marks: Vec<_> = exact.chain(sketch).map(|mark| (Some(path.to_owned()), mark)).collect();
+        found.push(Candidate { why, marks });
+    }
+    // All of it may be a copy of what somebody else shows.
+    if let Some(hash) = likeness.whole_hash().filter(|_| !is_theirs) {
+        found.push(Candidate { why: Why::Whole, marks: vec![(None, Mark::Exact(hash))] });
+    }
+    found
+}
+
+/// Puts the most important first, leaves out what is there already, and what is too much.
+fn chosen(found: &mut Vec<Candidate>) {
+    found.sort_by(|a, b| a.why.partial_cmp(&b.why).unwrap_or(std::cmp::Ordering::Equal));
+    let (mut seen, mut count) = (HashSet::new(), 0);
+    found.retain_mut(|page| {
+        if count >= MOST_MARKS {
+            return false;
+        }
+        page.marks.retain(|(_, mark)| seen.insert(mark.clone()));
+        count += page.marks.len();
+        !page.marks.is_empty()
+    });
+}

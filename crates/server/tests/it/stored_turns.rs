@@ -1,0 +1,42 @@
+//! Content that is stored and shown again is read in turn, as uploads are: many who ask at once need no more memory.
+
+use crate::harness::{Form, Node, Setup, page, site_path, zip};
+use futures_util::future::join_all;
+use serde_json::json;
+use std::fs;
+
+const LARGE: usize = 16 << 20;
+
+/// A figure of this process in bytes.
+fn figure(name: &str) -> usize {
+    let status = fs::read_to_string("/proc/self/status").unwrap();
+    let line = status.lines().find(|line| line.starts_with(name)).unwrap();
+    line.split_whitespace().nth(1).unwrap().parse::<usize>().unwrap() << 10
+}
+
+async fn rolled_back(node: &Node, path: &str) -> u16 {
+    let rollback = node.post(&format!("{path}/rollback")).key(&node.key).json(&json!({"version": 1}));
+    rollback.send().await.status
+}
+
+#[tokio::test]
+async fn rollbacks_at_once_read_one_after_the_other() {
+    let setup = Setup::new().set("limits.parallel_uploads", "1").set("safety.pii_check", "off");
+    let node = setup.start().await;
+    let data = "tar mast keel sail oar\n".repeat(LARGE / 23);
+    let site =
+        node.publish(Form::file("a.zip", zip(&[("index.html", &page("x")), ("data.txt", &data)]))).await;
+    drop(data);
+    let path = site_path(&site);
+    node.put(&path).key(&node.key).form(Form::file("a.html", page("Small"))).send().await.expect(200);
+    let before = figure("VmRSS");
+    // From here on the peak is counted anew.
+    fs::write("/proc/self/clear_refs", "5").unwrap();
+    let answers = join_all((0..12).map(|_| rolled_back(&node, &path))).await;
+    assert!(
+        answers.contains(&200) && answers.iter().all(|status| [200, 409].contains(status)),
+        "{answers:?}"
+    );
+    let grown = figure("VmHWM").saturating_sub(before);
+    assert!(grown < 6 * LARGE, "{} MB for {} MB", grown >> 20, LARGE >> 20);
+}
