@@ -39,6 +39,11 @@ pub fn appeal_status(appeal: &Appeal) -> Rendered {
             "Your page stays refused",
             "The people who run this server have looked at it, and the refusal holds. The copy you sent them is erased.",
         ),
+        State::Lapsed => (
+            Glyph::Bar,
+            "Nobody has looked at it in time",
+            "Your page stays refused for now, and the copy you sent is erased. You may send it again.",
+        ),
     };
     let (sent, decided) = (Moment(appeal.created_at), appeal.decided_at.map(Moment));
     let page = Page { style: STYLE.text, glyph, appeal, heading, message, sent, decided };

@@ -117,7 +117,7 @@ pub(super) async fn forget(
     form: OperatorForm,
 ) -> Result<Response, WebError> {
     let outcome = state.app.forget_unwanted(actor(&form.person), &id, form.fields.text("reason")).await;
-    settle(&state, &form, &id, "forget", outcome.map(|()| Done::Forgotten)).await
+    settle(&state, &form, &id, "forget", outcome.map(|_| Done::Forgotten)).await
 }
 
 async fn owner(state: &ApiState, id: &str) -> Result<String, Error> {
