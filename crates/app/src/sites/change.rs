@@ -51,10 +51,13 @@ impl App {
             }
             // A new expiry brings an expired page back, if the plan has room for it.
             let alive = next.expires_at.is_none_or(|at| at > now);
+            if site.state_at(now) == State::Expired
+                && alive
+                && let Some(bundle) = &site.bundle_id
+            {
+                warnings.extend(self.judge_stored(bundle).await?);
+            }
             if site.state == State::Expired && alive {
-                if let Some(bundle) = &site.bundle_id {
-                    warnings.extend(self.judge_stored(bundle).await?);
-                }
                 next.state = State::Live;
                 next.ended_at = None;
                 next.counted = !site.is_paid();

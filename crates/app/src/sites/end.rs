@@ -5,7 +5,7 @@ use super::replace::Updated;
 use crate::app::App;
 use dropleaf_core::account::Account;
 use dropleaf_core::site::{Site, State, Visibility};
-use dropleaf_core::{Code, Error, Result};
+use dropleaf_core::{Code, Error, Result, takedown};
 use dropleaf_store::{DbError, Stmt, accounts, burns, feedback, share_tokens, site_versions, sites, slugs};
 
 #[derive(Debug, Clone)]
@@ -56,6 +56,10 @@ impl App {
     /// Whether the bytes of a page may have to be looked at: somebody reported it and nobody has decided yet, or its account
     /// is suspended. Asked anew: a credential may have been read before that.
     async fn is_evidence(&self, site: &Site) -> Result<bool> {
+        // What was to be read once is not kept against its sender's will.
+        if takedown::erases(site) {
+            return Ok(false);
+        }
         if self.store.has_open_reports(&site.id).await? {
             return Ok(true);
         }

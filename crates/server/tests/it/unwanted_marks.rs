@@ -64,7 +64,7 @@ fn junk(number: usize) -> String {
             page,
             "{}{} ",
             ["tar", "mast", "keel", "sail", "oar"][a % 5],
-            char::from(b'a' + (b % 26) as u8)
+            char::from(b'a' + u8::try_from(b % 26).unwrap())
         )
         .unwrap();
     }
@@ -78,9 +78,9 @@ async fn page_that_asks_is_not_crowded_out_and_the_others_are_free() {
         let crowd: Vec<(&str, &str)> =
             many.iter().map(|(path, body)| (path.as_str(), body.as_str())).collect();
         let index = small("Start");
-        let first = [&[("index.html", index.as_str()), ("z/join.html", SCAM)], &crowd[..300]].concat();
+        let first = [&[("index.html", index.as_str()), ("z/join.html", SCAM)][..], &crowd[..300]].concat();
         let site = node.publish(Form::file("a.zip", zip(&first))).await;
-        let newest = [&[("index.html", index.as_str())], &crowd[..]].concat();
+        let newest = [&[("index.html", index.as_str())][..], &crowd[..]].concat();
         assert_eq!(put(node, &node.key, &site, Form::file("a.zip", zip(&newest))).await, 200);
         node.app().take_down("ada", text(&site, "id"), "fraud").await.unwrap();
         assert_eq!(node.app().find_marked_pages(text(&site, "id")).await.unwrap(), ["z/join.html"]);
@@ -144,7 +144,7 @@ async fn operator_names_the_page_it_is_about() {
 
 #[tokio::test]
 async fn command_line_names_pages_and_forgets_them_by_any_name() {
-    let node = Setup::new().real_time().start().await;
+    let node = Node::start().await;
     let data = node.data_dir().display().to_string();
     let dropleaf = Dropleaf::in_dir(node.dir.path())
         .env("DROPLEAF_DATA_DIR", &data)
@@ -154,7 +154,7 @@ async fn command_line_names_pages_and_forgets_them_by_any_name() {
         told["unwanted"].clone()
     };
     let forget = |name: &str, more: &[&str]| {
-        dropleaf.prints(&[&["unwanted", "forget", name, "--reason", "a mistake"], more].concat())
+        dropleaf.prints(&[&["unwanted", "forget", name, "--reason", "a mistake"][..], more].concat())
     };
     for by in ["id", "token", "url", "site_id"] {
         let archive = zip(&[("index.html", SCAM), ("notes.html", NOTES)]);
