@@ -95,7 +95,7 @@ impl App {
             self.store.commit(vec![appeal_queue::join(&open.id, hash, &joined)]).await?;
         }
         let words_kept = plea == Plea::default() || self.store.find_plea(hash).await? == Some(plea);
-        Ok(Appealed::Open { appeal: open, token, already: true, words_kept })
+        Ok(Appealed::Open { appeal: Box::new(open), token, already: true, words_kept })
     }
 
     pub async fn appeal_case(&self, appeal: &Appeal) -> Result<AppealCase> {

@@ -19,7 +19,7 @@ pub enum Appealed {
     /// There is nothing to decide: the content would be published.
     Accepted { warnings: Vec<String> },
     Open {
-        appeal: Appeal,
+        appeal: Box<Appeal>,
         /// Shows whoever holds it how the appeal stands.
         token: String,
         /// The same content was waiting already.
@@ -106,7 +106,7 @@ impl App {
         match self.store.commit(stmts).await {
             Ok(_) => {
                 tracing::info!(appeal = appeal.id, "a refusal was appealed against");
-                Ok(Appealed::Open { appeal, token, already: false, words_kept: true })
+                Ok(Appealed::Open { appeal: Box::new(appeal), token, already: false, words_kept: true })
             }
             // Somebody sent the same at the same moment, or filled the queue at another node.
             Err(DbError::Guard(appeals::NOT_ADDED)) => {

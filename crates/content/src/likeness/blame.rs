@@ -21,9 +21,10 @@ pub struct Blamed {
 }
 
 impl Likeness {
-    /// The digests by which a page is recognised when it comes back alone or in another archive.
+    /// The digests by which a page is recognised when it comes back alone or in another archive: of its bytes, and of what it
+    /// says if that is short.
     pub fn page_hashes(&self, path: &str) -> Vec<[u8; 32]> {
-        self.parts.iter().filter(|(part, _)| part == path).map(|(_, hash)| *hash).collect()
+        self.parts.iter().chain(&self.says).filter(|(part, _)| part == path).map(|(_, hash)| *hash).collect()
     }
 
     /// What to keep of a page, if it is enough.

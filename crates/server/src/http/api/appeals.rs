@@ -121,7 +121,7 @@ pub(super) async fn create(
             Json(NothingNewJson::Accepted(json)).into_response()
         }
         Appealed::Open { appeal, token, already, words_kept } => {
-            let json = AppealJson::new(&state, appeal, &token);
+            let json = AppealJson::new(&state, *appeal, &token);
             let json = AppealJson { token: Some(token), words_kept: Some(words_kept), ..json };
             if already {
                 Json(NothingNewJson::Waiting(json)).into_response()
