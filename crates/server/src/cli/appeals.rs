@@ -54,7 +54,7 @@ enum Command {
     },
     /// Take an allow back: the content is checked as any other, and what is published stays
     Disallow {
-        /// The appeal it was allowed by, or the content_hash
+        /// The appeal it was allowed by, or the `content_hash`
         id: String,
         /// Why; kept in the audit list
         #[arg(long)]

@@ -3,6 +3,7 @@
 use crate::harness::{Ask, Dropleaf, Form, Node, Setup, noise, on_each_database, zip};
 use dropleaf_core::appeal::Decision;
 use serde_json::{Value, json};
+use std::fmt::Write as _;
 
 /// A page that the check refuses.
 const REFUSED: &str = "<title>PayPal login</title><form><input type=password></form>";
@@ -137,8 +138,11 @@ async fn operator_upholds_several_sees_what_was_decided_before_and_takes_an_allo
         sent.push(node.post("/appeals").form(page(n)).send().await.expect(201).json());
     }
     let marked = [("appeal", id(&sent[0])), ("appeal", id(&sent[1])), ("answer", "Not here.")];
-    let none = operator.submit("/operator/appeals/uphold", &marked[2..]).await.expect(400).text();
-    assert!(none.contains("Mark the appeals that you mean.") && none.contains("Not here."), "{none}");
+    let unmarked = operator.submit("/operator/appeals/uphold", &marked[2..]).await.expect(400).text();
+    assert!(
+        unmarked.contains("Mark the appeals that you mean.") && unmarked.contains("Not here."),
+        "{unmarked}"
+    );
     operator.submit("/operator/appeals/uphold", &marked[..2]).await.expect(400);
     let done = operator.submit("/operator/appeals/uphold", &marked).await.expect(303);
     assert_eq!(done.header("location"), "/operator/appeals?done=upheld-several");
@@ -198,7 +202,10 @@ async fn appeal_names_the_page_that_was_taken_down_and_is_like_it() {
 async fn large_dry_runs_count_more_and_never_stand_before_publishers() {
     let node = proxied().with_rates().set("limits.checks_per_minute", "5").start().await;
     // Two lines of it are alike only by chance, so that it is no bomb.
-    let large: String = noise("large", 9 << 18).iter().map(|byte| format!("{byte:04}")).collect();
+    let large = noise("large", 9 << 18).iter().fold(String::new(), |mut text, byte| {
+        let _ = write!(text, "{byte:04}");
+        text
+    });
     let archive = zip(&[("index.html", "<p>Fine"), ("a.txt", &large)]);
     let check = || node.post("/check").from("192.0.2.1").form(Form::file("s.zip", archive.clone())).send();
     check().await.expect(200);

@@ -53,8 +53,8 @@ async fn form_says_what_is_wrong_and_when_there_is_nothing_to_decide() {
     let long = form(&person, &"x".repeat(2001)).and_file("a.html", HARVEST);
     let refused = send(&node, &person, long).await.expect(400).text();
     assert!(refused.contains("role=\"alert\"") && refused.contains("What you say about it"), "{refused}");
-    let none = send(&node, &person, form(&person, "Look")).await.expect(400).text();
-    assert!(none.contains("Choose a file first."), "{none}");
+    let without = send(&node, &person, form(&person, "Look")).await.expect(400).text();
+    assert!(without.contains("Choose a file first."), "{without}");
     send(&node, &person, plea(&person, HARVEST)).await.expect(303);
     let again = send(&node, &person, plea(&person, &format!("{HARVEST} "))).await;
     assert_eq!(again.status, 429, "{}", again.text());

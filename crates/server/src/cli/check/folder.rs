@@ -29,7 +29,7 @@ pub(super) fn read(folder: &Path, limits: &Limits) -> Result<Folder, Trouble> {
     };
     let below = |path: String| path.strip_prefix(&root).map(str::to_owned).unwrap_or(path);
     let texts = found.texts.into_iter().map(|(path, text)| (below(path), text)).collect();
-    Ok(Folder { texts, trouble, root })
+    Ok(Folder { root, texts, trouble })
 }
 
 struct Found<'a> {

@@ -81,7 +81,7 @@ fn attempt(form: &'static str, field: &'static str) -> Attempt {
         field,
         message: HOSTILE.into(),
         reasons: vec![hostile_finding()],
-        appeal: Some(HOSTILE.into()),
+        appeal: Some(HOSTILE),
         typed,
     }))
 }
