@@ -129,7 +129,8 @@ fn candidates(
         found.push(Candidate { why, marks });
     }
     // All of it may be a copy of what somebody else shows.
-    if let Some(hash) = likeness.whole_hash().filter(|_| !is_theirs) {
+    if !is_theirs {
+        let hash = likeness.whole_hash();
         found.push(Candidate { why: Why::Whole, marks: vec![(None, Mark::Exact(hash))] });
     }
     found

@@ -33,9 +33,9 @@ impl Likeness {
         Some(&page.sketch).filter(|sketch| sketch.is_enough())
     }
 
-    /// The digest of the bundle as a whole. None for an empty frame: it would be everybody's.
-    pub fn whole_hash(&self) -> Option<[u8; 32]> {
-        self.substantial.then_some(self.exact)
+    /// The digest of the bundle as a whole.
+    pub fn whole_hash(&self) -> [u8; 32] {
+        self.exact
     }
 }
 

@@ -39,9 +39,7 @@ pub(super) fn likeness(texts: &Texts<'_>, gathered: Gathered) -> Likeness {
     parts.extend(documents.map(|file| (file.path.to_owned(), digest(ONE, &[&file.hash]))));
     let entry =
         parts.iter().chain(&says).filter(|(path, _)| path == texts.entry).map(|(_, hash)| *hash).collect();
-    let large = texts.files.iter().any(|file| file.size_bytes >= LARGE_BYTES);
-    let substantial = texts.kind == Kind::E2e || large || !parts.is_empty();
-    Likeness { exact: exact(texts), pages, parts, says, entry, substantial }
+    Likeness { exact: exact(texts), pages, parts, says, entry }
 }
 
 fn page_digests(file: &Read<'_>, page: &Known, hashes: &HashMap<&str, &Digest>) -> Vec<Digest> {

@@ -36,8 +36,6 @@ pub struct Likeness {
     says: Vec<(String, [u8; 32])>,
     /// Those of the file that the bundle's root shows, by its bytes and by what it says.
     entry: Vec<[u8; 32]>,
-    /// The bundle is more than an empty frame that many people start from.
-    substantial: bool,
 }
 
 /// What a page is recognised by.
@@ -62,9 +60,9 @@ pub struct Match {
 
 impl Likeness {
     /// The digests by which this very content is recognised: that of the bundle, and that of the file it shows first, which
-    /// may come back alone or in another archive. None for an empty frame: it would be everybody's.
+    /// may come back alone or in another archive.
     pub fn exact_hashes(&self) -> Vec<[u8; 32]> {
-        let mut hashes: Vec<[u8; 32]> = self.substantial.then_some(self.exact).into_iter().collect();
+        let mut hashes = vec![self.exact];
         hashes.extend(&self.entry);
         hashes.sort_unstable();
         hashes.dedup();

@@ -66,7 +66,7 @@ impl Unwanted {
             let id = self.ids.get(place as usize)?.clone();
             Some(Match { id, file, exact })
         };
-        if let Some(place) = self.exact.get(&likeness.exact).filter(|_| likeness.substantial) {
+        if let Some(place) = self.exact.get(&likeness.exact) {
             return found(*place, None, true);
         }
         let part = likeness.parts.iter().find_map(|(path, hash)| Some((path, self.exact.get(hash)?)));

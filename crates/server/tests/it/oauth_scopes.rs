@@ -18,7 +18,12 @@ fn operations(document: &Value) -> Vec<(String, String, Vec<String>)> {
             let security = operation["security"].as_array().unwrap();
             // An upload address is its own credential, and so is a payment; a challenge is one in the making.
             let pays = operation["tags"][0] == "Payments" && security.contains(&serde_json::json!({}));
-            if path.starts_with("/uploads/") || path == "/wallet-auth/challenge" || pays {
+            // The token of an appeal is its own too.
+            if path == "/appeals/{token}"
+                || path.starts_with("/uploads/")
+                || path == "/wallet-auth/challenge"
+                || pays
+            {
                 continue;
             }
             let scopes = security.iter().filter_map(|way| way.get("oauth2")?.as_array()).flatten();

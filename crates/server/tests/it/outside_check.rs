@@ -34,7 +34,8 @@ async fn checker_is_told_hashes_and_addresses_and_its_refusal_is_ours() {
         (&asked["version"], &asked["kind"], &asked["title"]),
         (&json!(1), &json!("html"), &json!("Notes"))
     );
-    assert_eq!(asked["addresses"], json!(["https://a.example/x", "https://b.example/s.js"]));
+    // What a page uses comes before what it only links to.
+    assert_eq!(asked["addresses"], json!(["https://b.example/s.js", "https://a.example/x"]));
     assert_eq!(asked["content_hash"].as_str().unwrap().len(), 64);
     let file = &asked["files"][0];
     assert_eq!(file["blake3"], blake3::hash(PAGE.as_bytes()).to_hex().as_str());
