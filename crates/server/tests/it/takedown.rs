@@ -70,8 +70,9 @@ async fn page_is_named_by_id_slug_token_or_address() {
     let node = Setup::new().start().await;
     let mut taken = 0;
     for name in ["id", "slug", "unlisted_token", "url", "own"] {
-        let site = node
-            .publish(Form::file("a.html", page("x")).field("slug", &format!("bad-{name}").replace('_', "-")));
+        let site = node.publish(
+            Form::file("a.html", page(name)).field("slug", &format!("bad-{name}").replace('_', "-")),
+        );
         let site = site.await;
         let address =
             format!("{}/p/{}/deep/file.html?q=1#top", node.base_url(), text(&site, "unlisted_token"));
@@ -95,9 +96,10 @@ async fn page_is_named_by_id_slug_token_or_address() {
 }
 
 /// A page whose token could be a slug, but for its case.
-async fn with_a_token_like_a_slug(node: &Node) -> Value {
+async fn with_a_token_like_a_slug(node: &Node, title: &str) -> Value {
     loop {
-        let site = node.publish_anonymously().await;
+        let form = Form::file("a.html", page(title));
+        let site = node.post("/sites").form(form).send().await.expect(201).json();
         let token = text(&site, "unlisted_token");
         let is_plain = token.bytes().all(|b| b.is_ascii_alphanumeric());
         if is_plain && token.bytes().any(|b| b.is_ascii_uppercase()) {
@@ -111,10 +113,11 @@ async fn decoy_does_not_shield_a_page() {
     on_each_database(Setup::new, async |node| {
         let base = node.base_url();
         for name in ["/p/{token}/", "/p/{token}/deep.html?x", "{token}"] {
-            let bad = with_a_token_like_a_slug(node).await;
+            let bad = with_a_token_like_a_slug(node, name).await;
             let token = text(&bad, "unlisted_token");
             let slug = token.to_lowercase();
-            let decoy = node.publish(Form::file("a.html", page("Decoy")).field("slug", &slug)).await;
+            let decoy = Form::file("a.html", page(&format!("Decoy of {name}")));
+            let decoy = node.publish(decoy.field("slug", &slug)).await;
             let name = name.replace("{token}", token);
             let name = if name.starts_with('/') { format!("{base}{name}") } else { name };
             take_down(node, &name).await;
