@@ -3,7 +3,8 @@
 use crate::forms::forms;
 use crate::harness::oauth::let_in;
 use crate::harness::{
-    Database, Dropleaf, Form, Node, Person, Purse, Setup, on_each_database, page, site_path,
+    Ask, Database, Dropleaf, Form, Node, Person, Purse, Setup, on_each_database, page, site_path,
+    within_a_second,
 };
 use crate::mcp_tools_refused::calls;
 use crate::wallet::{challenge, paid_page, put, signed};
@@ -11,7 +12,6 @@ use dropleaf_app::{COMMAND_LINE, Caller, Done, Upload, Writer};
 use dropleaf_core::Code;
 use dropleaf_core::options::UploadOptions;
 use serde_json::{Value, json};
-use std::time::{Duration, Instant};
 
 const CODE: &str = "account_suspended";
 
@@ -27,7 +27,7 @@ async fn suspend(node: &Node, person: &Person<'_>) {
 }
 
 async fn status_of(node: &Node, url: &str) -> u16 {
-    node.get(url).header("accept", "application/json").send().await.status
+    open(node, url).send().await.status
 }
 
 #[tokio::test]
@@ -235,8 +235,8 @@ async fn command_line_suspends_and_the_server_knows_within_a_second() {
         .env("DROPLEAF_BASE_URL", &node.base_url());
     let said = dropleaf.prints(&["account", "suspend", "eve@example.org", "--reason", "spam"]);
     assert_eq!(said, format!("{} is suspended.\n", person.account.id));
-    within_a_second(&node, url, 403).await;
-    published_within_a_second(&node, &key, 403).await;
+    within_a_second(|| open(&node, url), 403).await;
+    within_a_second(|| publish(&node, &key), 403).await;
     assert!(dropleaf.prints(&["account", "list"]).contains("suspended"));
     let again = dropleaf.prints(&["account", "suspend", &person.account.id, "--reason", "twice"]);
     assert!(again.contains("was already suspended"), "{again}");
@@ -246,8 +246,8 @@ async fn command_line_suspends_and_the_server_knows_within_a_second() {
             .contains("cannot be suspended")
     );
     dropleaf.prints(&["account", "restore-access", "eve@example.org", "--reason", "well"]);
-    within_a_second(&node, url, 200).await;
-    published_within_a_second(&node, &key, 201).await;
+    within_a_second(|| open(&node, url), 200).await;
+    within_a_second(|| publish(&node, &key), 201).await;
     let told = dropleaf.prints(&["audit", "--json", "--subject", &person.account.id]);
     let told: Value = serde_json::from_str(&told).unwrap();
     let mut lines: Vec<_> =
@@ -259,22 +259,12 @@ async fn command_line_suspends_and_the_server_knows_within_a_second() {
     assert_eq!(dropleaf.prints(&["audit", "--subject", "site_none"]), "No operator has done anything yet.\n");
 }
 
-async fn within_a_second(node: &Node, url: &str, status: u16) {
-    let start = Instant::now();
-    while status_of(node, url).await != status {
-        assert!(start.elapsed() < Duration::from_secs(1), "not {status} after a second");
-        tokio::time::sleep(Duration::from_millis(10)).await;
-    }
+fn publish(node: &Node, key: &str) -> Ask {
+    node.post("/sites").key(key).form(Form::file("a.html", page("x")))
 }
 
-/// A key is remembered a little apart from the pages.
-async fn published_within_a_second(node: &Node, key: &str, status: u16) {
-    let start = Instant::now();
-    let publish = || node.post("/sites").key(key).form(Form::file("a.html", page("x"))).send();
-    while publish().await.status != status {
-        assert!(start.elapsed() < Duration::from_secs(1), "not {status} after a second");
-        tokio::time::sleep(Duration::from_millis(10)).await;
-    }
+fn open(node: &Node, url: &str) -> Ask {
+    node.get(url).header("accept", "application/json")
 }
 
 #[tokio::test]
@@ -287,13 +277,13 @@ async fn other_nodes_know_within_a_second() {
     let key = key_of(&first, &person).await;
     let site = first.publish_as(&key, Form::file("a.html", page("Mine"))).await;
     let path = format!("/p/{}/", site["unlisted_token"].as_str().unwrap());
-    within_a_second(&second, &path, 200).await;
+    within_a_second(|| open(&second, &path), 200).await;
     second.get("/me").key(&key).send().await.expect(200);
     suspend(&first, &person).await;
-    within_a_second(&second, &path, 403).await;
+    within_a_second(|| open(&second, &path), 403).await;
     second.post("/sites").key(&key).form(Form::file("a.html", page("x"))).send().await.refused(403, CODE);
     first.app().lift_suspension("operator", &person.account.id, "well").await.unwrap();
-    within_a_second(&second, &path, 200).await;
+    within_a_second(|| open(&second, &path), 200).await;
     drop(person);
     first.stop().await;
     second.stop().await;

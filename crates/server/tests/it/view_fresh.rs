@@ -1,8 +1,7 @@
 //! A change of permission is in force at once on its node and within a second on the others.
 
-use crate::harness::{Database, Node, Setup, on_each_database, site_path};
+use crate::harness::{Database, Node, Setup, on_each_database, site_path, within_a_second};
 use serde_json::json;
-use std::time::{Duration, Instant};
 
 const SECRET: &str = "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff";
 
@@ -65,33 +64,20 @@ async fn two_nodes() -> (Node, Node, Database) {
     (first, second, database)
 }
 
-/// Asks until the status is there, and fails when it takes longer than a change may.
-async fn within_a_second(node: &Node, path: &str, status: u16) {
-    let start = Instant::now();
-    loop {
-        let answer = node.get(path).send().await;
-        if answer.status == status {
-            return;
-        }
-        assert!(start.elapsed() < Duration::from_secs(1), "still {} after a second", answer.status);
-        tokio::time::sleep(Duration::from_millis(10)).await;
-    }
-}
-
 #[tokio::test]
 async fn changes_on_one_node_are_in_force_on_the_other_within_a_second() {
     let (first, second, database) = two_nodes().await;
     let site = first.publish_page("Shared").await;
     let path = format!("/p/{}/", site["unlisted_token"].as_str().unwrap());
     for _ in 0..5 {
-        within_a_second(&second, &path, 200).await;
+        within_a_second(|| second.get(&path), 200).await;
         first.patch_site(&site, json!({"password": "secret"})).await.expect(200);
-        within_a_second(&second, &path, 401).await;
+        within_a_second(|| second.get(&path), 401).await;
         first.patch_site(&site, json!({"password": null})).await.expect(200);
     }
-    within_a_second(&second, &path, 200).await;
+    within_a_second(|| second.get(&path), 200).await;
     first.delete(&site_path(&site)).key(&first.key).send().await.expect(200);
-    within_a_second(&second, &path, 410).await;
+    within_a_second(|| second.get(&path), 410).await;
     first.stop().await;
     second.stop().await;
     database.remove().await;
