@@ -91,7 +91,8 @@ fn numeric(number: &str) -> Option<char> {
     Some(char::from_u32(code).filter(|c| *c != '\0').unwrap_or(char::REPLACEMENT_CHARACTER))
 }
 
-fn named(name: &str) -> Option<char> {
+/// The character that a name stands for.
+pub(crate) fn named(name: &str) -> Option<char> {
     if let Some((_, c)) = OTHERS.iter().find(|(known, _)| *known == name) {
         return Some(*c);
     }

@@ -1,6 +1,7 @@
 //! Character references as browsers read them: numbers of any length with or without a semicolon, and names that
 //! imitate or hide letters, beyond those that [`crate::entities`] knows for titles.
 
+use super::pack::pack;
 use crate::entities;
 
 /// In order, so that they can be searched. The semicolon is required for all of them.
@@ -25,6 +26,16 @@ const NAMES: [(&str, char); 102] = [
     ("vcy", 'в'), ("xi", 'ξ'), ("yicy", 'ї'), ("zeta", 'ζ'), ("zwj", '\u{200d}'), ("zwnj", '\u{200c}'),
 ];
 
+const KEYS: [u128; NAMES.len()] = {
+    let mut keys = [0; NAMES.len()];
+    let mut at = 0;
+    while at < keys.len() {
+        keys[at] = pack(NAMES[at].0.as_bytes(), false);
+        at += 1;
+    }
+    keys
+};
+
 /// References that browsers know without a semicolon.
 const BARE_NAMES: [(&str, char); 4] = [("nbsp", ' '), ("copy", '©'), ("shy", '\u{ad}'), ("amp", '&')];
 
@@ -40,11 +51,7 @@ pub(crate) fn reference(rest: &str) -> Option<(char, usize)> {
         return Some((*c, name.len() + usize::from(rest[name.len()..].starts_with(';'))));
     }
     let end = rest.bytes().take(12).position(|byte| byte == b';')?;
-    let name = rest.get(..end).filter(|name| name.bytes().all(|byte| byte.is_ascii_alphanumeric()))?;
-    let whole = format!("&{name};");
-    let decoded = entities::decode(&whole);
-    let c = decoded.chars().next().filter(|_| decoded != whole)?;
-    Some((c, end + 1))
+    Some((entities::named(rest.get(..end)?)?, end + 1))
 }
 
 fn numeric(number: &str) -> Option<(char, usize)> {
@@ -64,8 +71,7 @@ fn numeric(number: &str) -> Option<(char, usize)> {
 /// The character that a name of the list stands for, and the length of the name with its semicolon.
 fn named(rest: &str) -> Option<(char, usize)> {
     let end = rest.bytes().take(16).position(|byte| byte == b';')?;
-    let name = rest.get(..end)?;
-    let at = NAMES.binary_search_by(|(known, _)| known.as_bytes().cmp(name.as_bytes())).ok()?;
+    let at = KEYS.binary_search(&pack(&rest.as_bytes()[..end], false)).ok()?;
     Some((NAMES[at].1, end + 1))
 }
 

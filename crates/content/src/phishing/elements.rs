@@ -1,8 +1,11 @@
 //! The elements that reading a page depends on, found by their names packed into numbers.
 
+use super::pack::pack;
+
 /// What an element means to the reader.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Element {
+    #[default]
     Other,
     Heading,
     Link,
@@ -34,7 +37,7 @@ const BREAKS_OUT: u8 = 2;
 /// Its content is not markup.
 const RAW: u8 = 4;
 
-/// In the order of their names, so that they can be searched.
+/// In the order of their names.
 #[rustfmt::skip]
 const ELEMENTS: [(&str, Element, u8); 87] = [
     ("a", Element::Link, INLINE),
@@ -130,26 +133,37 @@ const KEYS: [u128; ELEMENTS.len()] = {
     let mut keys = [0; ELEMENTS.len()];
     let mut at = 0;
     while at < keys.len() {
-        keys[at] = pack(ELEMENTS[at].0.as_bytes());
+        keys[at] = pack(ELEMENTS[at].0.as_bytes(), true);
         at += 1;
     }
     keys
 };
 
-/// The first sixteen letters of a name, small, as a number of the same order.
-const fn pack(name: &[u8]) -> u128 {
-    let len = if name.len() < 16 { name.len() } else { 16 };
-    let mut packed = 0;
-    let mut at = 0;
-    while at < len {
-        packed = packed << 8 | name[at].to_ascii_lowercase() as u128;
-        at += 1;
+/// The elements by a hash of their names, so that most tags are found, or not, with one look. A place that is taken leads
+/// to the next.
+const PLACES: [u8; 512] = {
+    let mut places = [NOBODY; 512];
+    let mut element: u8 = 0;
+    while (element as usize) < ELEMENTS.len() {
+        let mut place = place_of(KEYS[element as usize]);
+        while places[place] != NOBODY {
+            place = (place + 1) % places.len();
+        }
+        places[place] = element;
+        element += 1;
     }
-    if len == 0 { 0 } else { packed << (8 * (16 - len)) }
+    places
+};
+const NOBODY: u8 = u8::MAX;
+
+#[expect(clippy::cast_possible_truncation, reason = "both halves are wanted, and then nine bits")]
+const fn place_of(key: u128) -> usize {
+    let both = (key >> 64) as u64 ^ key as u64;
+    (both.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 55) as usize
 }
 
 /// The name of a tag.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Name {
     key: u128,
     pub(crate) element: Element,
@@ -158,10 +172,16 @@ pub(crate) struct Name {
 
 impl Name {
     pub(crate) fn new(name: &str) -> Self {
-        let key = pack(name.as_bytes());
-        match KEYS.binary_search(&key) {
-            Ok(at) => Self { key, element: ELEMENTS[at].1, traits: ELEMENTS[at].2 },
-            Err(_) => Self { key, element: Element::Other, traits: 0 },
+        let key = pack(name.as_bytes(), true);
+        let mut place = place_of(key);
+        loop {
+            match ELEMENTS.get(usize::from(PLACES[place])) {
+                None => return Self { key, element: Element::Other, traits: 0 },
+                Some((_, element, traits)) if KEYS[usize::from(PLACES[place])] == key => {
+                    return Self { key, element: *element, traits: *traits };
+                }
+                Some(_) => place = (place + 1) % PLACES.len(),
+            }
         }
     }
 
@@ -178,7 +198,7 @@ impl Name {
     }
 
     pub(crate) fn is(self, name: &str) -> bool {
-        self.key == pack(name.as_bytes())
+        self.key == pack(name.as_bytes(), true)
     }
 
     pub(crate) fn text(self) -> String {
@@ -192,7 +212,7 @@ mod tests {
 
     #[test]
     fn elements_are_in_order_and_found() {
-        assert!(KEYS.is_sorted());
+        assert!(KEYS.is_sorted_by(|a, b| a < b));
         for (name, element, _) in ELEMENTS {
             assert_eq!(Name::new(name).element, element);
             assert_eq!(Name::new(&name.to_ascii_uppercase()).text(), name);
@@ -202,6 +222,8 @@ mod tests {
                 && Name::new("div").breaks_out()
                 && Name::new("style").has_raw_text()
         );
-        assert_eq!(Name::new("x-a").element, Element::Other);
+        for other in ["x-a", "", "1", "{", "\u{e4}", "zz", "ab"] {
+            assert_eq!(Name::new(other).element, Element::Other, "{other}");
+        }
     }
 }

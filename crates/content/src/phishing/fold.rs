@@ -16,17 +16,32 @@ pub(crate) struct Folded {
 }
 
 const MOST_BENT: usize = 1 << 16;
-/// Bytes that fold to themselves.
-const PLAIN: [bool; 256] = {
-    let mut plain = [false; 256];
-    let mut byte: u8 = 0x21;
+/// What bytes fold to that need no look around: a space for all that separates, nothing for those that need one.
+const SIMPLE: [u8; 256] = {
+    let mut simple = [0; 256];
+    let mut byte: u8 = 0;
     while byte < 0x7f {
-        let special = matches!(byte, b'A'..=b'Z' | b'0' | b'1' | b'&' | b',');
-        plain[byte as usize] = !special;
+        simple[byte as usize] = match byte {
+            // Commas come and go; what they separate stays apart.
+            b' ' | b'\t' | b'\n' | b'\r' | b'\x0c' | b',' => b' ',
+            b'I' | b'0' | b'1' | b'&' | 0..=0x20 => 0,
+            b'A'..=b'Z' => byte | 0x20,
+            _ => byte,
+        };
         byte += 1;
     }
-    plain
+    simple
 };
+
+/// How many bytes at the beginning are simple, each space of them after a letter.
+fn simple_run(bytes: &[u8]) -> usize {
+    let mut last = b' ';
+    let goes_on = |byte: &&u8| {
+        let before = std::mem::replace(&mut last, SIMPLE[usize::from(**byte)]);
+        last > b' ' || (last == b' ' && before > b' ')
+    };
+    bytes.iter().take_while(goes_on).count()
+}
 
 pub(crate) fn fold(text: &str) -> String {
     let mut folded = Folded::default();
@@ -78,15 +93,13 @@ impl Folded {
         self.bytes.reserve(bytes.len());
         let mut at = 0;
         while at < bytes.len() {
-            let plain = bytes[at..].iter().take_while(|byte| PLAIN[usize::from(**byte)]).count();
-            self.bytes.extend_from_slice(&bytes[at..at + plain]);
-            at += plain;
+            let run = &bytes[at..at + simple_run(&bytes[at..])];
+            self.bytes.extend(run.iter().map(|byte| SIMPLE[usize::from(*byte)]));
+            at += run.len();
             let Some(&byte) = bytes.get(at) else { return };
             at += 1;
             match byte {
                 b'I' => self.capital_i(bytes.get(at.wrapping_sub(2)).copied(), bytes.get(at).copied()),
-                b'A'..=b'Z' => self.bytes.push(byte | 0x20),
-                // Commas come and go; what they separate stays apart.
                 b' ' | b'\t' | b'\n' | b'\r' | b'\x0c' | b',' => self.space(),
                 b'0' | b'1' => self.digit(byte, bytes.get(at).copied()),
                 b'&' => at += self.reference(&text[at..]),

@@ -22,6 +22,7 @@ mod looks;
 mod lures;
 mod merge;
 mod own_lists;
+mod pack;
 mod paths;
 mod payload;
 mod raw_text;

@@ -1,7 +1,7 @@
 //! Where the raw text of an element ends: at its own end tag, and for scripts by the older rule that a script may
 //! contain another one inside a comment.
 
-use memchr::{memchr_iter, memmem};
+use memchr::memchr_iter;
 
 /// The length of the raw text that `rest` begins with.
 pub(crate) fn end(rest: &str, name: &str) -> usize {
@@ -35,7 +35,7 @@ fn script_end(rest: &str) -> usize {
     let first = ends(rest, 0).find(|at| is_end_tag(&bytes[*at..], "script"));
     let Some(first) = first else { return rest.len() };
     // The ordinary script: nothing in it looks like a comment.
-    if memmem::find(&bytes[..first], b"<!--").is_none() {
+    if !memchr_iter(b'<', &bytes[..first]).any(|at| bytes[at..].starts_with(b"<!--")) {
         return first;
     }
     let (mut commented, mut nested) = (false, false);

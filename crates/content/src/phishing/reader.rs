@@ -83,7 +83,7 @@ pub(crate) fn read(page: &str, origin: Origin, facts: &mut Facts, rules: &Rules)
         let at = origin.packed_at.unwrap_or(tokens.start);
         match token {
             Token::Text(text) => reader.text(text, at),
-            Token::Open(tag) => reader.open(&tag, at),
+            Token::Open => reader.open(&tokens.tag, at),
             Token::Close(name) => reader.close(name),
             Token::Comment(text) => reader.comment(text, at),
             Token::Raw(name, text) => reader.raw(name, text, at),

@@ -4,7 +4,7 @@ use memchr::memchr;
 
 use super::elements::Name;
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Tag<'a> {
     pub(crate) name: Name,
     pub(crate) attributes: Vec<(&'a str, &'a str)>,
@@ -17,41 +17,46 @@ impl<'a> Tag<'a> {
     pub(crate) fn get(&self, name: &str) -> Option<&'a str> {
         self.attributes.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)).map(|(_, value)| *value)
     }
+
+    /// Reads the tag whose name begins here in place of what it held, so that a page needs one list of attributes, and says
+    /// where the text after it begins. In XML names may have a prefix, which stands for a language.
+    pub(crate) fn read(&mut self, page: &'a str, name_at: usize, xml: bool) -> usize {
+        let bytes = page.as_bytes();
+        let mut at = skip(bytes, name_at, |b| !is_space(b) && b != b'/' && b != b'>');
+        let name = &page[name_at..at];
+        self.name = Name::new(if xml { local(name) } else { name });
+        self.attributes.clear();
+        self.closed = false;
+        loop {
+            at = skip(bytes, at, |b| is_space(b) || b == b'/');
+            match bytes.get(at) {
+                None => return at,
+                Some(b'>') => {
+                    self.closed = bytes[at - 1] == b'/';
+                    return at + 1;
+                }
+                Some(_) => {}
+            }
+            let key_at = at;
+            // An equals sign may begin a name, never go on with it.
+            at = skip(bytes, at + 1, |b| !is_space(b) && b != b'/' && b != b'>' && b != b'=');
+            let key = page.get(key_at..at).unwrap_or_default();
+            let after = skip(bytes, at, is_space);
+            if bytes.get(after) != Some(&b'=') {
+                self.attributes.push((key, ""));
+                continue;
+            }
+            at = skip(bytes, after + 1, is_space);
+            let value;
+            (value, at) = value_at(page, at);
+            self.attributes.push((key, value));
+        }
+    }
 }
 
 /// A name in XML without its prefix.
 pub(crate) fn local(name: &str) -> &str {
     name.rsplit(':').next().unwrap_or(name)
-}
-
-/// A tag, and where the text after it begins. In XML names may have a prefix, which stands for a language.
-pub(crate) fn parse(page: &str, name_at: usize, xml: bool) -> (Tag<'_>, usize) {
-    let bytes = page.as_bytes();
-    let mut at = skip(bytes, name_at, |b| !is_space(b) && b != b'/' && b != b'>');
-    let name = &page[name_at..at];
-    let name = Name::new(if xml { local(name) } else { name });
-    let mut attributes = Vec::new();
-    loop {
-        at = skip(bytes, at, |b| is_space(b) || b == b'/');
-        match bytes.get(at) {
-            None => return (Tag { name, attributes, closed: false }, at),
-            Some(b'>') => return (Tag { name, attributes, closed: bytes[at - 1] == b'/' }, at + 1),
-            Some(_) => {}
-        }
-        let key_at = at;
-        // An equals sign may begin a name, never go on with it.
-        at = skip(bytes, at + 1, |b| !is_space(b) && b != b'/' && b != b'>' && b != b'=');
-        let key = page.get(key_at..at).unwrap_or_default();
-        let after = skip(bytes, at, is_space);
-        if bytes.get(after) != Some(&b'=') {
-            attributes.push((key, ""));
-            continue;
-        }
-        at = skip(bytes, after + 1, is_space);
-        let value;
-        (value, at) = value_at(page, at);
-        attributes.push((key, value));
-    }
 }
 
 fn value_at(page: &str, at: usize) -> (&str, usize) {
@@ -81,8 +86,14 @@ fn skip(bytes: &[u8], mut at: usize, go_on: impl Fn(u8) -> bool) -> usize {
 mod tests {
     use super::*;
 
+    fn read(text: &str, xml: bool) -> (Tag<'_>, usize) {
+        let mut tag = Tag::default();
+        let end = tag.read(text, 1, xml);
+        (tag, end)
+    }
+
     fn attributes(text: &str) -> Vec<(&str, &str)> {
-        parse(text, 1, false).0.attributes
+        read(text, false).0.attributes
     }
 
     #[test]
@@ -99,7 +110,7 @@ mod tests {
 
     #[test]
     fn names_are_small_and_the_first_attribute_counts() {
-        let (tag, end) = parse("<INPUT Type=a TYPE=b />x", 1, false);
+        let (tag, end) = read("<INPUT Type=a TYPE=b />x", false);
         assert_eq!(
             (tag.name.text().as_str(), tag.get("type"), tag.closed, end),
             ("input", Some("a"), true, 23)
@@ -107,8 +118,16 @@ mod tests {
     }
 
     #[test]
+    fn nothing_of_the_tag_before_is_left() {
+        let mut tag = Tag::default();
+        tag.read("<br a=b/>", 1, false);
+        tag.read("<p>", 1, false);
+        assert_eq!((tag.name.text().as_str(), tag.attributes.len(), tag.closed), ("p", 0, false));
+    }
+
+    #[test]
     fn prefixes_are_for_xml() {
-        let name = |xml| parse("<h:input>", 1, xml).0.name.text();
+        let name = |xml| read("<h:input>", xml).0.name.text();
         assert_eq!((name(true), name(false)), ("input".to_owned(), "h:input".to_owned()));
     }
 }

@@ -5,13 +5,14 @@ use memchr::{memchr, memmem};
 
 use super::elements::{Element, Name};
 use super::raw_text;
-use super::tag::{self, Tag};
+use super::tag::Tag;
 
 #[derive(Debug)]
 pub(crate) enum Token<'a> {
     /// Text between tags, entities not yet decoded.
     Text(&'a str),
-    Open(Tag<'a>),
+    /// Its tag is [`Tokens::tag`].
+    Open,
     Close(Name),
     Comment(&'a str),
     /// The inside of an element whose content is not markup, such as a script.
@@ -24,6 +25,8 @@ pub(crate) struct Tokens<'a> {
     at: usize,
     /// Where the last token began.
     pub(crate) start: usize,
+    /// The last tag.
+    pub(crate) tag: Tag<'a>,
     /// Open drawings and the islands of HTML inside them: in a drawing nothing is raw text.
     spaces: Vec<Name>,
     raw: Option<Name>,
@@ -54,9 +57,17 @@ fn xml_end(rest: &[u8]) -> Option<usize> {
     None
 }
 
+/// The next bracket. Mostly it stands right there, after another tag.
+fn bracket(bytes: &[u8], from: usize) -> Option<usize> {
+    if bytes.get(from) == Some(&b'<') {
+        return Some(from);
+    }
+    memchr(b'<', &bytes[from..]).map(|found| from + found)
+}
+
 impl<'a> Tokens<'a> {
     pub(crate) fn new(page: &'a str, xml: bool) -> Self {
-        Self { page, at: 0, start: 0, spaces: Vec::new(), raw: None, xml }
+        Self { page, at: 0, start: 0, tag: Tag::default(), spaces: Vec::new(), raw: None, xml }
     }
 
     fn in_drawing(&self) -> bool {
@@ -110,11 +121,10 @@ impl<'a> Tokens<'a> {
     }
 
     fn open(&mut self) -> Token<'a> {
-        let (tag, end) = tag::parse(self.page, self.at + 1, self.xml);
-        self.at = end;
-        let name = tag.name;
+        self.at = self.tag.read(self.page, self.at + 1, self.xml);
+        let name = self.tag.name;
         if self.xml {
-            return Token::Open(tag);
+            return Token::Open;
         }
         if self.in_drawing() && name.breaks_out() {
             self.spaces.clear();
@@ -122,19 +132,18 @@ impl<'a> Tokens<'a> {
         let drawing = self.in_drawing();
         let island = drawing && (name.element == Element::Island || name.element == Element::Title);
         if is_drawing(name) || island {
-            if !tag.closed && self.spaces.len() < DEEPEST {
+            if !self.tag.closed && self.spaces.len() < DEEPEST {
                 self.spaces.push(name);
             }
         } else if !drawing && name.has_raw_text() {
             self.raw = Some(name);
         }
-        Token::Open(tag)
+        Token::Open
     }
 
     fn close(&mut self) -> Token<'a> {
-        let (tag, end) = tag::parse(self.page, self.at + 2, self.xml);
-        self.at = end;
-        let name = tag.name;
+        self.at = self.tag.read(self.page, self.at + 2, self.xml);
+        let name = self.tag.name;
         // Only what can open a space can close one.
         if !self.spaces.is_empty()
             && let Some(depth) = self.spaces.iter().rposition(|open| *open == name)
@@ -159,7 +168,7 @@ impl<'a> Iterator for Tokens<'a> {
             return None;
         }
         let mut from = self.at;
-        while let Some(found) = memchr(b'<', &bytes[from..]).map(|found| from + found) {
+        while let Some(found) = bracket(bytes, from) {
             let rest = &bytes[found..];
             let is_tag = match rest.get(1) {
                 Some(b'!' | b'?') => true,

@@ -8,14 +8,18 @@ fn cut(page: &str) -> String {
 }
 
 fn cut_as(page: &str, xml: bool) -> String {
-    let parts = Tokens::new(page, xml).map(|token| match token {
-        Token::Text(text) => format!("'{text}'"),
-        Token::Open(tag) => format!("<{}>", tag.name.text()),
-        Token::Close(name) => format!("</{}>", name.text()),
-        Token::Comment(text) => format!("!{text}!"),
-        Token::Raw(name, text) => format!("{}[{text}]", name.text()),
-    });
-    parts.collect::<Vec<_>>().join(" ")
+    let mut tokens = Tokens::new(page, xml);
+    let mut parts = Vec::new();
+    while let Some(token) = tokens.next() {
+        parts.push(match token {
+            Token::Text(text) => format!("'{text}'"),
+            Token::Open => format!("<{}>", tokens.tag.name.text()),
+            Token::Close(name) => format!("</{}>", name.text()),
+            Token::Comment(text) => format!("!{text}!"),
+            Token::Raw(name, text) => format!("{}[{text}]", name.text()),
+        });
+    }
+    parts.join(" ")
 }
 
 #[test]
