@@ -9,8 +9,8 @@ use crate::{entities, mime};
 
 /// An address beyond this is data.
 const LONGEST: usize = 2048;
-/// How many places of one file are looked at.
-const MOST_PLACES: usize = 20_000;
+/// How many places of an upload are looked at.
+const MOST_PLACES: usize = 100_000;
 /// The ways to write a slash: plain, in a script, in an attribute. The shortest that begins others comes last.
 const SLASHES: [&str; 8] = ["/", "\\/", "&#47;", "&#x2f;", "&sol;", "\\u002f", "\\x2f", "\\"];
 const COLONS: [&str; 4] = [":", "&#58;", "&#x3a;", "&colon;"];
@@ -37,16 +37,16 @@ pub struct Found {
 pub fn in_bundle(bundle: &Bundle, most: usize) -> io::Result<Found> {
     let (mut used, mut linked) = (BTreeSet::new(), BTreeSet::new());
     let mut is_cut = false;
+    let mut places = 0;
     for file in bundle.files.iter().filter(|file| is_text(file)) {
         let text = text_of(file)?;
-        let mut places = 0;
-        for place in places_in(&text) {
+        for (place, address) in addresses_in(&text) {
             places += 1;
             if places > MOST_PLACES {
                 is_cut = true;
                 break;
             }
-            let Some(address) = address_at(&text, place) else { continue };
+            let Some(address) = address else { continue };
             let into = if is_link(&text.as_bytes()[..place.from]) { &mut linked } else { &mut used };
             if into.len() < most || into.contains(&address) {
                 into.insert(address);
@@ -100,19 +100,40 @@ fn strip<'a>(text: &'a str, start: &str) -> Option<&'a str> {
     begins.then(|| &text[start.len()..])
 }
 
-fn address_at(text: &str, place: Place) -> Option<String> {
-    let rest = &text[place.host..];
+/// The places in a text, each with the address that begins there, if one does. What stands inside an address is none of
+/// its own, so that nothing is read twice.
+fn addresses_in(text: &str) -> impl Iterator<Item = (Place, Option<String>)> {
+    let mut read_to = 0;
+    places_in(text).filter_map(move |place| {
+        if place.from < read_to {
+            return None;
+        }
+        let end = end_of(&text[place.host..]);
+        read_to = place.host + end;
+        let address =
+            (end <= LONGEST).then(|| address_of(place.scheme, &text[place.host..read_to])).flatten();
+        Some((place, address))
+    })
+}
+
+/// How far an address goes, or how far it was looked for.
+fn end_of(rest: &str) -> usize {
     let goes_on = |at: usize| rest.as_bytes()[at] == b'\\' && rest.as_bytes().get(at + 1) == Some(&b'/');
     let mut chars = rest.char_indices().take(LONGEST + 1);
-    let end = chars.find(|(at, c)| is_end(*c) && !goes_on(*at)).map_or(rest.len(), |(at, _)| at);
-    if end > LONGEST {
-        return None;
-    }
-    let rest = entities::decode(&rest[..end]).replace("\\/", "/").replace("&sol;", "/");
+    let mut looked = 0;
+    let end = chars.find(|(at, c)| {
+        looked = at + c.len_utf8();
+        is_end(*c) && !goes_on(*at)
+    });
+    end.map_or(looked, |(at, _)| at)
+}
+
+fn address_of(scheme: &str, text: &str) -> Option<String> {
+    let rest = entities::decode(text).replace("\\/", "/").replace("&sol;", "/");
     let rest = rest.trim_end_matches(['.', ',', ';', ':', '!', '?']);
     let host = rest.split(['/', '?', '#']).next().unwrap_or_default();
     let fits = host.contains(['.', ':']) && !host.starts_with('.');
-    fits.then(|| format!("{}://{rest}", place.scheme))
+    fits.then(|| format!("{scheme}://{rest}"))
 }
 
 fn begins_attribute(before: &[u8]) -> bool {
@@ -137,7 +158,7 @@ mod tests {
     use super::*;
 
     fn found(text: &str) -> Vec<String> {
-        places_in(text).filter_map(|place| address_at(text, place)).collect()
+        addresses_in(text).filter_map(|(_, address)| address).collect()
     }
 
     #[test]
@@ -170,6 +191,14 @@ mod tests {
             assert_eq!(found(text), [""; 0], "{text}");
         }
         assert_eq!(found(&format!("https://a.example/{}", "x".repeat(3000))), [""; 0]);
+    }
+
+    #[test]
+    fn what_stands_inside_an_address_is_not_read_again() {
+        let inside = "http://a.example/?to=http://b.example http://c.example";
+        assert_eq!(found(inside), ["http://a.example/?to=http://b.example", "http://c.example"]);
+        let run = "http://".repeat(100_000);
+        assert!(addresses_in(&run).count() <= run.len() / LONGEST + 1);
     }
 
     #[test]

@@ -3,6 +3,8 @@
 
 use std::borrow::Cow;
 
+use crate::name_key::name_key;
+
 /// Names for U+00A0 to U+00FF, in order.
 const LATIN_1: [&str; 96] = [
     "nbsp", "iexcl", "cent", "pound", "curren", "yen", "brvbar", "sect", "uml", "copy", "ordf", "laquo",
@@ -51,6 +53,29 @@ const OTHERS: [(&str, char); 30] = [
 
 const LONGEST_NAME: usize = 12;
 
+/// All of them as numbers, in order, so that they can be searched.
+const NAMED: [(u128, char); LATIN_1.len() + OTHERS.len()] = {
+    let mut named = [(0, ' '); LATIN_1.len() + OTHERS.len()];
+    let mut next = 0;
+    while next < named.len() {
+        let (name, c) = if next < OTHERS.len() {
+            OTHERS[next]
+        } else {
+            // The first 256 characters have the numbers of Latin-1.
+            (LATIN_1[next - OTHERS.len()], (0xa0 + next - OTHERS.len()) as u8 as char)
+        };
+        let key = name_key(name.as_bytes(), false);
+        let mut at = next;
+        while at > 0 && named[at - 1].0 > key {
+            named[at] = named[at - 1];
+            at -= 1;
+        }
+        named[at] = (key, c);
+        next += 1;
+    }
+    named
+};
+
 pub(crate) fn decode(text: &str) -> Cow<'_, str> {
     if !text.contains('&') {
         return Cow::Borrowed(text);
@@ -93,16 +118,23 @@ fn numeric(number: &str) -> Option<char> {
 
 /// The character that a name stands for.
 pub(crate) fn named(name: &str) -> Option<char> {
-    if let Some((_, c)) = OTHERS.iter().find(|(known, _)| *known == name) {
-        return Some(*c);
-    }
-    let at = LATIN_1.iter().position(|known| *known == name)?;
-    char::from_u32(0xa0 + u32::try_from(at).ok()?)
+    let key = name_key(name.as_bytes(), false);
+    let at =
+        NAMED.binary_search_by_key(&key, |(known, _)| *known).ok().filter(|_| name.len() <= LONGEST_NAME)?;
+    Some(NAMED[at].1)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn every_name_is_found() {
+        for (name, c) in OTHERS.into_iter().chain(LATIN_1.into_iter().zip('\u{a0}'..='\u{ff}')) {
+            assert_eq!(named(name), Some(c), "{name}");
+        }
+        assert_eq!((named("nbs"), named("nbspx"), named("NBSP"), named("")), (None, None, None, None));
+    }
 
     #[test]
     fn known_references_become_characters() {

@@ -20,6 +20,7 @@ pub mod look;
 mod loose;
 mod markdown;
 mod mime;
+mod name_key;
 mod pack;
 mod pdf;
 pub mod phishing;

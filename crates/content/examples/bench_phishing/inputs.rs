@@ -84,6 +84,7 @@ fn together() -> Vec<Kind> {
         kind(name, move |bytes| Input::one(name, format!("{before}{}{after}", repeated(unit, bytes))))
     };
     vec![
+        around("many-attributes.html", "<a ", "b ", ">"),
         around("one-attribute.html", "<a title='", "x y ", "'>"),
         around("one-handler.html", "<a onclick=\"", "atob('QUFB');", "\">"),
         around("one-payload.html", "<script>document.write(atob('", "PGI+YTwvYj4g", "'))</script>"),
@@ -153,7 +154,7 @@ const LARGE: [(&str, &str); 6] = [
 
 /// What could make a careless reader slow.
 #[rustfmt::skip]
-const SLOW: [(&str, &str); 22] = [
+const SLOW: [(&str, &str); 30] = [
     ("opening-brackets.html", "<"),
     ("comment-starts.html", "<!--"),
     ("dashes.html", "<!-- -"),
@@ -176,4 +177,12 @@ const SLOW: [(&str, &str); 22] = [
     ("hidden.html", "<span style='display:none'>x</span>"),
     ("links.html", "<a href=https://a.b.c.d.e.f.example.org/login>x</a>"),
     ("fallbacks.html", "<noframes><noframes>"),
+    ("unknown-references.html", "&a;"),
+    ("long-references.html", "&abcdefghi;"),
+    ("capital-links.html", "<a href=\"HTTP://A.B/\">"),
+    ("empty-attributes.html", "<a b b b b b b b b b b b b b>"),
+    ("entities.svg", "<!ENTITY"),
+    ("entity-values.svg", "<!ENTITY a '"),
+    ("attribute-lists.svg", "<!ATTLIST"),
+    ("spaces.svg", "<!ATTLIST a xmlns CDATA 'b' "),
 ];

@@ -1,8 +1,8 @@
 //! Character references as browsers read them: numbers of any length with or without a semicolon, and names that
 //! imitate or hide letters, beyond those that [`crate::entities`] knows for titles.
 
-use super::pack::pack;
 use crate::entities;
+use crate::name_key::name_key;
 
 /// In order, so that they can be searched. The semicolon is required for all of them.
 #[rustfmt::skip]
@@ -30,7 +30,7 @@ const KEYS: [u128; NAMES.len()] = {
     let mut keys = [0; NAMES.len()];
     let mut at = 0;
     while at < keys.len() {
-        keys[at] = pack(NAMES[at].0.as_bytes(), false);
+        keys[at] = name_key(NAMES[at].0.as_bytes(), false);
         at += 1;
     }
     keys
@@ -71,7 +71,7 @@ fn numeric(number: &str) -> Option<(char, usize)> {
 /// The character that a name of the list stands for, and the length of the name with its semicolon.
 fn named(rest: &str) -> Option<(char, usize)> {
     let end = rest.bytes().take(16).position(|byte| byte == b';')?;
-    let at = KEYS.binary_search(&pack(&rest.as_bytes()[..end], false)).ok()?;
+    let at = KEYS.binary_search(&name_key(&rest.as_bytes()[..end], false)).ok()?;
     Some((NAMES[at].1, end + 1))
 }
 

@@ -36,7 +36,7 @@ impl Reader<'_> {
         if let Some(action) = action {
             let target = self.rules.hosts.target(action);
             self.facts.note(&target, at);
-            self.facts.sends.push((target, at));
+            self.facts.add_send(target, at);
         }
     }
 

@@ -1,6 +1,6 @@
 //! The elements that reading a page depends on, found by their names packed into numbers.
 
-use super::pack::pack;
+use crate::name_key::name_key;
 
 /// What an element means to the reader.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
@@ -133,7 +133,7 @@ const KEYS: [u128; ELEMENTS.len()] = {
     let mut keys = [0; ELEMENTS.len()];
     let mut at = 0;
     while at < keys.len() {
-        keys[at] = pack(ELEMENTS[at].0.as_bytes(), true);
+        keys[at] = name_key(ELEMENTS[at].0.as_bytes(), true);
         at += 1;
     }
     keys
@@ -172,7 +172,7 @@ pub(crate) struct Name {
 
 impl Name {
     pub(crate) fn new(name: &str) -> Self {
-        let key = pack(name.as_bytes(), true);
+        let key = name_key(name.as_bytes(), true);
         let mut place = place_of(key);
         loop {
             match ELEMENTS.get(usize::from(PLACES[place])) {
@@ -198,7 +198,7 @@ impl Name {
     }
 
     pub(crate) fn is(self, name: &str) -> bool {
-        self.key == pack(name.as_bytes(), true)
+        self.key == name_key(name.as_bytes(), true)
     }
 
     pub(crate) fn text(self) -> String {

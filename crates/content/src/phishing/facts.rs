@@ -26,6 +26,7 @@ pub(crate) mod zone {
 pub(crate) const MOST_TEXT: usize = 8 << 20;
 const MOST_USES: usize = 5000;
 const MOST_FILES: usize = 500;
+const MOST_SENDS: usize = 500;
 
 #[derive(Debug, Default)]
 pub(crate) struct Facts {
@@ -177,6 +178,22 @@ impl Facts {
         self.note(&used.target, used.at);
         if self.uses.len() < MOST_USES {
             self.uses.push(used);
+        }
+    }
+
+    /// Remembers where something is sent, if that says anything. Whoever names many places hides none: what leads
+    /// straight elsewhere has room of its own.
+    pub(crate) fn add_send(&mut self, target: Target, at: usize) {
+        let most = match target {
+            Target::ServerScript(_) | Target::Mail => MOST_SENDS,
+            Target::Address(_)
+            | Target::Host(_, None | Some(HostKind::Bot | HostKind::Relay | HostKind::Blocked)) => {
+                2 * MOST_SENDS
+            }
+            Target::Nowhere | Target::Local(_) | Target::Host(..) => return,
+        };
+        if self.sends.len() < most {
+            self.sends.push((target, at));
         }
     }
 

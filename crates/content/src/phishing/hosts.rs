@@ -133,9 +133,10 @@ impl Hosts {
 
 /// As a browser reads it: references decoded, small letters, slashes one way, no white space.
 fn plain(address: &str) -> Cow<'_, str> {
-    let is_plain = |byte: u8| byte.is_ascii_graphic() && !matches!(byte, b'&' | b',' | b'\\' | b'A'..=b'Z');
+    let is_plain = |byte: u8| byte.is_ascii_graphic() && !matches!(byte, b'&' | b',' | b'\\');
     if address.bytes().all(is_plain) {
-        return Cow::Borrowed(address);
+        let has_capitals = address.bytes().any(|byte| byte.is_ascii_uppercase());
+        return if has_capitals { address.to_ascii_lowercase().into() } else { address.into() };
     }
     let folded = exact(address);
     Cow::Owned(

@@ -1,7 +1,7 @@
 //! The work of the check grows no faster than the page, whatever the page is made of. Counted, not timed.
 
 use super::facts::Facts;
-use super::reader::{self, FILE};
+use super::reader::{self, FILE, Origin};
 use super::rules::Rules;
 use super::script;
 use super::site::{File, Site};
@@ -32,6 +32,25 @@ const UNITS: [&str; 22] = [
     "<noframes><noframes>",
 ];
 
+/// Those of XML beside.
+const XML_UNITS: [&str; 9] = [
+    "<!ENTITY",
+    "<!ENTITY ",
+    "<!ENTITY a ",
+    "<!ENTITY a '",
+    "<!ENTITY a '&#97;\"'><!ENTITY b \"&",
+    "<!ATTLIST",
+    "<!ATTLIST a xmlns CDATA '",
+    "<!ATTLIST a xmlns CDATA 'b' ",
+    "<?xml-stylesheet <a xmlns:b='http://www.w3.org/1999/XSL/Transform' ",
+];
+
+fn xml_work(page: &str, rules: &Rules) -> usize {
+    let mut facts = Facts::default();
+    reader::read(page, Origin { xml: true, ..FILE }, &mut facts, rules);
+    facts.work
+}
+
 fn work(page: &str, rules: &Rules) -> usize {
     let mut facts = Facts::default();
     reader::read(page, FILE, &mut facts, rules);
@@ -42,7 +61,9 @@ fn work(page: &str, rules: &Rules) -> usize {
 #[test]
 fn twice_the_page_is_at_most_twice_the_work() {
     let rules = Rules::builtin();
-    for unit in UNITS {
+    let html = UNITS.iter().map(|unit| (unit, work as fn(&str, &Rules) -> usize));
+    let xml = UNITS.iter().chain(&XML_UNITS).map(|unit| (unit, xml_work as fn(&str, &Rules) -> usize));
+    for (unit, work) in html.chain(xml) {
         let page = |bytes: usize| unit.repeat(bytes / unit.len());
         let (once, twice) = (work(&page(64 << 10), &rules), work(&page(128 << 10), &rules));
         assert!(twice <= 2 * once + once / 4 + 4096, "{unit}: {once}, then {twice}");

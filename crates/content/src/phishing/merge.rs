@@ -7,7 +7,6 @@ use super::facts::{Facts, Field, MOST_TEXT};
 const AT_LEAST: usize = 4;
 /// What a field or an address weighs beside its words.
 const ITEM_BYTES: usize = 256;
-const MOST_SENDS: usize = 500;
 const MOST_ITEMS: usize = 2000;
 /// Beyond what any page loads; each is looked for among the files of the upload.
 const MOST_LOCAL_SCRIPTS: usize = 1 << 14;
@@ -53,8 +52,9 @@ impl Facts {
         for (mark, word) in &script.mark_words {
             self.mark_words.entry(*mark).or_insert_with(|| word.clone());
         }
-        let sends = script.sends.iter().take(most.min(MOST_SENDS.saturating_sub(self.sends.len())));
-        self.sends.extend(sends.map(|(target, at)| (target.clone(), from + at)));
+        for (target, at) in script.sends.iter().take(most) {
+            self.add_send(target.clone(), from + at);
+        }
         for used in script.uses.iter().take(most) {
             let mut used = used.clone();
             used.at += from;

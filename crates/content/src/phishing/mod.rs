@@ -22,7 +22,6 @@ mod looks;
 mod lures;
 mod merge;
 mod own_lists;
-mod pack;
 mod paths;
 mod payload;
 mod raw_text;

@@ -73,7 +73,7 @@ pub(crate) fn read(page: &str, origin: Origin, facts: &mut Facts, rules: &Rules)
         templates: false,
         drawn: false,
     };
-    let expanded = if origin.xml { Some(xml::expanded(page)) } else { None };
+    let expanded = if origin.xml { Some(xml::expanded(page, &mut reader.facts.work)) } else { None };
     let page = expanded.as_ref().map_or(page, |document| &document.text);
     reader.facts.built_at =
         reader.facts.built_at.or(expanded.as_ref().and_then(|document| document.built_at));

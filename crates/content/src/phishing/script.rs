@@ -40,8 +40,8 @@ pub(crate) fn read(text: &str, at: usize, depth: u8, facts: &mut Facts, rules: &
                     // Libraries bring addresses of their own along: for counters, mail links, lists of icons.
                     let local = matches!(target, Target::ServerScript(_) | Target::Mail);
                     let known = local && !*typed.get_or_insert_with(|| takes_what_is_typed(text));
-                    if target != Target::Nowhere && !known && facts.sends.len() < 500 {
-                        facts.sends.push((target, place));
+                    if !known {
+                        facts.add_send(target, place);
                     }
                 }
             }
@@ -50,7 +50,7 @@ pub(crate) fn read(text: &str, at: usize, depth: u8, facts: &mut Facts, rules: &
                 if facts.addresses <= MOST_ADDRESSES
                     && let Some(target) = appended_to(text, start, facts, rules)
                 {
-                    facts.sends.push((target, place));
+                    facts.add_send(target, place);
                 }
             }
             Mark::Unpack => unpacks = true,
@@ -133,7 +133,7 @@ fn take(text: &str, at: usize, origin: Origin, hidden: bool, facts: &mut Facts, 
         // An address alone is a target that somebody did not want to be seen.
         let target = if text.starts_with("http") { rules.hosts.target(text) } else { Target::Nowhere };
         if let Target::Host(..) | Target::Address(_) = target {
-            facts.sends.push((target, at));
+            facts.add_send(target, at);
         }
         read(text, at, origin.depth + 1, facts, rules);
     }

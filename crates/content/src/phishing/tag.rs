@@ -3,10 +3,51 @@
 use memchr::memchr;
 
 use super::elements::Name;
+use crate::name_key::name_key;
+
+/// The attributes that anybody asks for, in order. Others are dropped as they are read: a tag may have a million of them.
+const KNOWN: [&str; 26] = [
+    "action",
+    "alt",
+    "aria-label",
+    "autocomplete",
+    "content",
+    "data",
+    "data-label",
+    "disabled",
+    "for",
+    "formaction",
+    "formcontrolname",
+    "href",
+    "http-equiv",
+    "id",
+    "maxlength",
+    "name",
+    "placeholder",
+    "property",
+    "readonly",
+    "src",
+    "srcdoc",
+    "style",
+    "title",
+    "type",
+    "value",
+    "xlink:href",
+];
+const KEYS: [u128; KNOWN.len()] = {
+    let mut keys = [0; KNOWN.len()];
+    let mut at = 0;
+    while at < keys.len() {
+        keys[at] = name_key(KNOWN[at].as_bytes(), true);
+        at += 1;
+    }
+    keys
+};
 
 #[derive(Debug, Default)]
 pub(crate) struct Tag<'a> {
     pub(crate) name: Name,
+    /// The first of each known name, and all that run a script or name a space of names.
     pub(crate) attributes: Vec<(&'a str, &'a str)>,
     /// It ends in a slash, which means something in XML and in drawings.
     pub(crate) closed: bool,
@@ -15,6 +56,7 @@ pub(crate) struct Tag<'a> {
 impl<'a> Tag<'a> {
     /// The raw value of an attribute; the first of its name counts, as in a browser.
     pub(crate) fn get(&self, name: &str) -> Option<&'a str> {
+        debug_assert!(KNOWN.contains(&name), "{name} is dropped by `Tag::read`");
         self.attributes.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)).map(|(_, value)| *value)
     }
 
@@ -27,6 +69,7 @@ impl<'a> Tag<'a> {
         self.name = Name::new(if xml { local(name) } else { name });
         self.attributes.clear();
         self.closed = false;
+        let mut seen = 0;
         loop {
             at = skip(bytes, at, |b| is_space(b) || b == b'/');
             match bytes.get(at) {
@@ -42,16 +85,28 @@ impl<'a> Tag<'a> {
             at = skip(bytes, at + 1, |b| !is_space(b) && b != b'/' && b != b'>' && b != b'=');
             let key = page.get(key_at..at).unwrap_or_default();
             let after = skip(bytes, at, is_space);
-            if bytes.get(after) != Some(&b'=') {
-                self.attributes.push((key, ""));
-                continue;
+            let mut value = "";
+            if bytes.get(after) == Some(&b'=') {
+                at = skip(bytes, after + 1, is_space);
+                (value, at) = value_at(page, at);
             }
-            at = skip(bytes, after + 1, is_space);
-            let value;
-            (value, at) = value_at(page, at);
-            self.attributes.push((key, value));
+            if is_wanted(key.as_bytes(), xml, &mut seen) {
+                self.attributes.push((key, value));
+            }
         }
     }
+}
+
+/// Whether an attribute is one to keep. `seen` has a bit for each of the known ones.
+fn is_wanted(key: &[u8], xml: bool, seen: &mut u32) -> bool {
+    if let Ok(at) = KEYS.binary_search(&name_key(key, true)) {
+        let bit = 1 << at;
+        let first = *seen & bit == 0;
+        *seen |= bit;
+        return first;
+    }
+    let begins = |start: &[u8]| key.get(..start.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(start));
+    begins(b"on") || (xml && begins(b"xmlns"))
 }
 
 /// A name in XML without its prefix.
@@ -99,13 +154,22 @@ mod tests {
     #[test]
     fn attributes_are_cut_as_browsers_cut_them() {
         assert_eq!(
-            attributes("<a b=c d = 'e f' g=\"h>\" i>"),
-            [("b", "c"), ("d", "e f"), ("g", "h>"), ("i", "")]
+            attributes("<a id=c src = 'e f' alt=\"h>\" data>"),
+            [("id", "c"), ("src", "e f"), ("alt", "h>"), ("data", "")]
         );
-        assert_eq!(attributes("<a/b=c/d=e>"), [("b", "c/d=e")]);
-        assert_eq!(attributes("<a =b=c>"), [("=b", "c")]);
-        assert_eq!(attributes("<a b='unclosed>"), [("b", "unclosed>")]);
-        assert_eq!(attributes("<a b=c=' d>"), [("b", "c='"), ("d", "")]);
+        assert_eq!(attributes("<a/id=c/d=e>"), [("id", "c/d=e")]);
+        assert_eq!(attributes("<a =id=c id=d>"), [("id", "d")]);
+        assert_eq!(attributes("<a id='unclosed>"), [("id", "unclosed>")]);
+        assert_eq!(attributes("<a id=c=' src>"), [("id", "c='"), ("src", "")]);
+    }
+
+    #[test]
+    fn only_what_is_asked_for_is_kept_and_only_once() {
+        assert!(KEYS.is_sorted_by(|a, b| a < b));
+        let many = format!("<input {}>", "b class=x TYPE=text type=password typed=1 ".repeat(1000));
+        assert_eq!(attributes(&many), [("TYPE", "text")]);
+        assert_eq!(attributes("<a OnClick=a() on=b xmlns:x=c>"), [("OnClick", "a()"), ("on", "b")]);
+        assert_eq!(read("<a xmlns:x=c>", true).0.attributes, [("xmlns:x", "c")]);
     }
 
     #[test]
@@ -120,7 +184,7 @@ mod tests {
     #[test]
     fn nothing_of_the_tag_before_is_left() {
         let mut tag = Tag::default();
-        tag.read("<br a=b/>", 1, false);
+        tag.read("<br id=b/ />", 1, false);
         tag.read("<p>", 1, false);
         assert_eq!((tag.name.text().as_str(), tag.attributes.len(), tag.closed), ("p", 0, false));
     }

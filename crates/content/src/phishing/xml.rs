@@ -20,13 +20,21 @@ pub(crate) struct Document<'a> {
     pub(crate) built_at: Option<usize>,
 }
 
-/// The document as a browser shows it.
-pub(crate) fn expanded(text: &str) -> Document<'_> {
-    let mut built_at =
-        memmem::find_iter(text.as_bytes(), b"<!ATTLIST").find(|at| gives_attributes(&text[*at..]));
+/// The document as a browser shows it. `work` grows by what was looked at.
+pub(crate) fn expanded<'a>(text: &'a str, work: &mut usize) -> Document<'a> {
+    *work += 2 * text.len();
+    let mut built_at = memmem::find_iter(text.as_bytes(), b"<!ATTLIST").find(|at| {
+        // Another declaration inside of it would be a mistake that no browser forgives, so nothing is read twice.
+        let rest = &text[*at..];
+        let end = memmem::find(&rest.as_bytes()[2..], b"<!").map_or(rest.len(), |next| next + 2);
+        *work += end;
+        gives_attributes(&rest[..end])
+    });
     let mut names: HashMap<&str, String> = HashMap::new();
     for at in memmem::find_iter(text.as_bytes(), b"<!ENTITY") {
-        match entity(&text[at + "<!ENTITY".len()..]) {
+        let (entity, looked) = entity(&text[at + "<!ENTITY".len()..]);
+        *work += looked;
+        match entity {
             Entity::Text(name, value) if names.len() < MOST_NAMES => {
                 // The first of a name counts.
                 names.entry(name).or_insert(value);
@@ -38,6 +46,7 @@ pub(crate) fn expanded(text: &str) -> Document<'_> {
     if names.is_empty() {
         return Document { text: Cow::Borrowed(text), built_at };
     }
+    *work += text.len();
     match put_in(text, &names) {
         Ok(text) => Document { text: Cow::Owned(text), built_at },
         Err(at) => Document { text: Cow::Borrowed(text), built_at: built_at.or(Some(at)) },
@@ -51,19 +60,25 @@ enum Entity<'a> {
     Markup,
 }
 
-fn entity(rest: &str) -> Entity<'_> {
-    let rest = rest.trim_ascii_start();
+/// The declaration that begins here, and how far it was looked at.
+fn entity(declaration: &str) -> (Entity<'_>, usize) {
+    let rest = declaration.trim_ascii_start();
+    let looked = |rest: &str| declaration.len() - rest.len();
     // Parts of declarations have names of their own kind.
     if rest.starts_with('%') {
-        return Entity::Markup;
+        return (Entity::Markup, looked(rest));
     }
-    let (name, rest) = rest.split_at(rest.find(|c: char| c.is_ascii_whitespace()).unwrap_or(rest.len()));
+    let end = rest.bytes().take(LONGEST_NAME).position(|byte| byte.is_ascii_whitespace());
+    let Some((name, rest)) = end.map(|end| rest.split_at(end)) else {
+        return (Entity::Markup, looked(rest) + LONGEST_NAME);
+    };
     let rest = rest.trim_ascii_start();
     let Some(quote) = rest.bytes().next().filter(|b| matches!(b, b'"' | b'\'')) else {
-        return Entity::Elsewhere;
+        return (Entity::Elsewhere, looked(rest));
     };
-    let Some(end) = memchr(quote, &rest.as_bytes()[1..]) else { return Entity::Markup };
-    plain(&rest[1..=end]).map_or(Entity::Markup, |value| Entity::Text(name, value))
+    let Some(end) = memchr(quote, &rest.as_bytes()[1..]) else { return (Entity::Markup, declaration.len()) };
+    let entity = plain(&rest[1..=end]).map_or(Entity::Markup, |value| Entity::Text(name, value));
+    (entity, looked(rest) + end)
 }
 
 /// A value without markup, numbers decoded.
@@ -136,6 +151,10 @@ fn gives_attributes(declaration: &str) -> bool {
 mod tests {
     use super::*;
 
+    fn expanded(text: &str) -> Document<'_> {
+        super::expanded(text, &mut 0)
+    }
+
     #[test]
     fn plain_texts_are_put_where_their_names_stand() {
         for (text, expanded_to) in [
@@ -172,5 +191,7 @@ mod tests {
         }
         let much = format!("<!ENTITY a '{}'>{}", "x".repeat(10_000), "&a;".repeat(1000));
         assert!(expanded(&much).built_at.is_some());
+        let long = format!("<!ENTITY {} 'x'>", "a".repeat(LONGEST_NAME));
+        assert_eq!(expanded(&long).built_at, Some(0), "such a name would not be looked for");
     }
 }

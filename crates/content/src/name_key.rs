@@ -1,7 +1,7 @@
 //! Short names as numbers, which are compared at once instead of letter by letter.
 
 /// The first sixteen letters of a name as a number of the same order, all small if capitals mean nothing.
-pub(crate) const fn pack(name: &[u8], small: bool) -> u128 {
+pub(crate) const fn name_key(name: &[u8], small: bool) -> u128 {
     (eight(name, 0, small) as u128) << 64 | eight(name, 8, small) as u128
 }
 
@@ -24,8 +24,8 @@ mod tests {
     #[test]
     fn numbers_have_the_order_of_their_names() {
         let names = ["", "A", "a", "aa", "ab", "abcdefgh", "abcdefghi", "abcdefghijklmnop", "b"];
-        assert!(names.map(|name| pack(name.as_bytes(), false)).is_sorted_by(|a, b| a < b));
-        assert_eq!(pack(b"foreignObject", true), pack(b"FOREIGNobject", true));
-        assert_ne!(pack(b"Mu", false), pack(b"mu", false));
+        assert!(names.map(|name| name_key(name.as_bytes(), false)).is_sorted_by(|a, b| a < b));
+        assert_eq!(name_key(b"foreignObject", true), name_key(b"FOREIGNobject", true));
+        assert_ne!(name_key(b"Mu", false), name_key(b"mu", false));
     }
 }
