@@ -57,12 +57,14 @@ const LONGEST_NAME: usize = 12;
 const NAMED: [(u128, char); LATIN_1.len() + OTHERS.len()] = {
     let mut named = [(0, ' '); LATIN_1.len() + OTHERS.len()];
     let mut next = 0;
+    let mut latin: u8 = 0xa0;
     while next < named.len() {
         let (name, c) = if next < OTHERS.len() {
             OTHERS[next]
         } else {
-            // The first 256 characters have the numbers of Latin-1.
-            (LATIN_1[next - OTHERS.len()], (0xa0 + next - OTHERS.len()) as u8 as char)
+            let c = latin as char;
+            latin = latin.wrapping_add(1);
+            (LATIN_1[next - OTHERS.len()], c)
         };
         let key = name_key(name.as_bytes(), false);
         let mut at = next;

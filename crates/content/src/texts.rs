@@ -14,7 +14,6 @@ use crate::phishing::site;
 #[derive(Debug)]
 pub struct Texts<'b> {
     pub(crate) kind: Kind,
-    pub(crate) entry: &'b str,
     pub(crate) files: Vec<Read<'b>>,
 }
 
@@ -46,7 +45,7 @@ impl<'b> Texts<'b> {
             Ok(Read { path: &file.path, hash: file.hash, size_bytes: file.size_bytes, text })
         });
         let files = files.collect::<io::Result<_>>()?;
-        Ok(Self { kind: bundle.kind, entry: &bundle.entry, files })
+        Ok(Self { kind: bundle.kind, files })
     }
 
     /// The files as the phishing check takes them.

@@ -37,9 +37,7 @@ pub(super) fn likeness(texts: &Texts<'_>, gathered: Gathered) -> Likeness {
     let says: Vec<(String, Digest)> = said.collect();
     let documents = texts.files.iter().filter(|file| is_document(file.path));
     parts.extend(documents.map(|file| (file.path.to_owned(), digest(ONE, &[&file.hash]))));
-    let entry =
-        parts.iter().chain(&says).filter(|(path, _)| path == texts.entry).map(|(_, hash)| *hash).collect();
-    Likeness { exact: exact(texts), pages, parts, says, entry }
+    Likeness { exact: exact(texts), pages, parts, says }
 }
 
 fn page_digests(file: &Read<'_>, page: &Known, hashes: &HashMap<&str, &Digest>) -> Vec<Digest> {

@@ -28,14 +28,12 @@ use shingles::Shingles;
 pub struct Likeness {
     /// A digest of the whole bundle: of its bytes alone if it is one file, of paths and bytes if it is several.
     pub exact: [u8; 32],
-    /// The pages that have any text. Their sketches are kept by [`Self::sketches`], which knows those with enough of it.
+    /// The pages that have any text. [`Self::page_sketch`] knows those with enough of it to be kept.
     pub pages: Vec<PageLikeness>,
     /// Digests of files that may come alone or within a bundle, with their paths.
     parts: Vec<(String, [u8; 32])>,
     /// Digests of what short pages say, with their paths.
     says: Vec<(String, [u8; 32])>,
-    /// Those of the file that the bundle's root shows, by its bytes and by what it says.
-    entry: Vec<[u8; 32]>,
 }
 
 /// What a page is recognised by.
@@ -56,26 +54,6 @@ pub struct Match {
     pub file: Option<String>,
     /// The bytes are the same.
     pub exact: bool,
-}
-
-impl Likeness {
-    /// The digests by which this very content is recognised: that of the bundle, and that of the file it shows first, which
-    /// may come back alone or in another archive.
-    pub fn exact_hashes(&self) -> Vec<[u8; 32]> {
-        let mut hashes = vec![self.exact];
-        hashes.extend(&self.entry);
-        hashes.sort_unstable();
-        hashes.dedup();
-        hashes
-    }
-
-    /// The sketches worth keeping of content that is not wanted again. `shown` are the paths that were complained about;
-    /// without any, all pages. An archive may hold honest pages beside the one it was taken down for, so name it if known.
-    pub fn sketches(&self, shown: &[&str]) -> Vec<Sketch> {
-        let named = |page: &&PageLikeness| shown.is_empty() || shown.contains(&page.path.as_str());
-        let worth = self.pages.iter().filter(|page| page.sketch.is_enough());
-        worth.filter(named).map(|page| page.sketch.clone()).collect()
-    }
 }
 
 /// What pages of an upload are like, without a look at bytes.

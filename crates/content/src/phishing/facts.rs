@@ -174,9 +174,13 @@ impl Facts {
         }
     }
 
+    pub(crate) fn takes_uses(&self) -> bool {
+        self.uses.len() < MOST_USES
+    }
+
     pub(crate) fn add_use(&mut self, used: Use) {
         self.note(&used.target, used.at);
-        if self.uses.len() < MOST_USES {
+        if self.takes_uses() {
             self.uses.push(used);
         }
     }

@@ -23,8 +23,10 @@ impl Reader<'_> {
             self.facts.dead_links += 1;
         }
         if matches!(target, Target::Host(..)) {
-            let path = href.to_ascii_lowercase();
-            let account = ACCOUNT_PATHS.iter().any(|word| path.contains(word));
+            let account = self.facts.takes_uses() && {
+                let path = href.to_ascii_lowercase();
+                ACCOUNT_PATHS.iter().any(|word| path.contains(word))
+            };
             self.facts.add_use(Use { kind: UseKind::Link, target, account, at });
         }
         if href.len() > 8 && href.as_bytes()[..4].eq_ignore_ascii_case(b"tel:") {

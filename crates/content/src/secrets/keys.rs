@@ -1,5 +1,8 @@
 //! Keys of programs, known by how they begin, how long they are and, where there is one, by their sum.
 
+use std::sync::LazyLock;
+
+use aho_corasick::{AhoCorasick, MatchKind};
 use memchr::memmem;
 
 use super::checks;
@@ -58,42 +61,56 @@ const KEYS: &[Key] = &[
     key("Azure storage key", "AccountKey=", is_base64, 86, 88),
 ];
 
+const PRIVATE_KEY: &str = "-----BEGIN ";
+/// A Telegram bot: its number, a colon and 35 characters that begin with AA.
+const BOT_TOKEN: &str = ":AA";
+
+/// How all of them begin. No beginning stands inside another where a key could begin.
+static STARTS: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
+    let starts = KEYS.iter().map(|key| key.start).chain([PRIVATE_KEY, BOT_TOKEN]);
+    // Building fails only for more words than memory holds; then nothing is found.
+    AhoCorasick::builder().match_kind(MatchKind::LeftmostFirst).build(starts).ok()
+});
+
 pub(crate) fn find(text: &str) -> Vec<(usize, &'static str)> {
     let bytes = text.as_bytes();
-    let mut found = Vec::new();
-    for key in KEYS {
-        for at in memmem::find_iter(bytes, key.start) {
-            let body = &bytes[at + key.start.len()..];
-            let len = body.iter().take(key.most + 1).take_while(|byte| (key.of)(**byte)).count();
-            let stands_alone =
-                at == 0 || !is_base64(bytes[at - 1]) || bytes[at - 1] == b'=' || bytes[at - 1] == b'/';
-            if stands_alone && (key.least..=key.most).contains(&len) && (key.check)(&body[..len]) {
-                found.push((at, key.kind));
-            }
-        }
-    }
-    found.extend(private_keys(bytes));
-    found.extend(bot_tokens(bytes));
+    let found = STARTS.iter().flat_map(|starts| starts.find_iter(bytes));
     found
+        .filter_map(|start| {
+            let at = start.start();
+            match KEYS.get(start.pattern().as_usize()) {
+                Some(key) => key.stands_at(at, bytes).then_some((at, key.kind)),
+                None if bytes[at] == b'-' => {
+                    is_private_key(&bytes[start.end()..]).then_some((at, "private key"))
+                }
+                None => bot_token(bytes, at).map(|at| (at, "Telegram bot token")),
+            }
+        })
+        .collect()
+}
+
+impl Key {
+    fn stands_at(&self, at: usize, bytes: &[u8]) -> bool {
+        let body = &bytes[at + self.start.len()..];
+        let len = body.iter().take(self.most + 1).take_while(|byte| (self.of)(**byte)).count();
+        let stands_alone =
+            at == 0 || !is_base64(bytes[at - 1]) || bytes[at - 1] == b'=' || bytes[at - 1] == b'/';
+        stands_alone && (self.least..=self.most).contains(&len) && (self.check)(&body[..len])
+    }
 }
 
 /// `-----BEGIN … PRIVATE KEY-----` with something after it.
-fn private_keys(bytes: &[u8]) -> impl Iterator<Item = (usize, &'static str)> {
-    memmem::find_iter(bytes, b"-----BEGIN ").filter_map(|at| {
-        let rest = &bytes[at + 11..(at + 200).min(bytes.len())];
-        let end = memmem::find(&rest[..rest.len().min(40)], b"PRIVATE KEY")?;
-        let body = rest[end..].iter().filter(|byte| is_base64(**byte)).count();
-        (body >= 60).then_some((at, "private key"))
-    })
+fn is_private_key(rest: &[u8]) -> bool {
+    let rest = &rest[..rest.len().min(189)];
+    memmem::find(&rest[..rest.len().min(40)], b"PRIVATE KEY")
+        .is_some_and(|end| rest[end..].iter().filter(|byte| is_base64(**byte)).count() >= 60)
 }
 
-/// A Telegram bot: its number, a colon and 35 characters that begin with AA.
-fn bot_tokens(bytes: &[u8]) -> impl Iterator<Item = (usize, &'static str)> {
-    memmem::find_iter(bytes, b":AA").filter_map(|at| {
-        let digits = bytes[..at].iter().rev().take(11).take_while(|byte| byte.is_ascii_digit()).count();
-        let rest = bytes[at + 1..].iter().take(36).take_while(|byte| is_dashed(**byte)).count();
-        ((8..=10).contains(&digits) && rest == 35).then_some((at - digits, "Telegram bot token"))
-    })
+/// Where the token begins whose colon stands here.
+fn bot_token(bytes: &[u8], colon: usize) -> Option<usize> {
+    let digits = bytes[..colon].iter().rev().take(11).take_while(|byte| byte.is_ascii_digit()).count();
+    let rest = bytes[colon + 1..].iter().take(36).take_while(|byte| is_dashed(**byte)).count();
+    ((8..=10).contains(&digits) && rest == 35).then(|| colon - digits)
 }
 
 /// Placeholders repeat themselves: `xxxxxxxx`, `YOUR_KEY_HERE` is not varied either in a long key.
@@ -161,6 +178,8 @@ mod tests {
         ] {
             assert_eq!(kinds(text), [kind], "{text}");
         }
+        let beside = "hf_=AKIAIOSFODNN7EXAMPLQ,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";
+        assert_eq!(kinds(beside), ["AWS access key", "GitHub token"]);
     }
 
     #[test]

@@ -6,9 +6,6 @@ mod emails;
 mod keys;
 mod numbers;
 
-use std::io;
-
-use crate::bundle::Bundle;
 use crate::texts::Texts;
 
 /// Something that looks like a secret or like personal data.
@@ -31,10 +28,6 @@ impl Finding {
 
 /// More than these help nobody.
 const MOST_FINDINGS: usize = 100;
-/// Looks through the text files of a bundle that is about to be stored.
-pub fn find_in_bundle(bundle: &Bundle) -> io::Result<Vec<Finding>> {
-    Ok(find_in_texts(&Texts::of(bundle)?))
-}
 
 /// Looks through texts that have been read.
 pub fn find_in_texts(texts: &Texts<'_>) -> Vec<Finding> {

@@ -19,8 +19,9 @@ const TEST_CARDS: [&str; 14] = [
     "6011111111111117",
     "3530111333300000",
 ];
-/// The longest run of digits and separators that is one number.
+/// The longest run of digits and separators that is one number, and the fewest digits that say anything.
 const LONGEST: usize = 40;
+const FEWEST: usize = 9;
 
 pub(crate) fn find(text: &str) -> Vec<(usize, &'static str)> {
     let bytes = text.as_bytes();
@@ -31,6 +32,9 @@ pub(crate) fn find(text: &str) -> Vec<(usize, &'static str)> {
             at += 1;
             continue;
         }
+        if let Some(account) = at.checked_sub(2).filter(|from| is_account_at(bytes, *from)) {
+            found.push((account, "bank account"));
+        }
         let end = run_end(bytes, at);
         let before = at.checked_sub(1).map(|before| bytes[before]);
         let after = bytes.get(end).copied();
@@ -39,12 +43,11 @@ pub(crate) fn find(text: &str) -> Vec<(usize, &'static str)> {
         };
         let after_letter =
             after.is_some_and(|byte| byte.is_ascii_alphanumeric() && !matches!(byte, b'X' | b'x'));
-        if !inside(before) && !after_letter && end - at <= LONGEST {
-            found.extend(kind_of(&text[at..end], after).map(|kind| (at, kind)));
+        if (FEWEST..=LONGEST).contains(&(end - at)) && !inside(before) && !after_letter {
+            found.extend(kind_of(&bytes[at..end], after).map(|kind| (at, kind)));
         }
         at = end;
     }
-    found.extend(accounts(bytes));
     found
 }
 
@@ -62,51 +65,60 @@ fn run_end(bytes: &[u8], from: usize) -> usize {
     end
 }
 
-fn kind_of(run: &str, after: Option<u8>) -> Option<&'static str> {
-    let digits: Vec<u8> = run.bytes().filter(u8::is_ascii_digit).map(|byte| byte - b'0').collect();
-    let shape: String = run.chars().map(|c| if c.is_ascii_digit() { 'd' } else { c }).collect();
-    let shape = shape.as_str();
-    match shape {
-        "ddd-dd-dddd" => is_social_security(&digits).then_some("social security number"),
-        "ddd.ddd.ddd-dd" => checks::cpf(&digits).then_some("CPF number"),
-        "dddd dddd dddd" | "dddd-dddd-dddd" => {
-            (digits[0] > 1 && checks::verhoeff(&digits)).then_some("Aadhaar number")
+fn kind_of(run: &[u8], after: Option<u8>) -> Option<&'static str> {
+    let (mut digits, mut shape) = ([0; LONGEST], [b'd'; LONGEST]);
+    let mut count = 0;
+    for (byte, shape) in run.iter().zip(&mut shape) {
+        if byte.is_ascii_digit() {
+            digits[count] = byte - b'0';
+            count += 1;
+        } else {
+            *shape = *byte;
         }
-        "dddddd-dddd" | "dddddddd-dddd" => {
+    }
+    let digits = &digits[..count];
+    match &shape[..run.len()] {
+        b"ddd-dd-dddd" => is_social_security(digits).then_some("social security number"),
+        b"ddd.ddd.ddd-dd" => checks::cpf(digits).then_some("CPF number"),
+        b"dddd dddd dddd" | b"dddd-dddd-dddd" => {
+            (digits[0] > 1 && checks::verhoeff(digits)).then_some("Aadhaar number")
+        }
+        b"dddddd-dddd" | b"dddddddd-dddd" => {
             let short = &digits[digits.len() - 10..];
             (is_date(short[2], short[3], short[4], short[5]) && checks::luhn(short))
                 .then_some("personal number")
         }
-        _ if digits.len() == 17 && shape.len() == 17 && matches!(after, Some(b'X' | b'x')) => {
-            checks::resident(&digits, 10).then_some("identity number")
+        _ if digits.len() == 17 && run.len() == 17 && matches!(after, Some(b'X' | b'x')) => {
+            checks::resident(digits, 10).then_some("identity number")
         }
-        _ if digits.len() == 18 && shape.len() == 18 => {
+        _ if digits.len() == 18 && run.len() == 18 => {
             let born = is_date(digits[10], digits[11], digits[12], digits[13])
                 && matches!(digits[6..8], [1, 9] | [2, 0]);
             (born && checks::resident(&digits[..17], digits[17])).then_some("identity number")
         }
-        _ => is_card(run, &digits).then_some("card number"),
+        _ => is_card(run, digits).then_some("card number"),
     }
 }
 
 /// Thirteen to nineteen digits of a known issuer, in groups or in one piece.
-fn is_card(run: &str, digits: &[u8]) -> bool {
-    let plain: String = digits.iter().map(|digit| char::from(b'0' + digit)).collect();
-    let grouped = run.contains([' ', '-']);
-    let groups_fit = run.split([' ', '-']).all(|group| (4..=6).contains(&group.len()) || group.len() == 3);
+fn is_card(run: &[u8], digits: &[u8]) -> bool {
     let issuer = match digits {
         [4, ..] => matches!(digits.len(), 13 | 16 | 19),
         [5, 1..=5, ..] | [2, 2..=7, ..] | [6, 0 | 4 | 5, ..] => digits.len() == 16,
         [3, 4 | 7, ..] => digits.len() == 15,
         _ => false,
     };
-    let varied = digits.windows(2).filter(|pair| pair[0] != pair[1]).count() >= 6;
+    let separates = |byte: &u8| matches!(byte, b' ' | b'-');
+    let grouped = run.iter().any(separates);
+    let groups_fit = || run.split(separates).all(|group| (4..=6).contains(&group.len()) || group.len() == 3);
+    let varied = || digits.windows(2).filter(|pair| pair[0] != pair[1]).count() >= 6;
+    let is_test = || TEST_CARDS.iter().any(|card| card.bytes().eq(digits.iter().map(|digit| b'0' + digit)));
     issuer
-        && varied
-        && !run.contains('.')
-        && (!grouped || groups_fit)
-        && !TEST_CARDS.contains(&plain.as_str())
+        && !run.contains(&b'.')
+        && (!grouped || groups_fit())
+        && varied()
         && checks::luhn(digits)
+        && !is_test()
 }
 
 fn is_social_security(digits: &[u8]) -> bool {
@@ -122,39 +134,29 @@ fn is_date(tens: u8, month: u8, day_tens: u8, day: u8) -> bool {
 }
 
 /// IBAN: two letters, two digits, then up to thirty characters in groups of four or in one piece.
-fn accounts(bytes: &[u8]) -> Vec<(usize, &'static str)> {
-    let mut found = Vec::new();
-    for at in 0..bytes.len().saturating_sub(14) {
-        let head = &bytes[at..at + 4];
-        let begins = head[0].is_ascii_uppercase()
-            && head[1].is_ascii_uppercase()
-            && head[2].is_ascii_digit()
-            && head[3].is_ascii_digit();
-        if !begins || (at > 0 && bytes[at - 1].is_ascii_alphanumeric()) {
-            continue;
+fn is_account_at(bytes: &[u8], at: usize) -> bool {
+    let begins = bytes[at..].len() > 14
+        && bytes[at].is_ascii_uppercase()
+        && bytes[at + 1].is_ascii_uppercase()
+        && bytes[at + 3].is_ascii_digit();
+    if !begins || (at > 0 && bytes[at - 1].is_ascii_alphanumeric()) {
+        return false;
+    }
+    let mut account = Vec::with_capacity(35);
+    for byte in &bytes[at..] {
+        let spaces = *byte == b' ' && account.len() % 4 == 0;
+        if account.len() == 35 || !(is_account(*byte) || spaces) {
+            break;
         }
-        let mut account = Vec::new();
-        let mut end = at;
-        while end < bytes.len() && account.len() < 35 {
-            let spaces = bytes[end] == b' ' && account.len() % 4 == 0;
-            if is_account(bytes[end]) {
-                account.push(bytes[end]);
-            } else if !spaces {
-                break;
-            }
-            end += 1;
-        }
-        let digits = account.iter().filter(|byte| byte.is_ascii_digit()).count();
-        let varied = account[4..].iter().any(|byte| *byte != b'0');
-        if (15..=34).contains(&account.len())
-            && digits * 2 >= account.len()
-            && varied
-            && checks::iban(&account)
-        {
-            found.push((at, "bank account"));
+        if !spaces {
+            account.push(*byte);
         }
     }
-    found
+    let digits = account.iter().filter(|byte| byte.is_ascii_digit()).count();
+    (15..=34).contains(&account.len())
+        && digits * 2 >= account.len()
+        && account[4..].iter().any(|byte| *byte != b'0')
+        && checks::iban(&account)
 }
 
 fn is_account(byte: u8) -> bool {

@@ -3,7 +3,7 @@
 use dropleaf_content::likeness::{Match, Unwanted};
 
 use crate::disguises::{self, DISGUISES};
-use crate::likeness::{like, likeness, taken_down};
+use crate::likeness::{like, likeness, marks, taken_down};
 use crate::support::{fixtures, upload, zip_of};
 
 /// Harvest pages of one file that are too short for a sketch.
@@ -12,7 +12,7 @@ fn short() -> Vec<(String, String)> {
         .into_iter()
         .filter(|(_, files)| files.len() == 1)
         .map(|(name, mut files)| (name, files.remove(0).1))
-        .filter(|(_, page)| likeness("index.html", page.clone()).sketches(&[]).is_empty())
+        .filter(|(_, page)| marks(&likeness("index.html", page.clone())).1.is_empty())
         .collect();
     let own = "<!doctype html><html><head><title>Staff portal</title></head><body><div class=\"a\"><h1>Staff portal</h1>\
                <p>Please confirm your mailbox.</p><form><label>Email address</label><input name=\"e\">\
@@ -81,7 +81,8 @@ fn no_honest_page_says_what_a_harvest_page_says() {
     };
     let entries = fixtures("harvest").into_iter().filter_map(|(name, files)| {
         let likeness = of(&files)?;
-        Some((name, likeness.exact_hashes(), likeness.sketches(&[])))
+        let (exact, sketches) = marks(&likeness);
+        Some((name, exact, sketches))
     });
     let unwanted = Unwanted::new(entries);
     for (name, files) in fixtures("honest") {
