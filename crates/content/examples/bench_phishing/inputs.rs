@@ -154,7 +154,7 @@ const LARGE: [(&str, &str); 6] = [
 
 /// What could make a careless reader slow.
 #[rustfmt::skip]
-const SLOW: [(&str, &str); 30] = [
+const SLOW: [(&str, &str); 32] = [
     ("opening-brackets.html", "<"),
     ("comment-starts.html", "<!--"),
     ("dashes.html", "<!-- -"),
@@ -177,6 +177,8 @@ const SLOW: [(&str, &str); 30] = [
     ("hidden.html", "<span style='display:none'>x</span>"),
     ("links.html", "<a href=https://a.b.c.d.e.f.example.org/login>x</a>"),
     ("fallbacks.html", "<noframes><noframes>"),
+    ("ampersands.html", "&"),
+    ("open-references.html", "&abcd"),
     ("unknown-references.html", "&a;"),
     ("long-references.html", "&abcdefghi;"),
     ("capital-links.html", "<a href=\"HTTP://A.B/\">"),

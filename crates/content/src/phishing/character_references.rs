@@ -26,6 +26,7 @@ const NAMES: [(&str, char); 102] = [
     ("vcy", 'в'), ("xi", 'ξ'), ("yicy", 'ї'), ("zeta", 'ζ'), ("zwj", '\u{200d}'), ("zwnj", '\u{200c}'),
 ];
 
+const LONGEST_NAME: usize = 15;
 const KEYS: [u128; NAMES.len()] = {
     let mut keys = [0; NAMES.len()];
     let mut at = 0;
@@ -44,14 +45,14 @@ pub(crate) fn reference(rest: &str) -> Option<(char, usize)> {
     if let Some(number) = rest.strip_prefix('#') {
         return numeric(number).map(|(c, len)| (c, len + 1));
     }
-    if let Some(found) = named(rest) {
-        return Some(found);
+    let len = rest.bytes().take(LONGEST_NAME + 1).take_while(u8::is_ascii_alphanumeric).count();
+    let name = &rest[..len];
+    let has_end = rest.as_bytes().get(len) == Some(&b';');
+    if let Some(c) = named(name).filter(|_| has_end) {
+        return Some((c, len + 1));
     }
-    if let Some((name, c)) = BARE_NAMES.iter().find(|(name, _)| rest.starts_with(name)) {
-        return Some((*c, name.len() + usize::from(rest[name.len()..].starts_with(';'))));
-    }
-    let end = rest.bytes().take(12).position(|byte| byte == b';')?;
-    Some((entities::named(rest.get(..end)?)?, end + 1))
+    let bare = BARE_NAMES.iter().find(|(known, _)| name.starts_with(known));
+    bare.map(|(known, c)| (*c, known.len() + usize::from(rest[known.len()..].starts_with(';'))))
 }
 
 fn numeric(number: &str) -> Option<(char, usize)> {
@@ -68,11 +69,10 @@ fn numeric(number: &str) -> Option<(char, usize)> {
     (len > 0).then_some((c, number.len() - digits.len() + len + semicolon))
 }
 
-/// The character that a name of the list stands for, and the length of the name with its semicolon.
-fn named(rest: &str) -> Option<(char, usize)> {
-    let end = rest.bytes().take(16).position(|byte| byte == b';')?;
-    let at = KEYS.binary_search(&name_key(&rest.as_bytes()[..end], false)).ok()?;
-    Some((NAMES[at].1, end + 1))
+fn named(name: &str) -> Option<char> {
+    let known =
+        KEYS.binary_search(&name_key(name.as_bytes(), false)).ok().filter(|_| name.len() <= LONGEST_NAME);
+    known.map(|at| NAMES[at].1).or_else(|| entities::named(name))
 }
 
 #[cfg(test)]
@@ -82,9 +82,10 @@ mod tests {
     #[test]
     fn names_are_in_order_and_found() {
         assert!(NAMES.is_sorted_by(|a, b| a.0 < b.0));
-        assert_eq!(named("alpha;yPal"), Some(('α', 6)));
-        assert_eq!(named("alpha"), None);
-        assert_eq!(named("é;"), None);
+        for (name, c) in NAMES {
+            assert_eq!(named(name), Some(c));
+        }
+        assert_eq!((named("alph"), named("alphaa"), named("")), (None, None, None));
     }
 
     #[test]
@@ -97,6 +98,13 @@ mod tests {
             ("#99999999999;", Some((char::REPLACEMENT_CHARACTER, 13))),
             ("copy 2026", Some(('©', 4))),
             ("eacute;", Some(('é', 7))),
+            ("alpha;yPal", Some(('α', 6))),
+            ("alpha", None),
+            ("é;", None),
+            ("ZeroWidthSpace;", Some(('\u{200b}', 15))),
+            ("ZeroWidthSpaceXYZ;", None),
+            ("nbsp;;", Some(('\u{a0}', 5))),
+            ("ampere", Some(('&', 3))),
             ("#;", None),
             ("bogus;", None),
             (" b", None),
