@@ -5,6 +5,7 @@ use super::facts::{Facts, zone};
 use super::identity::{Said, said};
 use super::kinds::{Secret, Topic};
 use super::lures::{lures, words};
+use super::portals::{portal, trap_fields};
 use super::rule::Rule;
 use super::rules::Rules;
 use super::script_words::Mark;
@@ -33,6 +34,8 @@ const MAIL: [&str; 12] = [
     "NetEase",
     "QQ Mail",
 ];
+/// What a sign-in page asks for at most.
+const FEW_FIELDS: usize = 4;
 /// Text that nobody reads in passing.
 const LONG_TEXT: usize = 6000;
 
@@ -150,6 +153,8 @@ fn names(said: &Said, asked: &Asked, facts: &Facts, rules: &Rules, hits: &mut Ve
         let rule = match rule {
             Rule::BrandInTitle if said.about || till(name) => Rule::TitleAboutBrand,
             Rule::BrandAssets if till(name) => Rule::PaymentAssets,
+            // Among many fields it is the heading of some of them.
+            Rule::BrandAsHeading if asked.visible > FEW_FIELDS => Rule::BrandHeading,
             rule => *rule,
         };
         hits.push(Hit { rule, at: *at, detail: name.clone() });
@@ -183,7 +188,11 @@ fn manners(said: &Said, asked: &Asked, facts: &Facts, hits: &mut Vec<Hit>) {
             hits.push(Hit { rule, at: facts.origin(start), detail: words(facts, start, end) });
         }
     }
+    hits.extend(portal(said, asked, facts));
     let mut hit = |rule, at, detail: &str| hits.push(Hit { rule, at, detail: detail.to_owned() });
+    if let Some((at, fields)) = trap_fields(facts) {
+        hit(Rule::KitMarks, at, fields);
+    }
     if let Some((at, address)) = &facts.copied {
         let named = if address.is_empty() { String::new() } else { format!(" ({address})") };
         hit(Rule::CopiedPage, *at, &named);
