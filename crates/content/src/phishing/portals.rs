@@ -24,8 +24,7 @@ const TRAP_FIELDS: [&str; 4] = ["hostname", "mac", "ip", "target"];
 pub(crate) fn portal(said: &Said, asked: &Asked, facts: &Facts) -> Option<Hit> {
     let secret = asked.has(Secret::Password) || asked.has(Secret::MailPassword) || asked.has(Secret::Card);
     let account = asked.has(Secret::Account) || asked.has(Secret::Card) || asked.visible == 1;
-    let names_network = || facts.fields.iter().any(|field| field.hint.contains("ssid"));
-    if !secret || !account || said.about || facts.text.len() > LONGEST_ENTRANCE || names_network() {
+    if !secret || !account || said.about || facts.text.len() > LONGEST_ENTRANCE || names_network(facts) {
         return None;
     }
     let places = |topic| said.topics.get(&topic).map(Vec::as_slice).unwrap_or_default();
@@ -46,6 +45,11 @@ pub(crate) fn portal(said: &Said, asked: &Asked, facts: &Facts) -> Option<Hit> {
     let (start, end) = *spoken.find(|(start, _)| prominent(*start))?;
     let detail = words(facts, start, end);
     Some(Hit { rule: Rule::PortalSignIn, at: facts.origin(start), detail })
+}
+
+/// Whether the name of a network is to be typed in too, as by those who connect a device of their own.
+pub(crate) fn names_network(facts: &Facts) -> bool {
+    facts.fields.iter().any(|field| field.kind != "hidden" && field.hint.contains("ssid"))
 }
 
 /// Hidden fields for what the network knows of the visitor.
