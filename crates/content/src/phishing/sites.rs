@@ -113,8 +113,7 @@ fn squeezed(text: &str) -> String {
 fn main_part(host: &str) -> Option<&str> {
     let labels: Vec<&str> = host.split('.').collect();
     match labels.as_slice() {
-        [.., main, second, _] if second.len() <= 3 && labels.len() > 2 && main.len() > 3 => Some(main),
-        [.., main, second, _] if is_public(second) && main.len() >= 2 => Some(main),
+        [.., main, second, last] if last.len() == 2 && (is_public(second) || is_common(second)) => Some(main),
         [.., main, _] => Some(main),
         _ => None,
     }
@@ -140,6 +139,11 @@ fn is_general(part: &str) -> bool {
         part,
         "login" | "portal" | "mail" | "webmail" | "account" | "secure" | "student" | "students" | "auth"
     )
+}
+
+/// What stands before the ending of a country for everybody.
+fn is_common(second: &str) -> bool {
+    matches!(second, "co" | "com" | "net" | "org" | "or" | "ne" | "nom" | "web" | "in")
 }
 
 fn is_public(second: &str) -> bool {
