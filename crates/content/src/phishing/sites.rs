@@ -69,10 +69,10 @@ pub(crate) fn sites(said: &mut Said, facts: &Facts, rules: &Rules) {
 
 fn named_sites(said: &mut Said, ties: &BTreeMap<&str, Ties>, facts: &Facts) {
     let title = squeezed(facts.first_in(zone::TITLE)) + &squeezed(facts.first_in(zone::HEADING));
-    let names = names(facts);
+    let words = names(facts);
     for (host, tie) in ties {
         let titled = is_named(host, &title);
-        let named = titled || is_worn(host, &names);
+        let named = titled || is_worn(host, &words);
         let used = tie.files > 0 || tie.accounts > 0;
         if is_institution(host) && (tie.files > 0 || (named && (used || tie.links >= OWN_LINKS))) {
             // Schools and public offices make no templates for others.
