@@ -61,6 +61,9 @@ impl Place {
             () if is_notice(before) || is_notice_after(after) => Some(Rule::BrandCopyright),
             () if self.at_tills || self.is_in(zone::LINK | zone::BUTTON) => None,
             () if self.is_in(zone::PICTURE) => (alone || !self.ordinary).then_some(Rule::BrandPicture),
+            () if self.is_in(zone::HEADING) && !self.ordinary && is_only_signing_in(before, after, rules) => {
+                Some(Rule::BrandAsHeading)
+            }
             () if self.is_in(zone::HEADING) => (alone || !self.ordinary).then_some(Rule::BrandHeading),
             () if self.ordinary => None,
             () => (self.found.start < body + BEGINNING).then_some(Rule::BrandText),
@@ -95,7 +98,7 @@ impl Place {
     }
 }
 
-/// A title that says nothing but a name and that one can sign in there.
+/// A title or heading that says nothing but a name and that one can sign in there.
 fn is_only_signing_in(before: &[u8], after: &[u8], rules: &Rules) -> bool {
     [before, after].iter().all(|part| {
         let letters = part.iter().filter(|byte| byte.is_ascii_alphanumeric() || !byte.is_ascii()).count();

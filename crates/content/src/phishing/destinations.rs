@@ -19,6 +19,7 @@ pub(crate) fn destinations(
     for form in asked.forms.iter().filter_map(|form| facts.forms.get(*form)) {
         match &form.target {
             Target::Host(host, None) => hit(Rule::SentToOtherSite, form.at, host),
+            Target::Local(path) if !files(path) && is_trap(path) => hit(Rule::PostedToTrap, form.at, path),
             Target::Local(path) if !files(path) && !is_page(path) => {
                 hit(Rule::PostedToMissing, form.at, path);
             }
@@ -73,6 +74,16 @@ pub(crate) fn blocked(facts: &Facts, rules: &Rules) -> Option<Hit> {
     };
     let (at, detail) = facts.blocked.clone().or(by_target).or_else(in_script)?;
     Some(Hit { rule: Rule::BlockedAddress, at, detail })
+}
+
+/// Paths at which the programs of false wireless networks wait for what is typed.
+fn is_trap(path: &str) -> bool {
+    let first = path.trim_start_matches(['.', '/']).split('/').next().unwrap_or_default();
+    let whole = path.trim_matches(['.', '/']);
+    matches!(whole, "get" | "creds" | "credentials" | "harvest" | "grab" | "steal")
+        || matches!(first, "captiveportal")
+        || whole.starts_with("capture")
+        || whole.starts_with("phish")
 }
 
 fn is_page(path: &str) -> bool {

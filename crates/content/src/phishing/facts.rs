@@ -118,6 +118,8 @@ pub(crate) struct Use {
     pub(crate) target: Target,
     /// The address speaks of accounts.
     pub(crate) account: bool,
+    /// The address speaks of lost passwords.
+    pub(crate) recovers: bool,
     pub(crate) at: usize,
 }
 

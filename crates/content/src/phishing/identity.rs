@@ -3,11 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::claims::{Evidence, Place, ends_with, line_before};
-use super::facts::{Facts, UseKind, zone};
-use super::hosts::{HostKind, Target};
+use super::facts::{Facts, zone};
 use super::kinds::{Phrase, Topic};
 use super::rule::Rule;
 use super::rules::Rules;
+use super::sites::sites;
 use super::words::Found;
 
 /// What the words of a page say, besides names.
@@ -29,8 +29,6 @@ pub(crate) struct Said {
 
 const MOST_NAMES: usize = 64;
 const MOST_TIMES: u32 = 64;
-/// So many files of one site make a page a part of it.
-const OWN_FILES: u32 = 4;
 
 pub(crate) fn said(facts: &Facts, rules: &Rules) -> Said {
     let mut said = Said::default();
@@ -80,8 +78,9 @@ pub(crate) fn said(facts: &Facts, rules: &Rules) -> Said {
             }
         }
     }
-    assets(&mut said, facts, rules);
+    sites(&mut said, facts, rules);
     pictures(&mut said, facts, rules);
+    fields(&mut said, facts, rules);
     said.settle();
     said
 }
@@ -96,6 +95,7 @@ impl Said {
                     | Rule::BrandText
                     | Rule::SiteInTitle
                     | Rule::BrandHeading
+                    | Rule::BrandAsHeading
                     | Rule::BrandAssets
             )
         };
@@ -137,7 +137,7 @@ fn name(said: &mut Said, rule: Rule, brand: u16, found: Found<Phrase>, facts: &F
     add(said, rule, &rules.brands[usize::from(brand)].name, facts.origin(found.start));
 }
 
-fn add(said: &mut Said, rule: Rule, name: &str, at: usize) {
+pub(crate) fn add(said: &mut Said, rule: Rule, name: &str, at: usize) {
     let known = said.names.iter().any(|(known, of, _)| *known == rule && of == name);
     if !known && said.names.len() < MOST_NAMES {
         said.names.push((rule, name.to_owned(), at));
@@ -147,46 +147,6 @@ fn add(said: &mut Said, rule: Rule, name: &str, at: usize) {
 /// Where the text after the title begins.
 fn body_start(facts: &Facts) -> usize {
     facts.first_in(zone::TITLE).len()
-}
-
-/// Files and account pages of a brand, or of a site whose name stands in the title.
-fn assets(said: &mut Said, facts: &Facts, rules: &Rules) {
-    let title = squeezed(facts.first_in(zone::TITLE)) + &squeezed(facts.first_in(zone::HEADING));
-    let mut own: BTreeMap<&str, (u32, usize)> = BTreeMap::new();
-    for used in &facts.uses {
-        let Target::Host(host, kind) = &used.target else { continue };
-        let counts = match used.kind {
-            UseKind::Asset => true,
-            UseKind::Link => used.account,
-            UseKind::Frame => false,
-        };
-        match kind {
-            Some(HostKind::Brand(brand)) if counts => {
-                add(said, Rule::BrandAssets, &rules.brands[usize::from(*brand)].name, used.at);
-            }
-            None if counts && is_named(host, &title) => {
-                add(said, Rule::SiteInTitle, host, used.at);
-                let (times, _) = own.entry(host).or_insert((0, used.at));
-                *times += u32::from(used.kind == UseKind::Asset);
-            }
-            _ => {}
-        }
-    }
-    // A page that is called after the site it takes its files from is that site's page.
-    for (host, (times, at)) in own {
-        if times >= OWN_FILES {
-            add(said, Rule::BrandAssets, host, at);
-        }
-    }
-    if let Some((at, address)) = &facts.copied
-        && let Target::Host(host, kind) = rules.hosts.target(address)
-    {
-        let name = match kind {
-            Some(HostKind::Brand(brand)) => rules.brands[usize::from(brand)].name.clone(),
-            _ => host,
-        };
-        add(said, Rule::BrandAssets, &name, *at);
-    }
 }
 
 /// The sign of one brand in a file that is called after it. Several such files are a row of ways to sign in or pay.
@@ -208,18 +168,14 @@ fn pictures(said: &mut Said, facts: &Facts, rules: &Rules) {
     }
 }
 
-fn squeezed(text: &str) -> String {
-    text.chars().filter(|c| c.is_alphanumeric()).collect()
-}
-
-/// Whether the main part of a host's name stands in a title.
-fn is_named(host: &str, title: &str) -> bool {
-    let labels: Vec<&str> = host.split('.').collect();
-    let main = match labels.as_slice() {
-        [.., main, second, _] if second.len() <= 3 && labels.len() > 2 && main.len() > 3 => main,
-        [.., main, _] => main,
-        _ => return false,
-    };
-    let main = squeezed(main);
-    main.len() >= 4 && title.contains(&main)
+/// Fields that are called as on the sign-in page of one brand.
+fn fields(said: &mut Said, facts: &Facts, rules: &Rules) {
+    for field in &facts.fields {
+        // The first line is the name, or whatever else the field has.
+        for name in [field.id.to_lowercase().as_str(), field.hint.lines().next().unwrap_or_default()] {
+            if let Some(brand) = rules.field_names.get(name) {
+                add(said, Rule::BrandSignature, &rules.brands[usize::from(*brand)].name, field.at);
+            }
+        }
+    }
 }

@@ -12,6 +12,10 @@ use super::script_words::Mark;
 
 /// A page with more text than this is read, not obeyed.
 const LONGEST_LURE: usize = 6000;
+/// What those who must prove to be human are told.
+const PROOFS: [&str; 4] = ["human", "robot", "captcha", "verif"];
+/// A page that is nothing but the lure.
+const SHORT_LURE: usize = 1500;
 
 pub(crate) fn lures(facts: &Facts, said: &Said, hits: &mut Vec<Hit>) {
     let short = facts.text.len() <= LONGEST_LURE;
@@ -24,6 +28,21 @@ pub(crate) fn lures(facts: &Facts, said: &Said, hits: &mut Vec<Hit>) {
         && said.count(Topic::Command) >= 2
     {
         hits.push(hit(Rule::CommandLure, at, String::new()));
+    }
+    // Told in order to somebody who is to prove to be human, the steps need no help of a script.
+    let proof = |(start, end): &(usize, usize)| {
+        let said = &facts.text.bytes[*start..*end];
+        PROOFS.iter().any(|word| memchr::memmem::find(said, word.as_bytes()).is_some())
+    };
+    let asks_proof = said.topics.get(&Topic::Human).is_some_and(|places| places.iter().any(proof));
+    let steps = asks_proof && said.variety(Topic::Command, facts) >= 2;
+    if facts.text.len() <= SHORT_LURE
+        && steps
+        && !facts.has(Mark::Clipboard)
+        && !said.about
+        && let Some(at) = place(Topic::Command)
+    {
+        hits.push(hit(Rule::CommandSteps, at, String::new()));
     }
     let alarms = said.variety(Topic::Alarm, facts);
     if short

@@ -7,11 +7,12 @@ use super::reader::Reader;
 use super::script;
 use super::tag::Tag;
 
-/// Words of addresses where accounts are dealt with.
+/// Words of addresses where accounts are dealt with, those where a lost one is found again first.
 const ACCOUNT_PATHS: [&str; 14] = [
-    "login", "signin", "sign-in", "account", "password", "recover", "signup", "register", "forgot", "reset",
+    "password", "forgot", "recover", "reset", "login", "signin", "sign-in", "account", "signup", "register",
     "oauth", "terms", "legal", "privacy",
 ];
+const RECOVERY_PATHS: usize = 4;
 
 impl Reader<'_> {
     pub(crate) fn link(&mut self, tag: &Tag<'_>, at: usize) {
@@ -23,11 +24,14 @@ impl Reader<'_> {
             self.facts.dead_links += 1;
         }
         if matches!(target, Target::Host(..)) {
-            let account = self.facts.takes_uses() && {
+            let account = self.facts.takes_uses().then(|| {
                 let path = href.to_ascii_lowercase();
-                ACCOUNT_PATHS.iter().any(|word| path.contains(word))
-            };
-            self.facts.add_use(Use { kind: UseKind::Link, target, account, at });
+                ACCOUNT_PATHS.iter().position(|word| path.contains(word))
+            });
+            let account = account.flatten();
+            let recovers = account.is_some_and(|word| word < RECOVERY_PATHS);
+            let account = account.is_some();
+            self.facts.add_use(Use { kind: UseKind::Link, target, account, recovers, at });
         }
         if href.len() > 8 && href.as_bytes()[..4].eq_ignore_ascii_case(b"tel:") {
             self.facts.phone.get_or_insert(at);
@@ -65,7 +69,7 @@ impl Reader<'_> {
         let Some(address) = address.filter(|address| !starts_with(address, "data:")) else { return };
         let target = self.rules.hosts.target(address);
         if matches!(target, Target::Host(..)) {
-            self.facts.add_use(Use { kind: UseKind::Asset, target, account: false, at });
+            self.facts.add_use(Use { kind: UseKind::Asset, target, account: false, recovers: false, at });
         }
     }
 
@@ -93,7 +97,7 @@ impl Reader<'_> {
                 script::data_address(source, at, self.origin, self.facts, self.rules);
             } else {
                 let target = self.rules.hosts.target(source);
-                self.facts.add_use(Use { kind: UseKind::Frame, target, account: false, at });
+                self.facts.add_use(Use { kind: UseKind::Frame, target, account: false, recovers: false, at });
             }
         }
     }

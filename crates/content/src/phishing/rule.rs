@@ -33,6 +33,7 @@ rules! {
     SentToServerScript = "sent-to-server-script",
     SentByMail = "sent-by-mail",
     SentByScript = "sent-by-script",
+    PostedToTrap = "posted-to-trap",
     PostedToMissing = "posted-to-missing",
     BrandInTitle = "brand-in-title",
     BrandDisguised = "brand-disguised",
@@ -40,12 +41,14 @@ rules! {
     BrandSignature = "brand-signature",
     BrandAssets = "brand-assets",
     BrandHeading = "brand-heading",
+    BrandAsHeading = "brand-as-heading",
     BrandCopyright = "brand-copyright",
     BrandPicture = "brand-picture",
     BrandText = "brand-text",
     TitleAboutBrand = "title-about-brand",
     PaymentAssets = "payment-assets",
     SiteInTitle = "site-in-title",
+    SiteAccount = "site-account",
     BrandElsewhere = "brand-elsewhere",
     MailProviders = "mail-providers",
     BankWords = "bank-words",
@@ -56,8 +59,10 @@ rules! {
     DocumentLure = "document-lure",
     RouterLure = "router-lure",
     PortalLure = "portal-lure",
+    PortalSignIn = "portal-sign-in",
     WrongPassword = "wrong-password",
     CommandLure = "command-lure",
+    CommandSteps = "command-steps",
     AlarmCall = "alarm-call",
     WalletDrain = "wallet-drain",
     ScanLure = "scan-lure",
@@ -84,12 +89,14 @@ impl Rule {
                 | Self::BrandSignature
                 | Self::BrandAssets
                 | Self::BrandHeading
+                | Self::BrandAsHeading
                 | Self::BrandCopyright
                 | Self::BrandPicture
                 | Self::BrandText
                 | Self::TitleAboutBrand
                 | Self::PaymentAssets
                 | Self::SiteInTitle
+                | Self::SiteAccount
                 | Self::BrandElsewhere
                 | Self::MailProviders
                 | Self::BankWords

@@ -57,6 +57,8 @@ pub struct Rules {
     pub(crate) refuse_at: f64,
     weights: HashMap<Rule, Weight>,
     pub(crate) brands: Vec<Brand>,
+    /// What fields of a brand's own sign-in page are called, in small letters.
+    pub(crate) field_names: HashMap<String, u16>,
     pub(crate) secrets: Words<Secret>,
     pub(crate) phrases: Words<Phrase>,
     pub(crate) leads: Words<()>,
@@ -110,9 +112,12 @@ impl Rules {
         }
         let mut brands = Vec::new();
         let mut phrases = Vec::new();
+        let mut field_names = HashMap::new();
         for section in all.iter().flat_map(|lists| sections(lists.brands)) {
             for line in section.lines {
-                add_brand(line, section.name == "payments", &mut brands, &mut phrases, &mut hosts);
+                let fields =
+                    add_brand(line, section.name == "payments", &mut brands, &mut phrases, &mut hosts);
+                field_names.extend(fields);
             }
         }
         let mut around: HashMap<&str, Vec<(String, ())>> = HashMap::new();
@@ -132,6 +137,7 @@ impl Rules {
             refuse_at,
             weights,
             brands,
+            field_names,
             secrets: Words::new(secrets),
             phrases: Words::new(phrases.into_iter()),
             leads: words_around("lead"),
@@ -188,23 +194,28 @@ fn weight_of(section: &Section<'_>, before: Option<&Weight>) -> Option<Weight> {
     })
 }
 
-/// `Name: spelling, ~ordinary word, !wording @ host host`
+/// `Name: spelling, ~ordinary word, !wording, ^field @ host host`. Answers with the names of fields.
 fn add_brand(
     line: &str,
     at_tills: bool,
     brands: &mut Vec<Brand>,
     phrases: &mut Vec<(String, Phrase)>,
     hosts: &mut Hosts,
-) {
+) -> Vec<(String, u16)> {
+    let mut fields = Vec::new();
     let (names, own_hosts) = line.rsplit_once(" @ ").unwrap_or((line, ""));
-    let Some((name, spellings)) = names.split_once(':') else { return };
-    let Ok(brand) = u16::try_from(brands.len()) else { return };
-    let is_plain = |spelling: &&str| !spelling.is_empty() && !spelling.starts_with(['~', '!']);
+    let Some((name, spellings)) = names.split_once(':') else { return fields };
+    let Ok(brand) = u16::try_from(brands.len()) else { return fields };
+    let is_plain = |spelling: &&str| !spelling.is_empty() && !spelling.starts_with(['~', '!', '^']);
     let squeezed = spellings.split(',').map(str::trim).filter(is_plain);
     let squeezed = squeezed.map(|spelling| fold(spelling).replace([' ', '-', '.'], "")).collect();
     brands.push(Brand { name: name.trim().to_owned(), at_tills, squeezed });
     for spelling in spellings.split(',').map(str::trim).filter(|spelling| !spelling.is_empty()) {
         let meaning = |rest: &str, phrase| (rest.to_owned(), phrase);
+        if let Some(field) = spelling.strip_prefix('^') {
+            fields.push((field.to_lowercase(), brand));
+            continue;
+        }
         phrases.push(if let Some(rest) = spelling.strip_prefix('~') {
             meaning(rest, Phrase::Brand { brand, ordinary: true })
         } else if let Some(rest) = spelling.strip_prefix('!') {
@@ -216,4 +227,5 @@ fn add_brand(
     for host in own_hosts.split_whitespace() {
         hosts.add(host, HostKind::Brand(brand));
     }
+    fields
 }

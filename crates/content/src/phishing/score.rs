@@ -5,6 +5,7 @@ use super::facts::{Facts, zone};
 use super::identity::{Said, said};
 use super::kinds::{Secret, Topic};
 use super::lures::{lures, words};
+use super::portals::{names_network, portal, trap_fields};
 use super::rule::Rule;
 use super::rules::Rules;
 use super::script_words::Mark;
@@ -33,6 +34,10 @@ const MAIL: [&str; 12] = [
     "NetEase",
     "QQ Mail",
 ];
+/// What a sign-in page asks for at most.
+const FEW_FIELDS: usize = 4;
+/// What a sign-in page says at most.
+const SHORT_TEXT: usize = 2000;
 /// Text that nobody reads in passing.
 const LONG_TEXT: usize = 6000;
 
@@ -150,6 +155,10 @@ fn names(said: &Said, asked: &Asked, facts: &Facts, rules: &Rules, hits: &mut Ve
         let rule = match rule {
             Rule::BrandInTitle if said.about || till(name) => Rule::TitleAboutBrand,
             Rule::BrandAssets if till(name) => Rule::PaymentAssets,
+            // Among many fields or words it is the heading of some of them.
+            Rule::BrandAsHeading if asked.visible > FEW_FIELDS || facts.text.len() > SHORT_TEXT => {
+                Rule::BrandHeading
+            }
             rule => *rule,
         };
         hits.push(Hit { rule, at: *at, detail: name.clone() });
@@ -176,14 +185,19 @@ fn manners(said: &Said, asked: &Asked, facts: &Facts, hits: &mut Vec<Hit>) {
         (Topic::Portal, Rule::PortalLure),
         (Topic::Wrong, Rule::WrongPassword),
     ] {
-        let fits = topic != Topic::Router || asked.has(Secret::Wifi) || asked.has(Secret::Password);
+        let key = asked.has(Secret::Wifi) || (asked.has(Secret::Password) && !names_network(facts));
+        let fits = topic != Topic::Router || key;
         if let Some((start, end)) = said.has(topic).filter(|_| fits) {
             let titled = rule == Rule::Pressure && facts.zone_at(start) & zone::TITLE != 0;
             let rule = if titled { Rule::PressureInTitle } else { rule };
             hits.push(Hit { rule, at: facts.origin(start), detail: words(facts, start, end) });
         }
     }
+    hits.extend(portal(said, asked, facts));
     let mut hit = |rule, at, detail: &str| hits.push(Hit { rule, at, detail: detail.to_owned() });
+    if let Some((at, fields)) = trap_fields(facts) {
+        hit(Rule::KitMarks, at, fields);
+    }
     if let Some((at, address)) = &facts.copied {
         let named = if address.is_empty() { String::new() } else { format!(" ({address})") };
         hit(Rule::CopiedPage, *at, &named);

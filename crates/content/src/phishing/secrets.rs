@@ -45,6 +45,9 @@ impl Asked {
 
 /// How far back a sentence explains a field.
 const SENTENCE: usize = 200;
+/// How far back a word does that is as short as this.
+const NEAR: usize = 60;
+const SHORT_WORD: usize = 4;
 
 /// If a field shows several meanings, the first of these counts.
 const ORDER: [Secret; 12] = [
@@ -115,7 +118,10 @@ fn told_before(field: &Field, facts: &Facts, rules: &Rules) -> Option<Secret> {
     let text = &facts.text.bytes[..field.text_at.min(facts.text.len())];
     let text = &text[text.len().saturating_sub(SENTENCE)..];
     let fits = |secret| matches!(secret, Secret::Code | Secret::Phrase | Secret::Wifi);
-    rules.secrets.find(text).map(|found| found.of).filter(|secret| fits(*secret)).last()
+    // Short words mean other things too, a little way off: "Pin it".
+    let near = |start: usize, end: usize| end - start > SHORT_WORD || end + NEAR >= text.len();
+    let found = rules.secrets.find(text).filter(|found| fits(found.of) && near(found.start, found.end));
+    found.map(|found| found.of).last()
 }
 
 /// Types that a person does not type into.

@@ -128,7 +128,7 @@ fn brand(line: &str) -> Result<(), String> {
     if name.trim().is_empty() {
         return Err("the brand has no name before the colon".to_owned());
     }
-    let spelt = |word: &str| word.trim().trim_start_matches(['~', '!']).chars().count() >= 2;
+    let spelt = |word: &str| word.trim().trim_start_matches(['~', '!', '^']).chars().count() >= 2;
     if !spellings.split(',').any(spelt) {
         return Err(format!("{} has no spelling of two letters or more", name.trim()));
     }

@@ -1,0 +1,62 @@
+//! Pages that speak as the entrance of a wireless network, and the marks of programs that set up false ones.
+
+use super::facts::{Facts, zone};
+use super::identity::Said;
+use super::kinds::{Secret, Topic};
+use super::lures::words;
+use super::rule::Rule;
+use super::score::Hit;
+use super::secrets::Asked;
+
+/// An entrance says little; what is longer speaks of networks for another reason.
+const LONGEST_ENTRANCE: usize = 2500;
+/// A page so short is about whatever it mentions.
+const SHORTEST: usize = 600;
+
+/// Phrases about entrances that speak of a network, in whatever language.
+const WIRELESS: [&str; 7] = ["wifi", "wi-fi", "wlan", "hotspot", "captive", "captif", "internet"];
+
+/// What such programs have every page send along.
+const TRAP_FIELDS: [&str; 4] = ["hostname", "mac", "ip", "target"];
+
+/// A network that is entered with an account of the reader's, or with nothing but a password. Who sets up a network of
+/// their own is asked for its name too.
+pub(crate) fn portal(said: &Said, asked: &Asked, facts: &Facts) -> Option<Hit> {
+    let secret = asked.has(Secret::Password) || asked.has(Secret::MailPassword) || asked.has(Secret::Card);
+    let account = asked.has(Secret::Account) || asked.has(Secret::Card) || asked.visible == 1;
+    if !secret || !account || said.about || facts.text.len() > LONGEST_ENTRANCE || names_network(facts) {
+        return None;
+    }
+    let places = |topic| said.topics.get(&topic).map(Vec::as_slice).unwrap_or_default();
+    let wireless = |start: usize, end: usize| {
+        WIRELESS
+            .iter()
+            .any(|word| memchr::memmem::find(&facts.text.bytes[start..end], word.as_bytes()).is_some())
+    };
+    let entrances = places(Topic::Portal).iter().filter(|(start, end)| wireless(*start, *end));
+    let prominent = |at: usize| {
+        let zones = facts.zone_at(at);
+        zones & (zone::TITLE | zone::HEADING) != 0
+            || (facts.text.len() <= SHORTEST && zones & (zone::LINK | zone::NAVIGATION) == 0)
+    };
+    // One password and nothing else, for a router, is the key of its network.
+    let routers = places(Topic::Router).iter().filter(|_| asked.visible == 1);
+    let mut spoken = entrances.chain(places(Topic::Wifi)).chain(routers);
+    let (start, end) = *spoken.find(|(start, _)| prominent(*start))?;
+    let detail = words(facts, start, end);
+    Some(Hit { rule: Rule::PortalSignIn, at: facts.origin(start), detail })
+}
+
+/// Whether the name of a network is to be typed in too, as by those who connect a device of their own.
+pub(crate) fn names_network(facts: &Facts) -> bool {
+    facts.fields.iter().any(|field| field.kind != "hidden" && field.hint.contains("ssid"))
+}
+
+/// Hidden fields for what the network knows of the visitor.
+pub(crate) fn trap_fields(facts: &Facts) -> Option<(usize, &'static str)> {
+    let hidden = || facts.fields.iter().filter(|field| field.kind == "hidden");
+    let is_there = |name: &&&str| hidden().any(|field| field.hint.lines().next() == Some(**name));
+    let found = TRAP_FIELDS.iter().filter(is_there).count();
+    let first = hidden().next().filter(|_| found >= 3)?;
+    Some((first.at, "hostname, mac, ip, target"))
+}

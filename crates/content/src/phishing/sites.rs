@@ -1,0 +1,195 @@
+//! Whose page it is by the sites whose files it uses and whose accounts it speaks of, listed brands or not.
+
+use std::collections::BTreeMap;
+
+use super::facts::{Facts, UseKind, zone};
+use super::hosts::{HostKind, Target};
+use super::identity::{Said, add};
+use super::rule::Rule;
+use super::rules::Rules;
+
+/// So many files of one site make a page a part of it, if it is called after it.
+const OWN_FILES: u32 = 4;
+/// So many links lead to the site that a page is about.
+const OWN_LINKS: u32 = 3;
+/// Pages that name more sites than this belong to none of them.
+const MOST_SITES: usize = 64;
+/// As much of titles, headings and names of pictures as is looked at for the name of a site.
+const MOST_NAMES: usize = 4000;
+
+/// What a page has of one site.
+#[derive(Default)]
+struct Ties {
+    files: u32,
+    links: u32,
+    accounts: u32,
+    recovers: u32,
+    at: usize,
+}
+
+/// Files and account pages of a brand, or of a site whose name the page bears.
+pub(crate) fn sites(said: &mut Said, facts: &Facts, rules: &Rules) {
+    let mut ties: BTreeMap<&str, Ties> = BTreeMap::new();
+    for used in &facts.uses {
+        let Target::Host(host, kind) = &used.target else { continue };
+        let counts = match used.kind {
+            UseKind::Asset => true,
+            UseKind::Link => used.account,
+            UseKind::Frame => false,
+        };
+        match kind {
+            Some(HostKind::Brand(brand)) if counts => {
+                add(said, Rule::BrandAssets, &rules.brands[usize::from(*brand)].name, used.at);
+            }
+            None if used.kind != UseKind::Frame
+                && (ties.len() < MOST_SITES || ties.contains_key(&**host)) =>
+            {
+                let tie = ties.entry(host).or_insert(Ties { at: used.at, ..Ties::default() });
+                tie.files += u32::from(used.kind == UseKind::Asset);
+                tie.links += u32::from(used.kind == UseKind::Link);
+                tie.accounts += u32::from(used.account);
+                tie.recovers += u32::from(used.recovers);
+            }
+            _ => {}
+        }
+    }
+    if !ties.is_empty() {
+        named_sites(said, &ties, facts);
+    }
+    if let Some((at, address)) = &facts.copied
+        && let Target::Host(host, kind) = rules.hosts.target(address)
+    {
+        let name = match kind {
+            Some(HostKind::Brand(brand)) => rules.brands[usize::from(brand)].name.clone(),
+            _ => host,
+        };
+        add(said, Rule::BrandAssets, &name, *at);
+    }
+}
+
+fn named_sites(said: &mut Said, ties: &BTreeMap<&str, Ties>, facts: &Facts) {
+    let title = squeezed(facts.first_in(zone::TITLE)) + &squeezed(facts.first_in(zone::HEADING));
+    let words = names(facts);
+    for (host, tie) in ties {
+        let titled = is_named(host, &title);
+        let named = titled || is_worn(host, &words);
+        let used = tie.files > 0 || tie.accounts > 0;
+        if is_institution(host) && (tie.files > 0 || (named && (used || tie.links >= OWN_LINKS))) {
+            // Schools and public offices make no templates for others.
+            add(said, Rule::BrandAssets, host, tie.at);
+        } else if named && tie.recovers > 0 {
+            add(said, Rule::SiteAccount, host, tie.at);
+        } else if titled && (used || tie.links >= OWN_LINKS) {
+            add(said, Rule::SiteInTitle, host, tie.at);
+        }
+        // A page that is called after the site it takes its files from is that site's page.
+        if titled && tie.files >= OWN_FILES {
+            add(said, Rule::BrandAssets, host, tie.at);
+        }
+    }
+}
+
+/// Titles, headings and names of pictures, in small letters, words apart.
+fn names(facts: &Facts) -> String {
+    let mut names = String::from(" ");
+    for (place, (start, zones)) in facts.zones.iter().enumerate() {
+        if zones & (zone::TITLE | zone::HEADING | zone::PICTURE) == 0 || names.len() > MOST_NAMES {
+            continue;
+        }
+        let end = facts.zones.get(place + 1).map_or(facts.text.len(), |(end, _)| *end);
+        let end = end.min(start + MOST_NAMES);
+        let text = String::from_utf8_lossy(&facts.text.bytes[*start..end]);
+        names.extend(text.chars().map(|c| if c.is_alphanumeric() { c } else { ' ' }));
+        names.push(' ');
+    }
+    names
+}
+
+fn squeezed(text: &str) -> String {
+    text.chars().filter(|c| c.is_alphanumeric()).collect()
+}
+
+/// The part of a host's name that somebody chose.
+fn main_part(host: &str) -> Option<&str> {
+    let labels: Vec<&str> = host.split('.').collect();
+    match labels.as_slice() {
+        [.., main, second, last] if last.len() == 2 && (is_public(second) || is_common(second)) => Some(main),
+        [.., main, _] => Some(main),
+        _ => None,
+    }
+}
+
+/// Whether the main part of a host's name stands in a title.
+fn is_named(host: &str, title: &str) -> bool {
+    let main = main_part(host).map(squeezed).unwrap_or_default();
+    main.len() >= 4 && title.contains(&main)
+}
+
+/// Whether the main part of a host's name, or for a school any part, is a word of a title, a heading or a picture.
+fn is_worn(host: &str, names: &str) -> bool {
+    let is_word = |part: &str| part.len() >= 3 && names.contains(&format!(" {part} "));
+    main_part(host).is_some_and(is_word)
+        || (is_institution(host)
+            && host.split('.').any(|part| part.len() >= 4 && !is_general(part) && is_word(part)))
+}
+
+/// Parts of hosts that say what they are for, not whose they are.
+fn is_general(part: &str) -> bool {
+    matches!(
+        part,
+        "login" | "portal" | "mail" | "webmail" | "account" | "secure" | "student" | "students" | "auth"
+    )
+}
+
+/// What stands before the ending of a country for everybody.
+fn is_common(second: &str) -> bool {
+    matches!(second, "co" | "com" | "net" | "org" | "or" | "ne" | "nom" | "web" | "in")
+}
+
+fn is_public(second: &str) -> bool {
+    matches!(
+        second,
+        "edu"
+            | "ac"
+            | "gov"
+            | "gob"
+            | "gouv"
+            | "gv"
+            | "go"
+            | "govt"
+            | "mil"
+            | "k12"
+            | "sch"
+            | "gub"
+            | "schule"
+    )
+}
+
+/// Schools, universities and public offices, by the names that only they are given.
+fn is_institution(host: &str) -> bool {
+    let mut labels = host.rsplit('.');
+    let (last, second) = (labels.next().unwrap_or_default(), labels.next().unwrap_or_default());
+    matches!(last, "edu" | "gov" | "mil") || (last.len() == 2 && is_public(second) && labels.next().is_some())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn schools_and_offices_are_known_by_their_names() {
+        assert!(is_institution("www.college.edu") && is_institution("login.univ.ac.uk"));
+        assert!(is_institution("simak.kampus.ac.id") && is_institution("impots.gouv.fr"));
+        assert!(!is_institution("edu.com") && !is_institution("ac.uk") && !is_institution("go.dev"));
+    }
+
+    #[test]
+    fn a_page_wears_the_name_of_a_site_as_a_word() {
+        assert!(is_worn("portal.riu.com", " riu employees "));
+        assert!(!is_worn("portal.riu.com", " trium portal "));
+        assert!(
+            is_worn("sigedin.itp.edu.co", " sigedin login ") && !is_worn("portal.itp.edu.co", " portal ")
+        );
+        assert!(is_named("www.fernway.example.com", "exampleshop") && !is_named("www.fern.org", "oak"));
+    }
+}
