@@ -23,10 +23,10 @@ use dropleaf_core::account::{self, Account};
 use dropleaf_core::error::Fact;
 use dropleaf_core::plan::Plan;
 use dropleaf_core::rate::Rate;
-use dropleaf_core::site::{Site, SiteName};
+use dropleaf_core::site::{Site, SiteName, Visibility};
 use dropleaf_core::unlock::Sku;
 use dropleaf_core::{Code, Error, Result};
-use dropleaf_store::{DbError, Stmt, accounts, blobs, counters, sites, slugs};
+use dropleaf_store::{DbError, Stmt, accounts, blobs, counters, reports, sites, slugs};
 
 /// The label of the daily publishing cap, in guards and counter keys.
 pub(crate) const DAILY: &str = "plan_daily";
@@ -76,7 +76,13 @@ impl App {
         before: Option<&Site>,
         after: &Site,
     ) -> Result<(), DbError> {
-        self.commit_site(in_name_of(after.account_id.as_deref(), stmts), before, after).await
+        let mut stmts = in_name_of(after.account_id.as_deref(), stmts);
+        let burns = |site: &Site| site.visibility == Visibility::Burn;
+        if burns(after) && before.is_some_and(|before| !burns(before)) {
+            // What is to be read once is erased and not kept: no way out for a page that somebody has reported.
+            stmts.push(reports::require_none(&after.id));
+        }
+        self.commit_site(stmts, before, after).await
     }
 
     /// Commits statements about a site and makes the change seen at once by every viewer of this node. Whatever ends a page
@@ -110,6 +116,10 @@ impl App {
                 Error::new(Code::Conflict, "The page is being changed by others at the same time; try again.")
             }
             accounts::SUSPENDED => account::suspended(),
+            reports::WAITING => Error::new(
+                Code::Conflict,
+                "The operator of this server may have to look at the page, so it cannot become one that is read once now.",
+            ),
             accounts::PAGE_LIMIT => self.name_unlock(page_limit(plan)),
             DAILY => daily_limit(plan, self.now()),
             // The same large file was being collected at this very moment; the next try stores it anew.
