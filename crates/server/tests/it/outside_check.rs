@@ -74,8 +74,8 @@ async fn texts_are_sent_only_when_asked_for_and_never_of_encrypted_pages() {
     assert_eq!((text("index.html"), text("p.png")), (Some(json!(PAGE)), None));
     assert_eq!(asked["texts_cut"], json!(false));
     // What does not fit in is named, and that its text is missing is said.
-    let long: String = (0..1_250_000).map(|n| format!("{n} ")).collect();
-    publish(&node, Form::file("site.zip", zip(&[("index.html", PAGE), ("long.txt", &long)])))
+    let long: Vec<String> = (0..1_250_000).map(|n| n.to_string()).collect();
+    publish(&node, Form::file("site.zip", zip(&[("index.html", PAGE), ("long.txt", &long.join(" "))])))
         .await
         .expect(201);
     let (_, asked) = checker.heard().remove(0);

@@ -92,8 +92,8 @@ async fn reports_keep_no_more_than_a_set_number_of_versions() {
 #[tokio::test]
 async fn take_down_seals_and_marks_what_was_reported() {
     on_each_database(keeping("2"), async |node| {
-        let words: String = (0..80).map(|n| format!("word{n} ")).collect();
-        let bad = format!("<!doctype html><title>Bad</title><p>{words}</p>");
+        let words: Vec<String> = (0..80).map(|n| format!("word{n}")).collect();
+        let bad = format!("<!doctype html><title>Bad</title><p>{}</p>", words.join(" "));
         let site = node.publish(Form::file("a.html", bad.clone())).await;
         report(node, &site, "false").await;
         for n in 2..9 {

@@ -1,12 +1,15 @@
 //! An account that is suspended in the middle of a request: whoever was let in before writes nothing after.
 
 use crate::harness::{Ask, Form, Node, Person, Setup, harvest, on_each_database, page, site_path};
-use dropleaf_app::{DeviceRequest, GrantedClient, NewPasskey, Polled};
+use crate::suspension::key_of;
+use dropleaf_app::{Caller, DeviceRequest, GrantedClient, NewPasskey, PatchRequest, Polled, Upload, Writer};
 use dropleaf_core::Code;
 use dropleaf_core::device_login::Kind;
 use dropleaf_core::oauth::request::AccessRequest;
+use dropleaf_core::options::UploadOptions;
 use dropleaf_core::scope::Scopes;
 use dropleaf_core::session::Method as SignedInBy;
+use dropleaf_core::share_token::Wish;
 use reqwest::Method;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -105,29 +108,27 @@ async fn described(node: &Node) -> BTreeSet<String> {
 
 #[tokio::test]
 async fn every_operation_is_undone_when_the_suspension_came_before_its_commit() {
-    on_each_database(Setup::new, async |node| {
-        let person = node.newcomer_on("free").await;
-        node.app().credit_account("test", &person.account.id, 10_000, "test", None).await.unwrap();
-        let key = node.app().create_key(&person.account, None, None, |_| Vec::new()).await.unwrap();
-        let dropleaf_app::Done::Fresh(key) = key else { panic!("a new key is no repeat") };
-        let site = node.publish_as(&key.secret, Form::file("a.html", page("Mine"))).await;
-        let operations = operations(node, &key.secret).await;
-        let known: BTreeSet<String> = operations.iter().map(|(name, _)| (*name).to_owned()).collect();
-        assert_eq!(known, described(node).await);
-        for (name, ask) in operations {
-            // The clock stands still, so that the credential stays as it is read here.
-            node.get("/me").key(&key.secret).send().await.expect(200);
-            suspend_meanwhile(node, &person).await;
-            // The door still lets it in: this changes nothing, so nothing is committed.
-            node.patch(&site_path(&site)).key(&key.secret).json(&json!({})).send().await.expect(200);
-            let refused = ask().send().await;
-            assert_eq!((refused.status, &refused.json()["error"]), (403, &json!(CODE)), "{name}");
-            lift_meanwhile(node, &person).await;
-            let done = ask().send().await;
-            assert!((200..300).contains(&done.status), "{name}: {}", done.text());
-        }
-    })
-    .await;
+    // Elsewhere a credential that was kept may be forgotten at any moment: news of what was done before comes late.
+    let node = &Node::start().await;
+    let person = node.newcomer_on("free").await;
+    node.app().credit_account("test", &person.account.id, 10_000, "test", None).await.unwrap();
+    let key = key_of(node, &person).await;
+    let site = node.publish_as(&key, Form::file("a.html", page("Mine"))).await;
+    let operations = operations(node, &key).await;
+    let known: BTreeSet<String> = operations.iter().map(|(name, _)| (*name).to_owned()).collect();
+    assert_eq!(known, described(node).await);
+    for (name, ask) in operations {
+        // The clock stands still, so that the credential stays as it is read here.
+        node.get("/me").key(&key).send().await.expect(200);
+        suspend_meanwhile(node, &person).await;
+        // The door still lets it in: this changes nothing, so nothing is committed.
+        node.patch(&site_path(&site)).key(&key).json(&json!({})).send().await.expect(200);
+        let refused = ask().send().await;
+        assert_eq!((refused.status, &refused.json()["error"]), (403, &json!(CODE)), "{name}");
+        lift_meanwhile(node, &person).await;
+        let done = ask().send().await;
+        assert!((200..300).contains(&done.status), "{name}: {}", done.text());
+    }
 }
 
 #[tokio::test]
@@ -200,16 +201,65 @@ async fn what_only_people_do_is_undone_as_well() {
 async fn deletion_goes_on_but_keeps_what_an_operator_may_have_to_look_at() {
     on_each_database(Setup::new, async |node| {
         let person = node.newcomer_on("pro").await;
-        let key = node.app().create_key(&person.account, None, None, |_| Vec::new()).await.unwrap();
-        let dropleaf_app::Done::Fresh(key) = key else { panic!("a new key is no repeat") };
-        let publish = async || node.publish_as(&key.secret, Form::file("a.html", page("Mine"))).await;
+        let key = key_of(node, &person).await;
+        let publish = async || node.publish_as(&key, Form::file("a.html", page("Mine"))).await;
         let (plain, purged) = (publish().await, publish().await);
         suspend_meanwhile(node, &person).await;
-        node.delete(&site_path(&plain)).key(&key.secret).send().await.expect(200);
+        node.delete(&site_path(&plain)).key(&key).send().await.expect(200);
         let path = format!("{}?purge=true", site_path(&purged));
-        let kept = node.delete(&path).key(&key.secret).send().await.expect(200).json();
+        let kept = node.delete(&path).key(&key).send().await.expect(200).json();
         assert!(kept["restorable_until"].is_i64(), "{kept}");
         assert_eq!(node.count("SELECT COUNT(*) FROM site_versions").await, 2);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn request_that_began_before_it_writes_nothing_after_it() {
+    on_each_database(Setup::new, async |node| {
+        let person = node.newcomer_on("pro").await;
+        let key = key_of(node, &person).await;
+        let site = node.publish_as(&key, Form::file("a.html", page("One"))).await;
+        let put = node.put(&site_path(&site)).key(&key).form(Form::file("a.html", page("Two")));
+        put.send().await.expect(200);
+        let deleted = node.publish_as(&key, Form::file("a.html", page("Gone"))).await;
+        node.delete(&site_path(&deleted)).key(&key).send().await.expect(200);
+        let unowned = node.publish_anonymously().await;
+        let (gone, claim) = (deleted["id"].as_str().unwrap(), unowned["claim_token"].as_str().unwrap());
+        // As its account was when the head of the request was read.
+        let (app, account, id) = (node.app(), person.account.clone(), site["id"].as_str().unwrap());
+        let writer = Writer::Account(account.clone());
+        let seen = app.check_writer(&writer, id, None).await.unwrap();
+        suspend_meanwhile(node, &person).await;
+        let (upload, options) = (|| Upload::html(page("Three")), UploadOptions::default);
+        let refused = app.replace_site(&writer, id, seen, upload(), options()).await.unwrap_err();
+        assert_eq!(refused.code, Code::AccountSuspended);
+        let refused = app.rollback_site(&account, id, 1).await.unwrap_err();
+        assert_eq!(refused.code, Code::AccountSuspended);
+        let caller = Caller { account: Some(account), grant_id: None, ip: None };
+        let create = app.create_site(&caller, upload(), options(), None, |_| Vec::new());
+        assert_eq!(Box::pin(create).await.unwrap_err().code, Code::AccountSuspended);
+        let patch = || PatchRequest { title: Some("Other".into()), ..PatchRequest::default() };
+        let account = &person.account;
+        let link = || app.create_share_token(account, id, Wish::default(), None, |_| Vec::new());
+        let refusals = [
+            app.change_site(account, id, patch()).await.unwrap_err(),
+            app.restore_site(account, gone).await.unwrap_err(),
+            app.claim_site(account, unowned["id"].as_str().unwrap(), claim).await.unwrap_err(),
+            link().await.unwrap_err(),
+            app.create_key(account, None, None, |_| Vec::new()).await.unwrap_err(),
+        ];
+        for refused in refusals {
+            assert_eq!(refused.code, Code::AccountSuspended, "{refused:?}");
+        }
+        assert_eq!(node.count("SELECT COUNT(*) FROM site_versions").await, 4);
+        assert_eq!(node.count("SELECT COUNT(*) FROM sites").await, 3);
+        assert_eq!(node.count("SELECT COUNT(*) FROM share_tokens").await, 0);
+        lift_meanwhile(node, &person).await;
+        app.change_site(account, id, patch()).await.unwrap();
+        app.restore_site(account, gone).await.unwrap();
+        app.claim_site(account, unowned["id"].as_str().unwrap(), claim).await.unwrap();
+        link().await.unwrap();
     })
     .await;
 }
