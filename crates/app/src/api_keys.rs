@@ -4,6 +4,7 @@ use crate::app::{App, KEYS_CHANGED};
 use crate::fresh::Fresh;
 use crate::idempotency::{Done, Entry, Once};
 use crate::oauth::Identity;
+use crate::suspension::in_name_of;
 use dropleaf_core::account::Account;
 use dropleaf_core::api_key::{self, ApiKey};
 use dropleaf_core::scope::Scopes;
@@ -169,7 +170,7 @@ impl App {
         if let Some(once) = once {
             stmts.push(self.record_once(once, 201, &render(&new))?);
         }
-        match (self.store.commit(stmts).await, once) {
+        match (self.commit_as(&account.id, stmts).await, once) {
             (Ok(_), _) => Ok(Done::Fresh(new)),
             (Err(DbError::Guard(idempotency::ANSWERED)), Some(once)) => self.answer_again(once).await,
             (Err(DbError::Guard(oauth_grants::DEAD)), _) => Err(Error::plain(Code::InvalidCredential)),
@@ -192,7 +193,7 @@ impl App {
     /// Revokes a key of the account; to a program, only those that it made itself exist.
     pub async fn revoke_key(&self, account: &Account, grant_id: Option<&str>, id: &str) -> Result<()> {
         let stmts = vec![api_keys::delete(&account.id, grant_id, id), mcp_sessions::delete_of_key(id)];
-        match self.commit_keys(id, stmts).await {
+        match self.commit_keys(id, in_name_of(Some(&account.id), stmts)).await {
             Ok(()) => Ok(()),
             Err(DbError::Guard(api_keys::UNKNOWN)) => Err(Error::not_found("API key")),
             Err(error) => Err(error.into()),

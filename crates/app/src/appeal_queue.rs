@@ -4,6 +4,7 @@
 use crate::app::App;
 use crate::appeals::Appealed;
 use crate::caller::Caller;
+use crate::suspension::in_name_of;
 use dropleaf_core::appeal::{Allowed, Appeal, Decision, Joined, Plea, Room, State};
 use dropleaf_core::audit::Act;
 use dropleaf_core::{Code, Error, Result, network, secret};
@@ -92,7 +93,8 @@ impl App {
             self.count_appeal(caller).await?;
             let (account_id, created_at) = (sender.account_id, self.now());
             let joined = Joined { account_id, plea: plea.clone(), created_at };
-            self.store.commit(vec![appeal_queue::join(&open.id, hash, &joined)]).await?;
+            let join = vec![appeal_queue::join(&open.id, hash, &joined)];
+            self.store.commit(in_name_of(joined.account_id.as_deref(), join)).await?;
         }
         let words_kept = plea == Plea::default() || self.store.find_plea(hash).await? == Some(plea);
         Ok(Appealed::Open { appeal: Box::new(open), token, already: true, words_kept })

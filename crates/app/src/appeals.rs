@@ -6,7 +6,9 @@ use crate::appeal_queue::full;
 use crate::caller::Caller;
 use crate::limits::refused;
 use crate::safety::{Reading, reasons_of};
-use crate::staging::{Demands, Prepared, Upload, busy, to_i64};
+use crate::staging::{Demands, Prepared, busy, to_i64};
+use crate::suspension::in_name_of;
+use crate::upload::Upload;
 use dropleaf_core::appeal::{self, Appeal, Decision, Plea, Room, State};
 use dropleaf_core::audit::Act;
 use dropleaf_core::finding::Finding;
@@ -103,7 +105,7 @@ impl App {
         let room = Room::of_all(self.settings.appeals_bytes, sender.account_id.is_some());
         let mut stmts = vec![appeals::insert(&new, room)];
         stmts.extend(staged.stmts);
-        match self.store.commit(stmts).await {
+        match self.store.commit(in_name_of(sender.account_id.as_deref(), stmts)).await {
             Ok(_) => {
                 tracing::info!(appeal = appeal.id, "a refusal was appealed against");
                 Ok(Appealed::Open { appeal: Box::new(appeal), token, already: false, words_kept: true })

@@ -27,9 +27,9 @@ impl App {
         tracing::info!(actor, act = act.as_str(), subject, "an operator acted");
     }
 
-    /// The newest lines that are older than this one.
-    pub async fn list_audit_before(&self, at: i64, id: &str, limit: i64) -> Result<Vec<Entry>> {
-        Ok(self.store.list_audit_before(at, id, limit).await?)
+    /// The newest lines that are older than the one with this id.
+    pub async fn list_audit_before(&self, id: &str, limit: i64) -> Result<Vec<Entry>> {
+        Ok(self.store.list_audit_before(id, limit).await?)
     }
 
     /// The newest lines about one page, account, payment or appeal.

@@ -122,10 +122,7 @@ impl App {
                 return Ok(false);
             }
             let versions = self.store.list_versions(&site.id).await?;
-            let (mut next, mut stmts) = self.ended(&site, State::Burnt, true);
-            // The title was part of the page.
-            next.title = String::new();
-            stmts[0] = sites::update(&site, &next);
+            let (next, stmts) = self.ended(&site, State::Burnt, true);
             match self.commit_site(stmts, Some(&site), &next).await {
                 Ok(()) => {
                     let bundles: Vec<_> = versions.iter().map(|version| version.bundle_id.clone()).collect();

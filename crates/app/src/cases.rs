@@ -67,8 +67,7 @@ impl App {
             account = self.store.find_account(id).await?;
             others = self.store.list_other_sites(id, &site.id, PAGES_MOST).await?;
             taken_down = self.store.count_taken_down(id).await?;
-            lines.extend(self.store.list_audit_of(id, LINES_MOST).await?);
-            lines.sort_by(|a, b| (b.at, &b.id).cmp(&(a.at, &a.id)));
+            lines = self.store.list_audit_of_either(&site.id, id, 2 * LINES_MOST).await?;
         }
         let alike = match self.entry_hash(&site).await? {
             Some(hash) => self.store.list_alike(&site.id, &hash, PAGES_MOST).await?,

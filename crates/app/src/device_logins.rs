@@ -4,6 +4,7 @@
 use crate::api_keys::NewKey;
 use crate::app::App;
 use crate::oauth::{GrantedClient, Tokens};
+use crate::suspension::in_name_of;
 use dropleaf_core::account::Account;
 use dropleaf_core::api_key::{self, ApiKey};
 use dropleaf_core::device_login::{
@@ -131,7 +132,7 @@ impl App {
         }
         let state = if allow { State::Allowed } else { State::Denied };
         let stmt = device_logins::answer(&login.user_code, &account.id, state, self.now());
-        match self.store.commit(vec![stmt]).await {
+        match self.commit_as(&account.id, vec![stmt]).await {
             Ok(_) => {
                 tracing::info!(
                     account = account.id,
@@ -180,7 +181,7 @@ impl App {
         let Some(account_id) = login.account_id else {
             return Err(Error::internal("a device login was allowed by nobody"));
         };
-        let mut stmts = vec![device_logins::take(hash, now)];
+        let mut stmts = in_name_of(Some(&account_id), vec![device_logins::take(hash, now)]);
         let given = match login.kind {
             Kind::Key => {
                 let secret = self.minter.api_key();

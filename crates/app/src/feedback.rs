@@ -98,7 +98,7 @@ impl App {
         let note = feedback::note(note)?;
         check_id(id)?;
         let stmt = rows::resolve(&account.id, id, note.as_deref(), self.now());
-        match self.store.commit(vec![stmt]).await {
+        match self.commit_as(&account.id, vec![stmt]).await {
             Ok(outcomes) => {
                 let outcome = outcomes.first().ok_or_else(|| Error::internal("no outcome"))?;
                 Ok(rows::resolved(outcome)?)
@@ -110,7 +110,7 @@ impl App {
 
     pub async fn delete_feedback(&self, account: &Account, id: &str) -> Result<()> {
         check_id(id)?;
-        match self.store.commit(vec![rows::delete(&account.id, id)]).await {
+        match self.commit_as(&account.id, vec![rows::delete(&account.id, id)]).await {
             Ok(_) => Ok(()),
             Err(DbError::Guard(rows::UNKNOWN)) => Err(Error::not_found("feedback")),
             Err(error) => Err(error.into()),

@@ -47,6 +47,7 @@ mod suspension;
 mod sweep;
 mod takedown;
 mod throttle;
+mod upload;
 mod upload_tickets;
 mod views;
 mod wallet;
@@ -87,10 +88,10 @@ pub use sign_in::{Browser, SignedIn};
 pub use sites::{
     Content, Created, Deleted, ListQuery, PatchRequest, SiteList, SiteSearch, Updated, Writable,
 };
-pub use staging::{Upload, UploadBody};
 pub use suspension::Suspended;
 pub use sweep::Swept;
 pub use takedown::TakenDown;
+pub use upload::{Upload, UploadBody};
 pub use upload_tickets::{Arrived, NewTicket, Ticketed};
 pub use wallet::{CHALLENGE_SECONDS, NewChallenge};
 

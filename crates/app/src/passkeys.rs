@@ -97,7 +97,7 @@ impl App {
             created_at: self.now(),
             last_used_at: None,
         };
-        match self.store.commit(vec![passkeys::insert(&passkey)]).await {
+        match self.commit_as(&account.id, vec![passkeys::insert(&passkey)]).await {
             Ok(_) => Ok(()),
             Err(DbError::Guard(passkeys::REFUSED)) => {
                 let most = passkey::MOST;
@@ -134,7 +134,7 @@ impl App {
     }
 
     pub async fn remove_passkey(&self, account: &Account, id: &str) -> Result<()> {
-        match self.store.commit(vec![passkeys::delete(&account.id, id)]).await {
+        match self.commit_as(&account.id, vec![passkeys::delete(&account.id, id)]).await {
             Ok(_) => Ok(()),
             Err(DbError::Guard(passkeys::UNKNOWN)) => Err(Error::not_found("passkey")),
             Err(error) => Err(error.into()),

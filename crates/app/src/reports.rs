@@ -7,7 +7,7 @@ use dropleaf_core::site::Site;
 use dropleaf_core::takedown::{self, REASON_CHARACTERS};
 use dropleaf_core::{Error, Result, plain_text};
 use dropleaf_store::reports::Waiting;
-use dropleaf_store::{DbError, counters, reports};
+use dropleaf_store::{DbError, counters, reports, site_versions, sites};
 use std::net::IpAddr;
 
 /// A report with the address of its page, for the operator.
@@ -59,6 +59,7 @@ impl App {
             id: self.minter.ordered_id("rep", now),
             site_id: site.id.clone(),
             said,
+            version: Some(site.version),
             created_at: now,
             closed: None,
         };
@@ -66,6 +67,7 @@ impl App {
         if !self.is_exempt(ip) {
             stmts.push(counters::take(&self.client_key(&PER_NETWORK, ip), &PER_NETWORK, now));
         }
+        stmts.push(sites::hold_any(&site.id));
         stmts.push(reports::insert(&report));
         self.store.commit(stmts).await.map_err(|error| self.guard_error(error, None))?;
         tracing::info!(site = site.id, reason = report.said.reason.as_str(), "a page was reported");
@@ -118,15 +120,19 @@ impl App {
         let unknown = || Error::not_found("page");
         let named = takedown::page_named(name, &self.hosts).ok_or_else(unknown)?;
         let site = self.find_meant(&named).await?.ok_or_else(unknown)?;
-        let stmts = vec![
+        let mut stmts = vec![
+            sites::hold_any(&site.id),
             reports::close_first(&site.id, Outcome::Dismissed, now),
             reports::close(&site.id, Outcome::Dismissed, now),
             self.audited(actor, Act::DismissReports, &site.id, reason),
         ];
+        // What was kept for this decision alone.
+        let kept = self.settings.versions_kept;
+        stmts.extend(site_versions::trim(&site.id, site.version - kept, kept, now));
         match self.store.commit(stmts).await {
             Ok(closed) => {
                 Self::log_act(actor, Act::DismissReports, &site.id);
-                let count = closed.iter().take(2).map(|outcome| outcome.affected).sum();
+                let count = closed.iter().skip(1).take(2).map(|outcome| outcome.affected).sum();
                 Ok(Dismissed { url: self.canonical_url(&site), site, count })
             }
             Err(DbError::Guard(reports::NONE_OPEN)) => Err(Error::not_found("open report")),

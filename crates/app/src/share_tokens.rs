@@ -71,7 +71,7 @@ impl App {
         if let Some(once) = once {
             stmts.push(self.record_once(once, 201, &render(&own))?);
         }
-        match (self.store.commit(stmts).await, once) {
+        match (self.commit_as(&account.id, stmts).await, once) {
             (Ok(_), _) => Ok(Done::Fresh(own)),
             (Err(DbError::Guard(idempotency::ANSWERED)), Some(once)) => self.answer_again(once).await,
             (Err(DbError::Guard(sites::CHANGED)), _) => Err(Error::not_found("site")),
@@ -105,7 +105,8 @@ impl App {
         if !Minter::is_id("share", name) && !share_token::is_token(name) {
             return Err(Error::not_found("share token"));
         }
-        match self.store.commit(vec![share_tokens::delete(&account.id, name, &secret::hash(name))]).await {
+        let delete = share_tokens::delete(&account.id, name, &secret::hash(name));
+        match self.commit_as(&account.id, vec![delete]).await {
             Ok(_) => Ok(()),
             Err(DbError::Guard(share_tokens::UNKNOWN)) => Err(Error::not_found("share token")),
             Err(error) => Err(error.into()),

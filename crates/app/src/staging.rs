@@ -4,7 +4,7 @@
 use crate::app::App;
 use crate::safety::Reading;
 use crate::strict::Policy;
-use bytes::Bytes;
+use crate::upload::{Upload, UploadBody};
 use dropleaf_content::likeness::Unwanted;
 use dropleaf_content::{self as content, Refusal, RefusalCode};
 use dropleaf_core::safety::PiiCheck;
@@ -14,52 +14,8 @@ use dropleaf_store::blobs::{Encoding, NewBlob, NewBody};
 use dropleaf_store::bundles::{self, Bundle, BundleFile};
 use std::sync::Arc;
 
-/// Pages up to this size are checked on the spot: shorter than handing them to another thread.
-const INLINE_BYTES: usize = 64 * 1024;
-
 /// When a dry run that was sent away may try again.
 const BUSY_SECONDS: i64 = 5;
-
-#[derive(Debug)]
-pub enum UploadBody {
-    Memory(Bytes),
-    /// Spooled, because it is large.
-    File(std::fs::File),
-}
-
-/// A file as it arrived.
-#[derive(Debug)]
-pub struct Upload {
-    pub filename: Option<String>,
-    pub content_type: Option<String>,
-    pub body: UploadBody,
-}
-
-impl Upload {
-    pub fn html(html: String) -> Self {
-        Self {
-            filename: Some("index.html".into()),
-            content_type: Some("text/html".into()),
-            body: UploadBody::Memory(html.into_bytes().into()),
-        }
-    }
-
-    pub fn markdown(text: String) -> Self {
-        Self {
-            filename: Some("index.md".into()),
-            content_type: Some("text/markdown".into()),
-            body: UploadBody::Memory(text.into_bytes().into()),
-        }
-    }
-
-    fn is_quick(&self) -> bool {
-        let html = self.filename.as_deref().is_some_and(|name| {
-            let name = name.to_ascii_lowercase();
-            name.rsplit_once('.').is_some_and(|(_, ext)| ext == "html" || ext == "htm")
-        });
-        html && matches!(&self.body, UploadBody::Memory(bytes) if bytes.len() <= INLINE_BYTES)
-    }
-}
 
 /// Content that was checked and packed.
 #[derive(Debug)]

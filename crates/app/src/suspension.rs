@@ -5,7 +5,7 @@ use crate::app::{App, EVERYTHING};
 use dropleaf_core::account::Account;
 use dropleaf_core::audit::Act;
 use dropleaf_core::{Code, Error, Result, takedown};
-use dropleaf_store::{DbError, Stmt, accounts};
+use dropleaf_store::{DbError, Outcome, Stmt, accounts};
 
 /// An account after it was suspended, or after that was lifted.
 #[derive(Debug, Clone)]
@@ -61,6 +61,17 @@ impl App {
         Ok(Suspended { account: self.get_account(&account.id).await?, already })
     }
 
+    /// Commits what an account does, unless it is suspended by then.
+    pub(crate) async fn commit_as(
+        &self,
+        account_id: &str,
+        stmts: Vec<Stmt>,
+    ) -> Result<Vec<Outcome>, DbError> {
+        let mut outcomes = self.store.commit(in_name_of(Some(account_id), stmts)).await?;
+        outcomes.remove(0);
+        Ok(outcomes)
+    }
+
     /// Refuses to write to a page of a suspended account, for those who come without one: the wallet that paid for it.
     pub(crate) async fn check_owner_active(&self, account_id: Option<&str>) -> Result<()> {
         match account_id {
@@ -68,4 +79,12 @@ impl App {
             None => Ok(()),
         }
     }
+}
+
+/// What is done in an account's name, held to how the account stands when it is committed: who calls was let in before, and
+/// the body of the request may have taken hours. Everything that an account may not do while it is suspended passes here.
+pub(crate) fn in_name_of(account_id: Option<&str>, mut stmts: Vec<Stmt>) -> Vec<Stmt> {
+    // The account before its pages, as everywhere: whoever takes two rows in the same order waits and does not lock up.
+    stmts.splice(0..0, account_id.map(accounts::require_active));
+    stmts
 }

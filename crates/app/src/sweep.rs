@@ -5,12 +5,13 @@ use crate::app::App;
 use crate::{mcp_sessions, wallet};
 use dropleaf_core::device_login::KEPT_SECONDS;
 use dropleaf_core::site::Site;
-use dropleaf_core::{Result, oauth};
+use dropleaf_core::{Result, oauth, takedown};
 use dropleaf_store::blobs::Cut;
+use dropleaf_store::site_upkeep::EndedBefore;
 use dropleaf_store::{
     DbError, appeals, blobs, counters, device_logins, email_codes, feedback, idempotency, leases,
     mcp_sessions as mcp_rows, oauth_clients, oauth_grants, oauth_requests, passkeys, payment_upkeep, reports,
-    sessions, share_tokens, sign_ins, sites, slugs, wallet_challenges,
+    sessions, share_tokens, sign_ins, site_upkeep, slugs, wallet_challenges,
 };
 
 const BATCH: i64 = 500;
@@ -81,8 +82,13 @@ impl App {
         self.settle_take_downs().await?;
         self.erase_old_evidence().await?;
         self.end_old_appeals().await?;
-        let ended = self.store.list_purgeable(now - keep.restore, now - keep.unowned, BATCH).await?;
-        let purged = self.purge(ended).await?;
+        let ended = EndedBefore {
+            owned: now - keep.restore,
+            unowned: now - keep.unowned,
+            // As long as evidence of it would be kept, and no longer: nobody fills the disk by reporting.
+            reported: now - keep.restore.max(keep.evidence),
+        };
+        let purged = self.purge(self.store.list_purgeable(ended, BATCH).await?, ended.reported).await?;
         let mut old = vec![
             counters::delete_ended(now),
             email_codes::delete_expired(now),
@@ -95,7 +101,7 @@ impl App {
             share_tokens::delete_old(now - keep.tombstone),
             feedback::delete_old(now - keep.tombstone),
             reports::delete_old(now - keep.tombstone),
-            sites::delete_tombstones(now - keep.tombstone),
+            site_upkeep::delete_tombstones(now - keep.tombstone),
             oauth_requests::delete_expired(now),
             mcp_rows::delete_unused(now - mcp_sessions::KEPT_SECONDS),
             wallet_challenges::delete_expired(now - wallet::KEPT_SECONDS),
@@ -109,10 +115,14 @@ impl App {
         Ok(Swept { expired, purged })
     }
 
-    async fn purge(&self, ended: Vec<Site>) -> Result<usize> {
+    /// Those that ended after `reported_before` stay if somebody has reported them meanwhile.
+    async fn purge(&self, ended: Vec<Site>, reported_before: i64) -> Result<usize> {
         let mut count = 0;
         for site in ended {
-            let (next, stmts) = self.ended(&site, site.state, true);
+            let (next, mut stmts) = self.ended(&site, site.state, true);
+            if !takedown::erases(&site) && site.ended_at.is_some_and(|at| at > reported_before) {
+                stmts.push(reports::require_none(&site.id));
+            }
             match self.commit_site(stmts, Some(&site), &next).await {
                 Ok(()) => count += 1,
                 Err(DbError::Guard(_)) => {}

@@ -7,7 +7,7 @@ use crate::idempotency::{Done, Once};
 use crate::oauth::Identity;
 use crate::sealing;
 use crate::sites::{Created, Updated, Writable};
-use crate::staging::Upload;
+use crate::upload::Upload;
 use dropleaf_core::scope::Scope;
 use dropleaf_core::site::Site;
 use dropleaf_core::upload_ticket::{LIFE, PREFIX, UploadTicket};

@@ -60,6 +60,8 @@ pub struct Report {
     pub id: String,
     pub site_id: String,
     pub said: Said,
+    /// The version of the page that stood then; None when that was not written down.
+    pub version: Option<i64>,
     pub created_at: i64,
     /// None while it waits for an operator.
     pub closed: Option<Closed>,

@@ -5,10 +5,16 @@ ALTER TABLE accounts ADD COLUMN suspended_reason TEXT;
 
 -- How a report was closed: taken_down or dismissed.
 ALTER TABLE reports ADD COLUMN outcome TEXT;
+-- The version that stood when it was made: kept while the report is open.
+ALTER TABLE reports ADD COLUMN version BIGINT;
 CREATE INDEX reports_closed ON reports(closed_at, created_at, id) WHERE closed_at IS NOT NULL;
 CREATE INDEX reports_waiting ON reports(site_id, created_at) WHERE closed_at IS NULL;
 
-CREATE INDEX audit_by_subject ON audit(subject, at);
+-- Rises from line to line, so that those of one second have an order too.
+ALTER TABLE audit ADD COLUMN seq BIGINT NOT NULL DEFAULT 0;
+DROP INDEX audit_by_time;
+CREATE INDEX audit_by_order ON audit(seq, at, id);
+CREATE INDEX audit_by_subject ON audit(subject, seq);
 
 -- What is kept of a page that was taken down: one sealed archive, for a while.
 CREATE TABLE evidence (

@@ -11,6 +11,8 @@ pub const EMAIL_TAKEN: &str = "email_taken";
 pub const UNKNOWN: &str = "unknown_account";
 /// The account runs the service, or stands already as it was to be put.
 pub const UNMOVED: &str = "account_unmoved";
+/// The account is suspended.
+pub const SUSPENDED: &str = "account_suspended";
 /// The account bought or spent something between reading and writing it.
 pub const CHANGED: &str = "account_changed";
 
@@ -176,6 +178,16 @@ pub fn set_unlocks(before: &Account, unlocks: &Unlocks) -> Stmt {
         ],
     )
     .one(CHANGED)
+}
+
+/// Holds the account's row to the end of the batch, unless the account is suspended: a suspension comes before all of the
+/// batch or after it, never in between.
+pub fn require_active(id: &str) -> Stmt {
+    Stmt::new(
+        "UPDATE accounts SET active_pages = active_pages WHERE id = $1 AND suspended_at IS NULL",
+        [id.into()],
+    )
+    .one(SUSPENDED)
 }
 
 /// Suspends an account that is not suspended and does not run the service.

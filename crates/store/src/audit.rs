@@ -16,46 +16,51 @@ fn row(row: &Row<'_>) -> Result<Entry, DbError> {
     })
 }
 
+macro_rules! select {
+    ($tail:literal) => {
+        concat!("SELECT id, at, actor, act, subject, reason FROM audit ", $tail)
+    };
+}
+
+/// Newest first. Acts of two nodes at the very same moment may have the same number; the id decides between them.
 impl Store {
     /// The newest lines.
     pub async fn list_audit(&self, limit: i64) -> Result<Vec<Entry>, DbError> {
-        self.db
-            .list(
-                "SELECT id, at, actor, act, subject, reason FROM audit ORDER BY at DESC, id DESC LIMIT $1",
-                vec![limit.into()],
-                row,
-            )
-            .await
+        self.db.list(select!("ORDER BY seq DESC, at DESC, id DESC LIMIT $1"), vec![limit.into()], row).await
     }
 
-    /// The newest lines that are older than this one.
-    pub async fn list_audit_before(&self, at: i64, id: &str, limit: i64) -> Result<Vec<Entry>, DbError> {
-        self.db
-            .list(
-                "SELECT id, at, actor, act, subject, reason FROM audit WHERE (at, id) < ($1, $2) \
-                 ORDER BY at DESC, id DESC LIMIT $3",
-                vec![at.into(), id.into(), limit.into()],
-                row,
-            )
-            .await
+    /// The newest lines that are older than the one with this id.
+    pub async fn list_audit_before(&self, id: &str, limit: i64) -> Result<Vec<Entry>, DbError> {
+        let sql = select!(
+            "WHERE (seq, at, id) < (SELECT seq, at, id FROM audit WHERE id = $1) \
+             ORDER BY seq DESC, at DESC, id DESC LIMIT $2"
+        );
+        self.db.list(sql, vec![id.into(), limit.into()], row).await
     }
 
     /// The newest lines about one thing.
     pub async fn list_audit_of(&self, subject: &str, limit: i64) -> Result<Vec<Entry>, DbError> {
-        self.db
-            .list(
-                "SELECT id, at, actor, act, subject, reason FROM audit WHERE subject = $1 \
-                 ORDER BY at DESC, id DESC LIMIT $2",
-                vec![subject.into(), limit.into()],
-                row,
-            )
-            .await
+        let sql = select!("WHERE subject = $1 ORDER BY seq DESC, at DESC, id DESC LIMIT $2");
+        self.db.list(sql, vec![subject.into(), limit.into()], row).await
+    }
+
+    /// The newest lines about one of two things.
+    pub async fn list_audit_of_either(
+        &self,
+        subject: &str,
+        other: &str,
+        limit: i64,
+    ) -> Result<Vec<Entry>, DbError> {
+        let sql = select!("WHERE subject = $1 OR subject = $2 ORDER BY seq DESC, at DESC, id DESC LIMIT $3");
+        self.db.list(sql, vec![subject.into(), other.into(), limit.into()], row).await
     }
 }
 
+/// A line gets a higher number than every line that is there.
 pub fn insert(entry: &Entry) -> Stmt {
     Stmt::new(
-        "INSERT INTO audit (id, at, actor, act, subject, reason) VALUES ($1, $2, $3, $4, $5, $6)",
+        "INSERT INTO audit (id, at, actor, act, subject, reason, seq) VALUES ($1, $2, $3, $4, $5, $6, \
+         (SELECT COALESCE(MAX(seq), 0) + 1 FROM audit))",
         vec![
             entry.id.as_str().into(),
             entry.at.into(),

@@ -30,6 +30,8 @@ pub struct Evidence {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reported {
     pub at: i64,
+    /// The version that stood then.
+    pub version: Option<i64>,
     pub reason: String,
     pub comment: Option<String>,
     pub contact: Option<String>,
@@ -41,6 +43,7 @@ fn reported(row: &Row<'_>) -> Result<Reported, DbError> {
         reason: row.text(1)?.to_owned(),
         comment: row.opt_text(2)?.map(str::to_owned),
         contact: row.opt_text(3)?.map(str::to_owned),
+        version: row.opt_int(4)?,
     })
 }
 
@@ -82,7 +85,8 @@ impl Store {
 
     /// Every report about a page, the oldest first.
     pub async fn list_reported(&self, site_id: &str) -> Result<Vec<Reported>, DbError> {
-        let sql = "SELECT created_at, reason, comment, contact FROM reports WHERE site_id = $1 ORDER BY created_at, id LIMIT 1000";
+        let sql = "SELECT created_at, reason, comment, contact, version FROM reports \
+                   WHERE site_id = $1 ORDER BY created_at, id LIMIT 1000";
         self.db.list(sql, vec![site_id.into()], reported).await
     }
 

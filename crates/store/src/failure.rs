@@ -1,8 +1,9 @@
 //! What trouble with the storage means to a caller: one place, so that every act says the same.
 
+use crate::accounts;
 use crate::blobs::BlobError;
 use crate::db::DbError;
-use dropleaf_core::{Code, Error};
+use dropleaf_core::{Code, Error, account};
 
 /// Seconds after which storage that cannot be reached is worth asking again.
 const RETRY: i64 = 5;
@@ -10,6 +11,7 @@ const RETRY: i64 = 5;
 impl From<DbError> for Error {
     fn from(error: DbError) -> Self {
         match &error {
+            DbError::Guard(accounts::SUSPENDED) => account::suspended(),
             DbError::Full => Self::plain(Code::StorageFull),
             DbError::Nul => Self::new(Code::InvalidRequest, "Text must not hold the character NUL."),
             DbError::Unavailable(_) => Self::plain(Code::StorageUnavailable).retry_after(RETRY),

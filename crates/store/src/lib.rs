@@ -42,6 +42,7 @@ pub mod sessions;
 pub mod share_tokens;
 pub mod sign_ins;
 mod site_search;
+pub mod site_upkeep;
 pub mod site_versions;
 pub mod sites;
 pub mod slugs;

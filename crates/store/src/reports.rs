@@ -7,6 +7,8 @@ use dropleaf_core::site::State;
 
 /// There is no open report about the page.
 pub const NONE_OPEN: &str = "no_open_report";
+/// Somebody waits for a decision about the page.
+pub const WAITING: &str = "report_waiting";
 
 /// A report beside the page it is about.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,7 +31,8 @@ pub struct Waiting {
 macro_rules! select {
     ($tail:literal) => {
         concat!(
-            "SELECT r.id, r.site_id, r.reason, r.comment, r.contact, r.created_at, r.closed_at, r.outcome FROM reports r ",
+            "SELECT r.id, r.site_id, r.reason, r.comment, r.contact, r.created_at, r.closed_at, r.outcome, r.version \
+             FROM reports r ",
             $tail
         )
     };
@@ -38,8 +41,8 @@ macro_rules! select {
 macro_rules! select_listed {
     ($tail:literal) => {
         concat!(
-            "SELECT r.id, r.site_id, r.reason, r.comment, r.contact, r.created_at, r.closed_at, r.outcome, s.token, s.state, \
-             s.account_id FROM reports r JOIN sites s ON s.id = r.site_id ",
+            "SELECT r.id, r.site_id, r.reason, r.comment, r.contact, r.created_at, r.closed_at, r.outcome, r.version, \
+             s.token, s.state, s.account_id FROM reports r JOIN sites s ON s.id = r.site_id ",
             $tail
         )
     };
@@ -48,10 +51,10 @@ macro_rules! select_listed {
 fn listed(row: &Row<'_>) -> Result<Listed, DbError> {
     Ok(Listed {
         report: report(row)?,
-        site_token: row.text(8)?.to_owned(),
-        site_state: State::parse(row.text(9)?)
+        site_token: row.text(9)?.to_owned(),
+        site_state: State::parse(row.text(10)?)
             .ok_or_else(|| DbError::internal("a report has an unknown state"))?,
-        account_id: row.opt_text(10)?.map(str::to_owned),
+        account_id: row.opt_text(11)?.map(str::to_owned),
     })
 }
 
@@ -69,6 +72,7 @@ fn report(row: &Row<'_>) -> Result<Report, DbError> {
             comment: row.opt_text(3)?.map(str::to_owned),
             contact: row.opt_text(4)?.map(str::to_owned),
         },
+        version: row.opt_int(8)?,
         created_at: row.int(5)?,
         closed: row.opt_int(6)?.map(|at| Closed { at, outcome }),
     })
@@ -160,9 +164,12 @@ impl Store {
     }
 }
 
+/// The version that it names may be gone since it was looked at; then it is about the newest. The site's row must be held.
 pub fn insert(report: &Report) -> Stmt {
     Stmt::new(
-        "INSERT INTO reports (id, site_id, reason, comment, contact, created_at) VALUES ($1, $2, $3, $4, $5, $6)",
+        "INSERT INTO reports (id, site_id, reason, comment, contact, created_at, version) VALUES ($1, $2, $3, $4, $5, $6, \
+         COALESCE((SELECT version FROM site_versions WHERE site_versions.site_id = $2 AND site_versions.version = $7), \
+         (SELECT version FROM sites WHERE sites.id = $2)))",
         vec![
             report.id.as_str().into(),
             report.site_id.as_str().into(),
@@ -170,8 +177,19 @@ pub fn insert(report: &Report) -> Stmt {
             report.said.comment.as_deref().into(),
             report.said.contact.as_deref().into(),
             report.created_at.into(),
+            report.version.into(),
         ],
     )
+}
+
+/// Lets a batch erase the content of a page only while nobody waits for a decision about it.
+pub fn require_none(site_id: &str) -> Stmt {
+    Stmt::new(
+        "UPDATE sites SET view_count = view_count WHERE id = $1 \
+         AND NOT EXISTS (SELECT 1 FROM reports WHERE reports.site_id = sites.id AND reports.closed_at IS NULL)",
+        [site_id.into()],
+    )
+    .one(WAITING)
 }
 
 /// Closes every open report about a page.

@@ -52,33 +52,8 @@ impl Store {
     }
 }
 
-/// The account that owns the site is suspended.
-pub const SUSPENDED: &str = "owner_suspended";
-
 pub fn insert(version: &SiteVersion) -> Stmt {
-    Stmt::new(
-        "INSERT INTO site_versions (site_id, version, bundle_id, title, byte_size, file_count, e2e, restored_from, created_at) \
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)",
-        args(version),
-    )
-}
-
-/// The same for whoever publishes: not if the site's account was suspended since the request began, whose body may have
-/// taken hours.
-pub fn insert_active(version: &SiteVersion) -> Stmt {
-    Stmt::new(
-        "INSERT INTO site_versions (site_id, version, bundle_id, title, byte_size, file_count, e2e, restored_from, created_at) \
-         SELECT CAST($1 AS TEXT), CAST($2 AS BIGINT), CAST($3 AS TEXT), CAST($4 AS TEXT), CAST($5 AS BIGINT), \
-         CAST($6 AS BIGINT), CAST($7 AS BIGINT), CAST($8 AS BIGINT), CAST($9 AS BIGINT) \
-         WHERE NOT EXISTS (SELECT 1 FROM sites JOIN accounts ON accounts.id = sites.account_id \
-         WHERE sites.id = $1 AND accounts.suspended_at IS NOT NULL)",
-        args(version),
-    )
-    .one(SUSPENDED)
-}
-
-fn args(version: &SiteVersion) -> Vec<Val> {
-    vec![
+    let args: Vec<Val> = vec![
         version.site_id.as_str().into(),
         version.version.into(),
         version.bundle_id.as_str().into(),
@@ -88,7 +63,12 @@ fn args(version: &SiteVersion) -> Vec<Val> {
         version.e2e.into(),
         version.restored_from.into(),
         version.created_at.into(),
-    ]
+    ];
+    Stmt::new(
+        "INSERT INTO site_versions (site_id, version, bundle_id, title, byte_size, file_count, e2e, restored_from, created_at) \
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)",
+        args,
+    )
 }
 
 /// Lets go of versions up to this one, and of the bundles they show; what nothing shows is for the sweep.
@@ -102,4 +82,37 @@ pub fn delete_up_to(site_id: &str, version: i64, now: i64) -> [Stmt; 2] {
         Stmt::new(release, vec![site_id.into(), version.into(), now.into()]),
         Stmt::new(delete, vec![site_id.into(), version.into()]),
     ]
+}
+
+/// `gone`: the versions of site `$1` up to `$2` that nobody may have to look at. While reports are open, those stay that
+/// were kept (`$3` of them) when the first was made; of later reports the version each is about, for the first ten such
+/// versions and for the newest. So nobody makes a page keep more than a set number. `$4` is the time.
+macro_rules! with_gone {
+    ($then:literal) => {
+        concat!(
+            "WITH told AS (SELECT version FROM reports \
+             WHERE site_id = $1 AND closed_at IS NULL AND version IS NOT NULL), \
+             bound AS (SELECT COALESCE(MIN(version), 0) AS earliest, COALESCE(MAX(version), 0) AS newest FROM told), \
+             gone AS (SELECT kept.version, kept.bundle_id FROM site_versions kept, bound \
+             WHERE kept.site_id = $1 AND kept.version <= $2 \
+             AND (kept.version <= bound.earliest - $3 OR kept.version > bound.earliest) AND kept.version <> bound.newest \
+             AND kept.version NOT IN (SELECT early.version \
+             FROM (SELECT version FROM told GROUP BY version ORDER BY version LIMIT 10) AS early)), \
+             moment AS (SELECT CAST($4 AS BIGINT) AS at) ",
+            $then
+        )
+    };
+}
+
+/// Lets go of versions up to this one, of a site that keeps so many, but not of those that were reported. The site's row
+/// must be held: a report in between would be seen by one of the statements and not by the other.
+pub fn trim(site_id: &str, version: i64, kept: i64, now: i64) -> [Stmt; 2] {
+    let release = with_gone!(
+        "UPDATE bundles SET refs = refs - (SELECT COUNT(*) FROM gone WHERE gone.bundle_id = bundles.id), \
+         touched_at = (SELECT at FROM moment) WHERE id IN (SELECT bundle_id FROM gone)"
+    );
+    let delete =
+        with_gone!("DELETE FROM site_versions WHERE site_id = $1 AND version IN (SELECT version FROM gone)");
+    let args = || -> Vec<Val> { vec![site_id.into(), version.into(), kept.into(), now.into()] };
+    [Stmt::new(release, args()), Stmt::new(delete, args())]
 }

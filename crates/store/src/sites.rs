@@ -142,54 +142,6 @@ impl Store {
             )
             .await
     }
-
-    /// Live sites whose expiry has passed.
-    pub async fn list_expired(&self, now: i64, limit: i64) -> Result<Vec<Site>, DbError> {
-        self.db
-            .list(
-                select!("WHERE state = 'live' AND expires_at IS NOT NULL AND expires_at <= $1 ORDER BY expires_at LIMIT $2"),
-                vec![now.into(), limit.into()],
-                row,
-            )
-            .await
-    }
-
-    /// Live sites of one account whose expiry has passed: they no longer count against its plan.
-    pub async fn list_expired_of(
-        &self,
-        account_id: &str,
-        now: i64,
-        limit: i64,
-    ) -> Result<Vec<Site>, DbError> {
-        self.db
-            .list(
-                select!("WHERE account_id = $1 AND state = 'live' AND expires_at IS NOT NULL AND expires_at <= $2 LIMIT $3"),
-                vec![account_id.into(), now.into(), limit.into()],
-                row,
-            )
-            .await
-    }
-
-    /// Ended sites whose bytes are still kept: owned ones that ended before `owned_before`, unowned before `unowned_before`.
-    /// Not those that were taken down: they are erased when their content is sealed, and not before.
-    pub async fn list_purgeable(
-        &self,
-        owned_before: i64,
-        unowned_before: i64,
-        limit: i64,
-    ) -> Result<Vec<Site>, DbError> {
-        self.db
-            .list(
-                select!(
-                    "WHERE ended_at IS NOT NULL AND purged_at IS NULL AND state <> 'taken_down' \
-                     AND (ended_at <= $1 OR (account_id IS NULL AND ended_at <= $2)) \
-                     AND NOT EXISTS (SELECT 1 FROM burns WHERE burns.site_id = sites.id) ORDER BY ended_at LIMIT $3"
-                ),
-                vec![owned_before.into(), unowned_before.into(), limit.into()],
-                row,
-            )
-            .await
-    }
 }
 
 pub fn insert(site: &Site) -> Stmt {
@@ -268,20 +220,15 @@ pub fn update(before: &Site, after: &Site) -> Stmt {
     .one(CHANGED)
 }
 
-/// Lets an account's live pages stay that were to end with their plan's longest life. A shorter life was asked for, and
-/// stays. Whoever changes one of them at the same time finds it changed.
-pub fn lift_expiry(account_id: &str, longest_life: i64, now: i64) -> Stmt {
-    Stmt::new(
-        "UPDATE sites SET expires_at = NULL, updated_at = CASE WHEN updated_at < $1 THEN $1 ELSE updated_at + 1 END \
-         WHERE account_id = $2 AND state = 'live' AND expires_at > $1 AND expires_at = created_at + $3",
-        vec![now.into(), account_id.into(), longest_life.into()],
-    )
-}
-
 /// Holds a live site's row to the end of the batch, so that what is counted about it next is counted by one at a time.
 pub fn hold(id: &str) -> Stmt {
     Stmt::new("UPDATE sites SET view_count = view_count WHERE id = $1 AND state = 'live'", vec![id.into()])
         .one(CHANGED)
+}
+
+/// The same of a site in any state.
+pub fn hold_any(id: &str) -> Stmt {
+    Stmt::new("UPDATE sites SET view_count = view_count WHERE id = $1", [id.into()])
 }
 
 /// Adds views that were counted in memory. Not a change of the site: `updated_at` stays.
@@ -291,9 +238,4 @@ pub fn add_views(id: &str, views: i64, last_at: i64) -> Stmt {
          last_viewed_at = CASE WHEN last_viewed_at IS NULL OR last_viewed_at < $2 THEN $2 ELSE last_viewed_at END WHERE id = $3",
         vec![views.into(), last_at.into(), id.into()],
     )
-}
-
-/// Forgets sites whose bytes are long gone; until then their links answer 410 instead of 404.
-pub fn delete_tombstones(purged_before: i64) -> Stmt {
-    Stmt::new("DELETE FROM sites WHERE purged_at IS NOT NULL AND purged_at <= $1", vec![purged_before.into()])
 }

@@ -125,7 +125,15 @@ fn manifest(known: &Known, versions: &[Value]) -> Value {
     let Known { site, reason, reports, .. } = known;
     let reports: Vec<Value> = reports
         .iter()
-        .map(|said| json!({"at": said.at, "reason": said.reason, "comment": said.comment, "contact": said.contact}))
+        .map(|said| {
+            json!({
+                "at": said.at,
+                "version": said.version,
+                "reason": said.reason,
+                "comment": said.comment,
+                "contact": said.contact,
+            })
+        })
         .collect();
     json!({
         "format": 1,

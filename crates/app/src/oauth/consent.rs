@@ -46,7 +46,7 @@ impl App {
         if let Some(code) = &code {
             stmts.extend(self.grant_code(account, &request, code));
         }
-        match self.store.commit(stmts).await {
+        match self.commit_as(&account.id, stmts).await {
             Ok(_) => Ok(Some(Answered { redirect_uri: request.redirect_uri, state: request.state, code })),
             Err(DbError::Guard(oauth_requests::ENDED)) => Ok(None),
             Err(error) => Err(error.into()),

@@ -2,6 +2,7 @@
 //! the keys its program made, at once and on every node.
 
 use crate::app::App;
+use crate::suspension::in_name_of;
 use dropleaf_core::account::Account;
 use dropleaf_core::oauth::grant::Grant;
 use dropleaf_core::oauth::token::Kind;
@@ -16,7 +17,7 @@ impl App {
 
     pub async fn revoke_grant(&self, account: &Account, id: &str) -> Result<()> {
         let stmts = ended(oauth_grants::revoke_of(&account.id, id, self.now()), id);
-        match self.commit_keys(id, stmts).await {
+        match self.commit_keys(id, in_name_of(Some(&account.id), stmts)).await {
             Ok(()) => Ok(()),
             Err(DbError::Guard(oauth_grants::UNKNOWN)) => Err(Error::not_found("app")),
             Err(error) => Err(error.into()),

@@ -7,6 +7,7 @@ use super::asked::Asked;
 use super::drive::{HOLD_SECONDS, not_known};
 use super::unlock::{bought_once, only_once};
 use crate::app::App;
+use crate::suspension::in_name_of;
 use dropleaf_core::Error;
 use dropleaf_core::payment::{Payment, PaymentState};
 use dropleaf_pay::{Asset, Checked};
@@ -85,7 +86,8 @@ impl App {
         };
         stmts.push(if again { payments::reserve_again(&payment) } else { payments::insert(&payment) });
         stmts.extend(self.name_payment(asked, &payment));
-        match self.store.commit(stmts).await {
+        // Before anybody is asked for money; what is paid for is given whatever comes.
+        match self.store.commit(in_name_of(payment.account_id.as_deref(), stmts)).await {
             Ok(_) => Ok(Reserved::Now(Box::new(payment))),
             Err(DbError::Guard(payments::TAKEN)) => Ok(Reserved::Before),
             Err(DbError::Guard(idempotency::ANSWERED)) => Ok(Reserved::Named),

@@ -3,13 +3,14 @@
 use crate::app::{App, EVERYTHING};
 use crate::idempotency::{Done, Entry, Once};
 use crate::sites::TRIES;
+use crate::suspension::in_name_of;
 use dropleaf_core::account::Account;
 use dropleaf_core::ledger::{Posting, dollars};
 use dropleaf_core::payment::Item;
 use dropleaf_core::unlock::Sku;
 use dropleaf_core::{Code, Error, Result};
 use dropleaf_pay::Network;
-use dropleaf_store::{DbError, Stmt, accounts, idempotency, ledger, payments, sites};
+use dropleaf_store::{DbError, Stmt, accounts, idempotency, ledger, payments, site_upkeep};
 
 /// An account after it has got an unlock.
 #[derive(Debug, Clone)]
@@ -109,6 +110,7 @@ impl App {
             if let Some(once) = once {
                 stmts.push(self.record_once(once, 200, &render(&unlocked))?);
             }
+            let stmts = in_name_of(Some(&before.id), stmts);
             match (self.commit_unlock(&before.id, sku, stmts).await, once) {
                 (Ok(()), _) => return Ok(Some(Done::Fresh(unlocked))),
                 (Err(DbError::Guard(idempotency::ANSWERED)), Some(once)) => {
@@ -138,7 +140,7 @@ impl App {
     /// Pages that are there lose the plan's longest life with those to come.
     fn lift_stmts(&self, account: &Account, sku: Sku, now: i64) -> Option<Stmt> {
         let life = self.settings.plans.find(&account.plan).longest_life_seconds?;
-        (sku == Sku::MakePermanent).then(|| sites::lift_expiry(&account.id, life, now))
+        (sku == Sku::MakePermanent).then(|| site_upkeep::lift_expiry(&account.id, life, now))
     }
 
     /// Commits statements after which an account may do more, seen at once.

@@ -39,14 +39,18 @@ pub struct CheckerSettings {
 
 /// What is asked about a bundle.
 pub(super) fn question(bundle: &Bundle, sends_content: bool, content_hash: &str) -> io::Result<Bytes> {
-    let mut left = TEXT_BYTES;
+    let (mut left, mut is_cut) = (TEXT_BYTES, false);
     let mut files = Vec::new();
     for file in &bundle.files {
         let mut about =
             json!({"path": file.path, "blake3": hex::encode(&file.hash), "bytes": file.size_bytes});
-        if sends_content && addresses::is_text(file) && file.size_bytes <= left {
-            left -= file.size_bytes;
-            about["text"] = addresses::text(file)?.into();
+        if sends_content && addresses::is_text(file) {
+            if file.size_bytes <= left {
+                left -= file.size_bytes;
+                about["text"] = addresses::text(file)?.into();
+            } else {
+                is_cut = true;
+            }
         }
         files.push(about);
     }
@@ -57,6 +61,7 @@ pub(super) fn question(bundle: &Bundle, sends_content: bool, content_hash: &str)
         "kind": bundle.kind.as_str(),
         "title": bundle.title,
         "files": files,
+        "texts_cut": is_cut,
         "addresses": found.addresses,
         "addresses_cut": found.is_cut,
     });

@@ -3,7 +3,8 @@
 use super::Checked;
 use super::offline::reasons_of;
 use crate::app::App;
-use crate::staging::{Demands, Upload};
+use crate::staging::Demands;
+use crate::upload::Upload;
 use dropleaf_core::options::UploadOptions;
 use dropleaf_core::{Code, Result};
 use std::net::IpAddr;

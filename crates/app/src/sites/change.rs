@@ -67,7 +67,7 @@ impl App {
             }
             stmts.push(sites::update(&site, &next));
             stmts.extend(self.move_slug(&site, &next));
-            match self.commit_site(stmts, Some(&site), &next).await {
+            match self.write_site(stmts, Some(&site), &next).await {
                 Ok(()) => return Ok(Updated { site: next, warnings }),
                 Err(DbError::Guard(sites::CHANGED)) => {
                     site = self.get_changeable(account, name).await?;

@@ -46,7 +46,7 @@ impl App {
             if next.counted {
                 stmts.push(accounts::take_page(&account.id, plan.active_pages));
             }
-            match self.commit_site(stmts, Some(&site), &next).await {
+            match self.write_site(stmts, Some(&site), &next).await {
                 Ok(()) => return Ok(next),
                 Err(DbError::Guard(sites::CHANGED)) => {}
                 Err(error) => return Err(self.guard_error(error, Some(&plan))),

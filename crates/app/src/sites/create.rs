@@ -4,7 +4,9 @@ use super::take_daily;
 use crate::app::App;
 use crate::caller::Caller;
 use crate::idempotency::{Done, Entry, Once};
-use crate::staging::{Demands, Staged, Upload};
+use crate::staging::{Demands, Staged};
+use crate::suspension::in_name_of;
+use crate::upload::Upload;
 use dropleaf_core::account::Account;
 use dropleaf_core::options::UploadOptions;
 use dropleaf_core::plan::Plan;
@@ -58,7 +60,7 @@ impl App {
         let mut stmts = self.quota(caller, plan.as_ref())?;
         stmts.extend(staged.stmts);
         stmts.push(sites::insert(&created.site));
-        stmts.push(site_versions::insert_active(&first_version(&created.site, staged.file_count)));
+        stmts.push(site_versions::insert(&first_version(&created.site, staged.file_count)));
         if let (Some(slug), Some(account)) = (&created.site.slug, &caller.account) {
             stmts.push(slugs::take(slug, &created.site.id, &account.id, created.site.created_at));
         }
@@ -175,9 +177,9 @@ impl App {
     /// A token is new to everybody, but a slug may be known as somebody's before.
     async fn commit_first(&self, stmts: Vec<Stmt>, site: &Site) -> Result<(), DbError> {
         if site.slug.is_some() {
-            return self.commit_site(stmts, None, site).await;
+            return self.write_site(stmts, None, site).await;
         }
-        self.store.commit(stmts).await.map(|_| ())
+        self.store.commit(in_name_of(site.account_id.as_deref(), stmts)).await.map(|_| ())
     }
 }
 

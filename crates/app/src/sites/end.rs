@@ -3,10 +3,13 @@
 use super::TRIES;
 use super::replace::Updated;
 use crate::app::App;
+use crate::suspension::in_name_of;
 use dropleaf_core::account::Account;
 use dropleaf_core::site::{Site, State, Visibility};
 use dropleaf_core::{Code, Error, Result, takedown};
-use dropleaf_store::{DbError, Stmt, accounts, burns, feedback, share_tokens, site_versions, sites, slugs};
+use dropleaf_store::{
+    DbError, Stmt, accounts, burns, feedback, reports, share_tokens, site_versions, sites, slugs,
+};
 
 #[derive(Debug, Clone)]
 pub struct Deleted {
@@ -38,7 +41,12 @@ impl App {
                 return Err(Error::not_found("site"));
             }
             let versions = if purge { self.store.list_versions(&site.id).await? } else { Vec::new() };
-            let (next, stmts) = self.ended(&site, State::Deleted, purge);
+            let (next, mut stmts) = self.ended(&site, State::Deleted, purge);
+            if purge && !takedown::erases(&site) {
+                // Both may have come since they were asked for.
+                stmts.push(reports::require_none(&site.id));
+                stmts = in_name_of(site.account_id.as_deref(), stmts);
+            }
             match self.commit_site(stmts, Some(&site), &next).await {
                 Ok(()) if purge => {
                     let bundles: Vec<_> = versions.iter().map(|version| version.bundle_id.clone()).collect();
@@ -46,7 +54,7 @@ impl App {
                     return Ok(Deleted { restorable_until: None, warnings });
                 }
                 Ok(()) => return Ok(Deleted { restorable_until: restorable(&next), warnings }),
-                Err(DbError::Guard(sites::CHANGED)) => {}
+                Err(DbError::Guard(sites::CHANGED | reports::WAITING | accounts::SUSPENDED)) => {}
                 Err(error) => return Err(error.into()),
             }
         }
@@ -124,7 +132,7 @@ impl App {
                 (None, _) => {}
             }
             stmts.push(sites::update(&site, &next));
-            match self.commit_site(stmts, Some(&site), &next).await {
+            match self.write_site(stmts, Some(&site), &next).await {
                 Ok(()) => return Ok(Updated { site: next, warnings }),
                 Err(DbError::Guard(slugs::TAKEN)) => keep_slug = false,
                 Err(DbError::Guard(sites::CHANGED)) => {}
@@ -146,6 +154,10 @@ impl App {
         }
         next.state = state;
         next.ended_at = site.ended_at.or(Some(now));
+        if purge && state == State::Burnt {
+            // It was part of what was to be read once.
+            next.title = String::new();
+        }
         if state != State::Expired {
             stmts.extend(site.slug.as_deref().map(|slug| self.release_slug(slug, &site.id)));
         }
@@ -160,8 +172,9 @@ impl App {
             stmts.push(feedback::delete_of(&site.id));
             stmts.push(burns::delete(&site.id));
         }
-        // The update comes first: its guard decides whether the rest may happen.
-        stmts.insert(0, sites::update(site, &next));
+        // The account's row is taken before the site's, as by whoever writes to the site at the same time.
+        let place = usize::from(site.counted != next.counted && site.account_id.is_some());
+        stmts.insert(place, sites::update(site, &next));
         (next, stmts)
     }
 

@@ -18,14 +18,15 @@ pub use replace::{Updated, Writable};
 
 use crate::app::App;
 use crate::notices::{News, Notice};
+use crate::suspension::in_name_of;
 use dropleaf_core::account::{self, Account};
 use dropleaf_core::error::Fact;
 use dropleaf_core::plan::Plan;
 use dropleaf_core::rate::Rate;
-use dropleaf_core::site::{Site, SiteName};
+use dropleaf_core::site::{Site, SiteName, Visibility};
 use dropleaf_core::unlock::Sku;
 use dropleaf_core::{Code, Error, Result};
-use dropleaf_store::{DbError, Stmt, accounts, blobs, counters, site_versions, sites, slugs};
+use dropleaf_store::{DbError, Stmt, accounts, blobs, counters, reports, sites, slugs};
 
 /// The label of the daily publishing cap, in guards and counter keys.
 pub(crate) const DAILY: &str = "plan_daily";
@@ -68,7 +69,24 @@ impl App {
             .ok_or_else(|| Error::not_found("site"))
     }
 
-    /// Commits statements about a site and makes the change seen at once by every viewer of this node.
+    /// Commits what an owner does to a page, or somebody in the owner's place: not if the account is suspended by then.
+    pub(crate) async fn write_site(
+        &self,
+        stmts: Vec<Stmt>,
+        before: Option<&Site>,
+        after: &Site,
+    ) -> Result<(), DbError> {
+        let mut stmts = in_name_of(after.account_id.as_deref(), stmts);
+        let burns = |site: &Site| site.visibility == Visibility::Burn;
+        if burns(after) && before.is_some_and(|before| !burns(before)) {
+            // What is to be read once is erased and not kept: no way out for a page that somebody has reported.
+            stmts.push(reports::require_none(&after.id));
+        }
+        self.commit_site(stmts, before, after).await
+    }
+
+    /// Commits statements about a site and makes the change seen at once by every viewer of this node. Whatever ends a page
+    /// comes here directly: its time, its only view, its owner, an operator.
     pub(crate) async fn commit_site(
         &self,
         stmts: Vec<Stmt>,
@@ -97,7 +115,11 @@ impl App {
             sites::CHANGED => {
                 Error::new(Code::Conflict, "The page is being changed by others at the same time; try again.")
             }
-            site_versions::SUSPENDED => account::suspended(),
+            accounts::SUSPENDED => account::suspended(),
+            reports::WAITING => Error::new(
+                Code::Conflict,
+                "The operator of this server may have to look at the page, so it cannot become one that is read once now.",
+            ),
             accounts::PAGE_LIMIT => self.name_unlock(page_limit(plan)),
             DAILY => daily_limit(plan, self.now()),
             // The same large file was being collected at this very moment; the next try stores it anew.

@@ -4,7 +4,8 @@ use super::{TRIES, take_daily};
 use crate::app::App;
 use crate::caller::Writer;
 use crate::idempotency::{Done, Entry, Once};
-use crate::staging::{Demands, Staged, Upload};
+use crate::staging::{Demands, Staged};
+use crate::upload::Upload;
 use dropleaf_core::options::UploadOptions;
 use dropleaf_core::plan::Plan;
 use dropleaf_core::site::{Site, State, Visibility};
@@ -108,7 +109,7 @@ impl App {
             if let Some(once) = once {
                 stmts.push(self.record_once(once, 200, &render(&updated))?);
             }
-            match (self.commit_site(stmts, Some(&site), &next).await, once) {
+            match (self.write_site(stmts, Some(&site), &next).await, once) {
                 (Ok(()), _) => return Ok(Done::Fresh(updated)),
                 (Err(DbError::Guard(sites::CHANGED)), _) => {
                     // It may have been changed by this very request, on another node.
@@ -218,10 +219,11 @@ impl App {
             restored_from,
             created_at: self.now(),
         };
-        let mut stmts = vec![sites::update(site, next), site_versions::insert_active(&version)];
+        let mut stmts = vec![sites::update(site, next), site_versions::insert(&version)];
         let oldest_gone = next.version - self.settings.versions_kept;
         if oldest_gone > 0 {
-            stmts.extend(site_versions::delete_up_to(&site.id, oldest_gone, version.created_at));
+            let kept = self.settings.versions_kept;
+            stmts.extend(site_versions::trim(&site.id, oldest_gone, kept, version.created_at));
         }
         stmts.extend(self.move_slug(site, next));
         stmts

@@ -13,8 +13,14 @@ use dropleaf_store::{DbError, bundles, sites};
 impl App {
     pub async fn list_versions(&self, account: &Account, name: &str) -> Result<(Site, Vec<SiteVersion>)> {
         let site = self.get_site(account, name).await?;
-        let versions = self.store.list_versions(&site.id).await?;
+        let mut versions = self.store.list_versions(&site.id).await?;
+        versions.retain(|known| self.has_version(&site, known.version));
         Ok((site, versions))
+    }
+
+    /// Whether a version is still the owner's. Older ones may be kept, for the operator alone.
+    fn has_version(&self, site: &Site, version: i64) -> bool {
+        version > site.version - self.settings.versions_kept
     }
 
     /// Makes an older version the newest again. History is never rewritten: this is a new version with the old content.
@@ -42,6 +48,7 @@ impl App {
                 .store
                 .find_version(&site.id, version)
                 .await?
+                .filter(|known| self.has_version(&site, known.version))
                 .ok_or_else(|| Error::not_found("version"))?;
             if old.version == site.version {
                 return Ok(Updated { site, warnings: vec!["This version is the newest already.".into()] });
@@ -65,7 +72,7 @@ impl App {
                 warnings.extend(policy.warnings);
             }
             stmts.extend(self.new_version(&site, &next, old.file_count, Some(version)));
-            match self.commit_site(stmts, Some(&site), &next).await {
+            match self.write_site(stmts, Some(&site), &next).await {
                 Ok(()) => return Ok(Updated { site: next, warnings }),
                 Err(DbError::Guard(sites::CHANGED | bundles::GONE)) => {}
                 Err(error) => return Err(self.guard_error(error, None)),

@@ -78,6 +78,7 @@ fn as_json(page: &ReportedPage) -> serde_json::Value {
     json!({
         "id": report.id,
         "site_id": report.site_id,
+        "version": report.version,
         "url": url,
         "state": state,
         "account_id": account_id,

@@ -1,14 +1,15 @@
-//! The one table from code to status, and the three ways an error is worded: JSON for clients of the API,
-//! a designed page for browsers, a line of text for everybody else.
+//! The one table from code to status, and the answer that an error becomes: JSON for clients of the API, a designed page
+//! for browsers, a line of text for everybody else. How it is worded is in `error_words`.
 
-use super::{OutBody, empty};
+use super::OutBody;
+use super::error_words::{page_body, viewer_words};
 use crate::pages::{self, Notice};
-use dropleaf_core::error::Fact;
-use dropleaf_core::finding::Finding;
 use dropleaf_core::rate::Standing;
 use dropleaf_core::{Code, Error};
 use http::{HeaderMap, HeaderValue, Response, StatusCode, header};
-use serde_json::{Map, Value, json};
+
+pub use super::error_words::{finding_json, json_body};
+pub use super::locked::{bare, designed, designed_policy};
 
 /// The status that goes with a code. No wildcard: a new code must decide. Spec §7.
 pub const fn status(code: Code) -> StatusCode {
@@ -183,35 +184,6 @@ const fn challenge(code: Code) -> &'static str {
     }
 }
 
-/// An answer for programs: JSON or a line of text.
-pub fn bare(status: StatusCode, kind: &'static str, body: String) -> Response<OutBody> {
-    let policy = HeaderValue::from_static("default-src 'none'; frame-ancestors 'none'");
-    locked(status, kind, body, policy)
-}
-
-/// One of our own pages as an answer.
-pub fn designed(status: StatusCode, page: pages::Rendered) -> Response<OutBody> {
-    let policy = designed_policy(page.style_source);
-    let mut response = locked(status, "text/html; charset=utf-8", page.html, policy);
-    let headers = response.headers_mut();
-    headers.insert(header::X_FRAME_OPTIONS, HeaderValue::from_static("DENY"));
-    headers.insert("cross-origin-opener-policy", HeaderValue::from_static("same-origin"));
-    response
-}
-
-fn locked(status: StatusCode, kind: &'static str, body: String, policy: HeaderValue) -> Response<OutBody> {
-    let mut response = empty(status);
-    *response.body_mut() = body.into();
-    let headers = response.headers_mut();
-    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(kind));
-    headers.insert(header::CONTENT_SECURITY_POLICY, policy);
-    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
-    headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
-    headers.insert("x-robots-tag", HeaderValue::from_static("noindex, nofollow, noarchive"));
-    response
-}
-
 /// How the caller stands against a rate, as the IETF draft writes it.
 pub fn rate_headers(headers: &mut HeaderMap, standing: Standing) {
     let Standing { rate, remaining, resets_in } = standing;
@@ -226,62 +198,10 @@ pub fn rate_headers(headers: &mut HeaderMap, standing: Standing) {
     }
 }
 
-/// `{error, error_description}` and the facts that belong to it. Spec §2 Error.
-pub fn json_body(error: &Error) -> String {
-    let mut map = Map::new();
-    map.insert("error".into(), error.code.as_str().into());
-    map.insert("error_description".into(), error.detail.as_str().into());
-    for (name, fact) in &error.facts {
-        let value = match fact {
-            Fact::Int(n) => json!(n),
-            Fact::Text(text) => json!(text),
-            Fact::Findings(found) => found.iter().map(finding_json).collect(),
-        };
-        map.insert((*name).into(), value);
-    }
-    Value::Object(map).to_string()
-}
-
-/// A reason as programs read it, here and on the command line.
-pub fn finding_json(found: &Finding) -> Value {
-    json!({"rule": found.rule, "file": found.file, "line": found.line, "why": found.why, "fix": found.fix})
-}
-
-fn viewer_words(error: &Error) -> String {
-    match pages::words(error.code.as_str()) {
-        Some((heading, message)) if error.code != Code::MisdirectedHost => format!("{heading}. {message}"),
-        _ => error.detail.clone(),
-    }
-}
-
-fn page_body(error: &Error, status: StatusCode, report: Option<&str>) -> pages::Rendered {
-    let (heading, message) = pages::words(error.code.as_str()).unwrap_or(("Something is not right", ""));
-    let detail = if message.is_empty() { error.detail.as_str() } else { message };
-    let hint = (error.code == Code::MisdirectedHost).then_some(error.detail.as_str());
-    let notice = Notice {
-        status: status.as_u16(),
-        code: error.code.as_str(),
-        heading,
-        message: detail,
-        hint,
-        home: None,
-        report,
-    };
-    pages::notice(&notice)
-}
-
-/// The policy of our own pages: nothing but their one inline style.
-pub fn designed_policy(style_source: &str) -> HeaderValue {
-    let text = format!(
-        "default-src 'none'; style-src {style_source}; img-src 'self' data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
-    );
-    HeaderValue::from_str(&text)
-        .unwrap_or_else(|_| HeaderValue::from_static("default-src 'none'; frame-ancestors 'none'"))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use dropleaf_core::error::Fact;
 
     #[test]
     fn every_code_has_an_error_status() {

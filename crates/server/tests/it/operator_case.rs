@@ -3,15 +3,15 @@
 use crate::harness::{Dropleaf, Form, Node, Setup, on_each_database, page};
 use serde_json::Value;
 
-fn id(site: &Value) -> &str {
+pub(crate) fn id(site: &Value) -> &str {
     site["id"].as_str().unwrap()
 }
 
-fn case(site: &Value) -> String {
+pub(crate) fn case(site: &Value) -> String {
     format!("/operator/pages/{}", id(site))
 }
 
-async fn report(node: &Node, site: &Value, comment: &str) {
+pub(crate) async fn report(node: &Node, site: &Value, comment: &str) {
     let url = format!("{}_dropleaf/report", site["url"].as_str().unwrap());
     node.post(&url).fields(&[("reason", "phishing"), ("comment", comment)]).send().await.expect(200);
 }

@@ -72,6 +72,17 @@ async fn texts_are_sent_only_when_asked_for_and_never_of_encrypted_pages() {
     let files = asked["files"].as_array().unwrap();
     let text = |path: &str| files.iter().find(|file| file["path"] == path).unwrap().get("text").cloned();
     assert_eq!((text("index.html"), text("p.png")), (Some(json!(PAGE)), None));
+    assert_eq!(asked["texts_cut"], json!(false));
+    // What does not fit in is named, and that its text is missing is said.
+    let long: Vec<String> = (0..1_250_000).map(|n| n.to_string()).collect();
+    publish(&node, Form::file("site.zip", zip(&[("index.html", PAGE), ("long.txt", &long.join(" "))])))
+        .await
+        .expect(201);
+    let (_, asked) = checker.heard().remove(0);
+    let files = asked["files"].as_array().unwrap();
+    let has_text = |path: &str| files.iter().find(|file| file["path"] == path).unwrap().get("text").is_some();
+    assert_eq!((has_text("index.html"), has_text("long.txt")), (true, false));
+    assert_eq!(asked["texts_cut"], json!(true));
     publish(&node, Form::file("page.html", noise("sealed", 500)).field("e2e", "true")).await.expect(201);
     let phish = "<title>PayPal login</title><form><input type=password></form>";
     publish(&node, Form::file("page.html", phish)).await.refused(422, "phishing_blocked");

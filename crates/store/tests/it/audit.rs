@@ -38,11 +38,34 @@ async fn lines_are_added_and_never_changed_or_removed() {
             // One of them is not SQL at all for each of the databases.
             assert!(store.commit(vec![Stmt::new(sql, [])]).await.is_err(), "{sql}");
         }
-        let mut kept = store.list_audit(10).await.unwrap();
-        kept.sort_by(|a, b| a.id.cmp(&b.id));
-        assert_eq!(kept, [line("aud_1"), line("aud_2")]);
+        assert_eq!(store.list_audit(10).await.unwrap(), [line("aud_2"), line("aud_1")]);
         assert_eq!(store.list_audit_of("acct_1", 1).await.unwrap().len(), 1);
         assert_eq!(store.list_audit_of("acct_2", 10).await.unwrap(), []);
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn lines_of_one_second_stand_in_the_order_in_which_they_were_written() {
+    for_each_place(async |place| {
+        let store = Store::new(place.open().await, place.blobs());
+        let ids = ["aud_5", "aud_1", "aud_4", "aud_2", "aud_3"];
+        for pair in ids.chunks(2) {
+            store.commit(pair.iter().map(|id| audit::insert(&line(id))).collect()).await.unwrap();
+        }
+        // A clock that went back changes nothing.
+        let last = Entry { at: NOW - 60, subject: "site_1".to_owned(), ..line("aud_0") };
+        store.commit(vec![audit::insert(&last)]).await.unwrap();
+        let newest_first = ["aud_0", "aud_3", "aud_2", "aud_4", "aud_1", "aud_5"];
+        let names = |lines: Vec<Entry>| lines.into_iter().map(|line| line.id).collect::<Vec<_>>();
+        assert_eq!(names(store.list_audit(10).await.unwrap()), newest_first);
+        assert_eq!(names(store.list_audit_of("acct_1", 10).await.unwrap()), newest_first[1..]);
+        assert_eq!(
+            names(store.list_audit_of_either("acct_1", "site_1", 3).await.unwrap()),
+            newest_first[..3]
+        );
+        assert_eq!(names(store.list_audit_before("aud_2", 2).await.unwrap()), newest_first[3..5]);
+        assert_eq!(names(store.list_audit_before("aud_9", 2).await.unwrap()), [""; 0]);
     })
     .await;
 }

@@ -16,16 +16,15 @@ pub(super) async fn list(
     query: Query,
 ) -> Result<Response, WebError> {
     let subject = query.text("subject").trim();
-    let before = query.text("before").parse::<i64>().ok();
-    let mut lines = match (subject, before) {
-        ("", Some(at)) => state.app.list_audit_before(at, query.text("before_id"), LINES + 1).await?,
-        ("", None) => state.app.list_audit(LINES + 1).await?,
+    let mut lines = match (subject, query.text("before")) {
+        ("", "") => state.app.list_audit(LINES + 1).await?,
+        ("", before) => state.app.list_audit_before(before, LINES + 1).await?,
         (subject, _) => state.app.list_audit_of(subject, 10 * LINES).await?,
     };
     let most = usize::try_from(LINES).unwrap_or_default();
     let older = (subject.is_empty() && lines.len() > most).then(|| {
         lines.truncate(most);
-        lines.last().map(|last| format!("/operator/audit?before={}&before_id={}", last.at, last.id))
+        lines.last().map(|last| format!("/operator/audit?before={}", last.id))
     });
     Ok(page(audit(&Audit {
         shell: person.shell(Section::Operator, query.done()),

@@ -48,6 +48,20 @@ impl CasePage<'_> {
         self.file.site.state == State::TakenDown
     }
 
+    /// Whether this version stood when somebody reported the page, and nobody has decided yet.
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "templates hand over references")]
+    fn is_reported(&self, version: &i64) -> bool {
+        let mut open = self.file.reports.iter().filter(|report| report.closed.is_none());
+        open.any(|report| report.version == Some(*version))
+    }
+
+    /// The newest version that was reported, when the one that is looked at is a later one and was not.
+    fn reported_before(&self) -> Option<i64> {
+        let mut older = self.file.versions.iter().map(|known| known.version);
+        let told = older.find(|version| *version < self.version && self.is_reported(version))?;
+        (!self.is_reported(&self.version)).then_some(told)
+    }
+
     fn is_live(&self) -> bool {
         self.file.site.state == State::Live
     }

@@ -1,0 +1,114 @@
+//! Appeals on the terminal: as JSON for programs, as tables for people.
+
+use crate::http::error::finding_json;
+use dropleaf_app::AppealCase;
+use dropleaf_core::appeal::{Allowed, Appeal, State};
+use dropleaf_core::{hex, iso};
+use serde_json::{Value, json};
+
+/// As much of a text as a line of the table holds.
+const SHOWN: usize = 60;
+
+pub(super) fn as_json(appeal: &Appeal) -> Value {
+    json!({
+        "id": appeal.id,
+        "status": appeal.state.as_str(),
+        "title": appeal.title,
+        "account_id": appeal.account_id,
+        "content_hash": hex::encode(&appeal.digest),
+        "reasons": appeal.reasons.iter().map(finding_json).collect::<Vec<_>>(),
+        "comment": appeal.plea.comment,
+        "contact": appeal.plea.contact,
+        "answer": appeal.answer,
+        "created_at": appeal.created_at,
+        "decided_at": appeal.decided_at,
+    })
+}
+
+/// The same with what else there is to know.
+pub(super) fn case_json(appeal: &Appeal, case: &AppealCase) -> Value {
+    let mut json = as_json(appeal);
+    json["like_site"] = json!(case.like_site);
+    json["is_allowed"] = json!(case.allowed.is_some());
+    json["earlier"] = case.earlier.iter().map(as_json).collect();
+    let joined = case.joined.iter().map(|joined| {
+        let (comment, contact) = (&joined.plea.comment, &joined.plea.contact);
+        json!({"account_id": joined.account_id, "comment": comment, "contact": contact, "created_at": joined.created_at})
+    });
+    json["joined"] = joined.collect();
+    json
+}
+
+pub(super) fn allowed_json(allowed: &Allowed) -> Value {
+    json!({
+        "appeal_id": allowed.appeal_id,
+        "content_hash": hex::encode(&allowed.digest),
+        "reason": allowed.reason,
+        "created_at": allowed.created_at,
+    })
+}
+
+/// Strangers wrote this: what could move the cursor or turn the line around is shown as an escape.
+fn plain(text: &str, most: usize) -> String {
+    text.chars().take(most).flat_map(char::escape_debug).collect()
+}
+
+pub(super) fn table(found: &[Appeal]) -> String {
+    if found.is_empty() {
+        return "No appeal is waiting.\n".to_owned();
+    }
+    let head = format!("{:<21}{:<27}{:<9}{:<26}comment", "when", "appeal", "status", "first reason");
+    let lines = found.iter().map(|appeal| {
+        let comment = plain(appeal.plea.comment.as_deref().unwrap_or_default(), SHOWN);
+        let (when, state) = (iso::format(appeal.created_at), appeal.state.as_str());
+        let reason = appeal.reasons.first().map_or("", |reason| reason.rule.as_str());
+        format!("{when:<21}{:<27}{state:<9}{:<26}{comment}", appeal.id, plain(reason, 24))
+    });
+    let lines: Vec<String> = std::iter::once(head).chain(lines).collect();
+    lines.join("\n") + "\n"
+}
+
+pub(super) fn allowed_table(found: &[Allowed]) -> String {
+    if found.is_empty() {
+        return "Nothing is allowed against the checks.\n".to_owned();
+    }
+    let head = format!("{:<21}{:<27}{:<19}reason", "since", "appeal", "content_hash");
+    let lines = found.iter().map(|allowed| {
+        let (since, hash) = (iso::format(allowed.created_at), hex::encode(&allowed.digest[..8]));
+        let appeal = allowed.appeal_id.as_deref().unwrap_or("-");
+        format!("{since:<21}{appeal:<27}{hash}…  {}", plain(&allowed.reason, SHOWN))
+    });
+    let lines: Vec<String> = std::iter::once(head).chain(lines).collect();
+    lines.join("\n") + "\n"
+}
+
+pub(super) fn shown(appeal: &Appeal, case: &AppealCase) -> String {
+    let text = |text: Option<&str>| plain(text.unwrap_or("-"), usize::MAX);
+    let mut lines = vec![
+        format!("{}: {}, {}", appeal.id, appeal.state.as_str(), iso::format(appeal.created_at)),
+        format!("title    {}", plain(&appeal.title, usize::MAX)),
+        format!("account  {}", text(appeal.account_id.as_deref())),
+        format!("contact  {}", text(appeal.plea.contact.as_deref())),
+        format!("comment  {}", text(appeal.plea.comment.as_deref())),
+    ];
+    for reason in &appeal.reasons {
+        let line = reason.line.map(|line| format!(":{line}")).unwrap_or_default();
+        let (file, why) = (plain(&reason.file, usize::MAX), plain(&reason.why, usize::MAX));
+        lines.push(format!("reason   {} ({file}{line}): {why}", plain(&reason.rule, SHOWN)));
+    }
+    for joined in &case.joined {
+        let (comment, contact) = (text(joined.plea.comment.as_deref()), text(joined.plea.contact.as_deref()));
+        lines.push(format!("again    {}, {contact}: {comment}", iso::format(joined.created_at)));
+    }
+    if let Some(site) = &case.like_site {
+        lines.push(format!("like     {site}, which was taken down (dropleaf unwanted forget {site})"));
+    }
+    for earlier in &case.earlier {
+        let (when, state) = (iso::format(earlier.created_at), earlier.state.as_str());
+        lines.push(format!("before   {}, {when}: {state}: {}", earlier.id, text(earlier.answer.as_deref())));
+    }
+    if appeal.state != State::Open {
+        lines.push(format!("answer   {}", text(appeal.answer.as_deref())));
+    }
+    lines.join("\n") + "\n"
+}

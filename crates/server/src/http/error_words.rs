@@ -1,0 +1,52 @@
+//! What an error says: to programs as JSON, to viewers in a sentence or on a page.
+
+use crate::pages::{self, Notice};
+use dropleaf_core::error::Fact;
+use dropleaf_core::finding::Finding;
+use dropleaf_core::{Code, Error};
+use http::StatusCode;
+use serde_json::{Map, Value, json};
+
+/// `{error, error_description}` and the facts that belong to it. Spec §2 Error.
+pub fn json_body(error: &Error) -> String {
+    let mut map = Map::new();
+    map.insert("error".into(), error.code.as_str().into());
+    map.insert("error_description".into(), error.detail.as_str().into());
+    for (name, fact) in &error.facts {
+        let value = match fact {
+            Fact::Int(n) => json!(n),
+            Fact::Text(text) => json!(text),
+            Fact::Findings(found) => found.iter().map(finding_json).collect(),
+        };
+        map.insert((*name).into(), value);
+    }
+    Value::Object(map).to_string()
+}
+
+/// A reason as programs read it, here and on the command line.
+pub fn finding_json(found: &Finding) -> Value {
+    json!({"rule": found.rule, "file": found.file, "line": found.line, "why": found.why, "fix": found.fix})
+}
+
+pub(super) fn viewer_words(error: &Error) -> String {
+    match pages::words(error.code.as_str()) {
+        Some((heading, message)) if error.code != Code::MisdirectedHost => format!("{heading}. {message}"),
+        _ => error.detail.clone(),
+    }
+}
+
+pub(super) fn page_body(error: &Error, status: StatusCode, report: Option<&str>) -> pages::Rendered {
+    let (heading, message) = pages::words(error.code.as_str()).unwrap_or(("Something is not right", ""));
+    let detail = if message.is_empty() { error.detail.as_str() } else { message };
+    let hint = (error.code == Code::MisdirectedHost).then_some(error.detail.as_str());
+    let notice = Notice {
+        status: status.as_u16(),
+        code: error.code.as_str(),
+        heading,
+        message: detail,
+        hint,
+        home: None,
+        report,
+    };
+    pages::notice(&notice)
+}
