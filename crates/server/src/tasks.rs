@@ -1,6 +1,7 @@
 //! Work in the background that shutdown waits for: the sweep, writing view counts, news from other nodes, payments that
 //! were left half-way, looking through the books.
 
+use crate::lists::Lists;
 use crate::metrics::Metrics;
 use dropleaf_app::{App, Swept};
 use std::future::Future;
@@ -119,6 +120,11 @@ impl Tasks {
                 tokio::time::sleep(every.collect).await;
             }
         });
+    }
+
+    /// Starts looking whether the operator's lists have changed.
+    pub fn start_watching(&self, lists: &Arc<Lists>) {
+        self.spawn_until_stop(Arc::clone(lists).watch());
     }
 
     /// Starts what payments need. When nothing is sold, what was paid for before is finished all the same. `known`: what

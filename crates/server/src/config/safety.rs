@@ -56,22 +56,27 @@ impl Config {
         Ok(Some(Asking { url, headers, timeout: Duration::from_secs(seconds) }))
     }
 
-    /// Reads the operator's lists. Those that come with the program need no reading.
     fn rule_book(&self) -> Result<RuleBook> {
+        Ok(self.own_lists()?.map(RuleBook::of).unwrap_or_default())
+    }
+
+    /// Reads the operator's lists; None when there are none. Those that come with the program need no reading.
+    pub(crate) fn own_lists(&self) -> Result<Option<OwnLists>> {
         let replaces = match self.safety.lists.as_str() {
             "extend" => false,
             "replace" => true,
             _ => bail!("`safety.lists` must be extend or replace"),
         };
         if self.safety.lists_dir.is_empty() {
-            return Ok(RuleBook::default());
+            return Ok(None);
         }
         let dir = Path::new(&self.safety.lists_dir);
-        own_lists(dir, replaces).with_context(|| format!("in `safety.lists_dir`, {}", dir.display()))
+        let own = own_lists(dir, replaces);
+        own.map(Some).with_context(|| format!("in `safety.lists_dir`, {}", dir.display()))
     }
 }
 
-fn own_lists(dir: &Path, replaces: bool) -> Result<RuleBook> {
+fn own_lists(dir: &Path, replaces: bool) -> Result<OwnLists> {
     let known = OwnLists::FILES.join(", ");
     for entry in dir.read_dir().context("cannot read the folder")? {
         let name = entry?.file_name().to_string_lossy().into_owned();
@@ -94,5 +99,5 @@ fn own_lists(dir: &Path, replaces: bool) -> Result<RuleBook> {
         own.add(file, text)?;
     }
     ensure!(!own.is_empty(), "the folder holds none of {known}");
-    Ok(RuleBook::of(own))
+    Ok(own)
 }

@@ -46,6 +46,7 @@ mod hosts;
 mod idempotency;
 mod ledger_run;
 mod limits;
+mod lists_reload;
 mod login_cli;
 mod mcp_card;
 mod mcp_door;
