@@ -1,5 +1,5 @@
 //! Work in the background that shutdown waits for: the sweep, writing view counts, news from other nodes, payments that
-//! were left half-way, looking through the books.
+//! were left half-way, looking through the books, letters about the operator's desk.
 
 use crate::lists::Lists;
 use crate::metrics::Metrics;
@@ -18,6 +18,7 @@ const FLUSH_SHARE: u32 = 50;
 const FIRST_COLLECT: Duration = Duration::from_mins(1);
 const ERASE_EVERY: Duration = Duration::from_secs(10);
 const AUDIT_EVERY: Duration = Duration::from_hours(24);
+const LETTERS_EVERY: Duration = Duration::from_secs(30);
 const RECOVER_EVERY: Duration = Duration::from_secs(30);
 /// How often it is looked whether something is still under way.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
@@ -104,6 +105,7 @@ impl Tasks {
                 }
             }
         });
+        self.start_letters(app);
         let (collector, counters) = (Arc::clone(app), Arc::clone(metrics));
         self.spawn_until_stop(async move {
             // Soon after the start, so that a server that never runs for long collects too.
@@ -118,6 +120,23 @@ impl Tasks {
                     Err(error) => tracing::warn!(%error, "collecting stopped early"),
                 }
                 tokio::time::sleep(every.collect).await;
+            }
+        });
+    }
+
+    /// Starts writing to operators and appellants.
+    fn start_letters(&self, app: &Arc<App>) {
+        let (writer, stopping) = (Arc::clone(app), self.stopping.clone());
+        // Not cut off: a letter that is being sent is sent to the end, for it is not sent again.
+        self.spawn(async move {
+            let pause = || stopping.run_until_cancelled(tokio::time::sleep(LETTERS_EVERY));
+            while pause().await.is_some() {
+                if let Err(error) = writer.tell_operators().await {
+                    tracing::warn!(%error, "operators could not be told of what waits for them");
+                }
+                if let Err(error) = writer.tell_appellants(|| !stopping.is_cancelled()).await {
+                    tracing::warn!(%error, "decisions about appeals could not be sent");
+                }
             }
         });
     }

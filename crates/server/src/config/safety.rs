@@ -3,8 +3,9 @@
 use super::facilitator::outside;
 use super::{Asking, Config};
 use anyhow::{Context, Result, bail, ensure};
-use dropleaf_app::{CheckerSettings, RuleBook, SafetySettings};
+use dropleaf_app::{CheckerSettings, Notified, RuleBook, SafetySettings};
 use dropleaf_content::phishing::OwnLists;
+use dropleaf_core::email;
 use dropleaf_core::safety::{OnFailure, PiiCheck};
 use http::{HeaderMap, HeaderName, HeaderValue};
 use std::path::Path;
@@ -12,6 +13,8 @@ use std::time::Duration;
 
 /// A list beyond this is not a list.
 const LIST_BYTES: u64 = 8 << 20;
+/// Stands for the address of every account that runs the service.
+const OPERATORS: &str = "operators";
 
 impl Config {
     pub(crate) fn safety(&self) -> Result<SafetySettings> {
@@ -32,6 +35,22 @@ impl Config {
             rules: self.rule_book()?,
             checker: (!set.checker_url.is_empty()).then_some(checker),
         })
+    }
+
+    /// Who hears by mail that something waits for an operator.
+    pub(super) fn notified(&self) -> Result<Notified> {
+        let mut notified = Notified::default();
+        for text in &self.safety.notify {
+            if text == OPERATORS {
+                notified.operators = true;
+                continue;
+            }
+            let address = email::address(text).ok();
+            let wrong =
+                || format!("`safety.notify`: `{text}` is no e-mail address, and not the word operators");
+            notified.addresses.push(address.with_context(wrong)?);
+        }
+        Ok(notified)
     }
 
     /// How the operator's own check is asked; None when there is none.

@@ -53,6 +53,7 @@ impl Server {
 
     async fn accepts(&self, host: &str) -> bool {
         let page = json!({"html": format!("<p><a href=\"https://{host}/\">There</a></p>")});
+        dropleaf::tls::install_provider();
         let answer = reqwest::Client::new().post(format!("{}/check", self.base_url));
         let answer = answer.header("content-type", "application/json").body(page.to_string()).send().await;
         let answer: Value = serde_json::from_slice(&answer.unwrap().bytes().await.unwrap()).unwrap();
@@ -62,6 +63,13 @@ impl Server {
     fn stop(mut self) -> Option<i32> {
         self.tell("-TERM");
         self.child.wait().unwrap().code()
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // A test that failed leaves nothing behind.
+        let _ = self.child.kill();
     }
 }
 

@@ -23,6 +23,7 @@ mod dashboard_page;
 mod dashboard_share;
 mod dashboard_upload;
 mod dashboard_words;
+mod desk_mail;
 mod device;
 mod device_oauth;
 mod email_gate;
