@@ -86,13 +86,11 @@ impl App {
 
     fn desk_letter(&self, to: String, new: Desk, all: Desk) -> Letter {
         let (base, host) = (self.hosts.base.url(), &self.hosts.base.host);
-        let mut lines = String::new();
-        if new.reports > 0 {
-            lines += &format!("{}: {base}/operator/reports\n", reports(new));
-        }
-        if new.appeals > 0 {
-            lines += &format!("{}: {base}/operator/appeals\n", appeals(new));
-        }
+        let lines = [
+            (new.reports > 0).then(|| format!("{}: {base}/operator/reports\n", reports(new))),
+            (new.appeals > 0).then(|| format!("{}: {base}/operator/appeals\n", appeals(new))),
+        ];
+        let lines: String = lines.into_iter().flatten().collect();
         let since = all.since.map(|at| format!(", the first since {}", iso::format(at))).unwrap_or_default();
         let text = format!(
             "New at {host}:\n\n{lines}\n\
