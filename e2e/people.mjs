@@ -19,7 +19,7 @@ export async function letterAfter(server, email, act) {
       if (!text.includes(`To: ${email}`)) continue;
       const code = text.match(/^Your code is (\d{4}) (\d{4})/m)?.slice(1).join('');
       const link = text.match(/https?:\/\/\S+\/login\/link\?token=\S+/)?.[0];
-      return { text, code, link };
+      if (code) return { text, code, link };
     }
     return null;
   });

@@ -183,6 +183,7 @@ impl App {
             stmts.push(allowed_content::insert(&before, &answer, now));
         }
         stmts.push(self.audited(actor, act, &before.id, Some(answer.clone())));
+        stmts.extend(self.letter_about(&before));
         match self.store.commit(stmts).await {
             Ok(_) => {
                 Self::log_act(actor, act, &before.id);

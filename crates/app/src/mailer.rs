@@ -10,7 +10,7 @@ const WAITING: usize = 256;
 const AT_ONCE: usize = 4;
 const PATIENCE: Duration = Duration::from_secs(15);
 
-/// A message to one person. It never holds text of a stranger.
+/// A message to one person. It never holds text of a stranger; of operators it may.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Letter {
     /// Names this letter among all.
@@ -24,7 +24,21 @@ pub struct Letter {
 
 /// Why a letter did not leave. Holds no address: it goes to the log.
 #[derive(Debug)]
-pub struct MailError(pub String);
+pub enum MailError {
+    /// It never will.
+    Refused(String),
+    /// Not now; another time it may.
+    Later(String),
+    /// It may have left all the same.
+    Unclear(String),
+}
+
+impl MailError {
+    fn why(&self) -> &str {
+        let (Self::Refused(why) | Self::Later(why) | Self::Unclear(why)) = self;
+        why
+    }
+}
 
 /// Takes letters away: by SMTP, or into a folder.
 pub trait Mailer: Send + Sync + std::fmt::Debug + 'static {
@@ -48,22 +62,28 @@ impl Default for PostOffice {
 impl App {
     /// Sends a letter. For a task in the background: nobody who asked for it waits, or they could tell by the time.
     pub async fn deliver(&self, letter: Letter) {
-        let Some(mailer) = &self.mailer else { return };
+        // What came of it is in the log.
+        let _ = self.post(&letter).await;
+    }
+
+    /// The same for who wants to know what came of it.
+    pub(crate) async fn post(&self, letter: &Letter) -> Result<(), MailError> {
+        let later = |why: &str| MailError::Later(why.to_owned());
+        let Some(mailer) = &self.mailer else { return Err(later("no mail leaves")) };
         let Ok(_place) = self.post.queue.try_acquire() else {
             tracing::warn!("too many letters wait to be sent; one was dropped");
-            return;
+            return Err(later("too many wait"));
         };
-        let Ok(_turn) = self.post.turns.acquire().await else { return };
-        let outcome = tokio::time::timeout(PATIENCE, mailer.send(&letter)).await;
-        match outcome {
-            Ok(Ok(())) => tracing::debug!(letter = letter.id, "a letter was sent"),
-            Ok(Err(MailError(why))) => tracing::warn!(letter = letter.id, why, "a letter could not be sent"),
-            Err(_) => {
-                tracing::warn!(
-                    letter = letter.id,
-                    "a letter could not be sent: the mail server took too long"
-                );
+        let Ok(_turn) = self.post.turns.acquire().await else { return Err(later("no mail leaves any more")) };
+        let outcome = tokio::time::timeout(PATIENCE, mailer.send(letter)).await;
+        let outcome =
+            outcome.unwrap_or_else(|_| Err(MailError::Unclear("the mail server took too long".into())));
+        match &outcome {
+            Ok(()) => tracing::debug!(letter = letter.id, "a letter was sent"),
+            Err(error) => {
+                tracing::warn!(letter = letter.id, why = error.why(), "a letter could not be sent");
             }
         }
+        outcome
     }
 }

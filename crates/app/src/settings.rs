@@ -1,5 +1,6 @@
 //! What the acts need to know from configuration, already checked.
 
+use crate::desk_mail::Notified;
 use crate::pay::PaymentSettings;
 use crate::safety::SafetySettings;
 use dropleaf_content::Limits;
@@ -18,6 +19,8 @@ pub struct Settings {
     pub sign_up: SignUp,
     pub content: Limits,
     pub safety: SafetySettings,
+    /// Who hears of reports and appeals by mail.
+    pub notified: Notified,
     pub rates: Rates,
     pub retention: Retention,
     /// What all appeals that wait may hold.

@@ -47,11 +47,20 @@ pub enum PaymentState {
     Refused,
     /// Whether the money moved is not known.
     Unknown,
+    /// The money moved, nothing could be made of it, and an operator sent it back.
+    Refunded,
 }
 
 impl PaymentState {
-    pub const ALL: [Self; 6] =
-        [Self::Verified, Self::Settling, Self::Settled, Self::Fulfilled, Self::Refused, Self::Unknown];
+    pub const ALL: [Self; 7] = [
+        Self::Verified,
+        Self::Settling,
+        Self::Settled,
+        Self::Fulfilled,
+        Self::Refused,
+        Self::Unknown,
+        Self::Refunded,
+    ];
 
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -61,6 +70,7 @@ impl PaymentState {
             Self::Fulfilled => "fulfilled",
             Self::Refused => "refused",
             Self::Unknown => "unknown",
+            Self::Refunded => "refunded",
         }
     }
 
@@ -78,9 +88,10 @@ impl PaymentState {
                 "The facilitator is being asked, or was when the server stopped. It goes on by itself within a minute."
             }
             Self::Settled => {
-                "The money is there, and what it buys could not be made yet. It is tried again by itself; the log says why it failed."
+                "The money is there, and what it buys could not be made yet. It is tried again by itself; the log says why it failed. If it never will be made, send the money back and say so."
             }
             Self::Fulfilled => "Paid, and what it bought is there. Nothing is left to do.",
+            Self::Refunded => "The money was sent back and nothing was made. Nothing is left to do.",
             Self::Refused => "No money moved and nothing was made. Nothing is left to do.",
             Self::Unknown => {
                 "Whether the money moved is not known. The facilitator is asked again by itself. If that does not help, look at the receiving wallet on the chain for a transfer of this amount from this payer, and say what you found."

@@ -18,8 +18,12 @@ fn filter(level: &str) -> String {
 /// Starts logging to standard error, so that standard output stays for what a command prints.
 pub fn start(config: &Config) -> Result<()> {
     let filter = EnvFilter::try_new(filter(&config.log.level)).context("`log.level` is not understood")?;
-    let builder =
-        tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).with_target(false);
+    let builder = tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(std::io::stderr)
+        .with_target(false)
+        // Complaining where nothing can be written would end the server in the middle of its work.
+        .log_internal_errors(false);
     let json = match config.log.format.as_str() {
         "json" => true,
         "text" => false,

@@ -2,7 +2,9 @@
 
 use crate::config::{Config, Layers, Listen, Resolved};
 use crate::http::Door;
+use crate::lists::Lists;
 use crate::metrics::Metrics;
+use crate::signals::{Signals, Told};
 use crate::startup;
 use crate::tasks::{Every, Tasks};
 use crate::tls;
@@ -29,6 +31,8 @@ pub struct Running {
     pub first_key: Option<String>,
     /// A link that signs the operator in, then too.
     pub first_link: Option<String>,
+    /// The operator's own, for the phishing check.
+    pub lists: Arc<Lists>,
     tasks: Tasks,
 }
 
@@ -94,7 +98,9 @@ pub async fn start_with(
     };
     tasks.start_all(&app, &metrics, every);
     tasks.start_payments(&app, known);
-    Ok(Running { app, resolved, metrics, first_key, first_link, tasks })
+    let lists = Lists::new(&resolved.config, app.settings().safety.rules.clone());
+    tasks.start_watching(&lists);
+    Ok(Running { app, resolved, metrics, first_key, first_link, lists, tasks })
 }
 
 /// Runs until the process is told to stop.
@@ -103,6 +109,7 @@ pub async fn run(layers: &Layers, config: Config) -> Result<()> {
         tracing::warn!("{warning}");
     }
     let running = start(config).await?;
+    let mut signals = Signals::listen()?;
     if let Some(warning) = running.resolved.mail.warning() {
         tracing::warn!("{warning}");
     }
@@ -113,7 +120,9 @@ pub async fn run(layers: &Layers, config: Config) -> Result<()> {
         );
     }
     crate::cli::welcome::print(&running);
-    wait_for_signal().await?;
+    while signals.next().await == Told::Reload {
+        running.lists.read_anew().await;
+    }
     tracing::info!("stopping: requests under way may end");
     running.stop().await;
     Ok(())

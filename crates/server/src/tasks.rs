@@ -1,6 +1,7 @@
 //! Work in the background that shutdown waits for: the sweep, writing view counts, news from other nodes, payments that
-//! were left half-way, looking through the books.
+//! were left half-way, looking through the books, letters about the operator's desk.
 
+use crate::lists::Lists;
 use crate::metrics::Metrics;
 use dropleaf_app::{App, Swept};
 use std::future::Future;
@@ -17,6 +18,7 @@ const FLUSH_SHARE: u32 = 50;
 const FIRST_COLLECT: Duration = Duration::from_mins(1);
 const ERASE_EVERY: Duration = Duration::from_secs(10);
 const AUDIT_EVERY: Duration = Duration::from_hours(24);
+const LETTERS_EVERY: Duration = Duration::from_secs(30);
 const RECOVER_EVERY: Duration = Duration::from_secs(30);
 /// How often it is looked whether something is still under way.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
@@ -103,6 +105,7 @@ impl Tasks {
                 }
             }
         });
+        self.start_letters(app);
         let (collector, counters) = (Arc::clone(app), Arc::clone(metrics));
         self.spawn_until_stop(async move {
             // Soon after the start, so that a server that never runs for long collects too.
@@ -119,6 +122,28 @@ impl Tasks {
                 tokio::time::sleep(every.collect).await;
             }
         });
+    }
+
+    /// Starts writing to operators and appellants.
+    fn start_letters(&self, app: &Arc<App>) {
+        let (writer, stopping) = (Arc::clone(app), self.stopping.clone());
+        // Not cut off: a letter that is being sent is sent to the end, for it is not sent again.
+        self.spawn(async move {
+            let pause = || stopping.run_until_cancelled(tokio::time::sleep(LETTERS_EVERY));
+            while pause().await.is_some() {
+                if let Err(error) = writer.tell_operators().await {
+                    tracing::warn!(%error, "operators could not be told of what waits for them");
+                }
+                if let Err(error) = writer.tell_appellants(|| !stopping.is_cancelled()).await {
+                    tracing::warn!(%error, "decisions about appeals could not be sent");
+                }
+            }
+        });
+    }
+
+    /// Starts looking whether the operator's lists have changed.
+    pub fn start_watching(&self, lists: &Arc<Lists>) {
+        self.spawn_until_stop(Arc::clone(lists).watch());
     }
 
     /// Starts what payments need. When nothing is sold, what was paid for before is finished all the same. `known`: what

@@ -9,6 +9,9 @@ ALTER TABLE reports ADD COLUMN outcome TEXT;
 ALTER TABLE reports ADD COLUMN version BIGINT;
 CREATE INDEX reports_closed ON reports(closed_at, created_at, id) WHERE closed_at IS NOT NULL;
 CREATE INDEX reports_waiting ON reports(site_id, created_at) WHERE closed_at IS NULL;
+-- Whether operators were written to about it: 0 no, 1 in a letter that may not have left yet, 2 yes.
+ALTER TABLE reports ADD COLUMN told BIGINT NOT NULL DEFAULT 0;
+CREATE INDEX reports_untold ON reports(told) WHERE closed_at IS NULL AND told < 2;
 
 -- Rises from line to line, so that those of one second have an order too.
 ALTER TABLE audit ADD COLUMN seq BIGINT NOT NULL DEFAULT 0;
@@ -96,8 +99,14 @@ CREATE TABLE appeals (
   state        TEXT NOT NULL,
   answer       TEXT,
   created_at   BIGINT NOT NULL,
-  decided_at   BIGINT
+  decided_at   BIGINT,
+  -- As for reports.
+  told         BIGINT NOT NULL DEFAULT 0,
+  -- When its sender is to be written to about the decision; none when there is nothing to send.
+  letter_at    BIGINT,
+  letter_tries BIGINT NOT NULL DEFAULT 0
 );
+CREATE INDEX appeals_letters ON appeals(letter_at) WHERE letter_at IS NOT NULL;
 CREATE INDEX appeals_open ON appeals(created_at, id) WHERE state = 'open';
 CREATE UNIQUE INDEX appeals_once ON appeals(digest) WHERE state = 'open';
 CREATE INDEX appeals_of_content ON appeals(digest, created_at);

@@ -16,6 +16,7 @@ pub mod bundles;
 pub mod burns;
 mod cases;
 pub mod counters;
+pub mod desk_mail;
 pub mod device_logins;
 pub mod email_codes;
 pub mod evidence;

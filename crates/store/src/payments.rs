@@ -112,7 +112,8 @@ impl Store {
     }
 
     /// Payments that are not decided and that nobody works on: what is settled first, then those that wait longest. Those
-    /// that somebody has to be asked about only as far as they are of the sandbox, or are not; of none by default.
+    /// that somebody has to be asked about only as far as they are of the sandbox, or are not; of none by default. What is
+    /// settled and could not be made waits as long as it had been open when it was last tried, at most an hour.
     pub async fn list_stray_payments(
         &self,
         sandbox: Option<bool>,
@@ -122,6 +123,8 @@ impl Store {
         let sql = select!(
             "WHERE state IN ('verified', 'settling', 'settled', 'unknown') AND held_until <= $1 \
              AND (state = 'settled' OR sandbox = $2) \
+             AND (state <> 'settled' OR held_until + CASE WHEN updated_at - created_at < 3600 \
+             THEN updated_at - created_at ELSE 3600 END <= $1) \
              ORDER BY CASE state WHEN 'settled' THEN 0 ELSE 1 END, held_until LIMIT $3"
         );
         let sandbox = sandbox.map_or(-1, i64::from);

@@ -139,6 +139,6 @@ fn judged(texts: Vec<(String, Bytes)>, safety: &SafetySettings) -> Verdict {
     };
     let texts: Vec<(String, String)> = texts.into_iter().map(read).collect();
     let files: Vec<_> = texts.iter().map(|(path, text)| phishing::File { path, text }).collect();
-    let verdict = phishing::check(&files, safety.rules.rules());
+    let verdict = phishing::check(&files, &safety.rules.rules());
     Verdict { refuses: verdict.refused, findings: verdict.reasons.into_iter().map(finding).collect() }
 }

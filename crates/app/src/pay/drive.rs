@@ -123,9 +123,14 @@ impl App {
     }
 
     pub(super) fn refuse_stmts(&self, payment: &Payment, reason: &str) -> Vec<Stmt> {
+        self.end_stmts(payment, PaymentState::Refused, reason)
+    }
+
+    /// Ends a payment that makes nothing, and lets go of what waited for it.
+    pub(super) fn end_stmts(&self, payment: &Payment, state: PaymentState, reason: &str) -> Vec<Stmt> {
         let now = self.now();
         let mut refused = payment.clone();
-        refused.state = PaymentState::Refused;
+        refused.state = state;
         refused.reason = Some(reason.to_owned());
         refused.ask = None;
         refused.draft = None;

@@ -40,6 +40,7 @@ impl App {
                 // Whoever drives it on does its payer a service, and learns nothing.
                 if is_kept && outcome.is_ok() { Err(in_flight(1)) } else { outcome }
             }
+            PaymentState::Refunded => Err(used("refunded")),
             // It was refused a moment ago, on another node: the next request starts afresh.
             PaymentState::Refused => Err(in_flight(1)),
         }

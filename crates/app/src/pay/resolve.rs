@@ -1,5 +1,5 @@
-//! Deciding by hand on a payment whose outcome is not known. A person has looked at the chain; what they found is booked
-//! like any other outcome, with a line in the list of what operators did.
+//! Deciding by hand on a payment whose outcome is not known, or that is settled and buys nothing. A person has looked at the
+//! chain, or has sent the money back; that is kept like any other outcome, with a line in the list of what operators did.
 
 use super::{PayError, Trace};
 use crate::app::App;
@@ -8,13 +8,25 @@ use dropleaf_core::payment::{Payment, PaymentState};
 use dropleaf_core::{Code, Error, Result, ledger};
 use dropleaf_store::{DbError, payments};
 
-/// What a person found on the chain.
+/// What a person found on the chain, or did there.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Resolution {
     /// The money moved, by this transaction.
     Settled { transaction: String },
     /// It did not, and cannot any more.
     NotSettled { reason: String },
+    /// It moved, nothing was made of it, and they have sent it back. Nothing was booked, and nothing is.
+    Refunded { reason: String },
+}
+
+impl Resolution {
+    /// What can be decided so.
+    fn is_about(&self) -> PaymentState {
+        match self {
+            Self::Settled { .. } | Self::NotSettled { .. } => PaymentState::Unknown,
+            Self::Refunded { .. } => PaymentState::Settled,
+        }
+    }
 }
 
 impl App {
@@ -30,13 +42,13 @@ impl App {
                 let name = format!("transaction:{}", transaction.trim().to_ascii_lowercase());
                 Some(self.payment_locks.take(&name).await)
             }
-            Resolution::NotSettled { .. } => None,
+            Resolution::NotSettled { .. } | Resolution::Refunded { .. } => None,
         };
         let payment = self.get_payment(id).await?;
-        if payment.state != PaymentState::Unknown {
+        let now = self.now();
+        if payment.state != resolution.is_about() {
             return Err(decided(&payment));
         }
-        let now = self.now();
         let (mut stmts, said) = match &resolution {
             Resolution::Settled { transaction } => {
                 let transaction = transaction_on(&payment.network, transaction)?;
@@ -50,6 +62,17 @@ impl App {
                     ..payment.clone()
                 };
                 (vec![payments::update(&payment, &settled)], format!("settled by {transaction}"))
+            }
+            Resolution::Refunded { .. } if payment.held_until > now => {
+                return Err(Error::new(
+                    Code::Conflict,
+                    "What it buys is being made at this moment; look again in a minute.",
+                ));
+            }
+            Resolution::Refunded { reason } => {
+                let reason = ledger::reason(reason)?;
+                let stmts = self.end_stmts(&payment, PaymentState::Refunded, &reason);
+                (stmts, format!("refunded: {reason}"))
             }
             Resolution::NotSettled { .. } if payment.valid_until > now => {
                 return Err(Error::new(
@@ -128,7 +151,10 @@ fn on_chain(transaction: &str) -> Error {
 
 fn decided(payment: &Payment) -> Error {
     let state = payment.state.as_str();
-    Error::new(Code::Conflict, format!("The payment is `{state}`; only `unknown` ones are decided by hand."))
+    let said = format!(
+        "The payment is `{state}`; only `unknown` ones are decided by hand, and only `settled` ones are refunded."
+    );
+    Error::new(Code::Conflict, said)
 }
 
 /// The transaction's name, if it can be one on this network.

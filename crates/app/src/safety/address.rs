@@ -18,7 +18,8 @@ impl App {
     pub(crate) fn check_address(&self, e2e: bool, slug: Option<&str>) -> Result<()> {
         let safety = &self.settings.safety;
         let Some(slug) = slug.filter(|_| e2e && safety.phishing_check) else { return Ok(()) };
-        let Some(brand) = safety.rules.rules().brand_in_name(slug) else { return Ok(()) };
+        let rules = safety.rules.rules();
+        let Some(brand) = rules.brand_in_name(slug) else { return Ok(()) };
         let reason = Finding {
             rule: "brand-in-address".to_owned(),
             // The one file of a page that is encrypted.

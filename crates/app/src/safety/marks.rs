@@ -88,7 +88,7 @@ impl App {
         let (rules, about) = (self.settings.safety.rules.clone(), about.clone());
         let work = move |bundle: Bundle| {
             let texts = Texts::of_pages(&bundle).map_err(Error::internal)?;
-            let (likeness, blamed) = likeness::blame(&texts, rules.rules());
+            let (likeness, blamed) = likeness::blame(&texts, &rules.rules());
             Ok(candidates(&bundle, &likeness, &blamed, &about))
         };
         self.with_stored(bundle_id, Missing::Empty, work).await

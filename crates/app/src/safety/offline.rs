@@ -31,7 +31,7 @@ impl SafetySettings {
         let mut reading = Reading { pii: self.pii_check, ..Reading::default() };
         if self.phishing_check {
             let texts: Vec<_> = files.iter().map(|(path, text)| phishing::File { path, text }).collect();
-            reading.take(phishing::check(&texts, self.rules.rules()));
+            reading.take(phishing::check(&texts, &self.rules.rules()));
         }
         if self.pii_check != PiiCheck::Off {
             reading.secrets = files.iter().flat_map(|(path, text)| secrets::find(path, text)).collect();

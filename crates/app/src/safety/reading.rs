@@ -56,14 +56,14 @@ impl Reading {
         let texts = texts.map_err(Error::internal)?;
         match (unwanted, settings.phishing_check && is_readable) {
             (Some(unwanted), true) => {
-                let (verdict, likeness) = likeness::check_and_compare(&texts, rules);
+                let (verdict, likeness) = likeness::check_and_compare(&texts, &rules);
                 reading.take(verdict);
                 reading.unwanted = unwanted.find(&likeness);
             }
             (Some(unwanted), false) => {
-                reading.unwanted = unwanted.find(&likeness::of_texts(&texts, rules));
+                reading.unwanted = unwanted.find(&likeness::of_texts(&texts, &rules));
             }
-            (None, true) => reading.take(phishing::check(&texts.files(), rules)),
+            (None, true) => reading.take(phishing::check(&texts.files(), &rules)),
             (None, false) => {}
         }
         if reads_secrets {

@@ -1,42 +1,113 @@
-//! The rules of the phishing check: those that come with the program, or with an operator's lists.
+//! The rules of the phishing check: those that come with the program, or with an operator's lists. Whoever has a copy of a
+//! book has the rules that are in force: they can be replaced while uploads are being read.
 
-use dropleaf_content::phishing::{OwnLists, Rules};
-use std::sync::{Arc, LazyLock, OnceLock};
+use dropleaf_content::phishing::{Change, OwnLists, Rules};
+use std::sync::{Arc, LazyLock, OnceLock, PoisonError, RwLock};
 
 /// Made when the first page is checked: many commands check none.
-static BUILTIN: LazyLock<Rules> = LazyLock::new(Rules::builtin);
+static BUILTIN: LazyLock<Arc<Rules>> = LazyLock::new(|| Arc::new(Rules::builtin()));
 
 #[derive(Debug, Clone, Default)]
-pub struct RuleBook(Option<Arc<Own>>);
+pub struct RuleBook(Arc<RwLock<Option<Arc<Own>>>>);
 
 #[derive(Debug)]
 struct Own {
     lists: OwnLists,
     /// A group that is left out.
     without: Option<char>,
-    rules: OnceLock<Rules>,
+    rules: OnceLock<Arc<Rules>>,
+}
+
+impl Own {
+    fn new(lists: OwnLists, without: Option<char>) -> Arc<Self> {
+        Arc::new(Self { lists, without, rules: OnceLock::new() })
+    }
+
+    fn rules(&self) -> &Arc<Rules> {
+        self.rules.get_or_init(|| {
+            let rules = self.lists.rules();
+            Arc::new(match self.without {
+                Some(group) => rules.without(group),
+                None => rules,
+            })
+        })
+    }
 }
 
 impl RuleBook {
     pub fn of(lists: OwnLists) -> Self {
-        Self::with(lists, None)
+        Self::with(Own::new(lists, None))
     }
 
-    fn with(lists: OwnLists, without: Option<char>) -> Self {
-        Self(Some(Arc::new(Own { lists, without, rules: OnceLock::new() })))
+    fn with(own: Arc<Own>) -> Self {
+        Self(Arc::new(RwLock::new(Some(own))))
     }
 
-    /// The same without one group of rules, to see what the others can do.
+    fn own(&self) -> Option<Arc<Own>> {
+        self.0.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn lists(&self) -> OwnLists {
+        self.own().map(|own| own.lists.clone()).unwrap_or_default()
+    }
+
+    /// The same without one group of rules, to see what the others can do. A book of its own.
     #[must_use]
     pub fn without(&self, group: char) -> Self {
-        Self::with(self.0.as_ref().map(|own| own.lists.clone()).unwrap_or_default(), Some(group))
+        Self::with(Own::new(self.lists(), Some(group)))
     }
 
-    pub fn rules(&self) -> &Rules {
-        let Some(own) = &self.0 else { return &BUILTIN };
-        own.rules.get_or_init(|| match own.without {
-            Some(group) => own.lists.rules().without(group),
-            None => own.lists.rules(),
-        })
+    /// The rules in force. One check uses one answer from its beginning to its end.
+    pub fn rules(&self) -> Arc<Rules> {
+        match self.own() {
+            Some(own) => Arc::clone(own.rules()),
+            None => Arc::clone(&BUILTIN),
+        }
+    }
+
+    /// Puts the rules of these lists in force, and says what is different. Blocks while they are made; until then, uploads
+    /// are read by the old ones.
+    pub fn replace(&self, lists: OwnLists) -> Vec<Change> {
+        let before = self.lists();
+        if before == lists {
+            return Vec::new();
+        }
+        let changes = lists.changes_since(&before);
+        let own = Own::new(lists, None);
+        own.rules();
+        *self.0.write().unwrap_or_else(PoisonError::into_inner) = Some(own);
+        changes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lists(blocked: &str) -> OwnLists {
+        let mut own = OwnLists::new(false);
+        own.add("hosts.txt", format!("[blocked]\n{blocked}\n")).unwrap();
+        own
+    }
+
+    fn refuses(book: &RuleBook, host: &str) -> bool {
+        let text = format!("<a href=\"https://{host}/\">there</a>");
+        let file = dropleaf_content::phishing::File { path: "index.html", text: &text };
+        dropleaf_content::phishing::check(&[file], &book.rules()).refused
+    }
+
+    #[test]
+    fn a_copy_of_a_book_has_the_rules_in_force() {
+        let book = RuleBook::of(lists("a.example"));
+        let (copy, held) = (book.clone(), book.rules());
+        assert!(refuses(&copy, "a.example") && !refuses(&copy, "b.example"));
+        let changes = book.replace(lists("b.example"));
+        assert_eq!((changes.len(), changes[0].added, changes[0].removed), (1, 1, 1));
+        assert!(refuses(&copy, "b.example") && !refuses(&copy, "a.example"));
+        assert!(!Arc::ptr_eq(&held, &book.rules()), "what was being checked goes on with what it has");
+        let now = book.rules();
+        assert_eq!(book.replace(lists("b.example")), []);
+        assert!(Arc::ptr_eq(&now, &copy.rules()), "the same lists are not made again");
+        assert!(!refuses(&RuleBook::default(), "b.example"));
     }
 }

@@ -81,6 +81,7 @@ fn settings(dir: &TempDir) -> Settings {
         sign_up: dropleaf_core::sign_up::SignUp::Open,
         content: Limits::default(),
         safety: dropleaf_app::SafetySettings::default(),
+        notified: dropleaf_app::Notified::default(),
         rates: Rates {
             anonymous_hour: plenty("anonymous_hour"),
             anonymous_day: plenty("anonymous_day"),

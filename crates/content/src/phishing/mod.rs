@@ -46,7 +46,7 @@ mod words;
 mod xml;
 mod xml_reader;
 
-pub use own_lists::{Fault, OwnLists};
+pub use own_lists::{Change, Fault, OwnLists};
 pub use rules::{Lists, Rules};
 pub use site::File;
 pub use upload::check_bundle;

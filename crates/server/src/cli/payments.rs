@@ -20,13 +20,13 @@ pub(super) enum Command {
         #[arg(long)]
         json: bool,
     },
-    /// Decide on a payment whose outcome is `unknown`, after looking at the chain
+    /// Decide on a payment whose outcome is `unknown`, after looking at the chain; or close a `settled` one that was refunded
     Resolve(Resolve),
 }
 
 #[derive(Debug, Args)]
 pub(super) struct List {
-    /// Only those in this state: verified, settling, settled, fulfilled, refused or unknown
+    /// Only those in this state: verified, settling, settled, fulfilled, refused, unknown or refunded
     #[arg(long, value_parser = state)]
     state: Option<PaymentState>,
     /// How many to show
@@ -41,12 +41,15 @@ pub(super) struct List {
 pub(super) struct Resolve {
     id: String,
     /// The money moved, by this transaction: what it buys is made
-    #[arg(long, value_name = "TRANSACTION", required_unless_present = "not_settled")]
+    #[arg(long, value_name = "TRANSACTION", required_unless_present_any = ["not_settled", "refunded"])]
     settled: Option<String>,
     /// The money did not move
     #[arg(long, conflicts_with = "settled", requires = "reason")]
     not_settled: bool,
-    /// How that is known; kept for good
+    /// What it buys cannot be made, and you have sent the money back
+    #[arg(long, conflicts_with_all = ["settled", "not_settled"], requires = "reason")]
+    refunded: bool,
+    /// How that is known, or how it was sent back; kept for good
     #[arg(long, value_name = "WHY", conflicts_with = "settled")]
     reason: Option<String>,
 }
@@ -74,9 +77,12 @@ async fn act(app: &App, command: Command) -> Result<()> {
             }
         }
         Command::Show { id, json } => show(&app.get_payment(&id).await?, json)?,
-        Command::Resolve(Resolve { id, settled, reason, .. }) => {
+        Command::Resolve(Resolve { id, settled, refunded, reason, .. }) => {
             let resolution = match (settled, reason) {
                 (Some(transaction), _) => Resolution::Settled { transaction },
+                (None, reason) if refunded => {
+                    Resolution::Refunded { reason: reason.context("say --reason")? }
+                }
                 (None, reason) => Resolution::NotSettled { reason: reason.context("say --reason")? },
             };
             let payment = app.resolve_payment(COMMAND_LINE, &id, resolution).await?;

@@ -86,6 +86,7 @@ section!(Safety {
     checker_sends: String,
     checker_timeout_seconds: u64,
     checker_failure: String,
+    notify: Vec<String>,
 });
 section!(Views { count: bool });
 section!(Sweep { every_seconds: u64, collect_every_minutes: u64 });

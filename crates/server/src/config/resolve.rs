@@ -197,6 +197,7 @@ impl Config {
             sign_up: self.sign_up()?,
             content: self.content_limits(),
             safety: self.safety()?,
+            notified: self.notified()?,
             rates: Rates {
                 anonymous_hour: rate("anonymous_hour", limits.anonymous_per_hour, 3600),
                 anonymous_day: rate("anonymous_day", limits.anonymous_per_day, 86_400),

@@ -3,8 +3,9 @@
 use super::facilitator::outside;
 use super::{Asking, Config};
 use anyhow::{Context, Result, bail, ensure};
-use dropleaf_app::{CheckerSettings, RuleBook, SafetySettings};
+use dropleaf_app::{CheckerSettings, Notified, RuleBook, SafetySettings};
 use dropleaf_content::phishing::OwnLists;
+use dropleaf_core::email;
 use dropleaf_core::safety::{OnFailure, PiiCheck};
 use http::{HeaderMap, HeaderName, HeaderValue};
 use std::path::Path;
@@ -12,6 +13,8 @@ use std::time::Duration;
 
 /// A list beyond this is not a list.
 const LIST_BYTES: u64 = 8 << 20;
+/// Stands for the address of every account that runs the service.
+const OPERATORS: &str = "operators";
 
 impl Config {
     pub(crate) fn safety(&self) -> Result<SafetySettings> {
@@ -32,6 +35,22 @@ impl Config {
             rules: self.rule_book()?,
             checker: (!set.checker_url.is_empty()).then_some(checker),
         })
+    }
+
+    /// Who hears by mail that something waits for an operator.
+    pub(super) fn notified(&self) -> Result<Notified> {
+        let mut notified = Notified::default();
+        for text in &self.safety.notify {
+            if text == OPERATORS {
+                notified.operators = true;
+                continue;
+            }
+            let address = email::address(text).ok();
+            let wrong =
+                || format!("`safety.notify`: `{text}` is no e-mail address, and not the word operators");
+            notified.addresses.push(address.with_context(wrong)?);
+        }
+        Ok(notified)
     }
 
     /// How the operator's own check is asked; None when there is none.
@@ -56,22 +75,27 @@ impl Config {
         Ok(Some(Asking { url, headers, timeout: Duration::from_secs(seconds) }))
     }
 
-    /// Reads the operator's lists. Those that come with the program need no reading.
     fn rule_book(&self) -> Result<RuleBook> {
+        Ok(self.own_lists()?.map(RuleBook::of).unwrap_or_default())
+    }
+
+    /// Reads the operator's lists; None when there are none. Those that come with the program need no reading.
+    pub(crate) fn own_lists(&self) -> Result<Option<OwnLists>> {
         let replaces = match self.safety.lists.as_str() {
             "extend" => false,
             "replace" => true,
             _ => bail!("`safety.lists` must be extend or replace"),
         };
         if self.safety.lists_dir.is_empty() {
-            return Ok(RuleBook::default());
+            return Ok(None);
         }
         let dir = Path::new(&self.safety.lists_dir);
-        own_lists(dir, replaces).with_context(|| format!("in `safety.lists_dir`, {}", dir.display()))
+        let own = own_lists(dir, replaces);
+        own.map(Some).with_context(|| format!("in `safety.lists_dir`, {}", dir.display()))
     }
 }
 
-fn own_lists(dir: &Path, replaces: bool) -> Result<RuleBook> {
+fn own_lists(dir: &Path, replaces: bool) -> Result<OwnLists> {
     let known = OwnLists::FILES.join(", ");
     for entry in dir.read_dir().context("cannot read the folder")? {
         let name = entry?.file_name().to_string_lossy().into_owned();
@@ -94,5 +118,5 @@ fn own_lists(dir: &Path, replaces: bool) -> Result<RuleBook> {
         own.add(file, text)?;
     }
     ensure!(!own.is_empty(), "the folder holds none of {known}");
-    Ok(RuleBook::of(own))
+    Ok(own)
 }

@@ -1,17 +1,23 @@
-//! A letter in the form that mail travels in (RFC 5322). Our letters are plain ASCII, so this is all there is to it.
+//! A letter in the form that mail travels in (RFC 5322). Most of our letters are plain ASCII; one with an operator's words
+//! may hold any letter of any script and is written as quoted-printable (RFC 2045).
 
 use super::Sender;
 use dropleaf_app::{Letter, MailError};
 use dropleaf_core::iso;
 use lettre::Address;
 use lettre::address::Envelope;
+use std::fmt::Write;
 
 /// The longest line that mail may have, without its end.
 const LINE: usize = 998;
 
 /// Whom it goes to, and its text with all headers.
 pub(super) fn message(letter: &Letter, from: &Sender) -> Result<(Envelope, Vec<u8>), MailError> {
-    let to: Address = letter.to.parse().map_err(|_| MailError("the address cannot be written to".into()))?;
+    let unreachable = || MailError::Refused("the address cannot be written to".into());
+    let to: Address = letter.to.parse().map_err(|_| unreachable())?;
+    let good = |line: &str| line.len() <= LINE && line.bytes().all(|b| b == b' ' || b.is_ascii_graphic());
+    let is_plain = letter.text.lines().all(good);
+    let coding = if is_plain { "7bit" } else { "quoted-printable" };
     let headers = [
         ("From", from.to_string()),
         ("To", to.to_string()),
@@ -22,26 +28,50 @@ pub(super) fn message(letter: &Letter, from: &Sender) -> Result<(Envelope, Vec<u
         ("Auto-Submitted", "auto-generated".into()),
         ("MIME-Version", "1.0".into()),
         ("Content-Type", "text/plain; charset=utf-8".into()),
-        ("Content-Transfer-Encoding", "7bit".into()),
+        ("Content-Transfer-Encoding", coding.into()),
     ];
-    let good = |line: &str| line.len() <= LINE && line.bytes().all(|b| b == b' ' || b.is_ascii_graphic());
     let mut out = String::new();
     for (name, value) in &headers {
         if !good(value) {
-            return Err(MailError(format!("{name} cannot be written as plain text")));
+            return Err(MailError::Refused(format!("{name} cannot be written as plain text")));
         }
         out.extend([name, ": ", value, "\r\n"]);
     }
     out.push_str("\r\n");
     for line in letter.text.lines() {
-        if !good(line) {
-            return Err(MailError("the text cannot be written as plain text".into()));
+        if line.chars().any(|c| c.is_control() && c != '\t') {
+            return Err(MailError::Refused("the text cannot be written as plain text".into()));
         }
-        out.extend([line, "\r\n"]);
+        if is_plain {
+            out.push_str(line);
+        } else {
+            push_quoted(&mut out, line);
+        }
+        out.push_str("\r\n");
     }
-    let envelope = Envelope::new(Some(from.address.clone()), vec![to])
-        .map_err(|_| MailError("the address cannot be written to".into()))?;
+    let envelope = Envelope::new(Some(from.address.clone()), vec![to]).map_err(|_| unreachable())?;
     Ok((envelope, out.into_bytes()))
+}
+
+/// One line as quoted-printable, in lines of at most 76 characters.
+fn push_quoted(out: &mut String, line: &str) {
+    let mut width = 0;
+    for (at, byte) in line.bytes().enumerate() {
+        let is_last = at + 1 == line.len();
+        let plain = (byte.is_ascii_graphic() && byte != b'=') || (byte == b' ' && !is_last);
+        let needed = if plain { 1 } else { 3 };
+        // Room for the sign that says that the line goes on.
+        if width + needed > 75 {
+            out.push_str("=\r\n");
+            width = 0;
+        }
+        if plain {
+            out.push(char::from(byte));
+        } else {
+            let _ = write!(out, "={byte:02X}");
+        }
+        width += needed;
+    }
 }
 
 /// `Fri, 15 Jan 2027 08:00:00 +0000`
@@ -82,11 +112,36 @@ mod tests {
         for odd in [
             Letter { to: "a@example.org\r\nBcc: b@example.org".into(), ..letter.clone() },
             Letter { subject: "a\r\nBcc: b@example.org".into(), ..letter.clone() },
-            Letter { text: "caf\u{e9}".into(), ..letter.clone() },
-            Letter { text: "x".repeat(999), ..letter },
+            Letter { text: "a\u{1b}b".into(), ..letter.clone() },
+            Letter { text: "a\rb".into(), ..letter },
         ] {
             assert!(message(&odd, &from).is_err(), "{odd:?}");
         }
+    }
+
+    #[test]
+    fn words_in_any_script_arrive_as_they_are() {
+        let words = format!("> Schön = gut \n> Да.\t\n{}", "x".repeat(100));
+        let letter = Letter {
+            id: "0123".into(),
+            written_at: 0,
+            to: "ann@example.org".into(),
+            subject: "Hello".into(),
+            text: words,
+        };
+        let from: Sender = "mail@drop.example".parse().unwrap();
+        let text = String::from_utf8(message(&letter, &from).unwrap().1).unwrap();
+        let (headers, body) = text.split_once("\r\n\r\n").unwrap();
+        assert!(headers.ends_with("Content-Transfer-Encoding: quoted-printable"), "{headers}");
+        assert_eq!(
+            body,
+            format!(
+                "> Sch=C3=B6n =3D gut=20\r\n> =D0=94=D0=B0.=09\r\n{}=\r\n{}\r\n",
+                "x".repeat(75),
+                "x".repeat(25)
+            )
+        );
+        assert!(body.lines().all(|line| line.len() <= 76));
     }
 
     #[test]

@@ -41,8 +41,8 @@ impl Mailer for Outbox {
                     tracing::info!(file = %file.display(), "a letter is in the outbox: there is no mail server");
                     Ok(())
                 }
-                Ok(Err(error)) => Err(MailError(format!("the outbox cannot be written to: {error}"))),
-                Err(_) => Err(MailError("writing to the outbox was cut short".into())),
+                Ok(Err(error)) => Err(MailError::Later(format!("the outbox cannot be written to: {error}"))),
+                Err(_) => Err(MailError::Unclear("writing to the outbox was cut short".into())),
             }
         }
         .boxed()

@@ -7,6 +7,8 @@ use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use lettre::transport::smtp::{AsyncSmtpTransportBuilder, Error};
 use lettre::{AsyncSmtpTransport, AsyncTransport, Tokio1Executor};
+use std::error::Error as _;
+use std::io::{self, ErrorKind};
 use std::time::Duration;
 
 /// For each step of the conversation.
@@ -46,26 +48,38 @@ impl Mailer for Smtp {
     fn send<'a>(&'a self, letter: &'a Letter) -> BoxFuture<'a, Result<(), MailError>> {
         async move {
             let (envelope, text) = compose::message(letter, &self.from)?;
-            self.transport
-                .send_raw(&envelope, &text)
-                .await
-                .map(|_| ())
-                .map_err(|error| MailError(reason(&error)))
+            self.transport.send_raw(&envelope, &text).await.map(|_| ()).map_err(|error| failure(&error))
         }
         .boxed()
     }
 }
 
 /// What went wrong, without the server's own words: they may name the address.
-fn reason(error: &Error) -> String {
+fn failure(error: &Error) -> MailError {
     if let Some(status) = error.status() {
-        return format!("the mail server refused it with {status}");
+        let why = format!("the mail server refused it with {status}");
+        return if error.is_permanent() { MailError::Refused(why) } else { MailError::Later(why) };
     }
     if error.is_timeout() {
-        return "the mail server took too long".into();
+        return MailError::Unclear("the mail server took too long".into());
     }
     if error.is_tls() {
-        return "the mail server could not be reached securely".into();
+        return MailError::Later("the mail server could not be reached securely".into());
     }
-    "the mail server could not be reached".into()
+    let why = "the mail server could not be reached".into();
+    if never_connected(error) { MailError::Later(why) } else { MailError::Unclear(why) }
+}
+
+/// Whether there never was a conversation, so that the letter has certainly not been taken.
+fn never_connected(error: &Error) -> bool {
+    let mut source = error.source();
+    while let Some(inner) = source {
+        if let Some(io) = inner.downcast_ref::<io::Error>() {
+            let known =
+                [ErrorKind::ConnectionRefused, ErrorKind::HostUnreachable, ErrorKind::NetworkUnreachable];
+            return known.contains(&io.kind());
+        }
+        source = inner.source();
+    }
+    false
 }

@@ -93,6 +93,15 @@ fn lists_of_ones_own_are_read_at_the_start_and_faults_are_named() {
 }
 
 #[test]
+fn who_is_written_to_is_named_by_address_or_as_operators() {
+    let (_dir, dropleaf) = binary();
+    dropleaf.prints(&["config", "check", "--set", "safety.notify=operators,ops@example.org"]);
+    dropleaf.prints(&["config", "check", "--set", "safety.notify="]);
+    let said = dropleaf.complains(&["config", "check", "--set", "safety.notify=operator"]);
+    assert!(said.contains("`safety.notify`: `operator` is no e-mail address"), "{said}");
+}
+
+#[test]
 fn outbox_is_refused_where_others_are_served() {
     let (_dir, dropleaf) = binary();
     assert!(!dropleaf.prints(&["config", "check"]).contains("mail"));

@@ -106,6 +106,14 @@ async fn undecided_payment_is_decided_on_once_with_a_line_that_stays() {
         resolve("pay_b", &[("outcome", "settled"), ("transaction", HASH)]).await.expect(303);
         let settled = node.app().get_payment("pay_b").await.unwrap();
         assert_eq!((settled.state, settled.transaction.as_deref()), (PaymentState::Settled, Some(HASH)));
+        let page = operator.get("/operator/payments/pay_b").await.expect(200).text();
+        assert!(page.contains("I have sent the money back"), "{page}");
+        resolve("pay_b", &[("outcome", "refunded"), ("reason", "")]).await.expect(400);
+        let sent = resolve("pay_b", &[("outcome", "refunded"), ("reason", "by 0x12")]).await.expect(303);
+        assert_eq!(sent.header("location"), "/operator/payments/pay_b?done=payment-refunded");
+        let page = operator.get(sent.header("location")).await.expect(200).text();
+        assert!(page.contains("the money was sent back") && !page.contains("<textarea"), "{page}");
+        resolve("pay_b", &[("outcome", "refunded"), ("reason", "again")]).await.expect(409);
         assert!(node.app().audit_books().await.unwrap().faults.is_empty());
     })
     .await;

@@ -245,6 +245,31 @@ async fn what_the_chain_does_not_show_after_its_end_is_given_back() {
 }
 
 #[tokio::test]
+async fn what_is_settled_and_cannot_be_made_is_tried_more_and_more_rarely() {
+    at_each_till(async |till| {
+        till.exec("ALTER TABLE sites RENAME TO sites_away").await;
+        failed(till.publish(1).await, Code::PaidNotSaved);
+        let tried_at = async || till.count("SELECT updated_at - created_at FROM payments").await;
+        let again_after = async |seconds| {
+            till.clock.advance(seconds);
+            assert_eq!(till.app.recover_payments().await.unwrap(), 0);
+            tried_at().await
+        };
+        let mut last = again_after(30).await;
+        for next in [60, 120, 240, 480, 960, 1920, 3840, 7440] {
+            assert_eq!(again_after(next - last - 1).await, last, "too early");
+            assert_eq!(again_after(1).await, next);
+            last = next;
+        }
+        till.exec("ALTER TABLE sites_away RENAME TO sites").await;
+        assert_eq!(till.app.recover_payments().await.unwrap(), 0);
+        // Whoever paid does not have to wait.
+        till.check_one_page(&till.publish(1).await.unwrap()).await;
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn the_sandbox_sells_without_a_facilitator() {
     for database in [Database::Sqlite, Database::postgres().await] {
         let till = Till::open_in(&database, Mode::Sandbox).await;

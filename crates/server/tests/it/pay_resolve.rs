@@ -66,6 +66,40 @@ async fn what_was_not_settled_is_let_go_and_its_proof_is_fresh_again() {
 }
 
 #[tokio::test]
+async fn what_cannot_be_made_is_closed_as_refunded_and_buys_nothing_any_more() {
+    at_each_till(async |till| {
+        let refunded = || Resolution::Refunded { reason: "sent back by 0xab".into() };
+        till.exec("ALTER TABLE sites RENAME TO sites_away").await;
+        failed(till.publish(1).await, Code::PaidNotSaved);
+        let payment = till.app.list_payments(Some(PaymentState::Settled), 9).await.unwrap().remove(0);
+        let unsaid = Resolution::Refunded { reason: " ".into() };
+        assert!(till.app.resolve_payment("ada", &payment.id, unsaid).await.is_err());
+        let not = Resolution::NotSettled { reason: "it was".into() };
+        assert_eq!(till.app.resolve_payment("ada", &payment.id, not).await.unwrap_err().code, Code::Conflict);
+        let closed = till.app.resolve_payment("ada", &payment.id, refunded()).await.unwrap();
+        assert_eq!(closed.state, PaymentState::Refunded);
+        assert!(closed.draft.is_none() && closed.bundle_id.is_none() && closed.transaction.is_some());
+        let again = till.app.resolve_payment("ada", &payment.id, refunded()).await.unwrap_err();
+        assert_eq!(again.code, Code::Conflict);
+        till.exec("ALTER TABLE sites_away RENAME TO sites").await;
+
+        assert_eq!(till.app.recover_payments().await.unwrap(), 0);
+        let used = failed(till.publish(1).await, Code::PaymentUsed);
+        assert_eq!(used.facts, [("reason", dropleaf_core::error::Fact::Text("refunded".into()))]);
+        till.clock.advance(60 * DAY);
+        till.app.sweep().await.unwrap();
+        assert_eq!(till.states().await, ["refunded"], "it is not forgotten");
+        assert_eq!(till.count("SELECT COUNT(*) FROM sites").await, 0);
+        assert_eq!(till.count("SELECT COUNT(*) FROM ledger_txns").await, 0);
+        assert_eq!(till.fake.calls(Call::Settle), 1);
+        let lines = till.app.list_audit(9).await.unwrap();
+        assert_eq!(lines[0].reason.as_deref(), Some("refunded: sent back by 0xab"));
+        balanced(till).await;
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn one_transaction_is_not_taken_for_two_payments() {
     at_each_till(async |till| {
         let first = unknown(till, Fault::DoesAndCloses).await;

@@ -151,8 +151,9 @@ async fn what_is_settled_is_taken_up_first() {
             ("pay_2", PaymentState::Settled, 3),
             ("pay_3", PaymentState::Settling, 2),
         ] {
-            let payment =
-                dropleaf_core::payment::Payment { held_until, ..crate::harness::payment(id, state) };
+            let sample = crate::harness::payment(id, state);
+            let updated_at = sample.created_at;
+            let payment = dropleaf_core::payment::Payment { held_until, updated_at, ..sample };
             store.commit(vec![payments::insert(&payment)]).await.unwrap();
         }
         let ids = async |sandbox, limit| -> Vec<String> {

@@ -1,7 +1,7 @@
 //! `dropleaf payments`, `dropleaf ledger` and `dropleaf account credit`, on the database of a running server.
 
-use crate::harness::{Database, Dropleaf, Node, Setup, payment};
-use dropleaf_core::payment::PaymentState;
+use crate::harness::{Database, Dropleaf, NOW, Node, Setup, payment};
+use dropleaf_core::payment::{Payment, PaymentState};
 use dropleaf_store::{Db, Stmt};
 use serde_json::Value;
 
@@ -28,9 +28,10 @@ async fn payments_are_listed_shown_and_decided_on() {
     on_each(async |node, dropleaf| {
         assert_eq!(dropleaf.prints(&["payments", "list"]), "No payments.\n");
         let open = payment("pay_a", PaymentState::Unknown);
-        node.write_payments(&[open, payment("pay_b", PaymentState::Fulfilled)]).await;
+        let stuck = Payment { held_until: NOW, ..payment("pay_c", PaymentState::Settled) };
+        node.write_payments(&[open, payment("pay_b", PaymentState::Fulfilled), stuck]).await;
         let all = dropleaf.prints(&["payments", "list"]);
-        assert!(all.contains("pay_a") && all.contains("0.50 USDC") && all.lines().count() == 3, "{all}");
+        assert!(all.contains("pay_a") && all.contains("0.50 USDC") && all.lines().count() == 4, "{all}");
         let unknown = dropleaf.prints(&["payments", "list", "--state", "unknown", "--json"]);
         let unknown: Value = serde_json::from_str(&unknown).unwrap();
         assert_eq!(unknown["payments"].as_array().unwrap().len(), 1);
@@ -51,13 +52,19 @@ async fn payments_are_listed_shown_and_decided_on() {
             &["payments", "resolve", "pay_a", "--settled", "0x1"],
             &["payments", "resolve", "pay_b", "--settled", HASH],
             &["payments", "resolve", "pay_x", "--settled", HASH],
+            &["payments", "resolve", "pay_a", "--refunded", "--reason", "x"],
+            &["payments", "resolve", "pay_c", "--refunded"],
+            &["payments", "resolve", "pay_c", "--not-settled", "--reason", "x"],
             &["payments", "resolve", "pay_a", "--settled", HASH, "--not-settled", "--reason", "x"],
         ] {
             dropleaf.complains(wrong);
         }
         let done = dropleaf.prints(&["payments", "resolve", "pay_a", "--not-settled", "--reason", "looked"]);
         assert_eq!(done, "pay_a is refused now.\n");
-        assert!(dropleaf.prints(&["audit"]).contains("resolve_payment"));
+        let done = dropleaf.prints(&["payments", "resolve", "pay_c", "--refunded", "--reason", "by 0x12"]);
+        assert_eq!(done, "pay_c is refunded now.\n");
+        let audit = dropleaf.prints(&["audit"]);
+        assert!(audit.contains("resolve_payment") && audit.contains("refunded: by 0x12"), "{audit}");
     })
     .await;
 }

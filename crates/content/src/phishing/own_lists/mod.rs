@@ -1,11 +1,13 @@
 //! An operator's own lists, checked line by line before they are used: a word that is misspelt in a list would
 //! otherwise be a rule that silently does nothing. Extends the built-in lists or stands in for them.
 
+mod changes;
 mod lines;
 
 use std::fmt;
 
 use super::rules::{BUILTIN, Lists, Rules};
+pub use changes::Change;
 use lines::check;
 
 /// What is wrong with a list, and where.
@@ -50,7 +52,7 @@ impl List {
 
 use List::{Brands, Hosts, Phrases, Scripts, Secrets, Weights};
 
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct OwnLists {
     texts: [Option<String>; 6],
     /// A list of one's own stands in for the built-in one instead of adding to it.

@@ -25,7 +25,7 @@ pub(super) struct AppealForm {
     /// What the page is for; up to 2000 characters.
     #[schema(nullable = false, example = "A training page for our own staff; the form goes nowhere.")]
     comment: Option<String>,
-    /// How the operator can reach you; up to 254 characters.
+    /// How the operator can reach you; up to 254 characters. An e-mail address is sent the decision, if the server can send mail.
     #[schema(nullable = false, example = "sam@example.org")]
     contact: Option<String>,
 }

@@ -53,10 +53,10 @@ pub(super) async fn resolve(
     form: OperatorForm,
 ) -> Result<Response, WebError> {
     let (transaction, reason) = (form.fields.text("transaction"), form.fields.text("reason"));
-    let (resolution, done) = if form.fields.text("outcome") == "settled" {
-        (Resolution::Settled { transaction: transaction.to_owned() }, Done::PaymentSettled)
-    } else {
-        (Resolution::NotSettled { reason: reason.to_owned() }, Done::PaymentRefused)
+    let (resolution, done) = match form.fields.text("outcome") {
+        "settled" => (Resolution::Settled { transaction: transaction.to_owned() }, Done::PaymentSettled),
+        "refunded" => (Resolution::Refunded { reason: reason.to_owned() }, Done::PaymentRefunded),
+        _ => (Resolution::NotSettled { reason: reason.to_owned() }, Done::PaymentRefused),
     };
     match state.app.resolve_payment(actor(&form.person), &id, resolution).await {
         Ok(payment) => Ok(see_other(&format!("/operator/payments/{}?done={}", payment.id, done.word()))),

@@ -58,6 +58,10 @@ impl OnePayment<'_> {
         self.payment.state == PaymentState::Unknown
     }
 
+    fn is_settled(&self) -> bool {
+        self.payment.state == PaymentState::Settled
+    }
+
     /// Whether it can be settled yet by whoever holds it.
     fn is_valid(&self) -> bool {
         self.payment.valid_until > self.now
@@ -131,7 +135,9 @@ fn tone(payment: &Payment) -> &'static str {
     match payment.state {
         PaymentState::Fulfilled => "good",
         PaymentState::Unknown | PaymentState::Settled => "bad",
-        PaymentState::Verified | PaymentState::Settling | PaymentState::Refused => "",
+        PaymentState::Verified | PaymentState::Settling | PaymentState::Refused | PaymentState::Refunded => {
+            ""
+        }
     }
 }
 

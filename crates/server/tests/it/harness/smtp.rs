@@ -11,6 +11,8 @@ pub(crate) enum Mood {
     Takes,
     /// Answers 550 to every recipient.
     Refuses,
+    /// Answers 451 to every recipient.
+    IsBusy,
     /// Accepts the connection and never speaks.
     Stalls,
 }
@@ -121,11 +123,13 @@ async fn talk(stream: TcpStream, mood: Mood, seen: UnboundedSender<Seen>) {
         let answer = match verb.as_str() {
             "RCPT" => {
                 to = line.split(['<', '>']).nth(1).unwrap().to_owned();
-                if mood == Mood::Refuses {
+                if mood != Mood::Takes {
                     seen.send(Seen::Refused { to: to.clone() }).unwrap();
-                    "550 nobody here\r\n"
-                } else {
-                    "250 fine\r\n"
+                }
+                match mood {
+                    Mood::Refuses => "550 nobody here\r\n",
+                    Mood::IsBusy => "451 not now\r\n",
+                    Mood::Takes | Mood::Stalls => "250 fine\r\n",
                 }
             }
             "DATA" => {

@@ -1,0 +1,257 @@
+//! Letters about the operator's desk: to operators, that reports and appeals wait, at most one an hour; to whoever appealed,
+//! what was decided, once. Neither holds a word of a stranger: contacts are unproven, and what is reported is hostile.
+
+use crate::app::App;
+use crate::appeal_queue::Sender;
+use crate::mailer::{Letter, MailError};
+use dropleaf_core::appeal::{Appeal, State};
+use dropleaf_core::rate::Rate;
+use dropleaf_core::{Result, email, iso};
+use dropleaf_store::desk_mail::{self as rows, Desk, DueLetter};
+use dropleaf_store::{DbError, Stmt, leases};
+
+/// Held from one letter to operators until the next may leave, by whichever node wrote it.
+const LEASE: &str = "desk_mail";
+const OPERATORS_EVERY: i64 = 3600;
+/// After a mail server that could not be reached.
+const OPERATORS_AGAIN: i64 = 900;
+const OPERATORS_MOST: i64 = 50;
+
+/// Decisions to one address, whoever gave it: nobody's mailbox is flooded by strangers who name it.
+const PER_ADDRESS: Rate = Rate { name: "decision_address_day", limit: 10, window_seconds: 86_400 };
+const BATCH: i64 = 50;
+/// When a letter is tried again that certainly did not leave.
+const PAUSES: [i64; 4] = [300, 1800, 7200, 43_200];
+/// What was decided longer ago is no news, as after a backup was restored.
+const STALE: i64 = 3 * 86_400;
+
+/// Who is written to when something waits for an operator.
+#[derive(Debug, Clone, Default)]
+pub struct Notified {
+    /// Every account that runs the service.
+    pub operators: bool,
+    pub addresses: Vec<String>,
+}
+
+impl App {
+    /// Writes to operators if there is something that they have not heard of. Says whether a letter left.
+    pub async fn tell_operators(&self) -> Result<bool> {
+        if self.mailer.is_none() || self.store.count_news().await?.is_empty() {
+            return Ok(false);
+        }
+        let receivers = self.notified().await?;
+        if receivers.is_empty() {
+            return Ok(false);
+        }
+        let (now, holder) = (self.now(), self.minter.nonce());
+        let hold = |until| vec![leases::take(LEASE, &holder, until, self.now())];
+        match self.store.commit(hold(now + OPERATORS_EVERY)).await {
+            Ok(_) => {}
+            Err(DbError::Guard(leases::HELD)) => return Ok(false),
+            Err(error) => return Err(error.into()),
+        }
+        self.store.commit(rows::take_up()).await?;
+        let (new, all) = (self.store.count_taken_up().await?, self.store.count_desk().await?);
+        if new.is_empty() {
+            // Somebody has dealt with it meanwhile.
+            self.store.commit(vec![leases::release(LEASE, &holder)]).await?;
+            return Ok(false);
+        }
+        let (mut has_left, mut try_soon) = (false, false);
+        for to in receivers {
+            match self.post(&self.desk_letter(to, new, all)).await {
+                Ok(()) => has_left = true,
+                Err(MailError::Refused(_)) => {}
+                Err(MailError::Later(_) | MailError::Unclear(_)) => try_soon = true,
+            }
+        }
+        if has_left {
+            self.store.commit(rows::told()).await?;
+        } else if try_soon {
+            self.store.commit(hold(self.now() + OPERATORS_AGAIN)).await?;
+        }
+        Ok(has_left)
+    }
+
+    async fn notified(&self) -> Result<Vec<String>> {
+        let set = &self.settings.notified;
+        let mut all = set.addresses.clone();
+        if set.operators {
+            all.extend(self.store.list_operator_addresses(OPERATORS_MOST).await?);
+        }
+        all.sort();
+        all.dedup();
+        Ok(all)
+    }
+
+    fn desk_letter(&self, to: String, new: Desk, all: Desk) -> Letter {
+        let (base, host) = (self.hosts.base.url(), &self.hosts.base.host);
+        let lines = [
+            (new.reports > 0).then(|| format!("{}: {base}/operator/reports\n", reports(new))),
+            (new.appeals > 0).then(|| format!("{}: {base}/operator/appeals\n", appeals(new))),
+        ];
+        let lines: String = lines.into_iter().flatten().collect();
+        let since = all.since.map(|at| format!(", the first since {}", iso::format(at))).unwrap_or_default();
+        let text = format!(
+            "New at {host}:\n\n{lines}\n\
+             All that waits: {}{since}.\n\n\
+             The next letter leaves in an hour at the earliest, and only if something new arrives. Who gets these \
+             letters is set in `safety.notify`.\n\n\
+             -- \nSent by dropleaf at {host}\n",
+            counted(all)
+        );
+        let subject = format!("{host}: new {}", counted(new));
+        Letter { id: self.minter.nonce(), written_at: self.now(), to, subject, text }
+    }
+
+    /// For the transaction that decides an appeal: its sender is written to, if there is an address and a way.
+    pub(crate) fn letter_about(&self, appeal: &Appeal) -> Option<Stmt> {
+        let has_address = appeal.account_id.is_some() || address_in(appeal.plea.contact.as_deref()).is_some();
+        (self.mailer.is_some() && has_address).then(|| rows::put_letter(&appeal.id, self.now()))
+    }
+
+    /// Sends the decisions that have not been sent, as long as it may go on. Says how many left.
+    pub async fn tell_appellants(&self, go_on: impl Fn() -> bool) -> Result<usize> {
+        if self.mailer.is_none() {
+            return Ok(0);
+        }
+        let mut count = 0;
+        for due in self.store.list_due_letters(self.now(), BATCH).await? {
+            if !go_on() {
+                break;
+            }
+            count += usize::from(self.send_decision(due).await?);
+        }
+        Ok(count)
+    }
+
+    async fn send_decision(&self, due: DueLetter) -> Result<bool> {
+        let now = self.now();
+        let to = self.appellant(&due).await?;
+        let Some(to) = to.filter(|_| due.letter_at > now - STALE) else {
+            self.drop_letter(&due).await?;
+            return Ok(false);
+        };
+        // Taken before it is sent: a crash may lose a letter, but nothing sends it twice.
+        let stmts = vec![rows::take_letter(&due), self.count_mailbox(&PER_ADDRESS, &to, now)];
+        match self.store.commit(stmts).await {
+            Ok(_) => {}
+            Err(DbError::Guard(rows::TAKEN)) => return Ok(false),
+            Err(DbError::Guard(name)) if name == PER_ADDRESS.name => {
+                tracing::info!(
+                    appeal = due.appeal_id,
+                    "a decision is not sent: too many to this address today"
+                );
+                self.drop_letter(&due).await?;
+                return Ok(false);
+            }
+            Err(error) => return Err(error.into()),
+        }
+        match self.post(&self.decision_letter(&due, to)).await {
+            Ok(()) => Ok(true),
+            Err(MailError::Later(_)) => {
+                let pause = usize::try_from(due.tries).ok().and_then(|tries| PAUSES.get(tries));
+                if let Some(pause) = pause {
+                    self.store.commit(vec![rows::put_letter(&due.appeal_id, now + pause)]).await?;
+                }
+                Ok(false)
+            }
+            Err(MailError::Refused(_) | MailError::Unclear(_)) => Ok(false),
+        }
+    }
+
+    async fn drop_letter(&self, due: &DueLetter) -> Result<()> {
+        match self.store.commit(vec![rows::take_letter(due)]).await {
+            Ok(_) | Err(DbError::Guard(rows::TAKEN)) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Where the decision goes: what they gave for it, else their account's own address.
+    async fn appellant(&self, due: &DueLetter) -> Result<Option<String>> {
+        if due.contact.is_some() {
+            return Ok(address_in(due.contact.as_deref()));
+        }
+        let Some(id) = &due.account_id else { return Ok(None) };
+        Ok(self.store.find_account(id).await?.and_then(|account| account.email))
+    }
+
+    fn decision_letter(&self, due: &DueLetter, to: String) -> Letter {
+        let host = &self.hosts.base.host;
+        let sender = Sender { account_id: due.account_id.clone(), client: due.client.clone() };
+        let token = self.appeal_token(&due.appeal_id, &sender);
+        let status_url = format!("{}/appeals/{token}", self.hosts.base.url());
+        let day = iso::format(due.created_at);
+        let day = day.get(..10).unwrap_or_default();
+        let (subject, decided) = match due.state {
+            State::Allowed => (
+                "Your appeal: the page may be published",
+                "The page may be published: send exactly the same file again.",
+            ),
+            State::Upheld => ("Your appeal: the refusal stands", "The refusal stands."),
+            State::Lapsed | State::Open => ("Your appeal was not decided", "It ended without a decision."),
+        };
+        let words = match due.state {
+            State::Allowed | State::Upheld => format!("The operator says:\n\n{}", quoted(&due.answer)),
+            State::Lapsed | State::Open => format!("{}\n", due.answer),
+        };
+        let text = format!(
+            "On {day} somebody asked {host} to look at a page that was refused there, and gave this address.\n\n\
+             {decided} {words}\n\
+             How it stands: {status_url}\n\n\
+             If it was not you, you need not do anything. There will be no other letter about it.\n\n\
+             -- \nSent by dropleaf at {host}\n"
+        );
+        let subject = subject.to_owned();
+        Letter { id: self.minter.nonce(), written_at: self.now(), to, subject, text }
+    }
+}
+
+/// The address in what somebody gave as contact, if it is one and nothing else.
+fn address_in(contact: Option<&str>) -> Option<String> {
+    email::address(contact?).ok()
+}
+
+fn quoted(words: &str) -> String {
+    words.lines().fold(String::new(), |text, line| format!("{text}> {line}\n"))
+}
+
+fn reports(desk: Desk) -> String {
+    let pages = if desk.pages == 1 { "one page".to_owned() } else { format!("{} pages", desk.pages) };
+    let reports = if desk.reports == 1 { "1 report".to_owned() } else { format!("{} reports", desk.reports) };
+    format!("{reports} about {pages}")
+}
+
+fn appeals(desk: Desk) -> String {
+    if desk.appeals == 1 { "1 appeal".to_owned() } else { format!("{} appeals", desk.appeals) }
+}
+
+fn counted(desk: Desk) -> String {
+    match (desk.reports, desk.appeals) {
+        (0, _) => appeals(desk),
+        (_, 0) => reports(desk),
+        _ => format!("{} and {}", reports(desk), appeals(desk)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_are_said_as_people_say_them() {
+        let desk = |reports, pages, appeals| counted(Desk { reports, pages, appeals, since: None });
+        assert_eq!(desk(1, 1, 0), "1 report about one page");
+        assert_eq!(desk(3, 2, 1), "3 reports about 2 pages and 1 appeal");
+        assert_eq!(desk(0, 0, 2), "2 appeals");
+    }
+
+    #[test]
+    fn only_an_address_by_itself_is_written_to() {
+        assert_eq!(address_in(Some(" Sam@Example.org ")).as_deref(), Some("sam@example.org"));
+        for other in ["Sam <sam@example.org>", "+49 30 1234", "sam@a.example, eve@b.example", "@sam"] {
+            assert_eq!(address_in(Some(other)), None, "{other}");
+        }
+        assert_eq!(quoted("No.\n-- \nReally"), "> No.\n> -- \n> Really\n");
+    }
+}

@@ -1,0 +1,49 @@
+//! What the process is told from outside: to stop, or to read its lists anew.
+
+use anyhow::Result;
+use std::io::{IsTerminal, stderr, stdin, stdout};
+use tokio::signal::unix::{Signal, SignalKind, signal};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Told {
+    Stop,
+    Reload,
+}
+
+#[derive(Debug)]
+pub(crate) struct Signals {
+    term: Signal,
+    int: Signal,
+    hangup: Signal,
+    /// Somebody started it by hand.
+    had_terminal: bool,
+}
+
+impl Signals {
+    /// From now on signals are heard.
+    pub(crate) fn listen() -> Result<Self> {
+        Ok(Self {
+            term: signal(SignalKind::terminate())?,
+            int: signal(SignalKind::interrupt())?,
+            hangup: signal(SignalKind::hangup())?,
+            had_terminal: has_terminal(),
+        })
+    }
+
+    pub(crate) async fn next(&mut self) -> Told {
+        tokio::select! {
+            _ = self.term.recv() => Told::Stop,
+            _ = self.int.recv() => Told::Stop,
+            _ = self.hangup.recv() => self.hung_up(),
+        }
+    }
+
+    /// The same signal says that the window was closed.
+    fn hung_up(&self) -> Told {
+        if self.had_terminal && !has_terminal() { Told::Stop } else { Told::Reload }
+    }
+}
+
+fn has_terminal() -> bool {
+    stdin().is_terminal() || stdout().is_terminal() || stderr().is_terminal()
+}
