@@ -63,15 +63,22 @@ impl Store {
 
     /// The newest.
     pub async fn list_unwanted(&self, limit: i64) -> Result<Vec<Unwanted>, DbError> {
-        let sql =
-            "SELECT id, site_id, reason, created_at FROM unwanted ORDER BY created_at DESC, id DESC LIMIT $1";
+        let sql = "SELECT id, site_id, reason, created_at FROM unwanted WHERE forgotten_at IS NULL \
+                   ORDER BY created_at DESC, id DESC LIMIT $1";
         self.db.list(sql, vec![limit.into()], row).await
     }
 
     /// By the id of the page it was taken down with, or by its own.
     pub async fn find_unwanted(&self, id: &str) -> Result<Option<Unwanted>, DbError> {
-        let sql = "SELECT id, site_id, reason, created_at FROM unwanted WHERE site_id = $1 OR id = $1";
+        let sql = "SELECT id, site_id, reason, created_at FROM unwanted \
+                   WHERE (site_id = $1 OR id = $1) AND forgotten_at IS NULL";
         self.db.get(sql, &[id.into()], row).await
+    }
+
+    /// Whether the content of a page was noted, also if it was forgotten since.
+    pub async fn was_noted(&self, site_id: &str) -> Result<bool, DbError> {
+        let sql = "SELECT 1 FROM unwanted WHERE site_id = $1";
+        Ok(self.db.get(sql, &[site_id.into()], |_| Ok(())).await?.is_some())
     }
 
     /// The pages that content is recognised by, each with the id of what it belongs to.
@@ -168,7 +175,7 @@ pub fn insert(unwanted: &Unwanted, marks: Vec<PageMark>) -> Vec<Stmt> {
 pub fn forget_page(unwanted_id: &str, path: &str) -> [Stmt; 3] {
     [
         Stmt::new(
-            "UPDATE unwanted SET reason = reason WHERE id = $1 \
+            "UPDATE unwanted SET reason = reason WHERE id = $1 AND forgotten_at IS NULL \
              AND EXISTS (SELECT 1 FROM unwanted_marks WHERE unwanted_id = $1 AND path = $2)",
             [unwanted_id.into(), path.into()],
         )
@@ -181,13 +188,17 @@ pub fn forget_page(unwanted_id: &str, path: &str) -> [Stmt; 3] {
     ]
 }
 
-/// Forgets what was noted of a page.
-pub fn forget(site_id: &str) -> [Stmt; 3] {
+/// Forgets what was noted of a page; that it was stays known, so that it is not noted again.
+pub fn forget(site_id: &str, now: i64) -> [Stmt; 3] {
     let marks =
         "DELETE FROM unwanted_marks WHERE unwanted_id IN (SELECT id FROM unwanted WHERE site_id = $1)";
     [
         Stmt::new(marks, [site_id.into()]),
-        Stmt::new("DELETE FROM unwanted WHERE site_id = $1", [site_id.into()]).one(UNKNOWN),
+        Stmt::new(
+            "UPDATE unwanted SET forgotten_at = $1 WHERE site_id = $2 AND forgotten_at IS NULL",
+            vec![now.into(), site_id.into()],
+        )
+        .one(UNKNOWN),
         changed(),
     ]
 }

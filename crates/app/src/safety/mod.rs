@@ -48,7 +48,7 @@ impl App {
     }
 
     async fn verdict_on(&self, reading: &Reading) -> Result<Vec<String>> {
-        self.refuse_unwanted(reading)?;
+        reading.refuse_unwanted()?;
         if !reading.phishing.is_empty() && !self.is_allowed(reading).await? {
             return Err(phishing(reading));
         }
