@@ -5,6 +5,7 @@ use super::offline::reasons_of;
 use crate::app::App;
 use crate::staging::{Demands, Upload};
 use dropleaf_core::options::UploadOptions;
+use dropleaf_core::slug::Slug;
 use dropleaf_core::{Code, Result};
 use std::net::IpAddr;
 
@@ -33,7 +34,12 @@ impl App {
         let content_hash = reading.content_hash();
         let mut warnings = options.warnings;
         warnings.extend(prepared.into_warnings());
-        let (code, reasons) = match self.judge(&reading).await {
+        let slug = options.slug.as_ref().map(Slug::as_str);
+        let verdict = match self.check_address(options.e2e, slug) {
+            Ok(()) => self.judge(&reading).await,
+            Err(refusal) => Err(refusal),
+        };
+        let (code, reasons) = match verdict {
             Ok(more) => {
                 warnings.extend(more);
                 (None, Vec::new())
