@@ -159,6 +159,9 @@ impl App {
     ) -> Result<Appeal> {
         let answer = appeal::answer(answer)?;
         let before = self.get_appeal(id).await?;
+        if decision == Decision::Allow {
+            self.check_allowable(&before).await?;
+        }
         let act = match decision {
             Decision::Allow => Act::AllowContent,
             Decision::Uphold => Act::UpholdRefusal,
