@@ -101,6 +101,16 @@ impl Store {
         self.db.list(sql, vec![site_id.into()], |row| Ok(row.text(0)?.to_owned())).await
     }
 
+    /// Whether a body of a page is held by anything but its own versions.
+    pub async fn shares_bodies(&self, site_id: &str) -> Result<bool, DbError> {
+        let sql = "SELECT blobs.refs FROM (SELECT bundle_files.blob_hash AS hash, \
+                   COUNT(DISTINCT bundle_files.bundle_id) AS own \
+                   FROM site_versions JOIN bundle_files ON bundle_files.bundle_id = site_versions.bundle_id \
+                   WHERE site_versions.site_id = $1 GROUP BY bundle_files.blob_hash) AS mine \
+                   JOIN blobs ON blobs.hash = mine.hash WHERE blobs.refs > mine.own LIMIT 1";
+        Ok(self.db.get(sql, &[site_id.into()], |row| row.int(0)).await?.is_some())
+    }
+
     /// Bodies of a page that stand live under somebody else's account too, and did so no later than here. Pages without an
     /// account do not count: whoever is taken down could shield himself with one.
     pub async fn list_bodies_of_others(
@@ -109,17 +119,15 @@ impl Store {
         account_id: Option<&str>,
         now: i64,
     ) -> Result<Vec<[u8; 32]>, DbError> {
-        let shared = "SELECT blobs.refs FROM site_versions JOIN bundle_files ON bundle_files.bundle_id = site_versions.bundle_id \
-                      JOIN blobs ON blobs.hash = bundle_files.blob_hash \
-                      WHERE site_versions.site_id = $1 AND blobs.refs > 1 LIMIT 1";
         // No index leads from bodies to bundles: nearly always nobody else has any of them.
-        if self.db.get(shared, &[site_id.into()], |row| row.int(0)).await?.is_none() {
+        if !self.shares_bodies(site_id).await? {
             return Ok(Vec::new());
         }
-        let sql = "SELECT mine.hash FROM (SELECT blobs.hash AS hash, MIN(site_versions.created_at) AS since \
+        let sql = "SELECT mine.hash FROM (SELECT bundle_files.blob_hash AS hash, \
+                   COUNT(DISTINCT bundle_files.bundle_id) AS own, MIN(site_versions.created_at) AS since \
                    FROM site_versions JOIN bundle_files ON bundle_files.bundle_id = site_versions.bundle_id \
-                   JOIN blobs ON blobs.hash = bundle_files.blob_hash \
-                   WHERE site_versions.site_id = $1 AND blobs.refs > 1 GROUP BY blobs.hash) AS mine \
+                   WHERE site_versions.site_id = $1 GROUP BY bundle_files.blob_hash) AS mine \
+                   JOIN blobs ON blobs.hash = mine.hash AND blobs.refs > mine.own \
                    JOIN bundle_files ON bundle_files.blob_hash = mine.hash \
                    JOIN sites ON sites.bundle_id = bundle_files.bundle_id \
                    JOIN site_versions ON site_versions.site_id = sites.id AND site_versions.bundle_id = sites.bundle_id \
