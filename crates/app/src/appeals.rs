@@ -5,7 +5,7 @@ use crate::app::App;
 use crate::appeal_queue::full;
 use crate::caller::Caller;
 use crate::limits::refused;
-use crate::safety::{Reading, reasons_of};
+use crate::safety::Reading;
 use crate::staging::{Demands, Prepared, Upload, busy, to_i64};
 use dropleaf_core::appeal::{self, Appeal, Decision, Plea, Room, State};
 use dropleaf_core::audit::Act;
@@ -204,7 +204,7 @@ impl App {
 /// Why content was refused, if it was by a judgement that an operator can overrule. Anything else goes back as it is.
 fn reasons(refusal: Error) -> Result<Vec<Finding>> {
     if appeal::is_about(refusal.code) {
-        return Ok(reasons_of(&refusal));
+        return Ok(refusal.reasons().to_vec());
     }
     Err(refusal)
 }

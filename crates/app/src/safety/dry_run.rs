@@ -1,7 +1,6 @@
 //! What publishing would say to an upload, without publishing it: nothing is stored.
 
 use super::Checked;
-use super::offline::reasons_of;
 use crate::app::App;
 use crate::staging::{Demands, Upload};
 use dropleaf_core::options::UploadOptions;
@@ -46,7 +45,7 @@ impl App {
             }
             Err(error) if is_about_content(error.code) => {
                 warnings.extend(reading.warnings_beside(&error));
-                (Some(error.code), reasons_of(&error))
+                (Some(error.code), error.reasons().to_vec())
             }
             Err(error) => return Err(error),
         };
