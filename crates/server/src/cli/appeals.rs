@@ -1,6 +1,6 @@
 //! `dropleaf appeals`: pages that were refused and whose publishers ask for a second look. Works while the server runs.
 
-use super::with_app;
+use super::{print_line, with_app};
 use crate::config::Config;
 use crate::http::error::finding_json;
 use anyhow::Result;
@@ -95,9 +95,9 @@ pub(super) async fn run(appeals: Appeals, config: Config) -> Result<()> {
             };
             let (appeal, case) = with_app(config, act).await?;
             if json {
-                println!("{}", serde_json::to_string_pretty(&case_json(&appeal, &case))?);
+                print_line(&serde_json::to_string_pretty(&case_json(&appeal, &case))?)?;
             } else {
-                print!("{}", shown(&appeal, &case));
+                print_line(shown(&appeal, &case).trim_end_matches('\n'))?;
             }
             Ok(())
         }
@@ -107,16 +107,16 @@ pub(super) async fn run(appeals: Appeals, config: Config) -> Result<()> {
             let found = with_app(config, async |app| Ok(app.list_allowed(limit).await?)).await?;
             if json {
                 let allowed: Vec<_> = found.iter().map(allowed_json).collect();
-                println!("{}", serde_json::to_string_pretty(&json!({"allowed": allowed}))?);
+                print_line(&serde_json::to_string_pretty(&json!({"allowed": allowed}))?)?;
             } else {
-                print!("{}", allowed_table(&found));
+                print_line(allowed_table(&found).trim_end_matches('\n'))?;
             }
             Ok(())
         }
         Some(Command::Disallow { id, reason }) => {
             let act = async |app: &App| Ok(app.disallow(COMMAND_LINE, id.trim(), &reason).await?);
             let allowed = with_app(config, act).await?;
-            println!("{} is checked as any other content again", hex::encode(&allowed.digest));
+            print_line(&format!("{} is checked as any other content again", hex::encode(&allowed.digest)))?;
             Ok(())
         }
     }
@@ -134,9 +134,9 @@ impl List {
         let found = with_app(config, act).await?;
         if self.json {
             let appeals: Vec<_> = found.iter().map(as_json).collect();
-            println!("{}", serde_json::to_string_pretty(&json!({"appeals": appeals}))?);
+            print_line(&serde_json::to_string_pretty(&json!({"appeals": appeals}))?)?;
         } else {
-            print!("{}", table(&found));
+            print_line(table(&found).trim_end_matches('\n'))?;
         }
         Ok(())
     }
@@ -145,19 +145,10 @@ impl List {
 impl Answer {
     async fn allow(self, config: Config) -> Result<()> {
         let act = async |app: &App| {
-            let allowed = app.decide_appeal(COMMAND_LINE, &self.id, Decision::Allow, &self.answer).await?;
-            let case = app.appeal_case(&allowed).await?;
-            Ok((allowed, case))
+            Ok(app.decide_appeal(COMMAND_LINE, &self.id, Decision::Allow, &self.answer).await?)
         };
-        let (appeal, case) = with_app(config, act).await?;
-        println!("{} is {}; its content is erased here", appeal.id, appeal.state.as_str());
-        if was_taken_down(&appeal) {
-            let page = case.like_site.as_deref().unwrap_or("PAGE");
-            println!(
-                "It was taken down before and stays refused until `dropleaf unwanted forget {page}` allows it again."
-            );
-        }
-        Ok(())
+        let appeal = with_app(config, act).await?;
+        print_line(&format!("{} is {}; its content is erased here", appeal.id, appeal.state.as_str()))
     }
 }
 
@@ -173,14 +164,9 @@ async fn uphold(config: Config, ids: &[String], answer: &str) -> Result<()> {
     };
     let count = with_app(config, act).await?;
     match ids {
-        [id] => println!("{id} is upheld; its content is erased here"),
-        _ => println!("{count} of {} are upheld; the others were decided before", ids.len()),
+        [id] => print_line(&format!("{id} is upheld; its content is erased here")),
+        _ => print_line(&format!("{count} of {} are upheld; the others were decided before", ids.len())),
     }
-    Ok(())
-}
-
-fn was_taken_down(appeal: &Appeal) -> bool {
-    appeal.reasons.iter().any(|reason| reason.rule == "taken-down-before")
 }
 
 fn as_json(appeal: &Appeal) -> Value {
