@@ -187,13 +187,13 @@ async fn what_is_forgotten_before_it_is_sealed_is_not_noted_again() {
 #[tokio::test]
 async fn publisher_of_markdown_hears_of_the_source() {
     let node = Node::start().await;
-    let words =
-        "The ferry leaves the upper harbour at nine and comes back when the tide allows it.\n".repeat(5);
-    let site = node.publish(Form::file("a.md", format!("# Ferry\n\n{words}"))).await;
+    let words: String =
+        SCAM.split('<').filter_map(|part| part.split_once('>')).map(|(_, text)| text).collect();
+    let form = |name: &str, words: &str| Form::file(name, format!("# Harbour\n\n{words}\n"));
+    let site = node.publish(form("a.md", &words)).await;
     node.app().take_down("ada", text(&site, "id"), "fraud").await.unwrap();
-    for more in ["", "\nIt is blue.\n"] {
-        let form = Form::file("b.md", format!("# Ferry\n\n{words}{more}"));
-        let refused = publish(&node, form).await.refused(422, "content_blocked").json();
+    for again in [words.clone(), words.replace("eleven", "twelve")] {
+        let refused = publish(&node, form("b.md", &again)).await.refused(422, "content_blocked").json();
         assert_eq!(refused["reasons"][0]["file"], "index.md", "{refused}");
     }
 }
