@@ -31,7 +31,7 @@ fuzz: ## every fuzz target for ten minutes
 	scripts/install-test-tools
 	scripts/fuzz 600
 
-bench: ## view, publish and scale against nginx and wastebin
+bench: ## view, publish and scale against nginx and wastebin, and paying
 	scripts/install-test-tools bench
 	cargo build --locked --release -p dropleaf
 	scripts/bench

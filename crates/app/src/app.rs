@@ -78,7 +78,7 @@ pub struct App {
     pub(crate) paid_throttle: Throttle,
     pub(crate) token_throttle: Throttle,
     pub(crate) check_throttle: Throttle,
-    pub(crate) uploads: Semaphore,
+    pub(crate) uploads: Arc<Semaphore>,
     /// Of dry runs and appeals, so that they never keep publishers waiting.
     pub(crate) checks: Queue,
     /// Of appeals whose content is being stored.
@@ -113,7 +113,7 @@ impl App {
             paid_throttle: Throttle::new(settings.rates.paid_attempts),
             token_throttle: Throttle::new(TOKEN_REQUESTS),
             check_throttle: Throttle::new(settings.rates.checks_minute),
-            uploads: Semaphore::new(settings.parallel_uploads.max(1)),
+            uploads: Arc::new(Semaphore::new(settings.parallel_uploads.max(1))),
             checks: Queue::new(CHECKS, CHECKS_WAITING),
             appellants: Queue::new(1, APPELLANTS_WAITING),
             facilitator,

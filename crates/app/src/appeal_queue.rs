@@ -3,6 +3,7 @@
 
 use crate::app::App;
 use crate::appeals::Appealed;
+use crate::audit::OURSELVES;
 use crate::caller::Caller;
 use crate::suspension::in_name_of;
 use dropleaf_core::appeal::{Allowed, Appeal, Decision, Joined, Plea, Room, State};
@@ -16,8 +17,6 @@ const TOKEN: &str = "appeal";
 const EARLIER: i64 = 10;
 const BATCH: i64 = 100;
 const DAY: i64 = 86_400;
-/// How the audit list names what the server does by itself.
-const OURSELVES: &str = "dropleaf";
 
 /// Who sends an appeal: an account, or a network by its keyed hash.
 #[derive(Debug)]

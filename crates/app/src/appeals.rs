@@ -5,7 +5,7 @@ use crate::app::App;
 use crate::appeal_queue::full;
 use crate::caller::Caller;
 use crate::limits::refused;
-use crate::safety::{Reading, reasons_of};
+use crate::safety::Reading;
 use crate::staging::{Demands, Prepared, busy, to_i64};
 use crate::suspension::in_name_of;
 use crate::upload::Upload;
@@ -161,6 +161,9 @@ impl App {
     ) -> Result<Appeal> {
         let answer = appeal::answer(answer)?;
         let before = self.get_appeal(id).await?;
+        if decision == Decision::Allow {
+            self.check_allowable(&before).await?;
+        }
         let act = match decision {
             Decision::Allow => Act::AllowContent,
             Decision::Uphold => Act::UpholdRefusal,
@@ -204,7 +207,7 @@ impl App {
 /// Why content was refused, if it was by a judgement that an operator can overrule. Anything else goes back as it is.
 fn reasons(refusal: Error) -> Result<Vec<Finding>> {
     if appeal::is_about(refusal.code) {
-        return Ok(reasons_of(&refusal));
+        return Ok(refusal.reasons().to_vec());
     }
     Err(refusal)
 }

@@ -7,6 +7,8 @@ use dropleaf_store::{Stmt, audit};
 
 /// Who acts when a command does.
 pub const COMMAND_LINE: &str = "command line";
+/// And when the server does by itself, because a time is over.
+pub(crate) const OURSELVES: &str = "dropleaf";
 
 impl App {
     /// The statement that writes a line, for the batch of the act.

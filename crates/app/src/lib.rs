@@ -68,7 +68,7 @@ pub use evidence::OpenEvidence;
 pub use figures::{Figures, OpenReports};
 pub use idempotency::{Done, Once};
 pub use ledger::{BooksAudit, Credited};
-pub use look::{Look, LookFile, LookFrame, Source, SourceLine, Verdict};
+pub use look::{Look, LookDocument, LookFile, LookFrame, Source, SourceLine, Verdict};
 pub use mailer::{Letter, MailError, Mailer};
 pub use mcp_sessions::{PARAMS_BYTES, SESSIONS_MOST, WATCHED_MOST};
 pub use money::Money;

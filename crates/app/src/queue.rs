@@ -1,6 +1,7 @@
 //! Turns for work that anybody may ask for: a few at a time, a few who wait, and nobody beyond, so that neither memory nor
 //! those with something more urgent suffer.
 
+use dropleaf_core::{Error, Result};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -37,10 +38,36 @@ impl Queue {
     }
 }
 
+/// Does work on a thread that may block, and gives its turn back when it is done: not when whoever asked for it hangs up,
+/// because the work goes on without them.
+pub(crate) async fn work_in_turn<T: Send + 'static>(
+    turn: impl Send + 'static,
+    work: impl FnOnce() -> Result<T> + Send + 'static,
+) -> Result<T> {
+    let work = move || {
+        let _held = turn;
+        work()
+    };
+    tokio::task::spawn_blocking(work).await.map_err(Error::internal)?
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use futures_util::FutureExt;
+
+    #[tokio::test]
+    async fn turn_stays_with_the_work_when_the_caller_leaves() {
+        let turns = Arc::new(Semaphore::new(1));
+        let turn = Arc::clone(&turns).acquire_owned().await.unwrap();
+        let (go_on, wait) = std::sync::mpsc::channel::<()>();
+        let mut asked = Box::pin(work_in_turn(turn, move || Ok(wait.recv())));
+        assert!((&mut asked).now_or_never().is_none(), "it works");
+        drop(asked);
+        assert_eq!(turns.available_permits(), 0, "and goes on without its caller");
+        go_on.send(()).unwrap();
+        turns.acquire().await.unwrap().forget();
+    }
 
     #[tokio::test]
     async fn few_work_few_wait_and_the_rest_is_sent_away() {

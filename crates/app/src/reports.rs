@@ -8,6 +8,7 @@ use dropleaf_core::takedown::{self, REASON_CHARACTERS};
 use dropleaf_core::{Error, Result, plain_text};
 use dropleaf_store::reports::Waiting;
 use dropleaf_store::{DbError, counters, reports, site_versions, sites};
+use std::collections::HashMap;
 use std::net::IpAddr;
 
 /// A report with the address of its page, for the operator.
@@ -98,6 +99,14 @@ impl App {
     /// Pages with open reports, the one that waits longest first; behind the one whose first report came at that time.
     pub async fn list_cases(&self, after: Option<(i64, &str)>, limit: i64) -> Result<Vec<Case>> {
         let mut cases = Vec::new();
+        let mut reasons: HashMap<String, Vec<(Reason, i64)>> = HashMap::new();
+        for (site_id, reason, count) in self.store.list_waiting_reasons(after, limit).await? {
+            reasons.entry(site_id).or_default().push((reason, count));
+        }
+        let mut words: HashMap<String, Vec<Report>> = HashMap::new();
+        for report in self.store.list_waiting_words(after, limit, WORDS_MOST).await? {
+            words.entry(report.site_id.clone()).or_default().push(report);
+        }
         for waiting in self.store.list_waiting(after, limit).await? {
             let Some(mut site) = self.store.find_site(&waiting.site_id).await? else { continue };
             site.state = site.state_at(self.now());
@@ -106,8 +115,8 @@ impl App {
                 Some(id) => self.store.find_account(id).await?.and_then(|account| account.email),
                 None => None,
             };
-            let reasons = self.store.count_open_reasons(&site.id).await?;
-            let reports = self.store.list_open_reports_of(&site.id, WORDS_MOST).await?;
+            let reasons = reasons.remove(&site.id).unwrap_or_default();
+            let reports = words.remove(&site.id).unwrap_or_default();
             cases.push(Case { url: self.canonical_url(&site), site, owner, waiting, reasons, reports });
         }
         Ok(cases)

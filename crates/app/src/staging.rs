@@ -2,6 +2,7 @@
 //! are made durable, and what remains is a list for the act's own transaction. Body first, row second.
 
 use crate::app::App;
+use crate::queue::work_in_turn;
 use crate::safety::Reading;
 use crate::strict::Policy;
 use crate::upload::{Upload, UploadBody};
@@ -13,6 +14,7 @@ use dropleaf_store::Stmt;
 use dropleaf_store::blobs::{Encoding, NewBlob, NewBody};
 use dropleaf_store::bundles::{self, Bundle, BundleFile};
 use std::sync::Arc;
+use tokio::sync::OwnedSemaphorePermit;
 
 /// When a dry run that was sent away may try again.
 const BUSY_SECONDS: i64 = 5;
@@ -123,8 +125,7 @@ impl App {
         if quick {
             return work();
         }
-        let _turn = self.uploads.acquire().await.map_err(|_| Error::plain(Code::Overloaded))?;
-        tokio::task::spawn_blocking(work).await.map_err(Error::internal)?
+        work_in_turn(self.upload_turn().await?, work).await
     }
 
     /// The same for those who do not publish. They have a short queue of their own.
@@ -144,11 +145,12 @@ impl App {
             return work();
         }
         let turn = self.checks.enter().await.ok_or_else(busy)?;
-        let work = move || {
-            let _held = turn;
-            work()
-        };
-        tokio::task::spawn_blocking(work).await.map_err(Error::internal)?
+        work_in_turn(turn, work).await
+    }
+
+    /// Waits until no more uploads are in memory than may be.
+    pub(crate) async fn upload_turn(&self) -> Result<OwnedSemaphorePermit> {
+        Arc::clone(&self.uploads).acquire_owned().await.map_err(|_| Error::plain(Code::Overloaded))
     }
 
     /// What is done to an upload on a thread that may block.

@@ -2,6 +2,7 @@
 //! publisher should know about it.
 
 use crate::app::App;
+use crate::queue::work_in_turn;
 use bytes::Bytes;
 use dropleaf_content::{MOST_SCRIPTS, Strict};
 use dropleaf_core::{Code, Error, Result};
@@ -46,21 +47,20 @@ impl App {
     pub(crate) async fn policy_of_stored(&self, bundle_id: &str, e2e: bool) -> Result<Policy> {
         let bundle = self.bundle(bundle_id).await?;
         // Before the pages are read: however many ask, no more are in memory at a time.
-        let _turn = self.uploads.acquire().await.map_err(|_| Error::plain(Code::Overloaded))?;
+        let turn = self.upload_turn().await?;
         let mut pages: Vec<(String, String, Bytes)> = Vec::new();
         for file in bundle.files().filter(|file| file.is_document) {
             let mime = String::from_utf8_lossy(&file.mime).into_owned();
             pages.push((file.path.clone(), mime, self.store.blobs.read(&self.store.db, &file.hash).await?));
         }
         pages.sort();
-        let strict = tokio::task::spawn_blocking(move || {
+        let read = move || {
             let mut strict = Strict::default();
             for (path, mime, bytes) in &pages {
-                strict.read(path, mime, &bytes[..])?;
+                strict.read(path, mime, &bytes[..]).map_err(Error::internal)?;
             }
-            Ok::<_, std::io::Error>(strict)
-        });
-        let strict = strict.await.map_err(Error::internal)?.map_err(Error::internal)?;
-        Policy::of(&strict, e2e)
+            Policy::of(&strict, e2e)
+        };
+        work_in_turn(turn, read).await
     }
 }

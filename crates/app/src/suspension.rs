@@ -4,6 +4,7 @@
 use crate::app::{App, EVERYTHING};
 use dropleaf_core::account::Account;
 use dropleaf_core::audit::Act;
+use dropleaf_core::site::Site;
 use dropleaf_core::{Code, Error, Result, takedown};
 use dropleaf_store::{DbError, Outcome, Stmt, accounts};
 
@@ -27,6 +28,47 @@ impl App {
         }
         let stmt = accounts::suspend(&account.id, &reason, self.now());
         self.move_account(actor, Act::SuspendAccount, account, stmt, reason).await
+    }
+
+    /// The same for whoever owns this page.
+    pub async fn suspend_owner(&self, actor: &str, site_id: &str, reason: &str) -> Result<Suspended> {
+        self.suspend_account(actor, &self.owner_of(site_id).await?, reason).await
+    }
+
+    pub async fn lift_owner(&self, actor: &str, site_id: &str, reason: &str) -> Result<Suspended> {
+        self.lift_suspension(actor, &self.owner_of(site_id).await?, reason).await
+    }
+
+    async fn owner_of(&self, site_id: &str) -> Result<String> {
+        let site = self.store.find_site(site_id).await?.ok_or_else(|| Error::not_found("page"))?;
+        site.account_id.ok_or_else(|| Error::not_found("account"))
+    }
+
+    /// Who is suspended together with a page; nobody if it has no owner, or one who runs the service.
+    pub(crate) async fn suspendable_owner(&self, site: &Site) -> Result<Option<Account>> {
+        let Some(id) = &site.account_id else { return Ok(None) };
+        Ok(self.store.find_account(id).await?.filter(|account| !account.is_operator))
+    }
+
+    /// The statements that suspend an account, for the batch of another act.
+    pub(crate) fn suspending(&self, actor: &str, account: &Account, reason: &str) -> [Stmt; 2] {
+        [
+            accounts::suspend(&account.id, reason, self.now()),
+            self.audited(actor, Act::SuspendAccount, &account.id, Some(reason.to_owned())),
+        ]
+    }
+
+    /// Commits a change of a page together with the suspension of its owner, whose other pages are hidden with it.
+    pub(crate) async fn commit_suspending(
+        &self,
+        stmts: Vec<Stmt>,
+        before: &Site,
+        after: &Site,
+        account: &Account,
+    ) -> Result<(), DbError> {
+        let outcome = self.commit_site_and(stmts, Some(before), after, Some(EVERYTHING)).await;
+        self.forget_credentials(&account.id);
+        outcome
     }
 
     pub async fn lift_suspension(&self, actor: &str, account_id: &str, reason: &str) -> Result<Suspended> {

@@ -8,7 +8,7 @@ use dropleaf_core::report::Outcome;
 use dropleaf_core::site::{Site, State};
 use dropleaf_core::takedown::Named;
 use dropleaf_core::{Error, Result, takedown};
-use dropleaf_store::{DbError, reports, sites, unwanted};
+use dropleaf_store::{DbError, accounts, reports, sites, unwanted};
 use std::collections::HashSet;
 
 #[derive(Debug, Clone)]
@@ -18,6 +18,8 @@ pub struct TakenDown {
     pub url: String,
     /// Somebody had done it before; nothing was changed.
     pub already: bool,
+    /// Its account is suspended, as was asked for.
+    pub suspended: bool,
 }
 
 impl App {
@@ -35,30 +37,60 @@ impl App {
         reason: &str,
         pages: &[String],
     ) -> Result<TakenDown> {
+        self.take_down_with_account(actor, name, reason, pages, false).await
+    }
+
+    /// The same, and in the same transaction suspends the account it belongs to, if that is wanted; a page may have none, and
+    /// whoever runs the service is not suspended.
+    pub async fn take_down_with_account(
+        &self,
+        actor: &str,
+        name: &str,
+        reason: &str,
+        pages: &[String],
+        suspends: bool,
+    ) -> Result<TakenDown> {
         let reason = takedown::reason(reason)?;
         let unknown = || Error::not_found("page");
         let name = takedown::page_named(name, &self.hosts).ok_or_else(unknown)?;
         for _ in 0..TRIES {
             let site = self.find_meant(&name).await?.ok_or_else(unknown)?;
             let url = self.canonical_url(&site);
+            let account = if suspends { self.suspendable_owner(&site).await? } else { None };
+            let suspended = account.is_some();
             if site.state == State::TakenDown {
-                return Ok(TakenDown { site, url, already: true });
+                if let Some(account) = account {
+                    self.suspend_account(actor, &account.id, &reason).await?;
+                }
+                return Ok(TakenDown { site, url, already: true, suspended });
             }
             let pages = self.pages_within(&site, pages).await?;
             let (next, mut stmts) = self.ended(&site, State::TakenDown, false);
             stmts.extend(pages.iter().map(|path| unwanted::name_page(&site.id, path)));
             stmts.push(reports::close(&site.id, Outcome::TakenDown, self.now()));
             stmts.push(self.audited(actor, Act::TakeDown, &site.id, Some(reason.clone())));
-            match self.commit_site(stmts, Some(&site), &next).await {
+            let account = account.filter(|account| account.suspended.is_none());
+            if let Some(account) = &account {
+                // The account before its pages, so that two who take both do not lock up.
+                stmts.splice(0..0, self.suspending(actor, account, &reason));
+            }
+            let outcome = match &account {
+                Some(account) => self.commit_suspending(stmts, &site, &next, account).await,
+                None => self.commit_site(stmts, Some(&site), &next).await,
+            };
+            match outcome {
                 Ok(()) => {
                     Self::log_act(actor, Act::TakeDown, &site.id);
+                    if let Some(account) = &account {
+                        Self::log_act(actor, Act::SuspendAccount, &account.id);
+                    }
                     // It is down; whatever of the rest does not succeed is for the sweep.
                     if let Err(error) = self.settle_take_down(&next, false).await {
                         tracing::warn!(%error, site = site.id, "the content could not be sealed yet");
                     }
-                    return Ok(TakenDown { site: next, url, already: false });
+                    return Ok(TakenDown { site: next, url, already: false, suspended });
                 }
-                Err(DbError::Guard(sites::CHANGED)) => {}
+                Err(DbError::Guard(sites::CHANGED | accounts::UNMOVED)) => {}
                 Err(error) => return Err(error.into()),
             }
         }

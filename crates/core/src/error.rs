@@ -87,6 +87,15 @@ impl Error {
         Self { source: Some(source.into()), ..Self::plain(Code::Internal) }
     }
 
+    /// What was found in the content, when that is why.
+    pub fn reasons(&self) -> &[Finding] {
+        let found = self.facts.iter().find_map(|(name, fact)| match fact {
+            Fact::Findings(found) if *name == "reasons" => Some(found.as_slice()),
+            _ => None,
+        });
+        found.unwrap_or_default()
+    }
+
     #[must_use]
     pub fn with_source(mut self, source: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
         self.source = Some(source.into());

@@ -47,8 +47,8 @@ pub fn page_named(text: &str, hosts: &Hosts) -> Option<Named> {
     }
 }
 
-/// Whether the bytes are erased at once. Others are kept as long as deleted ones, for whoever has to look into it;
-/// a page that was to be read once is not kept against its sender's will.
+/// Whether the bytes are erased without being sealed as evidence: a page that was to be read once is not kept against its
+/// sender's will.
 pub fn erases(site: &Site) -> bool {
     site.visibility == Visibility::Burn
 }

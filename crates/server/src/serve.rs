@@ -119,6 +119,9 @@ pub async fn run(layers: &Layers, config: Config) -> Result<()> {
              `limits.anonymous_per_hour` and `limits.anonymous_per_day` allow; set `payments.mode` to live or off to end that"
         );
     }
+    // Else whoever publishes first would wait for the rules to be made.
+    let app = Arc::clone(&running.app);
+    running.tasks.spawn(async move { app.make_rules().await });
     crate::cli::welcome::print(&running);
     while signals.next().await == Told::Reload {
         running.lists.read_anew().await;

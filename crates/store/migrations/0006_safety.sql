@@ -38,10 +38,12 @@ CREATE TABLE unwanted (
   id         TEXT PRIMARY KEY,
   site_id    TEXT NOT NULL,
   reason     TEXT NOT NULL,
-  created_at BIGINT NOT NULL
+  created_at BIGINT NOT NULL,
+  -- When an operator let it be published again; the row stays, so that it is not noted once more.
+  forgotten_at BIGINT
 );
 CREATE UNIQUE INDEX unwanted_by_site ON unwanted(site_id);
--- What it is recognised by: a hash of all of it, or a sketch of one page.
+-- What it is recognised by: a hash of all of it, or hashes and a sketch of one page.
 CREATE TABLE unwanted_marks (
   unwanted_id TEXT NOT NULL REFERENCES unwanted(id),
   position    BIGINT NOT NULL,

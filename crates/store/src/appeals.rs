@@ -11,25 +11,15 @@ pub const NOT_ADDED: &str = "appeal_not_added";
 /// Somebody has decided before.
 pub const DECIDED: &str = "appeal_decided";
 
-const OF_ID: &str = "SELECT id, account_id, digest, bundle_id, title, reasons, comment, contact, state, answer, \
-     created_at, decided_at FROM appeals WHERE id = $1";
-const OF_TOKEN: &str = "SELECT id, account_id, digest, bundle_id, title, reasons, comment, contact, state, answer, \
-     created_at, decided_at FROM appeals WHERE token_hash = $1 \
-     OR id = (SELECT appeal_id FROM appeal_senders WHERE token_hash = $1)";
-const OPEN_OF_DIGEST: &str = "SELECT id, account_id, digest, bundle_id, title, reasons, comment, contact, state, answer, \
-     created_at, decided_at FROM appeals WHERE digest = $1 AND state = 'open'";
-const OPEN: &str = "SELECT id, account_id, digest, bundle_id, title, reasons, comment, contact, state, answer, \
-     created_at, decided_at FROM appeals WHERE state = 'open' ORDER BY created_at, id LIMIT $1";
-const NEWEST: &str = "SELECT id, account_id, digest, bundle_id, title, reasons, comment, contact, state, answer, \
-     created_at, decided_at FROM appeals ORDER BY created_at DESC, id DESC LIMIT $1";
-const LATELY: &str = "SELECT id, account_id, digest, bundle_id, title, reasons, comment, contact, state, answer, \
-     created_at, decided_at FROM appeals WHERE state <> 'open' ORDER BY decided_at DESC, id DESC LIMIT $1";
-
-const EARLIER: &str = "SELECT id, account_id, digest, bundle_id, title, reasons, comment, contact, state, answer, \
-     created_at, decided_at FROM appeals WHERE digest = $1 AND id <> $2 ORDER BY created_at DESC, id DESC LIMIT $3";
-const OVERDUE: &str = "SELECT id, account_id, digest, bundle_id, title, reasons, comment, contact, state, answer, \
-     created_at, decided_at FROM appeals WHERE state = 'open' AND account_id IS NULL AND created_at <= $1 \
-     ORDER BY created_at, id LIMIT $2";
+macro_rules! select {
+    ($tail:literal) => {
+        concat!(
+            "SELECT id, account_id, digest, bundle_id, title, reasons, comment, contact, state, answer, created_at, decided_at \
+             FROM appeals ",
+            $tail
+        )
+    };
+}
 
 fn row(row: &Row<'_>) -> Result<Appeal, DbError> {
     let own = |at| row.opt_text(at).map(|text| text.map(str::to_owned));
@@ -68,41 +58,53 @@ fn written(reasons: &[Finding]) -> String {
 
 impl Store {
     pub async fn find_appeal(&self, id: &str) -> Result<Option<Appeal>, DbError> {
-        self.db.get(OF_ID, &[id.into()], row).await
+        let sql = select!("WHERE id = $1");
+        self.db.get(sql, &[id.into()], row).await
     }
 
     pub async fn find_appeal_by_token(&self, token_hash: [u8; 32]) -> Result<Option<Appeal>, DbError> {
-        self.db.get(OF_TOKEN, &[token_hash.into()], row).await
+        let sql = select!(
+            "WHERE token_hash = $1 OR id = (SELECT appeal_id FROM appeal_senders WHERE token_hash = $1)"
+        );
+        self.db.get(sql, &[token_hash.into()], row).await
     }
 
     /// The open appeal about this content.
     pub async fn find_open_appeal(&self, digest: [u8; 32]) -> Result<Option<Appeal>, DbError> {
-        self.db.get(OPEN_OF_DIGEST, &[digest.into()], row).await
+        let sql = select!("WHERE digest = $1 AND state = 'open'");
+        self.db.get(sql, &[digest.into()], row).await
     }
 
     /// Those that wait, the longest first.
     pub async fn list_open_appeals(&self, limit: i64) -> Result<Vec<Appeal>, DbError> {
-        self.db.list(OPEN, vec![limit.into()], row).await
+        let sql = select!("WHERE state = 'open' ORDER BY created_at, id LIMIT $1");
+        self.db.list(sql, vec![limit.into()], row).await
     }
 
     /// The newest, decided or not.
     pub async fn list_appeals(&self, limit: i64) -> Result<Vec<Appeal>, DbError> {
-        self.db.list(NEWEST, vec![limit.into()], row).await
+        let sql = select!("ORDER BY created_at DESC, id DESC LIMIT $1");
+        self.db.list(sql, vec![limit.into()], row).await
     }
 
     /// Those that were decided last.
     pub async fn list_decided_appeals(&self, limit: i64) -> Result<Vec<Appeal>, DbError> {
-        self.db.list(LATELY, vec![limit.into()], row).await
+        let sql = select!("WHERE state <> 'open' ORDER BY decided_at DESC, id DESC LIMIT $1");
+        self.db.list(sql, vec![limit.into()], row).await
     }
 
     /// What else was asked about the same content, the newest first.
     pub async fn list_earlier_appeals(&self, appeal: &Appeal, limit: i64) -> Result<Vec<Appeal>, DbError> {
-        self.db.list(EARLIER, vec![appeal.digest.into(), appeal.id.as_str().into(), limit.into()], row).await
+        let sql = select!("WHERE digest = $1 AND id <> $2 ORDER BY created_at DESC, id DESC LIMIT $3");
+        self.db.list(sql, vec![appeal.digest.into(), appeal.id.as_str().into(), limit.into()], row).await
     }
 
     /// Those without an account that have waited since this time.
     pub async fn list_overdue_appeals(&self, sent_before: i64, limit: i64) -> Result<Vec<Appeal>, DbError> {
-        self.db.list(OVERDUE, vec![sent_before.into(), limit.into()], row).await
+        let sql = select!(
+            "WHERE state = 'open' AND account_id IS NULL AND created_at <= $1 ORDER BY created_at, id LIMIT $2"
+        );
+        self.db.list(sql, vec![sent_before.into(), limit.into()], row).await
     }
 
     pub async fn count_open_appeals(&self) -> Result<i64, DbError> {

@@ -83,7 +83,7 @@ impl Store {
         self.db.list(sql, vec![now.into(), limit.into()], row).await
     }
 
-    /// Every report about a page, the oldest first.
+    /// The first thousand reports about a page, the oldest first.
     pub async fn list_reported(&self, site_id: &str) -> Result<Vec<Reported>, DbError> {
         let sql = "SELECT created_at, reason, comment, contact, version FROM reports \
                    WHERE site_id = $1 ORDER BY created_at, id LIMIT 1000";

@@ -101,20 +101,47 @@ impl Store {
         self.db.list(sql, vec![first_at.into(), site_id.into(), limit.into()], waiting).await
     }
 
+    /// The reasons given in the open reports about the pages of [`Self::list_waiting`], each page's most frequent first.
+    pub async fn list_waiting_reasons(
+        &self,
+        after: Option<(i64, &str)>,
+        limit: i64,
+    ) -> Result<Vec<(String, Reason, i64)>, DbError> {
+        let sql = "SELECT site_id, reason, COUNT(*) FROM reports WHERE closed_at IS NULL AND site_id IN \
+                   (SELECT site_id FROM reports WHERE closed_at IS NULL GROUP BY site_id \
+                   HAVING (MIN(created_at), site_id) > ($1, $2) ORDER BY MIN(created_at), site_id LIMIT $3) \
+                   GROUP BY site_id, reason ORDER BY site_id, COUNT(*) DESC, reason";
+        let (first_at, site_id) = after.unwrap_or((i64::MIN, ""));
+        let counted = |row: &Row<'_>| Ok((row.text(0)?.to_owned(), reason(row, 1)?, row.int(2)?));
+        self.db.list(sql, vec![first_at.into(), site_id.into(), limit.into()], counted).await
+    }
+
+    /// The newest open reports about each of the same pages, at most so many of one.
+    pub async fn list_waiting_words(
+        &self,
+        after: Option<(i64, &str)>,
+        limit: i64,
+        most: i64,
+    ) -> Result<Vec<Report>, DbError> {
+        let sql = select!(
+            "WHERE r.id IN (SELECT id FROM (SELECT id, \
+             ROW_NUMBER() OVER (PARTITION BY site_id ORDER BY created_at DESC, id DESC) AS place \
+             FROM reports WHERE closed_at IS NULL AND site_id IN \
+             (SELECT site_id FROM reports WHERE closed_at IS NULL GROUP BY site_id \
+             HAVING (MIN(created_at), site_id) > ($1, $2) ORDER BY MIN(created_at), site_id LIMIT $3)) AS words \
+             WHERE place <= $4) ORDER BY r.site_id, r.created_at DESC, r.id DESC"
+        );
+        let (first_at, site_id) = after.unwrap_or((i64::MIN, ""));
+        let args = vec![first_at.into(), site_id.into(), limit.into(), most.into()];
+        self.db.list(sql, args, report).await
+    }
+
     /// The reasons given in the open reports about a page, the most frequent first.
     pub async fn count_open_reasons(&self, site_id: &str) -> Result<Vec<(Reason, i64)>, DbError> {
         let sql = "SELECT reason, COUNT(*) FROM reports WHERE site_id = $1 AND closed_at IS NULL \
                    GROUP BY reason ORDER BY COUNT(*) DESC, reason";
         let counted = |row: &Row<'_>| Ok((reason(row, 0)?, row.int(1)?));
         self.db.list(sql, vec![site_id.into()], counted).await
-    }
-
-    /// The newest open reports about a page.
-    pub async fn list_open_reports_of(&self, site_id: &str, limit: i64) -> Result<Vec<Report>, DbError> {
-        let sql = select!(
-            "WHERE r.site_id = $1 AND r.closed_at IS NULL ORDER BY r.created_at DESC, r.id DESC LIMIT $2"
-        );
-        self.db.list(sql, vec![site_id.into(), limit.into()], report).await
     }
 
     /// How many reports there are about a page, whatever became of them.

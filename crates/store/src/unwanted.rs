@@ -63,15 +63,22 @@ impl Store {
 
     /// The newest.
     pub async fn list_unwanted(&self, limit: i64) -> Result<Vec<Unwanted>, DbError> {
-        let sql =
-            "SELECT id, site_id, reason, created_at FROM unwanted ORDER BY created_at DESC, id DESC LIMIT $1";
+        let sql = "SELECT id, site_id, reason, created_at FROM unwanted WHERE forgotten_at IS NULL \
+                   ORDER BY created_at DESC, id DESC LIMIT $1";
         self.db.list(sql, vec![limit.into()], row).await
     }
 
     /// By the id of the page it was taken down with, or by its own.
     pub async fn find_unwanted(&self, id: &str) -> Result<Option<Unwanted>, DbError> {
-        let sql = "SELECT id, site_id, reason, created_at FROM unwanted WHERE site_id = $1 OR id = $1";
+        let sql = "SELECT id, site_id, reason, created_at FROM unwanted \
+                   WHERE (site_id = $1 OR id = $1) AND forgotten_at IS NULL";
         self.db.get(sql, &[id.into()], row).await
+    }
+
+    /// Whether the content of a page was noted, also if it was forgotten since.
+    pub async fn was_noted(&self, site_id: &str) -> Result<bool, DbError> {
+        let sql = "SELECT 1 FROM unwanted WHERE site_id = $1";
+        Ok(self.db.get(sql, &[site_id.into()], |_| Ok(())).await?.is_some())
     }
 
     /// The pages that content is recognised by, each with the id of what it belongs to.
@@ -94,6 +101,16 @@ impl Store {
         self.db.list(sql, vec![site_id.into()], |row| Ok(row.text(0)?.to_owned())).await
     }
 
+    /// Whether a body of a page is held by anything but its own versions.
+    pub async fn shares_bodies(&self, site_id: &str) -> Result<bool, DbError> {
+        let sql = "SELECT blobs.refs FROM (SELECT bundle_files.blob_hash AS hash, \
+                   COUNT(DISTINCT bundle_files.bundle_id) AS own \
+                   FROM site_versions JOIN bundle_files ON bundle_files.bundle_id = site_versions.bundle_id \
+                   WHERE site_versions.site_id = $1 GROUP BY bundle_files.blob_hash) AS mine \
+                   JOIN blobs ON blobs.hash = mine.hash WHERE blobs.refs > mine.own LIMIT 1";
+        Ok(self.db.get(sql, &[site_id.into()], |row| row.int(0)).await?.is_some())
+    }
+
     /// Bodies of a page that stand live under somebody else's account too, and did so no later than here. Pages without an
     /// account do not count: whoever is taken down could shield himself with one.
     pub async fn list_bodies_of_others(
@@ -102,17 +119,15 @@ impl Store {
         account_id: Option<&str>,
         now: i64,
     ) -> Result<Vec<[u8; 32]>, DbError> {
-        let shared = "SELECT blobs.refs FROM site_versions JOIN bundle_files ON bundle_files.bundle_id = site_versions.bundle_id \
-                      JOIN blobs ON blobs.hash = bundle_files.blob_hash \
-                      WHERE site_versions.site_id = $1 AND blobs.refs > 1 LIMIT 1";
         // No index leads from bodies to bundles: nearly always nobody else has any of them.
-        if self.db.get(shared, &[site_id.into()], |row| row.int(0)).await?.is_none() {
+        if !self.shares_bodies(site_id).await? {
             return Ok(Vec::new());
         }
-        let sql = "SELECT mine.hash FROM (SELECT blobs.hash AS hash, MIN(site_versions.created_at) AS since \
+        let sql = "SELECT mine.hash FROM (SELECT bundle_files.blob_hash AS hash, \
+                   COUNT(DISTINCT bundle_files.bundle_id) AS own, MIN(site_versions.created_at) AS since \
                    FROM site_versions JOIN bundle_files ON bundle_files.bundle_id = site_versions.bundle_id \
-                   JOIN blobs ON blobs.hash = bundle_files.blob_hash \
-                   WHERE site_versions.site_id = $1 AND blobs.refs > 1 GROUP BY blobs.hash) AS mine \
+                   WHERE site_versions.site_id = $1 GROUP BY bundle_files.blob_hash) AS mine \
+                   JOIN blobs ON blobs.hash = mine.hash AND blobs.refs > mine.own \
                    JOIN bundle_files ON bundle_files.blob_hash = mine.hash \
                    JOIN sites ON sites.bundle_id = bundle_files.bundle_id \
                    JOIN site_versions ON site_versions.site_id = sites.id AND site_versions.bundle_id = sites.bundle_id \
@@ -168,7 +183,7 @@ pub fn insert(unwanted: &Unwanted, marks: Vec<PageMark>) -> Vec<Stmt> {
 pub fn forget_page(unwanted_id: &str, path: &str) -> [Stmt; 3] {
     [
         Stmt::new(
-            "UPDATE unwanted SET reason = reason WHERE id = $1 \
+            "UPDATE unwanted SET reason = reason WHERE id = $1 AND forgotten_at IS NULL \
              AND EXISTS (SELECT 1 FROM unwanted_marks WHERE unwanted_id = $1 AND path = $2)",
             [unwanted_id.into(), path.into()],
         )
@@ -181,13 +196,17 @@ pub fn forget_page(unwanted_id: &str, path: &str) -> [Stmt; 3] {
     ]
 }
 
-/// Forgets what was noted of a page.
-pub fn forget(site_id: &str) -> [Stmt; 3] {
+/// Forgets what was noted of a page; that it was stays known, so that it is not noted again.
+pub fn forget(site_id: &str, now: i64) -> [Stmt; 3] {
     let marks =
         "DELETE FROM unwanted_marks WHERE unwanted_id IN (SELECT id FROM unwanted WHERE site_id = $1)";
     [
         Stmt::new(marks, [site_id.into()]),
-        Stmt::new("DELETE FROM unwanted WHERE site_id = $1", [site_id.into()]).one(UNKNOWN),
+        Stmt::new(
+            "UPDATE unwanted SET forgotten_at = $1 WHERE site_id = $2 AND forgotten_at IS NULL",
+            vec![now.into(), site_id.into()],
+        )
+        .one(UNKNOWN),
         changed(),
     ]
 }

@@ -26,9 +26,12 @@ const OURS: &str = "_dropleaf";
 pub(super) struct Known {
     pub(super) site: Site,
     pub(super) reason: String,
+    pub(super) taken_down_at: Option<i64>,
     /// The newest first.
     pub(super) versions: Vec<(SiteVersion, Bundle)>,
     pub(super) reports: Vec<Reported>,
+    /// How many reports there are; not all are written down when there are very many.
+    pub(super) reports_total: i64,
 }
 
 /// A sealed archive, not stored yet.
@@ -146,12 +149,14 @@ fn manifest(known: &Known, versions: &[Value]) -> Value {
         "wallet": site.wallet,
         "payment_id": site.payment_id,
         "created_at": site.created_at,
-        "taken_down_at": site.ended_at,
+        // Not when the page ended: it may have been deleted or have expired before.
+        "taken_down_at": known.taken_down_at,
         "reason": reason,
         "view_count": site.view_count,
         "last_viewed_at": site.last_viewed_at,
         "versions": versions,
         "reports": reports,
+        "reports_total": known.reports_total,
     })
 }
 

@@ -9,9 +9,10 @@ mod zip;
 pub use open::OpenEvidence;
 
 use crate::app::App;
+use crate::audit::OURSELVES;
 use crate::staging::to_i64;
 use archive::{Bodies, Known, Sealed};
-use dropleaf_core::audit::Act;
+use dropleaf_core::audit::{Act, Entry};
 use dropleaf_core::site::{Site, State};
 use dropleaf_core::{Error, Result, takedown};
 use dropleaf_store::blobs::{Encoding, NewBlob, NewBody};
@@ -20,8 +21,6 @@ use dropleaf_store::evidence::{self, Evidence};
 use dropleaf_store::site_versions::SiteVersion;
 use dropleaf_store::{DbError, Stmt, sites};
 
-/// Who acts when a time is over.
-const OURSELVES: &str = "dropleaf";
 /// So many at once.
 const BATCH: i64 = 100;
 /// More than this is left to the sweep: whoever takes a page down does not wait for it.
@@ -35,7 +34,8 @@ impl App {
             return Ok(());
         }
         let versions = self.store.list_versions(&site.id).await?;
-        let reason = self.reason_of_take_down(&site.id).await?;
+        let line = self.line_of_take_down(&site.id).await?;
+        let reason = line.as_ref().and_then(|line| line.reason.clone()).unwrap_or_default();
         self.note_unwanted(site, &versions, &reason).await?;
         let is_large = versions.iter().map(|version| version.byte_size).sum::<i64>() > AT_ONCE;
         if is_large && !wait_for_large {
@@ -44,7 +44,7 @@ impl App {
         let mut stmts = Vec::new();
         // A page that was to be read once leaves nothing to read.
         if !takedown::erases(site) && self.settings.retention.evidence > 0 && !versions.is_empty() {
-            stmts = self.seal(site, &versions, reason).await?;
+            stmts = self.seal(site, &versions, reason, line.map(|line| line.at)).await?;
         }
         let (next, purge) = self.ended(site, State::TakenDown, true);
         stmts.extend(purge);
@@ -71,19 +71,27 @@ impl App {
         Ok(())
     }
 
-    async fn reason_of_take_down(&self, site_id: &str) -> Result<String> {
+    /// When it was taken down, and why.
+    async fn line_of_take_down(&self, site_id: &str) -> Result<Option<Entry>> {
         let lines = self.store.list_audit_of(site_id, BATCH).await?;
-        let line = lines.into_iter().find(|line| line.act == Act::TakeDown);
-        Ok(line.and_then(|line| line.reason).unwrap_or_default())
+        Ok(lines.into_iter().find(|line| line.act == Act::TakeDown))
     }
 
     /// The statements that record a sealed archive, which is durable by then.
-    async fn seal(&self, site: &Site, versions: &[SiteVersion], reason: String) -> Result<Vec<Stmt>> {
+    async fn seal(
+        &self,
+        site: &Site,
+        versions: &[SiteVersion],
+        reason: String,
+        taken_down_at: Option<i64>,
+    ) -> Result<Vec<Stmt>> {
         let mut known = Known {
             site: site.clone(),
             reason,
+            taken_down_at,
             versions: Vec::new(),
             reports: self.store.list_reported(&site.id).await?,
+            reports_total: self.store.count_reports_of(&site.id).await?,
         };
         for version in versions {
             let bundle = self.store.find_bundle(&version.bundle_id).await?;

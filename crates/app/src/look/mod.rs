@@ -1,9 +1,11 @@
 //! A look at content that may be hostile, for whoever has to decide about it: a frame in which nothing runs and nothing
 //! leaves, the source beside it, and what today's check says. It is no view: gates are not asked and nothing is counted.
 
+mod document;
 mod source;
 mod ticket;
 
+pub use document::LookDocument;
 pub use source::{Source, SourceLine};
 pub use ticket::LookFrame;
 

@@ -1,17 +1,38 @@
-//! Content that an operator allowed after an appeal: no check has a say in it, except the memory of what was taken down.
-//! An allow can be taken back.
+//! Content that an operator allowed after an appeal: neither the phishing check nor an outside one has a say in it. What was
+//! taken down stays refused until it is forgotten, and so do secrets where they are. An allow can be taken back.
 
 use super::Reading;
 use crate::app::App;
-use dropleaf_core::appeal::Allowed;
+use dropleaf_core::appeal::{Allowed, Appeal};
 use dropleaf_core::audit::Act;
-use dropleaf_core::{Error, Result, hex, takedown};
+use dropleaf_core::{Code, Error, Result, hex, takedown};
 use dropleaf_store::{DbError, allowed_content};
 
 impl App {
     /// Asked only about what was refused.
     pub(super) async fn is_allowed(&self, reading: &Reading) -> Result<bool> {
         Ok(self.store.find_allowed(reading.digest).await?.is_some())
+    }
+
+    /// Refuses to allow what stays refused all the same: its publisher would be told that it may come, and it could not.
+    pub(crate) async fn check_allowable(&self, appeal: &Appeal) -> Result<()> {
+        let Some(bundle_id) = &appeal.bundle_id else { return Ok(()) };
+        // Somebody may have forgotten it a moment ago, in another process.
+        self.unwanted_index.doubt();
+        if self.unwanted().await?.is_none() {
+            return Ok(());
+        }
+        let reading = self.read_stored(bundle_id).await?;
+        let Some(id) = reading.unwanted_id() else { return Ok(()) };
+        let page = self.store.find_site_of_unwanted(id).await?;
+        let page = page.as_deref().unwrap_or(id);
+        Err(Error::new(
+            Code::Conflict,
+            format!(
+                "Content like this was taken down, and stays refused until that is forgotten. First forget it, at \
+                 /operator/pages/{page} or with `dropleaf unwanted forget {page} --reason …`; then allow this."
+            ),
+        ))
     }
 
     /// The newest content that was allowed.

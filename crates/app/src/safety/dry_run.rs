@@ -1,11 +1,11 @@
 //! What publishing would say to an upload, without publishing it: nothing is stored.
 
 use super::Checked;
-use super::offline::reasons_of;
 use crate::app::App;
 use crate::staging::Demands;
 use crate::upload::Upload;
 use dropleaf_core::options::UploadOptions;
+use dropleaf_core::slug::Slug;
 use dropleaf_core::{Code, Result};
 use std::net::IpAddr;
 
@@ -34,14 +34,19 @@ impl App {
         let content_hash = reading.content_hash();
         let mut warnings = options.warnings;
         warnings.extend(prepared.into_warnings());
-        let (code, reasons) = match self.judge(&reading).await {
+        let slug = options.slug.as_ref().map(Slug::as_str);
+        let verdict = match self.check_address(options.e2e, slug) {
+            Ok(()) => self.judge(&reading).await,
+            Err(refusal) => Err(refusal),
+        };
+        let (code, reasons) = match verdict {
             Ok(more) => {
                 warnings.extend(more);
                 (None, Vec::new())
             }
             Err(error) if is_about_content(error.code) => {
                 warnings.extend(reading.warnings_beside(&error));
-                (Some(error.code), reasons_of(&error))
+                (Some(error.code), error.reasons().to_vec())
             }
             Err(error) => return Err(error),
         };

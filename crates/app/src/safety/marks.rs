@@ -52,7 +52,7 @@ impl App {
         versions: &[SiteVersion],
         reason: &str,
     ) -> Result<()> {
-        if self.store.find_unwanted(&site.id).await?.is_some() {
+        if self.store.was_noted(&site.id).await? {
             return Ok(());
         }
         let now = self.now();

@@ -17,7 +17,6 @@ mod unwanted;
 pub use checker::{Checker, CheckerSettings};
 pub use dry_run::DryRun;
 pub use offline::Checked;
-pub(crate) use offline::reasons_of;
 pub(crate) use outside::Outside;
 pub(crate) use reading::{Reading, finding};
 pub use rule_book::RuleBook;
@@ -33,6 +32,19 @@ use dropleaf_core::safety::PiiCheck;
 use dropleaf_core::{Code, Error, Result};
 
 impl App {
+    /// Makes the rules of the phishing check before they are needed, which takes a moment.
+    pub async fn make_rules(&self) {
+        let safety = self.settings.safety.clone();
+        let make = move || {
+            if safety.phishing_check {
+                safety.rules.rules();
+            }
+        };
+        if let Err(error) = tokio::task::spawn_blocking(make).await {
+            tracing::warn!(%error, "the rules of the check could not be made yet");
+        }
+    }
+
     /// Refuses what may not be published, and says what its publisher should know about the rest.
     pub(crate) async fn judge(&self, reading: &Reading) -> Result<Vec<String>> {
         self.verdict_on(reading).await.map_err(|refusal| self.with_appeal(refusal))
@@ -48,7 +60,7 @@ impl App {
     }
 
     async fn verdict_on(&self, reading: &Reading) -> Result<Vec<String>> {
-        self.refuse_unwanted(reading)?;
+        reading.refuse_unwanted()?;
         if !reading.phishing.is_empty() && !self.is_allowed(reading).await? {
             return Err(phishing(reading));
         }

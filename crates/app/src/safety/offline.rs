@@ -4,7 +4,6 @@
 use super::{Reading, SafetySettings};
 use crate::staging::refused;
 use dropleaf_content::{self as content, phishing, secrets};
-use dropleaf_core::error::Fact;
 use dropleaf_core::finding::Finding;
 use dropleaf_core::safety::PiiCheck;
 use dropleaf_core::{Code, Error, Result};
@@ -74,7 +73,9 @@ impl Reading {
             if self.phishing.is_empty() { self.about_secrets() } else { Err(super::phishing(&self)) };
         match refusal {
             Ok(warnings) => Checked { reasons: Vec::new(), warnings },
-            Err(error) => Checked { reasons: reasons_of(&error), warnings: self.warnings_beside(&error) },
+            Err(error) => {
+                Checked { reasons: error.reasons().to_vec(), warnings: self.warnings_beside(&error) }
+            }
         }
     }
 
@@ -85,13 +86,4 @@ impl Reading {
         }
         self.secrets.iter().map(super::warning).collect()
     }
-}
-
-/// The reasons that a refusal gives.
-pub(crate) fn reasons_of(error: &Error) -> Vec<Finding> {
-    let found = error.facts.iter().find_map(|(name, fact)| match fact {
-        Fact::Findings(found) if *name == "reasons" => Some(found.clone()),
-        _ => None,
-    });
-    found.unwrap_or_default()
 }

@@ -53,7 +53,10 @@ impl App {
         let queue = if reading.is_dry { &self.outside.dry } else { &self.outside.published };
         let Some(_turn) = queue.enter_within(LONGEST_WAIT).await else {
             // Whoever only wants to know can come back; it is no failure of the check.
-            return if reading.is_dry { Err(busy()) } else { self.without_answer("too many wait for it") };
+            if reading.is_dry {
+                return Err(busy());
+            }
+            return self.without_answer(reading, "too many wait for it").await;
         };
         let answer = match checker.ask(question.clone()).await {
             Ok(reply) => understood(&reply),
@@ -62,7 +65,7 @@ impl App {
         match answer {
             Ok(reasons) if reasons.is_empty() => Ok(()),
             Ok(reasons) => self.refused_outside(reading, reasons).await,
-            Err(why) => self.without_answer(&why),
+            Err(why) => self.without_answer(reading, &why).await,
         }
     }
 
@@ -74,7 +77,8 @@ impl App {
         Err(refusal(Code::ContentBlocked, reasons, reading))
     }
 
-    fn without_answer(&self, why: &str) -> Result<()> {
+    /// What an operator allowed needs no answer either.
+    async fn without_answer(&self, reading: &Reading, why: &str) -> Result<()> {
         let now = self.now();
         let told = self.outside.told_at.load(Ordering::Relaxed);
         // Anybody can bring this about, as often as they like.
@@ -83,8 +87,10 @@ impl App {
             tracing::warn!(why, "the outside check does not answer");
         }
         match self.settings.safety.checker.map(|set| set.on_failure) {
-            Some(OnFailure::Refuse) => Err(Error::plain(Code::CheckUnavailable).retry_after(RETRY)),
-            Some(OnFailure::Accept) | None => Ok(()),
+            Some(OnFailure::Refuse) if !self.is_allowed(reading).await? => {
+                Err(Error::plain(Code::CheckUnavailable).retry_after(RETRY))
+            }
+            _ => Ok(()),
         }
     }
 }

@@ -45,16 +45,21 @@ impl Reading {
     ) -> Result<Self> {
         let pii = settings.pii_check.or(asked);
         let mut reading = Self { digest: bundle.digest(), pii, ..Self::default() };
-        let rules = settings.rules.rules();
         let is_readable = bundle.kind != Kind::E2e;
-        if !is_readable && unwanted.is_none() {
+        let (checks, reads_secrets) =
+            (is_readable && settings.phishing_check, is_readable && pii != PiiCheck::Off);
+        if let Some(set) = settings.checker.filter(|_| is_readable) {
+            let asked = question(bundle, set.sends_content, &reading.content_hash());
+            reading.question = Some(asked.map_err(Error::internal)?);
+        }
+        if !checks && !reads_secrets && unwanted.is_none() {
             return Ok(reading);
         }
+        let rules = settings.rules.rules();
         // Read once for everybody who looks.
-        let reads_secrets = is_readable && pii != PiiCheck::Off;
         let texts = if reads_secrets { Texts::of(bundle) } else { Texts::of_pages(bundle) };
         let texts = texts.map_err(Error::internal)?;
-        match (unwanted, settings.phishing_check && is_readable) {
+        match (unwanted, checks) {
             (Some(unwanted), true) => {
                 let (verdict, likeness) = likeness::check_and_compare(&texts, &rules);
                 reading.take(verdict);
@@ -69,12 +74,6 @@ impl Reading {
         if reads_secrets {
             reading.secrets = secrets::find_in_texts(&texts);
         }
-        reading.question = match settings.checker {
-            Some(set) => {
-                Some(question(bundle, set.sends_content, &reading.content_hash()).map_err(Error::internal)?)
-            }
-            None => None,
-        };
         if bundle.kind == Kind::Markdown {
             reading.speak_of_source(&texts, &bundle.entry);
         }
@@ -107,6 +106,9 @@ impl Reading {
             }
             self.phishing = told;
         }
+        if let Some(found) = &mut self.unwanted {
+            found.file = Some(SOURCE_NAME.to_owned());
+        }
         self.secrets.retain(|found| found.file == SOURCE);
         for found in &mut self.secrets {
             SOURCE_NAME.clone_into(&mut found.file);
@@ -134,4 +136,34 @@ fn line_of(found: &Finding) -> usize {
 pub(crate) fn finding(reason: phishing::Reason) -> Finding {
     let phishing::Reason { rule, file, line, why, fix } = reason;
     Finding { rule: rule.to_owned(), file, line: Some(line as u64), why, fix }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dropleaf_content::{Body, Encoding, File};
+
+    #[test]
+    fn nothing_is_unpacked_when_nobody_asks() {
+        let bytes = Bytes::from_static(b"this is not packed at all");
+        let file = File {
+            path: "index.html".to_owned(),
+            mime: "text/html",
+            hash: [7; 32],
+            size_bytes: 25,
+            body: Body::Packed { encoding: Encoding::Zstd, bytes },
+        };
+        let bundle = Bundle {
+            kind: Kind::Html,
+            title: String::new(),
+            entry: "index.html".to_owned(),
+            files: vec![file],
+            warnings: Vec::new(),
+            size_bytes: 25,
+        };
+        let off =
+            SafetySettings { phishing_check: false, pii_check: PiiCheck::Off, ..SafetySettings::default() };
+        assert!(Reading::of(&bundle, &off, None).is_ok());
+        assert!(Reading::of(&bundle, &SafetySettings { phishing_check: true, ..off }, None).is_err());
+    }
 }

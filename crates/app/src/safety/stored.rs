@@ -2,9 +2,10 @@
 
 use super::Reading;
 use crate::app::App;
+use crate::queue::work_in_turn;
 use bytes::Bytes;
 use dropleaf_content::{self as content, Body, Encoding, Kind};
-use dropleaf_core::{Code, Error, Result};
+use dropleaf_core::{Error, Result};
 use dropleaf_store::blobs::BlobError;
 
 /// What a body that is lost means.
@@ -15,11 +16,33 @@ pub(crate) enum Missing {
     Empty,
 }
 
+/// What was said of stored content that may be shown.
+#[derive(Debug)]
+pub(crate) struct Judged {
+    bundle_id: String,
+    warnings: Vec<String>,
+}
+
 impl App {
     /// Refuses what may not be published any more, and says what its publisher should know about the rest.
     pub(crate) async fn judge_stored(&self, bundle_id: &str) -> Result<Vec<String>> {
         let reading = self.read_stored(bundle_id).await?;
         self.judge(&reading).await
+    }
+
+    /// The same for an act that is tried again when somebody else changes the page meanwhile: read and asked about once, as
+    /// long as it is about the same content.
+    pub(crate) async fn judge_stored_once(
+        &self,
+        judged: &mut Option<Judged>,
+        bundle_id: &str,
+    ) -> Result<Vec<String>> {
+        if let Some(known) = judged.as_ref().filter(|known| known.bundle_id == bundle_id) {
+            return Ok(known.warnings.clone());
+        }
+        let warnings = self.judge_stored(bundle_id).await?;
+        *judged = Some(Judged { bundle_id: bundle_id.to_owned(), warnings: warnings.clone() });
+        Ok(warnings)
     }
 
     /// Reads a stored bundle, without a judgement.
@@ -38,9 +61,9 @@ impl App {
         missing: Missing,
         work: impl FnOnce(content::Bundle) -> Result<T> + Send + 'static,
     ) -> Result<T> {
-        let _turn = self.uploads.acquire().await.map_err(|_| Error::plain(Code::Overloaded))?;
+        let turn = self.upload_turn().await?;
         let bundle = self.texts_of_stored(bundle_id, missing).await?;
-        tokio::task::spawn_blocking(move || work(bundle)).await.map_err(Error::internal)?
+        work_in_turn(turn, move || work(bundle)).await
     }
 
     /// A stored bundle with the bodies of its texts; those of other files, which nobody reads, are left out.

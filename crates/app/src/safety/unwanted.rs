@@ -52,6 +52,28 @@ impl UnwantedIndex {
     }
 }
 
+impl Reading {
+    /// Refuses what an operator has taken down before.
+    pub(super) fn refuse_unwanted(&self) -> Result<()> {
+        let Some(found) = &self.unwanted else { return Ok(()) };
+        tracing::info!(unwanted = found.id, exact = found.exact, "content that was taken down came back");
+        let why = if found.exact {
+            "This content was taken down from this server before."
+        } else {
+            "This page is nearly the same as one that was taken down from this server before."
+        };
+        let reason = Finding {
+            rule: "taken-down-before".to_owned(),
+            file: found.file.clone().unwrap_or_else(|| "index.html".to_owned()),
+            line: None,
+            why: why.to_owned(),
+            fix: "It is not published here again, unless whoever runs this server lets it come back after an appeal."
+                .to_owned(),
+        };
+        Err(refusal(Code::ContentBlocked, vec![reason], self))
+    }
+}
+
 impl App {
     /// What uploads are compared with, if anything is. While one request reads what was added elsewhere, the others
     /// compare with what was known before; what was added by this process holds for all of them.
@@ -108,27 +130,6 @@ impl App {
         Ok((!index.is_empty()).then(|| Arc::new(index)))
     }
 
-    /// Refuses what an operator has taken down before.
-    #[expect(clippy::unused_self, reason = "as the other judges")]
-    pub(super) fn refuse_unwanted(&self, reading: &Reading) -> Result<()> {
-        let Some(found) = &reading.unwanted else { return Ok(()) };
-        tracing::info!(unwanted = found.id, exact = found.exact, "content that was taken down came back");
-        let why = if found.exact {
-            "This content was taken down from this server before."
-        } else {
-            "This page is nearly the same as one that was taken down from this server before."
-        };
-        let reason = Finding {
-            rule: "taken-down-before".to_owned(),
-            file: found.file.clone().unwrap_or_else(|| "index.html".to_owned()),
-            line: None,
-            why: why.to_owned(),
-            fix: "It is not published here again, unless whoever runs this server allows it after an appeal."
-                .to_owned(),
-        };
-        Err(refusal(Code::ContentBlocked, vec![reason], reading))
-    }
-
     /// The newest content that is not wanted again.
     pub async fn list_unwanted(&self, limit: i64) -> Result<Vec<rows::Unwanted>> {
         Ok(self.store.list_unwanted(limit).await?)
@@ -154,7 +155,7 @@ impl App {
     pub async fn forget_unwanted(&self, actor: &str, name: &str, reason: &str) -> Result<rows::Unwanted> {
         let reason = takedown::reason_for(reason, "must say why the content may come back")?;
         let noted = self.unwanted_named(name).await?;
-        let stmts = rows::forget(&noted.site_id);
+        let stmts = rows::forget(&noted.site_id, self.now());
         self.forget(actor, &noted, stmts, reason).await?;
         Ok(noted)
     }

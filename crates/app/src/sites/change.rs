@@ -38,6 +38,7 @@ impl App {
             return Ok(Updated { site, warnings: Vec::new() });
         }
         let plan = self.plan_of(account);
+        let mut judged = None;
         for _ in 0..TRIES {
             let now = self.now();
             let (mut next, mut warnings) =
@@ -55,7 +56,7 @@ impl App {
                 && alive
                 && let Some(bundle) = &site.bundle_id
             {
-                warnings.extend(self.judge_stored(bundle).await?);
+                warnings.extend(self.judge_stored_once(&mut judged, bundle).await?);
             }
             if site.state == State::Expired && alive {
                 next.state = State::Live;

@@ -81,6 +81,7 @@ impl App {
     pub async fn restore_site(&self, account: &Account, name: &str) -> Result<Updated> {
         let plan = self.plan_of(account);
         let mut keep_slug = true;
+        let mut judged = None;
         for _ in 0..TRIES {
             let site = self.get_own(account, name).await?;
             let now = self.now();
@@ -105,7 +106,7 @@ impl App {
             let expired = site.expires_at.is_some_and(|at| at <= now);
             let mut stmts = Vec::new();
             let mut warnings = match &site.bundle_id {
-                Some(bundle) => self.judge_stored(bundle).await?,
+                Some(bundle) => self.judge_stored_once(&mut judged, bundle).await?,
                 None => Vec::new(),
             };
             if expired {

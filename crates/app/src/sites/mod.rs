@@ -93,7 +93,19 @@ impl App {
         before: Option<&Site>,
         after: &Site,
     ) -> Result<(), DbError> {
-        let changed = crate::pages::names_of(before.into_iter().chain([after]));
+        self.commit_site_and(stmts, before, after, None).await
+    }
+
+    /// The same when more than this page changes, by the name that other nodes know it by.
+    pub(crate) async fn commit_site_and(
+        &self,
+        stmts: Vec<Stmt>,
+        before: Option<&Site>,
+        after: &Site,
+        also: Option<&str>,
+    ) -> Result<(), DbError> {
+        let mut changed = crate::pages::names_of(before.into_iter().chain([after]));
+        changed.extend(also.map(str::to_owned));
         // Nobody can watch a page that was not there.
         let owner = before.and(after.account_id.as_deref());
         let news = owner.map(|owner| Notice::new(owner, &after.id, News::Change));

@@ -36,6 +36,7 @@ impl App {
         version: i64,
         expected: Option<i64>,
     ) -> Result<Updated> {
+        let mut judged = None;
         for _ in 0..TRIES {
             let site = self.get_own(account, name).await?;
             Self::check_expected(&site, expected)?;
@@ -53,7 +54,7 @@ impl App {
             if old.version == site.version {
                 return Ok(Updated { site, warnings: vec!["This version is the newest already.".into()] });
             }
-            let mut warnings = self.judge_stored(&old.bundle_id).await?;
+            let mut warnings = self.judge_stored_once(&mut judged, &old.bundle_id).await?;
             let now = self.now();
             let next = Site {
                 version: site.version + 1,

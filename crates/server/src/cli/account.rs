@@ -1,6 +1,6 @@
 //! `dropleaf account …`: made, listed, moved to another plan, given a key, suspended. Works while the server runs.
 
-use super::with_app;
+use super::{print_line, with_app};
 use crate::config::Config;
 use anyhow::Result;
 use clap::{Args, Subcommand};
@@ -74,26 +74,28 @@ async fn act(app: &App, command: Command) -> Result<()> {
             let account = app.create_account(&email, plan.as_deref(), operator).await?;
             let key = new_key(app, &account, "first").await?;
             eprintln!("Made {} ({}, plan {}). Its key, shown only now:", email, account.id, account.plan);
-            println!("{key}");
+            print_line(&key)?;
         }
         Command::Key { email, name } => {
             let account = app.get_account_by_email(&email).await?;
-            println!("{}", new_key(app, &account, &name).await?);
+            print_line(&new_key(app, &account, &name).await?)?;
         }
         Command::Link { email } => {
             let account = app.get_account_by_email(&email).await?;
-            println!("{}", app.make_sign_in_link(&account).await?);
+            print_line(&app.make_sign_in_link(&account).await?)?;
         }
         Command::List => {
-            println!("{:<26}{:<34}{:<10}{:>6}  {:<9} state", "id", "e-mail", "plan", "pages", "operator");
+            let head =
+                format!("{:<26}{:<34}{:<10}{:>6}  {:<9} state", "id", "e-mail", "plan", "pages", "operator");
+            print_line(&head)?;
             for account in app.list_accounts().await? {
                 let email = account.email.as_deref().unwrap_or("-");
                 let operator = if account.is_operator { "yes" } else { "" };
                 let state = if account.suspended.is_some() { "suspended" } else { "active" };
-                println!(
+                print_line(&format!(
                     "{:<26}{email:<34}{:<10}{:>6}  {operator:<9} {state}",
                     account.id, account.plan, account.active_pages
-                );
+                ))?;
             }
         }
         Command::Plan { email, plan } => {
@@ -105,12 +107,14 @@ async fn act(app: &App, command: Command) -> Result<()> {
         Command::Suspend(Standing { account, reason }) => {
             let account = named(app, &account).await?;
             let now = app.suspend_account(COMMAND_LINE, &account.id, &reason).await?;
-            println!("{} {} suspended.", account.id, if now.already { "was already" } else { "is" });
+            let how = if now.already { "was already" } else { "is" };
+            print_line(&format!("{} {how} suspended.", account.id))?;
         }
         Command::RestoreAccess(Standing { account, reason }) => {
             let account = named(app, &account).await?;
             let now = app.lift_suspension(COMMAND_LINE, &account.id, &reason).await?;
-            println!("{} {} suspended.", account.id, if now.already { "was not" } else { "is no longer" });
+            let how = if now.already { "was not" } else { "is no longer" };
+            print_line(&format!("{} {how} suspended.", account.id))?;
         }
     }
     Ok(())
@@ -129,7 +133,7 @@ impl Credit {
         let credited = app.credit_account(COMMAND_LINE, &account.id, cents, &self.reason, once).await?;
         let again = if credited.again { ", as was done before" } else { "" };
         let balance = Unit::Usd2.written(credited.account.balance_minor);
-        println!("{} has {balance} now{again}.", account.id);
+        print_line(&format!("{} has {balance} now{again}.", account.id))?;
         Ok(())
     }
 }

@@ -1,6 +1,6 @@
 //! `dropleaf evidence`: what is kept of pages that were taken down; listed, opened with a reason, erased before its time.
 
-use super::with_app;
+use super::{print_line, with_app};
 use crate::config::Config;
 use anyhow::{Context, Result};
 use clap::Args;
@@ -47,7 +47,7 @@ impl Evidence {
         let (Some(page), Some(reason)) = (&self.page, &self.reason) else { return self.show(app).await };
         let Some(out) = &self.out else {
             let kept = app.erase_evidence(COMMAND_LINE, page, reason).await?;
-            println!("{}: the evidence is erased.", kept.site_id);
+            print_line(&format!("{}: the evidence is erased.", kept.site_id))?;
             return Ok(());
         };
         // Before it is opened: an archive that cannot be written is not opened for nothing.
@@ -60,7 +60,7 @@ impl Evidence {
         };
         match written.await {
             Ok((site_id, bytes)) => {
-                println!("{site_id}: {bytes} bytes written to {}", out.display());
+                print_line(&format!("{site_id}: {bytes} bytes written to {}", out.display()))?;
                 Ok(())
             }
             Err(error) => {
@@ -86,25 +86,21 @@ impl Evidence {
                     })
                 })
                 .collect();
-            println!("{}", serde_json::to_string_pretty(&json!({"evidence": all}))?);
+            print_line(&serde_json::to_string_pretty(&json!({"evidence": all}))?)?;
             return Ok(());
         }
         if kept.is_empty() {
-            println!("Nothing is kept of pages that were taken down.");
+            print_line("Nothing is kept of pages that were taken down.")?;
             return Ok(());
         }
-        println!("{:<27}{:>12}  {:<22}until", "page", "bytes", "sealed");
+        print_line(&format!("{:<27}{:>12}  {:<22}until", "page", "bytes", "sealed"))?;
         for kept in kept {
             let until = match kept.erased_at {
                 Some(at) => format!("erased {}", iso::format(at)),
                 None => iso::format(kept.erase_after),
             };
-            println!(
-                "{:<27}{:>12}  {:<22}{until}",
-                kept.site_id,
-                kept.size_bytes,
-                iso::format(kept.created_at)
-            );
+            let (bytes, at) = (kept.size_bytes, iso::format(kept.created_at));
+            print_line(&format!("{:<27}{bytes:>12}  {at:<22}{until}", kept.site_id))?;
         }
         Ok(())
     }

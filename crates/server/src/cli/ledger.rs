@@ -1,6 +1,6 @@
 //! `dropleaf ledger audit`: whether the books balance. Works while the server runs.
 
-use super::{Unbalanced, with_app};
+use super::{Unbalanced, print_line, with_app};
 use crate::config::Config;
 use anyhow::Result;
 use clap::Subcommand;
@@ -15,7 +15,7 @@ pub(super) enum Command {
 pub(super) async fn run(command: &Command, config: Config) -> Result<()> {
     let Command::Audit = command;
     let audit = with_app(config, async |app| Ok(app.audit_books().await?)).await?;
-    print!("{}", told(&audit));
+    print_line(told(&audit).trim_end_matches('\n'))?;
     if audit.faults.is_empty() { Ok(()) } else { Err(Unbalanced.into()) }
 }
 

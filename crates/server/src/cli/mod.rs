@@ -53,6 +53,11 @@ fn print_line(text: &str) -> Result<()> {
     }
 }
 
+/// So much of a text that strangers wrote: what could move the cursor or turn the line around is shown as an escape.
+fn plain(text: &str, most: usize) -> String {
+    text.chars().take(most).flat_map(char::escape_debug).collect()
+}
+
 /// How the process ends with this error.
 pub fn exit_code(error: &anyhow::Error) -> ExitCode {
     let found = error.is::<Unbalanced>()
@@ -174,8 +179,7 @@ impl Cli {
     /// Runs the command with this environment.
     pub fn run(self, env: Vec<(String, String)>) -> Result<()> {
         if matches!(self.command, Some(Command::Openapi)) {
-            println!("{}", crate::http::api::openapi::text());
-            return Ok(());
+            return print_line(&crate::http::api::openapi::text());
         }
         if let Some(Command::Encrypt(encrypt)) = self.command {
             return encrypt.run(&dropleaf_core::Minter::system());

@@ -1,6 +1,6 @@
 //! `dropleaf payments …`: what was paid, and deciding on what only a person can find out. Works while the server runs.
 
-use super::with_app;
+use super::{plain, print_line, with_app};
 use crate::config::Config;
 use anyhow::{Context, Result};
 use clap::{Args, Subcommand};
@@ -71,9 +71,9 @@ async fn act(app: &App, command: Command) -> Result<()> {
             let found = app.list_payments(state, limit).await?;
             if json {
                 let lines: Vec<_> = found.iter().map(as_json).collect();
-                println!("{}", serde_json::to_string_pretty(&json!({"payments": lines}))?);
+                print_line(&serde_json::to_string_pretty(&json!({"payments": lines}))?)?;
             } else {
-                print!("{}", table(&found));
+                print_line(table(&found).trim_end_matches('\n'))?;
             }
         }
         Command::Show { id, json } => show(&app.get_payment(&id).await?, json)?,
@@ -86,7 +86,7 @@ async fn act(app: &App, command: Command) -> Result<()> {
                 (None, reason) => Resolution::NotSettled { reason: reason.context("say --reason")? },
             };
             let payment = app.resolve_payment(COMMAND_LINE, &id, resolution).await?;
-            println!("{id} is {} now.", payment.state.as_str());
+            print_line(&format!("{id} is {} now.", payment.state.as_str()))?;
         }
     }
     Ok(())
@@ -95,33 +95,22 @@ async fn act(app: &App, command: Command) -> Result<()> {
 fn show(payment: &Payment, json: bool) -> Result<()> {
     let fields = as_json(payment);
     if json {
-        println!("{}", serde_json::to_string_pretty(&fields)?);
-        return Ok(());
+        return print_line(&serde_json::to_string_pretty(&fields)?);
     }
-    println!(
-        "{} for {}, {}",
-        payment.id,
-        payment.item.as_str(),
-        ledger::unit_of(payment).written(payment.amount)
-    );
+    let amount = ledger::unit_of(payment).written(payment.amount);
+    print_line(&format!("{} for {}, {amount}", payment.id, payment.item.as_str()))?;
     for (name, value) in fields.as_object().into_iter().flatten() {
         let shown = match value {
             Value::Null => continue,
             Value::Number(at) if name.ends_with("_at") || name == "valid_until" => {
                 at.as_i64().map(iso::format).unwrap_or_default()
             }
-            Value::String(text) => plain(text),
+            Value::String(text) => plain(text, usize::MAX),
             other => other.to_string(),
         };
-        println!("  {name:<14}{shown}");
+        print_line(&format!("  {name:<14}{shown}"))?;
     }
-    println!("{}", payment.state.advice());
-    Ok(())
-}
-
-/// What came from outside moves no cursor.
-fn plain(text: &str) -> String {
-    text.chars().flat_map(char::escape_debug).collect()
+    print_line(payment.state.advice())
 }
 
 fn as_json(payment: &Payment) -> Value {
@@ -161,7 +150,7 @@ fn table(found: &[Payment]) -> String {
         let (when, amount) =
             (iso::format(payment.created_at), ledger::unit_of(payment).written(payment.amount));
         let network = payment.network.get(..18).unwrap_or(&payment.network);
-        let transaction = payment.transaction.as_deref().map(plain).unwrap_or_default();
+        let transaction = plain(payment.transaction.as_deref().unwrap_or_default(), usize::MAX);
         format!(
             "{when:<21}{:<25}{:<11}{:<16}{amount:<24}{network:<20}{transaction}",
             payment.id,

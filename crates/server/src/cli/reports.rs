@@ -1,6 +1,6 @@
 //! `dropleaf reports`: what viewers have reported about pages, for the operator, and closing them. Works while the server runs.
 
-use super::with_app;
+use super::{plain, print_line, with_app};
 use crate::config::Config;
 use anyhow::Result;
 use clap::{Args, Subcommand};
@@ -55,7 +55,7 @@ impl Reports {
         let Dismissed { site, url, count } = with_app(config, act).await?;
         let closed =
             if count == 1 { "1 report is closed".to_owned() } else { format!("{count} reports are closed") };
-        println!("{}: {closed}; the page stays: {url}", site.id);
+        print_line(&format!("{}: {closed}; the page stays: {url}", site.id))?;
         Ok(())
     }
 }
@@ -65,9 +65,9 @@ impl List {
         let found = with_app(config, async |app| Ok(app.list_reports(self.open, self.limit).await?)).await?;
         if self.json {
             let reports: Vec<_> = found.iter().map(as_json).collect();
-            println!("{}", serde_json::to_string_pretty(&json!({"reports": reports}))?);
+            print_line(&serde_json::to_string_pretty(&json!({"reports": reports}))?)?;
         } else {
-            print!("{}", table(&found, self.open));
+            print_line(table(&found, self.open).trim_end_matches('\n'))?;
         }
         Ok(())
     }
@@ -98,9 +98,7 @@ fn table(found: &[ReportedPage], open: bool) -> String {
     }
     let head = format!("{:<21}{:<12}{:<26}{:<11}{:<11}comment", "when", "reason", "site", "page", "report");
     let lines = found.iter().map(|ReportedPage { report, state, .. }| {
-        // Strangers wrote this: what could move the cursor or turn the line around is shown as an escape.
-        let comment = report.said.comment.as_deref().unwrap_or_default();
-        let comment: String = comment.chars().take(SHOWN).flat_map(char::escape_debug).collect();
+        let comment = plain(report.said.comment.as_deref().unwrap_or_default(), SHOWN);
         let (when, reason) = (iso::format(report.created_at), report.said.reason.as_str());
         let standing = report.standing();
         format!("{when:<21}{reason:<12}{:<26}{state:<11}{standing:<11}{comment}", report.site_id)

@@ -1,7 +1,7 @@
 //! `dropleaf takedown` and `dropleaf audit`: removing a page for abuse, and what operators did. Both work while the
 //! server runs.
 
-use super::with_app;
+use super::{plain, print_line, with_app};
 use crate::config::Config;
 use anyhow::Result;
 use clap::Args;
@@ -20,6 +20,9 @@ pub(super) struct Takedown {
     /// A file within it that this is about; it is refused when it comes back. May be given several times
     #[arg(long = "page", value_name = "PATH")]
     pages: Vec<String>,
+    /// Suspend the account that published it, too
+    #[arg(long)]
+    suspend: bool,
 }
 
 #[derive(Debug, Args)]
@@ -39,17 +42,24 @@ impl Takedown {
     pub(super) async fn run(self, config: Config) -> Result<()> {
         let (page, reason) = (&self.page, &self.reason);
         let act = async |app: &App| {
-            let down = app.take_down_about(COMMAND_LINE, page, reason, &self.pages).await?;
+            let (pages, suspend) = (&self.pages, self.suspend);
+            let down = app.take_down_with_account(COMMAND_LINE, page, reason, pages, suspend).await?;
             let marked = app.find_marked_pages(&down.site.id).await?;
             let case = app.open_case(&down.site.id).await?;
             Ok((down, marked, case))
         };
         let (down, marked, case) = with_app(config, act).await?;
         let when = if down.already { "was taken down before" } else { "is taken down" };
-        println!("{} {when}: {}", down.site.id, down.url);
-        println!("{}", became(&case));
+        print_line(&format!("{} {when}: {}", down.site.id, down.url))?;
+        print_line(&became(&case))?;
+        match &down.site.account_id {
+            Some(account) if down.suspended => print_line(&format!("Its account {account} is suspended."))?,
+            Some(_) if self.suspend => print_line("Its account runs this service and is not suspended.")?,
+            None if self.suspend => print_line("It belongs to no account that could be suspended.")?,
+            _ => {}
+        }
         if !marked.is_empty() {
-            println!("Refused when they come back: {}", super::unwanted::shown(&marked));
+            print_line(&format!("Refused when they come back: {}", super::unwanted::shown(&marked)))?;
         }
         Ok(())
     }
@@ -78,9 +88,9 @@ impl Audit {
         .await?;
         if self.json {
             let lines: Vec<_> = found.iter().map(as_json).collect();
-            println!("{}", serde_json::to_string_pretty(&json!({"audit": lines}))?);
+            print_line(&serde_json::to_string_pretty(&json!({"audit": lines}))?)?;
         } else {
-            print!("{}", table(&found));
+            print_line(table(&found).trim_end_matches('\n'))?;
         }
         Ok(())
     }
@@ -103,9 +113,8 @@ fn table(found: &[Entry]) -> String {
     }
     let head = format!("{:<21}{:<28}{:<17}{:<27}reason", "when", "who", "act", "what");
     let lines = found.iter().map(|entry| {
-        // A reason may repeat what strangers wrote: nothing in it moves the cursor.
-        let reason: String =
-            entry.reason.as_deref().unwrap_or_default().chars().flat_map(char::escape_debug).collect();
+        // It may repeat what strangers wrote.
+        let reason = plain(entry.reason.as_deref().unwrap_or_default(), usize::MAX);
         let (when, act) = (iso::format(entry.at), entry.act.as_str());
         format!("{when:<21}{:<28}{act:<17}{:<27}{reason}", entry.actor, entry.subject)
     });

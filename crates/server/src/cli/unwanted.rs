@@ -1,7 +1,7 @@
 //! `dropleaf unwanted`: content that was taken down and is refused when it comes back; listed, and forgotten when that was a
 //! mistake.
 
-use super::with_app;
+use super::{plain, print_line, with_app};
 use crate::config::Config;
 use anyhow::Result;
 use clap::Subcommand;
@@ -47,25 +47,29 @@ async fn act(app: &App, command: Command) -> Result<()> {
             let pages = |noted: &Unwanted| pages.get(&noted.id).map(Vec::as_slice).unwrap_or_default();
             if json {
                 let all: Vec<_> = all.iter().map(|noted| as_json(noted, pages(noted))).collect();
-                println!("{}", serde_json::to_string_pretty(&json!({"unwanted": all}))?);
+                print_line(&serde_json::to_string_pretty(&json!({"unwanted": all}))?)?;
             } else if all.is_empty() {
-                println!("Nothing is refused because it was taken down before.");
+                print_line("Nothing is refused because it was taken down before.")?;
             } else {
-                println!("{:<26}{:<27}{:<22}reason (pages)", "id", "page", "taken down");
+                print_line(&format!("{:<26}{:<27}{:<22}reason (pages)", "id", "page", "taken down"))?;
                 for noted in &all {
-                    let (at, reason) = (iso::format(noted.created_at), plain(&noted.reason));
+                    let (at, reason) = (iso::format(noted.created_at), plain(&noted.reason, usize::MAX));
                     let pages = shown(pages(noted));
-                    println!("{:<26}{:<27}{at:<22}{reason} ({pages})", noted.id, noted.site_id);
+                    print_line(&format!("{:<26}{:<27}{at:<22}{reason} ({pages})", noted.id, noted.site_id))?;
                 }
             }
         }
         Command::Forget { name, reason, page: Some(page) } => {
             let noted = app.forget_unwanted_page(COMMAND_LINE, &name, page.trim(), &reason).await?;
-            println!("{}: {} may be published again.", noted.site_id, plain(page.trim()));
+            print_line(&format!(
+                "{}: {} may be published again.",
+                noted.site_id,
+                plain(page.trim(), usize::MAX)
+            ))?;
         }
         Command::Forget { name, reason, page: None } => {
             let noted = app.forget_unwanted(COMMAND_LINE, &name, &reason).await?;
-            println!("{}: its content may be published again.", noted.site_id);
+            print_line(&format!("{}: its content may be published again.", noted.site_id))?;
         }
     }
     Ok(())
@@ -83,13 +87,9 @@ fn as_json(noted: &Unwanted, pages: &[String]) -> serde_json::Value {
 
 /// Some of the paths; strangers chose them, so nothing in them moves the cursor.
 pub(super) fn shown(pages: &[String]) -> String {
-    let mut some: Vec<String> = pages.iter().take(SHOWN).map(|path| plain(path)).collect();
+    let mut some: Vec<String> = pages.iter().take(SHOWN).map(|path| plain(path, usize::MAX)).collect();
     if pages.len() > SHOWN {
         some.push(format!("and {} more", pages.len() - SHOWN));
     }
     if some.is_empty() { "known by its bytes as a whole".to_owned() } else { some.join(", ") }
-}
-
-fn plain(text: &str) -> String {
-    text.chars().flat_map(char::escape_debug).collect()
 }

@@ -32,7 +32,7 @@ pub fn appeal_status(appeal: &Appeal) -> Rendered {
         State::Allowed => (
             Glyph::Vein,
             "Your page is allowed",
-            "The refusal was a mistake. Publish the same file again, unchanged: it is accepted now.",
+            "The refusal was a mistake. Publish the same file again, unchanged: what it was refused for is not held against it any more.",
         ),
         State::Upheld => (
             Glyph::Bar,

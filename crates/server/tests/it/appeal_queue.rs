@@ -194,6 +194,18 @@ async fn appeal_names_the_page_that_was_taken_down_and_is_like_it() {
         let html = node.operator().await.get(&format!("/operator/appeals/{}", kept.id)).await.text();
         assert!(html.contains(&format!("href=\"/operator/pages/{}\"", id(&site))), "{html}");
         assert!(html.contains(&format!("unwanted forget {}", id(&site))), "{html}");
+
+        // An allow would change nothing as long as that is not forgotten.
+        let operator = node.operator().await;
+        let path = format!("/operator/appeals/{}/allow", kept.id);
+        let void = operator.submit(&path, &[("answer", "Fine.")]).await.expect(409).text();
+        assert!(void.contains(&format!("dropleaf unwanted forget {} --reason", id(&site))), "{void}");
+        assert!(node.app().get_appeal(&kept.id).await.unwrap().answer.is_none());
+        let status = node.get(appeal["status_url"].as_str().unwrap()).send().await.expect(200).json();
+        assert_eq!(status["status"], "open");
+        node.app().forget_unwanted("ada", id(&site), "honest").await.unwrap();
+        operator.submit(&path, &[("answer", "Fine.")]).await.expect(303);
+        node.post("/sites").key(&node.key).form(Form::file("b.html", &honest)).send().await.expect(201);
     })
     .await;
 }

@@ -39,6 +39,19 @@ async fn encrypted_pages_take_no_brand_for_their_name() {
 }
 
 #[tokio::test]
+async fn dry_run_says_what_publishing_would_say_of_the_address() {
+    let node = Node::start().await;
+    let check = async |slug: &str| {
+        let form = encrypted().field("slug", slug);
+        node.post("/check").key(&node.key).form(form).send().await.expect(200).json()
+    };
+    let refused = check("paypal-secure").await;
+    assert_eq!((&refused["accepted"], &refused["code"]), (&json!(false), &json!("phishing_blocked")));
+    assert_eq!(refused["reasons"][0]["rule"], "brand-in-address");
+    assert_eq!(check("quarterly-notes").await["accepted"], true);
+}
+
+#[tokio::test]
 async fn readable_pages_may_be_named_after_what_they_are_about_until_they_are_encrypted() {
     let node = Node::start().await;
     let form = Form::file("page.html", page("What PayPal charges")).field("slug", "paypal-fees");

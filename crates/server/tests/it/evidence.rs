@@ -1,7 +1,7 @@
 //! What is kept of a page that was taken down: sealed, opened with a reason, erased in time; and nothing else of it.
 
 use crate::harness::{
-    DAY, Database, Dropleaf, Form, Node, Setup, noise, on_each_database, page, s3_url, site_path, zip,
+    DAY, Database, Dropleaf, Form, NOW, Node, Setup, noise, on_each_database, page, s3_url, site_path, zip,
 };
 use dropleaf_core::Code;
 use flate2::read::DeflateDecoder;
@@ -125,6 +125,20 @@ async fn content_is_sealed_with_all_its_versions_and_erased_where_it_was() {
         let lines = node.app().list_audit_of(text(&site, "id"), 10).await.unwrap();
         let opened = lines.iter().find(|line| line.act.as_str() == "open_evidence").unwrap();
         assert_eq!((opened.actor.as_str(), opened.reason.as_deref()), ("ada", Some("the police asks")));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn manifest_tells_when_it_was_taken_down_not_when_it_ended() {
+    on_each_database(Setup::new, async |node| {
+        let (site, _) = bad_page(node).await;
+        node.delete(&site_path(&site)).key(&node.key).send().await.expect(200);
+        node.clock.advance(3600);
+        take_down(node, &site).await;
+        let told = manifest(&unzip(&open(node, &site).await));
+        assert_eq!(told["taken_down_at"], NOW + 3600);
+        assert_eq!((&told["reports_total"], told["reports"].as_array().unwrap().len()), (&json!(1), 1));
     })
     .await;
 }

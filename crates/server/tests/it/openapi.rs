@@ -30,6 +30,31 @@ async fn document(node: &Node) -> Value {
     node.get("/openapi.json").send().await.expect(200).json()
 }
 
+/// Every value of this field, wherever it is.
+fn values<'a>(document: &'a Value, field: &str, found: &mut Vec<&'a str>) {
+    match document {
+        Value::Object(map) => {
+            found.extend(map.get(field).and_then(Value::as_str));
+            map.values().for_each(|value| values(value, field, found));
+        }
+        Value::Array(list) => list.iter().for_each(|value| values(value, field, found)),
+        _ => {}
+    }
+}
+
+#[tokio::test]
+async fn rules_in_examples_are_rules_of_the_check() {
+    let node = Node::start().await;
+    let document = document(&node).await;
+    let mut rules = Vec::new();
+    values(&document, "rule", &mut rules);
+    let known = include_str!("../../../content/phishing/weights.toml");
+    assert!(!rules.is_empty());
+    for rule in rules {
+        assert!(known.contains(&format!("\n[{rule}]\n")), "no rule is called {rule}");
+    }
+}
+
 #[tokio::test]
 async fn every_protected_operation_is_401_without_a_good_credential() {
     let node = Node::start().await;

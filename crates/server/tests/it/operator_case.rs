@@ -213,3 +213,30 @@ async fn command_line_tells_open_reports_from_settled_ones() {
     assert!(dropleaf.complains(&["reports", "dismiss", "nowhere-at-all"]).contains("no such page"));
     assert_eq!(dropleaf.prints(&["reports", "--open"]), "No report waits.\n");
 }
+
+#[tokio::test]
+async fn commands_end_well_when_nobody_reads_their_answer_to_the_end() {
+    let node = Node::start().await;
+    let bad = node.publish_page("Bad").await;
+    report(&node, &bad, "one").await;
+    node.app().take_down("command line", id(&bad), "phishing").await.unwrap();
+    let data = node.data_dir().display().to_string();
+    let dropleaf = Dropleaf::in_dir(node.dir.path()).env("DROPLEAF_DATA_DIR", &data);
+    for words in [
+        &["appeals"][..],
+        &["appeals", "allowed", "--json"],
+        &["reports"],
+        &["unwanted", "list"],
+        &["evidence", "--list"],
+        &["audit"],
+        &["account", "list"],
+        &["payments", "list"],
+        &["ledger", "audit"],
+    ] {
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let ended = dropleaf.command(words).stdout(writer).output().unwrap();
+        let complaint = String::from_utf8_lossy(&ended.stderr);
+        assert!(ended.status.success() && !complaint.contains("panicked"), "{words:?}: {complaint}");
+    }
+}

@@ -1,9 +1,13 @@
 //! `safety.checker_url`: a check of the operator's own, asked over HTTP, and what happens when it does not answer.
 
-use crate::harness::{Dropleaf, FakeChecker, Form, LEAK, Node, Says, Setup, noise, page, zip};
+use crate::harness::{
+    Dropleaf, FakeChecker, Form, LEAK, Node, Says, Setup, noise, on_each_database, page, site_path, zip,
+};
 use dropleaf_core::appeal::Decision;
 use serde_json::{Value, json};
+use std::sync::Arc;
 use tempfile::TempDir;
+use tokio::sync::Semaphore;
 
 const PAGE: &str =
     "<title>Notes</title><a href=https://a.example/x>a</a><script src=//b.example/s.js></script>";
@@ -83,6 +87,10 @@ async fn texts_are_sent_only_when_asked_for_and_never_of_encrypted_pages() {
     let has_text = |path: &str| files.iter().find(|file| file["path"] == path).unwrap().get("text").is_some();
     assert_eq!((has_text("index.html"), has_text("long.txt")), (true, false));
     assert_eq!(asked["texts_cut"], json!(true));
+    // Something to compare uploads with: what is encrypted is compared, and nobody else is told of it.
+    let down = publish(&node, Form::file("page.html", page("Taken down"))).await.expect(201).json();
+    node.app().take_down("ada", down["id"].as_str().unwrap(), "fraud").await.unwrap();
+    checker.heard();
     publish(&node, Form::file("page.html", noise("sealed", 500)).field("e2e", "true")).await.expect(201);
     let phish = "<title>PayPal login</title><form><input type=password></form>";
     publish(&node, Form::file("page.html", phish)).await.refused(422, "phishing_blocked");
@@ -119,8 +127,41 @@ async fn without_an_answer_pages_are_accepted_or_refused_as_set() {
     assert_eq!(closed.count("SELECT COUNT(*) FROM sites").await, 0);
     checker.says(200, r#"{"verdict":"accept"}"#);
     publish(&closed, Form::file("page.html", page("Back"))).await.expect(201);
+    // What an operator allowed needs no answer.
+    checker.says(200, refuse(&Value::Null));
+    let appeal = closed.post("/appeals").form(Form::file("page.html", PAGE)).send().await.expect(201).json();
+    closed.app().decide_appeal("op", appeal["id"].as_str().unwrap(), Decision::Allow, "Fine.").await.unwrap();
+    checker.says(500, "");
+    publish(&closed, Form::file("page.html", PAGE)).await.expect(201);
+    publish(&closed, Form::file("page.html", page("Another"))).await.refused(503, "check_unavailable");
     drop(checker);
     publish(&open, Form::file("page.html", page("Nobody there"))).await.expect(201);
+}
+
+#[tokio::test]
+async fn page_that_changes_meanwhile_is_asked_about_once() {
+    let checker = FakeChecker::start().await;
+    let set =
+        || Setup::new().set("safety.checker_url", &checker.url).set("safety.checker_timeout_seconds", "60");
+    on_each_database(set, async |node| {
+        checker.says(200, r#"{"verdict":"accept"}"#);
+        let site = node.publish(Form::file("page.html", PAGE)).await;
+        let path = site_path(&site);
+        node.put(&path).key(&node.key).form(Form::file("page.html", page("Two"))).send().await.expect(200);
+        checker.heard();
+        let (arrived, go_on) = (Arc::new(Semaphore::new(0)), Arc::new(Semaphore::new(0)));
+        checker.set(Says::Held(arrived.clone(), go_on.clone()));
+        let rollback = node.post(&format!("{path}/rollback")).key(&node.key).json(&json!({"version": 1}));
+        let change = async {
+            arrived.acquire().await.unwrap().forget();
+            node.patch_site(&site, json!({"title": "Other"})).await.expect(200);
+            go_on.add_permits(5);
+        };
+        let (rolled_back, ()) = tokio::join!(rollback.send(), change);
+        rolled_back.expect(200);
+        assert_eq!(checker.heard().len(), 1);
+    })
+    .await;
 }
 
 #[tokio::test]

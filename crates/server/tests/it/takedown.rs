@@ -205,6 +205,57 @@ async fn command_line_takes_down_and_lists_what_was_done() {
 
 /// The server believes rows for up to a second; the clock of this one stands still, so it knows nothing of the change.
 #[tokio::test]
+async fn account_is_suspended_with_its_page_in_one_act() {
+    on_each_database(Setup::new, async |node| {
+        let key = node.account("pro").await;
+        let (bad, other) = (
+            node.publish_as(&key, Form::file("a.html", page("Bad"))).await,
+            node.publish_as(&key, Form::file("a.html", page("Other"))).await,
+        );
+        let down = async |site: &Value| {
+            let id = site["id"].as_str().unwrap();
+            node.app().take_down_with_account("ada", id, "fraud", &[], true).await.unwrap()
+        };
+        let first = down(&bad).await;
+        assert!(first.suspended && !first.already);
+        node.get(other["url"].as_str().unwrap()).send().await.expect(403);
+        node.post("/sites").key(&key).form(Form::file("a.html", page("More"))).send().await.expect(403);
+        let again = down(&bad).await;
+        assert!(again.suspended && again.already);
+        assert!(down(&other).await.suspended, "it was already");
+        // Whoever runs the service is not suspended, and nobody cannot be.
+        let own = node.publish(Form::file("a.html", page("Own"))).await;
+        assert!(!down(&own).await.suspended);
+        let lost = node.publish_anonymously().await;
+        assert!(!down(&lost).await.suspended);
+        let acts: Vec<_> =
+            node.app().list_audit(9).await.unwrap().into_iter().map(|line| line.act.as_str()).collect();
+        assert_eq!(acts.iter().filter(|act| **act == "suspend_account").count(), 1, "{acts:?}");
+        assert_eq!(acts.iter().filter(|act| **act == "take_down").count(), 4, "{acts:?}");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn command_line_suspends_the_account_with_the_page() {
+    let node = Node::start().await;
+    let data = node.data_dir().display().to_string();
+    let dropleaf = Dropleaf::in_dir(node.dir.path()).env("DROPLEAF_DATA_DIR", &data);
+    let down = |site: &Value| {
+        let id = site["id"].as_str().unwrap();
+        dropleaf.prints(&["takedown", id, "--reason", "fraud", "--suspend"])
+    };
+    let key = node.account("pro").await;
+    let bad = node.publish_as(&key, Form::file("a.html", page("Bad"))).await;
+    let said = down(&bad);
+    assert!(said.contains("Its account acc") && said.contains("is suspended."), "{said}");
+    assert_eq!(node.count("SELECT COUNT(*) FROM accounts WHERE suspended_at IS NOT NULL").await, 1);
+    let own = node.publish(Form::file("a.html", page("Own"))).await;
+    assert!(down(&own).contains("runs this service and is not suspended"));
+    assert!(down(&node.publish_anonymously().await).contains("no account"));
+}
+
+#[tokio::test]
 async fn viewer_who_comes_before_the_server_knows_is_told_the_truth() {
     let node = Setup::new().start().await;
     let data = node.data_dir().display().to_string();

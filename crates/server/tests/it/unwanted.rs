@@ -10,6 +10,7 @@ use crate::harness::{
 use disguises::DISGUISES;
 use dropleaf_core::Code;
 use serde_json::{Value, json};
+use std::fs;
 
 /// A page that no check refuses and that an operator took down all the same.
 const SCAM: &str = r#"<!doctype html><html><head><title>Northern Harbour Growth Fund</title></head><body>
@@ -159,6 +160,42 @@ async fn forgotten_content_may_come_back_and_the_page_stays_down() {
         assert_eq!(lines.iter().filter(|line| line.act.as_str() == "forget_unwanted").count(), 1);
     })
     .await;
+}
+
+#[tokio::test]
+async fn what_is_forgotten_before_it_is_sealed_is_not_noted_again() {
+    on_each_database(Setup::new, async |node| {
+        let spool = node.data_dir().join("spool");
+        // Without a place to write to, the content waits to be sealed.
+        fs::remove_dir_all(&spool).unwrap();
+        let site = taken_down(node).await;
+        publish(node, Form::file("a.html", SCAM)).await.refused(422, "content_blocked");
+        node.app().forget_unwanted("ada", text(&site, "id"), "a mistake").await.unwrap();
+        for _ in 0..2 {
+            node.app().sweep().await.unwrap();
+            publish(node, Form::file("a.html", SCAM)).await.expect(201);
+            if !spool.exists() {
+                fs::create_dir(&spool).unwrap();
+            }
+        }
+        assert_eq!(node.count("SELECT COUNT(*) FROM evidence").await, 1, "and it is sealed in the end");
+        assert_eq!(node.app().list_unwanted(10).await.unwrap(), []);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn publisher_of_markdown_hears_of_the_source() {
+    let node = Node::start().await;
+    let words: String =
+        SCAM.split('<').filter_map(|part| part.split_once('>')).map(|(_, text)| text).collect();
+    let form = |name: &str, words: &str| Form::file(name, format!("# Harbour\n\n{words}\n"));
+    let site = node.publish(form("a.md", &words)).await;
+    node.app().take_down("ada", text(&site, "id"), "fraud").await.unwrap();
+    for again in [words.clone(), words.replace("eleven", "twelve")] {
+        let refused = publish(&node, form("b.md", &again)).await.refused(422, "content_blocked").json();
+        assert_eq!(refused["reasons"][0]["file"], "index.md", "{refused}");
+    }
 }
 
 fn publish_scam(node: &Node, key: &str) -> Ask {

@@ -12,5 +12,7 @@ mod migrations;
 mod notices;
 mod processes;
 mod reads;
+mod reports;
 mod sql_text;
 mod sweeps;
+mod unwanted;

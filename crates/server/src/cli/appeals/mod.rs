@@ -2,12 +2,12 @@
 
 mod print;
 
-use super::with_app;
+use super::{print_line, with_app};
 use crate::config::Config;
 use anyhow::Result;
 use clap::{Args, Subcommand};
 use dropleaf_app::{App, COMMAND_LINE};
-use dropleaf_core::appeal::{Appeal, Decision};
+use dropleaf_core::appeal::Decision;
 use dropleaf_core::hex;
 use print::{allowed_json, allowed_table, as_json, case_json, shown, table};
 use serde_json::json;
@@ -94,9 +94,9 @@ pub(super) async fn run(appeals: Appeals, config: Config) -> Result<()> {
             };
             let (appeal, case) = with_app(config, act).await?;
             if json {
-                println!("{}", serde_json::to_string_pretty(&case_json(&appeal, &case))?);
+                print_line(&serde_json::to_string_pretty(&case_json(&appeal, &case))?)?;
             } else {
-                print!("{}", shown(&appeal, &case));
+                print_line(shown(&appeal, &case).trim_end_matches('\n'))?;
             }
             Ok(())
         }
@@ -106,16 +106,16 @@ pub(super) async fn run(appeals: Appeals, config: Config) -> Result<()> {
             let found = with_app(config, async |app| Ok(app.list_allowed(limit).await?)).await?;
             if json {
                 let allowed: Vec<_> = found.iter().map(allowed_json).collect();
-                println!("{}", serde_json::to_string_pretty(&json!({"allowed": allowed}))?);
+                print_line(&serde_json::to_string_pretty(&json!({"allowed": allowed}))?)?;
             } else {
-                print!("{}", allowed_table(&found));
+                print_line(allowed_table(&found).trim_end_matches('\n'))?;
             }
             Ok(())
         }
         Some(Command::Disallow { id, reason }) => {
             let act = async |app: &App| Ok(app.disallow(COMMAND_LINE, id.trim(), &reason).await?);
             let allowed = with_app(config, act).await?;
-            println!("{} is checked as any other content again", hex::encode(&allowed.digest));
+            print_line(&format!("{} is checked as any other content again", hex::encode(&allowed.digest)))?;
             Ok(())
         }
     }
@@ -133,9 +133,9 @@ impl List {
         let found = with_app(config, act).await?;
         if self.json {
             let appeals: Vec<_> = found.iter().map(as_json).collect();
-            println!("{}", serde_json::to_string_pretty(&json!({"appeals": appeals}))?);
+            print_line(&serde_json::to_string_pretty(&json!({"appeals": appeals}))?)?;
         } else {
-            print!("{}", table(&found));
+            print_line(table(&found).trim_end_matches('\n'))?;
         }
         Ok(())
     }
@@ -144,19 +144,10 @@ impl List {
 impl Answer {
     async fn allow(self, config: Config) -> Result<()> {
         let act = async |app: &App| {
-            let allowed = app.decide_appeal(COMMAND_LINE, &self.id, Decision::Allow, &self.answer).await?;
-            let case = app.appeal_case(&allowed).await?;
-            Ok((allowed, case))
+            Ok(app.decide_appeal(COMMAND_LINE, &self.id, Decision::Allow, &self.answer).await?)
         };
-        let (appeal, case) = with_app(config, act).await?;
-        println!("{} is {}; its content is erased here", appeal.id, appeal.state.as_str());
-        if was_taken_down(&appeal) {
-            let page = case.like_site.as_deref().unwrap_or("PAGE");
-            println!(
-                "It was taken down before and stays refused until `dropleaf unwanted forget {page}` allows it again."
-            );
-        }
-        Ok(())
+        let appeal = with_app(config, act).await?;
+        print_line(&format!("{} is {}; its content is erased here", appeal.id, appeal.state.as_str()))
     }
 }
 
@@ -172,12 +163,7 @@ async fn uphold(config: Config, ids: &[String], answer: &str) -> Result<()> {
     };
     let count = with_app(config, act).await?;
     match ids {
-        [id] => println!("{id} is upheld; its content is erased here"),
-        _ => println!("{count} of {} are upheld; the others were decided before", ids.len()),
+        [id] => print_line(&format!("{id} is upheld; its content is erased here")),
+        _ => print_line(&format!("{count} of {} are upheld; the others were decided before", ids.len())),
     }
-    Ok(())
-}
-
-fn was_taken_down(appeal: &Appeal) -> bool {
-    appeal.reasons.iter().any(|reason| reason.rule == "taken-down-before")
 }

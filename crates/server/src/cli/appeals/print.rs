@@ -1,5 +1,6 @@
 //! Appeals on the terminal: as JSON for programs, as tables for people.
 
+use crate::cli::plain;
 use crate::http::error::finding_json;
 use dropleaf_app::AppealCase;
 use dropleaf_core::appeal::{Allowed, Appeal, State};
@@ -46,11 +47,6 @@ pub(super) fn allowed_json(allowed: &Allowed) -> Value {
         "reason": allowed.reason,
         "created_at": allowed.created_at,
     })
-}
-
-/// Strangers wrote this: what could move the cursor or turn the line around is shown as an escape.
-fn plain(text: &str, most: usize) -> String {
-    text.chars().take(most).flat_map(char::escape_debug).collect()
 }
 
 pub(super) fn table(found: &[Appeal]) -> String {

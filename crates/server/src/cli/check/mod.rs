@@ -6,10 +6,10 @@ mod source;
 
 use super::print_line;
 use crate::config::Config;
+use crate::http::api::ReasonJson;
 use anyhow::{Context, Result};
 use clap::Args;
 use dropleaf_app::Checked;
-use dropleaf_core::finding::Finding;
 use dropleaf_core::safety::PiiCheck;
 use serde::Serialize;
 use source::{Checker, Trouble};
@@ -70,15 +70,6 @@ struct FileJson {
     error_description: Option<String>,
 }
 
-#[derive(Debug, Serialize)]
-struct ReasonJson {
-    rule: String,
-    file: String,
-    line: Option<u64>,
-    why: String,
-    fix: String,
-}
-
 impl Check {
     pub(super) fn run(self, config: &Config) -> Result<()> {
         let mut safety = config.safety()?;
@@ -130,12 +121,5 @@ impl FileJson {
             error_description,
             file,
         }
-    }
-}
-
-impl From<Finding> for ReasonJson {
-    fn from(found: Finding) -> Self {
-        let Finding { rule, file, line, why, fix } = found;
-        Self { rule, file, line, why, fix }
     }
 }

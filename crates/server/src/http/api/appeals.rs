@@ -47,7 +47,7 @@ pub(super) struct AppealJson {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     words_kept: Option<bool>,
-    /// `open`, `allowed` (the same content is accepted from now on), `upheld` (it stays refused) or `lapsed` (nobody
+    /// `open`, `allowed` (what it was refused for is not held against the same content any more), `upheld` (it stays refused) or `lapsed` (nobody
     /// decided in time; it may be sent again).
     status: &'static str,
     status_url: String,
@@ -93,7 +93,7 @@ impl AppealJson {
 ///
 /// Send the file that was refused with `phishing_blocked` or `content_blocked` again, with a word on what it is for. The
 /// operator sees it, with the reasons, and decides; then the content is erased here. If it is allowed, publish the same
-/// file again: it is accepted. The same content waits once: whoever sends it again gets the same appeal (200), with a token of
+/// file again: what it was refused for is not held against it any more (if it is taken down, that is). The same content waits once: whoever sends it again gets the same appeal (200), with a token of
 /// their own. An appeal without a credential that nobody decides about ends after a while (`lapsed`).
 /// Content that would be accepted answers 200 `{"accepted": true}` and nothing is kept.
 #[utoipa::path(

@@ -35,8 +35,9 @@ pub(super) struct CheckBody {
 #[schema(example = json!({
     "accepted": false, "code": "phishing_blocked",
     "reasons": [{
-        "rule": "password_sent_to_other_site", "file": "index.html", "line": 41,
-        "why": "A password is sent to another site.", "fix": "Remove the field, or let the form do nothing."
+        "rule": "sent-to-other-site", "file": "index.html", "line": 41,
+        "why": "What is typed into the page is submitted to another site (forms.example).",
+        "fix": "Pages here cannot collect secrets. Remove the fields, or set the form to do nothing."
     }],
     "warnings": [], "content_hash": "9c1f…"
 }))]
@@ -54,7 +55,7 @@ pub(in crate::http) struct CheckJson {
 
 /// Something that was found, and what would help.
 #[derive(Debug, Serialize, ToSchema)]
-pub(in crate::http) struct ReasonJson {
+pub(crate) struct ReasonJson {
     /// The name of the rule, which does not change.
     rule: String,
     /// The path inside the upload.

@@ -20,6 +20,7 @@ mod written;
 pub(super) use account::MeJson;
 pub(super) use api_keys::OkJson;
 pub(super) use check::CheckJson;
+pub(crate) use check::ReasonJson;
 pub(super) use feedback::{FeedbackListJson, ResolvedJson};
 pub(super) use frame::{ApiError, Exchange, carry};
 pub(super) use home::designed;

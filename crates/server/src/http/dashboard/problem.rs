@@ -2,8 +2,7 @@
 
 use crate::http::web::{Fields, TOKEN_FIELD};
 use crate::pages::dashboard::{Attempt, Refused};
-use dropleaf_core::error::{Fact, Fault};
-use dropleaf_core::finding::Finding;
+use dropleaf_core::error::Fault;
 use dropleaf_core::{Code, Error};
 
 /// The fields of the acts: how a person knows them, and where the forms show them.
@@ -90,15 +89,6 @@ pub(super) fn words(error: &Error) -> String {
     }
 }
 
-/// What was found in the content, when that is why.
-fn reasons(error: &Error) -> Vec<Finding> {
-    let found = error.facts.iter().find_map(|(_, fact)| match fact {
-        Fact::Findings(found) => Some(found.clone()),
-        Fact::Int(_) | Fact::Text(_) => None,
-    });
-    found.unwrap_or_default()
-}
-
 /// What an honest publisher can do about a refusal that is a mistake.
 pub(super) const APPEAL: &str = "Is the page honest? Then ask whoever runs this service to look at it.";
 
@@ -111,7 +101,7 @@ pub(super) fn may_appeal(error: &Error) -> bool {
 pub(super) fn refused(form: &'static str, error: &Error, typed: Vec<(String, String)>) -> Attempt {
     let mut typed = typed;
     typed.retain(|(name, _)| name != "password" && name != TOKEN_FIELD);
-    let (reasons, appeal) = (reasons(error), may_appeal(error).then_some(APPEAL));
+    let (reasons, appeal) = (error.reasons().to_vec(), may_appeal(error).then_some(APPEAL));
     Attempt(Some(Refused { form, field: field(error), message: words(error), reasons, appeal, typed }))
 }
 

@@ -10,6 +10,7 @@ use crate::pages::operator::look::Seen;
 use axum::body::Body;
 use axum::extract::{Path, State};
 use axum::response::{IntoResponse, Response};
+use dropleaf_app::TakenDown;
 use dropleaf_core::{Code, Error};
 use http::{HeaderValue, StatusCode, header};
 
@@ -38,20 +39,11 @@ pub(super) async fn take_down(
     Path(id): Path<String>,
     form: OperatorForm,
 ) -> Result<Response, WebError> {
-    let (who, reason) = (actor(&form.person), form.fields.text("reason"));
-    let case = state.app.open_case(&id).await?;
-    let account = case.account.filter(|account| !account.is_operator && form.fields.is_checked("suspend"));
-    let outcome = async {
-        state.app.take_down(who, &case.site.id, reason).await?;
-        // The page first: it is what harms.
-        match &account {
-            Some(account) => {
-                state.app.suspend_account(who, &account.id, reason).await.map(|_| Done::TakenDownHeld)
-            }
-            None => Ok(Done::TakenDown),
-        }
-    };
-    settle(&state, &form, &id, "takedown", outcome.await).await
+    let (who, reason, suspends) =
+        (actor(&form.person), form.fields.text("reason"), form.fields.is_checked("suspend"));
+    let outcome = state.app.take_down_with_account(who, &id, reason, &[], suspends).await;
+    let done = |down: TakenDown| if down.suspended { Done::TakenDownHeld } else { Done::TakenDown };
+    settle(&state, &form, &id, "takedown", outcome.map(done)).await
 }
 
 pub(super) async fn dismiss(
@@ -68,8 +60,7 @@ pub(super) async fn suspend(
     Path(id): Path<String>,
     form: OperatorForm,
 ) -> Result<Response, WebError> {
-    let owner = owner(&state, &id).await?;
-    let outcome = state.app.suspend_account(actor(&form.person), &owner, form.fields.text("reason")).await;
+    let outcome = state.app.suspend_owner(actor(&form.person), &id, form.fields.text("reason")).await;
     settle(&state, &form, &id, "suspend", outcome.map(|_| Done::Suspended)).await
 }
 
@@ -78,8 +69,7 @@ pub(super) async fn lift(
     Path(id): Path<String>,
     form: OperatorForm,
 ) -> Result<Response, WebError> {
-    let owner = owner(&state, &id).await?;
-    let outcome = state.app.lift_suspension(actor(&form.person), &owner, form.fields.text("reason")).await;
+    let outcome = state.app.lift_owner(actor(&form.person), &id, form.fields.text("reason")).await;
     settle(&state, &form, &id, "lift", outcome.map(|_| Done::Lifted)).await
 }
 
@@ -118,11 +108,6 @@ pub(super) async fn forget(
 ) -> Result<Response, WebError> {
     let outcome = state.app.forget_unwanted(actor(&form.person), &id, form.fields.text("reason")).await;
     settle(&state, &form, &id, "forget", outcome.map(|_| Done::Forgotten)).await
-}
-
-async fn owner(state: &ApiState, id: &str) -> Result<String, Error> {
-    let case = state.app.open_case(id).await?;
-    case.site.account_id.ok_or_else(|| Error::not_found("account"))
 }
 
 /// Back to the page, or the form once more with what was wrong.

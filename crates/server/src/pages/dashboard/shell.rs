@@ -117,7 +117,7 @@ done! {
     PaymentRefunded = "payment-refunded": "Closed: the money was sent back. What waited for it is let go.";
     PaymentRefused = "payment-refused": "Booked: no money moved. What waited for it is let go.";
     PlanSet = "plan-set": "The account is on its new plan.";
-    Allowed = "allowed": "Allowed. The same content is accepted from now on; its publisher reads your answer.";
+    Allowed = "allowed": "Allowed. The checks have nothing against the same content from now on; its publisher reads your answer.";
     Upheld = "upheld": "It stays refused. Its publisher reads your answer.";
     UpheldSeveral = "upheld-several": "They stay refused. Their publishers read your answer.";
     Disallowed = "disallowed": "No longer allowed. The content is checked as any other; what is published stays.";

@@ -9,6 +9,7 @@ use http::{HeaderMap, StatusCode, header};
 use serde_json::Value;
 use std::sync::{Arc, Mutex};
 use tokio::net::TcpListener;
+use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
 #[derive(Debug, Clone)]
@@ -18,6 +19,8 @@ pub(crate) enum Says {
     GoTo(String),
     /// Takes the question and never answers.
     Nothing,
+    /// Says that it was asked, and accepts once it may go on.
+    Held(Arc<Semaphore>, Arc<Semaphore>),
 }
 
 #[derive(Debug, Clone)]
@@ -69,5 +72,10 @@ async fn answer(State(inner): State<Arc<Mutex<Inner>>>, headers: HeaderMap, body
         Says::This(status, body) => (StatusCode::from_u16(status).unwrap(), body).into_response(),
         Says::GoTo(url) => (StatusCode::TEMPORARY_REDIRECT, [(header::LOCATION, url)]).into_response(),
         Says::Nothing => std::future::pending().await,
+        Says::Held(asked, go_on) => {
+            asked.add_permits(1);
+            go_on.acquire().await.unwrap().forget();
+            r#"{"verdict":"accept"}"#.into_response()
+        }
     }
 }

@@ -1,0 +1,61 @@
+//! A file as it is shown in a look: documents in a form that reaches for nothing, scripts as text. What else keeps them from
+//! doing anything is the policy that the door sends with them.
+
+use crate::app::App;
+use crate::pages::LiveFile;
+use dropleaf_content::look;
+use dropleaf_core::{Code, Error, Result};
+
+/// Larger documents are read as a source.
+const DOCUMENT_BYTES: u64 = 8 << 20;
+const PLAIN: &str = "text/plain; charset=utf-8";
+
+/// A document that lies still.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LookDocument {
+    pub mime: String,
+    pub text: String,
+}
+
+impl App {
+    /// A document is decoded here, so that a browser reads the very text that was gone through.
+    pub async fn look_document(&self, file: &LiveFile) -> Result<LookDocument> {
+        if file.size_bytes > DOCUMENT_BYTES {
+            return Err(Error::new(Code::TooLarge, "The document is too large to be looked at."));
+        }
+        let bytes = self.read(&file.hash).await?;
+        let mime = String::from_utf8_lossy(&file.mime).into_owned();
+        let work = move || still(bytes.to_vec(), &mime);
+        tokio::task::spawn_blocking(work).await.map_err(Error::internal)
+    }
+
+    /// How a file that is no document is sent, if not as what it is: scripts are for reading.
+    pub fn look_mime(file: &LiveFile) -> Option<&'static str> {
+        String::from_utf8_lossy(&file.mime).contains("javascript").then_some(PLAIN)
+    }
+}
+
+fn still(bytes: Vec<u8>, mime: &str) -> LookDocument {
+    let text = look::text(bytes, mime);
+    let still =
+        if mime.starts_with("text/html") { Some(look::still_html(&text)) } else { look::still_xml(&text) };
+    let kind = mime.split(';').next().unwrap_or_default().trim();
+    match still {
+        Some(text) => LookDocument { mime: format!("{kind}; charset=utf-8"), text },
+        None => LookDocument { mime: PLAIN.to_owned(), text },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn html_lies_still_and_what_cannot_is_text() {
+        let html = still(b"<p>Hi<iframe src=//a.example></iframe>".to_vec(), "text/html; charset=utf-8");
+        assert!(html.mime == "text/html; charset=utf-8" && !html.text.contains("<iframe"), "{html:?}");
+        let built = b"<!DOCTYPE svg [<!ENTITY x 'y'>]><svg>&x;</svg>";
+        let drawing = still(built.to_vec(), "image/svg+xml");
+        assert_eq!((drawing.mime.as_str(), drawing.text.as_bytes()), (PLAIN, &built[..]));
+    }
+}
