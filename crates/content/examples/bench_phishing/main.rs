@@ -86,7 +86,12 @@ fn growth(kind: &inputs::Kind, rules: &Rules) -> bool {
         (0..ROUNDS).map(|_| inputs.iter().map(|input| checked(input, rules, 1).best()).collect()).collect();
     let times: Vec<f64> =
         (0..SIZES.len()).map(|size| median(rounds.iter().map(|round| round[size]).collect())).collect();
-    let step = |round: &Vec<f64>, size: usize| (round[size + 1] + NOISE) / (round[size] + NOISE);
+    let ratio = |round: &Vec<f64>, size: usize, to: usize| (round[to] + NOISE) / (round[size] + NOISE);
+    // What has a bound is cheap beyond it, and the size after that looks dear: two steps together tell.
+    let step = |round: &Vec<f64>, size: usize| {
+        let one = ratio(round, size, size + 1);
+        size.checked_sub(1).map_or(one, |before| one.min(ratio(round, before, size + 1).sqrt()))
+    };
     let steps: Vec<f64> = (0..SIZES.len() - 1)
         .map(|size| median(rounds.iter().map(|round| step(round, size)).collect()))
         .collect();
