@@ -70,6 +70,7 @@ rules! {
     BlockedAddress = "blocked-address",
     HiddenForm = "hidden-form",
     BuiltMarkup = "built-markup",
+    WordlessPage = "wordless-page",
     KitMarks = "kit-marks",
     VisitorLookup = "visitor-lookup",
     LockedPage = "locked-page",

@@ -5,7 +5,7 @@ use super::facts::{Facts, zone};
 use super::identity::{Said, said};
 use super::kinds::{Secret, Topic};
 use super::lures::{lures, words};
-use super::portals::{names_network, portal, trap_fields};
+use super::portals::{kit_fields, names_network, portal, trap_fields};
 use super::rule::Rule;
 use super::rules::Rules;
 use super::script_words::Mark;
@@ -38,6 +38,8 @@ const MAIL: [&str; 12] = [
 const FEW_FIELDS: usize = 4;
 /// What a sign-in page says at most.
 const SHORT_TEXT: usize = 2000;
+/// What a page says at most whose words are pictures.
+const FEW_LETTERS: usize = 1;
 /// Text that nobody reads in passing.
 const LONG_TEXT: usize = 6000;
 
@@ -73,6 +75,12 @@ pub(crate) fn judge(facts: &Facts, files: &dyn Fn(&str) -> bool, rules: &Rules) 
     lures(facts, &said, &mut hits);
     built(facts, &mut hits);
     Judged { hits, asks }
+}
+
+fn has_secret(asked: &Asked) -> bool {
+    [Secret::Password, Secret::MailPassword, Secret::Card, Secret::Cvv, Secret::Person]
+        .iter()
+        .any(|secret| asked.has(*secret))
 }
 
 /// What cannot be seen through is not let through.
@@ -128,6 +136,7 @@ fn secrets(asked: &Asked, said: &Said, facts: &Facts, hits: &mut Vec<Hit>) {
         && asked.visible <= 4
         && let Some(at) = asked.first(Secret::Account)
         && (signs_in(said, facts)
+            || said.names.iter().any(|(rule, ..)| *rule == Rule::BrandSignature)
             || said.has(Topic::Pressure).is_some()
             || said.has(Topic::Document).is_some())
         && facts.text.len() < LONG_TEXT
@@ -198,12 +207,18 @@ fn manners(said: &Said, asked: &Asked, facts: &Facts, hits: &mut Vec<Hit>) {
     if let Some((at, fields)) = trap_fields(facts) {
         hit(Rule::KitMarks, at, fields);
     }
+    if let Some((at, field)) = kit_fields(facts) {
+        hit(Rule::KitMarks, at, &field);
+    }
     if let Some((at, address)) = &facts.copied {
         let named = if address.is_empty() { String::new() } else { format!(" ({address})") };
         hit(Rule::CopiedPage, *at, &named);
     }
     if facts.links >= 4 && facts.dead_links * 10 >= facts.links * 7 {
         hit(Rule::DeadLinks, 0, "");
+    }
+    if facts.pictures > 0 && has_secret(asked) && facts.says_at_most(FEW_LETTERS) {
+        hit(Rule::WordlessPage, 0, "");
     }
     if let Some(at) = facts.hidden_field {
         hit(Rule::HiddenForm, at, "");

@@ -152,7 +152,7 @@ fn secret_of(field: &Field, label: &str, rules: &Rules) -> Option<Secret> {
             Some(named)
         }
         (_, "password", _) => Some(Secret::Password),
-        (_, "email", Some(_)) => Some(Secret::Account),
+        (_, "email", Some(named)) if named != Secret::Password => Some(Secret::Account),
         ("select", _, Some(named)) => {
             matches!(named, Secret::Expiry | Secret::Birth | Secret::Details).then_some(named)
         }
