@@ -68,7 +68,7 @@ pub(crate) fn kit_fields(facts: &Facts) -> Option<(usize, String)> {
     let name = |field: &Field| field.hint.lines().next().unwrap_or_default().to_owned();
     let is_kit = |name: &str| {
         let numbered = |start| name.strip_prefix(start).is_some_and(|end: &str| end.parse::<u8>().is_ok());
-        name.contains("vbv") || numbered("formtext") || numbered("formimage")
+        name.contains("vbv") || numbered("formtext") || numbered("formradio")
     };
     facts.fields.iter().map(|field| (field.at, name(field))).find(|(_, name)| is_kit(name))
 }

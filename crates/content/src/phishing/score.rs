@@ -157,7 +157,8 @@ fn signs_in(said: &Said, facts: &Facts) -> bool {
 
 fn names(said: &Said, asked: &Asked, facts: &Facts, rules: &Rules, hits: &mut Vec<Hit>) {
     // Where cards are paid with, the name of a way to pay is no claim to be it.
-    let at_till = !asked.has(Secret::Password) && said.has(Topic::Pressure).is_none();
+    let pays = asked.has(Secret::Card) || asked.has(Secret::Cvv) || !signs_in(said, facts);
+    let at_till = pays && !asked.has(Secret::Password) && said.has(Topic::Pressure).is_none();
     let till = |name: &str| at_till && rules.brands.iter().any(|brand| brand.at_tills && brand.name == name);
     for (rule, name, at) in &said.names {
         // A title about a brand is not a title of the brand.
@@ -217,7 +218,8 @@ fn manners(said: &Said, asked: &Asked, facts: &Facts, hits: &mut Vec<Hit>) {
     if facts.links >= 4 && facts.dead_links * 10 >= facts.links * 7 {
         hit(Rule::DeadLinks, 0, "");
     }
-    if facts.pictures > 0 && has_secret(asked) && facts.says_at_most(FEW_LETTERS) {
+    let pressed = said.has(Topic::Pressure).is_some();
+    if facts.pictures > 0 && (pressed || has_secret(asked)) && facts.says_at_most(FEW_LETTERS) {
         hit(Rule::WordlessPage, 0, "");
     }
     if let Some(at) = facts.hidden_field {
