@@ -76,9 +76,7 @@ impl Reader<'_> {
             hint.push_str(&fold(&words_of(value)));
             hint.push('\n');
         }
-        let labelled = ["placeholder", "aria-label"]
-            .iter()
-            .any(|name| tag.get(name).is_some_and(|value| value.trim().len() > 1));
+        let labelled = ["placeholder", "aria-label"].iter().any(|name| tag.get(name).is_some_and(has_words));
         if !labelled {
             hint.push_str(&before);
         }
@@ -108,6 +106,11 @@ impl Reader<'_> {
         let line = text.trim_end().rsplit('\n').next().unwrap_or_default().trim();
         if line.len() <= 48 { line.to_owned() } else { String::new() }
     }
+}
+
+/// Whether a placeholder says what to type. Rows of crosses, figures and dots do not.
+fn has_words(text: &str) -> bool {
+    text.chars().filter(|c| c.is_alphabetic() && !matches!(c, 'x' | 'X')).nth(1).is_some()
 }
 
 /// `word` of `word12`.
@@ -140,5 +143,6 @@ mod tests {
         assert_eq!(stem_of("word12").as_deref(), Some("word"));
         assert_eq!(stem_of("word"), None);
         assert_eq!(stem_of("12"), None);
+        assert!(has_words("密码") && has_words("PIN") && !has_words("XXXX XXXX") && !has_words("•••• 00"));
     }
 }
