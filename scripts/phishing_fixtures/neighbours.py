@@ -53,6 +53,8 @@ def harvest():
     yield "wordless-02-details-under-pressure", plain(
         "Update your billing", "<img src='i/1.png'><form><input name=fname><input name=address1><input name=city><input name=zip><input name=phone>"
         "<input type=image src='i/2.png'></form>")
+    yield "wordless-03-fields-without-labels", plain(
+        "Netflix", "<img src='i/1.png'><form method=post><input name=dc><input name=db placeholder='MM/DD/YYYY'><input type=image src='i/2.png'></form>")
     yield "kit-10-fields-by-number", plain(
         "Sign in", "<img src='i/1.png'><p>Please sign in</p><form method=post><input name=formtext1><input type=password name=formtext2><button>Sign in</button></form>")
     yield "kit-11-issuer-password", centred(
@@ -136,3 +138,4 @@ def honest():
         "Fernleaf", f"<form onsubmit='return false'>{FIELDS}</form><p hidden>Invalid username or password, please try again.</p>")
     yield "login_demo-57-verify-code", centred(
         "Verify your account", "<h2>Verify your account</h2><p>We e-mailed you a six digit code. Enter the code below to confirm your address.</p>" + "<input maxlength=1>" * 6)
+    yield "game-51-wordless-board", plain("Netflix and chess", "<img src='board.png'><input name=move><p>Your move</p>")

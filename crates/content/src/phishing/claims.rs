@@ -44,7 +44,7 @@ impl Place {
             let headed = self.is_in(zone::HEADING) && !self.is_in(zone::LINK | zone::BUTTON);
             let claims = headed && !self.ordinary && !self.at_tills && after.is_empty();
             // "With X, you get" is no offer to sign in there.
-            let begins = !before.contains(&b' ') && after.len() > LONGEST_OFFER;
+            let begins = after.len() > LONGEST_OFFER && (after.starts_with(b",") || !before.contains(&b' '));
             let offers = !begins || self.is_in(zone::LINK | zone::BUTTON);
             return match (claims, offers) {
                 (true, _) => Evidence::Claim(Rule::BrandHeading),

@@ -25,6 +25,7 @@ rules! {
     MailPassword = "mail-password",
     SignInStep = "sign-in-step",
     PersonalDetails = "personal-details",
+    UnlabelledFields = "unlabelled-fields",
     ManySecrets = "many-secrets",
     SentToBot = "sent-to-bot",
     SentToRelay = "sent-to-relay",

@@ -77,6 +77,11 @@ pub(crate) fn judge(facts: &Facts, files: &dyn Fn(&str) -> bool, rules: &Rules) 
     Judged { hits, asks }
 }
 
+/// Whether pictures say whatever the page says.
+fn is_wordless(facts: &Facts) -> bool {
+    facts.pictures > 0 && facts.says_at_most(FEW_LETTERS)
+}
+
 fn has_secret(asked: &Asked) -> bool {
     [Secret::Password, Secret::MailPassword, Secret::Card, Secret::Cvv, Secret::Person]
         .iter()
@@ -131,6 +136,9 @@ fn secrets(asked: &Asked, said: &Said, facts: &Facts, hits: &mut Vec<Hit>) {
     if hits.is_empty() && asked.details >= 4 && asked.visible <= 20 && facts.text.len() < LONG_TEXT {
         let at = asked.first(Secret::Details).unwrap_or(0);
         hits.push(Hit { rule: Rule::PersonalDetails, at, detail: String::new() });
+    }
+    if hits.is_empty() && asked.visible > 0 && !asked.searches && is_wordless(facts) {
+        hits.push(Hit { rule: Rule::UnlabelledFields, at: 0, detail: String::new() });
     }
     if hits.is_empty()
         && asked.visible <= 4
@@ -218,8 +226,7 @@ fn manners(said: &Said, asked: &Asked, facts: &Facts, hits: &mut Vec<Hit>) {
     if facts.links >= 4 && facts.dead_links * 10 >= facts.links * 7 {
         hit(Rule::DeadLinks, 0, "");
     }
-    let pressed = said.has(Topic::Pressure).is_some();
-    if facts.pictures > 0 && (pressed || has_secret(asked)) && facts.says_at_most(FEW_LETTERS) {
+    if (said.has(Topic::Pressure).is_some() || has_secret(asked)) && is_wordless(facts) {
         hit(Rule::WordlessPage, 0, "");
     }
     if let Some(at) = facts.hidden_field {
