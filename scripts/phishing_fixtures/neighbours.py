@@ -65,6 +65,9 @@ def harvest():
         "Sign in", f"<img src='login_files/www.paypal.com/logo.svg' alt=''><form>{FIELDS}</form>")
     yield "site-05-with-them-you-get", centred(
         "Sign in", f"<img src='https://www.verizon.com/l.png' alt=''><form>{FIELDS}</form><p>With Verizon, you get the convenience of managing everything online.</p>")
+    yield "site-06-footer-of-networks", centred(
+        "Online login", "<img src='https://www.citizensbank.com/l.png' alt='Citizens Bank'>" + f"<form>{FIELDS}</form>"
+        "<div>" + "".join(f"<img src='i/{name}.png' alt='{name}'>" for name in ("Facebook", "Twitter", "LinkedIn", "YouTube")) + "</div>")
     yield "sign-15-hidden-fields-of-a-copy", centred(
         "Sign in", f"<form>{FIELDS}<input type=hidden name=PPFT value=''></form>")
     yield "sign-16-password-called-mail", centred(
@@ -139,3 +142,6 @@ def honest():
     yield "login_demo-57-verify-code", centred(
         "Verify your account", "<h2>Verify your account</h2><p>We e-mailed you a six digit code. Enter the code below to confirm your address.</p>" + "<input maxlength=1>" * 6)
     yield "game-51-wordless-board", plain("Netflix and chess", "<img src='board.png'><input name=move><p>Your move</p>")
+    yield "login_demo-58-icons-of-networks", centred(
+        "Fernleaf", f"<form onsubmit='return false'>{FIELDS}</form><div>" + "".join(
+            f"<img src='https://www.{name.lower()}.com/i.png' alt='{name}'>" for name in ("Facebook", "Twitter", "LinkedIn", "GitHub")) + "</div>")
