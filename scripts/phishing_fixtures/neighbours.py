@@ -47,6 +47,39 @@ def harvest():
     yield "command-04-steps-alone", centred(
         "Summaries", "<p>Verifying you are human. Security verification required.</p><ol><li>Press Windows + R</li><li>Paste the command below</li><li>Press Enter</li></ol>")
 
+    yield "wordless-01-all-in-pictures", plain(
+        "Sign in", "<img src='i/1.png'><form method=post><input name=e placeholder='E-mail'><input type=password name=p placeholder=Password>"
+        "<input type=image src='i/2.png'></form><img src='i/3.png'>")
+    yield "wordless-02-details-under-pressure", plain(
+        "Update your billing", "<img src='i/1.png'><form><input name=fname><input name=address1><input name=city><input name=zip><input name=phone>"
+        "<input type=image src='i/2.png'></form>")
+    yield "wordless-03-fields-without-labels", plain(
+        "Netflix", "<img src='i/1.png'><form method=post><input name=dc><input name=db placeholder='MM/DD/YYYY'><input type=image src='i/2.png'></form>")
+    yield "kit-10-fields-by-number", plain(
+        "Sign in", "<img src='i/1.png'><p>Please sign in</p><form method=post><input name=formtext1><input type=password name=formtext2><button>Sign in</button></form>")
+    yield "kit-11-issuer-password", centred(
+        "Added safety", "<p>Please submit the information to confirm the payment.</p><form><input type=password name=password_vbv><button>Submit</button></form>")
+    yield "site-03-many-hosts-of-a-school", centred(
+        "Oakhall Login", "".join(f"<a href='https://{name}.oakhall.edu/'>{name}</a> " for name in ("www", "help", "ssologin", "www2", "managelogin")) + f"<form>{FIELDS}</form>")
+    yield "site-04-folder-called-after-a-host", centred(
+        "Sign in", f"<img src='login_files/www.paypal.com/logo.svg' alt=''><form>{FIELDS}</form>")
+    yield "site-05-with-them-you-get", centred(
+        "Sign in", f"<img src='https://www.verizon.com/l.png' alt=''><form>{FIELDS}</form><p>With Verizon, you get the convenience of managing everything online.</p>")
+    yield "site-06-footer-of-networks", centred(
+        "Online login", "<img src='https://www.citizensbank.com/l.png' alt='Citizens Bank'>" + f"<form>{FIELDS}</form>"
+        "<div>" + "".join(f"<img src='i/{name}.png' alt='{name}'>" for name in ("Facebook", "Twitter", "LinkedIn", "YouTube")) + "</div>")
+    yield "sign-15-hidden-fields-of-a-copy", centred(
+        "Sign in", f"<form>{FIELDS}<input type=hidden name=PPFT value=''></form>")
+    yield "sign-16-password-called-mail", centred(
+        "Microsoftonline", "<form><input type=email name=loginfmt><input type=email name=passwd><button>Next</button></form>")
+    yield "card-04-crosses-for-a-number", centred(
+        "Société Générale | Connexion", "<p>2. Votre carte crédit</p><form><input name=a placeholder=XXXXXXXXXXXXXXXX><p>4. Cryptogramme visuel</p>"
+        "<input name=b placeholder=XXX><button>Activer</button></form>", lang="fr")
+    yield "document-04-failed", centred(
+        "Document", f"<p>Login failed, please try again. Sign in to view the document.</p><form>{FIELDS}</form>")
+    yield "mail-01-verify", centred(
+        "Account", "<p>Help us verify your identity.</p><form><input name=mail><input type=password name=emailpass placeholder='Email password'><button>Next</button></form>")
+
 
 def honest():
     icons = "".join(f"<img src='icons/{name}.png' alt=''>" for name in ("google", "facebook", "github"))
@@ -87,3 +120,28 @@ def honest():
         "index.html": centred("Fernleaf kit", f"<form>{FIELDS}</form><script src=share.js></script>"),
         "share.js": "var share={url:'counter.php',tracking:false};$.ajax({url:'counter.php'})",
     }
+    yield "login_demo-51-logo-and-prompts", plain(
+        "Fernleaf", f"<img src='fernleaf.png' alt=''><form>{FIELDS}</form>")
+    yield "login_demo-52-button-drawn", plain(
+        "Fernleaf", "<img src='fernleaf.png' alt=''><h1>Sign in</h1><form><input name=e placeholder='E-mail'><input type=password placeholder=Password><input type=image src='go.png' alt='Sign in'></form>")
+    yield "gallery-51-wordless-search", plain("Pins", "<img src='map.png'><input name=q placeholder=Search><img src='pin.png'>")
+    yield "form-51-fields-by-number", plain(
+        "Contact", "<h1>Contact</h1><form><input name=formtext1 placeholder=Name><input name=formtext2 placeholder='E-mail'><button>Send</button></form>")
+    yield "login_demo-53-many-hosts-of-its-own", centred(
+        "Fernleaf sign-in", "".join(f"<a href='https://{name}.fernleaf.example/'>{name}</a> " for name in ("www", "docs", "status", "help", "blog")) + f"<form onsubmit='return false'>{FIELDS}</form>")
+    yield "docs-51-folder-of-a-library", with_nav(
+        "Members", f"<img src='vendor/cdn.jsdelivr.net/logo.svg' alt=''><form onsubmit='return false'>{FIELDS}</form>")
+    yield "login_demo-54-with-them", centred(
+        "Fernleaf", f"<form onsubmit='return false'>{FIELDS}</form><p>With Verizon and other carriers, messages arrive within a minute of being sent.</p>")
+    yield "login_demo-55-hidden-token", centred(
+        "Fernleaf", f"<form onsubmit='return false'>{FIELDS}<input type=hidden name=csrf_token value=''></form>")
+    yield "payment_demo-51-crosses-for-a-number", centred(
+        "Fernleaf checkout", "<p>Card number</p><form onsubmit='return false'><input name=a placeholder='XXXX XXXX XXXX XXXX'><p>Security code</p><input name=b placeholder=XXX><button>Pay</button></form>")
+    yield "login_demo-56-wrong-password", centred(
+        "Fernleaf", f"<form onsubmit='return false'>{FIELDS}</form><p hidden>Invalid username or password, please try again.</p>")
+    yield "login_demo-57-verify-code", centred(
+        "Verify your account", "<h2>Verify your account</h2><p>We e-mailed you a six digit code. Enter the code below to confirm your address.</p>" + "<input maxlength=1>" * 6)
+    yield "game-51-wordless-board", plain("Netflix and chess", "<img src='board.png'><input name=move><p>Your move</p>")
+    yield "login_demo-58-icons-of-networks", centred(
+        "Fernleaf", f"<form onsubmit='return false'>{FIELDS}</form><div>" + "".join(
+            f"<img src='https://www.{name.lower()}.com/i.png' alt='{name}'>" for name in ("Facebook", "Twitter", "LinkedIn", "GitHub")) + "</div>")

@@ -11,6 +11,9 @@ const NOTICE_REACH: usize = 60;
 /// The beginning of a page's text, where its name stands.
 const BEGINNING: usize = 320;
 
+/// What may follow the name in an offer to sign in with it.
+const LONGEST_OFFER: usize = 32;
+
 /// A name where it stands.
 pub(crate) struct Place {
     pub(crate) found: Found<Phrase>,
@@ -40,7 +43,14 @@ impl Place {
             // As a heading over the page's own fields it is what the fields are for.
             let headed = self.is_in(zone::HEADING) && !self.is_in(zone::LINK | zone::BUTTON);
             let claims = headed && !self.ordinary && !self.at_tills && after.is_empty();
-            return if claims { Evidence::Claim(Rule::BrandHeading) } else { Evidence::OtherWayIn };
+            // "With X, you get" is no offer to sign in there.
+            let begins = after.len() > LONGEST_OFFER && (after.starts_with(b",") || !before.contains(&b' '));
+            let offers = !begins || self.is_in(zone::LINK | zone::BUTTON);
+            return match (claims, offers) {
+                (true, _) => Evidence::Claim(Rule::BrandHeading),
+                (_, true) => Evidence::OtherWayIn,
+                _ => Evidence::Mention,
+            };
         }
         if is_under(before, after) {
             return Evidence::Mention;

@@ -1,7 +1,8 @@
 //! Forms and fields: what a person could fill in, by which words, and where it would go.
 
-use super::facts::{Field, Form, zone};
+use super::facts::{Field, Form, letters, zone};
 use super::fold::{exact, fold};
+use super::hosts::Target;
 use super::reader::Reader;
 use super::tag::Tag;
 
@@ -24,6 +25,9 @@ impl Reader<'_> {
     pub(crate) fn open_form(&mut self, tag: &Tag<'_>, at: usize) {
         let target = self.rules.hosts.target(tag.get("action").unwrap_or_default());
         self.facts.note(&target, at);
+        if matches!(target, Target::Local(_) | Target::ServerScript(_)) {
+            self.asset(tag.get("action"), at);
+        }
         if self.facts.forms.len() >= MOST_FORMS {
             return;
         }
@@ -54,12 +58,15 @@ impl Reader<'_> {
                 }
             }
             self.asset(tag.get("src"), at);
+            self.facts.pictures += usize::from(kind == "image");
             return;
         }
         // Before the placeholder becomes a text of the page: it is not its own label.
         let before = self.text_before();
         for text in ["placeholder", "aria-label"].iter().filter_map(|name| tag.get(name)) {
+            let from = self.facts.text.len();
             self.facts.add_aside(text, at, zone::BUTTON);
+            self.facts.prompts += letters(&self.facts.text.bytes[from..]);
         }
         let mut hint = String::new();
         for value in HINTS.iter().filter_map(|name| tag.get(name)).filter(|value| value.len() <= LONGEST_HINT)
@@ -69,9 +76,7 @@ impl Reader<'_> {
             hint.push_str(&fold(&words_of(value)));
             hint.push('\n');
         }
-        let labelled = ["placeholder", "aria-label"]
-            .iter()
-            .any(|name| tag.get(name).is_some_and(|value| value.trim().len() > 1));
+        let labelled = ["placeholder", "aria-label"].iter().any(|name| tag.get(name).is_some_and(has_words));
         if !labelled {
             hint.push_str(&before);
         }
@@ -101,6 +106,11 @@ impl Reader<'_> {
         let line = text.trim_end().rsplit('\n').next().unwrap_or_default().trim();
         if line.len() <= 48 { line.to_owned() } else { String::new() }
     }
+}
+
+/// Whether a placeholder says what to type. Rows of crosses, figures and dots do not.
+fn has_words(text: &str) -> bool {
+    text.chars().filter(|c| c.is_alphabetic() && !matches!(c, 'x' | 'X')).nth(1).is_some()
 }
 
 /// `word` of `word12`.
@@ -133,5 +143,6 @@ mod tests {
         assert_eq!(stem_of("word12").as_deref(), Some("word"));
         assert_eq!(stem_of("word"), None);
         assert_eq!(stem_of("12"), None);
+        assert!(has_words("密码") && has_words("PIN") && !has_words("XXXX XXXX") && !has_words("•••• 00"));
     }
 }

@@ -76,6 +76,8 @@ pub(crate) struct Facts {
     pub(crate) live_quote: bool,
     pub(crate) has_script: bool,
     pub(crate) pictures: usize,
+    /// Letters that stand inside empty fields, which are part of the text too.
+    pub(crate) prompts: usize,
     pub(crate) phone: Option<usize>,
     /// A link or file of a place that an operator blocked, and the place.
     pub(crate) blocked: Option<(usize, String)>,
@@ -123,7 +125,28 @@ pub(crate) struct Use {
     pub(crate) at: usize,
 }
 
+/// How many letters a folded text has.
+pub(crate) fn letters(text: &[u8]) -> usize {
+    text.iter().filter(|byte| byte.is_ascii_alphabetic() || !byte.is_ascii()).count()
+}
+
 impl Facts {
+    /// Whether the page says at most so many letters, its title and what stands inside its fields left out.
+    pub(crate) fn says_at_most(&self, most: usize) -> bool {
+        let mut said = 0;
+        for (place, (start, zones)) in self.zones.iter().enumerate() {
+            if zones & (zone::TITLE | zone::SCRIPT | zone::LIBRARY) == 0 {
+                let end = self.zones.get(place + 1).map_or(self.text.len(), |(end, _)| *end);
+                said += letters(&self.text.bytes[*start..end]);
+                if said > most + self.prompts {
+                    return false;
+                }
+            }
+        }
+        let before = self.zones.first().map_or(self.text.len(), |(start, _)| *start);
+        said + letters(&self.text.bytes[..before]) <= most + self.prompts
+    }
+
     pub(crate) fn add_text(&mut self, text: &str, at: usize) {
         self.work += text.len();
         if self.text.len() < MOST_TEXT {

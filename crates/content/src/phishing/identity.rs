@@ -108,12 +108,23 @@ impl Said {
             .map(|(_, name, _)| name.as_str())
             .collect();
         let listing = listed.len() >= 4;
+        let owner = self.owner();
         let several = self.mentioned.len() >= 3;
         let led = &self.led;
         self.names.retain(|(rule, name, _)| {
             let listed_account = *rule == Rule::BrandAccount && several && !led.contains(name);
-            !(listed_account || (listing && (weak(*rule) || *rule == Rule::BrandAccount)))
+            let in_list = listing && owner.as_deref() != Some(name.as_str());
+            !(listed_account || (in_list && (weak(*rule) || *rule == Rule::BrandAccount)))
         });
+    }
+
+    /// The one name among several whose pictures and files the page has: the others stand in its footer.
+    fn owner(&self) -> Option<String> {
+        let has =
+            |rule: Rule, of: &str| self.names.iter().any(|(known, name, _)| *known == rule && name == of);
+        let drawn = self.names.iter().filter(|(rule, ..)| *rule == Rule::BrandPicture);
+        let mut owners = drawn.map(|(_, name, _)| name).filter(|name| has(Rule::BrandAssets, name));
+        owners.next().filter(|_| owners.next().is_none()).cloned()
     }
 
     pub(crate) fn has(&self, topic: Topic) -> Option<(usize, usize)> {

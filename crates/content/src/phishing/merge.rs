@@ -43,6 +43,7 @@ impl Facts {
             self.blocked = Some((from + at, host.clone()));
         }
         self.pictures += script.pictures;
+        self.prompts += script.prompts;
         self.links += script.links;
         self.dead_links += script.dead_links;
         self.quoted_bytes += script.quoted_bytes;

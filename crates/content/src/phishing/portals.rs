@@ -1,6 +1,6 @@
 //! Pages that speak as the entrance of a wireless network, and the marks of programs that set up false ones.
 
-use super::facts::{Facts, zone};
+use super::facts::{Facts, Field, zone};
 use super::identity::Said;
 use super::kinds::{Secret, Topic};
 use super::lures::words;
@@ -23,7 +23,8 @@ const TRAP_FIELDS: [&str; 4] = ["hostname", "mac", "ip", "target"];
 /// their own is asked for its name too.
 pub(crate) fn portal(said: &Said, asked: &Asked, facts: &Facts) -> Option<Hit> {
     let secret = asked.has(Secret::Password) || asked.has(Secret::MailPassword) || asked.has(Secret::Card);
-    let account = asked.has(Secret::Account) || asked.has(Secret::Card) || asked.visible == 1;
+    let known = [Secret::Account, Secret::Card, Secret::Person].iter().any(|secret| asked.has(*secret));
+    let account = known || asked.visible == 1;
     if !secret || !account || said.about || facts.text.len() > LONGEST_ENTRANCE || names_network(facts) {
         return None;
     }
@@ -59,4 +60,15 @@ pub(crate) fn trap_fields(facts: &Facts) -> Option<(usize, &'static str)> {
     let found = TRAP_FIELDS.iter().filter(is_there).count();
     let first = hidden().next().filter(|_| found >= 3)?;
     Some((first.at, "hostname, mac, ip, target"))
+}
+
+/// Fields that only kits have: the password of a card's issuer by its old name, and those of a program that draws
+/// pages over a picture of another, whose fields are called by number.
+pub(crate) fn kit_fields(facts: &Facts) -> Option<(usize, String)> {
+    let name = |field: &Field| field.hint.lines().next().unwrap_or_default().to_owned();
+    let is_kit = |name: &str| {
+        let numbered = |start| name.strip_prefix(start).is_some_and(|end: &str| end.parse::<u8>().is_ok());
+        name.contains("vbv") || numbered("formtext") || numbered("formradio")
+    };
+    facts.fields.iter().map(|field| (field.at, name(field))).find(|(_, name)| is_kit(name))
 }

@@ -2,7 +2,7 @@
 
 use super::facts::{Use, UseKind, zone};
 use super::fold::exact;
-use super::hosts::Target;
+use super::hosts::{HostKind, Target};
 use super::reader::Reader;
 use super::script;
 use super::tag::Tag;
@@ -13,6 +13,9 @@ const ACCOUNT_PATHS: [&str; 14] = [
     "oauth", "terms", "legal", "privacy",
 ];
 const RECOVERY_PATHS: usize = 4;
+/// How many folders of a path are looked at for the name of a host.
+const MOST_FOLDERS: usize = 6;
+const SHORTEST_HOST: usize = 4;
 
 impl Reader<'_> {
     pub(crate) fn link(&mut self, tag: &Tag<'_>, at: usize) {
@@ -68,9 +71,30 @@ impl Reader<'_> {
     pub(crate) fn asset(&mut self, address: Option<&str>, at: usize) {
         let Some(address) = address.filter(|address| !starts_with(address, "data:")) else { return };
         let target = self.rules.hosts.target(address);
-        if matches!(target, Target::Host(..)) {
+        let target = match target {
+            Target::Local(path) | Target::ServerScript(path) => self.kept_of(&path),
+            target => Some(target),
+        };
+        if let Some(target @ Target::Host(..)) = target {
             self.facts.add_use(Use { kind: UseKind::Asset, target, account: false, recovers: false, at });
         }
+    }
+
+    /// The brand whose host a folder of the upload is called after, as by tools that copy whole sites.
+    pub(crate) fn kept_of(&self, path: &str) -> Option<Target> {
+        let mut rest = path;
+        for _ in 0..MOST_FOLDERS {
+            let (folder, after) = rest.split_once('/')?;
+            rest = after;
+            let host = folder.strip_suffix("_files").unwrap_or(folder);
+            if host.len() > SHORTEST_HOST && host.contains('.') {
+                let kind = self.rules.hosts.kind(host, after);
+                if matches!(kind, Some(HostKind::Brand(_))) {
+                    return Some(Target::Host(host.to_owned(), kind));
+                }
+            }
+        }
+        None
     }
 
     pub(crate) fn script_source(&mut self, tag: &Tag<'_>, at: usize) {
@@ -111,6 +135,12 @@ impl Reader<'_> {
         ) {
             self.facts.add_aside(content, at, zone::PICTURE);
         }
+        // The address that a page says is its own, if it is a brand's.
+        if key == "og:url"
+            && matches!(self.rules.hosts.target(content), Target::Host(_, Some(HostKind::Brand(_))))
+        {
+            self.asset(Some(content), at);
+        }
         let refreshes = tag.get("http-equiv").is_some_and(|name| name.eq_ignore_ascii_case("refresh"));
         if refreshes && let Some((_, address)) = content.split_once('=') {
             let target = self.rules.hosts.target(address.trim_matches([' ', '\'', '"']));
@@ -132,7 +162,7 @@ fn is_general(text: &str) -> bool {
 /// The words of the name of a picture's file, if it is short enough to have been given by a person.
 fn file_name(address: &str) -> Option<String> {
     let path = address.split(['?', '#']).next().unwrap_or_default();
-    let name = path.rsplit('/').next().unwrap_or(path);
+    let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
     let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
     let words = stem.replace(['-', '_', '.'], " ").replace("%20", " ").to_ascii_lowercase();
     let words = words.replace("logotype", " ").replace("logo", " ").replace("icon", " ");

@@ -5,7 +5,7 @@ use super::facts::{Facts, zone};
 use super::identity::{Said, said};
 use super::kinds::{Secret, Topic};
 use super::lures::{lures, words};
-use super::portals::{names_network, portal, trap_fields};
+use super::portals::{kit_fields, names_network, portal, trap_fields};
 use super::rule::Rule;
 use super::rules::Rules;
 use super::script_words::Mark;
@@ -38,6 +38,8 @@ const MAIL: [&str; 12] = [
 const FEW_FIELDS: usize = 4;
 /// What a sign-in page says at most.
 const SHORT_TEXT: usize = 2000;
+/// What a page says at most whose words are pictures.
+const FEW_LETTERS: usize = 1;
 /// Text that nobody reads in passing.
 const LONG_TEXT: usize = 6000;
 
@@ -73,6 +75,17 @@ pub(crate) fn judge(facts: &Facts, files: &dyn Fn(&str) -> bool, rules: &Rules) 
     lures(facts, &said, &mut hits);
     built(facts, &mut hits);
     Judged { hits, asks }
+}
+
+/// Whether pictures say whatever the page says.
+fn is_wordless(facts: &Facts) -> bool {
+    facts.pictures > 0 && facts.says_at_most(FEW_LETTERS)
+}
+
+fn has_secret(asked: &Asked) -> bool {
+    [Secret::Password, Secret::MailPassword, Secret::Card, Secret::Cvv, Secret::Person]
+        .iter()
+        .any(|secret| asked.has(*secret))
 }
 
 /// What cannot be seen through is not let through.
@@ -124,10 +137,14 @@ fn secrets(asked: &Asked, said: &Said, facts: &Facts, hits: &mut Vec<Hit>) {
         let at = asked.first(Secret::Details).unwrap_or(0);
         hits.push(Hit { rule: Rule::PersonalDetails, at, detail: String::new() });
     }
+    if hits.is_empty() && asked.visible > 0 && !asked.searches && is_wordless(facts) {
+        hits.push(Hit { rule: Rule::UnlabelledFields, at: 0, detail: String::new() });
+    }
     if hits.is_empty()
         && asked.visible <= 4
         && let Some(at) = asked.first(Secret::Account)
         && (signs_in(said, facts)
+            || said.names.iter().any(|(rule, ..)| *rule == Rule::BrandSignature)
             || said.has(Topic::Pressure).is_some()
             || said.has(Topic::Document).is_some())
         && facts.text.len() < LONG_TEXT
@@ -148,7 +165,8 @@ fn signs_in(said: &Said, facts: &Facts) -> bool {
 
 fn names(said: &Said, asked: &Asked, facts: &Facts, rules: &Rules, hits: &mut Vec<Hit>) {
     // Where cards are paid with, the name of a way to pay is no claim to be it.
-    let at_till = !asked.has(Secret::Password) && said.has(Topic::Pressure).is_none();
+    let pays = asked.has(Secret::Card) || asked.has(Secret::Cvv) || !signs_in(said, facts);
+    let at_till = pays && !asked.has(Secret::Password) && said.has(Topic::Pressure).is_none();
     let till = |name: &str| at_till && rules.brands.iter().any(|brand| brand.at_tills && brand.name == name);
     for (rule, name, at) in &said.names {
         // A title about a brand is not a title of the brand.
@@ -198,12 +216,18 @@ fn manners(said: &Said, asked: &Asked, facts: &Facts, hits: &mut Vec<Hit>) {
     if let Some((at, fields)) = trap_fields(facts) {
         hit(Rule::KitMarks, at, fields);
     }
+    if let Some((at, field)) = kit_fields(facts) {
+        hit(Rule::KitMarks, at, &field);
+    }
     if let Some((at, address)) = &facts.copied {
         let named = if address.is_empty() { String::new() } else { format!(" ({address})") };
         hit(Rule::CopiedPage, *at, &named);
     }
     if facts.links >= 4 && facts.dead_links * 10 >= facts.links * 7 {
         hit(Rule::DeadLinks, 0, "");
+    }
+    if (said.has(Topic::Pressure).is_some() || has_secret(asked)) && is_wordless(facts) {
+        hit(Rule::WordlessPage, 0, "");
     }
     if let Some(at) = facts.hidden_field {
         hit(Rule::HiddenForm, at, "");

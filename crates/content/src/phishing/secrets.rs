@@ -17,6 +17,8 @@ pub(crate) struct Asked {
     pub(crate) visible: usize,
     /// How many fields ask for the details of a person.
     pub(crate) details: usize,
+    /// One of the fields is for searching.
+    pub(crate) searches: bool,
     pub(crate) file: Option<usize>,
 }
 
@@ -79,6 +81,7 @@ pub(crate) fn asked(facts: &Facts, rules: &Rules) -> Asked {
             continue;
         }
         asked.visible += 1;
+        asked.searches |= field.hint.contains("search");
         let label = labels.get(field.id.as_str()).copied().unwrap_or_default();
         let named = secret_of(field, label, rules);
         asked.details += usize::from(matches!(named, Some(Secret::Details | Secret::Birth)));
@@ -117,7 +120,7 @@ fn told_before(field: &Field, facts: &Facts, rules: &Rules) -> Option<Secret> {
     }
     let text = &facts.text.bytes[..field.text_at.min(facts.text.len())];
     let text = &text[text.len().saturating_sub(SENTENCE)..];
-    let fits = |secret| matches!(secret, Secret::Code | Secret::Phrase | Secret::Wifi);
+    let fits = |secret| matches!(secret, Secret::Code | Secret::Phrase | Secret::Wifi | Secret::Person);
     // Short words mean other things too, a little way off: "Pin it".
     let near = |start: usize, end: usize| end - start > SHORT_WORD || end + NEAR >= text.len();
     let found = rules.secrets.find(text).filter(|found| fits(found.of) && near(found.start, found.end));
@@ -152,7 +155,7 @@ fn secret_of(field: &Field, label: &str, rules: &Rules) -> Option<Secret> {
             Some(named)
         }
         (_, "password", _) => Some(Secret::Password),
-        (_, "email", Some(_)) => Some(Secret::Account),
+        (_, "email", Some(named)) if named != Secret::Password => Some(Secret::Account),
         ("select", _, Some(named)) => {
             matches!(named, Secret::Expiry | Secret::Birth | Secret::Details).then_some(named)
         }

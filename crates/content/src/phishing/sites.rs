@@ -25,6 +25,18 @@ struct Ties {
     accounts: u32,
     recovers: u32,
     at: usize,
+    titled: bool,
+    worn: bool,
+}
+
+impl Ties {
+    fn add(&mut self, other: &Self) {
+        self.files += other.files;
+        self.links += other.links;
+        self.accounts += other.accounts;
+        self.recovers += other.recovers;
+        self.at = self.at.min(other.at);
+    }
 }
 
 /// Files and account pages of a brand, or of a site whose name the page bears.
@@ -70,21 +82,28 @@ pub(crate) fn sites(said: &mut Said, facts: &Facts, rules: &Rules) {
 fn named_sites(said: &mut Said, ties: &BTreeMap<&str, Ties>, facts: &Facts) {
     let title = squeezed(facts.first_in(zone::TITLE)) + &squeezed(facts.first_in(zone::HEADING));
     let words = names(facts);
+    // The hosts of one site are one name.
+    let mut whole: BTreeMap<&str, Ties> = BTreeMap::new();
     for (host, tie) in ties {
-        let titled = is_named(host, &title);
-        let named = titled || is_worn(host, &words);
+        let site = whole.entry(site_of(host)).or_insert(Ties { at: tie.at, ..Ties::default() });
+        site.add(tie);
+        site.titled |= is_named(host, &title);
+        site.worn |= is_worn(host, &words);
+    }
+    for (site, tie) in &whole {
+        let named = tie.titled || tie.worn;
         let used = tie.files > 0 || tie.accounts > 0;
-        if is_institution(host) && (tie.files > 0 || (named && (used || tie.links >= OWN_LINKS))) {
+        if is_institution(site) && (tie.files > 0 || (named && (used || tie.links >= OWN_LINKS))) {
             // Schools and public offices make no templates for others.
-            add(said, Rule::BrandAssets, host, tie.at);
+            add(said, Rule::BrandAssets, site, tie.at);
         } else if named && tie.recovers > 0 {
-            add(said, Rule::SiteAccount, host, tie.at);
-        } else if titled && (used || tie.links >= OWN_LINKS) {
-            add(said, Rule::SiteInTitle, host, tie.at);
+            add(said, Rule::SiteAccount, site, tie.at);
+        } else if tie.titled && (used || tie.links >= OWN_LINKS) {
+            add(said, Rule::SiteInTitle, site, tie.at);
         }
         // A page that is called after the site it takes its files from is that site's page.
-        if titled && tie.files >= OWN_FILES {
-            add(said, Rule::BrandAssets, host, tie.at);
+        if tie.titled && tie.files >= OWN_FILES {
+            add(said, Rule::BrandAssets, site, tie.at);
         }
     }
 }
@@ -111,12 +130,19 @@ fn squeezed(text: &str) -> String {
 
 /// The part of a host's name that somebody chose.
 fn main_part(host: &str) -> Option<&str> {
-    let labels: Vec<&str> = host.split('.').collect();
-    match labels.as_slice() {
-        [.., main, second, last] if last.len() == 2 && (is_public(second) || is_common(second)) => Some(main),
-        [.., main, _] => Some(main),
-        _ => None,
+    host.contains('.').then(|| site_of(host).split('.').next()).flatten()
+}
+
+/// A host's name from the part on that somebody chose.
+fn site_of(host: &str) -> &str {
+    let mut dots = host.rmatch_indices('.').map(|(at, _)| at);
+    let (Some(last), second, third) = (dots.next(), dots.next(), dots.next()) else { return host };
+    let Some(second) = second else { return host };
+    let (ending, before) = (&host[last + 1..], &host[second + 1..last]);
+    if ending.len() != 2 || !(is_public(before) || is_common(before)) {
+        return &host[second + 1..];
     }
+    third.map_or(host, |third| &host[third + 1..])
 }
 
 /// Whether the main part of a host's name stands in a title.
@@ -181,6 +207,16 @@ mod tests {
         assert!(is_institution("www.college.edu") && is_institution("login.univ.ac.uk"));
         assert!(is_institution("simak.kampus.ac.id") && is_institution("impots.gouv.fr"));
         assert!(!is_institution("edu.com") && !is_institution("ac.uk") && !is_institution("go.dev"));
+    }
+
+    #[test]
+    fn the_hosts_of_a_site_are_one() {
+        assert_eq!(site_of("www.college.edu"), "college.edu");
+        assert_eq!(site_of("a.login.univ.ac.uk"), "univ.ac.uk");
+        assert_eq!(
+            (site_of("univ.ac.uk"), site_of("site.org"), site_of("host")),
+            ("univ.ac.uk", "site.org", "host")
+        );
     }
 
     #[test]

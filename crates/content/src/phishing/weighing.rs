@@ -33,7 +33,9 @@ pub(crate) fn total(hits: &[(Hit, File<'_>)], rules: &Rules) -> f64 {
     secrets.retain(|(rule, _)| *rule != Rule::ManySecrets);
     let identity = group('C');
     // A name alone may go anywhere: newsletters and contact forms ask for it too.
-    let only_name = secrets.iter().all(|(rule, _)| matches!(rule, Rule::SignInStep | Rule::PersonalDetails));
+    let only_name = secrets
+        .iter()
+        .all(|(rule, _)| matches!(rule, Rule::SignInStep | Rule::PersonalDetails | Rule::UnlabelledFields));
     let destination = strongest(&group('B'), 0.0) * if only_name { 0.3 } else { 1.0 };
     let sum = |list: Vec<(Rule, f64)>| list.iter().map(|(_, weight)| weight).sum::<f64>();
     let mut score = strongest(&secrets, 0.0) + many + destination + strongest(&identity, 0.25);
