@@ -141,6 +141,10 @@ def honest():
         "Fernleaf", f"<form onsubmit='return false'>{FIELDS}</form><p hidden>Invalid username or password, please try again.</p>")
     yield "login_demo-57-verify-code", centred(
         "Verify your account", "<h2>Verify your account</h2><p>We e-mailed you a six digit code. Enter the code below to confirm your address.</p>" + "<input maxlength=1>" * 6)
+    yield "app-51-words-by-script", {
+        "index.html": plain("Fernleaf", "<div id=root></div><script src=app.js></script>"),
+        "app.js": "document.getElementById('root').innerHTML='<img src=fernleaf.png alt=\"\"><h1>Sign in</h1><p>Welcome back to the garden club.</p><form><input name=email placeholder=E-mail><input type=password name=password><a href=#>Help</a><a href=#>Terms</a><button>Sign in</button></form>'",
+    }
     yield "game-51-wordless-board", plain("Netflix and chess", "<img src='board.png'><input name=move><p>Your move</p>")
     yield "login_demo-58-icons-of-networks", centred(
         "Fernleaf", f"<form onsubmit='return false'>{FIELDS}</form><div>" + "".join(

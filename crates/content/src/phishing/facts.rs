@@ -20,6 +20,8 @@ pub(crate) mod zone {
     pub(crate) const NAVIGATION: u16 = 128;
     /// Markup in a script too long to be the page's own.
     pub(crate) const LIBRARY: u16 = 256;
+    /// A literal of a script that is no markup: nobody may ever see it.
+    pub(crate) const LITERAL: u16 = 512;
 }
 
 /// Texts beyond this are not looked at: nobody reads eight million letters before signing in.
@@ -135,7 +137,7 @@ impl Facts {
     pub(crate) fn says_at_most(&self, most: usize) -> bool {
         let mut said = 0;
         for (place, (start, zones)) in self.zones.iter().enumerate() {
-            if zones & (zone::TITLE | zone::SCRIPT | zone::LIBRARY) == 0 {
+            if zones & (zone::TITLE | zone::LITERAL) == 0 {
                 let end = self.zones.get(place + 1).map_or(self.text.len(), |(end, _)| *end);
                 said += letters(&self.text.bytes[*start..end]);
                 if said > most + self.prompts {

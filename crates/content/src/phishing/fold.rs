@@ -102,7 +102,9 @@ impl Folded {
                 b'I' => self.capital_i(bytes.get(at.wrapping_sub(2)).copied(), bytes.get(at).copied()),
                 b' ' | b'\t' | b'\n' | b'\r' | b'\x0c' | b',' => self.space(),
                 b'0' | b'1' => self.digit(byte, bytes.get(at).copied()),
-                b'&' => at += self.reference(&text[at..]),
+                b'&' if bytes.get(at).is_some_and(|next| next.is_ascii_alphanumeric() || *next == b'#') => {
+                    at += self.reference(&text[at..]);
+                }
                 0..=0x7f => self.bytes.push(byte),
                 _ => {
                     at -= 1;

@@ -95,7 +95,7 @@ pub(crate) fn read(text: &str, at: usize, depth: u8, facts: &mut Facts, rules: &
         } else if literal.escaped && unpacks {
             take(&literal.text, place, origin, true, facts, rules);
         } else if own && (3..200).contains(&literal.text.len()) && !is_address(&literal.text) {
-            facts.add_aside(&literal.text, place, zone::SCRIPT);
+            facts.add_aside(&literal.text, place, zone::SCRIPT | zone::LITERAL);
         }
     }
 }
