@@ -48,7 +48,7 @@ impl App {
     /// Made from the id and the sender: whoever sends the same content again is told it again, and nobody else is.
     pub(crate) fn appeal_token(&self, id: &str, sender: &Sender) -> String {
         let who = sender.account_id.as_deref().unwrap_or(&sender.client);
-        secret::text(&self.keys.mac(TOKEN, format!("{id} {who}").as_bytes())[..18])
+        secret::letters(&self.keys.mac(TOKEN, format!("{id} {who}").as_bytes())[..18])
     }
 
     /// Refuses what does not fit in, before anything is stored.

@@ -81,9 +81,20 @@ impl App {
             fields,
         };
         ticket.check()?;
-        let sealed = sealing::seal(&self.minter, self.ticket_key(), ABOUT, &ticket.to_bytes())?;
-        let text = format!("{PREFIX}{}", secret::text(&sealed));
+        let text = self.seal_ticket(&ticket)?;
         Ok(NewTicket { text, expires_at: ticket.expires_at })
+    }
+
+    /// Seals it again with another nonce while it would end with `-` or `_`: the ticket ends a link, and programs that find
+    /// links in text leave those out.
+    fn seal_ticket(&self, ticket: &UploadTicket) -> Result<String> {
+        loop {
+            let sealed = sealing::seal(&self.minter, self.ticket_key(), ABOUT, &ticket.to_bytes())?;
+            let text = format!("{PREFIX}{}", secret::text(&sealed));
+            if !text.ends_with(['-', '_']) {
+                return Ok(text);
+            }
+        }
     }
 
     /// Whoever stands behind a ticket, while it is good and their key or grant stands.

@@ -1,10 +1,11 @@
 //! Makes ids and secrets from randomness that is passed in: the system's, or a seed in tests.
 
 use crate::secret::{CLAIM_PREFIX, KEY_PREFIX, checksummed};
-use base64::Engine;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use sha2::{Digest, Sha256};
 use std::sync::Mutex;
+
+/// Letters and digits first; the two others do not stand at the ends of a token.
+const BASE64URL: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
 /// The source of everything unguessable.
 #[derive(Debug)]
@@ -45,9 +46,27 @@ impl Minter {
         out
     }
 
-    /// The token inside a private link: 128 bits in 22 characters.
+    /// The token inside a private link: 22 characters, 131.9 random bits (twice log2(62), twenty times 6).
     pub fn page_token(&self) -> String {
-        URL_SAFE_NO_PAD.encode(self.bytes::<16>())
+        self.base64url(22)
+    }
+
+    /// Random characters of the base64url alphabet. The first and the last are letters or digits: a leading `-` looks like
+    /// an option to a command line, and programs that find links in text leave a trailing `-` or `_` out.
+    fn base64url(&self, len: usize) -> String {
+        let mut out = String::with_capacity(len);
+        while out.len() < len {
+            for byte in self.bytes::<32>() {
+                let is_end = out.is_empty() || out.len() + 1 == len;
+                // Bytes of 248 and more are rejected at the ends, so that each of the 62 characters is equally likely.
+                if out.len() == len || (is_end && byte >= 248) {
+                    continue;
+                }
+                let index = if is_end { byte % 62 } else { byte % 64 };
+                out.push(char::from(BASE64URL[usize::from(index)]));
+            }
+        }
+        out
     }
 
     /// An id with a prefix that says what it names. The underscore keeps it apart from every slug.
@@ -79,9 +98,9 @@ impl Minter {
         data_encoding::HEXLOWER.encode(&self.bytes::<8>())
     }
 
-    /// A bearer secret without a checksum: 256 bits in 43 characters.
+    /// A bearer secret without a checksum: 43 characters, 257.9 random bits.
     pub fn token(&self) -> String {
-        crate::secret::text(&self.bytes::<32>())
+        self.base64url(43)
     }
 
     pub fn api_key(&self) -> String {
@@ -100,19 +119,58 @@ impl Minter {
 #[cfg(test)]
 mod tests {
     use super::Minter;
-    use crate::secret;
+    use crate::{device_login, secret, site};
 
     #[test]
     fn page_tokens_are_22_characters_and_differ() {
-        let minter = Minter::system();
+        let minter = Minter::seeded(1);
         let (a, b) = (minter.page_token(), minter.page_token());
         assert_eq!(a.len(), 22);
         assert_ne!(a, b);
+        assert_eq!(Minter::system().page_token().len(), 22);
+    }
+
+    #[test]
+    fn nothing_that_is_minted_begins_or_ends_with_a_hyphen_or_an_underscore() {
+        let minter = Minter::seeded(1);
+        let mut seen = std::collections::HashSet::new();
+        for _ in 0..2000 {
+            let token = minter.page_token();
+            assert!(site::is_token(&token), "{token}");
+            seen.extend(token.bytes());
+            let minted = [
+                token,
+                minter.token(),
+                minter.share_token(),
+                minter.claim_token(),
+                minter.api_key(),
+                minter.id("site"),
+                minter.ordered_id("site", 1_800_000_000),
+                minter.nonce(),
+                device_login::spelled(&device_login::new_code(&minter)),
+            ];
+            for text in minted {
+                assert!(!text.starts_with(['-', '_']) && !text.ends_with(['-', '_']), "{text}");
+            }
+        }
+        assert_eq!(seen.len(), 64, "inside a token every character occurs");
+    }
+
+    #[test]
+    fn the_ends_of_a_token_use_every_letter_and_digit() {
+        let minter = Minter::seeded(2);
+        let tokens: Vec<String> = (0..2000).map(|_| minter.token()).collect();
+        assert!(tokens.iter().all(|token| token.len() == 43));
+        for at in [0, 42] {
+            let seen: std::collections::HashSet<u8> =
+                tokens.iter().map(|token| token.as_bytes()[at]).collect();
+            assert_eq!(seen.len(), 62, "position {at}");
+        }
     }
 
     #[test]
     fn ordered_ids_sort_by_time_and_look_like_the_others() {
-        let minter = Minter::system();
+        let minter = Minter::seeded(1);
         let ids =
             [1, 2, 1_794_706_860, 1_794_706_861, 4_000_000_000].map(|now| minter.ordered_id("site", now));
         assert!(ids.is_sorted(), "{ids:?}");

@@ -61,6 +61,11 @@ pub fn text(bytes: &[u8]) -> String {
     data_encoding::BASE64URL_NOPAD.encode(bytes)
 }
 
+/// Bytes as lower-case letters and digits alone (base32), for what ends a link or is typed.
+pub fn letters(bytes: &[u8]) -> String {
+    data_encoding::BASE32_NOPAD.encode(bytes).to_ascii_lowercase()
+}
+
 /// What [`text`] wrote, if it is that.
 pub fn bytes(text: &str) -> Option<Vec<u8>> {
     data_encoding::BASE64URL_NOPAD.decode(text.as_bytes()).ok()
@@ -100,8 +105,7 @@ impl Keys {
 
     /// The label of a site's own host: never the token, which must not show in DNS or TLS.
     pub fn host_label(&self, site_id: &str) -> String {
-        let mac = self.mac("host", site_id.as_bytes());
-        let name = data_encoding::BASE32_NOPAD.encode(&mac).to_ascii_lowercase();
+        let name = letters(&self.mac("host", site_id.as_bytes()));
         format!("s-{}", &name[..26])
     }
 }

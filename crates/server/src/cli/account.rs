@@ -1,6 +1,6 @@
 //! `dropleaf account …`: made, listed, moved to another plan, given a key, suspended. Works while the server runs.
 
-use super::{print_line, with_app};
+use super::{name, print_line, with_app};
 use crate::config::Config;
 use anyhow::Result;
 use clap::{Args, Subcommand};
@@ -12,6 +12,7 @@ use dropleaf_core::ledger::{self, Unit};
 pub(super) enum Command {
     /// Make an account and print its first key
     Create {
+        #[arg(allow_hyphen_values = true, value_parser = name::parse)]
         email: String,
         /// The plan (default: `accounts.default_plan`)
         #[arg(long)]
@@ -22,16 +23,24 @@ pub(super) enum Command {
     },
     /// Make a new key for an account; prints the key and nothing else
     Key {
+        #[arg(allow_hyphen_values = true, value_parser = name::parse)]
         email: String,
         #[arg(long, default_value = "command line")]
         name: String,
     },
     /// Make a link that signs an account in, once, within an hour; prints the link and nothing else
-    Link { email: String },
+    Link {
+        #[arg(allow_hyphen_values = true, value_parser = name::parse)]
+        email: String,
+    },
     /// List accounts
     List,
     /// Move an account to another plan
-    Plan { email: String, plan: String },
+    Plan {
+        #[arg(allow_hyphen_values = true, value_parser = name::parse)]
+        email: String,
+        plan: String,
+    },
     /// Give an account a balance to spend
     Credit(Credit),
     /// Suspend an account: its pages are not shown and it changes nothing, until that is lifted
@@ -43,6 +52,7 @@ pub(super) enum Command {
 #[derive(Debug, Args)]
 pub(super) struct Standing {
     /// Its e-mail address or its id
+    #[arg(allow_hyphen_values = true, value_parser = name::parse)]
     account: String,
     /// Why; kept in the audit list
     #[arg(long)]
@@ -52,6 +62,7 @@ pub(super) struct Standing {
 #[derive(Debug, Args)]
 pub(super) struct Credit {
     /// Its e-mail address or its id
+    #[arg(allow_hyphen_values = true, value_parser = name::parse)]
     account: String,
     /// In dollars, such as 10.00; less than nothing takes back
     #[arg(long, allow_hyphen_values = true)]

@@ -1,6 +1,6 @@
 //! `dropleaf evidence`: what is kept of pages that were taken down; listed, opened with a reason, erased before its time.
 
-use super::{print_line, with_app};
+use super::{name, print_line, with_app};
 use crate::config::Config;
 use anyhow::{Context, Result};
 use clap::Args;
@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, Args)]
 pub(super) struct Evidence {
     /// The page: its id, slug, token or address
-    #[arg(required_unless_present = "list")]
+    #[arg(required_unless_present = "list", allow_hyphen_values = true, value_parser = name::parse)]
     page: Option<String>,
     /// List what is kept, newest first
     #[arg(long, conflicts_with = "page")]

@@ -10,11 +10,14 @@ mod evidence;
 mod facilitator;
 mod ledger;
 mod mcp;
+mod name;
 mod payments;
 mod person;
 mod reports;
 mod settings;
 mod takedown;
+#[cfg(test)]
+mod tests;
 mod unwanted;
 pub mod welcome;
 

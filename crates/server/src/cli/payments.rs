@@ -1,6 +1,6 @@
 //! `dropleaf payments …`: what was paid, and deciding on what only a person can find out. Works while the server runs.
 
-use super::{plain, print_line, with_app};
+use super::{name, plain, print_line, with_app};
 use crate::config::Config;
 use anyhow::{Context, Result};
 use clap::{Args, Subcommand};
@@ -15,6 +15,7 @@ pub(super) enum Command {
     List(List),
     /// Everything about one payment that is not secret
     Show {
+        #[arg(allow_hyphen_values = true, value_parser = name::parse)]
         id: String,
         /// As JSON
         #[arg(long)]
@@ -39,6 +40,7 @@ pub(super) struct List {
 
 #[derive(Debug, Args)]
 pub(super) struct Resolve {
+    #[arg(allow_hyphen_values = true, value_parser = name::parse)]
     id: String,
     /// The money moved, by this transaction: what it buys is made
     #[arg(long, value_name = "TRANSACTION", required_unless_present_any = ["not_settled", "refunded"])]

@@ -1,6 +1,6 @@
 //! `dropleaf reports`: what viewers have reported about pages, for the operator, and closing them. Works while the server runs.
 
-use super::{plain, print_line, with_app};
+use super::{name, plain, print_line, with_app};
 use crate::config::Config;
 use anyhow::Result;
 use clap::{Args, Subcommand};
@@ -26,6 +26,7 @@ enum Command {
     /// Close the open reports about a page that may stay
     Dismiss {
         /// The page: its id, slug, token or address
+        #[arg(allow_hyphen_values = true, value_parser = name::parse)]
         page: String,
         /// Why it may stay; kept in the audit list
         #[arg(long, default_value = "")]

@@ -1,7 +1,7 @@
 //! `dropleaf takedown` and `dropleaf audit`: removing a page for abuse, and what operators did. Both work while the
 //! server runs.
 
-use super::{plain, print_line, with_app};
+use super::{name, plain, print_line, with_app};
 use crate::config::Config;
 use anyhow::Result;
 use clap::Args;
@@ -13,6 +13,7 @@ use serde_json::json;
 #[derive(Debug, Args)]
 pub(super) struct Takedown {
     /// The page: its id, slug, token or address
+    #[arg(allow_hyphen_values = true, value_parser = name::parse)]
     page: String,
     /// Why; kept in the audit list
     #[arg(long)]
@@ -31,7 +32,7 @@ pub(super) struct Audit {
     #[arg(long)]
     json: bool,
     /// Only what was done about this page or account, by its id
-    #[arg(long, value_name = "ID")]
+    #[arg(long, value_name = "ID", allow_hyphen_values = true, value_parser = name::parse)]
     subject: Option<String>,
     /// How many to show
     #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(i64).range(1..=10_000))]

@@ -1,7 +1,7 @@
 //! `dropleaf unwanted`: content that was taken down and is refused when it comes back; listed, and forgotten when that was a
 //! mistake.
 
-use super::{plain, print_line, with_app};
+use super::{name, plain, print_line, with_app};
 use crate::config::Config;
 use anyhow::Result;
 use clap::Subcommand;
@@ -21,6 +21,7 @@ pub(super) enum Command {
     /// Let the content of a page be published again; the page itself stays down
     Forget {
         /// Its id, or an id, slug, token or address of the page it was taken down with
+        #[arg(allow_hyphen_values = true, value_parser = name::parse)]
         name: String,
         /// Why; kept in the audit list
         #[arg(long)]

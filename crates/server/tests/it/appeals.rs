@@ -45,6 +45,7 @@ async fn allowed_content_is_published_from_then_on() {
         assert_eq!((&appeal["status"], &appeal["answer"]), (&json!("open"), &Value::Null));
         let token = appeal["token"].as_str().unwrap();
         assert_eq!(appeal["status_url"], format!("{}/appeals/{token}", node.base_url()));
+        assert!(token.len() == 29 && token.bytes().all(|b| b.is_ascii_alphanumeric()), "{token}");
         assert_eq!(stored(node).await, (1, 1), "it is kept for the operator");
         let kept = node.app().get_appeal(id(&appeal)).await.unwrap();
         assert_eq!(kept.plea.comment.as_deref(), Some("A drill for staff."));

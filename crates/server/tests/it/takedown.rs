@@ -274,3 +274,22 @@ async fn viewer_who_comes_before_the_server_knows_is_told_the_truth() {
         dropleaf.prints(&["unwanted", "forget", text(&site, "id"), "--reason", "the next round needs it"]);
     }
 }
+
+#[tokio::test]
+async fn command_line_takes_a_token_of_an_older_page_that_begins_with_a_hyphen() {
+    let node = Node::start().await;
+    let data = node.data_dir().display().to_string();
+    let dropleaf = Dropleaf::in_dir(node.dir.path()).env("DROPLEAF_DATA_DIR", &data);
+    for token in ["-2AAAAAAAAAAAAAAAAAAAA", "--AAAAAAAAAAAAAAAAAAAA"] {
+        let site = node.publish_page(token).await;
+        let id = text(&site, "id");
+        node.exec("UPDATE sites SET token = $1 WHERE id = $2", vec![token.into(), id.into()]).await;
+        dropleaf.prints(&["reports", "dismiss", token, "--reason", "fine"]);
+        let said = dropleaf.prints(&["takedown", token, "--reason", "fraud"]);
+        assert!(said.starts_with(&format!("{id} is taken down")), "{said}");
+        dropleaf.prints(&["evidence", "--reason", "for the court", "--erase", token]);
+        dropleaf.prints(&["unwanted", "forget", token, "--reason", "a mistake"]);
+    }
+    let complaint = dropleaf.complains(&["takedown", "--raeson", "fraud"]);
+    assert!(complaint.contains("--raeson"), "{complaint}");
+}

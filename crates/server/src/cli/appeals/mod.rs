@@ -2,7 +2,7 @@
 
 mod print;
 
-use super::{print_line, with_app};
+use super::{name, print_line, with_app};
 use crate::config::Config;
 use anyhow::Result;
 use clap::{Args, Subcommand};
@@ -27,6 +27,7 @@ enum Command {
     List(List),
     /// One of them, with the reasons of the refusal and the publisher's words
     Show {
+        #[arg(allow_hyphen_values = true, value_parser = name::parse)]
         id: String,
         /// As JSON
         #[arg(long)]
@@ -54,6 +55,7 @@ enum Command {
     /// Take an allow back: the content is checked as any other, and what is published stays
     Disallow {
         /// The appeal it was allowed by, or the `content_hash`
+        #[arg(allow_hyphen_values = true, value_parser = name::parse)]
         id: String,
         /// Why; kept in the audit list
         #[arg(long)]
@@ -76,6 +78,7 @@ struct List {
 
 #[derive(Debug, Args)]
 struct Answer {
+    #[arg(allow_hyphen_values = true, value_parser = name::parse)]
     id: String,
     /// The words that the publisher reads; kept in the audit list too
     #[arg(long)]

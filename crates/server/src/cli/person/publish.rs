@@ -2,7 +2,7 @@
 
 use super::sign::explained;
 use super::{Surroundings, visible};
-use crate::cli::print_line;
+use crate::cli::{name, print_line};
 use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
 use dropleaf_client::{Client, ClientError, File, PageOptions, Reason, Site};
@@ -17,7 +17,7 @@ pub(crate) struct Publish {
     #[arg(long, value_name = "URL")]
     server: Option<String>,
     /// Replace this page of yours instead: its id, slug or token; the link stays
-    #[arg(long, value_name = "ID")]
+    #[arg(long, value_name = "ID", allow_hyphen_values = true, value_parser = name::parse)]
     update: Option<String>,
     /// The name of a public page
     #[arg(long, value_name = "NAME")]

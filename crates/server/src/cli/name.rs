@@ -1,0 +1,28 @@
+//! Arguments that name a page, an account, a payment or an appeal: an id, slug, token, address or e-mail address.
+//! Such an argument is declared with `allow_hyphen_values`, because tokens of older pages may begin with `-`.
+
+use dropleaf_core::site;
+
+/// Takes what may begin with a hyphen and refuses any other word that does, so that a mistyped option is not taken for a name.
+pub(super) fn parse(text: &str) -> Result<String, String> {
+    if !text.starts_with('-') || site::is_token(text) || text.contains('@') {
+        return Ok(text.to_owned());
+    }
+    Err("there is no such option, and no id or token looks like this".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::parse;
+
+    #[test]
+    fn a_leading_hyphen_is_for_tokens_and_addresses_alone() {
+        let token = "-2AAAAAAAAAAAAAAAAAAAA";
+        for name in ["site_abc", "my-page", "http://localhost/p/x/", token, "-a@example.org"] {
+            assert_eq!(parse(name).as_deref(), Ok(name));
+        }
+        for option in ["-", "--", "-x", "--raeson", "--suspend=yes", "-2AAAAAAAAAAAAAAAAAAAAA"] {
+            assert!(parse(option).is_err(), "{option}");
+        }
+    }
+}
