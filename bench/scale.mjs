@@ -30,7 +30,7 @@ async function databaseIn(dir) {
 async function prepare(name, total) {
   const dataDir = path.join(disk, name);
   await mkdir(dataDir, { recursive: true });
-  const options = { binary: RELEASE, wrap: onServerCore, env: SETTINGS, dataDir, timeout: 60_000 };
+  const options = { binary: RELEASE, wrap: onServerCore, env: SETTINGS, dataDir };
   let server = await startServer(options);
   const key = await operatorKey(server);
   const page = tenKilobytes();

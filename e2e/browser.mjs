@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import { chromium } from 'playwright-core';
-import { ROOT } from './server.mjs';
+import { HANGS, ROOT } from './server.mjs';
 
 export const OUTPUT = path.join(ROOT, 'e2e/output');
 
@@ -19,7 +19,7 @@ export function pictureFile(name) {
 
 export async function launch({ hosts = [] } = {}) {
   await mkdir(OUTPUT, { recursive: true });
-  return chromium.launch({
+  const browser = await chromium.launch({
     executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
     args: [
       '--no-sandbox',
@@ -32,6 +32,13 @@ export async function launch({ hosts = [] } = {}) {
       ...(hosts.length ? [`--host-resolver-rules=${hosts.map((name) => `MAP ${name} 127.0.0.1`).join(',')}`] : []),
     ],
   });
+  const newContext = browser.newContext.bind(browser);
+  browser.newContext = async (options) => {
+    const context = await newContext(options);
+    context.setDefaultTimeout(HANGS);
+    return context;
+  };
+  return browser;
 }
 
 /** A page that collects its errors; `page.complaints` must stay empty on a healthy page. */

@@ -80,7 +80,7 @@ test('an archive opens with all its files after one press', async () => {
   const page = await openPage(await browser.newContext());
   await page.goto(site.url);
   await page.click('button');
-  await page.waitForFunction(() => window.report, undefined, { timeout: 15_000 });
+  await page.waitForFunction(() => window.report);
   assert.equal((await page.evaluate(() => window.report)).json, 42);
 });
 

@@ -82,7 +82,7 @@ test('files are dropped, travel one after another with progress, and errors are 
     { name: 'program.exe', text: '\0\0\0\0' },
     { name: 'small.html', text: samples.html('Small') },
   ]);
-  await owner.waitForFunction(() => document.querySelectorAll('.sending li.good, .sending li.bad').length === 3, undefined, { timeout: 60_000 });
+  await owner.waitForFunction(() => document.querySelectorAll('.sending li.good, .sending li.bad').length === 3);
   await debug.send('Network.emulateNetworkConditions', { offline: false, latency: 0, downloadThroughput: -1, uploadThroughput: -1 });
   const states = await owner.evaluate(() => [...document.querySelectorAll('.sending li')].map((li) => li.className));
   assert.deepEqual(states, ['good', 'bad', 'good']);

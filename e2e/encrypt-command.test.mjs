@@ -44,7 +44,7 @@ async function opened(link) {
   return page;
 }
 
-const isOpen = (page) => page.waitForSelector('h1:text("Opened")', { timeout: 15_000 });
+const isOpen = (page) => page.waitForSelector('h1:text("Opened")');
 
 test('the key behind the # opens the page, which runs', async () => {
   for (const args of [[], ['--gzip']]) {

@@ -43,7 +43,7 @@ async function open(url) {
   await page.goto(url);
   return page;
 }
-const shown = (page, text) => page.getByText(text).first().waitFor({ timeout: 20_000 });
+const shown = (page, text) => page.getByText(text).first().waitFor();
 
 /** Runs a sender and gives the link it prints. */
 async function send([program, script], more = {}) {

@@ -104,7 +104,7 @@ test('a gated site of many files works with all its parts', async () => {
   const page = await openPage(await browser.newContext(DESK));
   await page.goto(site.url);
   assert.equal((await submit(page, 'password', PASSWORD)).status(), 200);
-  await page.waitForFunction(() => window.report, undefined, { timeout: 15_000 });
+  await page.waitForFunction(() => window.report);
   const report = await page.evaluate(() => window.report);
   assert.deepEqual(
     { module: report.module, json: report.json, localStorage: report.localStorage, font: report.font, worker: report.worker },

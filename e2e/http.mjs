@@ -5,7 +5,7 @@ import http from 'node:http';
 
 /** Options: method, path, host (Host header), headers, body, key (API key), agent, timeout. */
 export function request(server, options = {}) {
-  const { method = 'GET', path = '/', host, body, key, agent, timeout = 30_000 } = options;
+  const { method = 'GET', path = '/', host, body, key, agent, timeout = 120_000 } = options;
   const headers = { host: host ?? `localhost:${server.port}`, ...options.headers };
   if (key) headers.authorization = `Bearer ${key}`;
   if (body !== undefined) headers['content-length'] = Buffer.byteLength(body);

@@ -167,7 +167,7 @@ for (const site_host of ['localhost', 'pages.localhost']) {
       const app = await publish(server, { name: 'application.zip', bytes: await samples.application(), key });
       const page = await openPage(await browser.newContext());
       await page.goto(app.url);
-      await page.waitForFunction(() => window.report, undefined, { timeout: 15_000 });
+      await page.waitForFunction(() => window.report);
       const { serviceWorker, ...worked } = await page.evaluate(() => window.report);
       assert.deepEqual(worked, {
         module: 'imported',

@@ -70,7 +70,7 @@ test('a zip opens with its files, folders and its own 404', async () => {
   const site = await publish(server, { name: 'application.zip', bytes: await samples.application(), key });
   const { page, response } = await opened(site);
   assert.equal(response.status(), 200);
-  await page.waitForFunction(() => window.report, undefined, { timeout: 15_000 });
+  await page.waitForFunction(() => window.report);
   assert.equal((await page.evaluate(() => window.report)).json, 42);
   const folder = await opened(site, 'docs/');
   assert.equal(await folder.page.title(), 'Docs');
@@ -86,8 +86,8 @@ test('a pdf is served as itself', async () => {
   assert.equal(plain.headers['content-type'], 'application/pdf');
   assert.ok(plain.bytes.equals(bytes));
   const page = await openPage(await browser.newContext());
-  const download = page.waitForEvent('download', { timeout: 15_000 }).catch(() => null);
-  const response = page.waitForResponse((seen) => seen.status() === 200, { timeout: 15_000 });
+  const download = page.waitForEvent('download').catch(() => null);
+  const response = page.waitForResponse((seen) => seen.status() === 200);
   // Headless Chromium either shows a PDF or offers it as a download, which ends the navigation.
   await page.goto(site.url).catch(() => download);
   assert.equal((await response).headers()['content-type'], 'application/pdf');

@@ -29,9 +29,13 @@ after(async () => {
 const at = (where) => `${server.url}${where}`;
 const file = (text) => ({ name: 'login.html', mimeType: 'text/html', buffer: Buffer.from(text) });
 
+let owners = 0;
+
+/** Somebody new, signed in. */
 async function owner(view) {
   const page = await openPage(await browser.newContext(view));
-  await signIn(page, server, `${Math.random().toString(36).slice(2)}@example.org`);
+  owners += 1;
+  await signIn(page, server, `owner${owners}@example.org`);
   return page;
 }
 

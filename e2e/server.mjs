@@ -20,8 +20,11 @@ process.on('exit', () => {
 
 export const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
+/** Nothing takes this long, however busy the machine is, unless it hangs. */
+export const HANGS = 120_000;
+
 /** Polls until `probe` gives something truthy; the message names what was waited for. */
-export async function until(what, probe, { timeout = 30_000, every = 20 } = {}) {
+export async function until(what, probe, { timeout = HANGS, every = 20 } = {}) {
   const deadline = Date.now() + timeout;
   for (;;) {
     const answer = await probe();
@@ -52,11 +55,20 @@ function canListen(port, host) {
 }
 
 /**
- * Starts a server. Options: `env` (more settings), `siteUrl` (a function of the port), `dataDir` (kept when given),
- * `port`, `binary`, `wrap` (a command that runs the binary, such as strace), `timeout`.
+ * Starts a server; at another port when the one it found free was taken a moment later. Options: `env` (more settings), `siteUrl` (a function of the port), `dataDir` (kept when given),
+ * `port`, `binary`, `wrap` (a command that runs the binary, such as strace).
  */
 export async function startServer(options = {}) {
-  const port = options.port ?? (await freePort());
+  for (;;) {
+    try {
+      return await startAt(options.port ?? (await freePort()), options);
+    } catch (error) {
+      if (options.port !== undefined || !/cannot listen on /.test(error.message)) throw error;
+    }
+  }
+}
+
+async function startAt(port, options) {
   const ownDir = options.dataDir === undefined;
   const dataDir = options.dataDir ?? (await tempDir('data'));
   const binary = options.binary ?? BINARY;
@@ -91,7 +103,7 @@ export async function startServer(options = {}) {
   };
   server.stop = async () => {
     child.kill('SIGTERM');
-    const timer = setTimeout(() => child.kill('SIGKILL'), 15_000);
+    const timer = setTimeout(() => child.kill('SIGKILL'), HANGS);
     const end = await server.exited;
     clearTimeout(timer);
     if (ownDir) await rm(dataDir, { recursive: true, force: true });
@@ -99,7 +111,7 @@ export async function startServer(options = {}) {
   };
 
   try {
-    await until('/readyz', () => isReady(server), { timeout: options.timeout ?? 30_000 });
+    await until('/readyz', () => isReady(server));
   } catch (error) {
     await server.kill();
     throw new Error(`${error.message}; the server said:\n${server.log}`);
@@ -112,7 +124,7 @@ export async function startServer(options = {}) {
 async function isReady(server) {
   if (server.gone) throw new Error('the server ended before it was ready');
   try {
-    return (await request(server, { path: '/readyz', timeout: 2_000 })).status === 200;
+    return (await request(server, { path: '/readyz' })).status === 200;
   } catch {
     return false;
   }

@@ -59,12 +59,12 @@ export async function pierce(page, name = 'dropleaf-feedback') {
         const { x, y, width, height } = found.getBoundingClientRect();
         return { x, y, width, height };
       }, selector),
-    seen: (selector) => until(selector, () => shadow.box(selector), { timeout: 10_000 }),
+    seen: (selector) => until(selector, () => shadow.box(selector)),
     says: (selector, pattern) =>
       until(`${selector} to say ${pattern}`, async () => {
         const text = await shadow.text(selector);
         return text !== null && pattern.test(text) && text;
-      }, { timeout: 10_000 }),
+      }),
     /** A real click of the mouse, or a tap, at the middle of an element. */
     async click(selector, { tap = false } = {}) {
       const { x, y, width, height } = await shadow.seen(selector);

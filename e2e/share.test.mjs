@@ -68,7 +68,7 @@ test('files of a shared archive load too', async () => {
   const link = await share(site);
   const page = await openPage(await browser.newContext());
   await page.goto(link.url);
-  await page.waitForFunction(() => window.report, undefined, { timeout: 15_000 });
+  await page.waitForFunction(() => window.report);
   assert.equal((await page.evaluate(() => window.report)).json, 42);
 });
 

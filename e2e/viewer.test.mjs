@@ -37,8 +37,8 @@ async function view(payload, key, { options = {}, headers = {}, host = `localhos
   await page.goto(`http://${host}${SITE}${key}`);
   return page;
 }
-const heading = (page, text) => page.getByRole('heading', { level: 1, name: text }).waitFor({ timeout: 20_000 });
-const shown = (page, text) => page.getByText(text).first().waitFor({ timeout: 20_000 });
+const heading = (page, text) => page.getByRole('heading', { level: 1, name: text }).waitFor();
+const shown = (page, text) => page.getByText(text).first().waitFor();
 const notice = (page) => pierce(page, 'div');
 
 describe('the vectors', () => {
@@ -130,7 +130,7 @@ describe('what it opens', () => {
       }).observe(document, { childList: true, subtree: true, characterData: true });
     });
     await page.goto(`${server.url}${SITE}${FRAGMENT}`);
-    await page.getByText('large').waitFor({ timeout: 60_000 });
+    await page.getByText('large').waitFor();
     const said = await page.evaluate(() => window.said.join());
     assert.match(said, /Reading the page: \d+ %/);
     assert.match(said, /Decrypting 10\.0 MiB/);

@@ -7,7 +7,7 @@ import { constants, deflateRawSync } from 'node:zlib';
 import { publish, request, siteHost, upload } from '../e2e/http.mjs';
 import { operatorKey, startServer } from '../e2e/server.mjs';
 import { zip } from '../e2e/zip.mjs';
-import { LONG, memory, UNLIMITED } from './fixture.mjs';
+import { LONG, memory, processorTime, UNLIMITED } from './fixture.mjs';
 
 const MIB = 1024 * 1024;
 const index = { name: 'index.html', bytes: '<title>t</title>' };
@@ -80,10 +80,10 @@ for (const [name, make] of Object.entries(HOSTILE)) {
 for (const [name, [file, make]] of Object.entries(HEAVY)) {
   test(`bounded: ${name}`, async (context) => {
     const bytes = make();
-    const start = performance.now();
+    const start = await processorTime(server.pid);
     const answers = await Promise.all(Array.from({ length: 3 }, () => upload(server, { name: file, bytes, key })));
-    const seconds = (performance.now() - start) / 1000;
-    context.diagnostic(`${answers.map((answer) => answer.status)} in ${seconds.toFixed(1)} s`);
+    const seconds = (await processorTime(server.pid)) - start;
+    context.diagnostic(`${answers.map((answer) => answer.status)} in ${seconds.toFixed(1)} s of processor time`);
     for (const answer of answers) assert.ok(answer.status < 500, answer.text());
     assert.ok(seconds < 20, `${seconds} s`);
   });

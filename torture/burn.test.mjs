@@ -94,10 +94,13 @@ async function kill(context, options) {
   context.diagnostic(`seed ${seed}: ${KILLS} kills, ${tally.seen} pages seen once, ${tally.lost} claimed and never seen, ${tally.cut} requests cut off`);
 }
 
+let databases = 0;
+
 async function withDatabase(work) {
   const admin = process.env.DROPLEAF_TEST_POSTGRES;
   assert.ok(admin, 'run it under scripts/with-services');
-  const name = `burn_${process.pid}_${Math.floor(Math.random() * 1e6)}`;
+  databases += 1;
+  const name = `burn_${process.pid}_${databases}`;
   await promisify(execFile)('psql', ['-q', admin, '-c', `create database ${name} template template0 lc_collate 'C' lc_ctype 'C'`]);
   await work({ DROPLEAF_DATABASE_URL: admin.replace(/\/postgres(?=$|\?)/, `/${name}`), DROPLEAF_SECRET_KEY: SECRET });
 }

@@ -1,12 +1,13 @@
 // A raw TCP client for requests that no HTTP library would send.
 
 import net from 'node:net';
+import { HANGS } from '../e2e/server.mjs';
 
 /**
  * Connects, sends `parts` one after another, and gathers what comes back until the server closes or `patience` ms pass.
  * Gives {text, statuses, closed, after}: `statuses` are those of every response seen, `after` the ms until the close.
  */
-export function exchange(port, parts, { patience = 3_000, enough = () => false } = {}) {
+export function exchange(port, parts, { patience = HANGS, enough = () => false } = {}) {
   return new Promise((resolve) => {
     const started = Date.now();
     const chunks = [];
@@ -35,7 +36,7 @@ export function exchange(port, parts, { patience = 3_000, enough = () => false }
 }
 
 /** Sends `head`, then one byte of `rest` every `every` ms, until the server gives up; gives the ms it took, or null. */
-export function drip(port, head, rest, { every = 500, patience = 90_000 } = {}) {
+export function drip(port, head, rest, { every = 500, patience = HANGS } = {}) {
   return new Promise((resolve) => {
     const started = Date.now();
     const socket = net.connect(port, '127.0.0.1');

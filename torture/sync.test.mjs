@@ -16,7 +16,7 @@ async function traced(run) {
   const trace = path.join(dir, 'trace');
   // -D keeps the server our direct child; -y names the file behind each descriptor.
   const wrap = ['strace', '-D', '-f', '-y', '-e', 'trace=fsync,fdatasync,sync_file_range', '-o', trace];
-  const server = await startServer({ wrap, env: UNLIMITED, timeout: 60_000 });
+  const server = await startServer({ wrap, env: UNLIMITED });
   try {
     // Only completed calls: one that was interrupted by another thread's line ends in "resumed>) = 0".
     const completed = (line) => /(fsync|fdatasync|sync_file_range).*\) += 0$/.test(line);

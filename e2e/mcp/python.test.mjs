@@ -7,7 +7,7 @@ import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { after, before, test } from 'node:test';
 import { callback, consent, start } from '../oauth/person.mjs';
-import { operatorKey, ROOT, startServer, tempDir } from '../server.mjs';
+import { HANGS, operatorKey, ROOT, startServer, tempDir } from '../server.mjs';
 import { comment, page, streaming, view } from './walk.mjs';
 
 let ann;
@@ -27,7 +27,7 @@ async function run(server, era, env, acts) {
   const ended = new Promise((resolve) => child.once('close', resolve));
   const said = {};
   // Whatever it waits for then does not come.
-  const timer = setTimeout(() => child.kill('SIGKILL'), 60_000);
+  const timer = setTimeout(() => child.kill('SIGKILL'), HANGS);
   try {
     for await (const line of createInterface({ input: child.stdout })) {
       const fact = JSON.parse(line);

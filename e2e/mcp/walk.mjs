@@ -5,7 +5,7 @@
 
 import assert from 'node:assert/strict';
 import { request } from '../http.mjs';
-import { until } from '../server.mjs';
+import { HANGS, until } from '../server.mjs';
 
 /** A document that says these words. */
 export const page = (words) => `<!doctype html><html lang="en"><title>${words}</title><h1>${words}</h1></html>`;
@@ -39,7 +39,7 @@ export class Inbox {
     if (next) next(thing);
     else this.#come.push(thing);
   }
-  next(timeout = 15_000) {
+  next(timeout = HANGS) {
     if (this.#come.length) return Promise.resolve(this.#come.shift());
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => reject(new Error(`nothing came in ${timeout} ms`)), timeout);

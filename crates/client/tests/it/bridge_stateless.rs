@@ -4,7 +4,7 @@ use crate::fake::{Fake, Side};
 use serde_json::{Value, json};
 use std::time::Duration;
 
-const PATIENCE: Duration = Duration::from_secs(5);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 fn request(id: u32, method: &str, mut params: Value) -> Value {
     params["_meta"] = json!({"io.modelcontextprotocol/protocolVersion": "2026-07-28",

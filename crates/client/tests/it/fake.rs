@@ -6,13 +6,13 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
 /// Longer than anything here takes, unless it hangs.
-const LONG: Duration = Duration::from_secs(20);
+const LONG: Duration = Duration::from_mins(2);
 
 /// A request as it came, and the connection to answer it on.
 pub(crate) struct Asked {
@@ -73,19 +73,33 @@ impl Stream {
     }
 }
 
+/// Where a server was: bound without listening, so that connections are refused and no other program takes the port.
+pub(crate) struct Left(TcpSocket);
+
+impl Left {
+    fn new() -> Self {
+        let socket = TcpSocket::new_v4().unwrap();
+        // As listeners have it: both may be bound while one of them listens.
+        socket.set_reuseaddr(true).unwrap();
+        socket.bind(([127, 0, 0, 1], 0).into()).unwrap();
+        Self(socket)
+    }
+}
+
 pub(crate) struct Fake {
     pub(crate) url: String,
+    place: Left,
     asked: mpsc::UnboundedReceiver<Asked>,
     task: JoinHandle<()>,
 }
 
 impl Fake {
     pub(crate) async fn start() -> Self {
-        Self::at("127.0.0.1:0").await
+        Self::back(Left::new()).await
     }
 
-    async fn at(address: &str) -> Self {
-        let listener = TcpListener::bind(address).await.unwrap();
+    pub(crate) async fn back(place: Left) -> Self {
+        let listener = TcpListener::bind(place.0.local_addr().unwrap()).await.unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
         let (send, asked) = mpsc::unbounded_channel();
         #[expect(clippy::disallowed_methods, reason = "the test ends it")]
@@ -97,18 +111,14 @@ impl Fake {
                 }
             }
         });
-        Self { url, asked, task }
+        Self { url, place, asked, task }
     }
 
     /// Goes away, so that nobody answers; the place to come back to.
-    pub(crate) async fn leave(self) -> String {
+    pub(crate) async fn leave(self) -> Left {
         self.task.abort();
         let _ = self.task.await;
-        self.url.trim_start_matches("http://").to_owned()
-    }
-
-    pub(crate) async fn back(address: &str) -> Self {
-        Self::at(address).await
+        self.place
     }
 
     /// The next request.

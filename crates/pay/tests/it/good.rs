@@ -1,6 +1,6 @@
 //! Proofs that pay: what is found out about them, and that one payment has one key.
 
-use std::time::Instant;
+use std::time::Duration;
 
 use dropleaf_pay::payer::{Draft, EvmPayer, header, proof};
 use dropleaf_pay::{
@@ -197,19 +197,24 @@ fn a_memo_that_is_asked_for_must_be_there() {
     assert_eq!(send("order 7", true), Some(Refusal::MemoCount));
 }
 
+/// Processor time of this thread so far. Unlike time on the clock it does not grow while other programs run.
+fn processor_time() -> Duration {
+    let stat = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap();
+    Duration::from_nanos(stat.split_whitespace().next().unwrap().parse().unwrap())
+}
+
 #[test]
 fn a_proof_is_checked_in_well_under_a_millisecond() {
     let terms = terms();
     for sent in [evm_proof(Generation::V2), solana_proof(Generation::V2)] {
         let text = header(&sent);
-        let mut best = u128::MAX;
+        let start = processor_time();
         for _ in 0..50 {
-            let start = Instant::now();
             assert!(Proof::parse(Generation::V2, &text).unwrap().check(&terms, NOW).is_ok());
-            best = best.min(start.elapsed().as_micros());
         }
-        println!("{best} µs");
+        let each = (processor_time() - start) / 50;
+        println!("{each:?}");
         // Generous: this is not an optimised build.
-        assert!(best < 5_000, "{best} µs");
+        assert!(each < Duration::from_millis(5), "{each:?}");
     }
 }

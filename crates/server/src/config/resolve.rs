@@ -11,6 +11,10 @@ use dropleaf_core::rate::Rate;
 use dropleaf_core::sign_up::{Entry, SignUp};
 use ipnet::IpNet;
 use std::path::PathBuf;
+use std::time::Duration;
+
+/// Credentials expire without a notification, and another process may have revoked one.
+const MCP_CHECK_EVERY: Duration = Duration::from_secs(10);
 
 /// Where to listen: a host name or address, and a port.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,6 +43,8 @@ pub struct Resolved {
     pub trusted_proxies: Vec<IpNet>,
     /// As browsers write them.
     pub mcp_origins: Vec<String>,
+    /// How often an open MCP stream checks its credential when no change was notified. No setting: tests make it longer.
+    pub mcp_check_every: Duration,
     pub mail: Post,
     /// Whoever settles live payments.
     pub facilitator: Option<Box<FacilitatorSettings>>,
@@ -105,6 +111,7 @@ impl Config {
             blobs_url,
             trusted_proxies,
             mcp_origins,
+            mcp_check_every: MCP_CHECK_EVERY,
             mail,
             facilitator,
             checker,

@@ -72,7 +72,7 @@ async fn bytes_are_erased_once_a_plain_client_has_them() {
             // The server erases by itself, after its answer: first the row, then the file it named.
             let start = std::time::Instant::now();
             while node.count("SELECT COUNT(*) FROM blobs").await > 0 || on_disk(node, &large[..64]) {
-                assert!(start.elapsed() < std::time::Duration::from_secs(20), "the bytes are still there");
+                assert!(start.elapsed() < std::time::Duration::from_mins(2), "the bytes are still there");
                 tokio::task::yield_now().await;
             }
         },

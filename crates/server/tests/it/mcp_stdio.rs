@@ -3,7 +3,7 @@
 use crate::harness::mcp_line::{comment, open_page, uri_of};
 use crate::harness::oauth::let_in;
 use crate::harness::pipe::Pipe;
-use crate::harness::{Dropleaf, Node, Setup, page};
+use crate::harness::{Dropleaf, Node, ReservedPort, Setup, page};
 use crate::mcp_tools::use_them_all;
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -15,8 +15,8 @@ fn words(error: &Value) -> &str {
 }
 
 /// Another program on the same folder and the same port.
-async fn again(port: u16, dir: TempDir) -> Node {
-    Setup::new().set("listen", format!("localhost:{port}")).start_in(dir).await
+async fn again((dir, port): (TempDir, ReservedPort)) -> Node {
+    Setup::new().port(port).start_in(dir).await
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -130,10 +130,10 @@ async fn restart_of_the_server_strands_nobody() {
     old.request("resources/subscribe", json!({"uri": uri_of(&site)})).await;
     new.ask("subscriptions/listen", json!({"notifications": {"resourceSubscriptions": [uri_of(&site)]}}));
     new.news("notifications/subscriptions/acknowledged").await;
-    let (port, dir) = (node.port, node.stop().await);
+    let left = node.stop_for_restart().await;
     // Asked while nobody is there, answered when somebody is.
     let waiting = [old.ask("tools/list", json!({})), new.ask("tools/list", json!({}))];
-    let node = again(port, dir).await;
+    let node = again(left).await;
     for (pipe, id) in [&mut old, &mut new].into_iter().zip(waiting) {
         assert!(pipe.answer(id).await["result"]["tools"].is_array());
         pipe.give("publish_html", json!({"html": page("After")})).await;
@@ -216,7 +216,7 @@ async fn stored_login_is_used_and_found_when_it_comes_later() {
 async fn server_that_is_away_is_named_and_what_is_no_message_too() {
     let node = Node::start().await;
     let url = node.base_url();
-    node.stop().await;
+    let _left = node.stop_for_restart().await;
     let home = TempDir::new().unwrap();
     let dropleaf = Dropleaf::in_dir(home.path()).env("HOME", home.path().to_str().unwrap());
     let mut pipe = Pipe::start(&dropleaf, &["mcp", "--server", &url, "--wait", "0"]).modern();

@@ -47,7 +47,8 @@ async fn two_hundred_clients_hear_their_own_news_and_nobody_elses() {
 #[tokio::test]
 async fn news_cross_from_node_to_node() {
     let database = Database::postgres().await;
-    let setup = || Setup::new().database(database.clone()).set("secret_key", "ab".repeat(32));
+    let setup =
+        || Setup::new().database(database.clone()).set("secret_key", "ab".repeat(32)).without_mcp_checks();
     let here = setup().start().await;
     let there = setup().start().await;
     // Until both hear each other.
@@ -72,19 +73,13 @@ async fn news_cross_from_node_to_node() {
     for line in [&mut old, &mut new] {
         assert_eq!([line.news().await, line.news().await], [uri.as_str(), uri.as_str()]);
     }
-    // A key revoked there ends streams here.
+    // A key revoked there ends streams here, by the notification alone.
     let made =
         there.post("/api-keys").key(&key).json(&json!({"name": "short"})).send().await.expect(201).json();
     let short = made["key"].as_str().unwrap().to_owned();
     let (mut line, _) = Line::listen(&here, &short, std::slice::from_ref(&uri)).await;
     there.delete(&format!("/api-keys/{}", made["id"].as_str().unwrap())).key(&key).send().await.expect(200);
-    let start = Instant::now();
     assert_eq!(line.rest().await, Vec::<Value>::new());
-    assert!(
-        start.elapsed() < Duration::from_secs(5),
-        "not at once, but when it looked: {:?}",
-        start.elapsed()
-    );
     here.stop().await;
     there.stop().await;
     for mut line in [old, new] {
@@ -95,24 +90,25 @@ async fn news_cross_from_node_to_node() {
 
 #[tokio::test]
 async fn revoked_key_ends_its_streams_at_once() {
-    on_each_database(Setup::new, async |node| {
-        let site = open_page(node, &node.key, "Mine").await;
-        let made = node.post("/api-keys").key(&node.key).json(&json!({"name": "short"})).send().await;
-        let made = made.expect(201).json();
-        let short = made["key"].as_str().unwrap();
-        let session = begin(node, short).await;
-        let mut old = Line::open(node, short, &session).await;
-        let (mut new, _) = Line::listen(node, short, &[uri_of(&site)]).await;
-        let kept = begin(node, &node.key).await;
-        let mut other = Line::open(node, &node.key, &kept).await;
-        let path = format!("/api-keys/{}", made["id"].as_str().unwrap());
-        node.delete(&path).key(&node.key).send().await.expect(200);
-        let start = Instant::now();
-        assert_eq!((old.rest().await, new.rest().await), (vec![], vec![]));
-        assert!(start.elapsed() < Duration::from_secs(5), "{:?}", start.elapsed());
-        comment(node, &site, "Still here?").await;
-        assert_eq!(other.news().await, uri_of(&site), "another key of the same account goes on");
-    })
+    on_each_database(
+        || Setup::new().without_mcp_checks(),
+        async |node| {
+            let site = open_page(node, &node.key, "Mine").await;
+            let made = node.post("/api-keys").key(&node.key).json(&json!({"name": "short"})).send().await;
+            let made = made.expect(201).json();
+            let short = made["key"].as_str().unwrap();
+            let session = begin(node, short).await;
+            let mut old = Line::open(node, short, &session).await;
+            let (mut new, _) = Line::listen(node, short, &[uri_of(&site)]).await;
+            let kept = begin(node, &node.key).await;
+            let mut other = Line::open(node, &node.key, &kept).await;
+            let path = format!("/api-keys/{}", made["id"].as_str().unwrap());
+            node.delete(&path).key(&node.key).send().await.expect(200);
+            assert_eq!((old.rest().await, new.rest().await), (vec![], vec![]));
+            comment(node, &site, "Still here?").await;
+            assert_eq!(other.news().await, uri_of(&site), "another key of the same account goes on");
+        },
+    )
     .await;
 }
 
@@ -227,7 +223,8 @@ async fn open_streams_do_not_hold_up_a_server_that_stops() {
     let (mut new, _) = Line::listen(&node, &node.key, &[uri_of(&site)]).await;
     let start = Instant::now();
     node.stop().await;
-    assert!(start.elapsed() < Duration::from_secs(10), "{:?}", start.elapsed());
+    // A server that waited for them would wait for 20 seconds.
+    assert!(start.elapsed() < Duration::from_secs(19), "{:?}", start.elapsed());
     assert_eq!(old.rest().await, Vec::<Value>::new());
     let last = new.next().await.expect("a subscription ends with a result");
     assert_eq!(last["id"], 1, "{last}");

@@ -3,7 +3,7 @@
 use crate::harness::oauth::{
     CALLBACK, assert_nothing_granted, authorize_path, code, refresh, sent_to, trade,
 };
-use crate::harness::{Node, Setup};
+use crate::harness::{Node, Setup, StillTime};
 use serde_json::{Value, json};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -221,6 +221,8 @@ async fn slow_hosts_that_strangers_name_stand_in_nobodys_way() {
     let slow = format!("http://127.0.0.1:{}/client.json", silent.local_addr().unwrap().port());
     let ask = || node.post("/oauth/device_authorization").fields(&[("client_id", slow.as_str())]).send();
     let person = node.newcomer("ada@example.org").await;
+    // Nobody's patience ends meanwhile.
+    let _still = StillTime::new();
     let strangers = futures_util::future::join_all((0..12).map(|_| ask()));
     let look = async {
         // Strangers hold every place they have.

@@ -1,6 +1,6 @@
 //! Running it: first start, health, metrics, logs without secrets, both HTTP versions, a graceful end.
 
-use crate::harness::{Form, Node, Setup, page};
+use crate::harness::{Form, Node, ReservedPort, Setup, page};
 use serde_json::json;
 use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, Command, Stdio};
@@ -115,11 +115,11 @@ async fn logs_never_contain_secrets() {
 
 #[tokio::test]
 async fn metrics_are_shown_on_their_own_listener() {
-    let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-    let node = Setup::new().set("metrics.listen", free.to_string()).start().await;
+    let free = ReservedPort::new();
+    let node = Setup::new().set("metrics.listen", format!("127.0.0.1:{}", free.number)).start().await;
     let site = node.publish_page("Measured").await;
     node.get(site["url"].as_str().unwrap()).send().await.expect(200);
-    let text = node.client.get(format!("http://{free}/metrics")).send().await.unwrap().text().await.unwrap();
+    let text = node.client.get(format!("{}/metrics", free.url())).send().await.unwrap().text().await.unwrap();
     assert!(text.contains("dropleaf_responses_total"), "{text}");
     assert!(!text.contains(site["unlisted_token"].as_str().unwrap()));
     node.get("/metrics").send().await.expect(404);

@@ -12,6 +12,7 @@ use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, Stdio};
 use std::sync::Arc;
+use std::time::Duration;
 use tempfile::TempDir;
 
 const PAY_TO: &str = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8";
@@ -19,10 +20,34 @@ const PRICE: u64 = 500_000;
 const PENDING: &str =
     r#"{"success":false,"errorReason":"settlement_pending","transaction":"0xabc","network":"eip155:8453"}"#;
 
+/// Waits for the facilitator longer than any answer takes on a busy machine.
 async fn node(fake: &FakeFacilitator) -> Node {
     let setup = Setup::new().set("payments.mode", "live").set("payments.facilitator_url", fake.url());
-    let setup = setup.set("payments.settle_timeout_seconds", "1").set("payments.verify_timeout_seconds", "1");
+    let setup =
+        setup.set("payments.settle_timeout_seconds", "60").set("payments.verify_timeout_seconds", "60");
     setup.set("payments.evm_pay_to", PAY_TO).start().await
+}
+
+/// Publishes while the facilitator is silent, so many times: each time that it has been asked, the minute passes at once.
+async fn publish_timing_out(
+    node: &Node,
+    fake: &FakeFacilitator,
+    nonce: u8,
+    call: Call,
+    times: usize,
+) -> Answer {
+    let before = fake.calls(call);
+    let minutes_pass = async {
+        for asked in 1..=times {
+            while fake.calls(call) < before + asked {
+                tokio::task::yield_now().await;
+            }
+            tokio::time::pause();
+            tokio::time::advance(Duration::from_secs(61)).await;
+            tokio::time::resume();
+        }
+    };
+    tokio::join!(publish(node, nonce), minutes_pass).0
 }
 
 async fn publish(node: &Node, nonce: u8) -> Answer {
@@ -47,7 +72,10 @@ async fn an_unknown_outcome_is_502_without_terms_and_the_same_header_gets_the_pa
     ];
     for (nonce, fault) in (1..).zip(faults) {
         fake.next(Call::Settle, [fault.clone(), fault.clone()]);
-        let answer = publish(&node, nonce).await;
+        let answer = match fault {
+            Fault::Hangs => publish_timing_out(&node, &fake, nonce, Call::Settle, 2).await,
+            _ => publish(&node, nonce).await,
+        };
         for header in ["payment-required", "payment-response"] {
             assert!(!answer.has(header), "{fault:?}: {header}");
         }
@@ -83,10 +111,12 @@ async fn while_the_facilitator_is_silent_catalogues_find_nothing_and_no_null() {
 async fn a_facilitator_that_cannot_verify_is_502_and_one_that_refuses_to_settle_is_402_with_a_receipt() {
     let fake = FakeFacilitator::start().await;
     let node = node(&fake).await;
-    for fault in [Fault::says(500, "{}"), Fault::says(200, "garbage"), Fault::Closes, Fault::Hangs] {
+    for fault in [Fault::says(500, "{}"), Fault::says(200, "garbage"), Fault::Closes] {
         fake.next(Call::Verify, [fault]);
         publish(&node, 1).await.refused(502, "facilitator_unavailable");
     }
+    fake.next(Call::Verify, [Fault::Hangs]);
+    publish_timing_out(&node, &fake, 1, Call::Verify, 1).await.refused(502, "facilitator_unavailable");
     assert_eq!((fake.calls(Call::Settle), node.count("SELECT COUNT(*) FROM payments").await), (0, 0));
 
     let no =

@@ -2,7 +2,7 @@
 //! next finds the page made or the money never taken.
 
 use crate::harness::till::{HTML, PRICE, Till, at_each_till, failed, key, open_app, page, request, settings};
-use crate::harness::{Call, Database, Fault, Purse};
+use crate::harness::{Call, Database, Fault, Purse, seed};
 use dropleaf_app::{Ask, Facilitator, Lost, Order, PayError, Reply, Upload};
 use dropleaf_core::payment::Item;
 use dropleaf_core::unlock::Sku;
@@ -78,7 +78,10 @@ async fn a_process_of_its_own_pays() {
     let clock = Arc::new(ManualClock::at(handed["now"].as_i64().unwrap()));
     dropleaf::tls::install_provider();
     let client = reqwest::Client::builder().no_proxy().build().unwrap();
-    let app = open_app(&resolved, &clock, Arc::new(Wire { url: text("facilitator").unwrap(), client })).await;
+    let wire = Arc::new(Wire { url: text("facilitator").unwrap(), client });
+    // Processes that share a database must not mint the same ids.
+    let minter = seed::minter_for(&format!("{} {}", handed["item"], handed["nonce"]));
+    let app = open_app(&resolved, &clock, wire, minter).await;
     let item = Item::parse(&text("item").unwrap()).unwrap();
     let terms = app.listing(item).unwrap().terms.clone();
     let nonce = u8::try_from(handed["nonce"].as_u64().unwrap()).unwrap();

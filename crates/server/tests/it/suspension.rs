@@ -3,8 +3,8 @@
 use crate::forms::forms;
 use crate::harness::oauth::let_in;
 use crate::harness::{
-    Ask, Database, Dropleaf, Form, Node, Person, Purse, Setup, on_each_database, page, site_path,
-    within_a_second,
+    Ask, Database, Dropleaf, Form, Node, Person, Purse, Setup, a_second_later, on_each_database, page,
+    site_path,
 };
 use crate::mcp_tools_refused::calls;
 use crate::wallet::{challenge, paid_page, put, signed};
@@ -221,7 +221,7 @@ async fn operator_suspends_and_lifts_on_the_list_of_accounts_but_no_operator() {
 
 #[tokio::test]
 async fn command_line_suspends_and_the_server_knows_within_a_second() {
-    let node = Setup::new().real_time().start().await;
+    let node = Setup::new().start().await;
     let person = node.newcomer("eve@example.org").await;
     let key = key_of(&node, &person).await;
     let site = node.publish_as(&key, Form::file("a.html", page("Mine"))).await;
@@ -233,8 +233,8 @@ async fn command_line_suspends_and_the_server_knows_within_a_second() {
         .env("DROPLEAF_BASE_URL", &node.base_url());
     let said = dropleaf.prints(&["account", "suspend", "eve@example.org", "--reason", "spam"]);
     assert_eq!(said, format!("{} is suspended.\n", person.account.id));
-    within_a_second(|| open(&node, url), 403).await;
-    within_a_second(|| publish(&node, &key), 403).await;
+    a_second_later(&node, open(&node, url), 403).await;
+    a_second_later(&node, publish(&node, &key), 403).await;
     assert!(dropleaf.prints(&["account", "list"]).contains("suspended"));
     let again = dropleaf.prints(&["account", "suspend", &person.account.id, "--reason", "twice"]);
     assert!(again.contains("was already suspended"), "{again}");
@@ -244,8 +244,8 @@ async fn command_line_suspends_and_the_server_knows_within_a_second() {
             .contains("cannot be suspended")
     );
     dropleaf.prints(&["account", "restore-access", "eve@example.org", "--reason", "well"]);
-    within_a_second(|| open(&node, url), 200).await;
-    within_a_second(|| publish(&node, &key), 201).await;
+    a_second_later(&node, open(&node, url), 200).await;
+    a_second_later(&node, publish(&node, &key), 201).await;
     let told = dropleaf.prints(&["audit", "--json", "--subject", &person.account.id]);
     let told: Value = serde_json::from_str(&told).unwrap();
     let lines: Vec<_> =
@@ -267,19 +267,19 @@ fn open(node: &Node, url: &str) -> Ask {
 async fn other_nodes_know_within_a_second() {
     let database = Database::postgres().await;
     let secret = "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff";
-    let setup = || Setup::new().set("secret_key", secret).database(database.clone()).real_time();
+    let setup = || Setup::new().set("secret_key", secret).database(database.clone());
     let (first, second) = (setup().start().await, setup().start().await);
     let person = first.newcomer_on("pro").await;
     let key = key_of(&first, &person).await;
     let site = first.publish_as(&key, Form::file("a.html", page("Mine"))).await;
     let path = format!("/p/{}/", site["unlisted_token"].as_str().unwrap());
-    within_a_second(|| open(&second, &path), 200).await;
+    a_second_later(&second, open(&second, &path), 200).await;
     second.get("/me").key(&key).send().await.expect(200);
     suspend(&first, &person).await;
-    within_a_second(|| open(&second, &path), 403).await;
+    a_second_later(&second, open(&second, &path), 403).await;
     second.post("/sites").key(&key).form(Form::file("a.html", page("x"))).send().await.refused(403, CODE);
     first.app().lift_suspension("operator", &person.account.id, "well").await.unwrap();
-    within_a_second(|| open(&second, &path), 200).await;
+    a_second_later(&second, open(&second, &path), 200).await;
     drop(person);
     first.stop().await;
     second.stop().await;

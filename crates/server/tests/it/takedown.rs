@@ -284,7 +284,8 @@ async fn command_line_takes_a_token_of_an_older_page_that_begins_with_a_hyphen()
         let site = node.publish_page(token).await;
         let id = text(&site, "id");
         node.exec("UPDATE sites SET token = $1 WHERE id = $2", vec![token.into(), id.into()]).await;
-        dropleaf.prints(&["reports", "dismiss", token, "--reason", "fine"]);
+        let found = dropleaf.complains(&["reports", "dismiss", token, "--reason", "fine"]);
+        assert!(found.contains("no such open report"), "the page is found: {found}");
         let said = dropleaf.prints(&["takedown", token, "--reason", "fraud"]);
         assert!(said.starts_with(&format!("{id} is taken down")), "{said}");
         dropleaf.prints(&["evidence", "--reason", "for the court", "--erase", token]);

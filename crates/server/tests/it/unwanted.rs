@@ -4,8 +4,8 @@
 mod disguises;
 
 use crate::harness::{
-    Answer, Ask, Database, Dropleaf, Form, Node, Setup, on_each_database, page, pdf, site_path,
-    within_a_second, zip,
+    Answer, Ask, Database, Dropleaf, Form, Node, Setup, a_second_later, on_each_database, page, pdf,
+    site_path, zip,
 };
 use disguises::DISGUISES;
 use dropleaf_core::Code;
@@ -204,7 +204,7 @@ fn publish_scam(node: &Node, key: &str) -> Ask {
 
 #[tokio::test]
 async fn command_line_takes_down_and_forgets_and_the_server_knows_within_a_second() {
-    let node = Setup::new().real_time().start().await;
+    let node = Setup::new().start().await;
     let site = node.publish(Form::file("a.html", SCAM)).await;
     let data = node.data_dir().display().to_string();
     let dropleaf = Dropleaf::in_dir(node.dir.path())
@@ -212,24 +212,24 @@ async fn command_line_takes_down_and_forgets_and_the_server_knows_within_a_secon
         .env("DROPLEAF_BASE_URL", &node.base_url());
     assert!(dropleaf.prints(&["unwanted", "list"]).contains("Nothing is refused"));
     dropleaf.prints(&["takedown", text(&site, "id"), "--reason", "fraud"]);
-    within_a_second(|| publish_scam(&node, &node.key), 422).await;
+    a_second_later(&node, publish_scam(&node, &node.key), 422).await;
     assert!(dropleaf.prints(&["unwanted", "list"]).contains(text(&site, "id")));
     let listed: Value = serde_json::from_str(&dropleaf.prints(&["unwanted", "list", "--json"])).unwrap();
     assert_eq!(listed["unwanted"][0]["reason"], "fraud");
     dropleaf.complains(&["unwanted", "forget", text(&site, "id")]);
     dropleaf.prints(&["unwanted", "forget", text(&site, "id"), "--reason", "a mistake"]);
-    within_a_second(|| publish_scam(&node, &node.key), 201).await;
+    a_second_later(&node, publish_scam(&node, &node.key), 201).await;
 }
 
 #[tokio::test]
 async fn other_nodes_refuse_it_within_a_second() {
     let database = Database::postgres().await;
     let secret = "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff";
-    let setup = || Setup::new().set("secret_key", secret).database(database.clone()).real_time();
+    let setup = || Setup::new().set("secret_key", secret).database(database.clone());
     let (first, second) = (setup().start().await, setup().start().await);
     second.post("/sites").key(&first.key).form(Form::file("a.html", SCAM)).send().await.expect(201);
     taken_down(&first).await;
-    within_a_second(|| publish_scam(&second, &first.key), 422).await;
+    a_second_later(&second, publish_scam(&second, &first.key), 422).await;
     first.stop().await;
     second.stop().await;
     database.remove().await;

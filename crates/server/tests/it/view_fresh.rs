@@ -1,6 +1,6 @@
 //! A change of permission is in force at once on its node and within a second on the others.
 
-use crate::harness::{Database, Node, Setup, on_each_database, site_path, within_a_second};
+use crate::harness::{Database, Node, Setup, a_second_later, on_each_database, site_path};
 use serde_json::json;
 
 const SECRET: &str = "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff";
@@ -58,7 +58,7 @@ async fn viewers_in_a_race_with_a_change_never_see_the_page_after_it() {
 
 async fn two_nodes() -> (Node, Node, Database) {
     let database = Database::postgres().await;
-    let setup = || Setup::new().set("secret_key", SECRET).database(database.clone()).real_time();
+    let setup = || Setup::new().set("secret_key", SECRET).database(database.clone());
     let first = setup().start().await;
     let second = setup().start().await;
     (first, second, database)
@@ -70,14 +70,14 @@ async fn changes_on_one_node_are_in_force_on_the_other_within_a_second() {
     let site = first.publish_page("Shared").await;
     let path = format!("/p/{}/", site["unlisted_token"].as_str().unwrap());
     for _ in 0..5 {
-        within_a_second(|| second.get(&path), 200).await;
+        a_second_later(&second, second.get(&path), 200).await;
         first.patch_site(&site, json!({"password": "secret"})).await.expect(200);
-        within_a_second(|| second.get(&path), 401).await;
+        a_second_later(&second, second.get(&path), 401).await;
         first.patch_site(&site, json!({"password": null})).await.expect(200);
     }
-    within_a_second(|| second.get(&path), 200).await;
+    a_second_later(&second, second.get(&path), 200).await;
     first.delete(&site_path(&site)).key(&first.key).send().await.expect(200);
-    within_a_second(|| second.get(&path), 410).await;
+    a_second_later(&second, second.get(&path), 410).await;
     first.stop().await;
     second.stop().await;
     database.remove().await;

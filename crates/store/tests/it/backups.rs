@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use dropleaf_store::backup::{BackupError, Progress, Report, backup, restore};
 use dropleaf_store::{Blobs, Db, Stmt, Val, leases};
+use tokio::sync::watch;
 
 use crate::harness::{
     INLINE, NOW, Place, account, bucket, count_accounts, for_each_place, noise, plain, text,
@@ -136,19 +137,20 @@ async fn backup_under_load_is_one_moment() {
         let (db, blobs) = (place.open().await, place.blobs());
         // The backup comes from another process.
         let (other, other_blobs) = (place.open().await, place.blobs());
-        let stop = AtomicBool::new(false);
+        let (stop, written) = (AtomicBool::new(false), watch::Sender::new(0));
         let writing = async {
-            let mut n = 0;
             while !stop.load(Ordering::Relaxed) {
+                let n = *written.borrow();
                 publish(&db, &blobs, n).await;
-                n += 1;
+                written.send_replace(n + 1);
             }
-            n
         };
         let copying = async {
             let mut dirs = Vec::new();
             for n in 0..3 {
-                tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+                // Each copy begins when there is more to copy.
+                let more = *written.borrow() + 2;
+                written.subscribe().wait_for(|n| *n >= more).await.unwrap();
                 let dir = place.dir.path().join(format!("copy{n}"));
                 take(&other, &other_blobs, &dir).await.unwrap();
                 dirs.push(dir);
@@ -156,8 +158,8 @@ async fn backup_under_load_is_one_moment() {
             stop.store(true, Ordering::Relaxed);
             dirs
         };
-        let (written, dirs) = tokio::join!(writing, copying);
-        assert!(written > 3, "{written}");
+        let ((), dirs) = tokio::join!(writing, copying);
+        assert!(*written.borrow() >= 6);
         for dir in dirs {
             let target = Place::sqlite();
             let (copy, store) = (target.open_bare().await, target.blobs());

@@ -1,29 +1,30 @@
 //! What one node changes, the others hear.
 
-use std::sync::Arc;
-use std::sync::Mutex;
 use std::time::Duration;
 
 use dropleaf_store::{Db, DbError, Stmt};
+use tokio::sync::watch;
 
 use crate::harness::{Place, account};
 
-fn hear(db: &Db) -> (Arc<Mutex<Vec<String>>>, tokio::task::JoinSet<()>) {
-    let heard = Arc::new(Mutex::new(Vec::new()));
-    let log = Arc::clone(&heard);
+/// Nothing here takes this long, unless it hangs.
+const HANGS: Duration = Duration::from_mins(2);
+
+type Heard = watch::Receiver<Vec<String>>;
+
+fn hear(db: &Db) -> (Heard, tokio::task::JoinSet<()>) {
+    let (log, heard) = watch::channel(Vec::new());
     let mut listener = tokio::task::JoinSet::new();
-    listener.spawn(db.listen(move |what| log.lock().unwrap().push(what.to_owned())).unwrap());
+    let note = move |what: &str| log.send_modify(|all| all.push(what.to_owned()));
+    listener.spawn(db.listen(note).unwrap());
     (heard, listener)
 }
 
-async fn wait_for(heard: &Mutex<Vec<String>>, what: &str, times: usize) {
-    for _ in 0..1000 {
-        if heard.lock().unwrap().iter().filter(|one| *one == what).count() >= times {
-            return;
-        }
-        tokio::time::sleep(Duration::from_millis(10)).await;
-    }
-    panic!("{what} was not heard {times} times: {heard:?}");
+async fn wait_for(heard: &Heard, what: &str, times: usize) {
+    let mut waiting = heard.clone();
+    let is_heard = |all: &Vec<String>| all.iter().filter(|one| *one == what).count() >= times;
+    let done = tokio::time::timeout(HANGS, waiting.wait_for(is_heard)).await.is_ok_and(|found| found.is_ok());
+    assert!(done, "{what} was not heard {times} times: {heard:?}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -44,7 +45,7 @@ async fn change_is_heard_on_another_node_after_its_commit() {
     assert_eq!(outcomes.len(), 1);
     wait_for(&heard, "site-1", 1).await;
     wait_for(&heard, "site-2", 1).await;
-    assert!(!heard.lock().unwrap().contains(&"undone".to_owned()));
+    assert!(!heard.borrow().contains(&"undone".to_owned()));
     drop(listener);
     place.remove().await;
 }

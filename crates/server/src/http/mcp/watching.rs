@@ -10,9 +10,6 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
-/// So often it is looked whether the credential is still good, when nothing was heard: tokens grow old by themselves, and
-/// another process may have revoked it.
-const LOOK_EVERY: Duration = Duration::from_secs(10);
 /// Several changes in a row are one reason to look.
 const GATHER: Duration = Duration::from_millis(100);
 
@@ -34,20 +31,21 @@ impl Holder {
     /// Ends when it is over. `ended` is somebody's word that the session is.
     pub(super) fn until_over(self, state: &ApiState, ended: CancellationToken) -> BoxFuture<'static, ()> {
         let (app, stopping) = (Arc::clone(&state.app), state.tasks.stopping.clone());
+        let check_every = state.resolved.mcp_check_every;
         // Heard from now on, not only once somebody waits.
         let changes = app.credential_changes(&self.who);
         Box::pin(async move {
             tokio::select! {
                 () = stopping.cancelled() => {}
                 () = ended.cancelled() => {}
-                () = self.refused(&app, changes) => {}
+                () = self.refused(&app, changes, check_every) => {}
             }
         })
     }
 
-    async fn refused(&self, app: &App, mut changes: CredentialChanges) {
+    async fn refused(&self, app: &App, mut changes: CredentialChanges, check_every: Duration) {
         loop {
-            match tokio::time::timeout(LOOK_EVERY, changes.next()).await {
+            match tokio::time::timeout(check_every, changes.next()).await {
                 Ok(true) => tokio::time::sleep(GATHER).await,
                 Ok(false) => return,
                 Err(_) => {}

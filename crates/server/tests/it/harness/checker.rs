@@ -19,8 +19,8 @@ pub(crate) enum Says {
     GoTo(String),
     /// Takes the question and never answers.
     Nothing,
-    /// Says that it was asked, and accepts once it may go on.
-    Held(Arc<Semaphore>, Arc<Semaphore>),
+    /// Says that it was asked, and accepts once it may go on; with a status of failure that is no answer.
+    Held(u16, Arc<Semaphore>, Arc<Semaphore>),
 }
 
 #[derive(Debug, Clone)]
@@ -72,10 +72,10 @@ async fn answer(State(inner): State<Arc<Mutex<Inner>>>, headers: HeaderMap, body
         Says::This(status, body) => (StatusCode::from_u16(status).unwrap(), body).into_response(),
         Says::GoTo(url) => (StatusCode::TEMPORARY_REDIRECT, [(header::LOCATION, url)]).into_response(),
         Says::Nothing => std::future::pending().await,
-        Says::Held(asked, go_on) => {
+        Says::Held(status, asked, go_on) => {
             asked.add_permits(1);
             go_on.acquire().await.unwrap().forget();
-            r#"{"verdict":"accept"}"#.into_response()
+            (StatusCode::from_u16(status).unwrap(), r#"{"verdict":"accept"}"#).into_response()
         }
     }
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 pub(crate) const BOTH: &str = "application/json, text/event-stream";
 /// Nothing here takes longer than this, however busy the machine is.
-const PATIENCE: Duration = Duration::from_mins(1);
+const PATIENCE: Duration = Duration::from_mins(2);
 
 /// A message as a client of the older revisions sends it.
 pub(crate) fn say(node: &Node, key: &str, session: &str, method: &str, params: &Value) -> Ask {

@@ -1,17 +1,18 @@
 //! One running server with a clock that stands still until a test moves it.
 
 use super::ask::Ask;
-use super::{Answer, Database, Form, page};
+use super::{Answer, Database, Form, ReservedPort, page, seed};
 use dropleaf::config::{Layers, Listen, Sources};
 use dropleaf::serve::{self, Running};
 use dropleaf::startup;
 use dropleaf_app::{App, Done};
-use dropleaf_core::{Clock, ManualClock, Minter, SystemClock};
+use dropleaf_core::{Clock, ManualClock, SystemClock};
 use dropleaf_store::{Db, DbError, Row, Stmt, Val};
 use reqwest::Method;
 use serde_json::Value;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 use tempfile::TempDir;
 
 /// When everything here happens, unless a test moves the clock: the start of a day, so that windows are whole, and in
@@ -24,20 +25,20 @@ pub(crate) struct Setup {
     flags: Vec<(String, String)>,
     database: Database,
     real_time: bool,
+    mcp_check_every: Option<Duration>,
+    port: ReservedPort,
 }
 
 impl Setup {
     /// Rate limits leave the tests alone and the sweep stays asleep, unless a test says otherwise.
     pub(crate) fn new() -> Self {
-        let flags = [
-            ("listen", "localhost:0"),
-            ("limits.exempt", "127.0.0.0/8,::1/128"),
-            ("sweep.every_seconds", "86400"),
-        ];
+        let flags = [("limits.exempt", "127.0.0.0/8,::1/128"), ("sweep.every_seconds", "86400")];
         Self {
             flags: flags.map(|(key, value)| (key.to_owned(), value.to_owned())).to_vec(),
             database: Database::Sqlite,
             real_time: false,
+            mcp_check_every: None,
+            port: ReservedPort::new(),
         }
     }
 
@@ -61,13 +62,27 @@ impl Setup {
         self
     }
 
+    /// Open MCP streams hear of a revoked credential by notification alone.
+    pub(crate) fn without_mcp_checks(mut self) -> Self {
+        self.mcp_check_every = Some(Duration::from_hours(1));
+        self
+    }
+
+    /// At the port of a server that has stopped.
+    pub(crate) fn port(mut self, port: ReservedPort) -> Self {
+        self.port = port;
+        self
+    }
+
     pub(crate) async fn start(self) -> Node {
         self.start_in(TempDir::new().unwrap()).await
     }
 
     pub(crate) async fn start_in(self, dir: TempDir) -> Node {
         dropleaf::tls::install_provider();
-        let mut flags = self.flags.clone();
+        // What a test sets itself comes later and counts.
+        let mut flags = vec![("listen".to_owned(), format!("localhost:{}", self.port.number))];
+        flags.extend(self.flags);
         flags.push(("data_dir".into(), dir.path().join("data").display().to_string()));
         if let Database::Postgres(url) = &self.database {
             flags.push(("database_url".into(), url.clone()));
@@ -76,11 +91,13 @@ impl Setup {
         let config = layers.config().unwrap();
         let listeners = serve::bind(&Listen::parse(&config.listen).unwrap()).await.unwrap();
         let port = listeners[0].local_addr().unwrap().port();
-        let resolved = Arc::new(config.resolve(port).unwrap());
+        let mut resolved = config.resolve(port).unwrap();
+        resolved.mcp_check_every = self.mcp_check_every.unwrap_or(resolved.mcp_check_every);
+        let resolved = Arc::new(resolved);
         let clock = Arc::new(ManualClock::at(NOW));
         let given: Arc<dyn Clock> =
             if self.real_time { Arc::new(SystemClock::default()) } else { clock.clone() };
-        let app = startup::open_app_with(&resolved, given, Minter::system()).await.unwrap();
+        let app = startup::open_app_with(&resolved, given, seed::minter()).await.unwrap();
         let running = serve::start_with(resolved, Arc::new(app), listeners).await.unwrap();
         let client = reqwest::Client::builder()
             .redirect(reqwest::redirect::Policy::none())
@@ -88,7 +105,7 @@ impl Setup {
             .build()
             .unwrap();
         let key = running.first_key.clone().unwrap_or_default();
-        Node { running, clock, key, port, client, dir }
+        Node { running, clock, key, port, client, dir, reserved: self.port }
     }
 }
 
@@ -101,6 +118,7 @@ pub(crate) struct Node {
     pub(crate) port: u16,
     pub(crate) client: reqwest::Client,
     pub(crate) dir: TempDir,
+    reserved: ReservedPort,
 }
 
 impl Node {
@@ -111,8 +129,13 @@ impl Node {
 
     /// Stops the server and hands back its folder.
     pub(crate) async fn stop(self) -> TempDir {
+        self.stop_for_restart().await.0
+    }
+
+    /// The same, with the port for [`Setup::port`].
+    pub(crate) async fn stop_for_restart(self) -> (TempDir, ReservedPort) {
         self.running.stop().await;
-        self.dir
+        (self.dir, self.reserved)
     }
 
     pub(crate) fn app(&self) -> &App {
@@ -189,7 +212,7 @@ impl Node {
 
     /// A new account on this plan; its key.
     pub(crate) async fn account(&self, plan: &str) -> String {
-        let name = Minter::system().nonce();
+        let name = seed::minter().nonce();
         let account =
             self.app().create_account(&format!("{name}@example.org"), Some(plan), false).await.unwrap();
         match self.app().create_key(&account, None, None, |_| Vec::new()).await.unwrap() {

@@ -1,7 +1,6 @@
 //! Somebody who has signed in: an account and a tab.
 
-use super::{Node, Tab};
-use dropleaf_core::Minter;
+use super::{Node, Tab, seed};
 use dropleaf_core::account::Account;
 use dropleaf_core::session::Method;
 use std::ops::Deref;
@@ -27,7 +26,7 @@ impl Node {
 
     /// A new account on this plan.
     pub(crate) async fn newcomer_on(&self, plan: &str) -> Person<'_> {
-        let address = format!("{}@example.org", Minter::system().nonce());
+        let address = format!("{}@example.org", seed::minter().nonce());
         let account = self.app().create_account(&address, Some(plan), false).await.unwrap();
         self.signed_in(&account).await
     }

@@ -12,7 +12,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use tokio::time::timeout;
 
 /// Nothing here takes longer than this, however busy the machine is.
-const PATIENCE: Duration = Duration::from_mins(1);
+const PATIENCE: Duration = Duration::from_mins(2);
 
 #[derive(Debug)]
 pub(crate) struct Pipe {
@@ -36,7 +36,7 @@ impl Node {
             .env("HOME", home.path().to_str().unwrap())
             .env("DROPLEAF_URL", &self.base_url())
             .env("DROPLEAF_API_KEY", key);
-        let mut pipe = Pipe::start(&dropleaf, &["mcp"]);
+        let mut pipe = Pipe::start(&dropleaf, &["mcp", "--wait", "60"]);
         pipe.home = Some(home);
         pipe
     }

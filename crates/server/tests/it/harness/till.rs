@@ -1,6 +1,6 @@
 //! Where tests buy without a door: the acts over a database of their own, with a facilitator that can fail.
 
-use super::{Call, Database, FakeFacilitator, NOW, Purse};
+use super::{Call, Database, FakeFacilitator, NOW, Purse, seed};
 use dropleaf::config::{Layers, Resolved, Sources};
 use dropleaf::startup;
 use dropleaf_app::{
@@ -54,7 +54,7 @@ impl Till {
         let fake = FakeFacilitator::start_with(clock.clone()).await;
         let mut resolved = settings(database, dir.path());
         resolved.settings.payments.as_mut().unwrap().mode = mode;
-        let app = open_app(&resolved, &clock, Arc::new(fake.clone())).await;
+        let app = open_app(&resolved, &clock, Arc::new(fake.clone()), seed::minter()).await;
         Self { app, clock, fake, purse: Purse::new(), resolved, dir }
     }
 
@@ -67,7 +67,7 @@ impl Till {
     pub(crate) async fn beside_with(&self, change: impl FnOnce(&mut Resolved)) -> Self {
         let mut resolved = self.resolved.clone();
         change(&mut resolved);
-        let app = open_app(&resolved, &self.clock, Arc::new(self.fake.clone())).await;
+        let app = open_app(&resolved, &self.clock, Arc::new(self.fake.clone()), seed::minter()).await;
         Self {
             app,
             clock: Arc::clone(&self.clock),
@@ -211,6 +211,7 @@ pub(crate) async fn open_app(
     resolved: &Resolved,
     clock: &Arc<ManualClock>,
     facilitator: Arc<dyn Facilitator>,
+    minter: Minter,
 ) -> Arc<App> {
     dropleaf::tls::install_provider();
     let store = startup::open_store(resolved, NOW).await.unwrap();
@@ -219,7 +220,7 @@ pub(crate) async fn open_app(
         checker: None,
         store,
         clock: clock.clone(),
-        minter: Minter::system(),
+        minter,
         keys: Keys::new([7; 32]),
         hosts: resolved.hosts.clone(),
         settings: resolved.settings.clone(),
