@@ -35,6 +35,7 @@ pub mod report;
 pub mod return_to;
 pub mod safety;
 pub mod scope;
+pub mod search;
 pub mod secret;
 pub mod session;
 pub mod share_token;
