@@ -25,6 +25,7 @@ pub mod network;
 pub mod oauth;
 pub mod options;
 pub mod origin;
+pub mod owner_ticket;
 pub mod passkey;
 pub mod path;
 pub mod payment;

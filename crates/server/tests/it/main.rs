@@ -78,6 +78,7 @@ mod operator_case;
 mod operator_look;
 mod operator_payments;
 mod outside_check;
+mod owner_open;
 mod passkeys;
 mod pay_agents_door;
 mod pay_bad_evm;
