@@ -29,6 +29,7 @@ mod mcp_sessions;
 mod money;
 mod notices;
 mod oauth;
+mod owner_tickets;
 mod pages;
 mod passkeys;
 mod passwords;

@@ -10,8 +10,8 @@ use dropleaf_store::blobs::Cut;
 use dropleaf_store::site_upkeep::EndedBefore;
 use dropleaf_store::{
     DbError, appeals, blobs, counters, device_logins, email_codes, feedback, idempotency, leases,
-    mcp_sessions as mcp_rows, oauth_clients, oauth_grants, oauth_requests, passkeys, payment_upkeep, reports,
-    sessions, share_tokens, sign_ins, site_upkeep, slugs, wallet_challenges,
+    mcp_sessions as mcp_rows, oauth_clients, oauth_grants, oauth_requests, owner_tickets, passkeys,
+    payment_upkeep, reports, sessions, share_tokens, sign_ins, site_upkeep, slugs, wallet_challenges,
 };
 
 const BATCH: i64 = 500;
@@ -103,6 +103,7 @@ impl App {
             reports::delete_old(now - keep.tombstone),
             site_upkeep::delete_tombstones(now - keep.tombstone),
             oauth_requests::delete_expired(now),
+            owner_tickets::delete_expired(now),
             mcp_rows::delete_unused(now - mcp_sessions::KEPT_SECONDS),
             wallet_challenges::delete_expired(now - wallet::KEPT_SECONDS),
             self.erase_drafts(),

@@ -11,6 +11,8 @@ pub enum Kind {
     Markdown,
     Pdf,
     Zip,
+    /// One file that is served as what it is, such as a picture.
+    File,
     E2e,
 }
 
@@ -21,12 +23,15 @@ impl Kind {
             Self::Markdown => "markdown",
             Self::Pdf => "pdf",
             Self::Zip => "zip",
+            Self::File => "file",
             Self::E2e => "e2e",
         }
     }
 
     pub fn parse(text: &str) -> Option<Self> {
-        [Self::Html, Self::Markdown, Self::Pdf, Self::Zip, Self::E2e].into_iter().find(|k| k.as_str() == text)
+        [Self::Html, Self::Markdown, Self::Pdf, Self::Zip, Self::File, Self::E2e]
+            .into_iter()
+            .find(|k| k.as_str() == text)
     }
 }
 
@@ -159,7 +164,7 @@ mod tests {
 
     #[test]
     fn kinds_and_encodings_parse_back() {
-        for kind in [Kind::Html, Kind::Markdown, Kind::Pdf, Kind::Zip, Kind::E2e] {
+        for kind in [Kind::Html, Kind::Markdown, Kind::Pdf, Kind::Zip, Kind::File, Kind::E2e] {
             assert_eq!(Kind::parse(kind.as_str()), Some(kind));
         }
         assert_eq!(Kind::parse("exe"), None);

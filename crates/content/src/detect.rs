@@ -1,18 +1,163 @@
 //! Which kind of page an upload is: by file name, then by content type, then by its first bytes.
+//! A name that says it is something else than a page is believed: such a file is served as what it is, or refused.
 
-use crate::bundle::Kind;
 use crate::input::Input;
+use crate::mime::{BINARY, mime_of};
 use crate::refusal::{Refusal, RefusalCode, shown_name};
+use crate::single_file::{self, FileType};
 
-pub(crate) const ACCEPTED: &str = ".html, .htm, .md, .markdown, .zip or .pdf";
+pub(crate) const ACCEPTED: &str =
+    ".html, .htm, .md, .markdown, .zip, .pdf, .svg, .txt, .png, .jpg, .jpeg, .gif, .webp or .avif";
 
-pub(crate) fn kind(
+/// What an upload is.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Format {
+    Html,
+    Markdown,
+    Pdf,
+    Zip,
+    /// One file that browsers show by itself.
+    File(&'static FileType),
+    /// Ciphertext, by its publisher's word: never found here.
+    Encrypted,
+}
+
+/// What the extension of a file name says.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Named {
+    As(Format),
+    /// A kind of file that is not hosted by itself.
+    Unsupported,
+    /// No extension, or one that says nothing.
+    Unknown,
+}
+
+/// Extensions that are well known, belong to no page, and are not in the table of media types. Many such files begin like
+/// HTML or like an archive, and would be taken for one.
+const UNSUPPORTED: &[&str] = &[
+    // Pages that a server has to run first, and templates.
+    "php",
+    "php3",
+    "php4",
+    "php5",
+    "phtml",
+    "phar",
+    "asp",
+    "aspx",
+    "ascx",
+    "ashx",
+    "asmx",
+    "jsp",
+    "jspx",
+    "cfm",
+    "cgi",
+    "shtml",
+    "cshtml",
+    "razor",
+    "erb",
+    "ejs",
+    "hbs",
+    "mustache",
+    "twig",
+    "liquid",
+    "pug",
+    "haml",
+    "njk",
+    "vue",
+    "svelte",
+    "astro",
+    "jsx",
+    "tsx",
+    "ts", // Saved pages and mail.
+    "mht",
+    "mhtml",
+    "eml",
+    "webarchive",
+    "webloc",
+    "url", // Office documents.
+    "doc",
+    "docx",
+    "docm",
+    "dot",
+    "dotx",
+    "xls",
+    "xlsx",
+    "xlsm",
+    "ppt",
+    "pptx",
+    "pptm",
+    "odt",
+    "ods",
+    "odp",
+    "odg",
+    "rtf",
+    "epub",
+    "mobi",
+    "vsdx",
+    "tex", // Archives and packages.
+    "jar",
+    "war",
+    "apk",
+    "ipa",
+    "xpi",
+    "crx",
+    "whl",
+    "nupkg",
+    "rar",
+    "7z",
+    "tar",
+    "tgz",
+    "bz2",
+    "xz",
+    "zst",
+    "iso",
+    "dmg",
+    "deb",
+    "rpm",
+    "msi",
+    "msix",
+    "appx", // Programs and scripts.
+    "exe",
+    "dll",
+    "scr",
+    "bat",
+    "cmd",
+    "ps1",
+    "vbs",
+    "hta",
+    "lnk",
+    "sys",
+    "class", // Other formats that begin with `<`.
+    "plist",
+    "xaml",
+    "kml",
+    "kmz",
+    "gpx",
+    "drawio",
+    "dtd",
+    "xsd",
+    "wsdl",
+    "resx",
+    "psd",
+    "ai",
+    "eps",
+    "sqlite",
+    "db",
+];
+
+pub(crate) fn format(
     filename: Option<&str>,
     content_type: Option<&str>,
     input: &mut Input,
-) -> Result<Kind, Refusal> {
-    if let Some(kind) = filename.and_then(by_name).or_else(|| content_type.and_then(by_content_type)) {
-        return Ok(kind);
+) -> Result<Format, Refusal> {
+    let named = filename.map_or(Named::Unknown, by_name);
+    match (named, filename) {
+        (Named::As(format), _) => return Ok(format),
+        (Named::Unsupported, Some(name)) => return Err(unsupported(name)),
+        _ => {}
+    }
+    if let Some(format) = content_type.and_then(by_content_type) {
+        return Ok(format);
     }
     let head = input.head(1024)?;
     by_magic(&head).ok_or_else(|| {
@@ -27,37 +172,66 @@ pub(crate) fn kind(
     })
 }
 
-pub(crate) fn by_name(name: &str) -> Option<Kind> {
-    let (_, extension) = name.trim_end().rsplit_once('.')?;
-    match extension.to_ascii_lowercase().as_str() {
-        "html" | "htm" => Some(Kind::Html),
-        "md" | "markdown" => Some(Kind::Markdown),
-        "zip" => Some(Kind::Zip),
-        "pdf" => Some(Kind::Pdf),
-        _ => None,
+fn unsupported(name: &str) -> Refusal {
+    let detail = format!(
+        "\"{}\" is not a kind of file that is hosted by itself. Send {ACCEPTED}; other files go into a .zip, beside \
+         the page that uses them. A page that is HTML needs a name that ends in .html.",
+        shown_name(name.as_bytes())
+    );
+    Refusal::new(RefusalCode::UnsupportedType, detail)
+}
+
+pub(crate) fn by_name(name: &str) -> Named {
+    let name = name.trim_end();
+    let Some((_, extension)) = name.rsplit_once('.') else { return Named::Unknown };
+    let extension = extension.to_ascii_lowercase();
+    let format = match extension.as_str() {
+        "html" | "htm" => Format::Html,
+        "md" | "markdown" => Format::Markdown,
+        "zip" => Format::Zip,
+        "pdf" => Format::Pdf,
+        // Pages too, if that is what is in them.
+        "xhtml" | "xht" => return Named::Unknown,
+        other => {
+            if let Some(file) = single_file::by_extension(other) {
+                return Named::As(Format::File(file));
+            }
+            let known = mime_of(name) != BINARY || UNSUPPORTED.contains(&other);
+            return if known { Named::Unsupported } else { Named::Unknown };
+        }
+    };
+    Named::As(format)
+}
+
+/// Whether an HTML page may be called so: its name does not say that it is anything else than a page or a text.
+pub fn names_a_page(name: &str) -> bool {
+    match by_name(name) {
+        Named::Unknown => true,
+        Named::As(format) => matches!(format, Format::Html | Format::Markdown),
+        Named::Unsupported => false,
     }
 }
 
-fn by_content_type(content_type: &str) -> Option<Kind> {
+fn by_content_type(content_type: &str) -> Option<Format> {
     let essence = content_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
-    match essence.as_str() {
-        "text/html" | "application/xhtml+xml" => Some(Kind::Html),
-        "text/markdown" | "text/x-markdown" => Some(Kind::Markdown),
-        "application/zip" | "application/x-zip-compressed" | "application/x-zip" => Some(Kind::Zip),
-        "application/pdf" => Some(Kind::Pdf),
-        _ => None,
-    }
+    Some(match essence.as_str() {
+        "text/html" | "application/xhtml+xml" => Format::Html,
+        "text/markdown" | "text/x-markdown" => Format::Markdown,
+        "application/zip" | "application/x-zip-compressed" | "application/x-zip" => Format::Zip,
+        "application/pdf" => Format::Pdf,
+        other => Format::File(single_file::by_content_type(other)?),
+    })
 }
 
-pub(crate) fn by_magic(head: &[u8]) -> Option<Kind> {
+pub(crate) fn by_magic(head: &[u8]) -> Option<Format> {
     if head.starts_with(b"PK\x03\x04") {
-        return Some(Kind::Zip);
+        return Some(Format::Zip);
     }
     if head.starts_with(b"%PDF-") {
-        return Some(Kind::Pdf);
+        return Some(Format::Pdf);
     }
     let text = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head).trim_ascii_start();
-    text.starts_with(b"<").then_some(Kind::Html)
+    text.starts_with(b"<").then_some(Format::Html)
 }
 
 #[cfg(test)]
@@ -65,36 +239,91 @@ mod tests {
     use super::*;
     use crate::input::Source;
 
-    fn detect(name: Option<&str>, content_type: Option<&str>, bytes: &'static [u8]) -> Result<Kind, Refusal> {
-        kind(name, content_type, &mut Input::open(Source::Memory(bytes.into())).unwrap())
+    fn detect(
+        name: Option<&str>,
+        content_type: Option<&str>,
+        bytes: &'static [u8],
+    ) -> Result<Format, Refusal> {
+        format(name, content_type, &mut Input::open(Source::Memory(bytes.into())).unwrap())
+    }
+
+    fn file(extension: &str) -> Format {
+        Format::File(single_file::by_extension(extension).unwrap())
     }
 
     #[test]
     fn the_name_wins_over_content_type_and_bytes() {
-        assert_eq!(detect(Some("A.MD"), Some("text/html"), b"<p>").unwrap(), Kind::Markdown);
-        assert_eq!(detect(Some("a.b.htm"), None, b"PK\x03\x04").unwrap(), Kind::Html);
+        assert_eq!(detect(Some("A.MD"), Some("text/html"), b"<p>").unwrap(), Format::Markdown);
+        assert_eq!(detect(Some("a.b.htm"), None, b"PK\x03\x04").unwrap(), Format::Html);
+        assert_eq!(detect(Some("a.html.svg"), Some("text/html"), b"<svg>").unwrap(), file("svg"));
+        assert_eq!(detect(Some("a.TXT"), Some("text/html"), b"<p>").unwrap(), file("txt"));
     }
 
     #[test]
     fn without_a_known_extension_the_content_type_decides() {
-        for name in [None, Some("page"), Some("page.bin")] {
-            assert_eq!(detect(name, Some("Text/HTML; charset=x"), b"hi").unwrap(), Kind::Html);
-            assert_eq!(detect(name, Some("application/zip"), b"hi").unwrap(), Kind::Zip);
+        for name in [None, Some("page"), Some("page.bin"), Some("v1.2"), Some("www.example.com")] {
+            assert_eq!(detect(name, Some("Text/HTML; charset=x"), b"hi").unwrap(), Format::Html);
+            assert_eq!(detect(name, Some("application/zip"), b"hi").unwrap(), Format::Zip);
+            assert_eq!(detect(name, Some("image/svg+xml"), b"<svg>").unwrap(), file("svg"));
+            assert_eq!(detect(name, Some("image/png"), b"\x89PNG").unwrap(), file("png"));
         }
     }
 
     #[test]
     fn then_the_first_bytes() {
         let other = Some("application/octet-stream");
-        assert_eq!(detect(None, other, b"PK\x03\x04").unwrap(), Kind::Zip);
-        assert_eq!(detect(None, other, b"%PDF-1.7").unwrap(), Kind::Pdf);
-        assert_eq!(detect(Some("x"), None, b"\xef\xbb\xbf \n<!doctype html>").unwrap(), Kind::Html);
+        assert_eq!(detect(None, other, b"PK\x03\x04").unwrap(), Format::Zip);
+        assert_eq!(detect(None, other, b"%PDF-1.7").unwrap(), Format::Pdf);
+        assert_eq!(detect(Some("x"), None, b"\xef\xbb\xbf \n<!doctype html>").unwrap(), Format::Html);
+        assert_eq!(detect(Some("x.xhtml"), None, b"<?xml version='1.0'?>").unwrap(), Format::Html);
     }
 
     #[test]
     fn anything_else_is_refused_with_the_list_of_accepted_names() {
-        let refusal = detect(Some("a.docx"), Some("image/png"), b"hello").unwrap_err();
+        let refusal = detect(Some("a.unheard"), None, b"hello").unwrap_err();
         assert_eq!(refusal.code, RefusalCode::UnsupportedType);
-        assert!(refusal.to_string().contains("a.docx") && refusal.to_string().contains(ACCEPTED));
+        assert!(refusal.to_string().contains("a.unheard") && refusal.to_string().contains(ACCEPTED));
+    }
+
+    #[test]
+    fn known_extensions_that_are_no_page_are_refused_whatever_is_in_the_file() {
+        for name in
+            ["a.php", "a.PHP ", "a.exe", "a.docx", "a.js", "a.css", "feed.xml", "a.json", "a.mp4", "a.tar.gz"]
+        {
+            for bytes in [&b"<html>"[..], b"PK\x03\x04", b"%PDF-1.7", b"hello"] {
+                for content_type in [None, Some("text/html"), Some("application/zip")] {
+                    let refusal = detect(Some(name), content_type, bytes).unwrap_err();
+                    assert_eq!(refusal.code, RefusalCode::UnsupportedType, "{name}");
+                    let said = refusal.to_string();
+                    assert!(said.contains(name.trim_end()) && said.contains(ACCEPTED), "{said}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn no_extension_is_in_two_lists() {
+        for extension in UNSUPPORTED {
+            let name = format!("a.{extension}");
+            assert_eq!(mime_of(&name), BINARY, "{extension} is in the table of media types");
+            assert_eq!(by_name(&name), Named::Unsupported, "{extension}");
+        }
+    }
+
+    #[test]
+    fn every_accepted_extension_is_accepted() {
+        for extension in ACCEPTED.split([',', ' ']).filter(|word| word.starts_with('.')) {
+            assert!(matches!(by_name(&format!("a{extension}")), Named::As(_)), "{extension}");
+        }
+    }
+
+    #[test]
+    fn a_page_may_have_a_name_of_a_page_or_of_nothing_known() {
+        for name in ["a.html", "a.HTM", "notes.md", "a", "v1.2", "a.xhtml"] {
+            assert!(names_a_page(name), "{name}");
+        }
+        for name in ["a.php", "a.svg", "a.txt", "a.pdf", "a.zip", "a.js", "a.exe"] {
+            assert!(!names_a_page(name), "{name}");
+        }
     }
 }

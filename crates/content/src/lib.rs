@@ -23,6 +23,7 @@ mod mime;
 mod name_key;
 mod pack;
 mod pdf;
+mod pdf_title;
 pub mod phishing;
 pub mod preview;
 mod refs;
@@ -30,6 +31,8 @@ mod refusal;
 mod scan;
 mod script_text;
 pub mod secrets;
+mod shorten;
+mod single_file;
 mod strict;
 mod text;
 mod texts;
@@ -39,7 +42,10 @@ mod zip;
 
 use std::path::Path;
 
+use detect::Format;
+
 pub use bundle::{Body, Bundle, Encoding, File, Kind};
+pub use detect::names_a_page;
 pub use input::Source;
 pub use loose::{Alone, LooseText, alone, is_page, is_read, read_loose};
 pub use markdown::{source_lines, typeset};
@@ -83,17 +89,21 @@ pub fn prepare(upload: Upload<'_>, limits: &Limits, spool_dir: &Path) -> Result<
     if input.len() == 0 {
         return Err(Refusal::new(RefusalCode::EmptyFile, "The upload is empty. Send a file with content."));
     }
-    let kind =
-        if upload.e2e { Kind::E2e } else { detect::kind(upload.filename, upload.content_type, &mut input)? };
-    if kind != Kind::Zip && input.len() > limits.unpacked_bytes {
+    let format = if upload.e2e {
+        Format::Encrypted
+    } else {
+        detect::format(upload.filename, upload.content_type, &mut input)?
+    };
+    if format != Format::Zip && input.len() > limits.unpacked_bytes {
         return Err(Refusal::too_large(input.len(), limits.unpacked_bytes));
     }
     let mut packer = pack::Packer::new(spool_dir);
-    match kind {
-        Kind::Html => html::prepare(&mut input, upload.filename, &mut packer),
-        Kind::Markdown => markdown::prepare(&mut input, upload.filename, limits, &mut packer),
-        Kind::Pdf => pdf::prepare(&mut input, upload.filename, &mut packer),
-        Kind::Zip => zip::prepare(&mut input, upload.filename, limits, &mut packer),
-        Kind::E2e => e2e::prepare(&mut input, &mut packer),
+    match format {
+        Format::Html => html::prepare(&mut input, upload.filename, &mut packer),
+        Format::Markdown => markdown::prepare(&mut input, upload.filename, limits, &mut packer),
+        Format::Pdf => pdf::prepare(&mut input, upload.filename, &mut packer),
+        Format::Zip => zip::prepare(&mut input, upload.filename, limits, &mut packer),
+        Format::File(file_type) => single_file::prepare(file_type, &mut input, upload.filename, &mut packer),
+        Format::Encrypted => e2e::prepare(&mut input, &mut packer),
     }
 }

@@ -1,7 +1,6 @@
 //! A text that is read and not packed: for whoever only wants to know what the checks say of it.
 
-use crate::bundle::Kind;
-use crate::detect::{by_magic, by_name};
+use crate::detect::{Format, Named, by_magic, by_name};
 use crate::file_text::decoded;
 use crate::mime::{BINARY, HTML, is_text, mime_of};
 use crate::refusal::Refusal;
@@ -29,7 +28,7 @@ pub fn is_read(path: &str) -> bool {
 /// What publishing makes of a file that is sent on its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Alone {
-    /// Something that is unpacked or set first: an archive, Markdown, a PDF.
+    /// Something that is unpacked, set or checked first: an archive, Markdown, a PDF, a picture.
     Packed,
     Page,
     /// Refused as being no page; it may look like one to somebody, or be a part of one.
@@ -40,8 +39,17 @@ pub enum Alone {
 
 /// Tells by the name, then by the first bytes, as publishing does.
 pub fn alone(name: &str, head: &[u8]) -> Alone {
-    match by_name(name).or_else(|| by_magic(head)) {
-        Some(Kind::Html) => Alone::Page,
+    let content = by_magic(head);
+    let format = match by_name(name) {
+        Named::As(format) => Some(format),
+        // Refused for its name; under another one it may be a page.
+        Named::Unsupported => {
+            return Alone::NotAPage { looks_like_one: content == Some(Format::Html) };
+        }
+        Named::Unknown => content,
+    };
+    match format {
+        Some(Format::Html) => Alone::Page,
         Some(_) => Alone::Packed,
         // Publishing asks for a name in this case, and then it is a page.
         None => Alone::NotAPage { looks_like_one: mime_of(name) == BINARY && has_mark_of_utf16(head) },
@@ -75,9 +83,10 @@ mod tests {
     fn a_file_on_its_own_is_what_publishing_takes_it_for() {
         for (name, head, said) in [
             ("page", "\u{feff} <!doctype html>", Alone::Page),
-            ("page.php", "<html>", Alone::Page),
-            ("page.txt", "\n<html>", Alone::Page),
-            ("drawing.svg", "<svg>", Alone::Page),
+            ("page.php", "<html>", Alone::NotAPage { looks_like_one: true }),
+            ("feed.xml", "<rss>", Alone::NotAPage { looks_like_one: true }),
+            ("page.txt", "\n<html>", Alone::Packed),
+            ("drawing.svg", "<svg>", Alone::Packed),
             ("a.HTM", "text", Alone::Page),
             ("notes.md", "<p>", Alone::Packed),
             ("site.bin", "PK\u{3}\u{4}", Alone::Packed),

@@ -1,4 +1,4 @@
-//! PDF documents: served as themselves, so only their signature is checked.
+//! PDF documents: served as themselves, so only their signature is checked, and their title is read.
 
 use memchr::memmem;
 
@@ -6,6 +6,7 @@ use crate::bundle::{Bundle, Kind};
 use crate::input::Input;
 use crate::mime::PDF;
 use crate::pack::Packer;
+use crate::pdf_title;
 use crate::refusal::{Refusal, RefusalCode};
 use crate::title;
 
@@ -24,6 +25,6 @@ pub(crate) fn prepare(
     let mut sink = packer.begin(PATH, PDF, input.len())?;
     input.for_each_chunk(|chunk| sink.write(chunk))?;
     let file = packer.finish(sink)?;
-    let title = title::from_filename(filename);
+    let title = pdf_title::read(input)?.unwrap_or_else(|| title::from_filename(filename));
     Ok(Bundle::assemble(Kind::Pdf, title, PATH.to_owned(), vec![file], Vec::new()))
 }

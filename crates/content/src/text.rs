@@ -71,7 +71,7 @@ impl TextWatch {
     pub(crate) fn check(&self) -> Result<(), Refusal> {
         if self.has_nul && !self.is_utf16() {
             let detail = "The file is not text: it contains NUL bytes. Give it the extension of its true type \
-                          (.html, .htm, .md, .zip or .pdf) or save it as UTF-8 text.";
+                          (such as .zip, .pdf or .png) or save it as UTF-8 text.";
             return Err(Refusal::new(RefusalCode::NotText, detail));
         }
         if !self.has_content {

@@ -1,28 +1,31 @@
 //! Titles: one clean line of at most 200 characters.
 
 use crate::entities;
+use crate::shorten::shorten;
 
 const LONGEST: usize = 200;
 const UNTITLED: &str = "Untitled page";
 
-/// Text as a title, or nothing if there is no visible text.
+/// More of a text is not looked at: what is left of it could not change its title.
+const LOOKED_AT: usize = 4 * LONGEST;
+
+/// Text as a title, or nothing if there is no visible text. A longer one ends with a whole word and an ellipsis.
 pub(crate) fn clean(text: &str) -> Option<String> {
     let mut title = String::new();
-    let mut count = 0;
     let visible = text.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty());
+    let mut room = LOOKED_AT;
     for word in visible {
-        let space = usize::from(count > 0);
-        if count + space >= LONGEST {
+        if room == 0 {
             break;
         }
-        if space == 1 {
+        if !title.is_empty() {
             title.push(' ');
         }
-        let kept = word.chars().take(LONGEST - count - space);
-        count += space + kept.clone().count();
+        let kept = word.chars().take(room);
+        room -= kept.clone().count();
         title.extend(kept);
     }
-    (!title.is_empty()).then_some(title)
+    (!title.is_empty()).then(|| shorten(&title, LONGEST))
 }
 
 /// The same for text of an HTML document, where characters may be written as entities.
@@ -55,9 +58,12 @@ mod tests {
     }
 
     #[test]
-    fn titles_end_after_200_characters() {
-        assert_eq!(clean(&"é".repeat(5000)).unwrap().chars().count(), 200);
-        assert_eq!(clean(&"ab ".repeat(5000)).unwrap().chars().count(), 200);
+    fn titles_of_more_than_200_characters_end_with_a_whole_word() {
+        let long = clean(&"é".repeat(5000)).unwrap();
+        assert_eq!((long.chars().count(), long.ends_with("é…")), (200, true));
+        let words = clean(&"orchard ".repeat(5000)).unwrap();
+        assert!(words.ends_with(" orchard…") && words.chars().count() <= 200, "{words}");
+        assert_eq!(clean(&"x".repeat(200)).unwrap(), "x".repeat(200));
     }
 
     #[test]

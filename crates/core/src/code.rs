@@ -40,7 +40,7 @@ codes! {
     NoClientIp = "no_client_ip": "An anonymous upload must come from a client whose address is known; the proxy did not pass it on.";
     InvalidField = "invalid_field": "A field has the wrong type or a value outside its range; the description names it.";
     EmptyFile = "empty_file": "The file has no content.";
-    UnsupportedType = "unsupported_type": "Only .html, .htm, .md, .pdf and .zip files are hosted.";
+    UnsupportedType = "unsupported_type": "Not a kind of file that is hosted: .html, .htm, .md, .zip, .pdf, .svg, .txt, .png, .jpg, .gif, .webp and .avif are; or the content is not what the name says.";
     NotText = "not_text": "The file is named as text but holds binary data.";
     InvalidPdf = "invalid_pdf": "The file is named .pdf but is no PDF document.";
     InvalidArchive = "invalid_archive": "The zip archive is damaged or uses a feature that is refused; the description names the entry.";

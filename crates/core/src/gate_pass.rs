@@ -7,6 +7,8 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 
 /// How long a passed gate stays open, in seconds.
 pub const LIFE: i64 = 12 * 3600;
+/// How long an owner who came from the dashboard may look around. They come again with one press of a button.
+const OWNER_LIFE: i64 = 1800;
 
 const EXPIRY_BYTES: usize = 8;
 const PROOF_BYTES: usize = 32;
@@ -16,14 +18,28 @@ const PROOF_BYTES: usize = 32;
 pub enum Kind {
     Password,
     Email,
+    /// All of them, for the page's owner.
+    Owner,
+    /// The preview of a page that burns, and nothing else of it.
+    Preview,
 }
 
 impl Kind {
+    /// How long a pass is good, in seconds.
+    pub const fn life(self) -> i64 {
+        match self {
+            Self::Password | Self::Email => LIFE,
+            Self::Owner | Self::Preview => OWNER_LIFE,
+        }
+    }
+
     /// The purpose of the key, and the name of the format inside the message.
     const fn names(self) -> (&'static str, &'static str) {
         match self {
             Self::Password => ("gate", "g1"),
             Self::Email => ("email_gate", "e1"),
+            Self::Owner => ("owner_pass", "o1"),
+            Self::Preview => ("owner_preview", "p1"),
         }
     }
 }
@@ -37,9 +53,9 @@ pub struct GatePass<'a> {
 }
 
 impl GatePass<'_> {
-    /// A pass that is good for [`LIFE`] from now: base64url of the expiry and its proof.
+    /// A pass that is good for [`Kind::life`] from now: base64url of the expiry and its proof.
     pub fn issue(&self, keys: &Keys, now: i64) -> String {
-        let expiry = u64::try_from(now.saturating_add(LIFE)).unwrap_or_default().to_be_bytes();
+        let expiry = u64::try_from(now.saturating_add(self.kind.life())).unwrap_or_default().to_be_bytes();
         let proof = keys.mac(self.kind.names().0, &self.message(expiry));
         URL_SAFE_NO_PAD.encode([expiry.as_slice(), &proof].concat())
     }
@@ -93,12 +109,23 @@ mod tests {
         let pass = GATE.issue(&keys(), 1000);
         for other in [
             GatePass { kind: Kind::Email, ..GATE },
+            GatePass { kind: Kind::Owner, ..GATE },
+            GatePass { kind: Kind::Preview, ..GATE },
             GatePass { site_id: "site_b", ..GATE },
             GatePass { gate_version: 4, ..GATE },
         ] {
             assert!(!other.admits(&keys(), &pass, 1000), "{other:?}");
         }
         assert!(!GATE.admits(&Keys::new([8; 32]), &pass, 1000));
+    }
+
+    #[test]
+    fn a_pass_of_the_owner_is_good_for_half_an_hour_and_one_for_the_preview_opens_no_gate() {
+        let owner = GatePass { kind: Kind::Owner, ..GATE };
+        let pass = owner.issue(&keys(), 1000);
+        assert!(owner.admits(&keys(), &pass, 2799) && !owner.admits(&keys(), &pass, 2800));
+        let preview = GatePass { kind: Kind::Preview, ..GATE }.issue(&keys(), 1000);
+        assert!(!owner.admits(&keys(), &preview, 1000) && !GATE.admits(&keys(), &preview, 1000));
     }
 
     #[test]

@@ -111,6 +111,10 @@ impl Minter {
         format!("{}{}", crate::share_token::PREFIX, self.page_token())
     }
 
+    pub fn owner_ticket(&self) -> String {
+        format!("{}{}", crate::owner_ticket::PREFIX, self.page_token())
+    }
+
     pub fn claim_token(&self) -> String {
         checksummed(CLAIM_PREFIX, &self.bytes::<48>())
     }

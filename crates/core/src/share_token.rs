@@ -80,10 +80,18 @@ pub struct InQuery<'a> {
 
 /// Looks for `t=` with a value of the right shape. Any other `t` belongs to the page itself and stays.
 pub fn in_query(query: Option<&str>) -> Option<InQuery<'_>> {
-    let query = query.filter(|query| query.contains(SIGN))?;
-    let token_of = |pair: &str| pair.strip_prefix("t=").is_some_and(is_token);
-    let token = query.split('&').find(|pair| token_of(pair)).and_then(|pair| pair.strip_prefix("t="))?;
-    let rest: Vec<&str> = query.split('&').filter(|pair| !token_of(pair)).collect();
+    secret_in_query(query.filter(|query| query.contains(SIGN))?, "t=", is_token)
+}
+
+/// The first value of a parameter (`name=`) that is a secret of the right shape, and the query without all of those.
+pub(crate) fn secret_in_query<'a>(
+    query: &'a str,
+    parameter: &str,
+    is_secret: fn(&str) -> bool,
+) -> Option<InQuery<'a>> {
+    let secret_of = |pair: &'a str| pair.strip_prefix(parameter).filter(|value| is_secret(value));
+    let token = query.split('&').find_map(secret_of)?;
+    let rest: Vec<&str> = query.split('&').filter(|pair| secret_of(pair).is_none()).collect();
     Some(InQuery { token, rest: (!rest.is_empty()).then(|| rest.join("&")) })
 }
 

@@ -68,6 +68,8 @@ CREATE TABLE sites (
   visibility        TEXT NOT NULL,
   state             TEXT NOT NULL,
   title             TEXT NOT NULL,
+  -- What a search is compared with: title and slug in small letters without accents.
+  search_text       TEXT NOT NULL DEFAULT '',
   version           BIGINT NOT NULL,
   bundle_id         TEXT,
   byte_size         BIGINT NOT NULL,

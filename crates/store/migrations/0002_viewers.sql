@@ -16,6 +16,17 @@ CREATE TABLE share_tokens (
 );
 CREATE INDEX share_tokens_by_site ON share_tokens(site_id, created_at, id);
 
+-- What lets an owner into a page of their own from the dashboard: once, within a minute, while its gates stay as they are.
+CREATE TABLE owner_tickets (
+  ticket_hash  BYTEA PRIMARY KEY,
+  site_id      TEXT NOT NULL,
+  account_id   TEXT NOT NULL,
+  gate_version BIGINT NOT NULL,
+  expires_at   BIGINT NOT NULL
+);
+CREATE INDEX owner_tickets_by_account ON owner_tickets(account_id, expires_at);
+CREATE INDEX owner_tickets_by_expiry ON owner_tickets(expires_at);
+
 -- One open code for each site and address. Neither the address nor the code is kept, only what proves them.
 CREATE TABLE email_codes (
   site_id      TEXT NOT NULL REFERENCES sites(id),

@@ -33,6 +33,7 @@ pub mod oauth_codes;
 pub mod oauth_grants;
 pub mod oauth_requests;
 pub mod oauth_tokens;
+pub mod owner_tickets;
 pub mod passkeys;
 pub mod payment_counts;
 pub mod payment_upkeep;

@@ -1,8 +1,9 @@
 //! What an owner sees of their sites: searched by words, narrowed by a filter, newest change first.
 
-use crate::db::DbError;
+use crate::db::{DbError, Val};
 use crate::sites::{Before, row, select};
 use crate::store::Store;
+use dropleaf_core::search;
 use dropleaf_core::site::Site;
 use dropleaf_core::site_filter::Filter;
 
@@ -32,7 +33,8 @@ impl Store {
         self.db.list(sql, args, |row| row.text(0).map(str::to_owned)).await
     }
 
-    /// An account's sites that fit, newest change first: by words of the title or the slug, or by a whole id or token.
+    /// An account's sites that fit, newest change first: every word is in the title or the slug, whatever its case and
+    /// accents; or the text is a whole id or token.
     pub async fn search_sites(
         &self,
         account_id: &str,
@@ -43,24 +45,35 @@ impl Store {
         limit: i64,
     ) -> Result<Vec<Site>, DbError> {
         let before = before.unwrap_or(Before { updated_at: i64::MAX, id: String::new() });
-        // The title is compared twice: SQLite lowers the letters of English only.
+        let mut words = search::words(text).into_iter();
+        // One text for every number of words: those that are not there fit everything.
+        let mut word = || Val::from(pattern(&words.next().unwrap_or_default()));
         let sql = select!(
             "WHERE account_id = $1 AND (updated_at, id) < ($2, $3) \
-             AND (lower(title) LIKE $4 ESCAPE '!' OR title LIKE $5 ESCAPE '!' OR slug LIKE $4 ESCAPE '!' \
-             OR id = $6 OR token = $6) \
-             AND (state = 'live' AND (expires_at IS NULL OR expires_at > $7)) = ($8 <> 'ended') \
-             AND ($8 = 'all' OR $8 = visibility \
-             OR ($8 = 'protected' AND (password_hash IS NOT NULL OR email_gate_domain IS NOT NULL)) \
-             OR ($8 = 'expiring' AND expires_at IS NOT NULL) \
-             OR ($8 = 'ended' AND (purged_at IS NULL OR state IN ('burnt', 'taken_down')))) \
-             ORDER BY updated_at DESC, id DESC LIMIT $9"
+             AND ((search_text LIKE $4 ESCAPE '!' AND search_text LIKE $5 ESCAPE '!' \
+             AND search_text LIKE $6 ESCAPE '!' AND search_text LIKE $7 ESCAPE '!' \
+             AND search_text LIKE $8 ESCAPE '!' AND search_text LIKE $9 ESCAPE '!' \
+             AND search_text LIKE $10 ESCAPE '!' AND search_text LIKE $11 ESCAPE '!') \
+             OR id = $12 OR token = $12) \
+             AND (state = 'live' AND (expires_at IS NULL OR expires_at > $13)) = ($14 <> 'ended') \
+             AND ($14 = 'all' OR $14 = visibility \
+             OR ($14 = 'protected' AND (password_hash IS NOT NULL OR email_gate_domain IS NOT NULL)) \
+             OR ($14 = 'expiring' AND expires_at IS NOT NULL) \
+             OR ($14 = 'ended' AND (purged_at IS NULL OR state IN ('burnt', 'taken_down')))) \
+             ORDER BY updated_at DESC, id DESC LIMIT $15"
         );
         let args = vec![
             account_id.into(),
             before.updated_at.into(),
             before.id.into(),
-            pattern(&text.to_lowercase()).into(),
-            pattern(text).into(),
+            word(),
+            word(),
+            word(),
+            word(),
+            word(),
+            word(),
+            word(),
+            word(),
             text.into(),
             now.into(),
             filter.as_str().into(),

@@ -2,6 +2,7 @@
 
 use crate::db::{DbError, Row, Stmt, Val};
 use crate::store::Store;
+use dropleaf_core::search;
 use dropleaf_core::site::{Site, State, Visibility};
 
 /// Somebody changed the site between reading and writing it.
@@ -144,6 +145,10 @@ impl Store {
     }
 }
 
+fn search_text(site: &Site) -> String {
+    search::page_text(&site.title, site.slug.as_deref())
+}
+
 pub fn insert(site: &Site) -> Stmt {
     let args: Vec<Val> = vec![
         site.id.as_str().into(),
@@ -171,13 +176,15 @@ pub fn insert(site: &Site) -> Stmt {
         site.counted.into(),
         site.payment_id.as_deref().into(),
         site.wallet.as_deref().into(),
+        search_text(site).into(),
     ];
     Stmt::new(
         "INSERT INTO sites (id, token, host_label, account_id, slug, visibility, state, title, version, bundle_id, \
          byte_size, created_at, updated_at, expires_at, agentation, csp_strict, e2e, password_hash, email_gate_domain, \
-         gate_version, claim_hash, claimed_at, counted, payment_id, wallet, ended_at, purged_at, view_count, last_viewed_at) \
+         gate_version, claim_hash, claimed_at, counted, payment_id, wallet, search_text, ended_at, purged_at, view_count, \
+         last_viewed_at) \
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, \
-         $24, $25, NULL, NULL, 0, NULL)",
+         $24, $25, $26, NULL, NULL, 0, NULL)",
         args,
     )
 }
@@ -207,6 +214,7 @@ pub fn update(before: &Site, after: &Site) -> Stmt {
         after.ended_at.into(),
         after.purged_at.into(),
         after.wallet.as_deref().into(),
+        search_text(after).into(),
         before.id.as_str().into(),
         before.updated_at.into(),
     ];
@@ -214,7 +222,7 @@ pub fn update(before: &Site, after: &Site) -> Stmt {
         "UPDATE sites SET account_id = $1, slug = $2, visibility = $3, state = $4, title = $5, version = $6, \
          bundle_id = $7, byte_size = $8, updated_at = $9, expires_at = $10, agentation = $11, csp_strict = $12, e2e = $13, \
          password_hash = $14, email_gate_domain = $15, gate_version = $16, claim_hash = $17, claimed_at = $18, counted = $19, \
-         ended_at = $20, purged_at = $21, wallet = $22 WHERE id = $23 AND updated_at = $24",
+         ended_at = $20, purged_at = $21, wallet = $22, search_text = $23 WHERE id = $24 AND updated_at = $25",
         args,
     )
     .one(CHANGED)

@@ -71,7 +71,7 @@ impl App {
         let bundle = self.bundle(bundle_id).await?;
         let entry = bundle.entry().ok_or_else(|| Error::internal("a bundle has no entry"))?;
         let kind = if site.e2e { "e2e" } else { bundle.kind.as_str() };
-        if !entry.is_document || kind == "e2e" || !entry.is_small() {
+        if !entry.is_document || matches!(kind, "e2e" | "file") || !entry.is_small() {
             return Ok(preview::of_kind(kind));
         }
         let body = self.body(entry, Coding::Identity).await?;

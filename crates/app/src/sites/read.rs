@@ -61,6 +61,16 @@ impl App {
         }
     }
 
+    /// Every origin at which a browser may be shown this site, on its way from the canonical address.
+    pub fn page_origins(&self, site: &Site) -> Vec<String> {
+        let slug = site.slug.as_deref().filter(|_| site.visibility == Visibility::Public);
+        let mut origins = vec![self.hosts.site.url()];
+        if self.hosts.isolated {
+            origins.push(self.hosts.isolated_origin(slug.unwrap_or(&site.host_label)));
+        }
+        origins
+    }
+
     /// Live and expired sites are shown to their owner; deleted ones are not there. Decisions §2.8.
     pub async fn get_site(&self, account: &Account, name: &str) -> Result<Site> {
         let mut site = self.get_own(account, name).await?;

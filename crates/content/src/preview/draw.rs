@@ -1,6 +1,7 @@
 //! From an outline to a drawing: plain shapes on a sheet of 320 by 200, light or dark as the reader prefers.
 
 use super::outline::Block;
+use crate::shorten::shorten;
 use std::fmt::Write as _;
 
 const WIDTH: usize = 320;
@@ -10,8 +11,8 @@ const RIGHT: usize = WIDTH - LEFT;
 /// Characters that a line of drawn text stands for.
 const LINE_CHARACTERS: usize = 70;
 const MOST_LINES: usize = 4;
-/// Letters of a heading that fit between the edges, wide ones included.
-const MOST_LETTERS: usize = 29;
+/// Letters of a heading that fit between the edges, wide ones and an ellipsis included.
+const MOST_LETTERS: usize = 30;
 
 /// The classes: sheet, ink, soft, faint and leaf.
 const STYLE: &str = ".p{fill:#fff}.i{fill:#24332b}.s{fill:#c3cdc5}.f{fill:#e6ece6}.l{fill:#2f7d55}\
@@ -179,6 +180,13 @@ pub fn of_kind(kind: &str) -> String {
             }
             sheet.word("PDF");
         }
+        "file" => {
+            sheet.bar('f', 112, 36, 96, 84);
+            sheet.svg.push_str(
+                "<path class=\"s\" d=\"M122 110l26-34 20 24 12-12 18 22z\"/><circle class=\"l\" cx=\"186\" cy=\"60\" r=\"8\"/>",
+            );
+            sheet.word("One file");
+        }
         "e2e" => {
             sheet.svg.push_str(
                 "<path class=\"s\" d=\"M140 74v-14a20 20 0 0 1 40 0v14h-9v-14a11 11 0 0 0-22 0v14z\"/>\
@@ -212,18 +220,16 @@ pub fn blank() -> String {
 
 /// Words as they may stand in a drawing: short, escaped, and without what XML does not know.
 fn shown(words: &str) -> String {
-    let mut letters = words.chars().filter(|c| !c.is_control() && !is_odd(*c));
+    // Twice what is shown is enough to know where the last word ends, however long the text is.
+    let letters = words.chars().filter(|c| !c.is_control() && !is_odd(*c)).take(2 * MOST_LETTERS);
     let mut text = String::new();
-    for c in letters.by_ref().take(MOST_LETTERS) {
+    for c in shorten(&letters.collect::<String>(), MOST_LETTERS).chars() {
         match c {
             '<' => text.push_str("&lt;"),
             '>' => text.push_str("&gt;"),
             '&' => text.push_str("&amp;"),
             c => text.push(c),
         }
-    }
-    if letters.next().is_some() {
-        text.push('…');
     }
     text
 }

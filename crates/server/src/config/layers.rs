@@ -1,6 +1,6 @@
 //! Laying settings over each other, key by key, with a clear word about keys and values that do not fit.
 
-use super::{Config, DEFAULTS};
+use super::{Config, DEFAULTS, list};
 use anyhow::{Context, Result, bail};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -109,10 +109,13 @@ impl Layers {
                 "false" | "0" | "no" => Value::Boolean(false),
                 _ => bail!("`{key}` must be true or false"),
             },
-            Some(Value::Array(_)) => {
-                let items = text.split(',').map(str::trim).filter(|item| !item.is_empty());
-                Value::Array(items.map(|item| Value::String(item.to_owned())).collect())
-            }
+            Some(Value::Array(_)) => Value::Array(
+                list::parse(text)
+                    .with_context(|| format!("`{key}` is not a list"))?
+                    .into_iter()
+                    .map(Value::String)
+                    .collect(),
+            ),
             _ => Value::String(text.to_owned()),
         };
         self.lay(key, value)
@@ -244,6 +247,50 @@ mod tests {
         let config = with(&env, &[("limits.key_per_minute", "9")]).unwrap().config().unwrap();
         assert_eq!(config.limits.key_per_minute, 9);
         assert_eq!(config.limits.exempt, ["127.0.0.0/8", "::1/128"]);
+    }
+
+    /// Every list setting of the defaults file, which has every key of the model.
+    fn list_settings() -> Vec<String> {
+        let layers = with(&[], &[]).unwrap();
+        layers.values.iter().filter(|(_, value)| value.is_array()).map(|(key, _)| key.clone()).collect()
+    }
+
+    #[test]
+    fn every_list_setting_takes_each_documented_form_from_the_environment_and_from_flags() {
+        let settings = list_settings();
+        for known in ["trusted_proxies", "limits.exempt", "safety.notify", "mcp.allowed_origins"] {
+            assert!(settings.iter().any(|key| key == known), "{known} is missing from {settings:?}");
+        }
+        let forms = [
+            ("a b/8,::1/128", &["a b/8", "::1/128"][..]),
+            (" a b/8 , ::1/128, ", &["a b/8", "::1/128"]),
+            (r#"["a b/8", "::1/128"]"#, &["a b/8", "::1/128"]),
+            (r#" [ 'a b/8', "::1/128", ] "#, &["a b/8", "::1/128"]),
+            (r#"["Accept: text/html, text/plain"]"#, &["Accept: text/html, text/plain"]),
+            ("one", &["one"]),
+            ("[]", &[]),
+            ("", &[]),
+        ];
+        for key in &settings {
+            let variable = format!("DROPLEAF_{}", key.replace('.', "__").to_uppercase());
+            for (text, items) in forms {
+                let expected = Value::Array(items.iter().map(|item| Value::String((*item).into())).collect());
+                for layers in [with(&[(&variable, text)], &[]), with(&[], &[(key, text)])] {
+                    let layers = layers.unwrap_or_else(|error| panic!("{key}={text}: {error:#}"));
+                    assert_eq!(layers.values[key], expected, "{key}={text}");
+                    assert!(layers.config().is_ok(), "{key}={text}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_broken_list_names_its_variable_and_both_forms() {
+        for text in ["[a, b]", r#"["a", 1]"#, r#"["a""#, "['a'", "[[\"a\"]]"] {
+            let error = with(&[("DROPLEAF_TRUSTED_PROXIES", text)], &[]).unwrap_err();
+            let shown = format!("{error:#}");
+            assert!(shown.contains("DROPLEAF_TRUSTED_PROXIES") && shown.contains("a,b"), "{text}: {shown}");
+        }
     }
 
     #[test]

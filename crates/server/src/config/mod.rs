@@ -3,6 +3,7 @@
 
 mod facilitator;
 mod layers;
+mod list;
 mod model;
 mod payments;
 pub mod reference;

@@ -10,6 +10,8 @@ pub fn markdown() -> String {
          1. the defaults below,\n2. a TOML file: `--config FILE`, or `dropleaf.toml` in the current folder,\n\
          3. the environment: `DROPLEAF_` and the name in upper case, two underscores between levels \
          (`DROPLEAF_LIMITS__KEY_PER_MINUTE=600`),\n4. flags: `--set limits.key_per_minute=600`, and short forms for the common ones.\n\n\
+         In the environment and in flags a list is written with commas (`DROPLEAF_TRUSTED_PROXIES=10.0.0.0/8,fd00::/8`) or as an array \
+         (`'[\"10.0.0.0/8\", \"fd00::/8\"]'`), which an item with a comma in it needs.\n\n\
          `dropleaf config check` says whether the settings make sense; `dropleaf config show` prints them, secrets hidden. \
          An unknown name is an error that suggests the nearest known one.\n",
     );

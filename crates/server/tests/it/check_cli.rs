@@ -102,7 +102,7 @@ fn every_kind_of_file_is_read_as_what_it_is() {
     bench
         .file("notes.md", "# Notes\n\nHello.\n")
         .file("drawing.svg", "<svg xmlns='http://www.w3.org/2000/svg'/>");
-    bench.file("data.json", "{}").file("photo.png", [0x89, b'P', b'N', b'G', 0, 1, 2]);
+    bench.file("data.json", "{}").file("photo.png", b"\x89PNG\r\n\x1a\n\0\x01\x02");
     let (code, said) = bench.check(&["notes.md", "drawing.svg", "data.json", "photo.png"]);
     assert_eq!(code, 0, "{said}");
     assert!(said["files"][3]["warnings"].to_string().contains("not looked into"), "{said}");
@@ -111,10 +111,12 @@ fn every_kind_of_file_is_read_as_what_it_is() {
 #[test]
 fn file_is_taken_for_what_publishing_takes_it_for() {
     let bench = Bench::new();
-    bench.file("page.txt", format!("\n{HARVEST}")).file("page.js", HARVEST).file("drawn.svg", HARVEST);
+    let drawn =
+        format!("<svg xmlns='http://www.w3.org/2000/svg'><foreignObject>{HARVEST}</foreignObject></svg>");
+    bench.file("page.php", format!("\n{HARVEST}")).file("page.js", HARVEST).file("drawn.svg", drawn);
     bench.file("site.bin", zip(&[("index.html", &page("Fine")), ("login.html", HARVEST)]));
     for (name, place) in [
-        ("page.txt", "page.txt"),
+        ("page.php", "page.php"),
         ("page.js", "page.js"),
         ("drawn.svg", "drawn.svg"),
         ("site.bin", "site.bin/login.html"),
@@ -123,8 +125,8 @@ fn file_is_taken_for_what_publishing_takes_it_for() {
         assert_eq!((code, &said["reasons"][0]["file"]), (3, &json!(place)), "{name}: {said}");
     }
     // A part of a page is checked, and its sender is told that it is none.
-    bench.file("app.js", "let a = 1;").file("notes.txt", "Hello.").file("photo.png", "\u{89}PNG");
-    let (code, said) = bench.check(&["app.js", "notes.txt", "photo.png"]);
+    bench.file("app.js", "let a = 1;").file("data.csv", "a,b").file("film.mp4", "film");
+    let (code, said) = bench.check(&["app.js", "data.csv", "film.mp4"]);
     assert_eq!(code, 0, "{said}");
     for file in said["files"].as_array().unwrap() {
         assert!(file["warnings"].to_string().contains("cannot be published alone"), "{file}");

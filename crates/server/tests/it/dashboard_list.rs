@@ -46,11 +46,54 @@ async fn search_finds_titles_names_and_ids_and_takes_signs_as_they_are() {
         assert_eq!(found("!").await, [false, false, false]);
         assert_eq!(found("Harvest").await, [false, false, true]);
         assert_eq!(found("Ümlaut").await, [false, false, true]);
-        assert_eq!(found("ümlaut").await[..2], [false, false]);
+        assert_eq!(found("' OR 1=1 --").await, [false, false, false]);
         assert_eq!(found(other["id"].as_str().unwrap()).await, [false, true, false]);
         assert_eq!(found(percent["unlisted_token"].as_str().unwrap()).await, [true, false, false]);
         assert_eq!(found("' OR 1=1 --").await, [false, false, false]);
         assert_eq!(found("").await, [true, true, true]);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn search_ignores_case_accents_and_the_order_of_words() {
+    on_each_database(Setup::new, async |node| {
+        let menu = node.publish_page("CRÈME brûlée à l’Été, 100%").await;
+        let form = Form::file("p.html", page("Łódź: Straße_2")).field("slug", "winter-harvest");
+        let city = node.publish(form).await;
+        let tab = node.operator().await;
+        let found = async |words: &str| {
+            let query = form_urlencoded::Serializer::new(String::new()).append_pair("q", words).finish();
+            let text = tab.get(&format!("/dashboard?{query}")).await.expect(200).text();
+            [&menu, &city].map(|site| text.contains(&format!("link-{}", site["id"].as_str().unwrap())))
+        };
+        for words in [
+            "creme brulee",
+            "BRÛLÉE crème",
+            "ete creme",
+            "e\u{301}te\u{301}",
+            "brul l'ete",
+            "100% cre",
+            "  brulee\tcreme ",
+        ] {
+            assert_eq!(found(words).await, [true, false], "{words}");
+        }
+        for words in ["lodz", "strasse ŁÓDŹ", "harvest lodz", "LODZ: winter strasse", "strasse_"] {
+            assert_eq!(found(words).await, [false, true], "{words}");
+        }
+        for words in ["creme lodz", "1%0", "strasse%2", "stra_se", "creme!", "e\\"] {
+            assert_eq!(found(words).await, [false, false], "{words}");
+        }
+        let many = "creme brulee a ete 100% c r e m b u l t";
+        assert_eq!(found(many).await, [true, false], "more words than are looked for");
+        assert_eq!(found(&format!("{many} nowhere-to-be-found")).await, [false, false]);
+
+        // Found by what it is called now.
+        node.patch_site(&menu, json!({"title": "Ärger"})).await.expect(200);
+        assert_eq!(found("arger").await, [true, false]);
+        assert_eq!(found("creme").await, [false, false]);
+        node.patch_site(&city, json!({"slug": "spring-planting"})).await.expect(200);
+        assert_eq!((found("spring lodz").await, found("winter").await), ([false, true], [false, false]));
     })
     .await;
 }

@@ -195,12 +195,16 @@ async fn every_kind_of_file_is_taken_and_others_are_refused() {
         ("a.md", b"# Heading\n\ntext".to_vec()),
         ("a.zip", index),
         ("a.pdf", pdf()),
+        ("a.svg", b"<svg xmlns='http://www.w3.org/2000/svg'/>".to_vec()),
+        ("a.txt", b"text".to_vec()),
     ] {
         let site = node.publish(Form::file(name, bytes)).await;
         node.get(site["url"].as_str().unwrap()).send().await.expect(200);
     }
     for (name, bytes, code) in [
         ("a.docx", b"hello".to_vec(), "unsupported_type"),
+        ("a.docx", zip(&[("index.html", "<p>")]), "unsupported_type"),
+        ("a.php", page("Sly").into_bytes(), "unsupported_type"),
         ("a.html", vec![], "empty_file"),
         ("a.html", noise("binary", 400), "not_text"),
         ("a.pdf", b"hello".to_vec(), "invalid_pdf"),
@@ -212,7 +216,7 @@ async fn every_kind_of_file_is_taken_and_others_are_refused() {
         let answer = node.post("/sites").key(&node.key).form(Form::file(name, bytes)).send().await;
         answer.refused(400, code);
     }
-    assert_eq!(node.count("SELECT COUNT(*) FROM sites").await, 5, "a refused file leaves no page");
+    assert_eq!(node.count("SELECT COUNT(*) FROM sites").await, 7, "a refused file leaves no page");
 }
 
 #[tokio::test]

@@ -3,7 +3,7 @@
 
 use super::folder::{self, Folder};
 use dropleaf_app::{Checked, SafetySettings};
-use dropleaf_content::{Alone, Kind, Limits, LooseText, alone, is_page, is_read, read_loose};
+use dropleaf_content::{Alone, Kind, Limits, LooseText, alone, is_page, is_read, mime_of, read_loose};
 use dropleaf_core::{Code, Error};
 use std::fs::File;
 use std::io::{self, Read};
@@ -13,6 +13,7 @@ use std::path::Path;
 const HEAD: u64 = 1024;
 /// What a page is called once it is published.
 const PAGE: &str = "index.html";
+const NOT_READ: &str = "A file of this kind is not looked into.";
 
 /// What everything is checked with.
 #[derive(Debug)]
@@ -70,7 +71,10 @@ impl Checker<'_> {
             let named = |kind, inside: &str| {
                 if kind == Kind::Zip { path.join(inside) } else { path.to_owned() }.display().to_string()
             };
-            let checked = self.safety.check_packed(&name, file, &self.limits, self.spool, named)?;
+            let mut checked = self.safety.check_packed(&name, file, &self.limits, self.spool, named)?;
+            if mime_of(&name).starts_with("image/") && !is_read(&name) {
+                checked.warnings.push(NOT_READ.to_owned());
+            }
             return Ok((checked, None));
         }
         file.read_to_end(&mut bytes).map_err(unreadable)?;
@@ -109,7 +113,7 @@ impl Checker<'_> {
             return (checked, fault);
         }
         if !is_own_kind && !is_page {
-            checked.warnings.push("A file of this kind is not looked into.".to_owned());
+            checked.warnings.push(NOT_READ.to_owned());
         }
         checked.warnings.push(
             "It cannot be published alone (unsupported_type): publish it in a .zip, with the page that uses it."

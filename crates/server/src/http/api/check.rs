@@ -155,7 +155,9 @@ fn document(fields: &mut Fields, limit: u64) -> Result<Upload> {
 /// What else an object says. The other words of an upload change nothing about its content.
 fn options(mut fields: Fields) -> Result<UploadOptions> {
     // What `POST /publish` takes may be sent here as it is.
-    fields.optional_text("filename")?;
+    if fields.optional_text("filename")?.is_some_and(|name| !dropleaf_content::names_a_page(&name)) {
+        return Err(Error::field("filename", "must be the name of an HTML page, such as report.html"));
+    }
     let chosen = fields.upload_options()?;
     let mut options =
         UploadOptions::parse(chosen.iter().map(|(name, value)| (name.as_str(), value.as_str())))?;

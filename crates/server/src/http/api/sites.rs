@@ -22,7 +22,7 @@ use utoipa::ToSchema;
 #[derive(Debug, ToSchema)]
 #[expect(dead_code, reason = "describes the form; it is read as a stream")]
 pub(super) struct SiteUpload {
-    /// One .html, .htm, .md or .pdf file, or a .zip with `index.html` at its root.
+    /// One .html, .htm, .md, .pdf, .svg, .txt, .png, .jpg, .gif, .webp or .avif file, or a .zip with `index.html` at its root.
     #[schema(format = Binary, content_media_type = "application/octet-stream")]
     file: String,
     /// Requested public subdomain; makes the site public.

@@ -7,6 +7,7 @@ mod feedback;
 mod keys;
 mod life;
 mod list;
+mod open;
 mod page;
 mod passkeys;
 mod preview;
@@ -32,6 +33,7 @@ pub(super) fn routes() -> Router<ApiState> {
         .route("/dashboard/upload", get(upload::read).post(upload::create))
         .route("/dashboard/appeal", get(appeal::read).post(appeal::create))
         .route("/dashboard/pages/{id}", get(page::read))
+        .route("/dashboard/pages/{id}/open", post(open::create))
         .route("/dashboard/pages/{id}/preview.svg", get(preview::read))
         .route("/dashboard/pages/{id}/content", post(upload::replace))
         .route("/dashboard/pages/{id}/title", post(settings::title))

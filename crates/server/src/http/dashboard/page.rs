@@ -67,7 +67,9 @@ pub(super) async fn show(
         now: app.now(),
         site: &site,
     });
-    Ok(door(status, html, None))
+    // Opening the page ends on its own host; some browsers ask for the shared address first.
+    let targets = app.page_origins(&site).join(" ");
+    Ok(door(status, html, Some(&targets)))
 }
 
 /// Back to the page, where it is said what was done.

@@ -197,6 +197,9 @@ fn filename(name: &str) -> Result<String> {
             "must be the name of a file, 240 bytes at most, without a path",
         ));
     }
+    if !dropleaf_content::names_a_page(name) {
+        return Err(Error::field("filename", "must be the name of an HTML page, such as report.html"));
+    }
     let ending = name.rsplit_once('.').map(|(_, ending)| ending.to_ascii_lowercase());
     let html = matches!(ending.as_deref(), Some("html" | "htm"));
     Ok(if html { name.to_owned() } else { format!("{name}.html") })
@@ -210,7 +213,9 @@ mod tests {
     fn a_name_is_a_name_and_says_html() {
         assert_eq!(filename("report.HTM").unwrap(), "report.HTM");
         assert_eq!(filename(" notes.md ").unwrap(), "notes.md.html");
-        for bad in ["", "  ", "a/b.html", "..\\x", "a\0b", &"x".repeat(241)] {
+        for bad in
+            ["a.php", "a.svg", "a.exe", "a.pdf", "", "  ", "a/b.html", "..\\x", "a\0b", &"x".repeat(241)]
+        {
             assert!(filename(bad).is_err(), "{bad:?}");
         }
     }

@@ -122,7 +122,7 @@ pub(super) async fn reveal(scene: &Scene<'_>, body: Incoming) -> Result<Response
 }
 
 /// The row as the database has it now.
-async fn reopen(scene: &Scene<'_>) -> Result<Arc<Page>, Error> {
+pub(super) async fn reopen(scene: &Scene<'_>) -> Result<Arc<Page>, Error> {
     let missing = || Error::new(Code::NotFound, "There is no page at this address.");
     let (key, _) = scene.place.split().ok_or_else(missing)?;
     scene.door.app.reopen_page(&key).await?.ok_or_else(missing)

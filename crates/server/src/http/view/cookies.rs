@@ -1,4 +1,5 @@
-//! The cookies a page's host keeps in a browser: a gate that was passed, a share link that was opened, a view.
+//! The cookies a page's host keeps in a browser: a gate that was passed, a share link that was opened, a view,
+//! an owner who came from the dashboard.
 //! Where many sites share a host, a cookie's name carries the site as well.
 
 use super::scene::Scene;
@@ -12,6 +13,7 @@ pub(super) enum Cookie {
     Email,
     Share,
     View,
+    Owner,
 }
 
 impl Cookie {
@@ -21,6 +23,7 @@ impl Cookie {
             Self::Email => "e",
             Self::Share => "s",
             Self::View => "v",
+            Self::Owner => "o",
         }
     }
 

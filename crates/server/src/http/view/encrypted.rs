@@ -2,7 +2,7 @@
 //! One answer holds everything, so that it works behind gates, in a sandbox and when it can be had only once.
 
 use super::scene::Scene;
-use super::{headers, report};
+use super::{headers, owner, report};
 use crate::http::{OutBody, empty};
 use crate::pages::{self, Viewer};
 use axum::body::Body;
@@ -30,7 +30,7 @@ pub(super) async fn viewer(scene: &Scene<'_>, file: &LiveFile) -> Result<Respons
         return Ok(response);
     }
     // What burns is counted when it is claimed.
-    if site.visibility != Visibility::Burn && !scene.visitor.prefetch {
+    if site.visibility != Visibility::Burn && !scene.visitor.prefetch && !owner::is_inside(scene) {
         scene.door.app.count_view(site);
     }
     let whole = stream::once(async { Ok(Bytes::from(page.before)) })

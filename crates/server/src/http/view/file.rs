@@ -120,7 +120,8 @@ async fn send_large(
 /// Counts a view, when this is one.
 pub(super) fn count_view(scene: &Scene<'_>, file: &LiveFile, status: StatusCode) {
     let looked_at = counts(scene.page, file) && !scene.visitor.prefetch;
-    if looked_at && scene.head.method == Method::GET && status == StatusCode::OK {
+    let is_view = looked_at && scene.head.method == Method::GET && status == StatusCode::OK;
+    if is_view && !super::owner::is_inside(scene) {
         scene.door.app.count_view(&scene.page.site);
     }
 }

@@ -147,6 +147,49 @@ pub(super) fn viewer(headers: &mut HeaderMap, place: Place<'_>, page: &Page, scr
     }
 }
 
+/// A file in the preview of a page that burns, for a frame of ours. Its document has no origin, so that it can neither
+/// press our buttons nor reach what a viewer's browser keeps for the page; even what is beside it is foreign to it.
+pub(super) fn preview(headers: &mut HeaderMap, page: &Page, is_sandboxed: bool) {
+    common(headers);
+    headers.insert(ROBOTS, NOINDEX);
+    headers.insert(header::CACHE_CONTROL, NO_STORE);
+    headers.insert(header::ACCEPT_RANGES, NO_RANGES);
+    headers.insert(header::VARY, VARY_SHARED);
+    headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, ANY);
+    headers.insert(CORP, HeaderValue::from_static("cross-origin"));
+    headers.insert(PERMISSIONS_POLICY, PERMISSIONS);
+    headers.remove(COOP);
+    headers.remove(CLUSTER);
+    if !is_sandboxed {
+        headers.insert(header::CONTENT_SECURITY_POLICY, FRAMED_BY_SELF);
+        return;
+    }
+    // The page's own policy stays, but for what would keep it out of our frame or let it out of the sandbox.
+    let own = headers.remove(header::CONTENT_SECURITY_POLICY);
+    let own = own.or_else(|| page.site.csp_strict.then(|| strict(page, Place::Shared { rest: "" })));
+    let own = own.as_ref().and_then(|own| own.to_str().ok()).unwrap_or_default();
+    let replaced = ["sandbox", "form-action", "frame-ancestors"];
+    let kept = own
+        .split(';')
+        .map(str::trim)
+        .filter(|part| !part.is_empty() && !replaced.iter().any(|name| part.starts_with(name)));
+    let ours = [SANDBOX_ALONE, "form-action 'none'", "frame-ancestors 'self'"];
+    let policy = ours.into_iter().chain(kept).collect::<Vec<_>>().join("; ");
+    let nothing = HeaderValue::from_static("sandbox; default-src 'none'; frame-ancestors 'none'");
+    headers.insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_str(&policy).unwrap_or(nothing));
+}
+
+/// The page of ours around such a preview: it frames what is on its own host, and nothing else.
+pub(super) fn around_preview(headers: &mut HeaderMap, style_source: &str) {
+    let policy = format!(
+        "default-src 'none'; style-src {style_source}; frame-src 'self'; form-action 'none'; base-uri 'none'; \
+         frame-ancestors 'none'"
+    );
+    if let Ok(policy) = HeaderValue::from_str(&policy) {
+        headers.insert(header::CONTENT_SECURITY_POLICY, policy);
+    }
+}
+
 /// A look at content that may be hostile: nothing runs, nothing is sent, nothing is loaded but what lies beside it, and
 /// only our own pages frame it. A policy with a path is tighter than `'self'`, where pages share an address with others.
 pub(super) fn look(headers: &mut HeaderMap, within: &str, framed_by: &str) {

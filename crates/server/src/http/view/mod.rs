@@ -12,6 +12,7 @@ mod headers;
 mod look;
 mod negotiate;
 mod ours;
+mod owner;
 mod place;
 mod report;
 mod scene;

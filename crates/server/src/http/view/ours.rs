@@ -1,7 +1,7 @@
 //! The addresses below `_dropleaf/` of a page: its gates, its reveal, feedback, reports. Decisions §1.4.
 
 use super::scene::Scene;
-use super::{burn, email_gate, feedback, gates, redirect, report};
+use super::{burn, email_gate, feedback, gates, owner, redirect, report};
 use crate::http::OutBody;
 use dropleaf_core::site::Visibility;
 use dropleaf_core::{Code, Error};
@@ -13,6 +13,9 @@ pub(super) async fn answer(
     name: &str,
     body: Incoming,
 ) -> Result<Response<OutBody>, Error> {
+    if let Some(rest) = name.strip_prefix(owner::NAME) {
+        return owner::preview_file(scene, rest).await;
+    }
     match name {
         "gate" => gates::submit(scene, body).await,
         "code" => email_gate::submit(scene, body).await,

@@ -1,6 +1,6 @@
 //! One request for one page: what was asked, where, by whom. Everything that answers a viewer gets this.
 
-use super::{Place, burn, gates, share};
+use super::{Place, burn, gates, owner, share};
 use crate::http::{Door, OutBody};
 use dropleaf_app::Page;
 use dropleaf_core::access::{self, Access, Passes};
@@ -23,6 +23,9 @@ pub(super) struct Scene<'a> {
 impl Scene<'_> {
     /// What stands between the viewer and the page, as an answer: a gate, or the page that asks before it burns.
     pub(super) async fn detour(&self, tail: &str) -> Result<Option<Response<OutBody>>, Error> {
+        if let Some(response) = Box::pin(owner::arrive(self)).await? {
+            return Ok(Some(response));
+        }
         // Most pages have neither, and pay for neither.
         let passes = if self.page.door.is_gated() {
             match Box::pin(gates::passes(self)).await? {
@@ -39,6 +42,7 @@ impl Scene<'_> {
             Access::Serve => Ok(None),
             Access::Gone(code) => Err(Error::plain(code)),
             Access::Ask(gate) => gates::ask(self, gate).map(Some),
+            Access::Reveal if tail.is_empty() && owner::is_inside(self) => Ok(Some(owner::preview(self))),
             Access::Reveal => Box::pin(burn::meet(self, tail)).await.map(Some),
         }
     }

@@ -47,7 +47,7 @@ pub(super) fn strip(scene: &Scene<'_>) -> Result<Option<Response<OutBody>>, Erro
 }
 
 /// Whether somebody wants to see the page. A link preview or a browser's guess must not use up somebody's link.
-fn is_asked_for(scene: &Scene<'_>) -> bool {
+pub(super) fn is_asked_for(scene: &Scene<'_>) -> bool {
     !scene.visitor.prefetch && !scene.header("user-agent").is_some_and(visitor::is_bot)
 }
 
@@ -60,11 +60,7 @@ fn clean(
     found: &InQuery<'_>,
     token: Option<&ShareToken>,
 ) -> Result<Response<OutBody>, Error> {
-    // Two slashes at the start would name another host.
-    let path = scene.head.uri.path();
-    let path = if path[1..].starts_with(['/', '\\']) { format!("/.{path}") } else { path.to_owned() };
-    let target = found.rest.as_ref().map_or_else(|| path.clone(), |rest| format!("{path}?{rest}"));
-    let mut response = redirect(StatusCode::SEE_OTHER, &target)?;
+    let mut response = without_secret(scene, found)?;
     if let Some(token) = token {
         let pass = scene.door.app.share_pass(token);
         if let Some(cookie) = Cookie::Share.set(scene, &pass.value, pass.seconds) {
@@ -72,4 +68,13 @@ fn clean(
         }
     }
     Ok(response)
+}
+
+/// To the same address without what was found in it.
+pub(super) fn without_secret(scene: &Scene<'_>, found: &InQuery<'_>) -> Result<Response<OutBody>, Error> {
+    // Two slashes at the start would name another host.
+    let path = scene.head.uri.path();
+    let path = if path[1..].starts_with(['/', '\\']) { format!("/.{path}") } else { path.to_owned() };
+    let target = found.rest.as_ref().map_or_else(|| path.clone(), |rest| format!("{path}?{rest}"));
+    redirect(StatusCode::SEE_OTHER, &target)
 }

@@ -74,6 +74,15 @@ impl View<'_> {
         self.site.state == State::Live
     }
 
+    fn burns(&self) -> bool {
+        self.site.visibility == Visibility::Burn
+    }
+
+    /// Its link asks for something first, or burns: its owner needs another way in.
+    fn is_guarded(&self) -> bool {
+        self.burns() || self.site.password_hash.is_some() || self.site.email_gate_domain.is_some()
+    }
+
     /// Live or expired: the settings can be changed, and a new expiry brings an expired page back.
     fn is_changeable(&self) -> bool {
         matches!(self.site.state, State::Live | State::Expired) && self.site.purged_at.is_none()

@@ -1,0 +1,47 @@
+//! An owner opens a page of their own from the dashboard: past its gates, and without burning it. A ticket takes them from
+//! the dashboard's host to the page's, where it is exchanged for a pass; the two hosts share no cookie.
+
+use crate::app::App;
+use dropleaf_core::account::Account;
+use dropleaf_core::site::{Site, State};
+use dropleaf_core::{Code, Error, Result, owner_ticket, secret};
+use dropleaf_store::owner_tickets::{self, OwnerTicket};
+
+impl App {
+    /// The address at which this account's own page opens once, within a minute.
+    pub async fn create_owner_ticket(&self, account: &Account, id: &str) -> Result<String> {
+        let site = self.get_own_site(account, id).await?;
+        match site.state {
+            State::Live => {}
+            State::Expired => return Err(Error::plain(Code::Expired)),
+            State::Deleted => return Err(Error::plain(Code::Deleted)),
+            State::Burnt => return Err(Error::plain(Code::Burnt)),
+            State::TakenDown => return Err(Error::plain(Code::TakenDown)),
+        }
+        let ticket = self.minter.owner_ticket();
+        let row = OwnerTicket {
+            hash: &secret::hash(&ticket),
+            site_id: &site.id,
+            account_id: &account.id,
+            gate_version: site.gate_version,
+        };
+        let stmts = vec![
+            owner_tickets::insert(row, self.now() + owner_ticket::LIFE),
+            owner_tickets::keep_newest(&account.id),
+        ];
+        self.commit_as(&account.id, stmts).await?;
+        Ok(owner_ticket::address(&self.canonical_url(&site), &ticket))
+    }
+
+    /// Whether a viewer of this page brings a ticket to it. It is used up then.
+    pub async fn take_owner_ticket(&self, site: &Site, ticket: &str) -> Result<bool> {
+        let Some(account_id) = &site.account_id else { return Ok(false) };
+        let row = OwnerTicket {
+            hash: &secret::hash(ticket),
+            site_id: &site.id,
+            account_id,
+            gate_version: site.gate_version,
+        };
+        Ok(self.store.take_owner_ticket(row, self.now()).await?)
+    }
+}

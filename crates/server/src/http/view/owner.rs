@@ -1,0 +1,117 @@
+//! The owner of a page on its own host: a ticket of the dashboard becomes a pass that opens the page's gates, and a page
+//! that burns is shown in a preview that burns nothing. What the owner sees is not counted as a view.
+//!
+//! The preview is a frame in a page of ours. Its content has no origin, so the frame cannot send our cookie for the files
+//! beside it; a pass in their address stands for it. That pass opens nothing but the preview, in which scripts of the
+//! content have all of that content anyway.
+
+use super::cookies::Cookie;
+use super::scene::Scene;
+use super::{Found, burn, encrypted, find, headers, share, without_body};
+use crate::http::{OutBody, empty, error};
+use crate::pages::{self, Preview};
+use axum::body::Body;
+use dropleaf_app::{LiveFile, Page};
+use dropleaf_core::access::{self, Access, Passes};
+use dropleaf_core::gate_pass::Kind;
+use dropleaf_core::{Code, Error, owner_ticket};
+use http::{Method, Response, StatusCode, header};
+
+/// The name of the preview below `_dropleaf/`.
+pub(super) const NAME: &str = "preview/";
+
+/// A ticket in the address: exchanged for a pass, and out of the address. The same answer for a good and a bad one: what
+/// follows is the page or its gate.
+pub(super) async fn arrive(scene: &Scene<'_>) -> Result<Option<Response<OutBody>>, Error> {
+    let Some(found) = owner_ticket::in_query(scene.head.uri.query()) else { return Ok(None) };
+    // Only somebody's own browser, on its way to the page, uses it up.
+    if !scene.visitor.navigation || scene.head.method != Method::GET || !share::is_asked_for(scene) {
+        return Ok(None);
+    }
+    let app = &scene.door.app;
+    // By the row as the database has it now: a ticket is good for its gates alone.
+    let page = burn::reopen(scene).await?;
+    let mut response = share::without_secret(scene, &found)?;
+    if app.take_owner_ticket(&page.site, found.token).await? {
+        let pass = app.issue_pass(Kind::Owner, &page.site);
+        let cookie = Cookie::Owner.set(scene, &pass, Kind::Owner.life());
+        response.headers_mut().extend(cookie.map(|cookie| (header::SET_COOKIE, cookie)));
+    }
+    Ok(Some(response))
+}
+
+/// Whether this viewer came from the dashboard as the page's owner.
+pub(super) fn is_inside(scene: &Scene<'_>) -> bool {
+    Cookie::Owner
+        .read(scene)
+        .is_some_and(|pass| scene.door.app.admits_pass(Kind::Owner, &scene.page.site, pass))
+}
+
+/// The page around the preview of one that burns.
+pub(super) fn preview(scene: &Scene<'_>) -> Response<OutBody> {
+    let (app, site) = (&scene.door.app, &scene.page.site);
+    let entry = scene.page.bundle.as_ref().and_then(|bundle| bundle.entry());
+    let pass = app.issue_pass(Kind::Preview, site);
+    let page = pages::preview(&Preview {
+        title: &site.title,
+        frame: &format!("{}_dropleaf/{NAME}{pass}/", scene.root()),
+        is_sandboxed: !entry.is_some_and(|file| is_pdf(file)),
+        is_encrypted: site.e2e,
+        dashboard: &format!("{}/dashboard/pages/{}", scene.door.resolved.hosts.base.url(), site.id),
+    });
+    let style_source = page.style_source;
+    let mut response = error::designed(StatusCode::OK, page);
+    headers::unburnt(response.headers_mut());
+    headers::around_preview(response.headers_mut(), style_source);
+    if scene.head.method == Method::HEAD {
+        without_body(&mut response);
+    }
+    response
+}
+
+/// `_dropleaf/preview/<pass>/…`: a file of a page that burns, for the frame. Nothing is burnt, counted or kept.
+pub(super) async fn preview_file(scene: &Scene<'_>, rest: &str) -> Result<Response<OutBody>, Error> {
+    let missing = || Error::new(Code::NotFound, "There is nothing at this address.");
+    if !matches!(scene.head.method, Method::GET | Method::HEAD) {
+        return Err(Error::plain(Code::MethodNotAllowed));
+    }
+    let (pass, tail) = rest.split_once('/').ok_or_else(missing)?;
+    // Whether it still burns is decided by the database alone.
+    let page = burn::reopen(scene).await?;
+    let scene = &Scene { page: &page, ..*scene };
+    let app = &scene.door.app;
+    match access::decide(&page.door, Passes::ALL, app.now()) {
+        Access::Reveal if app.admits_pass(Kind::Preview, &page.site, pass) => {}
+        Access::Gone(code) => return Err(Error::plain(code)),
+        _ => return Err(missing()),
+    }
+    // By itself it would not be marked as a preview.
+    if scene.header("sec-fetch-dest") == Some("document") {
+        return Err(missing());
+    }
+    let bundle = page.bundle.as_ref().ok_or_else(|| Error::internal("a live page has no content"))?;
+    let Found::File(file) = find(bundle, tail) else { return Err(missing()) };
+    if page.site.e2e && scene.visitor.navigation && file.path.starts_with("payload") {
+        let mut response = encrypted::viewer(scene, file).await?;
+        headers::preview(response.headers_mut(), &page, !is_pdf(file));
+        return Ok(response);
+    }
+    send(scene, &page, file).await
+}
+
+async fn send(scene: &Scene<'_>, page: &Page, file: &LiveFile) -> Result<Response<OutBody>, Error> {
+    let mut response = empty(StatusCode::OK);
+    headers::preview(response.headers_mut(), page, !is_pdf(file));
+    response.headers_mut().insert(header::CONTENT_TYPE, super::file::ready(&file.mime));
+    let part = scene.door.app.stream(file, None).await?;
+    response.headers_mut().insert(header::CONTENT_LENGTH, part.bytes.into());
+    if scene.head.method != Method::HEAD {
+        *response.body_mut() = OutBody::Boxed(Body::from_stream(part.stream));
+    }
+    Ok(response)
+}
+
+/// A PDF cannot act in our origin, and a sandbox would keep a browser from showing it.
+fn is_pdf(file: &LiveFile) -> bool {
+    file.mime == "application/pdf"
+}

@@ -1,0 +1,66 @@
+//! The page around the preview of one that ends with its first view: it says that this is a preview, and frames it.
+
+use super::style::{Style, style};
+use super::{Rendered, safe_link};
+use askama::Template;
+use std::sync::LazyLock;
+
+static STYLE: LazyLock<Style> = style!("preview.css");
+
+#[derive(Debug, Clone, Copy)]
+pub struct Preview<'a> {
+    pub title: &'a str,
+    /// What is framed.
+    pub frame: &'a str,
+    /// Whether the frame is locked into a sandbox.
+    pub is_sandboxed: bool,
+    /// The key is not known here; the frame asks for it.
+    pub is_encrypted: bool,
+    /// The page in its owner's dashboard.
+    pub dashboard: &'a str,
+}
+
+#[derive(Template)]
+#[template(path = "preview.html")]
+struct Page<'a> {
+    style: &'static str,
+    title: &'a str,
+    frame: &'a str,
+    is_sandboxed: bool,
+    is_encrypted: bool,
+    dashboard: Option<&'a str>,
+}
+
+pub fn preview(preview: &Preview<'_>) -> Rendered {
+    let page = Page {
+        style: STYLE.text,
+        title: preview.title,
+        frame: safe_link(preview.frame).unwrap_or("about:blank"),
+        is_sandboxed: preview.is_sandboxed,
+        is_encrypted: preview.is_encrypted,
+        dashboard: safe_link(preview.dashboard),
+    };
+    // Rendering writes into a String and cannot fail.
+    Rendered { html: page.render().unwrap_or_default(), style_source: &STYLE.source }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::HOSTILE;
+    use super::*;
+
+    #[test]
+    fn it_is_marked_and_its_frame_is_locked() {
+        let page = preview(&Preview {
+            title: HOSTILE,
+            frame: "/p/x/_dropleaf/preview/y/",
+            is_sandboxed: true,
+            is_encrypted: false,
+            dashboard: "http://localhost:8080/dashboard/pages/site_1",
+        });
+        assert!(!page.html.contains("<script"), "{}", page.html);
+        assert!(page.html.contains("<strong>Preview</strong>"), "{}", page.html);
+        assert!(page.html.contains(" sandbox=\"allow-scripts") && !page.html.contains("allow-same-origin"));
+        assert!(page.html.contains("src=\"/p/x/_dropleaf/preview/y/\""));
+    }
+}
