@@ -6,7 +6,7 @@ use dropleaf_core::account::Account;
 use dropleaf_core::feedback::{self, Feedback, Said};
 use dropleaf_core::rate::Standing;
 use dropleaf_core::site::Site;
-use dropleaf_core::{Code, Error, Minter, Result};
+use dropleaf_core::{Code, Error, Minter, Result, page_address};
 use dropleaf_store::{DbError, feedback as rows, sites};
 use std::net::IpAddr;
 
@@ -25,6 +25,10 @@ impl App {
     ) -> Result<(Feedback, Option<Standing>)> {
         if !site.takes_feedback() {
             return Err(Error::not_found("page"));
+        }
+        let is_foreign = |url: &str| !page_address::belongs_to(url, site, &self.hosts);
+        if said.page_url.as_deref().is_some_and(is_foreign) {
+            return Err(Error::field("page_url", "must be an address of this page"));
         }
         let now = self.now();
         let item = Feedback {

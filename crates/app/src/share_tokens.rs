@@ -7,7 +7,7 @@ use bytes::Bytes;
 use dropleaf_core::account::Account;
 use dropleaf_core::share_token::{self, ShareToken, Wish};
 use dropleaf_core::site::{Site, State};
-use dropleaf_core::{Code, Error, Minter, Result, secret};
+use dropleaf_core::{Code, Error, Minter, Result, number, secret};
 use dropleaf_store::{DbError, idempotency, share_tokens, sites};
 
 /// How long a browser that opened a share link may look around; afterwards it opens the link again.
@@ -144,7 +144,7 @@ impl App {
             return Ok(None);
         };
         let now = self.now();
-        let Some(until) = until.parse::<i64>().ok().filter(|until| *until > now) else { return Ok(None) };
+        let Some(until) = number::integer(until).filter(|until| *until > now) else { return Ok(None) };
         // Compared as digests, so that the time it takes says nothing about the code.
         if secret::hash(code) != secret::hash(&self.share_code(&site.id, id, until)) {
             return Ok(None);

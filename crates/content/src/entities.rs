@@ -112,8 +112,10 @@ fn reference(text: &str) -> Option<(char, usize)> {
 
 fn numeric(number: &str) -> Option<char> {
     let code = match number.strip_prefix(['x', 'X']) {
-        Some(hex) => u32::from_str_radix(hex, 16).ok()?,
-        None => number.parse().ok()?,
+        Some(hex) if hex.bytes().all(|b| b.is_ascii_hexdigit()) => u32::from_str_radix(hex, 16).ok()?,
+        None if number.bytes().all(|b| b.is_ascii_digit()) => number.parse().ok()?,
+        // The parsers of the standard library take a plus sign; browsers do not.
+        _ => return None,
     };
     Some(char::from_u32(code).filter(|c| *c != '\0').unwrap_or(char::REPLACEMENT_CHARACTER))
 }
@@ -145,7 +147,19 @@ mod tests {
 
     #[test]
     fn the_rest_stays_as_written() {
-        for text in ["a & b", "&", "&;", "&bogus;", "&#;", "&#x110000000;", "&#-1;", "&amp", "&é;"] {
+        for text in [
+            "a & b",
+            "&",
+            "&;",
+            "&bogus;",
+            "&#;",
+            "&#x110000000;",
+            "&#-1;",
+            "&#+65;",
+            "&#x+41;",
+            "&amp",
+            "&é;",
+        ] {
             assert_eq!(decode(text), text);
         }
     }

@@ -7,7 +7,7 @@ mod names;
 mod sizes;
 mod structure;
 
-pub use archive::{Archive, Built, Item, Local};
+pub use archive::{Archive, Built, Item, Local, zip64_field};
 
 use crate::RefusalCode;
 

@@ -76,6 +76,7 @@ fn percent_decoded(path: &str) -> Option<String> {
     while let Some((&first, tail)) = rest.split_first() {
         let hex =
             (first == b'%').then(|| tail.get(..2).and_then(|pair| std::str::from_utf8(pair).ok())).flatten();
+        let hex = hex.filter(|pair| pair.bytes().all(|b| b.is_ascii_hexdigit()));
         let decoded = hex.and_then(|pair| u8::from_str_radix(pair, 16).ok());
         bytes.push(decoded.unwrap_or(first));
         rest = if decoded.is_some() { &tail[2..] } else { tail };

@@ -4,7 +4,7 @@ use crate::expiry::Lifetime;
 use crate::safety::PiiCheck;
 use crate::site::Visibility;
 use crate::slug::Slug;
-use crate::{Code, Error, Result, email, site_change};
+use crate::{Code, Error, Result, email, number, site_change};
 
 /// Longest password: enough for any phrase, too short to keep a hasher busy.
 pub const PASSWORD_BYTES: usize = 1024;
@@ -86,7 +86,8 @@ impl UploadOptions {
             "title" => self.title = Some(site_change::title(value)?),
             "pii_check" => self.pii_check = Some(PiiCheck::read(value)?),
             "expected_updated_at" => {
-                let at = value.trim().parse().map_err(|_| Error::field(name, "must be epoch seconds"))?;
+                let at = number::integer(value.trim())
+                    .ok_or_else(|| Error::field(name, "must be epoch seconds"))?;
                 self.expected_updated_at = Some(at);
             }
             _ => match Visibility::parse(value.trim()) {

@@ -28,7 +28,8 @@ impl Scope {
     }
 }
 
-/// A set of permissions, in one order.
+/// A set of permissions, as they were granted. `sites:write` includes `sites:read`; the set still remembers which of
+/// them were named, because that is what a client is told. Decisions §4.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Scopes {
     read: bool,
@@ -50,9 +51,10 @@ impl Scopes {
         Some(scopes)
     }
 
+    /// Whether the set allows this, by itself or as part of something wider.
     pub const fn has(self, scope: Scope) -> bool {
         match scope {
-            Scope::Read => self.read,
+            Scope::Read => self.read || self.write,
             Scope::Write => self.write,
         }
     }
@@ -61,17 +63,21 @@ impl Scopes {
         !self.read && !self.write
     }
 
-    /// Whether everything in here is also in the other.
+    /// Whether the other allows everything that this one does.
     pub const fn is_within(self, other: Self) -> bool {
-        (!self.read || other.read) && (!self.write || other.write)
+        (!self.read || other.has(Scope::Read)) && (!self.write || other.write)
     }
 
-    /// What is in both.
+    /// What both allow.
     #[must_use]
     pub const fn and(self, other: Self) -> Self {
-        Self { read: self.read && other.read, write: self.write && other.write }
+        if self.write && other.write {
+            return Self { read: self.read && other.read, write: true };
+        }
+        Self { read: self.has(Scope::Read) && other.has(Scope::Read), write: false }
     }
 
+    /// Everything that is allowed, for a person to read before agreeing.
     pub fn iter(self) -> impl Iterator<Item = Scope> {
         Scope::ALL.into_iter().filter(move |scope| self.has(*scope))
     }
@@ -79,7 +85,12 @@ impl Scopes {
 
 impl std::fmt::Display for Scopes {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.iter().map(Scope::as_str).collect::<Vec<_>>().join(" "))
+        f.write_str(match (self.read, self.write) {
+            (true, true) => "sites:read sites:write",
+            (true, false) => Scope::Read.as_str(),
+            (false, true) => Scope::Write.as_str(),
+            (false, false) => "",
+        })
     }
 }
 
@@ -102,6 +113,19 @@ mod tests {
         let read = Scopes::parse("sites:read").unwrap();
         assert!(read.is_within(Scopes::ALL) && read.is_within(read) && !Scopes::ALL.is_within(read));
         assert!(read.has(Scope::Read) && !read.has(Scope::Write));
-        assert!(read.and(Scopes::ALL) == read && read.and(Scopes::parse("sites:write").unwrap()).is_empty());
+        assert_eq!(read.and(Scopes::ALL), read);
+    }
+
+    #[test]
+    fn writing_includes_reading_and_keeps_its_name() {
+        let (read, write) = (Scopes::parse("sites:read").unwrap(), Scopes::parse("sites:write").unwrap());
+        assert!(write.has(Scope::Read) && write.has(Scope::Write) && !read.has(Scope::Write));
+        assert_eq!(write.to_string(), "sites:write");
+        assert_eq!(write.iter().collect::<Vec<_>>(), Scope::ALL, "a person is told of both");
+        assert!(read.is_within(write) && Scopes::ALL.is_within(write) && !write.is_within(read));
+        assert_eq!((read.and(write), write.and(read)), (read, read));
+        assert_eq!((write.and(write), write.and(Scopes::ALL)), (write, write));
+        let none = Scopes::default();
+        assert!(!none.has(Scope::Read) && none.and(write).is_empty() && write.and(none).is_empty());
     }
 }

@@ -56,8 +56,14 @@ impl SiteChange {
         let mut next = site.clone();
         let mut warnings = Vec::new();
         let slug_sent = !self.slug.is_absent();
+        let names_slug = matches!(self.slug, Field::Value(_));
         next.slug = self.slug.over(site.slug.clone().map(Slug::parse_stored)).map(Slug::into_string);
-        next.visibility = self.visibility.unwrap_or(site.visibility);
+        next.visibility = match (self.visibility, site.visibility) {
+            (Some(visibility), _) => visibility,
+            // As the field of an upload does. Decisions §2.6.
+            (None, Visibility::Unlisted) if names_slug => Visibility::Public,
+            (None, visibility) => visibility,
+        };
         match (next.visibility, &next.slug) {
             (Visibility::Public, None) if slug_sent && self.visibility.is_none() => {
                 next.visibility = Visibility::Unlisted;
@@ -103,11 +109,11 @@ pub fn title(text: &str) -> Result<String> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use crate::site::State;
 
-    fn site() -> Site {
+    pub(crate) fn site() -> Site {
         Site {
             id: "site_1".into(),
             token: "t".into(),
@@ -173,12 +179,21 @@ mod tests {
     }
 
     #[test]
-    fn a_slug_alone_does_not_publish() {
-        let change =
-            SiteChange { slug: Field::Value(Slug::parse("report").unwrap()), ..SiteChange::default() };
-        let (next, warnings) = change.apply(&site(), &pro(), 100).unwrap();
-        assert_eq!(next.visibility, Visibility::Unlisted);
-        assert_eq!(warnings.len(), 1);
+    fn a_slug_makes_an_unlisted_page_public_unless_a_visibility_is_sent() {
+        let slug = || Field::Value(Slug::parse("report").unwrap());
+        let alone = SiteChange { slug: slug(), ..SiteChange::default() };
+        let (next, warnings) = alone.clone().apply(&site(), &pro(), 100).unwrap();
+        assert_eq!((next.visibility, next.slug.as_deref()), (Visibility::Public, Some("report")));
+        assert!(warnings.is_empty());
+        let private = SiteChange { visibility: Some(Visibility::Unlisted), ..alone.clone() };
+        let (next, warnings) = private.apply(&site(), &pro(), 100).unwrap();
+        assert_eq!((next.visibility, next.slug.as_deref()), (Visibility::Unlisted, Some("report")));
+        assert_eq!(warnings.len(), 1, "the slug is kept for later");
+        let burning = Site { visibility: Visibility::Burn, ..site() };
+        let (next, warnings) = alone.apply(&burning, &pro(), 100).unwrap();
+        assert_eq!((next.visibility, warnings.len()), (Visibility::Burn, 1), "a burn page stays one");
+        let cleared = SiteChange { slug: Field::Null, ..SiteChange::default() };
+        assert_eq!(cleared.apply(&site(), &pro(), 100).unwrap().0.visibility, Visibility::Unlisted);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 //! is to know, so nothing is stored until the file comes; sealing it and finding out whether its maker still stands is `app`'s.
 
 use crate::options::UploadOptions;
-use crate::{Error, Result};
+use crate::{Error, Result, number};
 
 /// How long a ticket is good for, in seconds: enough to run a command, too short to be worth stealing.
 pub const LIFE: i64 = 15 * 60;
@@ -88,7 +88,7 @@ impl UploadTicket {
             principal: principal.to_owned(),
             grant_id: some(grant_id),
             site_id: some(site_id),
-            expires_at: expires_at.parse().ok()?,
+            expires_at: number::integer(expires_at)?,
             fields: pairs.iter().map(|[name, value]| ((*name).to_owned(), (*value).to_owned())).collect(),
         })
     }

@@ -4,7 +4,7 @@
 use crate::app::App;
 use crate::pages::LiveBundle;
 use crate::sealing;
-use dropleaf_core::{Error, Result, path, secret};
+use dropleaf_core::{Error, Result, number, path, secret};
 use std::sync::Arc;
 
 /// How long a look lasts, in seconds: long enough to read, too short to be passed on.
@@ -53,7 +53,7 @@ impl App {
         let sealed = secret::bytes(Some(word).filter(|word| word.len() <= MOST_CHARS)?)?;
         let opened = sealing::open(self.look_key(), ABOUT, &sealed).ok()?;
         let (until, id) = std::str::from_utf8(&opened).ok()?.split_once(' ')?;
-        (until.parse::<i64>().ok()? > self.now()).then(|| id.to_owned())
+        (number::integer(until)? > self.now()).then(|| id.to_owned())
     }
 
     fn look_root(&self, bundle_id: &str, word: &str) -> String {

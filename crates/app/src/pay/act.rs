@@ -106,7 +106,7 @@ impl App {
         request.order.check()?;
 
         let listing = self.listing(item)?;
-        let checked = request.proof.check(&listing.terms, self.now())?;
+        let checked = request.proof.check(&listing.terms, self.now()).map_err(|why| self.refused_now(why))?;
         // Only the payer's own signature makes a name theirs; that of a contract has to be verified first.
         if checked.payer_is_eoa
             && let Some(first) = self.find_first(&asked).await?

@@ -1,16 +1,19 @@
 //! What is for sale at this moment: the terms of each item, ready to be sent. They follow what the facilitator says it
-//! supports; while it says nothing, nothing is offered.
+//! supports. While it does not answer, the EVM terms are offered and Solana is left out: its terms name a fee payer that
+//! only the facilitator knows. Decisions §5.2.
 
-use super::{PaymentSettings, catalogue};
+use super::{PayError, PaymentSettings, catalogue};
 use crate::app::App;
 use bytes::Bytes;
 use dropleaf_core::payment::Item;
 use dropleaf_core::{Code, Error, Result};
 use dropleaf_pay::facilitator::Supported;
-use dropleaf_pay::{Amount, Asset, Cluster, Generation, Identifier, Mint, Network, Offer, Terms, sandbox};
+use dropleaf_pay::{
+    Amount, Asset, Cluster, Generation, Identifier, Mint, Network, Offer, Refusal, Terms, sandbox,
+};
 use dropleaf_store::payment_counts::Settlements;
 use serde_json::Value;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 use tokio::sync::Mutex;
 
 /// For so long the settlements are not counted again.
@@ -29,29 +32,58 @@ pub struct Listing {
     pub since: i64,
 }
 
-/// Empty when nothing is sold, or not now.
 #[derive(Debug, Default)]
 pub(crate) struct Market {
-    shelf: RwLock<Vec<Arc<Listing>>>,
+    shelf: RwLock<Shelf>,
     counts: Mutex<Option<(i64, Arc<Settlements>)>>,
 }
 
+/// Empty when nothing is sold, or not now.
+#[derive(Debug, Default)]
+struct Shelf {
+    listings: Vec<Arc<Listing>>,
+    /// What the facilitator said last.
+    supported: Option<Supported>,
+    /// Whether it did not answer when it was asked last.
+    is_away: bool,
+}
+
 impl Market {
-    fn find(&self, item: Item) -> Option<Arc<Listing>> {
-        let listings = self.shelf.read().unwrap_or_else(PoisonError::into_inner);
-        listings.iter().find(|listing| listing.item == item).cloned()
+    fn shelf(&self) -> RwLockReadGuard<'_, Shelf> {
+        self.shelf.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Terms that are as they were stay the same listing.
-    fn put(&self, listings: Vec<Listing>) {
-        let mut known = self.shelf.write().unwrap_or_else(PoisonError::into_inner);
+    fn find(&self, item: Item) -> Option<Arc<Listing>> {
+        self.shelf().listings.iter().find(|listing| listing.item == item).cloned()
+    }
+
+    /// Terms that are as they were stay the same listing. `supported`: None when the facilitator is away.
+    fn put(&self, listings: Vec<Listing>, supported: Option<Supported>) {
+        let mut shelf = self.shelf.write().unwrap_or_else(PoisonError::into_inner);
         let kept = |new: Listing| {
-            let old = known.iter().find(|old| old.item == new.item && old.terms == new.terms);
+            let old = shelf.listings.iter().find(|old| old.item == new.item && old.terms == new.terms);
             old.cloned().unwrap_or_else(|| Arc::new(new))
         };
-        let listings = listings.into_iter().map(kept).collect();
-        *known = listings;
+        shelf.listings = listings.into_iter().map(kept).collect();
+        shelf.is_away = supported.is_none();
+        if supported.is_some() {
+            shelf.supported = supported;
+        }
     }
+
+    /// What can be offered without the facilitator: the EVM networks as it supported them last, or else in every generation.
+    fn supported_without(&self, payments: &PaymentSettings) -> Supported {
+        let mut supported = self.shelf().supported.clone().unwrap_or_else(|| everything(payments));
+        supported.kinds.retain(|kind| kind.network.is_evm());
+        supported
+    }
+}
+
+/// As if the facilitator supported every network that is set up.
+fn everything(payments: &PaymentSettings) -> Supported {
+    let fee_payer = sandbox::fee_payer(Cluster::Mainnet);
+    let all = sandbox::supported_json(&payments.networks(), fee_payer).to_string();
+    Supported::read(200, all.as_bytes()).unwrap_or_default()
 }
 
 impl App {
@@ -82,7 +114,7 @@ impl App {
 
     /// All that is for sale at this moment.
     pub fn listings(&self) -> Vec<Arc<Listing>> {
-        self.market.shelf.read().unwrap_or_else(PoisonError::into_inner).clone()
+        self.market.shelf().listings.clone()
     }
 
     /// How many payments were settled, counted within the last minute.
@@ -100,12 +132,16 @@ impl App {
         Ok(fresh)
     }
 
-    /// Asks the facilitator what it supports and sets the terms by it. False when it gave no answer: then nothing is
-    /// offered until it does.
+    /// Asks the facilitator what it supports and sets the terms by it. False when it gave no answer: then only what does not
+    /// need it is offered until it does.
     pub async fn refresh_market(&self) -> bool {
         let (Some(payments), Some(facilitator)) = (&self.settings.payments, &self.facilitator) else {
             return true;
         };
+        if self.market.shelf().listings.is_empty() {
+            // The answer may take long, and whoever waits for it may give up.
+            self.offer_without_facilitator(payments);
+        }
         let supported = match facilitator.supported().await {
             Ok(reply) => Supported::read(reply.status, &reply.body),
             Err(lost) => {
@@ -114,24 +150,40 @@ impl App {
             }
         };
         let Some(supported) = supported else {
-            self.market.put(Vec::new());
+            self.offer_without_facilitator(payments);
             return false;
         };
-        let payable = Item::ALL.into_iter().filter(|item| payments.is_payable(*item));
-        let listings = payable.filter_map(|item| self.list(payments, &supported, item));
-        self.market.put(listings.collect());
+        self.market.put(self.list_all(payments, &supported), Some(supported));
         true
+    }
+
+    fn offer_without_facilitator(&self, payments: &PaymentSettings) {
+        let supported = self.market.supported_without(payments);
+        let listings =
+            if supported.kinds.is_empty() { Vec::new() } else { self.list_all(payments, &supported) };
+        self.market.put(listings, None);
+    }
+
+    fn list_all(&self, payments: &PaymentSettings, supported: &Supported) -> Vec<Listing> {
+        let payable = Item::ALL.into_iter().filter(|item| payments.is_payable(*item));
+        payable.filter_map(|item| self.list(payments, supported, item)).collect()
+    }
+
+    /// Why a proof that was recognised does not fit the terms of this moment. While the facilitator is away a network that is
+    /// set up may be missing from them; that says nothing about the proof.
+    pub(super) fn refused_now(&self, refusal: Refusal) -> PayError {
+        if refusal == Refusal::NetworkNotOffered && self.market.shelf().is_away {
+            return Error::plain(Code::FacilitatorUnavailable).retry_after(10).into();
+        }
+        refusal.into()
     }
 
     /// Terms to recognise a payment by that was made before: what they would be if the facilitator supported everything,
     /// as it may have then. Nothing is offered by them.
     pub(super) fn terms_to_recognise(&self, item: Item) -> Result<Terms> {
         let payments = self.selling()?;
-        let fee_payer = sandbox::fee_payer(Cluster::Mainnet);
-        let all = sandbox::supported_json(&payments.networks(), fee_payer).to_string();
-        let supported = Supported::read(200, all.as_bytes()).unwrap_or_default();
         let resource = catalogue::resource(&self.hosts.base.url(), item);
-        let mut terms = Terms::new(resource, offers(payments, &supported, item))
+        let mut terms = Terms::new(resource, offers(payments, &everything(payments), item))
             .map_err(|_| Error::plain(Code::FacilitatorUnavailable).retry_after(10))?;
         terms.identifier = Identifier::Optional;
         Ok(terms)

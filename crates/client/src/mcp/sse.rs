@@ -108,7 +108,9 @@ impl Parser {
                 self.event.data.extend_from_slice(value);
             }
             b"id" if !value.contains(&0) => self.event.id = text().map(str::to_owned),
-            b"retry" => self.event.retry_ms = text().and_then(|text| text.parse().ok()),
+            b"retry" if value.iter().all(u8::is_ascii_digit) => {
+                self.event.retry_ms = text().and_then(|text| text.parse().ok());
+            }
             // Comments have no name; other fields mean nothing to us.
             _ => {}
         }

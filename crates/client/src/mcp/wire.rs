@@ -76,8 +76,8 @@ impl Wire {
         let kind = text(response.headers(), CONTENT_TYPE.as_str()).unwrap_or_default();
         let reply = match response.status() {
             StatusCode::ACCEPTED | StatusCode::NO_CONTENT => Reply::Accepted,
-            _ if kind.starts_with("text/event-stream") => Reply::Stream(response),
-            _ if kind.starts_with("application/json") => Reply::Json(whole(response, LONGEST).await?),
+            _ if is_media_type(&kind, "text/event-stream") => Reply::Stream(response),
+            _ if is_media_type(&kind, "application/json") => Reply::Json(whole(response, LONGEST).await?),
             status => return Err(Trouble::Strange { status: status.as_u16() }),
         };
         Ok((reply, session))
@@ -94,7 +94,7 @@ impl Wire {
         };
         let response = self.send(request, seat).await?;
         let kind = text(response.headers(), CONTENT_TYPE.as_str()).unwrap_or_default();
-        if kind.starts_with("text/event-stream") {
+        if is_media_type(&kind, "text/event-stream") {
             return Ok(response);
         }
         Err(Trouble::Strange { status: response.status().as_u16() })
@@ -220,9 +220,24 @@ fn text(headers: &HeaderMap, name: &str) -> Option<String> {
     headers.get(name)?.to_str().ok().map(str::to_owned)
 }
 
+/// Whether a `Content-Type` is this one, in whatever case and with whatever parameters.
+fn is_media_type(value: &str, name: &str) -> bool {
+    value.split(';').next().is_some_and(|essence| essence.trim().eq_ignore_ascii_case(name))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn content_types_are_compared_without_case_and_parameters() {
+        for same in ["application/json", "Application/JSON", "application/json ; charset=utf-8"] {
+            assert!(is_media_type(same, "application/json"), "{same}");
+        }
+        for other in ["", "application/jsonp", "text/plain; a=application/json"] {
+            assert!(!is_media_type(other, "application/json"), "{other}");
+        }
+    }
 
     #[test]
     fn challenge_names_the_scope_that_is_missing() {

@@ -82,6 +82,34 @@ impl Item {
         Self { flags: 8, descriptor, local, ..item }
     }
 
+    /// A deflated file as tools write it that use zip64 whatever the size: all its numbers are in zip64 fields, but the
+    /// offset, which [`Archive::build`] writes.
+    pub fn zip64(name: impl AsRef<[u8]>, data: &[u8]) -> Self {
+        let item = Self::deflated(name, data);
+        let sizes = [u64::from(item.size), u64::from(item.packed_bytes)];
+        let field = zip64_field(&sizes);
+        let local = Local { extra: field.clone(), ..Local::default() };
+        Self { size: u32::MAX, packed_bytes: u32::MAX, central_extra: field, local, ..item }
+    }
+
+    /// The same with sizes and checksum after the data, in 64 bits.
+    pub fn zip64_streamed(name: impl AsRef<[u8]>, data: &[u8]) -> Self {
+        let item = Self::deflated(name, data);
+        let (size, packed_bytes) = (u64::from(item.size), u64::from(item.packed_bytes));
+        let descriptor = [
+            [0x0807_4b50, item.crc].iter().flat_map(|word: &u32| word.to_le_bytes()).collect::<Vec<u8>>(),
+            [packed_bytes, size].iter().flat_map(|word| word.to_le_bytes()).collect(),
+        ];
+        let local = Local {
+            crc: Some(0),
+            packed_bytes: Some(u32::MAX),
+            size: Some(u32::MAX),
+            extra: zip64_field(&[0, 0]),
+            ..Local::default()
+        };
+        Self { flags: 8, descriptor: descriptor.concat(), local, ..item }
+    }
+
     pub fn folder(name: impl AsRef<[u8]>) -> Self {
         Self { mode: 0o040_755, ..Self::stored(name, b"") }
     }
@@ -101,6 +129,8 @@ pub struct Archive {
     /// Bytes before the first entry; offsets count from after them unless `shift` is set.
     pub prefix: Vec<u8>,
     pub shift: bool,
+    /// Writes a zip64 end record and its locator, and leaves everything to them.
+    pub zip64: bool,
 }
 
 /// The bytes of an archive, and where its parts are, so that they can be damaged.
@@ -144,9 +174,16 @@ impl Archive {
             out.central(item, item.offset.unwrap_or(offset));
         }
         let end_at = out.0.len();
-        let count = u16::try_from(self.items.len() % 65_536).unwrap_or_default();
-        out.u32(0x0605_4b50).u16(0).u16(0).u16(count).u16(count);
-        out.u32(truncated(end_at - directory_at)).u32(truncated(directory_at - base));
+        let mut count = u16::try_from(self.items.len() % 65_536).unwrap_or_default();
+        let mut place = [truncated(end_at - directory_at), truncated(directory_at - base)];
+        if self.zip64 {
+            let records = self.items.len() as u64;
+            out.u32(0x0606_4b50).u64(44).u16(45).u16(45).u32(0).u32(0).u64(records).u64(records);
+            out.u64((end_at - directory_at) as u64).u64((directory_at - base) as u64);
+            out.u32(0x0706_4b50).u32(0).u64((end_at - base) as u64).u32(1);
+            (count, place) = (u16::MAX, [u32::MAX; 2]);
+        }
+        out.u32(0x0605_4b50).u16(0).u16(0).u16(count).u16(count).u32(place[0]).u32(place[1]);
         out.u16(u16::try_from(self.comment.len()).unwrap_or(u16::MAX)).all(&self.comment);
         Built { bytes: out.0, directory_at, end_at }
     }
@@ -161,6 +198,13 @@ impl Built {
         }
         self
     }
+}
+
+/// A zip64 extra field with these values.
+pub fn zip64_field(values: &[u64]) -> Vec<u8> {
+    let length = u16::try_from(values.len() * 8).unwrap_or(u16::MAX);
+    let head = [1_u16, length].into_iter().flat_map(u16::to_le_bytes);
+    head.chain(values.iter().flat_map(|value| value.to_le_bytes())).collect()
 }
 
 fn truncated(length: usize) -> u32 {
@@ -180,6 +224,10 @@ impl Bytes {
     }
 
     fn u32(&mut self, value: u32) -> &mut Self {
+        self.all(&value.to_le_bytes())
+    }
+
+    fn u64(&mut self, value: u64) -> &mut Self {
         self.all(&value.to_le_bytes())
     }
 

@@ -27,6 +27,13 @@ fn slips(cases: &mut Cases) {
         "//host/share/a.txt",
         "..\\evil.txt",
         "a\\..\\..\\evil.txt",
+        "a\\../..\\evil.txt",
+        ".\\a.txt",
+        "a\\\\b.txt",
+        "\\evil.txt",
+        "\\\\host\\share\\a.txt",
+        "C:\\windows\\a.txt",
+        "__MACOSX\\..\\..\\evil.txt",
         "C:/windows/a.txt",
         "C:a.txt",
         "a.txt:stream",
@@ -79,6 +86,8 @@ fn clashes(cases: &mut Cases) {
         ("file and folder in other case", "A", "a/b.txt"),
         ("deep file and folder", "a/b/c", "a/b/c/d/e.txt"),
         ("file inside index.html", "index.html/a.txt", "b.txt"),
+        ("slash and backslash", "a/b.txt", "a\\b.txt"),
+        ("file, then folder by a backslash", "a", "a\\b.txt"),
     ] {
         let archive = Archive::site().item(Item::stored(one, b"1")).item(Item::stored(two, b"2"));
         cases.add(what, archive.build().bytes, ForbiddenName);
@@ -98,6 +107,8 @@ fn private(cases: &mut Cases) {
         ".well-known/.secret",
         "_dropleaf/gate",
         "_DropLeaf/gate",
+        "_dropleaf\\gate",
+        ".git\\config",
         "_dropleaf",
     ] {
         cases.add(format!("private {name}"), with(Item::stored(name, b"x")), ForbiddenName);

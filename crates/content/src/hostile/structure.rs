@@ -1,6 +1,7 @@
 //! Archives that are cut, spliced, split, or readable in more than one way.
 
-use super::{Archive, Built, Cases, Item};
+use super::{Archive, Built, Cases, Item, with, zip64_field};
+use crate::RefusalCode;
 
 fn base() -> Built {
     Archive::site().item(Item::deflated("a.txt", b"some text, some text, some text")).build()
@@ -124,4 +125,84 @@ fn zip64(cases: &mut Cases) {
     let mut locator = base.bytes.clone();
     locator.splice(at..at, [b"PK\x06\x07".as_slice(), &[0; 16]].concat());
     cases.invalid("zip64 locator", locator);
+    zip64_end(cases);
+    zip64_entries(cases);
+}
+
+/// Whole zip64 archives, but for one field of an end record.
+fn zip64_end(cases: &mut Cases) {
+    let base = Archive::site().but(|archive| archive.zip64 = true).build();
+    let (record, locator, end) = (base.end_at, base.end_at + 56, base.end_at + 76);
+    let wide = |value: u64| value.to_le_bytes().to_vec();
+    for (what, at, with) in [
+        ("signature", record, b"PK\x06\x05".to_vec()),
+        ("length with room for more", record + 4, wide(45)),
+        ("length near the largest", record + 4, wide(u64::MAX)),
+        ("disk", record + 16, vec![1]),
+        ("disk of the directory", record + 20, vec![1]),
+        ("count on this disk", record + 24, wide(2)),
+        ("counts", record + 24, [wide(2), wide(2)].concat()),
+        ("counts near the largest", record + 24, [wide(u64::MAX), wide(u64::MAX)].concat()),
+        ("directory size", record + 40, wide(1)),
+        ("directory size near the largest", record + 40, wide(u64::MAX)),
+        ("directory offset", record + 48, wide(0)),
+        ("directory that wraps around", record + 40, [wide(u64::MAX), wide(record as u64 + 1)].concat()),
+        ("locator's disk", locator + 4, vec![1]),
+        ("locator's offset", locator + 8, wide(record as u64 - 1)),
+        ("locator's offset near the largest", locator + 8, wide(u64::MAX)),
+        ("locator's number of disks", locator + 16, vec![2]),
+        ("plain disk", end + 4, vec![1, 0]),
+        ("plain count", end + 10, vec![2, 0]),
+        ("plain directory size", end + 12, vec![1, 0, 0, 0]),
+        ("plain directory offset", end + 16, vec![1, 0, 0, 0]),
+    ] {
+        // A count that is impossible is refused for what it counts.
+        let built = base.clone().patched(at, &with).bytes;
+        if what == "counts near the largest" {
+            cases.add(format!("zip64 end: {what}"), built, RefusalCode::TooManyFiles);
+        } else {
+            cases.invalid(format!("zip64 end: {what}"), built);
+        }
+    }
+    let mut gap = base.bytes.clone();
+    gap.splice(locator..locator, *b"gap");
+    cases.invalid("zip64 end: gap before the locator", gap);
+    let mut gone = base.bytes;
+    gone.drain(record..locator);
+    cases.invalid("zip64 end: record is missing", gone);
+}
+
+/// Entries whose zip64 fields lie.
+fn zip64_entries(cases: &mut Cases) {
+    const TEXT: &[u8] = b"some text, some text, some text";
+    let sizes = |item: &Item| (TEXT.len() as u64, item.packed.len() as u64);
+    let changes: [(&str, fn(&mut Item, (u64, u64))); 13] = [
+        ("no field", |item, _| item.central_extra.clear()),
+        ("field of no length", |item, _| item.central_extra = zip64_field(&[])),
+        ("field with one size", |item, (size, _)| item.central_extra = zip64_field(&[size])),
+        ("two fields", |item, _| item.central_extra.extend_from_within(..)),
+        ("field that is cut", |item, _| item.central_extra.truncate(19)),
+        ("other size", |item, (size, packed)| item.central_extra = zip64_field(&[size + 1, packed])),
+        ("other packed size", |item, (size, packed)| item.central_extra = zip64_field(&[size, packed - 1])),
+        ("other offset", |item, (size, packed)| item.central_extra = zip64_field(&[size, packed, 7])),
+        ("size near the largest", |item, (_, packed)| item.central_extra = zip64_field(&[u64::MAX, packed])),
+        ("size of 4 GiB", |item, (_, packed)| item.central_extra = zip64_field(&[1 << 32, packed])),
+        ("no local field", |item, _| item.local.extra.clear()),
+        ("other local size", |item, (size, packed)| item.local.extra = zip64_field(&[size + 1, packed])),
+        ("local field with one size", |item, (size, _)| item.local.extra = zip64_field(&[size])),
+    ];
+    for (what, change) in changes {
+        let mut item = Item::zip64("a", TEXT);
+        let sizes = sizes(&item);
+        change(&mut item, sizes);
+        cases.invalid(format!("zip64 entry: {what}"), with(item));
+    }
+    for (what, at) in [("checksum", 4), ("packed size", 8), ("high half of the size", 20)] {
+        let item = Item::zip64_streamed("a", TEXT).but(|item| item.descriptor[at] ^= 1);
+        cases.invalid(format!("zip64 descriptor with another {what}"), with(item));
+    }
+    let plain = Item::streamed("a", TEXT).but(|item| {
+        item.descriptor = Item::zip64_streamed("a", TEXT).descriptor;
+    });
+    cases.invalid("zip64 descriptor of a plain entry", with(plain));
 }

@@ -87,6 +87,7 @@ impl<'a> Literals<'a> {
             'u' => rest.get(1..5),
             _ => None,
         };
+        let digits = digits.filter(|digits| digits.bytes().all(|b| b.is_ascii_hexdigit()));
         if let Some(c) =
             digits.and_then(|digits| u32::from_str_radix(digits, 16).ok()).and_then(char::from_u32)
         {

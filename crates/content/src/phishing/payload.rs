@@ -59,7 +59,8 @@ pub(crate) fn percent(packed: &str) -> String {
     let mut at = 0;
     while at < bytes.len() {
         let hex = |from: usize, len: usize| {
-            packed.get(from..from + len).and_then(|digits| u32::from_str_radix(digits, 16).ok())
+            let digits = packed.get(from..from + len).filter(|it| it.bytes().all(|b| b.is_ascii_hexdigit()));
+            digits.and_then(|digits| u32::from_str_radix(digits, 16).ok())
         };
         let wide = bytes[at] == b'%' && matches!(bytes.get(at + 1), Some(b'u' | b'U'));
         let code = if bytes[at] != b'%' {

@@ -1,10 +1,10 @@
 //! The end record and the central directory: the only list of entries that counts.
 
 use std::io::{self, BufReader, Read};
-use std::ops::Range;
 
 use memchr::memmem;
 
+use super::zip64::{self, ELSEWHERE};
 use super::{Limits, names, too_many_files};
 use crate::input::{CHUNK, Input, Region};
 use crate::refusal::{Refusal, RefusalCode};
@@ -12,8 +12,6 @@ use crate::refusal::{Refusal, RefusalCode};
 const END_SIGNATURE: &[u8; 4] = b"PK\x05\x06";
 const END_BYTES: usize = 22;
 const LONGEST_COMMENT: usize = 0xffff;
-const ZIP64_LOCATOR: &[u8; 4] = b"PK\x06\x07";
-const ZIP64_LOCATOR_BYTES: usize = 20;
 const RECORD_SIGNATURE: u32 = 0x0201_4b50;
 const RECORD_BYTES: usize = 46;
 /// Folders and system files are records too, so there may be more records than files.
@@ -27,20 +25,25 @@ const REGULAR: u32 = 0o100_000;
 
 #[derive(Debug)]
 pub(super) struct Entry {
-    /// As written, with the closing slash of folders.
+    /// With slashes between its parts, and the closing slash of folders.
     pub(super) name: String,
+    /// The same as the archive writes it: some tools put backslashes between the parts.
+    pub(super) written: String,
     pub(super) flags: u16,
     pub(super) method: u16,
     pub(super) crc: u32,
     pub(super) packed: u64,
     pub(super) size: u64,
     pub(super) offset: u64,
+    /// Whether one of its numbers was given as a 64-bit one.
+    pub(super) is_zip64: bool,
 }
 
 impl Entry {
     /// A file that is in no archive yet.
     pub(super) fn named(name: String) -> Self {
-        Self { name, flags: 0, method: 0, crc: 0, packed: 0, size: 0, offset: 0 }
+        let written = name.clone();
+        Self { name, written, flags: 0, method: 0, crc: 0, packed: 0, size: 0, offset: 0, is_zip64: false }
     }
 
     pub(super) fn is_folder(&self) -> bool {
@@ -59,19 +62,17 @@ pub(super) struct Directory {
     pub(super) start: u64,
 }
 
-struct End {
-    records: usize,
-    directory: Range<u64>,
-}
-
 pub(super) fn read(input: &mut Input, limits: &Limits) -> Result<Directory, Refusal> {
     let end = find_end(input)?;
-    if end.records > limits.files.saturating_mul(RECORDS_PER_FILE) {
-        return Err(too_many_files(end.records, limits));
+    let records = usize::try_from(end.records).unwrap_or(usize::MAX);
+    if records > limits.files.saturating_mul(RECORDS_PER_FILE) {
+        return Err(too_many_files(records, limits));
     }
     let mut reader = BufReader::with_capacity(CHUNK, input.region(end.directory.start, end.directory.end));
-    let mut entries = Vec::with_capacity(end.records);
-    for _ in 0..end.records {
+    // A count is only a claim; there is no room for more records than this.
+    let room = (end.directory.end - end.directory.start) / RECORD_BYTES as u64;
+    let mut entries = Vec::with_capacity(records.min(usize::try_from(room).unwrap_or(usize::MAX)));
+    for _ in 0..records {
         entries.push(read_record(&mut reader, limits)?);
     }
     if reader.read(&mut [0])? != 0 {
@@ -82,8 +83,8 @@ pub(super) fn read(input: &mut Input, limits: &Limits) -> Result<Directory, Refu
     Ok(Directory { entries, start: end.directory.start })
 }
 
-fn find_end(input: &mut Input) -> Result<End, Refusal> {
-    let tail_bytes = (END_BYTES + LONGEST_COMMENT + ZIP64_LOCATOR_BYTES) as u64;
+fn find_end(input: &mut Input) -> Result<zip64::End, Refusal> {
+    let tail_bytes = (END_BYTES + LONGEST_COMMENT + zip64::LOCATOR_BYTES) as u64;
     let tail_start = input.len().saturating_sub(tail_bytes);
     let mut tail = Vec::new();
     input.region(tail_start, u64::MAX).read_to_end(&mut tail)?;
@@ -105,13 +106,17 @@ fn find_end(input: &mut Input) -> Result<End, Refusal> {
         ));
     }
     let record = &tail[at..];
+    let locator = at.checked_sub(zip64::LOCATOR_BYTES).filter(|from| zip64::is_locator(&tail[*from..]));
+    if let Some(from) = locator {
+        let end = zip64::read_end(input, &tail[from..at], tail_start + from as u64)?;
+        check_same_end(record, &end)?;
+        return Ok(end);
+    }
     let (disk_records, records) = (u16_at(record, 8), u16_at(record, 10));
     let (size, start) = (u32_at(record, 12), u32_at(record, 16));
-    let has_locator =
-        at >= ZIP64_LOCATOR_BYTES && tail[at - ZIP64_LOCATOR_BYTES..].starts_with(ZIP64_LOCATOR);
-    if has_locator || records == u16::MAX || size == u32::MAX || start == u32::MAX {
+    if records == u16::MAX || size == ELSEWHERE || start == ELSEWHERE {
         return Err(Refusal::archive(
-            "The archive uses zip64, which is not accepted. Make a smaller, plain zip.",
+            "The archive uses zip64, but its zip64 end record is missing. Make the archive again.",
         ));
     }
     if u16_at(record, 4) != 0 || u16_at(record, 6) != 0 || disk_records != records {
@@ -124,7 +129,30 @@ fn find_end(input: &mut Input) -> Result<End, Refusal> {
              without bytes before or after it.",
         ));
     }
-    Ok(End { records: usize::from(records), directory: start..end })
+    Ok(zip64::End { records: u64::from(records), directory: start..end })
+}
+
+/// Each field of the plain end record must leave it to the zip64 one, or say the same.
+fn check_same_end(record: &[u8], end: &zip64::End) -> Result<(), Refusal> {
+    let short = |at: usize, meant: u64| {
+        let said = u16_at(record, at);
+        said == u16::MAX || u64::from(said) == meant
+    };
+    let long = |at: usize, meant: u64| {
+        let said = u32_at(record, at);
+        said == ELSEWHERE || u64::from(said) == meant
+    };
+    let size = end.directory.end - end.directory.start;
+    let agree = short(4, 0)
+        && short(6, 0)
+        && short(8, end.records)
+        && short(10, end.records)
+        && long(12, size)
+        && long(16, end.directory.start);
+    if agree {
+        return Ok(());
+    }
+    Err(Refusal::archive("The archive's two end records disagree. Make the archive again."))
 }
 
 fn read_record(reader: &mut BufReader<Region<'_>>, limits: &Limits) -> Result<Entry, Refusal> {
@@ -135,24 +163,28 @@ fn read_record(reader: &mut BufReader<Region<'_>>, limits: &Limits) -> Result<En
     }
     let mut name = vec![0; usize::from(u16_at(&record, 28))];
     fill(reader, &mut name)?;
-    let skipped = u64::from(u16_at(&record, 30)) + u64::from(u16_at(&record, 32));
-    if io::copy(&mut reader.take(skipped), &mut io::sink())? != skipped {
+    let mut extra = vec![0; usize::from(u16_at(&record, 30))];
+    fill(reader, &mut extra)?;
+    let comment = u64::from(u16_at(&record, 32));
+    if io::copy(&mut reader.take(comment), &mut io::sink())? != comment {
         return Err(cut_short());
     }
-    let name = names::check(name, limits)?;
-    let (packed, size, offset) = (u32_at(&record, 20), u32_at(&record, 24), u32_at(&record, 42));
+    let (name, written) = names::check(name, limits)?;
+    let stated = [u32_at(&record, 24), u32_at(&record, 20), u32_at(&record, 42)];
+    let [size, packed, offset] = zip64::resolve(stated, &extra).map_err(|why| {
+        Entry::named(name.clone()).refusal(format!("{why}. Make the archive again, as a plain zip."))
+    })?;
     let entry = Entry {
         name,
+        written,
         flags: u16_at(&record, 8),
         method: u16_at(&record, 10),
         crc: u32_at(&record, 16),
-        packed: u64::from(packed),
-        size: u64::from(size),
-        offset: u64::from(offset),
+        packed,
+        size,
+        offset,
+        is_zip64: stated.contains(&ELSEWHERE),
     };
-    if [packed, size, offset].contains(&u32::MAX) {
-        return Err(entry.refusal("it uses zip64, which is not accepted. Make a smaller, plain zip."));
-    }
     if u16_at(&record, 34) != 0 {
         return Err(entry.refusal("it is in another part of a split archive. Make the archive in one piece."));
     }

@@ -76,18 +76,7 @@ mod tests {
     use super::*;
 
     fn root(names: &[&str]) -> Result<String, String> {
-        let entries: Vec<Entry> = names
-            .iter()
-            .map(|name| Entry {
-                name: (*name).to_owned(),
-                flags: 0,
-                method: 0,
-                crc: 0,
-                packed: 0,
-                size: 0,
-                offset: 0,
-            })
-            .collect();
+        let entries: Vec<Entry> = names.iter().map(|name| Entry::named((*name).to_owned())).collect();
         let entries: Vec<&Entry> = entries.iter().collect();
         find_root(&entries).map(str::to_owned).map_err(|refusal| refusal.to_string())
     }

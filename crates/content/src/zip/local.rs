@@ -2,14 +2,18 @@
 //! entries must not touch. Overlapping entries are how small archives unpack to terabytes.
 
 use std::io::Read;
+use std::ops::Range;
 
 use super::directory::{Directory, Entry, u16_at, u32_at};
+use super::zip64::{self, ELSEWHERE, u64_at};
 use crate::input::Input;
 use crate::refusal::Refusal;
 
 const SIGNATURE: u32 = 0x0403_4b50;
 const HEADER_BYTES: u64 = 30;
 const DESCRIPTOR_SIGNATURE: u32 = 0x0807_4b50;
+/// Of the longest form: signature, checksum, two sizes of 64 bits.
+const DESCRIPTOR_BYTES: usize = 24;
 /// Sizes and checksum follow the data instead of preceding it, as streaming tools write it.
 const HAS_DESCRIPTOR: u16 = 1 << 3;
 /// What makes an entry readable in another way: encryption and patch data.
@@ -37,23 +41,48 @@ pub(super) fn locate(input: &mut Input, directory: &Directory) -> Result<Vec<u64
 fn locate_one(input: &mut Input, entry: &Entry, end: u64) -> Result<u64, Refusal> {
     let overlaps = || entry.refusal("its data overlaps another part of the archive. Make the archive again.");
     let name_start = entry.offset + HEADER_BYTES;
-    if name_start + entry.name.len() as u64 > end {
+    if name_start + entry.written.len() as u64 > end {
         return Err(overlaps());
     }
-    let mut header = vec![0; 30 + entry.name.len()];
+    let mut header = vec![0; 30 + entry.written.len()];
     input.region(entry.offset, end).read_exact(&mut header)?;
     if u32_at(&header, 0) != SIGNATURE {
         return Err(entry.refusal("its local header is missing. Make the archive again."));
     }
     let name_bytes = u16_at(&header, 26);
-    if usize::from(name_bytes) != entry.name.len() || &header[30..] != entry.name.as_bytes() {
+    if usize::from(name_bytes) != entry.written.len() || &header[30..] != entry.written.as_bytes() {
         return Err(entry.refusal("it has another name in its local header. Make the archive again."));
+    }
+    let (extra_start, extra_bytes) = (name_start + u64::from(name_bytes), u64::from(u16_at(&header, 28)));
+    let data_start = extra_start + extra_bytes;
+    let data_end = data_start + entry.packed;
+    if data_end > end {
+        return Err(overlaps());
     }
     let flags = u16_at(&header, 6);
     let differs = flags & UNREADABLE != 0
         || flags & HAS_DESCRIPTOR != entry.flags & HAS_DESCRIPTOR
         || u16_at(&header, 8) != entry.method;
-    let stated = [u32_at(&header, 14), u32_at(&header, 18), u32_at(&header, 22)].map(u64::from);
+    let [crc, packed, size] = [u32_at(&header, 14), u32_at(&header, 18), u32_at(&header, 22)];
+    let mut stated = [crc, packed, size].map(u64::from);
+    let mut is_zip64 = entry.is_zip64;
+    if packed == ELSEWHERE || size == ELSEWHERE {
+        let mut extra = Vec::new();
+        input.region(extra_start, data_start).read_to_end(&mut extra)?;
+        let sizes = zip64::field(&extra).ok().flatten().and_then(zip64::local_sizes);
+        let Some(sizes) = sizes else {
+            return Err(entry.refusal(
+                "its local header uses zip64 without a whole zip64 field. Make the archive again, as a plain zip.",
+            ));
+        };
+        if size == ELSEWHERE {
+            stated[2] = sizes[0];
+        }
+        if packed == ELSEWHERE {
+            stated[1] = sizes[1];
+        }
+        is_zip64 = true;
+    }
     let expected = [u64::from(entry.crc), entry.packed, entry.size];
     let later = flags & HAS_DESCRIPTOR != 0;
     if differs || !stated.iter().zip(expected).all(|(&said, meant)| said == meant || (later && said == 0)) {
@@ -62,31 +91,33 @@ fn locate_one(input: &mut Input, entry: &Entry, end: u64) -> Result<u64, Refusal
              Make the archive again.",
         ));
     }
-    let data_start = name_start + u64::from(name_bytes) + u64::from(u16_at(&header, 28));
-    let data_end = data_start + entry.packed;
-    if data_end > end {
-        return Err(overlaps());
-    }
     if later {
-        check_descriptor(input, entry, data_end, end, expected)?;
+        check_descriptor(input, entry, data_end..end, expected, is_zip64)?;
     }
     Ok(data_start)
 }
 
-/// The descriptor comes with or without a signature; both are in use.
+/// The descriptor comes with or without a signature; both are in use. Its sizes have 64 bits only in a zip64 entry.
 fn check_descriptor(
     input: &mut Input,
     entry: &Entry,
-    start: u64,
-    end: u64,
+    space: Range<u64>,
     expected: [u64; 3],
+    is_zip64: bool,
 ) -> Result<(), Refusal> {
-    let mut bytes = Vec::with_capacity(16);
-    input.region(start, end.min(start + 16)).read_to_end(&mut bytes)?;
+    let mut bytes = Vec::with_capacity(DESCRIPTOR_BYTES);
+    let end = space.end.min(space.start + DESCRIPTOR_BYTES as u64);
+    input.region(space.start, end).read_to_end(&mut bytes)?;
     let agrees = |at: usize| {
         bytes.len() >= at + 12
             && [u32_at(&bytes, at), u32_at(&bytes, at + 4), u32_at(&bytes, at + 8)].map(u64::from) == expected
     };
+    let agrees_wide = |at: usize| {
+        is_zip64
+            && bytes.len() >= at + 20
+            && [u64::from(u32_at(&bytes, at)), u64_at(&bytes, at + 4), u64_at(&bytes, at + 12)] == expected
+    };
+    let agrees = |at: usize| agrees(at) || agrees_wide(at);
     if (u32_at(&bytes, 0) == DESCRIPTOR_SIGNATURE && agrees(4)) || agrees(0) {
         return Ok(());
     }

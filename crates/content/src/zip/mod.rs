@@ -7,6 +7,7 @@ mod layout;
 mod local;
 mod names;
 mod unpack;
+mod zip64;
 
 use std::collections::HashSet;
 
@@ -51,6 +52,10 @@ pub(crate) fn prepare(
         site.warnings
             .push(format!("{} system files were left out (__MACOSX, .DS_Store, Thumbs.db).", junk.len()));
     }
+    let turned = kept.iter().filter(|e| e.name != e.written).count();
+    if turned > 0 {
+        site.warnings.push(format!("The backslashes in {turned} names were taken for slashes."));
+    }
     let mut budget = limits.unpacked_bytes;
     let mut files = Vec::with_capacity(kept_files);
     for (entry, data_start) in entries.iter().zip(data_starts) {
@@ -72,7 +77,7 @@ pub(crate) fn prepare(
 pub fn root_of(names: &[String], limits: &Limits) -> Result<String, Refusal> {
     let entries: Vec<Entry> = names
         .iter()
-        .map(|name| Ok(Entry::named(names::check(name.clone().into_bytes(), limits)?)))
+        .map(|name| Ok(Entry::named(names::check(name.clone().into_bytes(), limits)?.0)))
         .collect::<Result<_, Refusal>>()?;
     names::check_all(&entries)?;
     let kept: Vec<&Entry> = entries.iter().filter(|entry| !names::is_junk(&entry.name)).collect();

@@ -15,16 +15,18 @@ fn forbidden(name: &[u8], detail: impl Into<String>) -> Refusal {
     Refusal::of_entry(RefusalCode::ForbiddenName, name, detail)
 }
 
-/// The name as text, if it is acceptable on its own.
-pub(super) fn check(name: Vec<u8>, limits: &Limits) -> Result<String, Refusal> {
-    let name = String::from_utf8(name).map_err(|error| {
+/// The name with slashes between its parts, and as it is written, if it is acceptable on its own. Tools of Windows write
+/// backslashes; all rules look at the name after that.
+pub(super) fn check(name: Vec<u8>, limits: &Limits) -> Result<(String, String), Refusal> {
+    let written = String::from_utf8(name).map_err(|error| {
         forbidden(error.as_bytes(), "its name is not UTF-8. Rename it and make the archive again.")
     })?;
+    let name = written.replace('\\', "/");
     match fault(&name, limits) {
         Some(detail) => {
-            Err(forbidden(name.as_bytes(), format!("{detail} Rename it and make the archive again.")))
+            Err(forbidden(written.as_bytes(), format!("{detail} Rename it and make the archive again.")))
         }
-        None => Ok(name),
+        None => Ok((name, written)),
     }
 }
 
@@ -35,7 +37,7 @@ fn fault(name: &str, limits: &Limits) -> Option<String> {
     if name.len() > limits.name_bytes {
         return Some(format!("its name has {} bytes; the limit is {}.", name.len(), limits.name_bytes));
     }
-    if let Some(c) = name.chars().find(|c| c.is_control() || matches!(c, '\\' | ':')) {
+    if let Some(c) = name.chars().find(|c| c.is_control() || *c == ':') {
         return Some(format!(
             "its name contains the character \"{}\".",
             shown_name(c.to_string().as_bytes())
@@ -189,15 +191,23 @@ mod tests {
 
     #[test]
     fn names_that_point_elsewhere_are_refused() {
-        for name in
-            ["", "/", "/a", "../a", "a/../b", "a/..", "./a", "a//b", "a/./b", "a\\b", "C:a", "a\0", "a\nb"]
-        {
+        for name in ["", "/", "/a", "../a", "a/../b", "a/..", "./a", "a//b", "a/./b", "C:a", "a\0", "a\nb"] {
             assert!(!accepted(name), "{name:?}");
+            let turned = name.replace('/', "\\");
+            assert!(!accepted(&turned), "{turned:?}");
         }
         assert!(!accepted(&"x".repeat(241)));
         assert!(accepted(&"x".repeat(240)));
         assert!(accepted(&["d"; 16].join("/")));
         assert!(!accepted(&["d"; 17].join("/")));
+    }
+
+    #[test]
+    fn backslashes_are_read_as_slashes() {
+        let read = |name: &str| check(name.as_bytes().to_vec(), &Limits::default()).unwrap();
+        assert_eq!(read("a\\b\\c.js"), ("a/b/c.js".to_owned(), "a\\b\\c.js".to_owned()));
+        assert_eq!(read("a\\b/c\\").0, "a/b/c/");
+        assert_eq!(read("a/b.js").0, read("a/b.js").1);
     }
 
     #[test]

@@ -2,8 +2,8 @@
 
 use std::io::Write;
 
-use dropleaf_content::hostile::{Archive, Item, Local};
-use dropleaf_content::{Body, Bundle, Kind, Limits, RefusalCode};
+use dropleaf_content::hostile::{Archive, Item, Local, zip64_field};
+use dropleaf_content::{Body, Bundle, Kind, Limits, RefusalCode, Source};
 
 use crate::support::{as_file, text_of, tree, upload, upload_with};
 
@@ -206,4 +206,47 @@ fn archives_of_installed_tools_are_accepted() {
         assert_eq!(paths(&bundle), ["caf\u{e9}.txt", "css/a.css", "empty", "index.html"], "{program}");
         assert_eq!(text_of(&bundle, "css/a.css").len(), 1100);
     }
+}
+
+#[test]
+fn small_archives_with_zip64_fields_are_read_as_any_other() {
+    let text = b"some text, some text, some text";
+    let site = || {
+        Archive::default()
+            .item(Item::zip64("index.html", PAGE))
+            .item(Item::zip64_streamed("css/a.css", b"a{}"))
+            .item(Item::deflated("plain.txt", text))
+    };
+    // As some tools write them: every number, also those that the record states itself.
+    let offset = u64::try_from(site().build().directory_at).unwrap();
+    let all = Item::zip64("all.txt", text).but(|item| {
+        let sizes = [text.len() as u64, item.packed.len() as u64, offset];
+        item.central_extra = [b"UT\x01\x00\x03".to_vec(), zip64_field(&sizes)].concat();
+    });
+    for zip64 in [false, true] {
+        let archive = site().item(all.clone()).but(|archive| archive.zip64 = zip64);
+        let bytes = archive.build().bytes;
+        for source in [as_file(&bytes), Source::Memory(bytes.into())] {
+            let bundle = upload_with("a.zip", source, &Limits::default()).unwrap();
+            let files = tree(&bundle);
+            assert_eq!(paths(&bundle), ["all.txt", "css/a.css", "index.html", "plain.txt"]);
+            assert_eq!(
+                (files["index.html"].as_slice(), files["all.txt"].as_slice()),
+                (PAGE, text.as_slice())
+            );
+        }
+    }
+}
+
+#[test]
+fn backslashes_between_the_parts_of_names_are_read_as_slashes() {
+    let archive = Archive::default()
+        .item(Item::folder("site\\"))
+        .item(Item::deflated("site\\index.html", PAGE))
+        .item(Item::deflated("site\\css\\a.css", b"a{}"))
+        .item(Item::stored("site/plain.txt", b"x"))
+        .build();
+    let bundle = upload("a.zip", archive.bytes).unwrap();
+    assert_eq!(paths(&bundle), ["css/a.css", "index.html", "plain.txt"]);
+    assert_eq!(bundle.warnings, ["The backslashes in 3 names were taken for slashes."]);
 }

@@ -4,6 +4,7 @@
 use super::client::{AuthMethod, Client, Description};
 use super::redirect;
 use crate::host::Hosts;
+use crate::number;
 use ipnet::{IpNet, Ipv4Net, Ipv6Net};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -61,7 +62,7 @@ pub fn is_address(id: &str, loopback: bool) -> bool {
 /// How long a document may be kept, from its `Cache-Control`.
 pub fn life(cache_control: Option<&str>) -> i64 {
     let words = cache_control.unwrap_or_default().split(',').map(str::trim);
-    let ages = words.filter_map(|word| word.strip_prefix("max-age=")?.parse::<i64>().ok());
+    let ages = words.filter_map(|word| number::unsigned::<i64>(word.strip_prefix("max-age=")?));
     ages.min().unwrap_or(SHORTEST_LIFE).clamp(SHORTEST_LIFE, LONGEST_LIFE)
 }
 

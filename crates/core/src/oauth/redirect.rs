@@ -2,6 +2,7 @@
 
 use super::{OAuthCode, OAuthError};
 use crate::host::Hosts;
+use crate::number;
 use std::fmt::Write;
 
 const LONGEST: usize = 2000;
@@ -48,7 +49,7 @@ pub fn is_ours(uri: &str, hosts: &Hosts) -> bool {
         return false;
     };
     let usual = if scheme == "https" { 443 } else { 80 };
-    hosts.is_ours(host, port.strip_prefix(':').and_then(|port| port.parse().ok()).unwrap_or(usual))
+    hosts.is_ours(host, port.strip_prefix(':').and_then(number::unsigned).unwrap_or(usual))
 }
 
 /// Whether the address asked for is the one registered. On loopback the port may differ: a program takes any that is
@@ -129,8 +130,8 @@ fn split(uri: &str) -> Option<Parts<'_>> {
         authority.find(':').unwrap_or(authority.len())
     };
     let (host, port) = authority.split_at(end);
-    let good_port =
-        port.is_empty() || port.strip_prefix(':').is_some_and(|p| p.parse::<u16>().is_ok_and(|p| p > 0));
+    let number = port.strip_prefix(':').and_then(number::unsigned::<u16>);
+    let good_port = port.is_empty() || number.is_some_and(|number| number > 0);
     (good_port && is_host(host, scheme)).then_some(Parts { scheme, host, port, rest })
 }
 
@@ -197,6 +198,9 @@ mod tests {
             "https:///cb",
             "https:/cb",
             "https://example.org:0/",
+            "https://example.org:+80/",
+            "https://example.org:/",
+            "http://127.0.0.1:+80/cb",
             "https://example.org:99999/",
             "https://example..org/",
             "HTTPS://example.org/",

@@ -6,6 +6,7 @@ use anyhow::{Context, Result, bail, ensure};
 use dropleaf_app::{Rates, Retention, Settings};
 use dropleaf_content::Limits;
 use dropleaf_core::host::{self, Hosts, Origin};
+use dropleaf_core::number;
 use dropleaf_core::plan::{Plan, Plans};
 use dropleaf_core::rate::Rate;
 use dropleaf_core::sign_up::{Entry, SignUp};
@@ -26,7 +27,7 @@ pub struct Listen {
 impl Listen {
     pub fn parse(text: &str) -> Result<Self> {
         let (host, port) = text.rsplit_once(':').context("an address to listen on is written host:port")?;
-        let port = port.parse().with_context(|| format!("`{port}` is no port"))?;
+        let port = number::unsigned(port).with_context(|| format!("`{port}` is no port"))?;
         let host = host.trim_matches(['[', ']']);
         Ok(Self { host: if host.is_empty() { "0.0.0.0".into() } else { host.into() }, port })
     }

@@ -1,8 +1,9 @@
 //! The one table from code to status, and the answer that an error becomes: JSON for clients of the API, a designed page
 //! for browsers, a line of text for everybody else. How it is worded is in `error_words`.
 
-use super::OutBody;
 use super::error_words::{page_body, viewer_words};
+use super::quality::Weight;
+use super::{OutBody, media_type};
 use crate::pages::{self, Notice};
 use dropleaf_core::rate::Standing;
 use dropleaf_core::{Code, Error};
@@ -95,12 +96,13 @@ pub enum Wants {
 }
 
 impl Wants {
-    /// JSON when asked for, a page for browsers, text otherwise. Decisions §2.9.
+    /// JSON when asked for at least as much as a page, a page for browsers, text otherwise. Decisions §2.9.
     pub fn of(headers: &HeaderMap) -> Self {
-        let accept = headers.get(header::ACCEPT).and_then(|value| value.to_str().ok()).unwrap_or_default();
-        if accept.contains("application/json") {
+        let (json, html) =
+            (media_type::wanted(headers, media_type::JSON), media_type::wanted(headers, media_type::HTML));
+        if json > Weight::ZERO && json >= html {
             Self::Json
-        } else if accept.contains("text/html") {
+        } else if html > Weight::ZERO {
             Self::Page
         } else {
             Self::Text

@@ -14,10 +14,12 @@ mod guides;
 mod health;
 mod locked;
 mod mcp;
+mod media_type;
 pub mod metrics_page;
 mod oauth;
 mod operator;
 mod pay;
+mod quality;
 mod sign_in;
 mod small_body;
 mod view;
@@ -172,7 +174,7 @@ impl Door {
 /// The longest body that is held in memory.
 fn longest_body(resolved: &Resolved) -> u64 {
     let limits = &resolved.config.limits;
-    mcp::most_bytes(limits.upload_bytes).max(pay::most_bytes(limits.publish_bytes))
+    mcp::most_bytes(limits.upload_bytes).max(extract::most_json_bytes(limits.publish_bytes))
 }
 
 /// The host a request is for: from the address itself, or from the one `Host` header there must be.

@@ -198,3 +198,19 @@ async fn encrypt_writes_a_payload_that_its_fragment_opens() {
         dropleaf.complains(wrong);
     }
 }
+
+#[tokio::test]
+async fn payload_that_is_not_encrypted_is_kept_with_a_warning() {
+    let node = Node::start().await;
+    let html = crate::harness::page("Sent in plain text");
+    for bytes in [html.clone().into_bytes(), crate::harness::pdf(), STANDARD.encode(sealed(100)).into_bytes()]
+    {
+        let site = published(&node, &bytes, &[]).await;
+        let warning = site["warnings"][0].as_str().unwrap_or_default().to_owned();
+        assert!(warning.contains("stored unencrypted"), "{site}");
+        let again = Form::file("page.html", bytes).field("e2e", "true");
+        let again = node.put(&site_path(&site)).key(&node.key).form(again).send().await.expect(200).json();
+        assert_eq!(again["warnings"][0], warning);
+    }
+    assert_eq!(published(&node, &sealed(100), &[]).await["warnings"], json!([]));
+}

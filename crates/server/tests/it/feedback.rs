@@ -36,9 +36,10 @@ fn comments(list: &[Value]) -> Vec<&str> {
 async fn comment_arrives_whole_and_the_owner_and_viewers_see_it() {
     on_each_database(Setup::new, async |node| {
         let site = annotated(node).await;
+        let url = site["url"].as_str().unwrap();
         let said = json!({
             "comment": " This number is old.\r\nSee page 2. ", "element": "td", "element_path": "main > table td:nth-child(2)",
-            "selected_text": "4,200", "page_url": "https://a.example/p/x/?q=1&t=shr_AAAAAAAAAAAAAAAAAAAAAA#k=secret",
+            "selected_text": "4,200", "page_url": format!("{url}?q=1&t=shr_AAAAAAAAAAAAAAAAAAAAAA#k=secret"),
             "intent": "fix", "severity": "blocking", "mood": "grim",
         });
         let made = node.post(&endpoint(&site)).json(&said).send().await.expect(201);
@@ -50,7 +51,7 @@ async fn comment_arrives_whole_and_the_owner_and_viewers_see_it() {
         let mut expected = json!({
             "id": made["id"], "comment": "This number is old.\nSee page 2.", "element": "td",
             "element_path": "main > table td:nth-child(2)", "selected_text": "4,200",
-            "page_url": "https://a.example/p/x/?q=1", "intent": "fix", "severity": "blocking", "created_at": NOW,
+            "page_url": format!("{url}?q=1"), "intent": "fix", "severity": "blocking", "created_at": NOW,
         });
         assert_eq!(shown(node, &site).await, [expected.clone()]);
         for (name, value) in [("site_id", &site["id"]), ("resolved_at", &Value::Null), ("resolved_note", &Value::Null)] {
@@ -281,7 +282,7 @@ async fn fields_of_the_wrong_type_or_length_are_400() {
         json!({"comment": "x", "element": "x".repeat(501)}),
         json!({"comment": "x", "element_path": "x".repeat(2001)}),
         json!({"comment": "x", "selected_text": "x".repeat(2001)}),
-        json!({"comment": "x", "page_url": format!("https://a.example/{}", "x".repeat(2000))}),
+        json!({"comment": "x", "page_url": format!("{}{}", site["url"].as_str().unwrap(), "x".repeat(2000))}),
         json!({"comment": "x", "page_url": "javascript:alert(1)"}),
         json!({"comment": "x", "page_url": "/relative"}),
         json!({"comment": "x", "intent": "destroy"}),
@@ -377,4 +378,39 @@ async fn comments_go_with_the_bytes_of_their_page() {
         assert_eq!(node.count("SELECT COUNT(*) FROM feedback").await, 0);
     })
     .await;
+}
+
+#[tokio::test]
+async fn page_url_must_be_an_address_of_the_page_itself() {
+    let node = Node::start().await;
+    let (site, other) = (annotated(&node).await, annotated(&node).await);
+    node.patch_site(&site, json!({"slug": "commented"})).await.expect(200);
+    let port = node.port;
+    let token = site["unlisted_token"].as_str().unwrap();
+    let own = node.get(site["url"].as_str().unwrap()).browser().send().await.expect(307);
+    let own = own.header("location").to_owned();
+    let about = async |url: &str| {
+        let body = json!({"comment": "x", "page_url": url});
+        node.post(&endpoint(&site)).header("accept", "application/json").json(&body).send().await
+    };
+    for good in [
+        site["url"].as_str().unwrap().to_owned(),
+        format!("http://127.0.0.1:{port}/p/{token}/sub/page.html?a=b"),
+        format!("{own}sub/"),
+        format!("http://commented.localhost:{port}/"),
+    ] {
+        about(&good).await.expect(201);
+    }
+    for bad in [
+        "https://evil.example/".to_owned(),
+        other["url"].as_str().unwrap().to_owned(),
+        node.base_url(),
+        format!("http://another.localhost:{port}/"),
+        format!("http://commented.localhost:{port}@evil.example/"),
+        format!("{}../{}/", site["url"].as_str().unwrap(), other["unlisted_token"].as_str().unwrap()),
+    ] {
+        let refused = about(&bad).await.refused(400, "invalid_field");
+        assert!(refused.text().contains("page_url"), "{bad}: {}", refused.text());
+    }
+    assert_eq!(listed(&node, &site).await.len(), 4);
 }

@@ -101,10 +101,16 @@ async fn what_is_no_message_is_refused_in_json() {
         ("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\",\"params\":7}", -32600),
         ("{\"jsonrpc\":\"2.0\",\"id\":[1],\"method\":\"ping\"}", -32600),
         ("{\"jsonrpc\":\"1.0\",\"id\":1,\"method\":\"ping\"}", -32600),
+        ("\"ping\"", -32600),
+        ("{\"method\":\"ping\",\"params\":{\"notifications\":7}}", -32600),
+        ("{\"jsonrpc\":\"2.0\",\"id\":1,\"id\":2,\"method\":\"ping\"}", -32600),
     ];
     for (body, code) in wrong {
         let answer = post(body).send().await.expect(400);
         assert_eq!(answer.json()["error"]["code"], code, "{body}: {}", answer.text());
+        for ours in ["Peek", "Params", "struct", "enum", "variant", "JsonRpc"] {
+            assert!(!answer.text().contains(ours), "{body}: {}", answer.text());
+        }
     }
     node.post("/mcp").key(&node.key).json(&json!({})).send().await.refused(406, "invalid_request");
     let ask = node.post("/mcp").key(&node.key).header("accept", BOTH).body("text/plain", "{}");
@@ -121,9 +127,9 @@ async fn what_is_no_message_is_refused_in_json() {
 #[tokio::test]
 async fn messages_that_are_too_long_are_refused() {
     let node = Setup::new().set("limits.upload_bytes", "1000").start().await;
-    let long = json!({"name": "publish_html", "arguments": {"html": "x".repeat(1_100_000)}});
+    let long = json!({"name": "publish_html", "arguments": {"html": "x".repeat(1_200_000)}});
     let refused = ask_now(&node, &node.key, "tools/call", &long).send().await.refused(413, "too_large");
-    assert!(refused.text().contains("the 1050576 bytes it may have"), "{}", refused.text());
+    assert!(refused.text().contains("the 1120112 bytes it may have"), "{}", refused.text());
     let params = json!({
         "protocolVersion": "2025-11-25", "capabilities": {},
         "clientInfo": {"name": "x".repeat(70_000), "version": "1"},
@@ -199,4 +205,43 @@ async fn message_that_says_two_things_is_refused() {
         assert_eq!(answer.json()["error"]["code"], -32600, "{}", answer.text());
     }
     assert_eq!(node.count("SELECT COUNT(*) FROM sites").await, 0);
+}
+
+#[tokio::test]
+async fn types_are_read_without_regard_to_case() {
+    let node = Node::start().await;
+    let body = "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}";
+    let session = begin(&node, &node.key).await;
+    let post = |kind: &str, accept: &str| {
+        let ask = node.post("/mcp").key(&node.key).header("mcp-session-id", &session);
+        ask.header("accept", accept).body(kind, body)
+    };
+    for (kind, accept) in [
+        ("Application/JSON", BOTH),
+        ("application/json ; charset=utf-8", "Text/Event-Stream;q=0.9, APPLICATION/json"),
+    ] {
+        assert_eq!(message_in(&post(kind, accept).send().await.expect(200))["id"], 1, "{kind}");
+    }
+    post("application/jsonp", BOTH).send().await.refused(415, "invalid_request");
+    post("application/json", "application/json;q=0, text/event-stream")
+        .send()
+        .await
+        .refused(406, "invalid_request");
+}
+
+#[tokio::test]
+async fn request_without_the_session_it_needs_says_what_to_do() {
+    let node = Node::start().await;
+    for ask in [node.get("/mcp").header("accept", "text/event-stream"), node.get("/mcp")] {
+        let refused = ask.key(&node.key).send().await.refused(400, "invalid_request");
+        for word in ["`initialize`", "`Mcp-Session-Id`", "`subscriptions/listen`"] {
+            assert!(refused.text().contains(word), "{}", refused.text());
+        }
+    }
+    let refused = node.delete("/mcp").key(&node.key).send().await.refused(400, "invalid_request");
+    assert!(refused.text().contains("`Mcp-Session-Id`"), "{}", refused.text());
+    // Where there are no sessions there is nothing to begin.
+    let modern =
+        node.get("/mcp").key(&node.key).header("accept", BOTH).header("mcp-protocol-version", "2026-07-28");
+    modern.send().await.refused(405, "method_not_allowed");
 }

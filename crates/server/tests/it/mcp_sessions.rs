@@ -62,7 +62,8 @@ async fn ended_session_is_gone_with_its_stream() {
         let session = begin(node, &node.key).await;
         let mut line = Line::open(node, &node.key, &session).await;
         let ask = node.delete("/mcp").key(&node.key).header("mcp-protocol-version", LEGACY);
-        ask.header("mcp-session-id", &session).send().await.expect(202);
+        let ended = ask.header("mcp-session-id", &session).send().await.expect(204);
+        assert!(ended.body.is_empty());
         assert!(line.rest().await.is_empty());
         is_not_there(node, &node.key, &session).await;
         assert_eq!(node.count(COUNT).await, 0);

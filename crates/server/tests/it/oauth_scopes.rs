@@ -1,6 +1,6 @@
 //! Bearer tokens on the API: every operation asks for its scope, and refusals say how to get in. Spec §5 rules 1 and 2.
 
-use crate::harness::oauth::{LetIn, let_in};
+use crate::harness::oauth::{LetIn, let_in, refresh};
 use crate::harness::{Form, Node, Setup, on_each_database, page};
 use dropleaf_app::GrantedClient;
 use dropleaf_core::scope::Scopes;
@@ -47,18 +47,21 @@ async fn every_operation_takes_a_token_with_its_scope_and_refuses_one_without() 
     for (method, path, scopes) in operations(&document) {
         assert_eq!(scopes.len(), 1, "{method} {path} names one scope");
         let scope = scopes[0].as_str();
-        let (good, bad) = match scope {
-            "sites:read" => (&read, &write),
-            "sites:write" => (&write, &read),
-            other => panic!("{method} {path} asks for {other}"),
-        };
-        if scope == "sites:read" {
-            reads += 1;
-        } else {
-            writes += 1;
-        }
         let ask = |program: &LetIn| node.ask(method.parse().unwrap(), &path).key(&program.access);
-        let refused = ask(bad).send().await.refused(403, "insufficient_scope");
+        let is_taken = async |program: &LetIn| {
+            let taken = ask(program).send().await;
+            assert!(taken.status != 401 && taken.status != 403, "{method} {path}: {}", taken.status);
+        };
+        // Who may write may read.
+        is_taken(&write).await;
+        if scope == "sites:read" {
+            is_taken(&read).await;
+            reads += 1;
+            continue;
+        }
+        assert_eq!(scope, "sites:write", "{method} {path}");
+        writes += 1;
+        let refused = ask(&read).send().await.refused(403, "insufficient_scope");
         assert_eq!(refused.json()["scope"], scope);
         assert_eq!(
             refused.header("www-authenticate"),
@@ -68,8 +71,6 @@ async fn every_operation_takes_a_token_with_its_scope_and_refuses_one_without() 
             ),
             "{method} {path}"
         );
-        let taken = ask(good).send().await;
-        assert!(taken.status != 401 && taken.status != 403, "{method} {path}: {}", taken.status);
     }
     assert!(reads >= 6 && writes >= 9, "{reads} reads, {writes} writes");
 }
@@ -146,8 +147,7 @@ async fn tokens_of_one_grant_are_counted_together() {
     let node = setup.start().await;
     let person = node.newcomer("ada@example.org").await;
     let program = let_in(&person, "").await;
-    let next =
-        crate::harness::oauth::refresh(&node, &program.client_id, &program.refresh, &[]).await.expect(200);
+    let next = refresh(&node, &program.client_id, &program.refresh, &[]).await.expect(200);
     let next = next.json()["access_token"].as_str().unwrap().to_owned();
     for access in [&program.access, &next, &program.access] {
         node.get("/me").key(access).send().await.expect(200);
@@ -156,4 +156,30 @@ async fn tokens_of_one_grant_are_counted_together() {
     assert!(answer.has("retry-after"));
     let other = let_in(&person, "").await;
     node.get("/me").key(&other.access).send().await.expect(200);
+}
+
+#[tokio::test]
+async fn scope_to_write_includes_the_one_to_read() {
+    on_each_database(Setup::new, async |node| {
+        let person = node.newcomer("ada@example.org").await;
+        let writer = let_in(&person, "sites:write").await;
+        let site = node.publish_as(&writer.access, Form::file("a.html", page("By a program"))).await;
+        for path in ["/sites".to_owned(), crate::harness::site_path(&site), "/me".to_owned()] {
+            node.get(&path).key(&writer.access).send().await.expect(200);
+        }
+        // A part of what was granted may be asked for, and no more.
+        let less = refresh(node, &writer.client_id, &writer.refresh, &[("scope", "sites:read")]).await;
+        let less = less.expect(200).json();
+        assert_eq!(less["scope"], "sites:read");
+        let access = less["access_token"].as_str().unwrap();
+        node.get("/sites").key(access).send().await.expect(200);
+        node.delete(&crate::harness::site_path(&site))
+            .key(access)
+            .send()
+            .await
+            .refused(403, "insufficient_scope");
+        let again = refresh(node, &writer.client_id, less["refresh_token"].as_str().unwrap(), &[]).await;
+        assert_eq!(again.expect(200).json()["scope"], "sites:write", "as it was granted");
+    })
+    .await;
 }

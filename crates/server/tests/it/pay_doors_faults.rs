@@ -16,16 +16,21 @@ use std::time::Duration;
 use tempfile::TempDir;
 
 const PAY_TO: &str = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8";
+const SOLANA_PAY_TO: &str = "9hSR6S7WPtxmTojgo6GG3k4yDPecgJY292j7xrsUGWBu";
 const PRICE: u64 = 500_000;
 const PENDING: &str =
     r#"{"success":false,"errorReason":"settlement_pending","transaction":"0xabc","network":"eip155:8453"}"#;
 
 /// Waits for the facilitator longer than any answer takes on a busy machine.
-async fn node(fake: &FakeFacilitator) -> Node {
+fn live(fake: &FakeFacilitator) -> Setup {
     let setup = Setup::new().set("payments.mode", "live").set("payments.facilitator_url", fake.url());
     let setup =
         setup.set("payments.settle_timeout_seconds", "60").set("payments.verify_timeout_seconds", "60");
-    setup.set("payments.evm_pay_to", PAY_TO).start().await
+    setup.set("payments.evm_pay_to", PAY_TO)
+}
+
+async fn node(fake: &FakeFacilitator) -> Node {
+    live(fake).start().await
 }
 
 /// Publishes while the facilitator is silent, so many times: each time that it has been asked, the minute passes at once.
@@ -96,15 +101,57 @@ async fn an_unknown_outcome_is_502_without_terms_and_the_same_header_gets_the_pa
 }
 
 #[tokio::test]
-async fn while_the_facilitator_is_silent_catalogues_find_nothing_and_no_null() {
+async fn while_the_facilitator_is_away_evm_terms_are_offered_and_only_a_proof_is_502() {
     let fake = FakeFacilitator::start().await;
-    let node = node(&fake).await;
-    assert!(node.get("/.well-known/x402").send().await.expect(200).json()["lastUpdated"].is_i64());
+    let node = live(&fake).set("payments.solana_pay_to", SOLANA_PAY_TO).start().await;
+    let networks = async || -> Vec<String> {
+        let terms = node.post("/publish").send().await.refused(402, "payment_required").json();
+        let offers = terms["accepts"].as_array().unwrap();
+        offers.iter().map(|offer| offer["network"].as_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!(networks().await, ["base", "solana"]);
+    let before = node.app().listing(Item::Publish).unwrap().terms.clone();
+    for fault in [Fault::Closes, Fault::says(500, "{}"), Fault::says(200, "garbage")] {
+        fake.next(Call::Supported, [fault]);
+        assert!(!node.app().refresh_market().await);
+        assert_eq!(networks().await, ["base"]);
+    }
+    node.get("/publish").send().await.refused(402, "payment_required");
+    node.post("/provision").send().await.refused(402, "payment_required");
+    let found = node.get("/.well-known/x402").send().await.expect(200).json();
+    assert!(!found["resources"].as_array().unwrap().is_empty() && found["lastUpdated"].is_i64(), "{found}");
+
+    fake.next(Call::Verify, [Fault::Closes]);
+    publish(&node, 1).await.refused(502, "facilitator_unavailable");
+    // Signed for the terms of before, which cannot be held against those of now.
+    let proof = Purse::new().solana_header(&before, 1);
+    let body = json!({"html": page("Paid for")});
+    let late = node.post("/publish").header("payment-signature", &proof).json(&body).send().await;
+    late.refused(502, "facilitator_unavailable");
+    assert_eq!(node.count("SELECT COUNT(*) FROM payments").await, 0);
+    assert!(node.app().refresh_market().await);
+    assert_eq!(networks().await, ["base", "solana"]);
+}
+
+#[tokio::test]
+async fn without_an_evm_network_nothing_is_offered_while_the_facilitator_is_away() {
+    let fake = FakeFacilitator::start().await;
+    let setup = Setup::new().set("payments.mode", "live").set("payments.facilitator_url", fake.url());
+    let node = setup.set("payments.solana_pay_to", SOLANA_PAY_TO).start().await;
+    node.get("/publish").send().await.refused(402, "payment_required");
     fake.next(Call::Supported, [Fault::Closes]);
     assert!(!node.app().refresh_market().await);
     let found = node.get("/.well-known/x402").send().await.expect(200).json();
     assert_eq!((&found["resources"], found.get("lastUpdated")), (&json!([]), None));
     node.get("/publish").send().await.refused(502, "facilitator_unavailable");
+}
+
+#[tokio::test]
+async fn server_that_starts_while_the_facilitator_is_away_offers_evm_terms() {
+    let fake = FakeFacilitator::start().await;
+    fake.next(Call::Supported, [Fault::Closes]);
+    let node = node(&fake).await;
+    node.get("/publish").send().await.refused(402, "payment_required");
 }
 
 #[tokio::test]

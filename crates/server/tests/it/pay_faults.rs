@@ -325,5 +325,6 @@ async fn while_the_facilitator_is_gone_what_was_bought_is_still_told() {
     till.fake.next(Call::Supported, [Fault::Closes]);
     assert!(!till.app.refresh_market().await);
     assert_eq!(page(&till.publish_html(proof, HTML).await.unwrap()), page(&bought));
+    till.fake.next(Call::Verify, [Fault::Closes]);
     failed(till.publish_html(new, HTML).await, Code::FacilitatorUnavailable);
 }

@@ -134,11 +134,11 @@ async fn page_that_could_be_published_and_no_page_at_all_are_both_told_the_terms
     let html = page("To be paid");
     for ask in [
         node.post("/publish"),
-        node.post("/publish").body("text/html", ""),
-        node.post("/publish").json(&json!({})),
         node.post("/publish").json(&json!({"html": html})),
         node.post("/publish").json(&json!({"html": html, "filename": "report.html", "beside": 1})),
         node.post("/publish").body("text/html; charset=utf-8", html.clone()),
+        node.post("/publish").body("Text/HTML", html.clone()),
+        node.post("/publish").body("Application/JSON ; charset=utf-8", json!({"html": html}).to_string()),
         node.post("/provision").json(&json!({})),
     ] {
         owed(ask.send().await);
@@ -156,6 +156,10 @@ async fn refused_page_gets_no_terms_so_that_nothing_is_signed_for_it() {
     let node = Setup::new().set("limits.publish_bytes", "1000").start().await;
     let json = |body: Value| node.post("/publish").json(&body);
     for (ask, status, code) in [
+        (json(json!({})), 400, "empty_file"),
+        (node.post("/publish").body("application/json", ""), 400, "empty_file"),
+        (node.post("/publish").body("text/html", ""), 400, "empty_file"),
+        (node.post("/publish").body("text/html", " \n"), 400, "empty_file"),
         (json(json!({"html": ""})), 400, "empty_file"),
         (json(json!({"html": "  \n "})), 400, "empty_file"),
         (json(json!({"filename": "a.html"})), 400, "invalid_field"),
@@ -173,6 +177,10 @@ async fn refused_page_gets_no_terms_so_that_nothing_is_signed_for_it() {
     }
     owed(node.post("/publish").body("text/html", "x".repeat(1000)).send().await);
     owed(json(json!({"html": "\n".repeat(998) + "<p"})).send().await);
+    let escaped = format!("{{\"html\": \"{}\"}}", "\\u0078".repeat(1000));
+    owed(node.post("/publish").body("application/json", escaped).send().await);
+    let over = format!("{{\"html\": \"{}\"}}", "\\u0078".repeat(1001));
+    not_owed(node.post("/publish").body("application/json", over).send().await, 413, "too_large");
 }
 
 #[tokio::test]

@@ -182,3 +182,20 @@ async fn page_of_another_account_is_404() {
     let patch = node.patch(&site_path(&site)).json(&json!({"title": "Nobody's"}));
     patch.send().await.refused(401, "auth required");
 }
+
+#[tokio::test]
+async fn two_names_of_one_setting_that_contradict_are_400() {
+    let node = Node::start().await;
+    let site = node.publish_page("Plain").await;
+    for change in [
+        json!({"expires_at": NOW + 9000, "expires_in_hours": 5}),
+        json!({"expires_at": NOW + 9000, "expires_in_hours": null}),
+        json!({"expires_at": null, "expires_in_hours": 5}),
+        json!({"slug": "one-name", "public_slug": "another"}),
+        json!({"email_gate_domain": "example.com", "allowed_email_domain": null}),
+    ] {
+        node.patch_site(&site, change).await.refused(400, "invalid_field");
+    }
+    assert_eq!(node.read_site(&site).await["updated_at"], site["updated_at"]);
+    node.patch_site(&site, json!({"expires_at": null, "expires_in_hours": null})).await.expect(200);
+}

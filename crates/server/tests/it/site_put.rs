@@ -203,3 +203,62 @@ async fn expired_page_cannot_be_replaced() {
     let put = node.put(&site_path(&site)).claim(token).json(&json!({"html": page("Late")}));
     put.send().await.refused(410, "expired");
 }
+
+#[tokio::test]
+async fn content_types_are_read_without_regard_to_case_and_with_parameters() {
+    let node = Node::start().await;
+    let site = node.publish_page("First").await;
+    for (at, kind) in ["Application/JSON", "application/json;charset=UTF-8", "APPLICATION/JSON ; x=\"a;b\""]
+        .iter()
+        .enumerate()
+    {
+        let title = format!("Version {at}");
+        let body = json!({"html": page(&title)}).to_string();
+        let put = node.put(&site_path(&site)).key(&node.key).body(kind, body);
+        assert_eq!(put.send().await.expect(200).json()["title"], title, "{kind}");
+    }
+    let (kind, body) = Form::file("a.html", page("Form")).encode();
+    let kind = kind.replacen("multipart/form-data; boundary", "Multipart/Form-Data;Boundary", 1);
+    assert!(kind.starts_with("Multipart"), "{kind}");
+    let after = node.put(&site_path(&site)).key(&node.key).body(&kind, body).send().await.expect(200).json();
+    assert_eq!(after["title"], "Form");
+}
+
+#[tokio::test]
+async fn body_of_another_type_is_400_and_names_both_shapes() {
+    let node = Node::start().await;
+    let site = node.publish_page("First").await;
+    let put = || node.put(&site_path(&site)).key(&node.key);
+    for ask in [
+        put().body("text/html", page("Bare")),
+        put().body("application/jsonp", json!({"html": "<p>"}).to_string()),
+        put().body("application/json, text/html", json!({"html": "<p>"}).to_string()),
+        put().body("multipart/form-data", "no boundary"),
+        put(),
+    ] {
+        let refused = ask.send().await.refused(400, "not_multipart");
+        let said = refused.json()["error_description"].as_str().unwrap().to_owned();
+        assert!(said.contains("multipart/form-data with a `file`"), "{said}");
+        assert!(said.contains("{\"html\": \"…\"} with Content-Type: application/json"), "{said}");
+    }
+    assert_eq!(node.read_site(&site).await["version"], 1);
+}
+
+#[tokio::test]
+async fn limit_is_on_the_html_and_not_on_how_it_is_escaped() {
+    let node = Setup::new().set("limits.upload_bytes", "100000").start().await;
+    let site = node.publish_page("First").await;
+    let put = async |html: &str| {
+        let escaped: String = html.encode_utf16().map(|unit| format!("\\u{unit:04x}")).collect();
+        let body = format!("{{\"html\": \"{escaped}\"}}");
+        node.put(&site_path(&site)).key(&node.key).body("application/json", body).send().await
+    };
+    let fits = format!("<!doctype html>{}", "x".repeat(100_000 - 15));
+    assert_eq!(put(&fits).await.expect(200).json()["byte_size"], 100_000);
+    put(&format!("{fits}x")).await.refused(413, "too_large");
+    let check = async |html: &str| node.post("/check").json(&json!({"html": html})).send().await;
+    check(&"\u{1}".repeat(30_000)).await.expect(200);
+    let many = json!({"html": "<p>", "more": vec![0; 200_000]});
+    let many = node.put(&site_path(&site)).key(&node.key).json(&many).send().await.refused(413, "too_large");
+    assert!(many.text().contains("JSON values"), "{}", many.text());
+}

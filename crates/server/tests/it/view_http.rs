@@ -173,3 +173,24 @@ async fn large_file(node: &Node) {
         node.get(url).header("if-none-match", etag).send().await.expect(304);
     }
 }
+
+#[tokio::test]
+async fn weights_of_codings_are_honoured() {
+    let node = Node::start().await;
+    let url = publish(&node, &text()).await;
+    for (accept, coding) in [
+        ("gzip;q=1.0, br;q=0.5, zstd;q=0.1", "gzip"),
+        ("gzip;q=0.5, br;q=0.5", "br"),
+        ("zstd;q=0, *", "br"),
+        ("identity;q=0, *;q=0.1", "zstd"),
+        ("gzip;q=0.5, identity", ""),
+        ("gzip;q=0.000", ""),
+        ("gzip;q=2", ""),
+        ("*;q=0", ""),
+    ] {
+        let answer = node.get(&url).header("accept-encoding", accept).send().await.expect(200);
+        let sent = if answer.has("content-encoding") { answer.header("content-encoding") } else { "" };
+        assert_eq!(sent, coding, "{accept}");
+        assert!(answer.header("vary").to_ascii_lowercase().contains("accept-encoding"), "{accept}");
+    }
+}

@@ -2,7 +2,10 @@
 
 use super::sites::SiteUpload;
 use super::{ApiError, ApiState};
-use crate::http::extract::{Asker, Fields, Incoming, Share, check_size, json_object, too_large};
+use crate::http::extract::{
+    Asker, Fields, Incoming, Share, check_size, json_object, most_json_bytes, too_large,
+};
+use crate::http::media_type;
 use axum::Json;
 use axum::body::Body;
 use axum::extract::State;
@@ -10,7 +13,7 @@ use dropleaf_app::{DryRun, Upload, UploadBody};
 use dropleaf_core::finding::Finding;
 use dropleaf_core::options::UploadOptions;
 use dropleaf_core::{Code, Error, Result};
-use http::{HeaderMap, header};
+use http::HeaderMap;
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -111,30 +114,35 @@ pub(super) async fn check(
 /// The page of a request, however it is wrapped. What it takes in memory is given back with the share.
 async fn read(state: &ApiState, headers: &HeaderMap, body: Body) -> Result<(Upload, UploadOptions, Share)> {
     let limit = state.resolved.config.limits.upload_bytes;
-    let kind = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
-    let kind = kind.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
     let incoming = Incoming { state, headers, body };
-    match kind.as_str() {
-        "application/json" => {
-            // Escapes can double the size of a text.
-            let (bytes, share) = incoming.bytes(limit.saturating_mul(2), || too_large(limit)).await?;
-            let mut fields = Fields::new(json_object(&bytes)?);
-            let upload = document(&mut fields, limit)?;
-            Ok((upload, options(fields)?, share))
-        }
-        "text/html" | "text/markdown" => {
+    if media_type::is(headers, media_type::JSON) {
+        let (bytes, share) = incoming.bytes(most_json_bytes(limit), || too_large(limit)).await?;
+        let mut fields = Fields::new(json_object(&bytes)?);
+        drop(bytes);
+        let upload = document(&mut fields, limit)?;
+        return Ok((upload, options(fields)?, share));
+    }
+    for (kind, name) in [(media_type::HTML, "index.html"), (media_type::MARKDOWN, "index.md")] {
+        if media_type::is(headers, kind) {
             let (bytes, share) = incoming.bytes(limit, || too_large(limit)).await?;
-            let name = if kind == "text/html" { "index.html" } else { "index.md" };
-            let body = UploadBody::Memory(bytes);
-            let upload = Upload { filename: Some(name.to_owned()), content_type: Some(kind), body };
-            Ok((upload, UploadOptions::default(), share))
-        }
-        _ => {
-            let form = incoming.form().await?;
-            let fields = form.fields.iter().map(|(name, value)| (name.as_str(), value.as_str()));
-            Ok((form.upload, UploadOptions::parse(fields)?, Share::default()))
+            let (filename, content_type) = (Some(name.to_owned()), Some(kind.to_owned()));
+            let upload = Upload { filename, content_type, body: UploadBody::Memory(bytes) };
+            return Ok((upload, UploadOptions::default(), share));
         }
     }
+    let form = incoming.form().await.map_err(name_all_shapes)?;
+    let fields = form.fields.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+    Ok((form.upload, UploadOptions::parse(fields)?, Share::default()))
+}
+
+/// A body of no accepted type is refused with all of them.
+fn name_all_shapes(error: Error) -> Error {
+    if error.code != Code::NotMultipart {
+        return error;
+    }
+    let detail = "Send multipart/form-data with a `file`, {\"html\": \"…\"} with Content-Type: application/json, or the page \
+                  itself with Content-Type: text/html or text/markdown.";
+    Error::new(Code::NotMultipart, detail)
 }
 
 /// The document that an object holds.

@@ -21,6 +21,7 @@ use utoipa::ToSchema;
 #[schema(example = json!({"visibility": "public", "slug": "weekly-report", "expires_at": null}))]
 #[expect(dead_code, reason = "describes the body; it is read field by field")]
 pub(super) struct PatchBody {
+    /// Makes an unlisted page public, unless `visibility` is sent too; null clears it.
     slug: Option<String>,
     #[schema(nullable = false)]
     visibility: Option<VisibilityName>,
@@ -105,10 +106,14 @@ pub(in crate::http) fn patch_request(
         other => other,
     };
     let lifetime = match (fields.int("expires_at")?, fields.hours("expires_in_hours")?) {
-        (Field::Value(at), _) => Some(Lifetime::from_epoch(at, now)?),
-        (Field::Null, _) | (Field::Absent, Field::Null) => Some(Lifetime::Never),
-        (Field::Absent, Field::Value(lifetime)) => Some(lifetime),
         (Field::Absent, Field::Absent) => None,
+        (Field::Value(at), Field::Absent) => Some(Lifetime::from_epoch(at, now)?),
+        (Field::Absent, Field::Value(lifetime)) => Some(lifetime),
+        (Field::Null, Field::Absent | Field::Null) | (Field::Absent, Field::Null) => Some(Lifetime::Never),
+        (Field::Value(_), Field::Value(_) | Field::Null) | (Field::Null, Field::Value(_)) => {
+            let both = "cannot be combined with `expires_in_hours`: send one of the two";
+            return Err(Error::field("expires_at", both));
+        }
     };
     let email_gate_domain = match fields.text_of(&["email_gate_domain", "allowed_email_domain"])? {
         Field::Value(text) if text.trim().is_empty() => Field::Null,

@@ -4,17 +4,19 @@ use super::site_json::SiteJson;
 use super::written::Written;
 use super::{ApiError, ApiState};
 use crate::http::extract::{
-    Fields, Incoming, Publisher, Reader, SiteWriter, check_size, idempotency_key, once,
+    Fields, Incoming, Publisher, Reader, Share, SiteWriter, check_size, idempotency_key, json_object,
+    most_json_bytes, once, too_large,
 };
+use crate::http::media_type;
 use axum::Json;
 use axum::body::Body;
 use axum::extract::{Path, RawQuery, State};
 use dropleaf_app::{Caller, Created, ListQuery, Once, SiteList, Upload};
-use dropleaf_core::Error;
 use dropleaf_core::options::UploadOptions;
 use dropleaf_core::safety::PiiCheck;
 use dropleaf_core::site::State as SiteState;
-use http::{HeaderMap, StatusCode, header};
+use dropleaf_core::{Code, Error, number};
+use http::{HeaderMap, StatusCode};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -119,7 +121,7 @@ pub(in crate::http) fn list_query<'a>(
 ) -> Result<ListQuery, Error> {
     let mut list = ListQuery::default();
     for (name, value) in pairs {
-        let int = || value.parse::<i64>().map_err(|_| Error::field(name, "must be an integer"));
+        let int = || number::integer(value).ok_or_else(|| Error::field(name, "must be an integer"));
         match name {
             "limit" => list.limit = int()?,
             "before" => list.before = Some(int()?),
@@ -208,29 +210,37 @@ pub(super) async fn replace(
     body: Body,
 ) -> Result<Json<SiteJson>, ApiError> {
     let seen = state.app.check_writer(&writer, &name, ip).await?;
-    let json = headers
-        .get(header::CONTENT_TYPE)
-        .and_then(|v| v.to_str().ok())
-        .is_some_and(|v| v.starts_with("application/json"));
     let incoming = Incoming { state: &state, headers: &headers, body };
-    let (upload, options) = if json {
-        // Escapes can double the size of a text.
-        let most = state.resolved.config.limits.upload_bytes * 2;
-        let mut fields = Fields::new(incoming.object(most).await?);
+    // The share of the memory budget is held until the page is stored.
+    let (upload, options, _share) = if media_type::is(&headers, media_type::JSON) {
+        let limit = state.resolved.config.limits.upload_bytes;
+        let (bytes, share) = incoming.bytes(most_json_bytes(limit), || too_large(limit)).await?;
+        let mut fields = Fields::new(json_object(&bytes)?);
+        drop(bytes);
         let html = fields.required_text("html")?;
-        check_size(html.len() as u64, state.resolved.config.limits.upload_bytes)?;
+        check_size(html.len() as u64, limit)?;
         let expected = fields.optional_int("expected_updated_at")?;
         let pii_check = fields.optional_text("pii_check")?.as_deref().map(PiiCheck::read).transpose()?;
         let warnings = fields.warnings();
         let options =
             UploadOptions { expected_updated_at: expected, pii_check, warnings, ..UploadOptions::default() };
-        (Upload::html(html), options)
+        (Upload::html(html), options, share)
     } else {
-        let form = incoming.form().await?;
+        let form = incoming.form().await.map_err(name_both_shapes)?;
         let options =
             UploadOptions::parse(form.fields.iter().map(|(name, value)| (name.as_str(), value.as_str())))?;
-        (form.upload, options)
+        (form.upload, options, Share::default())
     };
     let updated = state.app.replace_site(&writer, &name, seen, upload, options).await?;
     Ok(Json(SiteJson::updated(&state.app, updated)))
+}
+
+/// A body of neither accepted type is refused with both of them.
+fn name_both_shapes(error: Error) -> Error {
+    if error.code != Code::NotMultipart {
+        return error;
+    }
+    let detail =
+        "Send multipart/form-data with a `file`, or {\"html\": \"…\"} with Content-Type: application/json.";
+    Error::new(Code::NotMultipart, detail)
 }

@@ -7,14 +7,15 @@ use crate::http::web::{RemovalForm, SignedForm, WebError};
 use crate::pages::dashboard::Done;
 use axum::extract::{Path, State};
 use axum::response::Response;
-use dropleaf_core::Error;
+use dropleaf_core::{Error, number};
 
 pub(super) async fn rollback(
     State(state): State<ApiState>,
     Path(id): Path<String>,
     SignedForm { person, fields }: SignedForm,
 ) -> Result<Response, WebError> {
-    let version = fields.text("version").parse().map_err(|_| Error::field("version", "must be a number"));
+    let version =
+        number::integer(fields.text("version")).ok_or_else(|| Error::field("version", "must be a number"));
     let outcome = match version.and_then(|version| seen(&fields).map(|at| (version, at))) {
         Ok((version, at)) => state.app.rollback_seen(&person.account, &id, version, at).await,
         Err(error) => Err(error),

@@ -7,6 +7,7 @@ use crate::pages::dashboard::{self as pages, Attempt, Card, List};
 use axum::extract::State;
 use axum::response::Response;
 use dropleaf_app::SiteSearch;
+use dropleaf_core::number;
 use dropleaf_core::site_filter::Filter;
 use http::StatusCode;
 
@@ -27,7 +28,7 @@ pub(super) async fn render(
 ) -> Result<Response, WebError> {
     let words = query.text("q");
     let filter = query.find("show").and_then(Filter::parse).unwrap_or(Filter::All);
-    let before = query.find("before").and_then(|at| at.parse::<i64>().ok());
+    let before = query.find("before").and_then(number::integer);
     let before = before.map(|at| (at, query.text("before_id").to_owned()));
     let search = SiteSearch { filter, words: words.to_owned(), before };
     let found = state.app.search_sites(&person.account, search).await?;

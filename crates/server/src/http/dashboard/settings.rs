@@ -11,11 +11,12 @@ use dropleaf_core::expiry::Lifetime;
 use dropleaf_core::site::Visibility;
 use dropleaf_core::site_change::{self, Field};
 use dropleaf_core::slug::Slug;
-use dropleaf_core::{Error, Result, email, iso, options as rules};
+use dropleaf_core::{Error, Result, email, iso, number, options as rules};
 
 /// The moment the form was made for. Without one it is no form of ours.
 pub(super) fn seen(fields: &Fields) -> Result<Option<i64>> {
-    let at = fields.text("updated_at").parse().map_err(|_| Error::field("updated_at", "is missing"))?;
+    let at =
+        number::integer(fields.text("updated_at")).ok_or_else(|| Error::field("updated_at", "is missing"))?;
     Ok(Some(at))
 }
 

@@ -8,7 +8,7 @@ use axum::extract::{Path, State};
 use axum::response::Response;
 use dropleaf_core::expiry::Lifetime;
 use dropleaf_core::share_token::Wish;
-use dropleaf_core::{Error, Result};
+use dropleaf_core::{Error, Result, number};
 
 fn wish(fields: &Fields) -> Result<Wish> {
     let expires_in = match Lifetime::from_hours_text(fields.text("expires_in_hours"))? {
@@ -17,7 +17,9 @@ fn wish(fields: &Fields) -> Result<Wish> {
     };
     let max_uses = match fields.text("max_uses").trim() {
         "" => None,
-        text => Some(text.parse().map_err(|_| Error::field("max_uses", "must be a whole number"))?),
+        text => {
+            Some(number::integer(text).ok_or_else(|| Error::field("max_uses", "must be a whole number"))?)
+        }
     };
     Ok(Wish {
         note: fields.find("note").map(str::to_owned),

@@ -30,13 +30,17 @@ impl Fields {
         })
     }
 
-    /// The first of several names for one thing that was sent; the others are taken away too.
+    /// A thing that has several names. Under two of them it must be the same.
     pub(in crate::http) fn text_of(&mut self, names: &[&str]) -> Result<Field<String>> {
         let mut found = Field::Absent;
         for name in names {
             let sent = self.text(name)?;
             if found.is_absent() {
                 found = sent;
+            } else if !sent.is_absent() && sent != found {
+                let others = names.iter().filter(|other| *other != name).copied().collect::<Vec<_>>();
+                let why = format!("contradicts `{}`: send one of them", others.join("` and `"));
+                return Err(Error::field(name, why));
             }
         }
         Ok(found)
@@ -156,6 +160,16 @@ mod tests {
         assert_eq!(f.int("c").unwrap(), Field::Value(5));
         assert_eq!(f.flag("d").unwrap(), Some(true));
         assert!(f.warnings().is_empty());
+    }
+
+    #[test]
+    fn two_names_of_one_thing_must_agree() {
+        let names = ["slug", "public_slug"];
+        let same = fields(r#"{"slug": "a", "public_slug": "a"}"#).text_of(&names).unwrap();
+        assert_eq!(same, Field::Value("a".into()));
+        for bad in [r#"{"slug": "a", "public_slug": "b"}"#, r#"{"slug": null, "public_slug": "b"}"#] {
+            assert!(fields(bad).text_of(&names).is_err(), "{bad}");
+        }
     }
 
     #[test]

@@ -5,6 +5,7 @@ mod budget;
 mod caller;
 mod fields;
 mod form;
+mod json_body;
 mod once;
 mod pace;
 mod spool;
@@ -18,6 +19,7 @@ pub(super) use caller::{
 };
 pub(super) use fields::Fields;
 pub(super) use form::Form;
+pub(super) use json_body::{check_values, json_object, most_bytes as most_json_bytes};
 pub(super) use once::{key as idempotency_key, once};
 pub(super) use ticket::TicketHolder;
-pub(super) use upload::{Incoming, check_size, json_object, too_large};
+pub(super) use upload::{Incoming, check_size, too_large};

@@ -2,6 +2,7 @@
 
 use super::budget::Share;
 use super::form::{Form, mix_file, read_form};
+use super::json_body::json_object;
 use super::pace::paced;
 use super::spool::Spool;
 use crate::http::api::ApiState;
@@ -142,17 +143,6 @@ impl Incoming<'_> {
             bytes.extend_from_slice(&piece);
         }
         Ok((bytes.freeze(), share))
-    }
-}
-
-pub(in crate::http) fn json_object(bytes: &[u8]) -> Result<Map<String, Value>> {
-    if bytes.trim_ascii().is_empty() {
-        return Ok(Map::new());
-    }
-    match serde_json::from_slice(bytes) {
-        Ok(Value::Object(map)) => Ok(map),
-        Ok(_) => Err(Error::new(Code::InvalidRequest, "The body must be a JSON object.")),
-        Err(error) => Err(Error::new(Code::InvalidRequest, format!("The body is not valid JSON: {error}."))),
     }
 }
 

@@ -2,6 +2,7 @@
 //! the message asks. Inside a tool it would be too late to answer with a status that makes clients ask for more.
 
 use super::handler::Handler;
+use super::headers::{VERSION, canonical_types, check_needs_session, is_legacy};
 use super::listening::Listening;
 use super::message::{self, Peek, peek};
 use super::watching::Holder;
@@ -9,10 +10,11 @@ use super::{Mcp, rpc, sessions, streams, tools};
 use crate::http::api::{ApiError, ApiState};
 use crate::http::error::{self, Wants};
 use crate::http::extract::{Incoming, bearer, bearer_text, client_ip, insufficient};
+use crate::http::media_type;
 use crate::http::oauth::Challenge;
 use axum::body::Body;
 use axum::extract::{Request, State};
-use axum::response::Response;
+use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use dropleaf_app::{Caller, Identity};
 use dropleaf_core::host::{Origin, written_origin};
@@ -26,7 +28,6 @@ use serde_json::Value;
 use std::sync::Arc;
 
 pub(super) const SESSION_ID: &str = "mcp-session-id";
-const VERSION: &str = "mcp-protocol-version";
 const LISTEN: &str = "subscriptions/listen";
 
 /// Who sent a message, on its way to the tools.
@@ -49,6 +50,10 @@ async fn pass(mcp: &Mcp, request: Request) -> std::result::Result<Response, ApiE
     check_origin(&parts.headers, &state.resolved.hosts.base, &state.resolved.mcp_origins)?;
     let who = bearer(&parts, state).await?.ok_or_else(|| Error::plain(Code::AuthRequired))?;
     let session = own_session(state, &mut parts.headers, &who).await?;
+    if session.is_none() && is_legacy(&parts.headers) {
+        check_needs_session(&parts)?;
+    }
+    canonical_types(&mut parts.headers);
     let sent = bearer_text(&parts).unwrap_or_default();
     let holder = |who: &Identity, session| Holder { who: who.clone(), bearer: sent.clone(), session };
     if let Some(id) = session.as_ref().filter(|_| opens_stream(&parts)) {
@@ -77,13 +82,16 @@ async fn pass(mcp: &Mcp, request: Request) -> std::result::Result<Response, ApiE
     }
     let id = peek.id;
     let response = hand_over(mcp, &mut parts, handler, who, session, body).await;
+    if parts.method == Method::DELETE && response.status() == StatusCode::ACCEPTED {
+        // The session has ended by now; the library answers as if that were still to come.
+        return Ok(StatusCode::NO_CONTENT.into_response());
+    }
     Ok(reworded(response, &parts, id.as_ref()).await)
 }
 
 /// The session that the request names, if it is the caller's. The newest revision knows no sessions.
 async fn own_session(state: &ApiState, headers: &mut HeaderMap, who: &Identity) -> Result<Option<String>> {
-    let newest = ProtocolVersion::V_2026_07_28;
-    if headers.get(VERSION).is_some_and(|version| version.as_bytes() >= newest.as_str().as_bytes()) {
+    if !is_legacy(headers) {
         headers.remove(SESSION_ID);
     }
     let Some(id) = headers.get(SESSION_ID) else { return Ok(None) };
@@ -100,7 +108,7 @@ fn opens_stream(parts: &Parts) -> bool {
     let text = |name: &str| parts.headers.get(name).map(|value| value.to_str().unwrap_or_default());
     let known = |version: &str| ProtocolVersion::KNOWN_VERSIONS.iter().any(|known| known.as_str() == version);
     parts.method == Method::GET
-        && text("accept").is_some_and(|accept| accept.contains("text/event-stream"))
+        && media_type::accepts(&parts.headers, media_type::EVENT_STREAM)
         && text(VERSION).is_none_or(known)
         && text("last-event-id").is_none_or(|id| !id.contains('/'))
 }
@@ -171,9 +179,7 @@ fn check_scope(peek: &Peek, who: &Identity) -> Result<()> {
 /// message, as JSON-RPC does.
 async fn reworded(response: Response, parts: &Parts, id: Option<&Value>) -> Response {
     let status = response.status();
-    let json = |headers: &HeaderMap| {
-        headers.get(header::CONTENT_TYPE).is_some_and(|kind| kind.as_bytes().starts_with(b"application/json"))
-    };
+    let json = |headers: &HeaderMap| media_type::is(headers, media_type::JSON);
     if status.is_success() || json(response.headers()) {
         return response;
     }
@@ -181,7 +187,10 @@ async fn reworded(response: Response, parts: &Parts, id: Option<&Value>) -> Resp
     let text = body.collect().await.map(http_body_util::Collected::to_bytes).unwrap_or_default();
     let text = String::from_utf8_lossy(&text);
     if status == StatusCode::UNSUPPORTED_MEDIA_TYPE && json(&parts.headers) {
-        return rpc::no_message(id, rpc::INVALID_REQUEST, &text);
+        // What the library says here names its own types.
+        let why = "The body is no message of this protocol: `jsonrpc` is \"2.0\", `method` a text, `params` an object of the \
+                   fields that the method takes.";
+        return rpc::no_message(id, rpc::INVALID_REQUEST, why);
     }
     let error = match status {
         StatusCode::NOT_FOUND => {

@@ -2,6 +2,7 @@
 //! is read here is small whatever was sent: a number of bytes can become many times as many once it is taken apart.
 
 use super::rpc;
+use crate::http::extract::check_values;
 use axum::response::Response;
 use dropleaf_app::{PARAMS_BYTES, WATCHED_MOST};
 use dropleaf_core::scope::{Scope, Scopes};
@@ -13,13 +14,12 @@ use std::fmt;
 
 /// As long as a message may be that brings no document.
 pub(super) const SHORT_BYTES: u64 = 256 * 1024;
-/// Into so many values a message may be divided when it is longer than that; a text is one, however long.
-const MOST_VALUES: usize = 10_000;
 /// The tools that bring a document.
 const BRINGERS: [&str; 2] = ["publish_html", "update_site"];
 
 /// As much of a message as the door looks at. What is in it twice is refused: the library might look at the other one.
 #[derive(Debug, Default, Deserialize)]
+#[serde(expecting = "an object with `jsonrpc`, `method` and, in a request, `id`")]
 pub(super) struct Peek {
     #[serde(default, deserialize_with = "id")]
     pub id: Option<Value>,
@@ -30,6 +30,7 @@ pub(super) struct Peek {
 }
 
 #[derive(Debug, Default, Deserialize)]
+#[serde(expecting = "an object as `params`")]
 struct Params {
     #[serde(default)]
     name: Option<String>,
@@ -38,6 +39,7 @@ struct Params {
 }
 
 #[derive(Debug, Default, Deserialize)]
+#[serde(expecting = "an object as `notifications`")]
 struct Asked {
     #[serde(default, rename = "resourceSubscriptions")]
     resources: Option<Addresses>,
@@ -70,11 +72,7 @@ impl Peek {
         if bytes.len() as u64 > most {
             return Err(too_long(most));
         }
-        if bytes.len() as u64 > SHORT_BYTES && values(bytes) > MOST_VALUES {
-            let detail = format!("A message of this length may hold at most {MOST_VALUES} values.");
-            return Err(Error::new(Code::TooLarge, detail));
-        }
-        Ok(())
+        check_values(bytes)
     }
 }
 
@@ -102,21 +100,6 @@ pub(super) fn peek(bytes: &[u8]) -> std::result::Result<Peek, Box<Response>> {
         }
         Err(error) => refused(rpc::PARSE_ERROR, &format!("The body is not JSON: {error}")),
     }
-}
-
-/// At least as many as there are values and names in this JSON: every one but the first follows one of these signs.
-fn values(json: &[u8]) -> usize {
-    let (mut count, mut in_text, mut escaped) = (1, false, false);
-    for &byte in json {
-        match byte {
-            _ if escaped => escaped = false,
-            b'\\' => escaped = in_text,
-            b'"' => in_text = !in_text,
-            b',' | b':' | b'[' | b'{' if !in_text => count += 1,
-            _ => {}
-        }
-    }
-    count
 }
 
 /// An id is a text, a number or nothing.
@@ -213,12 +196,6 @@ mod tests {
         for wrong in [json!([1]), json!([["a"]]), json!("a"), json!({"a": "b"})] {
             assert!(read(&asked(wrong.clone())).is_none(), "{wrong}");
         }
-    }
-
-    #[test]
-    fn a_text_is_one_value_whatever_is_in_it() {
-        assert_eq!(values(br#"{"html": "a,b:[{\",\\"}"#), 3);
-        assert_eq!(values(b"[1,2,[3],{}]"), 7);
     }
 
     #[test]

@@ -8,6 +8,7 @@ mod answer;
 mod card;
 mod door;
 mod handler;
+mod headers;
 mod listening;
 mod message;
 mod next_step;
@@ -21,6 +22,7 @@ mod tools;
 mod watching;
 
 use super::api::ApiState;
+use super::extract::most_json_bytes;
 use axum::Router;
 use axum::routing::{any, get};
 use handler::Handler;
@@ -39,9 +41,9 @@ const BEAT: Duration = Duration::from_secs(15);
 
 type Service = StreamableHttpService<Handler, LocalSessionManager>;
 
-/// The longest message where uploads may be so long: escapes can double the size of a page.
+/// The longest message where uploads may be so long, however the page in it is escaped.
 pub(super) const fn most_bytes(upload_bytes: u64) -> u64 {
-    upload_bytes * 2 + (1 << 20)
+    most_json_bytes(upload_bytes).saturating_add(1 << 20)
 }
 
 /// What the door holds.

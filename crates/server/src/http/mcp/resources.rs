@@ -9,7 +9,7 @@ use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use dropleaf_app::{ListQuery, News, Notice};
 use dropleaf_core::account::Account;
 use dropleaf_core::site::Site;
-use dropleaf_core::{Code, Error, Minter};
+use dropleaf_core::{Code, Error, Minter, number};
 use rmcp::ErrorData;
 use rmcp::model::{
     CacheScope, ListResourceTemplatesResult, ListResourcesResult, ReadResourceResult, Resource,
@@ -94,7 +94,7 @@ fn cursor_after(updated_at: i64, id: &str) -> String {
 fn read_cursor(cursor: &str) -> Option<(i64, String)> {
     let text = String::from_utf8(URL_SAFE_NO_PAD.decode(cursor).ok()?).ok()?;
     let (updated_at, id) = text.split_once(' ')?;
-    Minter::is_id("site", id).then_some((updated_at.parse().ok()?, id.to_owned()))
+    Minter::is_id("site", id).then_some((number::integer(updated_at)?, id.to_owned()))
 }
 
 pub(super) fn templates() -> ListResourceTemplatesResult {

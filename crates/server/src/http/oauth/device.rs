@@ -5,6 +5,7 @@ use super::error::EndpointError;
 use super::{client_auth, clients, params};
 use crate::http::api::ApiState;
 use crate::http::extract::{client_ip, json_object};
+use crate::http::media_type;
 use crate::outbound::Asker;
 use axum::Json;
 use axum::extract::{Request, State};
@@ -15,7 +16,6 @@ use dropleaf_core::oauth::params::Params;
 use dropleaf_core::oauth::{OAuthCode, OAuthError, resource};
 use dropleaf_core::scope::Scopes;
 use dropleaf_core::{Code, Error};
-use http::header;
 use serde_json::{Map, Value, json};
 use std::net::IpAddr;
 
@@ -169,9 +169,7 @@ async fn read(state: &ApiState, request: Request) -> Result<(Option<IpAddr>, Sen
     let (parts, body) = request.into_parts();
     let ip = client_ip(&parts, state);
     let bytes = params::whole(body).await?;
-    let kind = parts.headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
-    let is_form = kind.is_some_and(|kind| kind.starts_with("application/x-www-form-urlencoded"));
-    if !is_form {
+    if !media_type::is(&parts.headers, media_type::FORM) {
         return Ok((ip, Sent(json_object(&bytes)?)));
     }
     let mut map = Map::new();

@@ -1,13 +1,13 @@
 //! What programs send to the endpoints, read within a limit.
 
 use super::error::EndpointError;
-use crate::http::small_body;
+use crate::http::{media_type, small_body};
 use axum::body::Body;
 use bytes::Bytes;
 use dropleaf_core::Error;
 use dropleaf_core::oauth::params::Params;
 use dropleaf_core::oauth::{OAuthCode, OAuthError};
-use http::{HeaderMap, header};
+use http::HeaderMap;
 
 /// No request of a program is larger.
 const LIMIT: usize = 16 * 1024;
@@ -19,8 +19,7 @@ pub(super) fn parse(text: &[u8]) -> Params {
 
 /// The fields of a form that a program sent.
 pub(super) async fn read(headers: &HeaderMap, body: Body) -> Result<Params, EndpointError> {
-    let kind = headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
-    if !kind.to_ascii_lowercase().starts_with("application/x-www-form-urlencoded") {
+    if !media_type::is(headers, media_type::FORM) {
         let detail = "The body must be application/x-www-form-urlencoded.";
         return Err(OAuthError::new(OAuthCode::InvalidRequest, detail).into());
     }

@@ -12,14 +12,14 @@ use axum::response::Response;
 use dropleaf_app::Suspended;
 use dropleaf_core::account::Account;
 use dropleaf_core::error::Fault;
-use dropleaf_core::{Code, Error};
+use dropleaf_core::{Code, Error, number};
 
 pub(super) async fn list(
     State(state): State<ApiState>,
     Operator(person): Operator,
     query: Query,
 ) -> Result<Response, WebError> {
-    let before = query.text("before").parse::<i64>().ok();
+    let before = number::integer(query.text("before"));
     let from = From {
         search: query.text("q").trim(),
         before: before.map(|at| (at, query.text("before_id").to_owned())),

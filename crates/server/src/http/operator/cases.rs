@@ -11,7 +11,7 @@ use axum::body::Body;
 use axum::extract::{Path, State};
 use axum::response::{IntoResponse, Response};
 use dropleaf_app::TakenDown;
-use dropleaf_core::{Code, Error};
+use dropleaf_core::{Code, Error, number};
 use http::{HeaderValue, StatusCode, header};
 
 /// Which part of the page is looked at.
@@ -27,10 +27,8 @@ pub(super) async fn show(
     Path(id): Path<String>,
     query: Query,
 ) -> Result<Response, WebError> {
-    let wanted = Wanted {
-        version: query.find("version").and_then(|text| text.parse().ok()),
-        file: query.find("file"),
-    };
+    let wanted =
+        Wanted { version: query.find("version").and_then(number::integer), file: query.find("file") };
     shown(&state, &person, &id, wanted, query.done(), None).await
 }
 

@@ -9,7 +9,7 @@ use crate::pages::dashboard::{Done, Section};
 use crate::pages::operator::{Refused, Reports, reports};
 use axum::extract::{Path, State};
 use axum::response::Response;
-use dropleaf_core::Code;
+use dropleaf_core::{Code, number};
 
 /// Pages that are shown at once.
 const CASES: i64 = 50;
@@ -21,7 +21,7 @@ pub(super) async fn list(
     Operator(person): Operator,
     query: Query,
 ) -> Result<Response, WebError> {
-    let first_at = query.text("after").parse().ok();
+    let first_at = number::integer(query.text("after"));
     let after = first_at.map(|first_at| (first_at, query.text("after_id")));
     Ok(page(shown(&state, &person, after, query.done(), None).await?))
 }

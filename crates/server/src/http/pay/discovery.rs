@@ -7,7 +7,7 @@ use axum::extract::{RawQuery, State};
 use axum::response::{IntoResponse, Response};
 use dropleaf_app::Listing;
 use dropleaf_core::payment::Item;
-use dropleaf_core::{Error, Result};
+use dropleaf_core::{Error, Result, number};
 use dropleaf_pay::Network;
 use http::header;
 use serde_json::{Value, json};
@@ -107,7 +107,7 @@ impl Query {
         let mut query =
             Self { limit: SHOWN, offset: 0, kind: None, wanted: Vec::new(), extensions: Vec::new() };
         for (name, value) in form_urlencoded::parse(text.as_bytes()) {
-            let number = || value.parse::<usize>().ok();
+            let number = || number::unsigned::<usize>(&value);
             match &*name {
                 "limit" => {
                     let good = number().filter(|limit| (1..=MOST).contains(limit));

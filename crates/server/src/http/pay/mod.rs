@@ -13,7 +13,6 @@ mod unlock;
 mod wallet;
 
 pub(super) use front_door::inner;
-pub(super) use publish::most_bytes;
 
 use super::api::ApiState;
 use axum::Router;

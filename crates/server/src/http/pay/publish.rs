@@ -5,7 +5,8 @@ use super::paid_page::PublishJson;
 use super::receipt::sold;
 use super::terms::{self, TermsJson};
 use crate::http::api::{ApiError, ApiState};
-use crate::http::extract::{Fields, Incoming, Share, client_ip, json_object};
+use crate::http::extract::{Fields, Incoming, Share, client_ip, json_object, most_json_bytes};
+use crate::http::media_type;
 use axum::body::{Body, HttpBody};
 use axum::extract::{Request, State};
 use axum::response::Response;
@@ -19,8 +20,6 @@ use utoipa::ToSchema;
 
 const NAME: &str = "index.html";
 const NAME_BYTES: usize = 240;
-/// What JSON has besides the page.
-const FRAME_BYTES: u64 = 64 * 1024;
 
 /// A page to publish. The same page as `text/html` does as well.
 #[derive(Debug, ToSchema)]
@@ -35,11 +34,6 @@ pub(super) struct PublishBody {
     /// What to do about secrets and personal data in the page: `off`, `warn` or `block` (422).
     #[schema(nullable = false, pattern = "^(off|warn|block)$", example = "block")]
     pii_check: Option<String>,
-}
-
-/// The longest body: a text escaped as JSON can take three times its size.
-pub(in crate::http) const fn most_bytes(publish_bytes: u64) -> u64 {
-    publish_bytes.saturating_mul(3).saturating_add(FRAME_BYTES)
 }
 
 /// Read the terms of publishing
@@ -86,19 +80,19 @@ pub(super) async fn terms(State(state): State<ApiState>) -> Result<Response, Api
 pub(super) async fn publish(State(state): State<ApiState>, request: Request) -> Result<Response, ApiError> {
     let (parts, body) = request.into_parts();
     let pays = has_proof(&parts.headers);
-    if !pays && body.is_end_stream() {
+    // A request that says nothing about a page asks for the terms. Decisions §5.2.
+    let asks_terms = !pays && !parts.headers.contains_key(header::CONTENT_TYPE);
+    if asks_terms && body.is_end_stream() {
         return Ok(terms::owed(&*state.app.listing(Item::Publish)?));
     }
     let ip = client_ip(&parts, &state);
     state.app.take_paid_attempt(ip)?;
     let (page, share) = read(&state, &parts.headers, body).await?;
     let Some(page) = page else {
-        if pays {
-            return Err(
-                Error::new(Code::EmptyFile, "There is no page to publish. Nothing was charged.").into()
-            );
+        if asks_terms {
+            return Ok(terms::owed(&*state.app.listing(Item::Publish)?));
         }
-        return Ok(terms::owed(&*state.app.listing(Item::Publish)?));
+        return Err(Error::new(Code::EmptyFile, "There is no page to publish. Nothing was charged.").into());
     };
     let (request_hash, warnings) = (page.hash(), page.warnings);
     let order = Order::Publish(state.app.check_page(page.upload, page.pii_check, pays).await?);
@@ -151,16 +145,14 @@ async fn read(state: &ApiState, headers: &HeaderMap, body: Body) -> Result<(Opti
             format!("A page that is sold may have {limit} bytes. Make it smaller; nothing was charged."),
         )
     };
-    let kind = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
-    let kind = kind.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
-    let json = kind == "application/json";
-    let most = if json { most_bytes(limit) } else { limit };
+    let json = media_type::is(headers, media_type::JSON);
+    let most = if json { most_json_bytes(limit) } else { limit };
     let incoming = Incoming { state, headers, body };
     let (bytes, share) = incoming.bytes(most, over).await?;
     if bytes.is_empty() {
         return Ok((None, share));
     }
-    if kind == "text/html" {
+    if media_type::is(headers, media_type::HTML) {
         return Ok((Some(Sent::new(bytes, NAME.to_owned(), Vec::new())), share));
     }
     if !json {

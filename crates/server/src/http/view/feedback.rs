@@ -5,8 +5,8 @@ pub(super) use super::toolbar::script as toolbar;
 
 use super::scene::Scene;
 use super::{OutBody, form, headers, without_body};
-use crate::http::error;
 use crate::http::extract::{Fields, json_object};
+use crate::http::{error, media_type};
 use dropleaf_core::feedback::{self, Draft, Feedback, Intent, Severity};
 use dropleaf_core::site_change::Field;
 use dropleaf_core::{Code, Error};
@@ -85,9 +85,7 @@ async fn list(scene: &Scene<'_>) -> Result<Response<OutBody>, Error> {
 
 async fn leave(scene: &Scene<'_>, body: Incoming) -> Result<Response<OutBody>, Error> {
     // A form of another site can be sent without the browser asking first; JSON cannot.
-    let kind = scene.header("content-type").unwrap_or_default();
-    let essence = kind.split(';').next().unwrap_or_default().trim();
-    if !essence.eq_ignore_ascii_case("application/json") {
+    if !media_type::is(&scene.head.headers, media_type::JSON) {
         return Err(Error::new(Code::InvalidRequest, "Send the comment as `application/json`."));
     }
     let mut fields = Fields::new(json_object(&form::read(body).await?)?);

@@ -1,30 +1,39 @@
 //! What a request asks for beyond the file: a coding, a range, or only whether it changed. Pure functions over headers.
 
+use crate::http::quality::{self, Weight};
 use dropleaf_app::Coding;
+use dropleaf_core::number;
 use std::ops::Range;
 
-/// The coding to send: the best of those the client takes. Without a word about it, the plain bytes.
+/// The codings that can be sent, best first: zstd is the stored form and costs nothing, brotli is as small, gzip is what
+/// everybody else takes.
+const CODINGS: [(Coding, &[&str]); 4] = [
+    (Coding::Zstd, &["zstd"]),
+    (Coding::Brotli, &["br"]),
+    (Coding::Gzip, &["gzip", "x-gzip"]),
+    (Coding::Identity, &["identity"]),
+];
+
+/// The coding to send: the one with the highest weight, and of equal ones the best (RFC 9110 §12.5.3). The plain bytes need
+/// not be named and then come last; they are sent without the header, and where nothing is acceptable.
 pub(super) fn coding(accept: Option<&str>) -> Coding {
     let Some(accept) = accept else { return Coding::Identity };
-    let takes = |name: &str| {
-        accept.split(',').any(|item| {
-            let mut parts = item.split(';').map(str::trim);
-            let named = parts.next().is_some_and(|coding| coding.eq_ignore_ascii_case(name));
-            named
-                && !parts
-                    .any(|p| matches!(p.replace(' ', "").as_str(), "q=0" | "q=0.0" | "q=0.00" | "q=0.000"))
-        })
-    };
-    // Zstd is the stored form and costs nothing; brotli is as small; gzip is what everybody else takes.
-    if takes("zstd") {
-        Coding::Zstd
-    } else if takes("br") {
-        Coding::Brotli
-    } else if takes("gzip") {
-        Coding::Gzip
-    } else {
-        Coding::Identity
+    let mut named = [None; CODINGS.len()];
+    let mut others = None;
+    for item in quality::items(accept) {
+        let is = |names: &[&str]| names.iter().any(|name| item.name.eq_ignore_ascii_case(name));
+        if item.name == "*" {
+            others = others.max(Some(item.weight));
+        } else if let Some(at) = CODINGS.iter().position(|(_, names)| is(names)) {
+            named[at] = named[at].max(Some(item.weight));
+        }
     }
+    let weights = CODINGS.iter().zip(named).map(|((coding, _), own)| (*coding, own.or(others)));
+    let best = weights
+        .filter_map(|(coding, weight)| Some((coding, weight.filter(|weight| *weight > Weight::ZERO)?)));
+    // The first of those with the highest weight; `max_by_key` would take the last.
+    let best = best.reduce(|best, next| if next.1 > best.1 { next } else { best });
+    best.map_or(Coding::Identity, |(coding, _)| coding)
 }
 
 /// Whether `If-None-Match` names this validator.
@@ -49,8 +58,7 @@ pub(super) fn range(value: &str, size: u64) -> Asked {
     let Some(spec) = value.trim().strip_prefix("bytes=") else { return Asked::Whole };
     let Some((first, last)) = spec.split_once('-') else { return Asked::Whole };
     let (first, last) = (first.trim(), last.trim());
-    let number =
-        |text: &str| text.bytes().all(|b| b.is_ascii_digit()).then(|| text.parse::<u64>().ok()).flatten();
+    let number = number::unsigned::<u64>;
     if first.is_empty() {
         return match number(last) {
             Some(0) => Asked::Outside,
@@ -83,6 +91,38 @@ mod tests {
         assert_eq!(coding(Some("br;q=0, gzip;q=0.5")), Coding::Gzip);
         assert_eq!(coding(Some("identity, deflate")), Coding::Identity);
         assert_eq!(coding(Some("zstd; q=0")), Coding::Identity);
+    }
+
+    #[test]
+    fn weights_decide_before_our_own_order() {
+        for (accept, chosen) in [
+            ("", Coding::Identity),
+            ("gzip;q=1.0, zstd;q=0.5", Coding::Gzip),
+            ("gzip;q=0.8, br;q=0.9, zstd;q=0.1", Coding::Brotli),
+            ("gzip;q=0.5, identity;q=1", Coding::Identity),
+            ("identity;q=0.5, gzip;q=1.0", Coding::Gzip),
+            ("identity, gzip", Coding::Gzip),
+            ("gzip;q=0.001", Coding::Gzip),
+            ("gzip;q=0.000", Coding::Identity),
+            ("x-gzip", Coding::Gzip),
+            ("*", Coding::Zstd),
+            ("*;q=0.5, gzip", Coding::Gzip),
+            ("zstd;q=0, *", Coding::Brotli),
+            ("br;q=0, zstd;q=0, *;q=0.1", Coding::Gzip),
+            ("identity;q=0, *", Coding::Zstd),
+            ("gzip;q=0.5, *;q=0", Coding::Gzip),
+            ("gzip, identity;q=0", Coding::Gzip),
+            ("gzip; Q=0.3, br ;q=0.2", Coding::Gzip),
+            // What cannot be read is not sent.
+            ("br;q=1.5, gzip;q=0.1", Coding::Gzip),
+            ("zstd;q=, br;q=-1, gzip;q=0.5000", Coding::Identity),
+            // Nothing is acceptable: the plain bytes are better than an error.
+            ("identity;q=0", Coding::Identity),
+            ("*;q=0", Coding::Identity),
+            ("compress, deflate", Coding::Identity),
+        ] {
+            assert_eq!(coding(Some(accept)), chosen, "{accept}");
+        }
     }
 
     #[test]

@@ -1,0 +1,100 @@
+//! JSON bodies: how long one may be, into how many values it may be divided, and what object is in it.
+
+use dropleaf_core::{Code, Error, Result};
+use serde_json::{Map, Value};
+
+/// JSON can take six bytes for one byte of text: `\u0041`.
+const BYTES_PER_BYTE: u64 = 6;
+/// What a body holds besides its longest text.
+const FRAME_BYTES: u64 = 64 * 1024;
+/// A body up to this length may be divided as finely as it likes.
+const SHORT_BYTES: usize = 256 * 1024;
+/// Into so many values a longer one may be divided; a text is one, however long. Each takes many times the memory that it
+/// takes in the body.
+const MOST_VALUES: usize = 10_000;
+
+/// The longest body that brings a text of so many bytes, however it is escaped. What counts for the caller is the length of
+/// the text itself, which is checked once it has been read.
+pub(in crate::http) const fn most_bytes(text_bytes: u64) -> u64 {
+    text_bytes.saturating_mul(BYTES_PER_BYTE).saturating_add(FRAME_BYTES)
+}
+
+/// Reads a JSON object. Nothing at all counts as an empty one.
+pub(in crate::http) fn json_object(bytes: &[u8]) -> Result<Map<String, Value>> {
+    if bytes.trim_ascii().is_empty() {
+        return Ok(Map::new());
+    }
+    check_values(bytes)?;
+    match serde_json::from_slice(bytes) {
+        Ok(Value::Object(map)) => Ok(map),
+        Ok(_) => Err(Error::new(Code::InvalidRequest, "The body must be a JSON object.")),
+        Err(error) => Err(Error::new(Code::InvalidRequest, format!("The body is not valid JSON: {error}."))),
+    }
+}
+
+/// Refuses a body that is too finely divided for its length, before it is taken apart.
+pub(in crate::http) fn check_values(bytes: &[u8]) -> Result<()> {
+    if bytes.len() <= SHORT_BYTES || values(bytes) <= MOST_VALUES {
+        return Ok(());
+    }
+    let detail = format!("A body over {SHORT_BYTES} bytes may hold at most {MOST_VALUES} JSON values.");
+    Err(Error::new(Code::TooLarge, detail))
+}
+
+/// At least as many as there are values and names in this JSON: every one but the first follows one of these signs.
+fn values(json: &[u8]) -> usize {
+    let (mut count, mut in_text, mut escaped) = (1, false, false);
+    for &byte in json {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' => escaped = in_text,
+            b'"' => in_text = !in_text,
+            b',' | b':' | b'[' | b'{' if !in_text => count += 1,
+            _ => {}
+        }
+    }
+    count
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_text_is_one_value_whatever_is_in_it() {
+        assert_eq!(values(br#"{"html": "a,b:[{\",\\"}"#), 3);
+        assert_eq!(values(b"[1,2,[3],{}]"), 7);
+    }
+
+    #[test]
+    fn a_long_body_is_one_text_and_not_many_values() {
+        let text = json!({"html": ",".repeat(300_000)}).to_string();
+        assert!(json_object(text.as_bytes()).is_ok());
+        let many = json!({"html": "x", "more": vec![0; 200_000]}).to_string();
+        assert_eq!(json_object(many.as_bytes()).unwrap_err().code, Code::TooLarge);
+        let short = json!({"html": vec![0; 100_000]}).to_string();
+        assert!(json_object(short.as_bytes()).is_ok(), "short enough to be taken apart");
+    }
+
+    #[test]
+    fn every_text_fits_however_it_is_escaped() {
+        let escaped = |text: &str| {
+            let units = text.encode_utf16().map(|unit| format!("\\u{unit:04x}"));
+            format!("{{\"html\":\"{}\"}}", units.collect::<String>())
+        };
+        for text in ["a".repeat(100_000), "é".repeat(50_000), "漢".repeat(33_000), "😀".repeat(25_000)] {
+            let body = escaped(&text);
+            assert!(body.len() as u64 <= most_bytes(text.len() as u64));
+            assert_eq!(json_object(body.as_bytes()).unwrap()["html"], text.as_str());
+        }
+    }
+
+    #[test]
+    fn what_is_no_object_is_refused_and_nothing_is_an_empty_one() {
+        assert!(json_object(b" \n").unwrap().is_empty());
+        for bad in ["7", "[]", "{", "\"x\"", "null"] {
+            assert_eq!(json_object(bad.as_bytes()).unwrap_err().code, Code::InvalidRequest, "{bad}");
+        }
+    }
+}

@@ -1,0 +1,51 @@
+//! The headers of a request to `/mcp`: which revision of the protocol it is of, what it must name, and the types of its body
+//! and answer as the library expects them.
+
+use crate::http::media_type;
+use dropleaf_core::{Code, Error, Result};
+use http::request::Parts;
+use http::{HeaderMap, HeaderValue, Method, header};
+use rmcp::model::ProtocolVersion;
+
+pub(super) const VERSION: &str = "mcp-protocol-version";
+
+/// Whether a request is of a revision that has sessions: the newest has none.
+pub(super) fn is_legacy(headers: &HeaderMap) -> bool {
+    let newest = ProtocolVersion::V_2026_07_28;
+    headers.get(VERSION).is_none_or(|version| version.as_bytes() < newest.as_str().as_bytes())
+}
+
+/// Says what to do first to a client that asks for something of a session without naming one.
+pub(super) fn check_needs_session(parts: &Parts) -> Result<()> {
+    let detail = match parts.method {
+        Method::GET => {
+            "GET /mcp opens the event stream of a session. Begin one first: POST `initialize` to /mcp with \
+             `Accept: application/json, text/event-stream`, then send the `Mcp-Session-Id` of its answer with every request. \
+             Clients of revision 2026-07-28 have no sessions and POST `subscriptions/listen` instead."
+        }
+        Method::DELETE => "DELETE /mcp ends a session: send its `Mcp-Session-Id`.",
+        _ => return Ok(()),
+    };
+    Err(Error::new(Code::InvalidRequest, detail))
+}
+
+/// Rewrites `Content-Type` and `Accept` as the library expects them: it compares letter by letter, and takes the beginning
+/// of a name for the whole.
+pub(super) fn canonical_types(headers: &mut HeaderMap) {
+    let is_json = media_type::is(headers, media_type::JSON);
+    let accepted = match (
+        media_type::accepts(headers, media_type::JSON),
+        media_type::accepts(headers, media_type::EVENT_STREAM),
+    ) {
+        (true, true) => "application/json, text/event-stream",
+        (true, false) => media_type::JSON,
+        (false, true) => media_type::EVENT_STREAM,
+        (false, false) => "",
+    };
+    headers.insert(header::ACCEPT, HeaderValue::from_static(accepted));
+    if is_json {
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(media_type::JSON));
+    } else {
+        headers.remove(header::CONTENT_TYPE);
+    }
+}

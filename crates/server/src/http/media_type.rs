@@ -1,0 +1,129 @@
+//! Media types in `Content-Type` and `Accept` headers (RFC 9110 §8.3.1, §12.5.1): names are compared without regard to
+//! case, parameters and the white space around them are allowed. Every handler that looks at one of these headers asks here.
+
+use super::quality::{self, Weight};
+use http::{HeaderMap, header};
+
+pub(in crate::http) const EVENT_STREAM: &str = "text/event-stream";
+pub(in crate::http) const FORM: &str = "application/x-www-form-urlencoded";
+pub(in crate::http) const HTML: &str = "text/html";
+pub(in crate::http) const JSON: &str = "application/json";
+pub(in crate::http) const MARKDOWN: &str = "text/markdown";
+
+/// The media type of a body, without its parameters.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::http) struct MediaType<'a>(&'a str);
+
+impl<'a> MediaType<'a> {
+    /// What `Content-Type` says. None without one, with several, and with one that is no media type.
+    pub(in crate::http) fn of(headers: &'a HeaderMap) -> Option<Self> {
+        let mut values = headers.get_all(header::CONTENT_TYPE).iter();
+        let value = values.next().filter(|_| values.next().is_none())?;
+        Self::parse(value.to_str().ok()?)
+    }
+
+    fn parse(value: &'a str) -> Option<Self> {
+        let essence = value.split(';').next().unwrap_or_default().trim_matches([' ', '\t']);
+        let (kind, subtype) = essence.split_once('/')?;
+        (is_token(kind) && is_token(subtype)).then_some(Self(essence))
+    }
+
+    pub(in crate::http) fn is(self, name: &str) -> bool {
+        self.0.eq_ignore_ascii_case(name)
+    }
+}
+
+/// Whether the body is said to be of this type.
+pub(in crate::http) fn is(headers: &HeaderMap, name: &str) -> bool {
+    MediaType::of(headers).is_some_and(|kind| kind.is(name))
+}
+
+/// How much a client wants a type that its `Accept` names; zero when it names it not, or only by a wildcard.
+pub(in crate::http) fn wanted(headers: &HeaderMap, name: &str) -> Weight {
+    let values = headers.get_all(header::ACCEPT).iter().filter_map(|value| value.to_str().ok());
+    let items = values.flat_map(quality::items);
+    let named = items.filter(|item| MediaType::parse(item.name).is_some_and(|kind| kind.is(name)));
+    named.map(|item| item.weight).max().unwrap_or(Weight::ZERO)
+}
+
+/// Whether a client names this type in its `Accept`, and does not exclude it.
+pub(in crate::http) fn accepts(headers: &HeaderMap, name: &str) -> bool {
+    wanted(headers, name) > Weight::ZERO
+}
+
+/// RFC 9110 §5.6.2.
+fn is_token(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|b| b.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&b))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use http::HeaderValue;
+
+    fn headers(name: header::HeaderName, values: &[&'static str]) -> HeaderMap {
+        let mut headers = HeaderMap::new();
+        for value in values {
+            headers.append(name.clone(), HeaderValue::from_static(value));
+        }
+        headers
+    }
+
+    #[test]
+    fn a_type_is_the_same_in_any_case_and_with_any_parameters() {
+        for same in [
+            "application/json",
+            "Application/JSON",
+            " application/json ",
+            "application/json;charset=utf-8",
+            "application/json ; charset=\"utf-8\"",
+            "APPLICATION/JSON\t;\tCharset=UTF-8",
+            "application/json;",
+        ] {
+            assert!(is(&headers(header::CONTENT_TYPE, &[same]), JSON), "{same}");
+        }
+        for other in [
+            "",
+            "application",
+            "application/",
+            "/json",
+            "application/jsonp",
+            "application/json-seq",
+            "application/json, text/html",
+            "application /json",
+            "text/plain; a=application/json",
+            "json",
+        ] {
+            assert!(!is(&headers(header::CONTENT_TYPE, &[other]), JSON), "{other}");
+        }
+        assert!(!is(&HeaderMap::new(), JSON));
+        assert!(!is(&headers(header::CONTENT_TYPE, &["application/json", "text/html"]), JSON));
+    }
+
+    #[test]
+    fn a_client_accepts_what_it_names_unless_its_weight_is_zero() {
+        let accepts = |values: &[&'static str]| accepts(&headers(header::ACCEPT, values), JSON);
+        for yes in [
+            "application/json",
+            "text/html, Application/JSON;q=0.1",
+            "application/json; charset=utf-8; q=0.5",
+            "text/plain;a=\"x,y\" , application/json",
+        ] {
+            assert!(accepts(&[yes]), "{yes}");
+        }
+        assert!(accepts(&["text/html", "application/json"]), "a list may be in several headers");
+        for no in [
+            "",
+            "*/*",
+            "application/*",
+            "application/json;q=0",
+            "application/json;q=0.000",
+            "application/jsonp",
+            "text/plain;a=\"application/json\"",
+            "text/plain;a=\",application/json,\"",
+            "application/json;q=nonsense",
+        ] {
+            assert!(!accepts(&[no]), "{no}");
+        }
+    }
+}
