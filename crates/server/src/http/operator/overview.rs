@@ -9,6 +9,7 @@ use crate::pages::operator::{Figure, Overview, Typed, overview};
 use crate::pages::{Count, Html, Moment, Size, Span};
 use axum::extract::State;
 use axum::response::Response;
+use crate::serve::missing_chains;
 use dropleaf_app::{Figures, OpenReports};
 use dropleaf_core::Code;
 
@@ -71,6 +72,7 @@ async fn shown(
         uptime: Span(state.app.uptime().as_secs()),
         lines: &lines,
         typed,
+        missing_chains: missing_chains(&state.app),
         is_recent: person.session.is_recent(state.app.now()),
     }))
 }
