@@ -83,7 +83,8 @@ impl WantedTransaction {
 pub fn read_history(answer: &Value) -> Option<Vec<HistoryLine>> {
     let line = |line: &Value| {
         let signature = line.get("signature")?.as_str()?;
-        let clean = (64..=90).contains(&signature.len()) && signature.bytes().all(|b| b.is_ascii_alphanumeric());
+        let clean =
+            (64..=90).contains(&signature.len()) && signature.bytes().all(|b| b.is_ascii_alphanumeric());
         let time = line.get("blockTime").and_then(Value::as_i64);
         clean.then(|| HistoryLine { signature: signature.to_owned(), time })
     };
@@ -136,7 +137,10 @@ mod tests {
         bytes[1..65].fill(7);
         let signed = data_encoding::BASE64.encode(&bytes);
         assert_eq!(wanted.read(&answer(&signed, &Value::Null)), Some(Seen::Paid));
-        assert_eq!(wanted.read(&answer(&signed, &json!({ "InstructionError": [2, {}] }))), Some(Seen::Failed));
+        assert_eq!(
+            wanted.read(&answer(&signed, &json!({ "InstructionError": [2, {}] }))),
+            Some(Seen::Failed)
+        );
         let last = bytes.len() - 3;
         bytes[last] ^= 1;
         let changed = data_encoding::BASE64.encode(&bytes);
@@ -157,7 +161,10 @@ mod tests {
     fn histories_are_read_strictly() {
         let name = "5".repeat(88);
         let line = HistoryLine { signature: name.clone(), time: Some(7) };
-        assert_eq!(read_history(&json!([{ "signature": name, "blockTime": 7, "err": null }])), Some(vec![line]));
+        assert_eq!(
+            read_history(&json!([{ "signature": name, "blockTime": 7, "err": null }])),
+            Some(vec![line])
+        );
         assert_eq!(read_history(&json!([{ "signature": name, "blockTime": null }])).unwrap()[0].time, None);
         assert_eq!(read_history(&json!([{ "signature": "<b>" }])), None);
         assert_eq!(read_history(&json!({})), None);

@@ -129,7 +129,10 @@ impl App {
         }
         let row = self.new_payment(&checked, ask, &asked, refused.as_ref())?;
         if let Some(reason) = verified? {
-            return match self.unverified(request.order, row, refused.is_some(), &asked, reason, request.ip).await? {
+            return match self
+                .unverified(request.order, row, refused.is_some(), &asked, reason, request.ip)
+                .await?
+            {
                 Reserved::Now(payment) => Box::pin(self.drive(*payment, true)).await,
                 Reserved::Before | Reserved::Named => Err(in_flight(1)),
             };

@@ -82,10 +82,14 @@ impl App {
         let payment = self.get_payment(id).await?;
         if !payment.state.is_open() || payment.has_lost_content() {
             let state = payment.state.as_str();
-            return Err(Error::new(Code::Conflict, format!("The payment is `{state}`; there is nothing to ask.")));
+            return Err(Error::new(
+                Code::Conflict,
+                format!("The payment is `{state}`; there is nothing to ask."),
+            ));
         }
         if !self.is_at_home(&payment) {
-            let said = "The payment was reserved in another `payments.mode`, so nobody can be asked about it now.";
+            let said =
+                "The payment was reserved in another `payments.mode`, so nobody can be asked about it now.";
             return Err(Error::new(Code::Conflict, said));
         }
         let driven = match self.hold(&payment).await {

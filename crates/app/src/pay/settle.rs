@@ -101,7 +101,9 @@ impl App {
         let trace = self.while_held(payment, facilitator.confirm(&claimed, &transaction)).await;
         let why = match trace {
             Trace::Landed { transaction } => return Ok(Settlement::Moved { transaction }),
-            Trace::Absent | Trace::Void(_) => "the facilitator says it is settled, the chain does not show it",
+            Trace::Absent | Trace::Void(_) => {
+                "the facilitator says it is settled, the chain does not show it"
+            }
             Trace::CannotTell => "the facilitator says it is settled, the chain could not be asked",
         };
         Ok(Settlement::Unclear { why, transaction: Some(transaction) })

@@ -14,7 +14,7 @@ use dropleaf_core::rate::Rate;
 use dropleaf_core::{Code, Error};
 use dropleaf_pay::Network;
 use dropleaf_pay::facilitator::Reason;
-use dropleaf_store::{Stmt, counters, payments};
+use dropleaf_store::{counters, payments};
 use std::net::IpAddr;
 
 /// How many unverified payments one network, or one account, can leave in an hour.
@@ -90,29 +90,42 @@ impl App {
         if !payment.payer_is_eoa {
             return Err(unknown());
         }
+        // Before anything is stored, so that whoever is over the limit costs nothing.
+        let counter = self.unverified_counter(&payment, ip);
+        let mut guards = vec![payments::not_crowded(MOST_UNKNOWN)];
+        if let Some(key) = &counter {
+            if self.store.count_used(key, &PER_NETWORK, self.now()).await? >= PER_NETWORK.limit {
+                return Err(unknown());
+            }
+            guards.push(counters::take(key, &PER_NETWORK, self.now()));
+        }
+        if self.store.count_open_payments(MOST_UNKNOWN).await? >= MOST_UNKNOWN {
+            tracing::error!("too many payments are unknown: one that may have been paid is not kept");
+            return Err(unknown());
+        }
         payment.state = PaymentState::Unknown;
         payment.reason = Some(format!("not verified: {}", reason.text));
         payment.held_until = self.now() + FIRST_PAUSE;
         let id = payment.id.clone();
-        let guards = self.unverified_guards(&payment, ip);
         match self.reserve(order, payment, again, asked, guards).await? {
             Reserved::Now(_) => {
-                tracing::error!(payment = id, reason = reason.text, "payment refused by the facilitator may have been submitted by somebody else");
+                tracing::error!(
+                    payment = id,
+                    reason = reason.text,
+                    "refused payment may have been submitted by somebody else"
+                );
                 Err(unknown())
             }
             taken @ (Reserved::Before | Reserved::Named) => Ok(taken),
         }
     }
 
-    fn unverified_guards(&self, payment: &Payment, ip: Option<IpAddr>) -> Vec<Stmt> {
-        let crowded = payments::not_crowded(MOST_UNKNOWN);
-        if self.is_exempt(ip) {
-            return vec![crowded];
+    /// Whose payments are counted: the account's that buys, or the network's that asks. None: nobody's.
+    fn unverified_counter(&self, payment: &Payment, ip: Option<IpAddr>) -> Option<String> {
+        match &payment.account_id {
+            Some(account) => Some(format!("{}:{account}", PER_NETWORK.name)),
+            None if self.is_exempt(ip) => None,
+            None => Some(self.client_key(&PER_NETWORK, ip)),
         }
-        let key = match &payment.account_id {
-            Some(account) => format!("{}:{account}", PER_NETWORK.name),
-            None => self.client_key(&PER_NETWORK, ip),
-        };
-        vec![crowded, counters::take(&key, &PER_NETWORK, self.now())]
     }
 }

@@ -109,7 +109,8 @@ mod tests {
         ] {
             assert!(hides(text, Network::BASE, false), "{text}");
         }
-        for text in ["insufficient_funds", "invalid_exact_evm_signature", "payment_expired", "invalid_scheme"] {
+        for text in ["insufficient_funds", "invalid_exact_evm_signature", "payment_expired", "invalid_scheme"]
+        {
             assert!(!hides(text, Network::BASE, true), "{text}");
         }
         let simulated = "invalid_exact_svm_transaction_simulation_failed";

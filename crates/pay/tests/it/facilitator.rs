@@ -135,8 +135,7 @@ fn only_a_clear_no_is_a_refusal() {
         Some(ReasonKind::NonceUsed)
     );
     assert_eq!(kind(read(402, json!("insufficient_funds"), "")), Some(ReasonKind::InsufficientFunds));
-    for reason in
-        ["invalid_exact_evm_transaction_failed", "invalid_transaction_state", "execution_reverted"]
+    for reason in ["invalid_exact_evm_transaction_failed", "invalid_transaction_state", "execution_reverted"]
     {
         let answer = read(400, json!(reason), HASH);
         let reverted = matches!(&answer, SettleAnswer::Reverted { transaction, .. } if transaction == HASH);

@@ -6,7 +6,7 @@ use dropleaf_app::Trace;
 use dropleaf_core::payment::Payment;
 use dropleaf_pay::trace::{Wanted, quantity, read_quantity, read_state};
 use reqwest::{Client, Url};
-use serde_json::{Value, json};
+use serde_json::json;
 use std::time::Duration;
 
 /// For all that is asked about a payment.
@@ -155,15 +155,17 @@ impl EvmRpc {
 
 /// Whether a facilitator's name for a transaction can be one: an RPC answers others with an error.
 fn is_hash(text: &str) -> bool {
-    text.strip_prefix("0x").is_some_and(|digits| digits.len() == 64 && digits.bytes().all(|b| b.is_ascii_hexdigit()))
+    text.strip_prefix("0x")
+        .is_some_and(|digits| digits.len() == 64 && digits.bytes().all(|b| b.is_ascii_hexdigit()))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::outbound::exchange::client;
-    use crate::outbound::payment_sample::{NOW, PAYER, PAY_TO, TOKEN, payment};
+    use crate::outbound::payment_sample::{NOW, PAY_TO, PAYER, TOKEN, payment};
     use crate::outbound::stranger::{Stranger, answer};
+    use serde_json::Value;
     const USED: &str = "0x98de503528ee59b575ef0c0a2576a82497bfc029a5685b209e9ec333479b10a5";
     const TRANSFER: &str = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef";
     const CANCELED: &str = "0x1cdd46ff242716cdaa72d159d339a485b3438398348d68f09d7c8c0a59353d81";

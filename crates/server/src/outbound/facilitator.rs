@@ -24,8 +24,7 @@ pub(crate) struct RemoteFacilitator {
 
 impl RemoteFacilitator {
     pub(crate) fn new(settings: &FacilitatorSettings) -> Result<Self> {
-        let FacilitatorSettings { verify, settle, supported, evm_rpc_url, solana_rpc_url } =
-            settings.clone();
+        let FacilitatorSettings { verify, settle, supported, evm_rpc_url, solana_rpc_url } = settings.clone();
         let client = client()?;
         let evm = evm_rpc_url.map(|url| EvmRpc::new(client.clone(), url));
         let solana = solana_rpc_url.map(|url| SolanaRpc::new(client.clone(), url));

@@ -50,8 +50,10 @@ impl Cluster {
             "isBlockhashValid" => json!({ "context": {}, "value": self.is_blockhash_valid }),
             "getSignaturesForAddress" => {
                 assert_eq!(params[0], SOURCE);
-                let ours = self.ran.as_ref().map(|(time, _)| json!({ "signature": name('5'), "blockTime": time }));
-                let others = [NOW, NOW - 10_000].map(|time| json!({ "signature": name('4'), "blockTime": time }));
+                let ours =
+                    self.ran.as_ref().map(|(time, _)| json!({ "signature": name('5'), "blockTime": time }));
+                let others =
+                    [NOW, NOW - 10_000].map(|time| json!({ "signature": name('4'), "blockTime": time }));
                 ours.into_iter().chain(others).collect()
             }
             "getTransaction" if self.late > 0 => {

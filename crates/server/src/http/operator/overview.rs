@@ -7,9 +7,9 @@ use crate::http::web::{Operator, Person, Query, WebError, door, page, see_other}
 use crate::pages::dashboard::{Done, Section};
 use crate::pages::operator::{Figure, Overview, Typed, overview};
 use crate::pages::{Count, Html, Moment, Size, Span};
+use crate::serve::missing_chains;
 use axum::extract::State;
 use axum::response::Response;
-use crate::serve::missing_chains;
 use dropleaf_app::{Figures, OpenReports};
 use dropleaf_core::Code;
 
