@@ -38,7 +38,7 @@ const json = (response, status, body) => {
 
 /**
  * What can go wrong, by name. Each gets the response, the kind of call, the network asked about, and `act`, which does
- * what was asked for. Only `lost` does it.
+ * what was asked for. Only `lost` and `overtaken` do it.
  */
 const FAULTS = {
   refuse: (response, call, network) => {
@@ -52,6 +52,16 @@ const FAULTS = {
     json(response, 200, { isValid: 'true', success: 'true', transaction: `0x${'0'.repeat(64)}`, network }),
   hang: () => {},
   close: (response) => response.destroy(),
+  // Somebody else is faster: `overtake` runs first, then it does honestly what it was asked.
+  overtaken: async (response, call, network, act, overtake) => {
+    await overtake();
+    json(response, 200, await act());
+  },
+  // The authorization is used between its last look and its sending, so that its transaction reverts.
+  reverted: async (response, call, network, act, overtake) => {
+    const transaction = await overtake({ reverts: true });
+    json(response, 200, { success: false, errorReason: 'invalid_exact_evm_transaction_failed', transaction, network });
+  },
   lost: async (response, call, network, act) => {
     await act();
     response.destroy();
@@ -78,7 +88,8 @@ export async function startFacilitator(chains) {
       call === 'supported' ? facilitator.getSupported() : facilitator[call](body.paymentPayload, body.paymentRequirements);
     const fault = planned[call].shift();
     try {
-      if (fault) await FAULTS[fault](response, call, body.paymentRequirements?.network, act);
+      const overtake = (how) => server.overtake(body.paymentPayload.payload, how);
+      if (fault) await FAULTS[fault](response, call, body.paymentRequirements?.network, act, overtake);
       else json(response, 200, await act());
     } catch (error) {
       // What the official server's example does with a payment that no scheme is registered for.
@@ -89,6 +100,10 @@ export async function startFacilitator(chains) {
   return {
     url: `http://127.0.0.1:${server.address().port}`,
     calls,
+    /** Who submits a payment before it does, in the faults that need somebody. */
+    set overtake(submit) {
+      server.overtake = submit;
+    },
     misbehave(call, ...faults) {
       for (const fault of faults) if (!FAULTS[fault]) throw new Error(`no such fault: ${fault}`);
       planned[call].push(...faults);

@@ -6,6 +6,9 @@ import http from 'node:http';
 import { after, before, test } from 'node:test';
 import { ExactEvmScheme } from '@x402/evm/exact/client';
 import { decodePaymentResponseHeader, x402Client, x402HTTPClient } from '@x402/fetch';
+import { createWalletClient, http as transport, parseSignature } from 'viem';
+import { base } from 'viem/chains';
+import { account, USDC } from './evm.mjs';
 import { page, PUBLISH, view } from './walk.mjs';
 import { holdings, PAYERS, startWorld } from './world.mjs';
 
@@ -19,6 +22,7 @@ before(async () => {
     return { DROPLEAF_PAYMENTS__EVM_RPC_URL: chain.url };
   };
   world = await startWorld('live', { env });
+  world.facilitator.overtake = submit;
 });
 after(async () => {
   await world?.stop();
@@ -36,6 +40,61 @@ async function between(url) {
   await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
   server.url = `http://127.0.0.1:${server.address().port}`;
   return server;
+}
+
+/**
+ * Hands a payer's authorization to the chain, as anybody can who sees it. With `reverts` a second time too: the name is
+ * that of the transaction that fails.
+ */
+async function submit({ authorization, signature }, { reverts = false } = {}) {
+  const stranger = createWalletClient({ account: account(9), chain: base, transport: transport(world.evm.url) });
+  const { r, s, v, yParity } = parseSignature(signature);
+  const { from, to, value, validAfter, validBefore, nonce } = authorization;
+  const args = [from, to, BigInt(value), BigInt(validAfter), BigInt(validBefore), nonce, Number(v ?? BigInt(yParity + 27)), r, s];
+  const call = { address: USDC, abi: world.evm.abi, functionName: 'transferWithAuthorization', args, gas: 200_000n };
+  const send = async () => {
+    const hash = await stranger.writeContract(call);
+    const { status } = await world.evm.client.waitForTransactionReceipt({ hash });
+    return { hash, status };
+  };
+  const first = await send();
+  assert.equal(first.status, 'success');
+  if (!reverts) return first.hash;
+  const second = await send();
+  assert.equal(second.status, 'reverted');
+  return second.hash;
+}
+
+for (const [call, fault, when] of [
+  ['verify', 'overtaken', 'before it is verified'],
+  ['settle', 'overtaken', 'before it is settled'],
+  ['settle', 'reverted', 'so that the settlement reverts'],
+]) {
+  test(`when somebody else submits the payment ${when}, the page is there and paid for once`, async () => {
+    const html = page(`Overtaken: ${call} ${fault}`);
+    const before = await holdings(world, payer);
+    world.facilitator.misbehave(call, fault);
+    const headers = await sign(html);
+    const site = await paid(await post(html, headers), html);
+    assert.equal(await movedSince(before), PUBLISH);
+    assert.equal((await paid(await post(html, headers), html)).url, site.url);
+    assert.equal(await movedSince(before), PUBLISH);
+  });
+
+  test(`when somebody else submits it ${when} and the chain is out of reach, it is unknown and never refused`, async () => {
+    const html = page(`Overtaken unseen: ${call} ${fault}`);
+    const before = await holdings(world, payer);
+    world.facilitator.misbehave(call, fault);
+    chain.away = true;
+    const headers = await sign(html);
+    const unclear = await post(html, headers);
+    assert.equal(unclear.status, 502, await unclear.clone().text());
+    assert.equal(unclear.headers.get('PAYMENT-REQUIRED'), null);
+    assert.equal((await unclear.json()).error, 'settlement_unknown');
+    chain.away = false;
+    await paid(await post(html, headers), html);
+    assert.equal(await movedSince(before), PUBLISH);
+  });
 }
 
 const post = (html, payment) => {

@@ -82,6 +82,7 @@ codes! {
     PaymentRequired = "payment_required": "This has to be paid for; the terms are in `PAYMENT-REQUIRED` (x402 v2) and in `accepts` (x402 v1).";
     PaymentRefused = "payment_refused": "The payment was not accepted and no money moved; `reason` says why, and the terms are in the answer.";
     InvalidPayment = "invalid_payment": "The payment header cannot be read, or there is more than one; send exactly one proof.";
+    RailNotLive = "rail_not_live": "Payments by this protocol are not taken here; nothing was charged. Pay with x402: `PAYMENT-SIGNATURE` or `X-PAYMENT`; `GET /provision` lists what is live.";
     PaymentUsed = "payment_used": "This payment has bought something else, or its answer is no longer shown (`reason`); nothing was charged again. Change the page with its claim token or the wallet's signature; to buy something else, sign a new payment.";
     NotOnSale = "not_on_sale": "This cannot be bought here; the message says why, and what can be done instead. Nothing was charged.";
     PaymentInFlight = "payment_in_flight": "This payment is being settled by an earlier request; send the same request again in a moment.";

@@ -92,9 +92,11 @@ impl PaymentState {
             }
             Self::Fulfilled => "Paid, and what it bought is there. Nothing is left to do.",
             Self::Refunded => "The money was sent back and nothing was made. Nothing is left to do.",
-            Self::Refused => "No money moved and nothing was made. Nothing is left to do.",
+            Self::Refused => {
+                "As far as is known no money moved, and nothing was made. If the receiving wallet shows the payment all the same, say by which transaction."
+            }
             Self::Unknown => {
-                "Whether the money moved is not known. The facilitator is asked again by itself. If that does not help, look at the receiving wallet on the chain for a transfer of this amount from this payer, and say what you found."
+                "Whether the money moved is not known. The chain and the facilitator are asked again by themselves. If that does not help, look at the receiving wallet on the chain for a transfer of this amount from this payer, and say what you found."
             }
         }
     }
@@ -148,6 +150,14 @@ pub struct Payment {
     pub fulfilled_at: Option<i64>,
     /// When its answer was first given to somebody.
     pub delivered_at: Option<i64>,
+}
+
+impl Payment {
+    /// Whether the money is there and what it buys is not: it was refused first, so its content was let go. It is made
+    /// when its payer sends the same request again.
+    pub fn has_lost_content(&self) -> bool {
+        self.state == PaymentState::Settled && self.draft.is_none() && !matches!(self.item, Item::Unlock(_))
+    }
 }
 
 /// What is asked of a facilitator is somebody's money, and a draft holds secrets: neither goes to a log.

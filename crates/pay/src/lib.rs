@@ -24,6 +24,7 @@ mod receipt;
 mod refusal;
 pub mod sandbox;
 mod solana;
+pub mod solana_trace;
 mod terms;
 pub mod trace;
 pub mod wallet;

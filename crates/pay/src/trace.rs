@@ -9,6 +9,7 @@ use crate::hex;
 use crate::network::Network;
 
 const USED: &str = "AuthorizationUsed(address,bytes32)";
+const CANCELED: &str = "AuthorizationCanceled(address,bytes32)";
 const TRANSFER: &str = "Transfer(address,address,uint256)";
 const STATE: &str = "authorizationState(address,bytes32)";
 
@@ -34,11 +35,12 @@ impl Wanted {
         parts.next().is_none().then_some(Self { chain_id, token, payer, nonce, pay_to, amount })
     }
 
-    /// The parameters of `eth_getLogs`: where the token says that the nonce was used.
+    /// The parameters of `eth_getLogs`: where the token says that the nonce was used, or cancelled.
     pub fn logs(&self, first: u64, last: u64) -> Value {
+        let [used, payer, nonce] = self.used();
         json!([{
             "address": self.token.to_lower(),
-            "topics": self.used(),
+            "topics": [[used, topic(CANCELED)], payer, nonce],
             "fromBlock": quantity(first),
             "toBlock": quantity(last),
         }])
@@ -58,6 +60,17 @@ impl Wanted {
         };
         let hash = |log: &Value| hex::parse::<32>(log.get("transactionHash")?.as_str()?).map(|it| word(&it));
         logs.as_array()?.iter().filter(fits).map(hash).collect()
+    }
+
+    /// Whether the payer cancelled the authorization, so that it can never be used.
+    pub fn is_canceled(&self, logs: &Value) -> bool {
+        let [_, payer, nonce] = self.used();
+        let canceled = vec![topic(CANCELED), payer, nonce];
+        logs.as_array().into_iter().flatten().any(|log| {
+            is(log, "address", &self.token.to_lower())
+                && log.get("removed") != Some(&Value::Bool(true))
+                && topics(log).as_ref() == Some(&canceled)
+        })
     }
 
     /// Whether a transaction, by its receipt, succeeded and moved the amount from the payer to us by this nonce: tokens
@@ -140,6 +153,8 @@ mod tests {
         assert_eq!(topic(USED), known);
         let known = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef";
         assert_eq!(topic(TRANSFER), known);
+        let known = "0x1cdd46ff242716cdaa72d159d339a485b3438398348d68f09d7c8c0a59353d81";
+        assert_eq!(topic(CANCELED), known);
         let call = wanted().state(16);
         assert!(call[0]["data"].as_str().unwrap().starts_with("0xe94a0102000000000000000000000000f39fd6"));
         assert_eq!(call[1], "0x10");
@@ -218,6 +233,13 @@ mod tests {
         let mut other = log.clone();
         other["topics"][2] = json!(word(&[2; 32]));
         assert_eq!(wanted.transactions(&json!([removed, other])), Some(Vec::new()));
+        assert!(!wanted.is_canceled(&json!([log])));
+        let mut canceled = log.clone();
+        canceled["topics"][0] = json!(topic(CANCELED));
+        assert!(wanted.is_canceled(&json!([canceled])));
+        assert_eq!(wanted.transactions(&json!([canceled])), Some(Vec::new()));
+        canceled["topics"][2] = json!(word(&[2; 32]));
+        assert!(!wanted.is_canceled(&json!([canceled])), "another nonce");
         let mut nameless = log;
         nameless["transactionHash"] = json!("0x");
         assert_eq!(wanted.transactions(&json!([nameless])), None);

@@ -11,6 +11,7 @@ use crate::tls;
 use crate::wire::Wire;
 use anyhow::{Context, Result};
 use dropleaf_app::App;
+use dropleaf_pay::Network;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
@@ -119,6 +120,12 @@ pub async fn run(layers: &Layers, config: Config) -> Result<()> {
              `limits.anonymous_per_hour` and `limits.anonymous_per_day` allow; set `payments.mode` to live or off to end that"
         );
     }
+    for setting in missing_chains(&running.app) {
+        tracing::warn!(
+            setting,
+            "payments are live, but this server cannot look at the chain: a payment whose outcome gets lost waits for the operator"
+        );
+    }
     // Else whoever publishes first would wait for the rules to be made.
     let app = Arc::clone(&running.app);
     running.tasks.spawn(async move { app.make_rules().await });
@@ -129,6 +136,15 @@ pub async fn run(layers: &Layers, config: Config) -> Result<()> {
     tracing::info!("stopping: requests under way may end");
     running.stop().await;
     Ok(())
+}
+
+/// The settings that would let the server look payments up and are not set.
+pub(crate) fn missing_chains(app: &App) -> Vec<&'static str> {
+    let setting = |network: Network| match network {
+        Network::Evm(_) => "payments.evm_rpc_url",
+        Network::Solana(_) => "payments.solana_rpc_url",
+    };
+    app.unseen_networks().into_iter().map(setting).collect()
 }
 
 pub(crate) async fn wait_for_signal() -> Result<()> {

@@ -13,6 +13,9 @@ pub const BOUGHT: &str = "payment_bought";
 /// Somebody else has moved the payment on, or holds it.
 pub const MOVED: &str = "payment_moved";
 
+/// Too many payments wait for somebody to find out what became of them.
+pub const CROWDED: &str = "payment_crowded";
+
 macro_rules! columns {
     () => {
         "id, payment_key, item, protocol, generation, network, asset, payer, pay_to, amount, payer_is_eoa, sandbox, \
@@ -113,7 +116,8 @@ impl Store {
 
     /// Payments that are not decided and that nobody works on: what is settled first, then those that wait longest. Those
     /// that somebody has to be asked about only as far as they are of the sandbox, or are not; of none by default. What is
-    /// settled and could not be made waits as long as it had been open when it was last tried, at most an hour.
+    /// settled and could not be made waits as long as it had been open when it was last tried, at most an hour; what is
+    /// settled and has lost its content waits for its payer.
     pub async fn list_stray_payments(
         &self,
         sandbox: Option<bool>,
@@ -123,6 +127,7 @@ impl Store {
         let sql = select!(
             "WHERE state IN ('verified', 'settling', 'settled', 'unknown') AND held_until <= $1 \
              AND (state = 'settled' OR sandbox = $2) \
+             AND (state <> 'settled' OR draft IS NOT NULL OR item NOT IN ('publish', 'provision')) \
              AND (state <> 'settled' OR held_until + CASE WHEN updated_at - created_at < 3600 \
              THEN updated_at - created_at ELSE 3600 END <= $1) \
              ORDER BY CASE state WHEN 'settled' THEN 0 ELSE 1 END, held_until LIMIT $3"
@@ -235,6 +240,23 @@ pub fn let_go(now: i64) -> Stmt {
         "UPDATE payments SET held_until = $1 WHERE state IN ('verified', 'settling', 'settled') AND held_until > $1",
         vec![now.into()],
     )
+}
+
+/// Ends the pauses of payments whose outcome is not known: there is somebody to ask now.
+pub fn wake_unknown(now: i64) -> Stmt {
+    Stmt::new(
+        "UPDATE payments SET held_until = $1 WHERE state = 'unknown' AND sandbox = 0 AND held_until > $1",
+        vec![now.into()],
+    )
+}
+
+/// Fails while `most` payments are unknown.
+pub fn not_crowded(most: i64) -> Stmt {
+    Stmt::new(
+        "SELECT 1 WHERE (SELECT COUNT(*) FROM (SELECT 1 FROM payments WHERE state = 'unknown' LIMIT $1) AS open) < $1",
+        vec![most.into()],
+    )
+    .one(CROWDED)
 }
 
 /// Gives the content back that waited for a settlement; if nothing else shows it, it is for the sweep.

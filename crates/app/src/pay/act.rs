@@ -3,7 +3,6 @@
 
 use super::asked::Asked;
 use super::reserve::Reserved;
-use super::settle::refused_by;
 use super::{Ask, Bought, Facilitator, PayError};
 use crate::app::App;
 use crate::staging::{Demands, Prepared};
@@ -13,7 +12,7 @@ use dropleaf_core::payment::{Item, Payment, PaymentState};
 use dropleaf_core::safety::PiiCheck;
 use dropleaf_core::unlock::Sku;
 use dropleaf_core::{Code, Error, Result};
-use dropleaf_pay::facilitator::{self, Expected, VerifyAnswer, read_verify};
+use dropleaf_pay::facilitator::{self, Expected, Reason, VerifyAnswer, read_verify};
 use dropleaf_pay::{Checked, Proof, Recognised};
 use std::net::IpAddr;
 
@@ -98,6 +97,11 @@ impl App {
         let turn = self.payment_locks.take(known.key.as_str()).await;
         let found = self.store.find_payment_by_key(known.key.as_str()).await?;
         let refused = match found {
+            Some(payment) if payment.has_lost_content() && asked.is_of(&payment) => {
+                request.order.check()?;
+                let payment = self.restage(request.order, payment).await?;
+                return self.again(payment, &asked).await;
+            }
             Some(payment) if payment.state != PaymentState::Refused => {
                 return self.again(payment, &asked).await;
             }
@@ -115,11 +119,22 @@ impl App {
             return self.again_named(first, &asked).await;
         }
         let ask = facilitator::request(&checked, &listing.terms);
-        if let Err(refusal) = self.verify(&checked, &ask).await {
+        let verified = self.verify(&checked, &ask).await;
+        if !matches!(verified, Ok(None)) {
             // Another node may have settled it meanwhile, so that it looks used; that is no reason to pay again.
-            return match self.store.find_payment_by_key(known.key.as_str()).await? {
-                Some(payment) if payment.state != PaymentState::Refused => self.again(payment, &asked).await,
-                _ => Err(refusal),
+            let found = self.store.find_payment_by_key(known.key.as_str()).await?;
+            if let Some(payment) = found.filter(|it| it.state != PaymentState::Refused) {
+                return self.again(payment, &asked).await;
+            }
+        }
+        let row = self.new_payment(&checked, ask, &asked, refused.as_ref())?;
+        if let Some(reason) = verified? {
+            return match self
+                .unverified(request.order, row, refused.is_some(), &asked, reason, request.ip)
+                .await?
+            {
+                Reserved::Now(payment) => Box::pin(self.drive(*payment, true)).await,
+                Reserved::Before | Reserved::Named => Err(in_flight(1)),
             };
         }
         if !checked.payer_is_eoa
@@ -128,7 +143,7 @@ impl App {
             drop(turn);
             return self.again_named(first, &asked).await;
         }
-        match self.reserve(request.order, &checked, ask, &asked, refused).await? {
+        match self.reserve(request.order, row, refused.is_some(), &asked, Vec::new()).await? {
             Reserved::Now(payment) => Box::pin(self.drive(*payment, true)).await,
             // Another node was faster with the same payment, or with another under the same name.
             Reserved::Before => match self.store.find_payment_by_key(known.key.as_str()).await? {
@@ -167,16 +182,17 @@ impl App {
         }
     }
 
-    /// Asks the facilitator whether it would settle. Anything but a clear yes ends the act before money can move.
-    async fn verify(&self, checked: &Checked, ask: &str) -> Result<(), PayError> {
+    /// Asks the facilitator whether it would settle; the reason if it would not. Without a clear answer the operation ends
+    /// before money can move.
+    async fn verify(&self, checked: &Checked, ask: &str) -> Result<Option<Reason>, PayError> {
         let unavailable = || Error::plain(Code::FacilitatorUnavailable).retry_after(10);
         let reply = match self.facilitator()?.ask(Ask::Verify, ask).await {
             Ok(reply) => reply,
             Err(lost) => return Err(unavailable().with_source(lost.0).into()),
         };
         match read_verify(reply.status, &reply.body, &Expected::of(checked)) {
-            VerifyAnswer::Valid => Ok(()),
-            VerifyAnswer::Refused(reason) => Err(PayError::Refused(refused_by(&reason, None))),
+            VerifyAnswer::Valid => Ok(None),
+            VerifyAnswer::Refused(reason) => Ok(Some(reason)),
             VerifyAnswer::Fault(why) => Err(unavailable().with_source(why).into()),
         }
     }

@@ -19,7 +19,7 @@ pub(super) const HOLD_SECONDS: i64 = 30;
 const SAY_SO_EVERY: Duration = Duration::from_secs(10);
 /// Pauses between attempts to learn an outcome: as long as it has been open, so that they double. Requests that ask in
 /// between change nothing about them.
-const FIRST_PAUSE: i64 = 30;
+pub(super) const FIRST_PAUSE: i64 = 30;
 const LONGEST_PAUSE: i64 = 3600;
 /// When to come back while an outcome is not known; sooner nobody is asked.
 const COME_BACK: i64 = 10;
@@ -29,7 +29,7 @@ const ASKS_FREELY: i64 = 5;
 impl App {
     /// Whether the facilitator we have is one that can be asked about it: the sandbox is never asked about money, and
     /// nobody else about play money. What is settled needs nobody.
-    fn is_at_home(&self, payment: &Payment) -> bool {
+    pub(super) fn is_at_home(&self, payment: &Payment) -> bool {
         let mode = self.settings.payments.as_ref().map(super::PaymentSettings::is_sandbox);
         payment.state == PaymentState::Settled || mode == Some(payment.sandbox)
     }

@@ -34,8 +34,12 @@ pub enum Trace {
     Landed {
         transaction: String,
     },
-    /// It is not there, and unless somebody settles it from now on it will not be.
+    /// The chain does not show it so far. Until it expires somebody can still submit it.
     Absent,
+    /// It can never land, and why, as a word for programs: it expired unused, was cancelled, or the nonce paid for
+    /// something else.
+    Void(&'static str),
+    /// There is no chain to ask, it does not answer, or what it says is not certain.
     CannotTell,
 }
 
@@ -45,14 +49,26 @@ pub trait Facilitator: Send + Sync + std::fmt::Debug + 'static {
 
     fn supported(&self) -> BoxFuture<'_, Result<Reply, Lost>>;
 
-    /// Whether [`Facilitator::trace`] has somewhere to look. If so, that it cannot tell just now decides nothing.
-    fn can_trace(&self, _payment: &Payment) -> bool {
+    /// Whether [`Facilitator::trace`] has somewhere to look for payments on a network, by its CAIP-2 name. If so, that it
+    /// cannot tell just now decides nothing.
+    fn can_trace(&self, _network: &str) -> bool {
         false
     }
 
     /// Looks for the payment where the money moves.
     fn trace<'a>(&'a self, _payment: &'a Payment) -> BoxFuture<'a, Trace> {
         Box::pin(async { Trace::CannotTell })
+    }
+
+    /// Looks whether a settlement that the facilitator claims is on the chain. May wait a little: the facilitator's node
+    /// can be ahead of ours.
+    fn confirm<'a>(&'a self, payment: &'a Payment, _transaction: &'a str) -> BoxFuture<'a, Trace> {
+        self.trace(payment)
+    }
+
+    /// True once when a chain answers for the first time, or again after it did not. Asks it only then.
+    fn is_chain_back(&self) -> BoxFuture<'_, bool> {
+        Box::pin(async { false })
     }
 }
 

@@ -20,6 +20,7 @@ mod sandbox;
 mod settings;
 mod settle;
 mod unlock;
+mod unverified;
 
 pub use act::{Order, PageToSell, PayRequest};
 pub use facilitator::{Ask, Facilitator, Lost, Reply, Trace};

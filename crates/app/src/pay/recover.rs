@@ -6,7 +6,8 @@ use super::PaymentSettings;
 use super::replay::{KEY_SHOWN_SECONDS, WAITS_SECONDS};
 use crate::app::App;
 use dropleaf_core::payment::Payment;
-use dropleaf_core::{Code, Result};
+use dropleaf_core::{Code, Error, Result};
+use dropleaf_pay::Network;
 use dropleaf_store::{Stmt, payments};
 use futures_util::StreamExt;
 use futures_util::stream;
@@ -36,6 +37,11 @@ impl App {
     pub async fn recover_payments_while(&self, go_on: impl Fn() -> bool) -> Result<usize> {
         let sandbox = self.settings.payments.as_ref().map(PaymentSettings::is_sandbox);
         let sandbox = sandbox.filter(|_| self.facilitator.is_some());
+        if let Some(facilitator) = &self.facilitator
+            && facilitator.is_chain_back().await
+        {
+            self.store.commit(vec![payments::wake_unknown(self.now())]).await?;
+        }
         let stray = self.store.list_stray_payments(sandbox, self.now(), AT_MOST).await?;
         let decided = AtomicUsize::new(0);
         stream::iter(stray)
@@ -66,6 +72,54 @@ impl App {
                 false
             }
         }
+    }
+
+    /// Asks about one open payment now, whatever its pauses are; the payment as it is afterwards.
+    pub async fn ask_payment(&self, id: &str) -> Result<Payment> {
+        let payment = self.get_payment(id).await?;
+        // Whoever asks at this moment comes to an end first.
+        let _turn = self.payment_locks.take(&payment.key).await;
+        let payment = self.get_payment(id).await?;
+        if !payment.state.is_open() || payment.has_lost_content() {
+            let state = payment.state.as_str();
+            return Err(Error::new(
+                Code::Conflict,
+                format!("The payment is `{state}`; there is nothing to ask."),
+            ));
+        }
+        if !self.is_at_home(&payment) {
+            let said =
+                "The payment was reserved in another `payments.mode`, so nobody can be asked about it now.";
+            return Err(Error::new(Code::Conflict, said));
+        }
+        let driven = match self.hold(&payment).await {
+            Ok(held) => Box::pin(self.drive(held, false)).await,
+            Err(error) => Err(error),
+        };
+        match driven {
+            Err(PayError::Failed(error)) if error.code == Code::PaymentInFlight => {
+                let said = "Somebody is working on the payment at this moment; look again in a minute.";
+                Err(Error::new(Code::Conflict, said))
+            }
+            // What came of it is in the row.
+            Err(PayError::Failed(error))
+                if !matches!(error.code, Code::SettlementUnknown | Code::PaidNotSaved) =>
+            {
+                Err(error)
+            }
+            Ok(_) | Err(_) => self.get_payment(id).await,
+        }
+    }
+
+    /// The networks that are paid on and whose chain cannot be asked: whatever gets lost there is left to the operator.
+    pub fn unseen_networks(&self) -> Vec<Network> {
+        let Some(payments) = self.settings.payments.as_ref().filter(|it| !it.is_sandbox()) else {
+            return Vec::new();
+        };
+        let can_see = |network: &Network| {
+            self.facilitator.as_ref().is_some_and(|it| it.can_trace(&network.to_string()))
+        };
+        payments.networks().into_iter().filter(|network| !can_see(network)).collect()
     }
 
     /// Whether somebody in this process works on a payment.

@@ -2,16 +2,17 @@
 //! money. The payment holds the staged content until the page takes it over or the payment is refused.
 
 use super::PayError;
-use super::act::Order;
+use super::act::{Order, in_flight};
 use super::asked::Asked;
 use super::drive::{HOLD_SECONDS, not_known};
 use super::unlock::{bought_once, only_once};
+use super::unverified::is_unverified_limit;
 use crate::app::App;
 use crate::suspension::in_name_of;
-use dropleaf_core::Error;
 use dropleaf_core::payment::{Payment, PaymentState};
+use dropleaf_core::{Error, Result};
 use dropleaf_pay::{Asset, Checked};
-use dropleaf_store::{DbError, idempotency, payments};
+use dropleaf_store::{DbError, Stmt, idempotency, payments};
 
 pub(super) enum Reserved {
     Now(Box<Payment>),
@@ -22,36 +23,22 @@ pub(super) enum Reserved {
 }
 
 impl App {
-    pub(super) async fn reserve(
+    /// The row of a payment that was not reserved yet, or was refused before. What it buys is added by
+    /// [`App::reserve`].
+    pub(super) fn new_payment(
         &self,
-        order: Order,
         checked: &Checked,
         ask: String,
         asked: &Asked,
-        refused: Option<Payment>,
-    ) -> Result<Reserved, PayError> {
+        refused: Option<&Payment>,
+    ) -> Result<Payment> {
         let now = self.now();
-        let again = refused.is_some();
-        let attempts = refused.as_ref().map_or(0, |payment| payment.attempts);
-        let id = refused.map_or_else(|| self.minter.ordered_id("pay", now), |payment| payment.id);
-        let (mut stmts, mut bundle_id, mut draft) = (Vec::new(), None, None);
-        match order {
-            Order::Publish(page) => {
-                let staged = self.stage_prepared(page.prepared).await?;
-                draft = Some(self.seal_draft(&self.draft_page(&staged), &id)?);
-                bundle_id = Some(staged.bundle_id);
-                stmts = staged.stmts;
-            }
-            Order::Provision => draft = Some(self.seal_draft(&self.draft_key(), &id)?),
-            // Nothing secret and nothing new: the row says it all.
-            Order::Unlock { account, sku } => stmts.extend(only_once(&account.id, sku, &id)),
-        }
         let fee_payer = match &checked.offer.asset {
             Asset::Evm { .. } => None,
             Asset::Solana { mint, .. } => Some(mint.fee_payer.to_string()),
         };
-        let payment = Payment {
-            id,
+        Ok(Payment {
+            id: refused.map_or_else(|| self.minter.ordered_id("pay", now), |payment| payment.id.clone()),
             key: checked.key.to_string(),
             item: asked.item,
             protocol: "x402".to_owned(),
@@ -69,21 +56,35 @@ impl App {
             state: PaymentState::Verified,
             ask: Some(ask),
             fee_payer,
-            draft,
-            bundle_id,
+            draft: None,
+            bundle_id: None,
             site_id: None,
             account_id: asked.account_id.clone(),
             transaction: None,
             reason: None,
             // That it was ever asked for is not forgotten.
-            attempts,
+            attempts: refused.map_or(0, |payment| payment.attempts),
             held_until: now + HOLD_SECONDS,
             valid_until: checked.valid_until,
             created_at: now,
             updated_at: now,
             fulfilled_at: None,
             delivered_at: None,
-        };
+        })
+    }
+
+    /// Stages what the payment buys and writes its row. `again`: it was refused before. `guards` come first, so that
+    /// they say why nothing was written.
+    pub(super) async fn reserve(
+        &self,
+        order: Order,
+        mut payment: Payment,
+        again: bool,
+        asked: &Asked,
+        guards: Vec<Stmt>,
+    ) -> Result<Reserved, PayError> {
+        let mut stmts = guards;
+        stmts.extend(self.stage_order(order, &mut payment).await?);
         stmts.push(if again { payments::reserve_again(&payment) } else { payments::insert(&payment) });
         stmts.extend(self.name_payment(asked, &payment));
         // Before anybody is asked for money; what is paid for is given whatever comes.
@@ -92,8 +93,41 @@ impl App {
             Err(DbError::Guard(payments::TAKEN)) => Ok(Reserved::Before),
             Err(DbError::Guard(idempotency::ANSWERED)) => Ok(Reserved::Named),
             Err(DbError::Guard(payments::BOUGHT)) => Err(bought_once().into()),
+            Err(DbError::Guard(label)) if is_unverified_limit(label) => {
+                Err(not_known(None, Error::internal("too many unverified payments wait already")))
+            }
             Err(error @ DbError::Unavailable(_)) => self.reserved_after_all(payment, error).await,
             Err(error) => Err(self.guard_error(error, None).into()),
+        }
+    }
+
+    /// Stages the content of an order; the payment names it.
+    async fn stage_order(&self, order: Order, payment: &mut Payment) -> Result<Vec<Stmt>> {
+        Ok(match order {
+            Order::Publish(page) => {
+                let staged = self.stage_prepared(page.prepared).await?;
+                payment.draft = Some(self.seal_draft(&self.draft_page(&staged), &payment.id)?);
+                payment.bundle_id = Some(staged.bundle_id);
+                staged.stmts
+            }
+            Order::Provision => {
+                payment.draft = Some(self.seal_draft(&self.draft_key(), &payment.id)?);
+                Vec::new()
+            }
+            // Nothing secret and nothing new: the row says it all.
+            Order::Unlock { account, sku } => only_once(&account.id, sku, &payment.id).into_iter().collect(),
+        })
+    }
+
+    /// Stages the content of a settled payment again that was let go when it was refused.
+    pub(super) async fn restage(&self, order: Order, payment: Payment) -> Result<Payment, PayError> {
+        let mut staged = Payment { updated_at: self.now(), ..payment.clone() };
+        let mut stmts = self.stage_order(order, &mut staged).await?;
+        stmts.push(payments::update(&payment, &staged));
+        match self.store.commit(stmts).await {
+            Ok(_) => Ok(staged),
+            Err(DbError::Guard(payments::MOVED)) => Err(in_flight(1)),
+            Err(error) => Err(not_known(payment.transaction.as_deref(), error.into())),
         }
     }
 

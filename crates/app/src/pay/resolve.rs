@@ -4,7 +4,7 @@
 use super::{PayError, Trace};
 use crate::app::App;
 use dropleaf_core::audit::Act;
-use dropleaf_core::payment::{Payment, PaymentState};
+use dropleaf_core::payment::{Item, Payment, PaymentState};
 use dropleaf_core::{Code, Error, Result, ledger};
 use dropleaf_store::{DbError, payments};
 
@@ -20,11 +20,12 @@ pub enum Resolution {
 }
 
 impl Resolution {
-    /// What can be decided so.
-    fn is_about(&self) -> PaymentState {
+    /// Whether a payment in this state can be decided so. A refused one may have been paid after all.
+    const fn is_about(&self, state: PaymentState) -> bool {
         match self {
-            Self::Settled { .. } | Self::NotSettled { .. } => PaymentState::Unknown,
-            Self::Refunded { .. } => PaymentState::Settled,
+            Self::Settled { .. } => matches!(state, PaymentState::Unknown | PaymentState::Refused),
+            Self::NotSettled { .. } => matches!(state, PaymentState::Unknown),
+            Self::Refunded { .. } => matches!(state, PaymentState::Settled),
         }
     }
 }
@@ -46,14 +47,14 @@ impl App {
         };
         let payment = self.get_payment(id).await?;
         let now = self.now();
-        if payment.state != resolution.is_about() {
+        if !resolution.is_about(payment.state) {
             return Err(decided(&payment));
         }
         let (mut stmts, said) = match &resolution {
             Resolution::Settled { transaction } => {
                 let transaction = transaction_on(&payment.network, transaction)?;
                 self.check_transaction(&payment, transaction).await?;
-                let settled = Payment {
+                let mut settled = Payment {
                     state: PaymentState::Settled,
                     transaction: Some(transaction.to_owned()),
                     reason: None,
@@ -61,6 +62,10 @@ impl App {
                     updated_at: now,
                     ..payment.clone()
                 };
+                // What a refused payment was to make is gone; a key can be made anew, a page has to be sent again.
+                if payment.state == PaymentState::Refused && payment.item == Item::Provision {
+                    settled.draft = Some(self.seal_draft(&self.draft_key(), &payment.id)?);
+                }
                 (vec![payments::update(&payment, &settled)], format!("settled by {transaction}"))
             }
             Resolution::Refunded { .. } if payment.held_until > now => {
@@ -95,7 +100,7 @@ impl App {
             Err(error) => return Err(error.into()),
         }
         let payment = self.get_payment(id).await?;
-        if payment.state == PaymentState::Settled {
+        if payment.state == PaymentState::Settled && !payment.has_lost_content() {
             self.finish(&payment).await;
         }
         self.get_payment(id).await
@@ -106,10 +111,16 @@ impl App {
         match self.look_at_chain(payment).await {
             Trace::Landed { transaction: found } if found.eq_ignore_ascii_case(transaction) => return Ok(()),
             Trace::Landed { transaction: found } => return Err(on_chain(&found)),
-            Trace::Absent => {
+            Trace::Void(_) => {
                 return Err(Error::new(
                     Code::Conflict,
                     "The chain says that this payment was not settled, and cannot be any more.",
+                ));
+            }
+            Trace::Absent => {
+                return Err(Error::new(
+                    Code::Conflict,
+                    "The chain does not show this payment so far. If it was submitted a moment ago, try again in a minute.",
                 ));
             }
             Trace::CannotTell => {}
@@ -152,7 +163,7 @@ fn on_chain(transaction: &str) -> Error {
 fn decided(payment: &Payment) -> Error {
     let state = payment.state.as_str();
     let said = format!(
-        "The payment is `{state}`; only `unknown` ones are decided by hand, and only `settled` ones are refunded."
+        "The payment is `{state}`; only `unknown` ones are decided by hand, `refused` ones only as settled, and only `settled` ones are refunded."
     );
     Error::new(Code::Conflict, said)
 }

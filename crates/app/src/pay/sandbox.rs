@@ -12,6 +12,9 @@ use futures_util::future::BoxFuture;
 use serde_json::Value;
 use std::sync::Arc;
 
+/// So long after its end a payment that is not in the ledger is certain not to get there.
+const GRACE_SECONDS: i64 = 300;
+
 /// What is asked for, and what its key was settled as before.
 type Judged = (Transfer, Option<SandboxTransfer>);
 
@@ -110,14 +113,22 @@ impl Facilitator for Sandbox {
         Box::pin(async { Ok(reply(&sandbox::supported_json(&self.networks, self.fee_payer))) })
     }
 
-    fn can_trace(&self, _payment: &Payment) -> bool {
+    fn can_trace(&self, _network: &str) -> bool {
         true
     }
 
     fn trace<'a>(&'a self, payment: &'a Payment) -> BoxFuture<'a, Trace> {
         Box::pin(async move {
             match self.store.find_sandbox_transfer(&payment.key).await {
-                Ok(Some(settled)) => Trace::Landed { transaction: settled.transaction },
+                Ok(Some(settled))
+                    if settled.recipient == payment.pay_to && settled.amount == payment.amount =>
+                {
+                    Trace::Landed { transaction: settled.transaction }
+                }
+                Ok(Some(_)) => Trace::Void("authorization_used"),
+                Ok(None) if self.clock.now() >= payment.valid_until + GRACE_SECONDS => {
+                    Trace::Void("payment_expired")
+                }
                 Ok(None) => Trace::Absent,
                 Err(_) => Trace::CannotTell,
             }

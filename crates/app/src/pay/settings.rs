@@ -22,6 +22,9 @@ pub struct PaymentSettings {
     pub solana: Option<SolanaWay>,
     /// How long a signature should be good for.
     pub max_timeout_seconds: u32,
+    /// Whether a settlement that the facilitator claims must be on the chain before anything is made, where the chain can
+    /// be asked.
+    pub confirm_settlements: bool,
     /// The largest page that is sold.
     pub publish_bytes: u64,
 }

@@ -8,9 +8,6 @@ use dropleaf_core::{Error, Result};
 use dropleaf_pay::facilitator::{Expected, Reason, ReasonKind, SettleAnswer, read_settle};
 use dropleaf_pay::{Address, Amount, Network, Outcome, Receipt, SolanaAddress};
 
-/// So long after a payment's end it is certain that a chain that does not show it never will.
-const CHAIN_SECONDS: i64 = 300;
-
 /// What became of the money.
 pub(super) enum Settlement {
     Moved {
@@ -47,76 +44,126 @@ impl Past {
 impl App {
     /// Asks until it is clear, twice at most.
     pub(super) async fn settle(&self, payment: &mut Payment, past: Past) -> Result<Settlement> {
-        let answer = self.ask_to_settle(payment).await?;
-        let answer = match answer {
-            SettleAnswer::Settled { transaction } => return Ok(Settlement::Moved { transaction }),
-            SettleAnswer::Refused(reason) if past == Past::Never && reason.kind == ReasonKind::NonceUsed => {
-                return self.used_before(payment, reason).await;
+        // The chain knows best what became of an earlier attempt, and looking settles nothing.
+        if past == Past::Unclear && self.facilitator()?.can_trace(&payment.network) {
+            match self.trace(payment, None).await? {
+                Trace::Landed { transaction } => return Ok(Settlement::Moved { transaction }),
+                Trace::Void(reason) => return Ok(Settlement::Stays(Reason::new(reason))),
+                Trace::Absent | Trace::CannotTell => {}
             }
-            SettleAnswer::Refused(reason)
-                if past != Past::Unclear && reason.kind != ReasonKind::NonceUsed =>
-            {
-                return Ok(Settlement::Stays(reason));
-            }
-            SettleAnswer::Pending { .. } | SettleAnswer::Unknown { .. } if past != Past::Unclear => {
-                let named = named(&answer);
-                match self.ask_to_settle(payment).await? {
-                    SettleAnswer::Pending { transaction: None } => {
-                        SettleAnswer::Pending { transaction: named }
-                    }
-                    SettleAnswer::Unknown { why, transaction: None } => {
-                        SettleAnswer::Unknown { why, transaction: named }
-                    }
-                    answer => answer,
-                }
+        }
+        let first = self.ask_to_settle(payment).await?;
+        let is_unclear = matches!(first, SettleAnswer::Pending { .. } | SettleAnswer::Unknown { .. });
+        if past == Past::Unclear || !is_unclear {
+            return self.read_answer(payment, past, first).await;
+        }
+        let name = named(&first);
+        let second = match self.ask_to_settle(payment).await? {
+            SettleAnswer::Pending { transaction: None } => SettleAnswer::Pending { transaction: name },
+            SettleAnswer::Unknown { why, transaction: None } => {
+                SettleAnswer::Unknown { why, transaction: name }
             }
             answer => answer,
         };
-        if let SettleAnswer::Settled { transaction } = answer {
-            return Ok(Settlement::Moved { transaction });
-        }
-        self.look(payment, answer).await
+        self.read_answer(payment, Past::Unclear, second).await
     }
 
-    /// Anybody may have handed it to the chain before us, and then the money came all the same. Where nobody can look, it
-    /// was used for something else, or cancelled: nothing we did can have used it.
-    async fn used_before(&self, payment: &mut Payment, reason: Reason) -> Result<Settlement> {
-        Ok(match self.trace(payment).await? {
-            Trace::Landed { transaction } => Settlement::Moved { transaction },
-            Trace::CannotTell if self.facilitator()?.can_trace(payment) => {
-                Settlement::Unclear { why: "it was used, by whom cannot be seen", transaction: None }
+    async fn read_answer(
+        &self,
+        payment: &mut Payment,
+        past: Past,
+        answer: SettleAnswer,
+    ) -> Result<Settlement> {
+        match answer {
+            SettleAnswer::Settled { transaction } => self.confirm(payment, transaction).await,
+            SettleAnswer::Refused(reason) if past != Past::Unclear => {
+                let asked_before = past == Past::Refused;
+                let hides = Network::parse(&payment.network)
+                    .is_none_or(|network| reason.may_hide_use(network, asked_before));
+                self.weigh(payment, reason, hides, None).await
             }
-            Trace::Absent | Trace::CannotTell => Settlement::Stays(reason),
+            SettleAnswer::Reverted { reason, transaction } if past != Past::Unclear => {
+                self.weigh(payment, reason, true, Some(transaction)).await
+            }
+            answer => self.look(payment, answer).await,
+        }
+    }
+
+    /// A facilitator can be wrong, or lie. Where the chain can be asked, what it does not show is not settled yet: neither
+    /// made nor refused, but looked into again.
+    async fn confirm(&self, payment: &mut Payment, transaction: String) -> Result<Settlement> {
+        let facilitator = self.facilitator()?;
+        let wanted = self.settings.payments.as_ref().is_some_and(|payments| payments.confirm_settlements);
+        if payment.sandbox || !wanted || !facilitator.can_trace(&payment.network) {
+            return Ok(Settlement::Moved { transaction });
+        }
+        let claimed = payment.clone();
+        let trace = self.while_held(payment, facilitator.confirm(&claimed, &transaction)).await;
+        let why = match trace {
+            Trace::Landed { transaction } => return Ok(Settlement::Moved { transaction }),
+            Trace::Absent | Trace::Void(_) => {
+                "the facilitator says it is settled, the chain does not show it"
+            }
+            Trace::CannotTell => "the facilitator says it is settled, the chain could not be asked",
+        };
+        Ok(Settlement::Unclear { why, transaction: Some(transaction) })
+    }
+
+    /// A refusal of the first attempt. If it `hides` that the payment may have been used, only the chain can confirm it:
+    /// anybody can submit an authorization, and then the money came all the same.
+    async fn weigh(
+        &self,
+        payment: &mut Payment,
+        reason: Reason,
+        hides: bool,
+        reverted: Option<String>,
+    ) -> Result<Settlement> {
+        let trace = self.trace(payment, reverted.as_deref()).await?;
+        Ok(match trace {
+            Trace::Landed { transaction } => Settlement::Moved { transaction },
+            Trace::Void(_) => Settlement::Stays(reason),
+            // A chain that has the failed transaction and shows the authorization unused has seen enough.
+            Trace::Absent if !hides || reverted.is_some() || payment.sandbox => Settlement::Stays(reason),
+            Trace::Absent => Settlement::Unclear {
+                why: "the facilitator says it was used, the chain does not show it",
+                transaction: None,
+            },
+            Trace::CannotTell if hides => Settlement::Unclear {
+                why: "it is refused, but somebody else may have submitted it",
+                transaction: reverted,
+            },
+            Trace::CannotTell => Settlement::Stays(reason),
         })
     }
 
-    /// Looking takes time too.
-    async fn trace(&self, payment: &mut Payment) -> Result<Trace> {
-        let (facilitator, wanted) = (self.facilitator()?, payment.clone());
+    /// Looking takes time too. `named`: a transaction that a facilitator just named.
+    async fn trace(&self, payment: &mut Payment, named: Option<&str>) -> Result<Trace> {
+        let (facilitator, mut wanted) = (self.facilitator()?, payment.clone());
+        if let Some(name) = named {
+            wanted.transaction = Some(name.to_owned());
+        }
         Ok(self.while_held(payment, facilitator.trace(&wanted)).await)
     }
 
     /// When asking did not help: looks where the money would be.
     async fn look(&self, payment: &mut Payment, answer: SettleAnswer) -> Result<Settlement> {
-        match (self.trace(payment).await?, answer) {
-            (Trace::Landed { transaction }, _) => Ok(Settlement::Moved { transaction }),
+        let trace = self.trace(payment, named(&answer).as_deref()).await?;
+        let (why, transaction) = match (trace, answer) {
+            (Trace::Landed { transaction }, _) => return Ok(Settlement::Moved { transaction }),
             // The ledger is our own, so its no is one, whenever it is said.
             (Trace::Absent, SettleAnswer::Refused(reason)) if payment.sandbox => {
-                Ok(Settlement::Stays(reason))
+                return Ok(Settlement::Stays(reason));
             }
-            (Trace::Absent, _) if self.now() >= payment.valid_until.saturating_add(CHAIN_SECONDS) => {
-                Ok(Settlement::Stays(Reason::new("payment_expired")))
+            (Trace::Void(reason), _) => return Ok(Settlement::Stays(Reason::new(reason))),
+            (_, SettleAnswer::Refused(_)) => ("it is refused, but may have been settled before", None),
+            (_, SettleAnswer::Reverted { transaction, .. }) => {
+                ("a transaction failed, but another may have settled it", Some(transaction))
             }
-            (_, SettleAnswer::Refused(_)) => Ok(Settlement::Unclear {
-                why: "it is refused, but may have been settled before",
-                transaction: None,
-            }),
-            (_, SettleAnswer::Unknown { why, transaction }) => Ok(Settlement::Unclear { why, transaction }),
-            (_, SettleAnswer::Pending { transaction }) => {
-                Ok(Settlement::Unclear { why: "it is on its way", transaction })
-            }
-            (_, SettleAnswer::Settled { transaction }) => Ok(Settlement::Moved { transaction }),
-        }
+            (_, SettleAnswer::Unknown { why, transaction }) => (why, transaction),
+            (_, SettleAnswer::Pending { transaction }) => ("it is on its way", transaction),
+            (_, SettleAnswer::Settled { transaction }) => ("it was not confirmed", Some(transaction)),
+        };
+        Ok(Settlement::Unclear { why, transaction })
     }
 
     /// Always with the same bytes: whoever settled them answers as before.
@@ -145,6 +192,7 @@ fn named(answer: &SettleAnswer) -> Option<String> {
         SettleAnswer::Pending { transaction } | SettleAnswer::Unknown { transaction, .. } => {
             transaction.clone()
         }
+        SettleAnswer::Reverted { transaction, .. } => Some(transaction.clone()),
         SettleAnswer::Settled { .. } | SettleAnswer::Refused(_) => None,
     }
 }

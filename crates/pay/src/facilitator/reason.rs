@@ -4,6 +4,7 @@
 use serde_json::Value;
 
 use crate::json::Object;
+use crate::network::Network;
 
 const MOST_CHARS: usize = 100;
 
@@ -38,6 +39,16 @@ impl Reason {
             && text.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b':' | b'.'));
         let text = if clean { text } else { "unspecified".to_owned() };
         Self { kind: kind(&text), text }
+    }
+
+    /// Whether the payment may have been settled although the facilitator refuses it. On an EVM chain anybody who sees an
+    /// authorization can submit it; afterwards a facilitator reports a used nonce, a failed simulation or a reverted
+    /// transaction. A Solana transaction cannot be submitted without the fee payer's signature, so a failed simulation
+    /// says that only if the facilitator was `asked_before` to settle it.
+    pub fn may_hide_use(&self, network: Network, asked_before: bool) -> bool {
+        let failed = ["simulation", "revert", "transaction_failed", "transaction_state", "already"];
+        self.kind == ReasonKind::NonceUsed
+            || ((network.is_evm() || asked_before) && failed.iter().any(|word| self.text.contains(word)))
     }
 }
 
@@ -84,6 +95,27 @@ mod tests {
         ] {
             assert_eq!(Reason::new(text).kind, kind, "{text}");
         }
+    }
+
+    #[test]
+    fn a_refusal_may_hide_that_somebody_else_submitted_the_payment() {
+        let hides = |text: &str, network, before| Reason::new(text).may_hide_use(network, before);
+        for text in [
+            "invalid_exact_evm_nonce_already_used",
+            "invalid_exact_evm_transaction_simulation_failed",
+            "invalid_exact_evm_transaction_failed",
+            "invalid_transaction_state",
+            "execution_reverted",
+        ] {
+            assert!(hides(text, Network::BASE, false), "{text}");
+        }
+        for text in ["insufficient_funds", "invalid_exact_evm_signature", "payment_expired", "invalid_scheme"]
+        {
+            assert!(!hides(text, Network::BASE, true), "{text}");
+        }
+        let simulated = "invalid_exact_svm_transaction_simulation_failed";
+        assert!(!hides(simulated, Network::SOLANA, false) && hides(simulated, Network::SOLANA, true));
+        assert!(hides("duplicate_settlement", Network::SOLANA, false));
     }
 
     #[test]

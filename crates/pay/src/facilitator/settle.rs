@@ -13,6 +13,9 @@ pub enum SettleAnswer {
     Settled { transaction: String },
     /// The money did not move and this request will not move it.
     Refused(Reason),
+    /// The facilitator's transaction is on an EVM chain and failed. It moved nothing, but it may have failed because
+    /// somebody else submitted the same authorization first: only the chain can tell.
+    Reverted { reason: Reason, transaction: String },
     /// It is on its way, by this transaction if it is known: ask again with the same body.
     Pending { transaction: Option<String> },
     /// Nothing is certain, and why: ask again with the same body, and never tell the payer to sign anew. A
@@ -33,7 +36,7 @@ pub fn read_settle(status: u16, body: &[u8], expected: &Expected) -> SettleAnswe
             None => SettleAnswer::Settled { transaction },
         },
         (Some(Value::Bool(true)), None) => unknown("it names no transaction", None),
-        (Some(Value::Bool(false)), transaction) => refused(&answer, transaction),
+        (Some(Value::Bool(false)), transaction) => refused(&answer, transaction, expected),
         (_, transaction) => unknown("success is not a boolean", transaction),
     }
 }
@@ -94,7 +97,7 @@ const NEVER_SENT: [&str; 30] = [
 ];
 
 /// A no is one only if it is certain that nothing was sent, or that what was sent failed.
-fn refused(answer: &Object, transaction: Option<String>) -> SettleAnswer {
+fn refused(answer: &Object, transaction: Option<String>, expected: &Expected) -> SettleAnswer {
     let reason = Reason::of(answer, "errorReason");
     let has = |words: &[&str]| words.iter().any(|word| reason.text.contains(word));
     if has(&["pending"]) {
@@ -103,12 +106,14 @@ fn refused(answer: &Object, transaction: Option<String>) -> SettleAnswer {
     if has(&["unexpected", "timed_out", "timeout", "unknown_error", "unspecified", "transfer_event"]) {
         return unknown("it lost sight of the transaction", transaction);
     }
-    if transaction.is_some() {
+    if let Some(transaction) = transaction {
         // One that was sent and did not fail may yet arrive.
-        return if has(&["failed", "revert", "block_height_exceeded"]) {
-            SettleAnswer::Refused(reason)
-        } else {
-            unknown("it refuses but names a transaction", transaction)
+        let failed = has(&["failed", "revert", "transaction_state", "block_height_exceeded"]);
+        return match failed {
+            false => unknown("it refuses but names a transaction", Some(transaction)),
+            true if expected.network.is_evm() => SettleAnswer::Reverted { reason, transaction },
+            // Nobody but the fee payer can submit a Solana transaction, and a failed one cannot run again.
+            true => SettleAnswer::Refused(reason),
         };
     }
     // The reference facilitators say this without a name when sending threw: it may be on its way all the same.

@@ -14,6 +14,8 @@ pub(crate) struct Transaction {
     pub(crate) message: Vec<u8>,
     /// Signers first, the fee payer before all.
     pub(crate) keys: Vec<SolanaAddress>,
+    /// The block it refers to; some 150 blocks later it can no longer run.
+    pub(crate) blockhash: [u8; 32],
     pub(crate) instructions: Vec<Instruction>,
 }
 
@@ -49,13 +51,14 @@ impl Transaction {
         if !counts_fit {
             return None;
         }
-        let _blockhash = rest.array::<32>()?;
+        let blockhash = *rest.array::<32>()?;
         let instructions = rest.list(|rest| Instruction::read(rest, &keys))?;
         // Addresses from a table cannot be known here, so there must be none.
         if versioned && rest.length()? != 0 {
             return None;
         }
-        rest.0.is_empty().then(|| Self { signatures, message: message.to_vec(), keys, instructions })
+        let message = message.to_vec();
+        rest.0.is_empty().then(|| Self { signatures, message, keys, blockhash, instructions })
     }
 
     /// Who pays the network's fees.

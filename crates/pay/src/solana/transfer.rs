@@ -26,6 +26,7 @@ pub(crate) struct SignedTransaction {
     text: String,
     transaction: Transaction,
     program: SolanaAddress,
+    source: SolanaAddress,
     mint: SolanaAddress,
     destination: SolanaAddress,
     pub(crate) payer: SolanaAddress,
@@ -54,7 +55,7 @@ impl SignedTransaction {
         check_budget(limit, price)?;
         let (program, data, accounts) = (transfer.program, &transfer.data, &transfer.accounts);
         // `0c`, eight bytes of amount, one of decimals; source, mint, destination, authority.
-        let ([12, units @ .., decimals], [_source, mint, destination, payer]) =
+        let ([12, units @ .., decimals], [source, mint, destination, payer]) =
             (data.as_slice(), accounts.as_slice())
         else {
             return Err(Refusal::NoTransfer);
@@ -66,9 +67,9 @@ impl SignedTransaction {
         if extras.iter().any(|it| it.program != MEMO && it.program != LIGHTHOUSE) {
             return Err(Refusal::ForeignInstruction);
         }
-        let (mint, destination, payer) = (*mint, *destination, *payer);
+        let (source, mint, destination, payer) = (*source, *mint, *destination, *payer);
         let (amount, decimals, text) = (units, *decimals, text.to_owned());
-        Ok(Self { text, transaction, program, mint, destination, payer, amount, decimals })
+        Ok(Self { text, transaction, program, source, mint, destination, payer, amount, decimals })
     }
 
     /// The payload again.
@@ -114,6 +115,15 @@ impl SignedTransaction {
         let key = VerifyingKey::from_bytes(&self.payer.0).map_err(|_| Refusal::InvalidSignature)?;
         key.verify_strict(&self.transaction.message, &Signature::from_bytes(signature))
             .map_err(|_| Refusal::InvalidSignature)
+    }
+
+    /// The payer's token account, which the transfer takes from.
+    pub(crate) fn source(&self) -> SolanaAddress {
+        self.source
+    }
+
+    pub(crate) fn blockhash(&self) -> [u8; 32] {
+        self.transaction.blockhash
     }
 
     /// What the chain runs at most once. A payer can sign one message in many ways, so it is not the signature.

@@ -135,7 +135,12 @@ fn only_a_clear_no_is_a_refusal() {
         Some(ReasonKind::NonceUsed)
     );
     assert_eq!(kind(read(402, json!("insufficient_funds"), "")), Some(ReasonKind::InsufficientFunds));
-    assert_eq!(kind(read(400, json!("invalid_exact_evm_transaction_failed"), HASH)), Some(ReasonKind::Other));
+    for reason in ["invalid_exact_evm_transaction_failed", "invalid_transaction_state", "execution_reverted"]
+    {
+        let answer = read(400, json!(reason), HASH);
+        let reverted = matches!(&answer, SettleAnswer::Reverted { transaction, .. } if transaction == HASH);
+        assert!(reverted, "somebody else may have submitted it first: {answer:?}");
+    }
     assert_eq!(
         kind(read(200, json!("settle_exact_svm_block_height_exceeded"), "")),
         Some(ReasonKind::Expired)
@@ -194,4 +199,10 @@ fn on_solana_the_fee_payer_may_be_called_the_payer() {
         let answer = read_settle(200, body.to_string().as_bytes(), &expected);
         assert_eq!(matches!(answer, SettleAnswer::Settled { .. }), fits, "{payer}");
     }
+    // Only its fee payer can submit it, so a failed transaction there hides no other.
+    let failed = json!({
+        "success": false, "errorReason": "invalid_exact_svm_transaction_failed", "transaction": "5x", "network": "solana",
+    });
+    let answer = read_settle(200, failed.to_string().as_bytes(), &expected);
+    assert!(matches!(answer, SettleAnswer::Refused(_)), "{answer:?}");
 }

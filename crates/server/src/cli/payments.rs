@@ -21,7 +21,10 @@ pub(super) enum Command {
         #[arg(long)]
         json: bool,
     },
-    /// Decide on a payment whose outcome is `unknown`, after looking at the chain; or close a `settled` one that was refunded
+    /// Ask the chain and the facilitator about a payment now, instead of waiting for the next time
+    Ask { id: String },
+    /// Decide on a payment whose outcome is `unknown`, after looking at the chain; or say that a `refused` one was paid after
+    /// all; or close a `settled` one that was refunded
     Resolve(Resolve),
 }
 
@@ -79,6 +82,12 @@ async fn act(app: &App, command: Command) -> Result<()> {
             }
         }
         Command::Show { id, json } => show(&app.get_payment(&id).await?, json)?,
+        Command::Ask { id } => {
+            let payment = app.ask_payment(&id).await?;
+            let why = payment.reason.as_deref().filter(|_| payment.state != PaymentState::Fulfilled);
+            let why = why.map(|why| format!(" ({})", plain(why, usize::MAX))).unwrap_or_default();
+            print_line(&format!("{id} is {} now{why}.", payment.state.as_str()))?;
+        }
         Command::Resolve(Resolve { id, settled, refunded, reason, .. }) => {
             let resolution = match (settled, reason) {
                 (Some(transaction), _) => Resolution::Settled { transaction },

@@ -16,6 +16,8 @@ pub struct FacilitatorSettings {
     pub supported: Asking,
     /// Where the EVM chain itself can be asked.
     pub evm_rpc_url: Option<Url>,
+    /// Where Solana itself can be asked.
+    pub solana_rpc_url: Option<Url>,
 }
 
 /// One of its operations.
@@ -34,6 +36,7 @@ impl fmt::Debug for FacilitatorSettings {
             .field("settle", &self.settle)
             .field("supported", &self.supported)
             .field("evm_rpc", &self.evm_rpc_url.as_ref().and_then(Url::host_str))
+            .field("solana_rpc", &self.solana_rpc_url.as_ref().and_then(Url::host_str))
             .finish()
     }
 }
@@ -68,12 +71,13 @@ impl Config {
                 timeout: Duration::from_secs(seconds),
             })
         };
-        let rpc = set.evm_rpc_url.as_str();
+        let rpc = |name: &str, text: &str| (!text.is_empty()).then(|| outside(name, text)).transpose();
         Ok(Some(Box::new(FacilitatorSettings {
             verify: asking("verify", set.verify_timeout_seconds)?,
             settle: asking("settle", set.settle_timeout_seconds)?,
             supported: asking("supported", set.verify_timeout_seconds)?,
-            evm_rpc_url: (!rpc.is_empty()).then(|| outside("payments.evm_rpc_url", rpc)).transpose()?,
+            evm_rpc_url: rpc("payments.evm_rpc_url", &set.evm_rpc_url)?,
+            solana_rpc_url: rpc("payments.solana_rpc_url", &set.solana_rpc_url)?,
         })))
     }
 }
@@ -179,9 +183,11 @@ pub(super) mod tests {
         let set = live(&[
             ("payments.facilitator_url", "https://pay.example.com/hunter2"),
             ("payments.evm_rpc_url", "https://rpc.example.com/v2/hunter3?key=hunter4"),
+            ("payments.solana_rpc_url", "https://sol.example.com/hunter5"),
         ]);
         let shown = format!("{:?}", set.unwrap());
-        assert!(shown.contains("rpc.example.com") && !shown.contains("hunter"), "{shown}");
+        assert!(shown.contains("rpc.example.com") && shown.contains("sol.example.com"), "{shown}");
+        assert!(!shown.contains("hunter"), "{shown}");
     }
 
     #[test]

@@ -11,11 +11,12 @@ const NOT_SETTINGS: [&str; 5] = ["CONFIG", "BIN", "API_KEY", "URL", "TEST_"];
 /// Settings of features this version does not have yet; scripts may set them already.
 const RESERVED: [&str; 1] = ["stripe."];
 /// Never shown; the address of a JSON-RPC server often holds the key to it.
-const SECRET: [&str; 6] = [
+const SECRET: [&str; 7] = [
     "secret_key",
     "s3.secret_access_key",
     "payments.facilitator_headers",
     "payments.evm_rpc_url",
+    "payments.solana_rpc_url",
     "safety.checker_url",
     "safety.checker_headers",
 ];
@@ -325,6 +326,7 @@ mod tests {
             ("secret_key", "aa11"),
             ("payments.facilitator_headers", "Authorization: Bearer hunter2"),
             ("payments.evm_rpc_url", "https://rpc.example.com/v2/hunter2"),
+            ("payments.solana_rpc_url", "https://sol.example.com/hunter2"),
             ("database_url", "postgres://u:hunter2@h/db"),
             ("blobs_url", "s3://b?endpoint=http://x&secret_access_key=hunter2"),
         ];

@@ -62,6 +62,8 @@ section!(Payments {
     evm_asset_name: String,
     evm_asset_version: String,
     evm_rpc_url: String,
+    solana_rpc_url: String,
+    confirm_settlements: bool,
     solana_network: String,
     solana_pay_to: String,
     timeout_seconds: u32,

@@ -37,6 +37,7 @@ impl Config {
             evm,
             solana,
             max_timeout_seconds: set.timeout_seconds,
+            confirm_settlements: set.confirm_settlements,
             publish_bytes: self.limits.publish_bytes,
         }))
     }

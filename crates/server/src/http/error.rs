@@ -31,6 +31,7 @@ pub const fn status(code: Code) -> StatusCode {
         | Code::InvalidSlug
         | Code::InvalidPasskey
         | Code::InvalidPayment
+        | Code::RailNotLive
         | Code::SlugRequired => StatusCode::BAD_REQUEST,
         Code::AuthRequired
         | Code::InvalidCredential

@@ -3,6 +3,7 @@
 
 use super::evm_rpc::EvmRpc;
 use super::exchange::{client, exchange};
+use super::solana_rpc::SolanaRpc;
 use crate::config::{Asking, FacilitatorSettings};
 use anyhow::Result;
 use dropleaf_app::{Ask, Facilitator, Lost, Reply, Trace};
@@ -17,15 +18,17 @@ pub(crate) struct RemoteFacilitator {
     verify: Asking,
     settle: Asking,
     supported: Asking,
-    chain: Option<EvmRpc>,
+    evm: Option<EvmRpc>,
+    solana: Option<SolanaRpc>,
 }
 
 impl RemoteFacilitator {
     pub(crate) fn new(settings: &FacilitatorSettings) -> Result<Self> {
-        let FacilitatorSettings { verify, settle, supported, evm_rpc_url } = settings.clone();
+        let FacilitatorSettings { verify, settle, supported, evm_rpc_url, solana_rpc_url } = settings.clone();
         let client = client()?;
-        let chain = evm_rpc_url.map(|url| EvmRpc::new(client.clone(), url));
-        Ok(Self { client, verify, settle, supported, chain })
+        let evm = evm_rpc_url.map(|url| EvmRpc::new(client.clone(), url));
+        let solana = solana_rpc_url.map(|url| SolanaRpc::new(client.clone(), url));
+        Ok(Self { client, verify, settle, supported, evm, solana })
     }
 }
 
@@ -49,15 +52,42 @@ impl Facilitator for RemoteFacilitator {
         Box::pin(carry(self.client.get(self.supported.url.clone()), &self.supported))
     }
 
-    fn can_trace(&self, payment: &Payment) -> bool {
-        self.chain.is_some() && payment.network.starts_with("eip155:")
+    fn can_trace(&self, network: &str) -> bool {
+        if network.starts_with("eip155:") { self.evm.is_some() } else { self.solana.is_some() }
     }
 
     fn trace<'a>(&'a self, payment: &'a Payment) -> BoxFuture<'a, Trace> {
-        match &self.chain {
-            Some(chain) => Box::pin(chain.trace(payment)),
-            None => Box::pin(async { Trace::CannotTell }),
+        match (&self.evm, &self.solana) {
+            (Some(chain), _) if payment.network.starts_with("eip155:") => Box::pin(chain.trace(payment)),
+            (_, Some(chain)) if payment.network.starts_with("solana:") => Box::pin(chain.trace(payment)),
+            _ => Box::pin(async { Trace::CannotTell }),
         }
+    }
+
+    fn confirm<'a>(&'a self, payment: &'a Payment, transaction: &'a str) -> BoxFuture<'a, Trace> {
+        match (&self.evm, &self.solana) {
+            (Some(chain), _) if payment.network.starts_with("eip155:") => {
+                Box::pin(chain.confirm(payment, transaction))
+            }
+            (_, Some(chain)) if payment.network.starts_with("solana:") => {
+                Box::pin(chain.confirm(payment, transaction))
+            }
+            _ => Box::pin(async { Trace::CannotTell }),
+        }
+    }
+
+    fn is_chain_back(&self) -> BoxFuture<'_, bool> {
+        Box::pin(async {
+            let evm = match &self.evm {
+                Some(chain) => chain.is_back().await,
+                None => false,
+            };
+            let solana = match &self.solana {
+                Some(chain) => chain.is_back().await,
+                None => false,
+            };
+            evm || solana
+        })
     }
 }
 
@@ -87,6 +117,7 @@ mod tests {
             settle: asking("settle", Some("Bearer only-to-settle")),
             supported: asking("supported", None),
             evm_rpc_url: None,
+            solana_rpc_url: None,
         })
         .unwrap()
     }

@@ -5,6 +5,10 @@ mod document;
 mod evm_rpc;
 mod exchange;
 mod facilitator;
+mod json_rpc;
+#[cfg(test)]
+mod payment_sample;
+mod solana_rpc;
 #[cfg(test)]
 mod stranger;
 

@@ -1,6 +1,6 @@
 //! `/operator/payments…`: what came in, what is not decided, and deciding on it by hand.
 
-use crate::harness::{DAY, NOW, Setup, on_each_database, payment};
+use crate::harness::{DAY, FakeFacilitator, NOW, Setup, on_each_database, payment};
 use dropleaf_core::payment::{Item, Payment, PaymentState};
 use dropleaf_core::unlock::Sku;
 
@@ -117,4 +117,61 @@ async fn undecided_payment_is_decided_on_once_with_a_line_that_stays() {
         assert!(node.app().audit_books().await.unwrap().faults.is_empty());
     })
     .await;
+}
+
+#[tokio::test]
+async fn refused_payment_can_be_booked_as_paid_after_all() {
+    on_each_database(Setup::new, async |node| {
+        let operator = node.operator().await;
+        node.write_payments(&[payment("pay_a", PaymentState::Refused)]).await;
+        let page = operator.get("/operator/payments/pay_a").await.expect(200).text();
+        assert!(page.contains("The money moved") && !page.contains("<textarea"), "{page}");
+        assert!(!page.contains("Ask again now"), "{page}");
+        let fields = [("outcome", "settled"), ("transaction", HASH)];
+        operator.submit("/operator/payments/pay_a/resolve", &fields).await.expect(303);
+        let page = operator.get("/operator/payments/pay_a").await.expect(200).text();
+        assert!(
+            page.contains("its content is gone") && page.contains("I have sent the money back"),
+            "{page}"
+        );
+        assert!(operator.get("/operator/payments").await.text().contains("/operator/payments/pay_a"));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn operator_asks_again_at_once() {
+    let fake = FakeFacilitator::start().await;
+    let setup = || {
+        let setup = Setup::new().set("payments.mode", "live").set("payments.facilitator_url", fake.url());
+        setup.set("payments.evm_pay_to", "0x70997970C51812dc3A010C7d01b50e0d17dc79C8")
+    };
+    on_each_database(setup, async |node| {
+        let operator = node.operator().await;
+        let overview = operator.get("/operator").await.expect(200).text();
+        assert!(overview.contains("<code>payments.evm_rpc_url</code>"), "{overview}");
+        assert!(!overview.contains("solana_rpc_url"), "what is not paid on is not missed: {overview}");
+        node.write_payments(&[
+            payment("pay_a", PaymentState::Unknown),
+            payment("pay_b", PaymentState::Fulfilled),
+        ])
+        .await;
+        let page = operator.get("/operator/payments/pay_a").await.expect(200).text();
+        assert!(page.contains("action=\"/operator/payments/pay_a/ask\"") && page.contains("Ask again now"));
+        // It has lost what it could be asked with, so it is unknown still.
+        let asked = operator.submit("/operator/payments/pay_a/ask", &[]).await.expect(303);
+        assert_eq!(asked.header("location"), "/operator/payments/pay_a?done=payment-asked");
+        let asked = node.app().get_payment("pay_a").await.unwrap();
+        assert_eq!(asked.attempts, 2);
+        let done = operator.submit("/operator/payments/pay_b/ask", &[]).await.expect(409);
+        assert!(done.text().contains("there is nothing to ask"), "{}", done.text());
+        operator.submit("/operator/payments/pay_x/ask", &[]).await.expect(404);
+    })
+    .await;
+    let node = Setup::new().start().await;
+    let operator = node.operator().await;
+    assert!(
+        !operator.get("/operator").await.expect(200).text().contains("rpc_url"),
+        "the sandbox has no chain"
+    );
 }

@@ -101,6 +101,31 @@ async fn an_unknown_outcome_is_502_without_terms_and_the_same_header_gets_the_pa
 }
 
 #[tokio::test]
+async fn a_payment_that_somebody_else_submitted_is_502_without_terms() {
+    let fake = FakeFacilitator::start().await;
+    let node = node(&fake).await;
+    let reverted = format!(
+        r#"{{"success":false,"errorReason":"invalid_exact_evm_transaction_failed","transaction":"0x{}","network":"eip155:8453"}}"#,
+        "ab".repeat(32)
+    );
+    let simulated = r#"{"isValid":false,"invalidReason":"invalid_exact_evm_transaction_simulation_failed"}"#;
+    fake.next(Call::Settle, [Fault::overtaken(&reverted)]);
+    let first = publish(&node, 1).await;
+    fake.next(Call::Verify, [Fault::overtaken(simulated)]);
+    let second = publish(&node, 2).await;
+    for (nonce, answer) in (1..).zip([first, second]) {
+        assert!(
+            !answer.has("payment-required") && !answer.has("payment-response") && answer.has("retry-after")
+        );
+        assert_eq!(answer.json().get("accepts"), None);
+        answer.refused(502, "settlement_unknown");
+        node.clock.advance(10);
+        publish(&node, nonce).await.expect(201);
+    }
+    assert_eq!(fake.moved(), 2 * PRICE);
+}
+
+#[tokio::test]
 async fn while_the_facilitator_is_away_evm_terms_are_offered_and_only_a_proof_is_502() {
     let fake = FakeFacilitator::start().await;
     let node = live(&fake).set("payments.solana_pay_to", SOLANA_PAY_TO).start().await;

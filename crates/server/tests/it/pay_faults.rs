@@ -205,17 +205,19 @@ async fn a_refusal_after_an_unclear_answer_is_no_refusal() {
 }
 
 #[tokio::test]
-async fn a_nonce_that_was_used_before_we_saw_it_buys_nothing() {
+async fn a_nonce_that_was_used_before_we_saw_it_is_unknown_and_never_terms() {
     at_each_till(async |till| {
         till.fake.forgets();
         till.publish(1).await.unwrap();
         clear(till).await;
-        assert_eq!(refused(till.publish(1).await).reason, "invalid_exact_evm_nonce_already_used");
-        assert_eq!(till.count("SELECT COUNT(*) FROM payments").await, 0);
+        // The money arrived, by whomever; nobody here can look.
+        failed(till.publish(1).await, Code::SettlementUnknown);
+        assert_eq!(till.states().await, ["unknown"]);
+        clear(till).await;
         // Even if verifying says otherwise.
         till.fake.next(Call::Verify, [Fault::says(200, r#"{"isValid":true}"#)]);
-        assert_eq!(refused(till.publish(1).await).reason, "invalid_exact_evm_nonce_already_used");
-        assert_eq!(till.states().await, ["refused"]);
+        failed(till.publish(1).await, Code::SettlementUnknown);
+        assert_eq!(till.states().await, ["unknown"]);
         assert_eq!(till.count("SELECT COUNT(*) FROM sites").await, 0);
     })
     .await;

@@ -257,6 +257,23 @@ async fn payment_in_the_body_is_refused_aloud() {
 }
 
 #[tokio::test]
+async fn mpp_credential_is_refused_aloud_wherever_payment_is_one() {
+    let node = Node::start().await;
+    let html = json!({"html": page("Paid by MPP")});
+    for credential in ["Payment eyJjaGFsbGVuZ2UiOnt9fQ", "payment x", "PAYMENT"] {
+        for path in ["/publish", "/provision", "/unlock?feature=make_permanent"] {
+            let answer = node.post(path).header("authorization", credential).json(&html).send().await;
+            let answer = not_owed(answer, 400, "rail_not_live");
+            assert!(answer.text().contains("nothing was charged"), "{path}");
+        }
+        let probe = node.post("/publish").header("authorization", credential).send().await;
+        not_owed(probe, 400, "rail_not_live");
+    }
+    // Other schemes are none of it.
+    owed(node.post("/publish").header("authorization", "Payments x").json(&html).send().await);
+}
+
+#[tokio::test]
 async fn browsers_may_pay_too() {
     let node = Node::start().await;
     let preflight = node.ask(reqwest::Method::OPTIONS, "/publish").send().await.expect(204);

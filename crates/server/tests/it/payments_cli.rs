@@ -59,10 +59,18 @@ async fn payments_are_listed_shown_and_decided_on() {
         ] {
             dropleaf.complains(wrong);
         }
+        assert!(dropleaf.complains(&["payments", "ask", "pay_b"]).contains("nothing to ask"));
+        assert!(dropleaf.complains(&["payments", "ask", "pay_a"]).contains("another `payments.mode`"));
         let done = dropleaf.prints(&["payments", "resolve", "pay_a", "--not-settled", "--reason", "looked"]);
         assert_eq!(done, "pay_a is refused now.\n");
         let done = dropleaf.prints(&["payments", "resolve", "pay_c", "--refunded", "--reason", "by 0x12"]);
         assert_eq!(done, "pay_c is refunded now.\n");
+        // The server itself will not look at it for a long time.
+        let held_until = NOW + 100 * 365 * 86_400;
+        let sandbox = Payment { sandbox: true, held_until, ..payment("pay_d", PaymentState::Unknown) };
+        node.write_payments(&[sandbox]).await;
+        let asked = dropleaf.prints(&["payments", "ask", "pay_d"]);
+        assert_eq!(asked, "pay_d is refused now (payment_expired).\n");
         let audit = dropleaf.prints(&["audit"]);
         assert!(audit.contains("resolve_payment") && audit.contains("refunded: by 0x12"), "{audit}");
     })

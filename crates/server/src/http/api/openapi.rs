@@ -208,6 +208,7 @@ const FOR_PAYERS: &[Code] = &[
     Code::PaymentRequired,
     Code::PaymentRefused,
     Code::InvalidPayment,
+    Code::RailNotLive,
     Code::PaymentUsed,
     Code::PaymentInFlight,
     Code::FacilitatorUnavailable,

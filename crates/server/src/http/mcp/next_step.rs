@@ -94,6 +94,7 @@ pub(super) const fn next_step(code: Code) -> Option<&'static str> {
         Code::PaymentRequired
         | Code::PaymentRefused
         | Code::InvalidPayment
+        | Code::RailNotLive
         | Code::PaymentUsed
         | Code::NotOnSale
         | Code::PaymentInFlight

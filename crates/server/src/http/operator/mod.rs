@@ -40,6 +40,7 @@ pub(super) fn routes() -> Router<ApiState> {
         .route("/operator/pages/{id}/lift", post(cases::lift))
         .route("/operator/payments", get(payments::list))
         .route("/operator/payments/{id}", get(payments::show))
+        .route("/operator/payments/{id}/ask", post(payments::ask))
         .route("/operator/payments/{id}/resolve", post(payments::resolve))
         .route("/operator/reports", get(reports::list))
         .route("/operator/reports/{id}/takedown", post(reports::take_down))

@@ -7,6 +7,7 @@ use crate::http::web::{Operator, Person, Query, WebError, door, page, see_other}
 use crate::pages::dashboard::{Done, Section};
 use crate::pages::operator::{Figure, Overview, Typed, overview};
 use crate::pages::{Count, Html, Moment, Size, Span};
+use crate::serve::missing_chains;
 use axum::extract::State;
 use axum::response::Response;
 use dropleaf_app::{Figures, OpenReports};
@@ -71,6 +72,7 @@ async fn shown(
         uptime: Span(state.app.uptime().as_secs()),
         lines: &lines,
         typed,
+        missing_chains: missing_chains(&state.app),
         is_recent: person.session.is_recent(state.app.now()),
     }))
 }

@@ -76,6 +76,26 @@ pub(super) async fn resolve(
     }
 }
 
+/// Asks the chain and the facilitator now, instead of waiting for the next time.
+pub(super) async fn ask(
+    State(state): State<ApiState>,
+    Path(id): Path<String>,
+    form: OperatorForm,
+) -> Result<Response, WebError> {
+    match state.app.ask_payment(&id).await {
+        Ok(payment) => {
+            let done = Done::PaymentAsked.word();
+            Ok(see_other(&format!("/operator/payments/{}?done={done}", payment.id)))
+        }
+        Err(refused) if refused.code == Code::Conflict => {
+            let typed = Decision { problem: Some(refused.detail.as_str()), ..Decision::default() };
+            let html = shown(&state, &form.person, &id, None, typed).await?;
+            Ok(door(error::status(refused.code), html, None))
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
 async fn shown(
     state: &ApiState,
     person: &Person,

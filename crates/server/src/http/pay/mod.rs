@@ -6,6 +6,7 @@ mod front_door;
 mod paid_page;
 mod provision;
 mod publish;
+mod rails;
 mod receipt;
 mod service_record;
 mod terms;

@@ -1,6 +1,7 @@
 //! `/provision`: an account and its API key, paid for. Spec §4 Payment, decisions §5.3.
 
 use super::counter::{Sale, has_proof, sell};
+use super::rails::NoOtherRail;
 use super::receipt::sold;
 use super::terms::{self, TermsJson};
 use crate::http::api::{ApiError, ApiState};
@@ -150,7 +151,11 @@ pub(super) async fn menu(State(state): State<ApiState>) -> Result<Json<RailsJson
     ),
     security(()),
 )]
-pub(super) async fn provision(State(state): State<ApiState>, request: Request) -> Result<Response, ApiError> {
+pub(super) async fn provision(
+    State(state): State<ApiState>,
+    _: NoOtherRail,
+    request: Request,
+) -> Result<Response, ApiError> {
     state.app.check_provision()?;
     let (parts, body) = request.into_parts();
     if !has_proof(&parts.headers) && body.is_end_stream() {

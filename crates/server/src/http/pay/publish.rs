@@ -2,6 +2,7 @@
 
 use super::counter::{Sale, has_proof, sell};
 use super::paid_page::PublishJson;
+use super::rails::NoOtherRail;
 use super::receipt::sold;
 use super::terms::{self, TermsJson};
 use crate::http::api::{ApiError, ApiState};
@@ -77,7 +78,11 @@ pub(super) async fn terms(State(state): State<ApiState>) -> Result<Response, Api
     ),
     security(()),
 )]
-pub(super) async fn publish(State(state): State<ApiState>, request: Request) -> Result<Response, ApiError> {
+pub(super) async fn publish(
+    State(state): State<ApiState>,
+    _: NoOtherRail,
+    request: Request,
+) -> Result<Response, ApiError> {
     let (parts, body) = request.into_parts();
     let pays = has_proof(&parts.headers);
     // A request that says nothing about a page asks for the terms. Decisions §5.2.

@@ -1,6 +1,7 @@
 //! `/unlock`: limits of an account's plan, lifted for money. The prepaid balance is drawn first. Spec §4 Payment, §5.5.
 
 use super::counter::{Sale, has_proof, sell};
+use super::rails::NoOtherRail;
 use super::receipt::sold;
 use super::terms::TermsJson;
 use crate::http::api::{ApiError, ApiState, Written};
@@ -125,6 +126,7 @@ pub(super) async fn catalogue(State(state): State<ApiState>) -> Result<Json<Unlo
 )]
 pub(super) async fn unlock(
     State(state): State<ApiState>,
+    _: NoOtherRail,
     Owner(account): Owner,
     request: Request,
 ) -> Result<Response, ApiError> {

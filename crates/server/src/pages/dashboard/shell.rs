@@ -114,6 +114,7 @@ done! {
     Forgotten = "forgotten": "The content may be published again. The page itself stays down.";
     Dismissed = "dismissed": "The reports are closed. The page stays.";
     PaymentSettled = "payment-settled": "Booked: the money moved. What it buys is made by itself.";
+    PaymentAsked = "payment-asked": "Asked. What is known now is below.";
     PaymentRefunded = "payment-refunded": "Closed: the money was sent back. What waited for it is let go.";
     PaymentRefused = "payment-refused": "Booked: no money moved. What waited for it is let go.";
     PlanSet = "plan-set": "The account is on its new plan.";

@@ -42,6 +42,8 @@ pub struct Overview<'a> {
     pub uptime: super::Span,
     pub lines: &'a [Entry],
     pub typed: Typed<'a>,
+    /// Settings that are missing, so that lost payments cannot be looked up, by name.
+    pub missing_chains: Vec<&'static str>,
     /// Whether its forms will be taken, or ask for a sign-in first.
     pub is_recent: bool,
 }

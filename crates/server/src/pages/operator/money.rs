@@ -62,6 +62,16 @@ impl OnePayment<'_> {
         self.payment.state == PaymentState::Settled
     }
 
+    /// Whether an operator can say that the money moved: it is not known, or was refused though it did.
+    fn can_be_settled(&self) -> bool {
+        matches!(self.payment.state, PaymentState::Unknown | PaymentState::Refused)
+    }
+
+    /// Whether there is somebody to ask what became of it.
+    fn can_be_asked(&self) -> bool {
+        self.payment.state.is_open() && !self.payment.has_lost_content()
+    }
+
     /// Whether it can be settled yet by whoever holds it.
     fn is_valid(&self) -> bool {
         self.payment.valid_until > self.now

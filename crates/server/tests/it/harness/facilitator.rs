@@ -32,6 +32,8 @@ pub(crate) enum Fault {
     Says(u16, String),
     /// Does what it is asked and says this instead.
     DoesAndSays(u16, String),
+    /// Somebody else settles it first; it says this.
+    OvertakenAndSays(u16, String),
     /// Does nothing and closes the connection.
     Closes,
     /// Does it; the answer is lost.
@@ -48,6 +50,10 @@ pub(crate) enum Fault {
 impl Fault {
     pub(crate) fn says(status: u16, body: &str) -> Self {
         Self::Says(status, body.to_owned())
+    }
+
+    pub(crate) fn overtaken(body: &str) -> Self {
+        Self::OvertakenAndSays(200, body.to_owned())
     }
 
     pub(crate) fn does_and_says(status: u16, body: &str) -> Self {
@@ -83,6 +89,10 @@ struct Books {
     /// The chain is there to be looked at, and does not answer.
     blind: bool,
     slow_chain: bool,
+    /// The chain says that what was not settled was cancelled.
+    canceled: bool,
+    /// The chain answers again, and nobody was told.
+    is_back: bool,
 }
 
 impl FakeFacilitator {
@@ -150,6 +160,17 @@ impl FakeFacilitator {
         self.0.books.lock().unwrap().blind = blind;
     }
 
+    /// From now on the chain says of what was not settled that its payer cancelled it.
+    pub(crate) fn cancels(&self) {
+        self.0.books.lock().unwrap().canceled = true;
+    }
+
+    /// The chain can be asked, for the first time or again.
+    pub(crate) fn chain_is_back(&self) {
+        let mut books = self.0.books.lock().unwrap();
+        (books.sees_chain, books.blind, books.is_back) = (true, false, true);
+    }
+
     /// From now on looking at the chain waits to be let go.
     pub(crate) fn looks_slowly(&self) {
         self.0.books.lock().unwrap().slow_chain = true;
@@ -203,6 +224,10 @@ impl FakeFacilitator {
             Some(Fault::Says(status, text)) => Ok((status, text)),
             Some(Fault::DoesAndSays(status, text)) => {
                 self.honest(call, body);
+                Ok((status, text))
+            }
+            Some(Fault::OvertakenAndSays(status, text)) => {
+                self.honest(Call::Settle, body);
                 Ok((status, text))
             }
             Some(Fault::Closes) => Err("closed"),
@@ -268,7 +293,7 @@ impl Facilitator for FakeFacilitator {
         Box::pin(async { reply(self.answer(Call::Supported, "").await) })
     }
 
-    fn can_trace(&self, _payment: &Payment) -> bool {
+    fn can_trace(&self, _network: &str) -> bool {
         self.0.books.lock().unwrap().sees_chain
     }
 
@@ -278,14 +303,21 @@ impl Facilitator for FakeFacilitator {
             if is_slow {
                 self.stall(Call::Trace).await;
             }
-            let books = self.0.books.lock().unwrap();
+            let mut books = self.0.books.lock().unwrap();
+            books.calls.push((Call::Trace, payment.key.clone()));
             let found = books.ledger.iter().find(|transfer| transfer.key.as_str() == payment.key);
             match found {
                 _ if !books.sees_chain || books.blind => Trace::CannotTell,
                 Some(transfer) => Trace::Landed { transaction: transfer.transaction() },
+                None if books.canceled => Trace::Void("authorization_canceled"),
+                None if self.0.clock.now() >= payment.valid_until + 300 => Trace::Void("payment_expired"),
                 None => Trace::Absent,
             }
         })
+    }
+
+    fn is_chain_back(&self) -> BoxFuture<'_, bool> {
+        Box::pin(async { std::mem::take(&mut self.0.books.lock().unwrap().is_back) })
     }
 }
 

@@ -1,0 +1,112 @@
+//! A JSON-RPC server of a chain: one question, one answer, and whether it was out of reach. Knows nothing of chains. Its
+//! address usually holds a key, so no log shows more than the host.
+
+use super::exchange::exchange;
+use reqwest::{Client, Url};
+use serde_json::{Value, json};
+use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+/// For one question.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+pub(super) struct JsonRpc {
+    client: Client,
+    url: Url,
+    /// Its name in the settings.
+    setting: &'static str,
+    /// Not heard of since the start, or since the last time it was out of reach.
+    lost: AtomicBool,
+}
+
+impl fmt::Debug for JsonRpc {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("JsonRpc").field("host", &self.url.host_str()).finish_non_exhaustive()
+    }
+}
+
+impl JsonRpc {
+    pub(super) const fn new(client: Client, url: Url, setting: &'static str) -> Self {
+        Self { client, url, setting, lost: AtomicBool::new(true) }
+    }
+
+    /// The result of a question, which may be null. None when there is none.
+    pub(super) async fn ask(&self, method: &str, params: Value) -> Option<Value> {
+        let body = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params }).to_string();
+        let request =
+            self.client.post(self.url.clone()).header(http::header::CONTENT_TYPE, "application/json");
+        let why = match exchange(request.body(body), PATIENCE).await {
+            Ok((200, body)) => match serde_json::from_slice::<Value>(&body) {
+                Ok(mut answer) => {
+                    let result = answer.get_mut("result").map(Value::take);
+                    if result.is_none() {
+                        tracing::warn!(method, setting = self.setting, "chain answers with an error");
+                    }
+                    return result;
+                }
+                Err(_) => "the answer is not JSON".to_owned(),
+            },
+            Ok((status, _)) => format!("status {status}"),
+            Err(why) => why,
+        };
+        self.lost.store(true, Ordering::Relaxed);
+        tracing::warn!(method, why, setting = self.setting, "chain unreachable");
+        None
+    }
+
+    /// The same; null is no result.
+    pub(super) async fn call(&self, method: &str, params: Value) -> Option<Value> {
+        self.ask(method, params).await.filter(|result| !result.is_null())
+    }
+
+    /// True once when it answers `method` for the first time, or again after it was out of reach. Asks only then.
+    pub(super) async fn is_back(&self, method: &str) -> bool {
+        if !self.lost.load(Ordering::Relaxed) || self.call(method, json!([])).await.is_none() {
+            return false;
+        }
+        self.lost.swap(false, Ordering::Relaxed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::outbound::exchange::client;
+    use crate::outbound::stranger::{Stranger, answer};
+
+    fn rpc(answers: Vec<String>) -> (JsonRpc, Stranger) {
+        crate::tls::install_provider();
+        let there = Stranger::new(answers);
+        (JsonRpc::new(client().unwrap(), there.url.parse().unwrap(), "payments.evm_rpc_url"), there)
+    }
+
+    #[test]
+    fn the_key_in_its_address_is_hidden() {
+        crate::tls::install_provider();
+        let url = "https://rpc.example.com/v2/hunter2?key=hunter3".parse().unwrap();
+        let shown = format!("{:?}", JsonRpc::new(client().unwrap(), url, "x"));
+        assert!(shown.contains("rpc.example.com") && !shown.contains("hunter"), "{shown}");
+    }
+
+    #[tokio::test]
+    async fn a_chain_is_back_once_after_the_start_and_once_after_it_was_out_of_reach() {
+        let good = answer(200, r#"{"result":"0x1"}"#);
+        let (rpc, there) = rpc(vec![answer(500, "{}"), good.clone(), answer(502, "x"), good]);
+        assert!(!rpc.is_back("eth_chainId").await, "it does not answer yet");
+        assert!(rpc.is_back("eth_chainId").await);
+        assert!(!rpc.is_back("eth_chainId").await);
+        assert_eq!(there.heard().len(), 2, "one that answers is not asked without need");
+        assert_eq!(rpc.ask("eth_call", json!([])).await, None);
+        assert!(rpc.is_back("eth_chainId").await);
+        assert!(!rpc.is_back("eth_chainId").await);
+    }
+
+    #[tokio::test]
+    async fn null_is_an_answer_and_an_error_is_none() {
+        let (rpc, _there) =
+            rpc(vec![answer(200, r#"{"result":null}"#), answer(200, r#"{"error":{"code":1}}"#)]);
+        assert_eq!(rpc.ask("x", json!([])).await, Some(Value::Null));
+        assert_eq!(rpc.ask("x", json!([])).await, None);
+    }
+}

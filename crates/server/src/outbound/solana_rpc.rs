@@ -1,0 +1,155 @@
+//! Solana itself, asked by JSON-RPC whether a payment landed. It says so only when it is certain; what the answers mean is
+//! in `pay::solana_trace`.
+
+use super::json_rpc::JsonRpc;
+use dropleaf_app::Trace;
+use dropleaf_core::payment::Payment;
+use dropleaf_pay::solana_trace::{Seen, WantedTransaction, read_blockhash_valid, read_history};
+use reqwest::{Client, Url};
+use serde_json::{Value, json};
+use std::time::Duration;
+
+/// For all that is asked about a payment.
+const ALTOGETHER: Duration = Duration::from_mins(1);
+/// Clocks differ.
+const MARGIN: i64 = 600;
+/// Servers keep the history of two days at least. Later nothing can be concluded from its absence.
+const HISTORY_SECONDS: i64 = 86_400;
+/// Lines of the payer's history that are read at once, and how many pages at most.
+const PAGE: usize = 100;
+const PAGES: usize = 3;
+/// Transactions that are looked at for one payment.
+const MOST_LOOKED_AT: usize = 60;
+/// How often a transaction that a facilitator claims is looked for, and the pause between.
+const CONFIRM_TRIES: usize = 15;
+const CONFIRM_PAUSE: Duration = Duration::from_secs(1);
+
+#[derive(Debug)]
+pub(super) struct SolanaRpc {
+    rpc: JsonRpc,
+}
+
+impl SolanaRpc {
+    pub(super) const fn new(client: Client, url: Url) -> Self {
+        Self { rpc: JsonRpc::new(client, url, "payments.solana_rpc_url") }
+    }
+
+    pub(super) async fn is_back(&self) -> bool {
+        self.rpc.is_back("getGenesisHash").await
+    }
+
+    pub(super) async fn trace(&self, payment: &Payment) -> Trace {
+        let looked = tokio::time::timeout(ALTOGETHER, self.look(payment)).await;
+        looked.ok().flatten().unwrap_or(Trace::CannotTell)
+    }
+
+    /// Waits a little for a transaction that a facilitator claims; if it is not the payment, looks for another.
+    pub(super) async fn confirm(&self, payment: &Payment, transaction: &str) -> Trace {
+        let claimed = Payment { transaction: Some(transaction.to_owned()), ..payment.clone() };
+        for _ in 1..CONFIRM_TRIES {
+            if !self.transaction(transaction).await.is_some_and(|found| found.is_null()) {
+                break;
+            }
+            tokio::time::sleep(CONFIRM_PAUSE).await;
+        }
+        self.trace(&claimed).await
+    }
+
+    /// None when it cannot be told.
+    async fn look(&self, payment: &Payment) -> Option<Trace> {
+        let wanted = WantedTransaction::new(&payment.key, payment.ask.as_deref()?)?;
+        let genesis = self.rpc.call("getGenesisHash", json!([])).await?;
+        if !wanted.is_on(genesis.as_str()?) {
+            tracing::warn!("`payments.solana_rpc_url` is on another cluster");
+            return None;
+        }
+        let mut is_behind = false;
+        if let Some(named) = payment.transaction.as_deref().filter(|name| is_signature(name)) {
+            let found = self.transaction(named).await?;
+            is_behind = found.is_null();
+            if let Some(trace) = decided(wanted.read(&found), named) {
+                return Some(trace);
+            }
+        }
+        // Asked before the history is read: what runs in between is in the history.
+        let is_over = self.is_over(payment, &wanted).await?;
+        match self.find(payment, &wanted).await? {
+            Some(trace) => Some(trace),
+            None if is_over => Some(Trace::Void("payment_expired")),
+            None => (!is_behind).then_some(Trace::Absent),
+        }
+    }
+
+    /// Whether the transaction can no longer run: the chain has forgotten the block it refers to, and by its own time it
+    /// had long seen it.
+    async fn is_over(&self, payment: &Payment, wanted: &WantedTransaction) -> Option<bool> {
+        let finalized = json!({ "commitment": "finalized" });
+        let slot = self.rpc.call("getSlot", json!([finalized])).await?;
+        let time = self.rpc.call("getBlockTime", json!([slot])).await?.as_i64()?;
+        let since = time - payment.valid_until;
+        if !(MARGIN..HISTORY_SECONDS).contains(&since) {
+            // Too early, or so late that the history may be gone.
+            return if since < MARGIN { Some(false) } else { None };
+        }
+        let valid = self.rpc.call("isBlockhashValid", json!([wanted.blockhash, finalized])).await?;
+        read_blockhash_valid(&valid).map(|valid| !valid)
+    }
+
+    /// Looks through the history of the payer's token account for the transaction.
+    async fn find(&self, payment: &Payment, wanted: &WantedTransaction) -> Option<Option<Trace>> {
+        let (earliest, latest) = (payment.created_at - MARGIN, payment.valid_until + MARGIN);
+        let (mut before, mut looked_at) = (None::<String>, 0);
+        for _ in 0..PAGES {
+            let mut options = json!({ "limit": PAGE, "commitment": "confirmed" });
+            if let Some(before) = &before {
+                options["before"] = json!(before);
+            }
+            let answer = self.rpc.call("getSignaturesForAddress", json!([wanted.source, options])).await?;
+            let lines = read_history(&answer)?;
+            for line in &lines {
+                match line.time {
+                    Some(time) if time < earliest => return Some(None),
+                    Some(time) if time > latest => continue,
+                    _ => {}
+                }
+                looked_at += 1;
+                if looked_at > MOST_LOOKED_AT {
+                    return None;
+                }
+                let found = self.transaction(&line.signature).await?;
+                // What is in the history and cannot be read may be the one.
+                let seen = wanted.read(&found)?;
+                if let Some(trace) = decided(Some(seen), &line.signature) {
+                    return Some(Some(trace));
+                }
+            }
+            if lines.len() < PAGE {
+                return Some(None);
+            }
+            before = lines.last().map(|line| line.signature.clone());
+        }
+        None
+    }
+
+    async fn transaction(&self, signature: &str) -> Option<Value> {
+        let options =
+            json!({ "encoding": "base64", "commitment": "confirmed", "maxSupportedTransactionVersion": 0 });
+        self.rpc.ask("getTransaction", json!([signature, options])).await
+    }
+}
+
+fn decided(seen: Option<Seen>, signature: &str) -> Option<Trace> {
+    match seen? {
+        Seen::Paid => Some(Trace::Landed { transaction: signature.to_owned() }),
+        Seen::Failed => Some(Trace::Void("transaction_failed")),
+        Seen::Other => None,
+    }
+}
+
+fn is_signature(text: &str) -> bool {
+    (64..=90).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_alphanumeric())
+}
+
+#[cfg(test)]
+#[path = "solana_rpc_tests.rs"]
+mod tests;

@@ -1,0 +1,135 @@
+use super::*;
+use crate::outbound::exchange::client;
+use crate::outbound::payment_sample::{NOW, payment};
+use crate::outbound::stranger::{Stranger, answer};
+
+const GENESIS: &str = "5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d";
+const SOURCE: &str = "3wvJdyFnGvaMWpbq93NU91SggiVRveULUXL6iX5VZDGP";
+const TRANSACTION: &str = "AgAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAABHkZirG3uz7HzU5ih4uO+NqgtUxfHPuPyIh+3MdRWnkEExVhF5snNUk6fB3jiHMgN3ES/BMlDA/VB3UP4vg74BgAIBBAjtSSjGKNHCxurpAziQWZVhKVknOlxj+TY2wUYUrIc30YqI4910CfGV/VLbLTy6XXLKZwm/HZQSG/N0iAG0D29cK8kCOGhpAsJh82TGFPHsq0/z4F9YGhwIBT/HU9NN52yMROnTi0H5KqQzBEA7ECRFt9yPict9kQwtNUtP/np+EwMGRm/lIRcy/+ytunLDm+e8jOW7xfcSayxDmzpAAAAAxvp6877brTo9ZfNqq8l0MbG75MLS9uDkfKYCA0UvXWEFSlNamSkhBk0k6HFg2jh8fDW13bySu4HkH6hAQQVEjQbd9uHXZaGT2cvhRs7reawctIXtX1s3kTqM9YV+/wCpruutSnlvzC4V3ExgYbRe2bNz8mrfx5jKfS2MxYGCcY4EBAAFAiBOAAAEAAkDAQAAAAAAAAAHBAIFAwEKDCChBwAAAAAABgYAIDE1M2Q5ZDAxMGEyNDZmOTFkMGFhNGNjMWE3M2Y5YjRkAA==";
+/// SHA-256 of its message, in base58.
+const MESSAGE: &str = "8eN7PWkrq7P5jD8UdfhhQQXTecf6CAKK6CHWfsZZKya7";
+
+fn paid() -> Payment {
+    let ask = json!({ "paymentPayload": { "payload": { "transaction": TRANSACTION } } });
+    Payment {
+        key: format!("solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp|{MESSAGE}"),
+        network: "solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp".into(),
+        ask: Some(ask.to_string()),
+        valid_until: NOW + 120,
+        ..payment()
+    }
+}
+
+/// The name of the transaction that pays, and of another.
+fn name(digit: char) -> String {
+    digit.to_string().repeat(88)
+}
+
+/// A cluster whose newest block is of `time`, with one other transaction of the payer in it.
+#[derive(Debug, Clone)]
+struct Cluster {
+    genesis: &'static str,
+    time: i64,
+    /// When ours ran, and the error if it failed.
+    ran: Option<(i64, Value)>,
+    is_blockhash_valid: bool,
+    /// How often ours is not there yet when it is asked for by name.
+    late: usize,
+}
+
+fn quiet() -> Cluster {
+    Cluster { genesis: GENESIS, time: NOW + 30, ran: None, is_blockhash_valid: true, late: 0 }
+}
+
+impl Cluster {
+    fn result(&mut self, method: &str, params: &Value) -> Value {
+        match method {
+            "getGenesisHash" => json!(self.genesis),
+            "getSlot" => json!(7),
+            "getBlockTime" => json!(self.time),
+            "isBlockhashValid" => json!({ "context": {}, "value": self.is_blockhash_valid }),
+            "getSignaturesForAddress" => {
+                assert_eq!(params[0], SOURCE);
+                let ours =
+                    self.ran.as_ref().map(|(time, _)| json!({ "signature": name('5'), "blockTime": time }));
+                let others =
+                    [NOW, NOW - 10_000].map(|time| json!({ "signature": name('4'), "blockTime": time }));
+                ours.into_iter().chain(others).collect()
+            }
+            "getTransaction" if self.late > 0 => {
+                self.late -= 1;
+                Value::Null
+            }
+            "getTransaction" => match &self.ran {
+                Some((_, error)) if params[0] == name('5').as_str() => {
+                    json!({ "transaction": [TRANSACTION, "base64"], "meta": { "err": error } })
+                }
+                _ if params[0] == name('4').as_str() => {
+                    json!({ "transaction": ["AAAA", "base64"], "meta": { "err": null } })
+                }
+                _ => Value::Null,
+            },
+            _ => panic!("{method}"),
+        }
+    }
+
+    fn start(mut self) -> (SolanaRpc, Stranger) {
+        crate::tls::install_provider();
+        let there = Stranger::answering(move |request| {
+            let body: Value = serde_json::from_str(request.split("\r\n\r\n").nth(1)?).ok()?;
+            let result = self.result(body["method"].as_str()?, &body["params"]);
+            Some(answer(200, &json!({ "jsonrpc": "2.0", "id": 1, "result": result }).to_string()))
+        });
+        (SolanaRpc::new(client().unwrap(), there.url.parse().unwrap()), there)
+    }
+
+    async fn trace(self) -> Trace {
+        let (rpc, _there) = self.start();
+        rpc.trace(&paid()).await
+    }
+}
+
+fn landed() -> Trace {
+    Trace::Landed { transaction: name('5') }
+}
+
+#[tokio::test]
+async fn a_transaction_is_found_in_the_payers_history_by_what_was_signed() {
+    let ran = Some((NOW + 5, Value::Null));
+    assert_eq!(Cluster { ran: ran.clone(), ..quiet() }.trace().await, landed());
+    let failed = Some((NOW + 5, json!({ "InstructionError": [2, {}] })));
+    assert_eq!(Cluster { ran: failed, ..quiet() }.trace().await, Trace::Void("transaction_failed"));
+    let elsewhere = Cluster { genesis: "EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxPkrZBG", ran, ..quiet() };
+    assert_eq!(elsewhere.trace().await, Trace::CannotTell, "another cluster says nothing");
+}
+
+#[tokio::test]
+async fn only_a_forgotten_blockhash_proves_that_it_never_ran() {
+    assert_eq!(quiet().trace().await, Trace::Absent);
+    let forgotten = Cluster { is_blockhash_valid: false, ..quiet() };
+    assert_eq!(forgotten.clone().trace().await, Trace::Absent, "a server that lags has not seen it yet");
+    let later = NOW + 120 + MARGIN;
+    assert_eq!(Cluster { time: later, ..quiet() }.trace().await, Trace::Absent);
+    assert_eq!(Cluster { time: later, ..forgotten.clone() }.trace().await, Trace::Void("payment_expired"));
+    let much_later = Cluster { time: NOW + 2 * HISTORY_SECONDS, ..forgotten };
+    assert_eq!(much_later.trace().await, Trace::CannotTell, "its history may be gone");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_claimed_transaction_is_waited_for() {
+    let ran = Some((NOW + 5, Value::Null));
+    let (rpc, _there) = Cluster { ran, late: 3, ..quiet() }.start();
+    assert_eq!(rpc.confirm(&paid(), &name('5')).await, landed());
+    let (rpc, _there) = quiet().start();
+    assert_eq!(rpc.confirm(&paid(), &name('6')).await, Trace::CannotTell, "it never comes");
+}
+
+#[tokio::test]
+async fn without_what_was_signed_nothing_can_be_told() {
+    let (rpc, there) = quiet().start();
+    assert_eq!(rpc.trace(&Payment { ask: None, ..paid() }).await, Trace::CannotTell);
+    assert!(there.heard().is_empty());
+    let away = Stranger::new(vec![answer(500, "{}")]);
+    let rpc = SolanaRpc::new(client().unwrap(), away.url.parse().unwrap());
+    assert_eq!(rpc.trace(&paid()).await, Trace::CannotTell);
+}
