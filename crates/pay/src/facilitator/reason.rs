@@ -46,7 +46,15 @@ impl Reason {
     /// transaction. A Solana transaction cannot be submitted without the fee payer's signature, so a failed simulation
     /// says that only if the facilitator was `asked_before` to settle it.
     pub fn may_hide_use(&self, network: Network, asked_before: bool) -> bool {
-        let failed = ["simulation", "revert", "transaction_failed", "transaction_state", "already"];
+        // The reference facilitators say `eip3009_not_supported` when they cannot find out why a simulation failed.
+        let failed = [
+            "simulation",
+            "revert",
+            "transaction_failed",
+            "transaction_state",
+            "already",
+            "eip3009_not_supported",
+        ];
         self.kind == ReasonKind::NonceUsed
             || ((network.is_evm() || asked_before) && failed.iter().any(|word| self.text.contains(word)))
     }
@@ -106,6 +114,7 @@ mod tests {
             "invalid_exact_evm_transaction_failed",
             "invalid_transaction_state",
             "execution_reverted",
+            "invalid_exact_evm_eip3009_not_supported",
         ] {
             assert!(hides(text, Network::BASE, false), "{text}");
         }

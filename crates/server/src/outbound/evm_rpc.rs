@@ -18,9 +18,6 @@ const LONGEST_VALID: i64 = 4200;
 /// Blocks whose logs are asked for at once, as most servers allow, and how often that is done at most.
 const SPAN: u64 = 1000;
 const SPANS: u64 = 32;
-/// How often a transaction that a facilitator claims is looked for, and the pause between: its node may be ahead.
-const CONFIRM_TRIES: usize = 15;
-const CONFIRM_PAUSE: Duration = Duration::from_secs(1);
 
 #[derive(Debug)]
 pub(super) struct EvmRpc {
@@ -50,12 +47,8 @@ impl EvmRpc {
     /// Waits a little for a transaction that a facilitator claims; if it is not the payment, looks for another.
     pub(super) async fn confirm(&self, payment: &Payment, transaction: &str) -> Trace {
         let claimed = Payment { transaction: Some(transaction.to_owned()), ..payment.clone() };
-        for _ in 1..CONFIRM_TRIES {
-            let receipt = self.rpc.ask("eth_getTransactionReceipt", json!([transaction])).await;
-            if !receipt.is_some_and(|receipt| receipt.is_null()) {
-                break;
-            }
-            tokio::time::sleep(CONFIRM_PAUSE).await;
+        if is_hash(transaction) {
+            self.rpc.wait_for("eth_getTransactionReceipt", &json!([transaction])).await;
         }
         self.trace(&claimed).await
     }
@@ -249,7 +242,9 @@ mod tests {
                 let result = self.result(body["method"].as_str()?, &body["params"]);
                 Some(answer(200, &json!({ "jsonrpc": "2.0", "id": 1, "result": result }).to_string()))
             });
-            (EvmRpc::new(client().unwrap(), there.url.parse().unwrap()), there)
+            let mut chain = EvmRpc::new(client().unwrap(), there.url.parse().unwrap());
+            chain.rpc.pause = Duration::ZERO;
+            (chain, there)
         }
 
         async fn trace(self) -> (Trace, usize) {
@@ -308,7 +303,7 @@ mod tests {
         assert_eq!(rpc.trace(&strange).await, landed(), "a name that is none is passed over");
     }
 
-    #[tokio::test(start_paused = true)]
+    #[tokio::test]
     async fn a_claimed_transaction_is_waited_for() {
         let (rpc, _there) = Chain { landed: Some((NOW, 500_000)), used: true, late: 3, ..QUIET }.start();
         assert_eq!(rpc.confirm(&payment(), &hash()).await, landed());

@@ -10,6 +10,9 @@ use std::time::Duration;
 
 /// For one question.
 const PATIENCE: Duration = Duration::from_secs(10);
+/// How often something that is said to be there is asked for, and the pause between: another server may be ahead of this.
+const TRIES: usize = 15;
+const PAUSE: Duration = Duration::from_secs(1);
 
 pub(super) struct JsonRpc {
     client: Client,
@@ -18,6 +21,7 @@ pub(super) struct JsonRpc {
     setting: &'static str,
     /// Not heard of since the start, or since the last time it was out of reach.
     lost: AtomicBool,
+    pub(super) pause: Duration,
 }
 
 impl fmt::Debug for JsonRpc {
@@ -28,7 +32,7 @@ impl fmt::Debug for JsonRpc {
 
 impl JsonRpc {
     pub(super) const fn new(client: Client, url: Url, setting: &'static str) -> Self {
-        Self { client, url, setting, lost: AtomicBool::new(true) }
+        Self { client, url, setting, lost: AtomicBool::new(true), pause: PAUSE }
     }
 
     /// The result of a question, which may be null. None when there is none.
@@ -58,6 +62,16 @@ impl JsonRpc {
     /// The same; null is no result.
     pub(super) async fn call(&self, method: &str, params: Value) -> Option<Value> {
         self.ask(method, params).await.filter(|result| !result.is_null())
+    }
+
+    /// Asks until the answer is not null any more, but not for ever.
+    pub(super) async fn wait_for(&self, method: &str, params: &Value) {
+        for _ in 0..TRIES {
+            if !self.ask(method, params.clone()).await.is_some_and(|result| result.is_null()) {
+                return;
+            }
+            tokio::time::sleep(self.pause).await;
+        }
     }
 
     /// True once when it answers `method` for the first time, or again after it was out of reach. Asks only then.

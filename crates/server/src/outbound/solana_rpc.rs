@@ -20,9 +20,6 @@ const PAGE: usize = 100;
 const PAGES: usize = 3;
 /// Transactions that are looked at for one payment.
 const MOST_LOOKED_AT: usize = 60;
-/// How often a transaction that a facilitator claims is looked for, and the pause between.
-const CONFIRM_TRIES: usize = 15;
-const CONFIRM_PAUSE: Duration = Duration::from_secs(1);
 
 #[derive(Debug)]
 pub(super) struct SolanaRpc {
@@ -46,11 +43,8 @@ impl SolanaRpc {
     /// Waits a little for a transaction that a facilitator claims; if it is not the payment, looks for another.
     pub(super) async fn confirm(&self, payment: &Payment, transaction: &str) -> Trace {
         let claimed = Payment { transaction: Some(transaction.to_owned()), ..payment.clone() };
-        for _ in 1..CONFIRM_TRIES {
-            if !self.transaction(transaction).await.is_some_and(|found| found.is_null()) {
-                break;
-            }
-            tokio::time::sleep(CONFIRM_PAUSE).await;
+        if is_signature(transaction) {
+            self.rpc.wait_for("getTransaction", &by_name(transaction)).await;
         }
         self.trace(&claimed).await
     }
@@ -132,10 +126,15 @@ impl SolanaRpc {
     }
 
     async fn transaction(&self, signature: &str) -> Option<Value> {
-        let options =
-            json!({ "encoding": "base64", "commitment": "confirmed", "maxSupportedTransactionVersion": 0 });
-        self.rpc.ask("getTransaction", json!([signature, options])).await
+        self.rpc.ask("getTransaction", by_name(signature)).await
     }
+}
+
+/// The parameters of `getTransaction`.
+fn by_name(signature: &str) -> Value {
+    let options =
+        json!({ "encoding": "base64", "commitment": "confirmed", "maxSupportedTransactionVersion": 0 });
+    json!([signature, options])
 }
 
 fn decided(seen: Option<Seen>, signature: &str) -> Option<Trace> {

@@ -80,7 +80,9 @@ impl Cluster {
             let result = self.result(body["method"].as_str()?, &body["params"]);
             Some(answer(200, &json!({ "jsonrpc": "2.0", "id": 1, "result": result }).to_string()))
         });
-        (SolanaRpc::new(client().unwrap(), there.url.parse().unwrap()), there)
+        let mut chain = SolanaRpc::new(client().unwrap(), there.url.parse().unwrap());
+        chain.rpc.pause = Duration::ZERO;
+        (chain, there)
     }
 
     async fn trace(self) -> Trace {
@@ -115,7 +117,7 @@ async fn only_a_forgotten_blockhash_proves_that_it_never_ran() {
     assert_eq!(much_later.trace().await, Trace::CannotTell, "its history may be gone");
 }
 
-#[tokio::test(start_paused = true)]
+#[tokio::test]
 async fn a_claimed_transaction_is_waited_for() {
     let ran = Some((NOW + 5, Value::Null));
     let (rpc, _there) = Cluster { ran, late: 3, ..quiet() }.start();

@@ -96,7 +96,7 @@ async fn undecided_payment_is_decided_on_once_with_a_line_that_stays() {
         let sent =
             resolve("pay_a", &[("outcome", "not_settled"), ("reason", "no transfer")]).await.expect(303);
         assert_eq!(sent.header("location"), "/operator/payments/pay_a?done=payment-refused");
-        resolve("pay_a", &[("outcome", "settled"), ("transaction", HASH)]).await.expect(409);
+        resolve("pay_a", &[("outcome", "not_settled"), ("reason", "again")]).await.expect(409);
         let line = node.app().list_audit(9).await.unwrap();
         assert_eq!(line.len(), 1);
         assert_eq!(line[0].reason.as_deref(), Some("not settled: no transfer"));
