@@ -1,7 +1,7 @@
 //! When a page ends: what was asked for, against what the plan allows.
 
 use crate::plan::Plan;
-use crate::{Code, Error, Result};
+use crate::{Code, Error, Result, iso};
 
 /// Anonymous pages live this long at the most. Spec §8.
 pub const ANONYMOUS_LIFE_SECONDS: i64 = 24 * 3600;
@@ -46,6 +46,24 @@ impl Lifetime {
     /// From the field `expires_at`; a moment that has passed is a mistake, not a wish.
     pub fn from_epoch(at: i64, now: i64) -> Result<Self> {
         Self::Until(at).checked("expires_at", now)
+    }
+
+    /// From a form that offers a list (`date`, `never` or a number of hours) beside a date field, which was filled in
+    /// with `shown` when the form was made. A date that was typed is never ignored: it counts when the list was left
+    /// alone, and is refused as a contradiction when the list says something else.
+    pub fn from_form(choice: &str, date: &str, shown: &str, now: i64) -> Result<Self> {
+        let (date, shown) = (date.trim(), shown.trim());
+        let is_typed = !date.is_empty() && date != shown;
+        let initial = if shown.is_empty() { "never" } else { "date" };
+        if choice == "date" || (is_typed && (choice == initial || choice.is_empty())) {
+            let at = iso::parse(date).ok_or_else(|| Error::field("expires_at", "needs a date and a time"))?;
+            return Self::from_epoch(at, now);
+        }
+        if is_typed {
+            let why = "is given twice: choose “On the date” to use the date, or clear the date";
+            return Err(Error::field("expires_at", why));
+        }
+        Self::from_hours_text(choice)
     }
 
     fn checked(self, field: &str, now: i64) -> Result<Self> {
@@ -137,6 +155,31 @@ mod tests {
         let six_days = 6 * 86_400;
         assert!(owned(Lifetime::Seconds(86_400), &free(), 0, six_days).is_ok());
         assert!(owned(Lifetime::Seconds(2 * 86_400), &free(), 0, six_days).is_err());
+    }
+
+    #[test]
+    fn a_typed_date_is_used_or_refused_but_never_ignored() {
+        let (now, day, other) = (1_000_000_000, "2030-01-02T03:04", "2031-01-02T03:04");
+        let until = Lifetime::Until(1_893_553_440);
+        let from = |choice, date, shown| Lifetime::from_form(choice, date, shown, now);
+        // A page without an expiry shows “Never” and an empty date.
+        assert_eq!(from("never", day, "").unwrap(), until);
+        assert_eq!(from("date", day, "").unwrap(), until);
+        assert_eq!(from("never", "", "").unwrap(), Lifetime::Never);
+        assert_eq!(from("24", "", "").unwrap(), Lifetime::Seconds(86_400));
+        // A page with an expiry shows its date, which is nothing that was typed.
+        assert_eq!(from("never", other, other).unwrap(), Lifetime::Never);
+        assert_eq!(from("24", other, other).unwrap(), Lifetime::Seconds(86_400));
+        assert_eq!(from("date", day, other).unwrap(), until);
+        for (choice, date, shown) in [("24", day, ""), ("24", day, other), ("never", day, other)] {
+            let error = from(choice, date, shown).unwrap_err();
+            assert!(error.detail.contains("given twice"), "{choice} {date} {shown}: {}", error.detail);
+        }
+        for (choice, date) in
+            [("date", ""), ("date", "soon"), ("never", "soon"), ("never", "2001-01-01T00:00")]
+        {
+            assert!(from(choice, date, "").is_err(), "{choice} {date}");
+        }
     }
 
     #[test]

@@ -42,6 +42,12 @@ impl UploadOptions {
                 "cannot be combined with a slug: a public page is read more than once",
             ));
         }
+        if options.asked_visibility() == Some(Visibility::Unlisted) && options.slug.is_some() {
+            return Err(Error::field(
+                "slug",
+                "is for public pages only: make the page public, or leave the name out",
+            ));
+        }
         Ok(options)
     }
 
@@ -207,6 +213,9 @@ mod tests {
 
     #[test]
     fn a_public_page_cannot_burn() {
+        let error = UploadOptions::parse([("slug", "abc"), ("visibility", "unlisted")]).unwrap_err();
+        assert!(error.detail.contains("public pages only"), "{}", error.detail);
+        assert!(UploadOptions::parse([("slug", ""), ("visibility", "unlisted")]).is_ok());
         let error = UploadOptions::parse([("slug", "abc"), ("burn_after_read", "true")]).unwrap_err();
         assert_eq!(error.code, Code::InvalidField);
     }

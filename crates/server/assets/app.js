@@ -44,6 +44,61 @@ for (const field of document.querySelectorAll('input[data-utc]')) {
   };
   translate();
   field.addEventListener('input', translate);
+  // [data-follow] names the list beside the field: a typed date chooses it, and another choice clears the date.
+  const list = document.getElementById(field.dataset.follow);
+  let kept = field.value;
+  field.addEventListener('input', () => {
+    if (!list || !field.value) return;
+    kept = field.value;
+    list.value = 'date';
+  });
+  list?.addEventListener('change', () => {
+    field.value = list.value === 'date' ? kept : '';
+    translate();
+  });
+}
+
+// What is dropped beside a field that takes it must not replace the page: by itself a browser opens it.
+const takesDrop = ({ target, dataTransfer }) => {
+  const field = target instanceof Element && target.closest('input, textarea');
+  return Boolean(field) && dataTransfer?.types.includes('Files') === (field.type === 'file');
+};
+for (const name of ['dragover', 'drop']) {
+  addEventListener(name, (event) => {
+    if (takesDrop(event)) return;
+    event.preventDefault();
+    if (name === 'dragover' && event.dataTransfer) event.dataTransfer.dropEffect = 'none';
+  });
+}
+
+// A form leads back to its page, whose message has the id `outcome`. Without a script the address's fragment scrolls there
+// and focuses it; here the section of the form, or else the page, comes back to where it was on the screen.
+const PLACE = 'place-of-form';
+addEventListener('submit', (event) => {
+  if (event.defaultPrevented) return;
+  const section = event.target.closest('section[id]');
+  const place = section
+    ? { section: section.id, top: section.getBoundingClientRect().top }
+    : { path: location.pathname, top: -scrollY };
+  sessionStorage.setItem(PLACE, JSON.stringify(place));
+});
+const outcome = document.getElementById('outcome');
+const sentFrom = JSON.parse(sessionStorage.getItem(PLACE));
+sessionStorage.removeItem(PLACE);
+if (outcome && location.hash === '#outcome') {
+  // Loading the page again does not say it again, and the browser does not scroll once more.
+  const address = new URL(location.href);
+  address.hash = '';
+  address.searchParams.delete('done');
+  history.replaceState(history.state, '', address);
+  const anchor = sentFrom?.path === location.pathname ? document.documentElement : document.getElementById(sentFrom?.section);
+  if (anchor) {
+    outcome.classList.add('stay');
+    scrollBy({ top: anchor.getBoundingClientRect().top - sentFrom.top, behavior: 'instant' });
+  }
+  const { top, bottom } = outcome.getBoundingClientRect();
+  if (top < 0 || bottom > innerHeight) outcome.scrollIntoView({ block: 'center', behavior: 'instant' });
+  outcome.focus({ preventScroll: true });
 }
 
 // <time data-at> shows the viewer's own time; without script it shows UTC.

@@ -45,6 +45,8 @@
   const [keyOf, shiftOf, ctrlOf, metaOf] = take(KeyboardEvent, '.key .shiftKey .ctrlKey .metaKey');
   const [xOf, yOf] = take(MouseEvent, '.clientX .clientY');
   const [rectsOf] = take(Range, 'getClientRects');
+  const visual = window.visualViewport;
+  const [leftOf, topOf, wideOf, highOf, scaleOf] = visual ? take(VisualViewport, '.offsetLeft .offsetTop .width .height .scale') : [];
   const popover = HTMLElement.prototype.showPopover && take(HTMLElement, 'showPopover')[0];
   const ENDPOINT = new URL('feedback', script.src).href;
 
@@ -73,6 +75,7 @@
   const toggle = (node, name, on) => (on ? setAttribute(node, name, '') : removeAttribute(node, name));
   const hide = (node, on) => toggle(node, 'hidden', on);
   const place = (node, left, top) => { const style = declared(node); setProperty(style, 'left', `${round(left)}px`); setProperty(style, 'top', `${round(top)}px`); return style; };
+  const resize = (style, width, height) => { setProperty(style, 'width', `${width}px`); setProperty(style, 'height', `${height}px`); return style; };
   const icon = (path) => {
     const svg = makeNS('http://www.w3.org/2000/svg', 'svg');
     setAttribute(svg, 'viewBox', '0 0 24 24');
@@ -85,7 +88,6 @@
   const squeeze = (text) => text.replace(/\s+/g, ' ').trim();
   const cut = (text, most) => (text.length <= most ? text : `${text.slice(0, most - 1).replace(/[\ud800-\udbff]$/, '')}…`);
   const size = (text) => [...text].length;
-  const narrow = () => media('(max-width: 560px)').matches;
   const calm = () => media('(prefers-reduced-motion: reduce)').matches;
 
   // Naming an element
@@ -254,6 +256,7 @@
   let markersOn = true;
   let rows = []; // of the list as it is drawn: {id, at}
   let mounts = 0;
+  let narrow = false; // as wide as a phone
 
   // Parts
   const live = h('p', { class: 'unseen', role: 'status' });
@@ -307,7 +310,8 @@
   const cover = h('div', { class: 'cover', tabindex: '0', role: 'application', 'aria-label': 'Pick an element of the page', 'aria-describedby': 'pick-help' });
   const pickBar = h('div', { class: 'pickbar' }, pickHelp, h('button', { class: 'link', tabindex: '-1', text: 'Cancel', '@click': () => open() }));
   const bubble = h('button', { class: 'bubble', hidden: true, text: 'Comment', '@pointerdown': (event) => prevent(event), '@mousedown': (event) => prevent(event), '@click': () => commentOnText() });
-  const all = h('div', { class: 'all', 'data-view': '' }, boxes, markers, tag, cover, pickBar, bubble, panel, pill, live);
+  const stage = h('div', { class: 'stage' }, pickBar, panel, pill);
+  const all = h('div', { class: 'all', 'data-view': '' }, boxes, markers, tag, cover, bubble, stage, live);
 
   // Views
   const say = (text) => { setText(live, ''); later(() => setText(live, text), 60); };
@@ -339,7 +343,7 @@
     setText(subject, words);
     toggle(subject, 'data-quote', target.text);
     light(target, true);
-    if (narrow()) goTo(target);
+    if (narrow) goTo(target);
     setText(problem, failed);
     showLeft();
     showChoices();
@@ -511,7 +515,7 @@
   /** On a phone the sheet covers the lower half. */
   const goTo = (spot) => {
     const start = spot.range ? parentOf(spot.range.startContainer) : spot.node;
-    if (start) scrollTo(start, { block: narrow() ? 'start' : 'center', inline: 'nearest', behavior: calm() ? 'auto' : 'smooth' });
+    if (start) scrollTo(start, { block: narrow ? 'start' : 'center', inline: 'nearest', behavior: calm() ? 'auto' : 'smooth' });
   };
 
   /** Goes to the place of a comment, or from its marker to the comment. */
@@ -545,17 +549,33 @@
     return out;
   };
 
+  /** What can be seen of the layout viewport: on a phone a page that is too wide, or zoomed, has only a part on the screen. */
+  const area = () => {
+    const [left, top, width, height] = visual ? [leftOf, topOf, wideOf, highOf].map((of) => of(visual)) : [0, 0, window.innerWidth, window.innerHeight];
+    return { left, top, width, height, right: left + width, bottom: top + height };
+  };
+
+  /** Lays the stage over it. A page that is shown smaller does not shrink the toolbar; zooming in enlarges it while it fits. */
+  const fit = () => {
+    const at = area(), scale = visual ? scaleOf(visual) : 1;
+    const factor = scale < 1 ? 1 / scale : min(1, at.width / 300);
+    const style = resize(place(stage, at.left, at.top), at.width / factor, at.height / factor);
+    setProperty(style, 'transform', `scale(${factor})`);
+    narrow = at.width / factor <= 560;
+    toggle(all, 'data-narrow', narrow);
+    return at;
+  };
+
   const draw = () => {
     drawn = false;
+    const at = fit();
     const [wide, high] = [window.innerWidth, window.innerHeight];
     const what = view === 'pick' ? hovered && { node: hovered } : lit;
     const places = what ? placesOf(what) : [];
     replace(boxes);
     each(places, (at) => {
       const box = h('div', { class: what.range ? 'box text' : 'box' });
-      const style = place(box, at.left - 3, at.top - 3);
-      setProperty(style, 'width', `${at.width + 6}px`);
-      setProperty(style, 'height', `${at.height + 6}px`);
+      resize(place(box, at.left - 3, at.top - 3), at.width + 6, at.height + 6);
       append(boxes, box);
     });
     const naming = view === 'pick' && places.length > 0;
@@ -563,9 +583,10 @@
     if (naming) {
       setText(tag, cut(describeElement(hovered), 80));
       const above = places[0].top - 34;
-      place(tag, max(6, min(places[0].left - 3, wide - widthOf(tag) - 6)), above > 52 ? above : min(places[0].bottom + 8, high - 32));
+      place(tag, max(at.left + 6, min(places[0].left - 3, at.right - widthOf(tag) - 6)), above > at.top + 52 ? above : min(places[0].bottom + 8, at.bottom - 32));
     }
-    hide(markers, !markersOn || view === 'pick');
+    // A closed toolbar covers nothing.
+    hide(markers, !markersOn || !view || view === 'pick');
     const taken = create(null);
     each(items, ({ dot, spot }) => {
       if (!dot || !spot) return;
@@ -652,7 +673,8 @@
       const last = rects[rects.length - 1];
       if (!last || view) return;
       hide(bubble, false);
-      place(bubble, max(8, min(last.right - 50, window.innerWidth - 116)), max(8, min(last.bottom + (media('(pointer: coarse)').matches ? 34 : 8), window.innerHeight - 110)));
+      const at = area();
+      place(bubble, max(at.left + 8, min(last.right - 50, at.right - 116)), max(at.top + 8, min(last.bottom + (media('(pointer: coarse)').matches ? 34 : 8), at.bottom - 110)));
     }, 250);
   });
 
@@ -667,6 +689,7 @@
   each('keydown keyup keypress input change click mousedown mouseup pointerdown pointerup touchstart touchend paste copy cut'.split(' '), (name) => on(all, name, (event) => stop(event)));
   on(window, 'scroll', () => { hide(bubble, true); schedule(); }, { capture: true, passive: true });
   on(window, 'resize', schedule);
+  if (visual) each(['resize', 'scroll'], (name) => on(visual, name, schedule));
   on(window, 'load', () => refresh());
   on(window, 'online', () => { if (failed) fail('You are back online: send your comment again.', false); });
 
@@ -700,6 +723,7 @@
     append(document.documentElement, host);
     each(wires, (wire) => wire());
     try { popover(host); } catch { /* an old browser: the z-index has to do */ }
+    fit();
   }
   wiring = false;
   mount();
@@ -723,10 +747,11 @@ h2:focus,li:focus{outline:none}
 svg{width:18px;height:18px;flex:none;fill:none;stroke:currentColor;stroke-width:2;stroke-linecap:round;stroke-linejoin:round}
 .unseen{position:fixed;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);white-space:nowrap}
 .pill,.panel,.cover,.pickbar,.bubble,.dot{pointer-events:auto}
-.pill{position:fixed;right:max(16px,env(safe-area-inset-right));bottom:max(16px,env(safe-area-inset-bottom));display:flex;align-items:center;gap:8px;min-height:44px;padding:0 16px 0 13px;border:1px solid var(--leaf);border-radius:22px;background:var(--leaf);color:var(--on);font-weight:600;box-shadow:var(--shade)}
+.stage{position:fixed;inset:0 auto auto 0;width:100vw;height:100vh;transform-origin:0 0}
+.pill{position:absolute;right:max(16px,env(safe-area-inset-right));bottom:max(16px,env(safe-area-inset-bottom));display:flex;align-items:center;gap:8px;min-height:44px;padding:0 16px 0 13px;border:1px solid var(--leaf);border-radius:22px;background:var(--leaf);color:var(--on);font-weight:600;box-shadow:var(--shade)}
 [data-view=list] .pill,[data-view=form] .pill,[data-view=pick] .pill,.all:not([data-view=list],[data-view=form]) .panel,.all:not([data-view=list]) .list,.all:not([data-view=form]) .form,.all:not([data-view=pick]) :is(.cover,.pickbar){display:none}
 .count{min-width:22px;padding:0 6px;border-radius:11px;background:var(--on);color:var(--leaf);font-size:.85em;line-height:22px;text-align:center;font-variant-numeric:tabular-nums}
-.panel{position:fixed;right:16px;bottom:16px;display:flex;flex-direction:column;width:372px;max-width:calc(100vw - 32px);max-height:min(680px,calc(100vh - 32px));border:1px solid var(--line);border-radius:16px;background:var(--paper);box-shadow:var(--shade);overflow:hidden;animation:rise .16s ease-out}
+.panel{position:absolute;right:16px;bottom:16px;display:flex;flex-direction:column;width:372px;max-width:calc(100% - 32px);max-height:min(680px,calc(100% - 32px));border:1px solid var(--line);border-radius:16px;background:var(--paper);box-shadow:var(--shade);overflow:hidden;animation:rise .16s ease-out}
 @keyframes rise{from{opacity:0;transform:translateY(10px)}}
 header{display:flex;align-items:center;gap:4px;padding:8px 8px 8px 18px;border-bottom:1px solid var(--line)}
 [data-view=form] .plain:first-child{margin-left:-12px}
@@ -788,7 +813,7 @@ fieldset{margin-top:14px}
 .small{margin-top:8px;color:var(--soft);font-size:.85em;text-align:center}
 .cover{position:fixed;inset:0;cursor:crosshair;touch-action:pan-x pan-y}
 .cover:focus{outline:none}
-.pickbar{position:fixed;top:max(12px,env(safe-area-inset-top));left:50%;transform:translateX(-50%);display:flex;align-items:center;gap:16px;width:max-content;max-width:calc(100vw - 24px);padding:4px 16px;border-radius:12px;background:var(--paper);border:1px solid var(--line);box-shadow:var(--shade)}
+.pickbar{position:absolute;top:max(12px,env(safe-area-inset-top));left:50%;transform:translateX(-50%);display:flex;align-items:center;gap:16px;width:max-content;max-width:calc(100% - 24px);padding:4px 16px;border-radius:12px;background:var(--paper);border:1px solid var(--line);box-shadow:var(--shade)}
 .mouse{display:block;font-weight:600;line-height:1.3}
 .keys{display:block;color:var(--soft);font-size:.85em}
 .box{position:fixed;border:2px solid var(--leaf);border-radius:6px;background:color-mix(in srgb,var(--leaf) 14%,transparent);box-shadow:0 0 0 1px var(--paper)}
@@ -796,14 +821,12 @@ fieldset{margin-top:14px}
 .tag{position:fixed;max-width:min(420px,calc(100vw - 12px));padding:3px 9px;border-radius:8px;background:var(--leaf);color:var(--on);font:500 .85em/1.5 var(--mono);overflow:hidden;text-overflow:ellipsis;white-space:nowrap}
 .dot{position:fixed;width:26px;height:26px;border:2px solid var(--paper);font-size:.75em;text-align:center;box-shadow:0 1px 5px rgb(0 0 0/.35)}
 .bubble{position:fixed;min-height:38px;padding:0 15px;border:1px solid var(--leaf);border-radius:19px;background:var(--leaf);color:var(--on);font-weight:600;box-shadow:var(--shade)}
-@media(max-width:560px){
-.panel{right:0;left:0;bottom:0;width:auto;max-width:none;max-height:78vh;max-height:78dvh;border-width:1px 0 0;border-radius:18px 18px 0 0;padding-bottom:env(safe-area-inset-bottom)}
-.view{padding:14px 16px 18px}
-.keys{display:none}
-.plain{width:44px;height:44px}
-.act,.chip span{min-height:44px}
-textarea{font-size:16px}
-}
+[data-narrow] .panel{right:0;left:0;bottom:0;width:auto;max-width:none;max-height:max(78%,min(100%,420px));border-width:1px 0 0;border-radius:18px 18px 0 0;padding-bottom:env(safe-area-inset-bottom)}
+[data-narrow] .view{padding:14px 16px 18px}
+[data-narrow] .keys{display:none}
+[data-narrow] .plain{width:44px;height:44px}
+[data-narrow] :is(.act,.chip span){min-height:44px}
+[data-narrow] textarea{font-size:16px}
 @media(prefers-reduced-motion:reduce){.panel{animation:none}}
 @media(forced-colors:active){.chip input:checked+span{outline:2px solid}}
 `; }

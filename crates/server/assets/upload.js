@@ -1,5 +1,5 @@
-// Uploads with progress: files dropped on a form or chosen in it are sent one after another. Without this script the
-// form sends one file by itself.
+// Uploads with progress: files dropped anywhere in the window or chosen in the form are sent one after another. Without
+// this script the form sends one file by itself.
 'use strict';
 
 for (const form of document.querySelectorAll('form[data-upload]')) prepare(form);
@@ -7,7 +7,6 @@ for (const form of document.querySelectorAll('form[data-upload]')) prepare(form)
 function prepare(form) {
   const one = form.dataset.upload === 'one';
   const input = form.querySelector('input[type=file]');
-  const zone = form.querySelector('.zone');
   const list = form.querySelector('[data-list]');
   const words = form.querySelector('[data-drop-words]');
   const waiting = [];
@@ -16,17 +15,7 @@ function prepare(form) {
   input.multiple = !one;
   words.textContent = one ? 'Drop a new version here, or choose it' : 'Drop files here, or choose them';
 
-  let depth = 0;
-  const over = (on) => zone.classList.toggle('over', on);
-  form.addEventListener('dragenter', (event) => { event.preventDefault(); depth += 1; over(true); });
-  form.addEventListener('dragleave', () => { depth -= 1; if (depth <= 0) over(false); });
-  form.addEventListener('dragover', (event) => event.preventDefault());
-  form.addEventListener('drop', (event) => {
-    event.preventDefault();
-    depth = 0;
-    over(false);
-    add([...event.dataTransfer.files]);
-  });
+  acceptDrops(one, add);
   form.addEventListener('submit', (event) => {
     if (event.defaultPrevented) return;
     event.preventDefault();
@@ -34,9 +23,18 @@ function prepare(form) {
     input.value = '';
   });
 
-  function add(files) {
-    for (const file of one ? files.slice(0, 1) : files) waiting.push({ file, row: row(file) });
+  function add(files, folders = new Set()) {
     list.hidden = false;
+    if (one && files.length > 1) {
+      end(row({ name: `${files.length} files` }), 'A page is replaced by one file. Nothing was replaced.', false);
+    } else {
+      for (const file of files) {
+        const item = row(file);
+        if (folders.has(file.name)) end(item, 'This is a folder. Send it as a .zip file.', false);
+        else waiting.push({ file, row: item });
+      }
+    }
+    list.scrollIntoView({ block: 'nearest' });
     next();
   }
 
@@ -112,7 +110,7 @@ function prepare(form) {
       return;
     }
     if (one && answer.warnings.length === 0) {
-      location.assign(`${answer.page}?done=${answer.done}`);
+      location.assign(`${answer.page}?done=${answer.done}#outcome`);
       return;
     }
     end(row, one ? 'Replaced' : 'Published', true);
@@ -159,6 +157,44 @@ function prepare(form) {
     row.bar.remove();
     row.cancel.remove();
   }
+}
+
+/** Takes files that are dropped anywhere. While they are dragged, an overlay covers the window and says what a drop does. */
+function acceptDrops(one, add) {
+  const overlay = make('div', '', 'drop-overlay');
+  overlay.setAttribute('aria-hidden', 'true');
+  overlay.hidden = true;
+  const words = make('p');
+  words.append(
+    make('strong', one ? 'Drop the file to replace the content' : 'Drop files to publish them'),
+    make('span', one ? 'The link stays the same, and the current version is kept.' : 'Each becomes a page with a private link.'));
+  overlay.append(words);
+  document.body.append(overlay);
+
+  // A picture of this page that is dragged counts as a file too.
+  let fromHere = false;
+  addEventListener('dragstart', () => { fromHere = true; });
+  addEventListener('dragend', () => { fromHere = false; });
+  const carriesFiles = (event) => !fromHere && event.dataTransfer?.types.includes('Files');
+
+  for (const name of ['dragenter', 'dragover']) {
+    addEventListener(name, (event) => {
+      if (!carriesFiles(event)) return;
+      event.preventDefault();
+      event.dataTransfer.dropEffect = 'copy';
+      overlay.hidden = false;
+    });
+  }
+  // Nothing is entered instead: the drag left the window or was given up.
+  addEventListener('dragleave', (event) => { if (event.relatedTarget === null) overlay.hidden = true; });
+  addEventListener('drop', (event) => {
+    overlay.hidden = true;
+    if (!carriesFiles(event)) return;
+    event.preventDefault();
+    const entries = [...event.dataTransfer.items].map((item) => item.webkitGetAsEntry?.());
+    const folders = new Set(entries.filter((entry) => entry?.isDirectory).map((entry) => entry.name));
+    add([...event.dataTransfer.files], folders);
+  });
 }
 
 function make(tag, text = '', classes = '') {

@@ -8,8 +8,10 @@ use pulldown_cmark::{BlockQuoteKind, CodeBlockKind, CowStr, Event, HeadingLevel,
 use super::autolink::{self, Piece};
 use super::code::Highlighter;
 use super::footnotes::Footnotes;
+use super::front_matter::FrontMatter;
 use super::slug::Slugs;
-use super::url;
+use super::task::TaskLabel;
+use super::{table, url};
 use crate::title;
 
 pub(super) struct Filter<'a, I> {
@@ -23,6 +25,8 @@ pub(super) struct Filter<'a, I> {
     footnotes: Option<Footnotes<'a>>,
     /// For each open link or image, whether it was kept.
     open_links: Vec<bool>,
+    task: TaskLabel,
+    pub(super) front_matter: FrontMatter,
     /// The first heading.
     pub(super) title: Option<String>,
     pub(super) raw_html: bool,
@@ -57,6 +61,8 @@ impl<'a, I: Iterator<Item = Event<'a>>> Filter<'a, I> {
             highlighter: Highlighter::new(),
             footnotes: Some(Footnotes::default()),
             open_links: Vec::new(),
+            task: TaskLabel::default(),
+            front_matter: FrontMatter::default(),
             title: None,
             raw_html: false,
             dropped_links: false,
@@ -68,6 +74,9 @@ impl<'a, I: Iterator<Item = Event<'a>>> Filter<'a, I> {
     }
 
     fn pass(&mut self, event: Event<'a>) {
+        if let Some(end) = self.task.pass(&event) {
+            self.raw(end);
+        }
         match event {
             Event::Start(tag) => self.open(tag),
             Event::End(end @ (TagEnd::Link | TagEnd::Image)) => {
@@ -82,6 +91,10 @@ impl<'a, I: Iterator<Item = Event<'a>>> Filter<'a, I> {
             }
             Event::Text(text) if self.open_links.is_empty() => self.linked(text),
             Event::Html(html) | Event::InlineHtml(html) => self.inline_html(html),
+            Event::TaskListMarker(is_done) => {
+                let opening = self.task.open(is_done);
+                self.raw(opening);
+            }
             Event::FootnoteReference(label) => {
                 let mark = self.footnotes.get_or_insert_default().mark(label);
                 self.ready.push_back(mark);
@@ -105,13 +118,11 @@ impl<'a, I: Iterator<Item = Event<'a>>> Filter<'a, I> {
             Tag::CodeBlock(kind) => self.code_block(&kind),
             Tag::HtmlBlock => self.html_block(),
             Tag::MetadataBlock(kind) => {
-                self.until(TagEnd::MetadataBlock(kind));
+                let text: String = self.until(TagEnd::MetadataBlock(kind)).iter().map(plain_text).collect();
+                self.front_matter = FrontMatter::parse(&text);
             }
             Tag::FootnoteDefinition(label) => self.footnote(label),
-            Tag::Table(_) => {
-                self.raw("<div class=\"table\" tabindex=\"0\">");
-                self.ready.push_back(Event::Start(tag));
-            }
+            Tag::Table(_) => self.table(tag),
             Tag::BlockQuote(Some(kind)) => {
                 self.ready.push_back(Event::Start(tag));
                 self.raw(format!("<p class=\"alert\">{}</p>\n", alert_name(kind)));
@@ -126,6 +137,21 @@ impl<'a, I: Iterator<Item = Event<'a>>> Filter<'a, I> {
         if kept {
             self.ready.push_back(Event::Start(tag));
         }
+    }
+
+    /// A wide table scrolls inside of a box, which the keyboard reaches and which is called what its columns are called.
+    fn table(&mut self, tag: Tag<'a>) {
+        let first = self.replay.pop_front().or_else(|| self.events.next());
+        let head = match first {
+            Some(Event::Start(Tag::TableHead)) => self.until(TagEnd::TableHead),
+            _ => Vec::new(),
+        };
+        let name = super::escaped_attribute(&table::name(&head));
+        self.raw(format!("<div class=\"table\" role=\"group\" aria-label=\"{name}\" tabindex=\"0\">"));
+        self.ready.extend([Event::Start(tag), Event::Start(Tag::TableHead)]);
+        let head = self.filtered(head);
+        self.ready.extend(head);
+        self.ready.push_back(Event::End(TagEnd::TableHead));
     }
 
     /// All events up to the end of a tag that was just opened.
@@ -197,6 +223,7 @@ impl<'a, I: Iterator<Item = Event<'a>>> Filter<'a, I> {
             self.ready.push_back(Event::HardBreak);
         } else if !is_comment(&html) {
             self.raw_html = true;
+            self.task.name();
             self.ready.push_back(Event::Text(html));
         }
     }
@@ -238,7 +265,7 @@ impl<'a, I: Iterator<Item = Event<'a>>> Filter<'a, I> {
     }
 }
 
-fn plain_text<'e>(event: &'e Event<'_>) -> &'e str {
+pub(super) fn plain_text<'e>(event: &'e Event<'_>) -> &'e str {
     match event {
         Event::Text(text) | Event::Code(text) | Event::Html(text) => text,
         Event::SoftBreak | Event::HardBreak => " ",

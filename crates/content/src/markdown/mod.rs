@@ -3,18 +3,24 @@
 
 mod autolink;
 mod code;
+mod direction;
 mod filter;
 mod footnotes;
+mod front_matter;
 mod languages;
 mod lexer;
 mod places;
 mod render;
 mod slug;
+mod table;
+mod task;
 mod url;
 
 pub use places::source_lines;
 
 use std::io;
+
+use direction::Direction;
 
 use crate::Limits;
 use crate::bundle::{Bundle, File, Kind};
@@ -64,12 +70,13 @@ pub(crate) fn prepare(
     let source = read_text(input)?;
     let rendered = render::render(&source);
     let title = rendered.title.unwrap_or(fallback);
+    let (language, direction) = (rendered.language.as_deref(), Some(rendered.direction));
     let mut warnings = rendered.warnings;
     let body = rendered.body.unwrap_or_else(|| {
         warnings.push(AS_PLAIN_TEXT.to_owned());
         plain(&source)
     });
-    let page = [&opening(&title), body.as_str(), CLOSING].concat();
+    let page = [&opening(&title, language, direction), body.as_str(), CLOSING].concat();
     let files =
         vec![packer.pack(INDEX, HTML, page.as_bytes())?, packer.pack(SOURCE, MARKDOWN, source.as_bytes())?];
     Ok(bundle(title, files, warnings))
@@ -92,9 +99,11 @@ fn read_text(input: &mut Input) -> io::Result<String> {
     })
 }
 
-fn opening(title: &str) -> String {
+fn opening(title: &str, language: Option<&str>, direction: Option<Direction>) -> String {
+    let language = language.map(|tag| format!(" lang=\"{tag}\"")).unwrap_or_default();
+    let direction = direction.map(|side| format!(" dir=\"{}\"", side.as_str())).unwrap_or_default();
     format!(
-        "<!doctype html>\n<html>\n<head>\n<meta charset=\"utf-8\">\n\
+        "<!doctype html>\n<html{language}{direction}>\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
          <meta name=\"color-scheme\" content=\"light dark\">\n\
          <title>{}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<main>\n",
@@ -117,6 +126,11 @@ fn escaped(text: &str) -> String {
     safe
 }
 
+/// For attributes in double quotes.
+fn escaped_attribute(text: &str) -> String {
+    escaped(text).replace('"', "&quot;")
+}
+
 fn push_escaped(safe: &mut String, text: &str) {
     for part in text.split_inclusive(['<', '>', '&']) {
         let (plain, mark) = split_mark(part.as_bytes());
@@ -132,7 +146,7 @@ fn plain_from_input(
     limits: &Limits,
     packer: &mut Packer<'_>,
 ) -> Result<Bundle, Refusal> {
-    let opening = [&opening(&title), PLAIN_OPENING].concat();
+    let opening = [&opening(&title, None, None), PLAIN_OPENING].concat();
     let closing = [PLAIN_CLOSING, CLOSING].concat();
     let mut size = (opening.len() + closing.len()) as u64;
     input.for_each_chunk(|chunk| {

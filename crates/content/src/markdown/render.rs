@@ -4,6 +4,7 @@ use std::fmt;
 
 use pulldown_cmark::{Options, Parser, TextMergeStream, html};
 
+use super::direction::{self, Direction};
 use super::filter::Filter;
 
 /// Some inputs grow when they are typeset; beyond this the page is shown as plain text.
@@ -14,6 +15,9 @@ pub(super) struct Rendered {
     pub(super) title: Option<String>,
     /// Nothing if it would be too large.
     pub(super) body: Option<String>,
+    /// As the front matter states it.
+    pub(super) language: Option<String>,
+    pub(super) direction: Direction,
     pub(super) warnings: Vec<String>,
 }
 
@@ -37,7 +41,15 @@ pub(super) fn render(source: &str) -> Rendered {
     if filter.dropped_links {
         warnings.push("Links other than http, https, mailto and relative ones were removed.".to_owned());
     }
-    Rendered { title: filter.title, body: fits.then_some(body.0), warnings }
+    let stated = filter.front_matter.direction;
+    let (body, direction) = direction::annotate(body.0, stated);
+    Rendered {
+        title: filter.title,
+        body: (fits && body.len() <= OUTPUT_BYTES).then_some(body),
+        language: filter.front_matter.language,
+        direction,
+        warnings,
+    }
 }
 
 struct Bounded(String);

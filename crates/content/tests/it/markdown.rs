@@ -98,9 +98,9 @@ fn github_flavour_is_spoken() {
          > [!WARNING]\n> careful\n\nnote[^n]\n\n[^n]: the `note`\n\n        code in the note\n\n## Same\n\n## Same\n",
     );
     for part in [
-        "<div class=\"table\" tabindex=\"0\"><table>",
+        "<div class=\"table\" role=\"group\" aria-label=\"a, b\" tabindex=\"0\"><table>",
         "<td style=\"text-align: right\">2</td>",
-        "type=\"checkbox\" checked=\"\"",
+        "<label class=\"task\"><input type=\"checkbox\" disabled checked>\ndone</label>",
         "<del>gone</del>",
         "<a href=\"https://a.example/x_y_z\">https://a.example/x_y_z</a>.",
         "<blockquote class=\"markdown-alert-warning\">\n<p class=\"alert\">Warning</p>",
@@ -114,6 +114,72 @@ fn github_flavour_is_spoken() {
         assert!(html.contains(part), "{part} is missing from {html}");
     }
     assert!(html.find("the <code>").unwrap() > html.find("Same").unwrap(), "notes come last");
+}
+
+#[test]
+fn direction_follows_the_text_of_each_block() {
+    let (_, html) = page(
+        "# שלום\n\nפסקה ראשונה של המסמך.\n\nAn English paragraph.\n\n- אחת\n- two\n\n> ציטוט\n\n\
+         | שם | Name |\n|---|---|\n| א | b |\n\n```js\nlet x;\n```\n\nהערה[^1]\n\n[^1]: הערת שוליים ארוכה\n",
+    );
+    for part in [
+        "<html dir=\"rtl\">",
+        "<p>פסקה",
+        "<p dir=\"ltr\">An English",
+        "<li>אחת",
+        "<li dir=\"ltr\">two",
+        "<blockquote>\n<p>ציטוט",
+        "<th dir=\"ltr\">Name</th>",
+        "<td>א</td><td dir=\"ltr\">b</td>",
+        "<li id=\"fn:1\" value=\"1\">",
+    ] {
+        assert!(html.contains(part), "{part} is missing from {html}");
+    }
+    let (_, html) = page("# English\n\nMost of this is English.\n\n1. פריט\n\n> ציטוט\n");
+    for part in [
+        "<html dir=\"ltr\">",
+        "<h1 id=\"english\">",
+        "<li dir=\"rtl\">פריט",
+        "<blockquote dir=\"rtl\">\n<p>ציטוט",
+    ] {
+        assert!(html.contains(part), "{part} is missing from {html}");
+    }
+}
+
+#[test]
+fn language_is_stated_by_the_front_matter_and_never_guessed() {
+    assert!(page("---\nlang: he\n---\n\nשלום\n").1.contains("<html lang=\"he\" dir=\"rtl\">"));
+    assert!(page("---\nlang: ar\ndir: rtl\n---\n\n2026\n").1.contains("<html lang=\"ar\" dir=\"rtl\">"));
+    assert!(page("Bonjour tout le monde\n").1.contains("<html dir=\"ltr\">"));
+    assert!(page("---\nlang: \"><script>\"\n---\n\nx\n").1.contains("<html dir=\"ltr\">"));
+}
+
+#[test]
+fn task_boxes_are_named_by_the_text_of_their_task() {
+    let html = body(
+        "- [x] buy **milk** and `eggs`\n  - [ ] nested\n- [ ] <!-- nothing -->\n\n1. [ ] loose\n\n   more\n",
+    );
+    for part in [
+        "<label class=\"task\"><input type=\"checkbox\" disabled checked>\nbuy <strong>milk</strong> and <code>eggs</code></label>",
+        "<label class=\"task\"><input type=\"checkbox\" disabled>\nnested</label>",
+        "<span class=\"unseen\">Task</span></label>",
+        "<label class=\"task\"><input type=\"checkbox\" disabled>\nloose</label></p>\n<p>more</p>",
+    ] {
+        assert!(html.contains(part), "{part} is missing from {html}");
+    }
+    assert_eq!(html.matches("<label").count(), html.matches("</label>").count());
+}
+
+#[test]
+fn tables_are_called_what_their_columns_are_called() {
+    let html = body("| A \"b\" | `c` |\n|---|---|\n| 1 | 2 |\n\n|  |  |\n|---|---|\n| 1 | 2 |\n");
+    assert!(
+        html.contains("aria-label=\"A &quot;b&quot;, c\" tabindex=\"0\"><table><thead><tr><th>A"),
+        "{html}"
+    );
+    assert!(html.contains("aria-label=\"Table\""), "{html}");
+    let wide = body(&format!("|{}\n|{}\n", "column|".repeat(200), "-|".repeat(200)));
+    assert!(wide.contains(", column…\"") || wide.contains("…\" tabindex"), "{wide:.400}");
 }
 
 #[test]

@@ -23,7 +23,7 @@ async fn claim_page_takes_the_token_or_the_whole_link() {
             let answer = tab.submit(&path(&site), &[("claim_token", sent)]).await.expect(303);
             assert_eq!(
                 answer.header("location"),
-                format!("/dashboard/pages/{}?done=claimed", site["id"].as_str().unwrap())
+                format!("/dashboard/pages/{}?done=claimed#outcome", site["id"].as_str().unwrap())
             );
             assert_eq!(node.read_site(&site).await["expires_at"], Value::Null);
         }

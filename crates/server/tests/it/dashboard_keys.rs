@@ -37,7 +37,7 @@ async fn revoked_key_is_401_at_once() {
         node.get("/me").key(&key).send().await.expect(200);
         let id = node.app().list_keys(&ada.account, None).await.unwrap()[0].id.clone();
         let gone = ada.submit(&format!("/dashboard/keys/{id}/revoke"), &[]).await.expect(303);
-        assert_eq!(gone.header("location"), "/dashboard/keys?done=key-revoked");
+        assert_eq!(gone.header("location"), "/dashboard/keys?done=key-revoked#outcome");
         node.get("/me").key(&key).send().await.refused(401, "invalid_credential");
         assert!(ada.get("/dashboard/keys?done=key-revoked").await.text().contains("no longer works"));
         ada.submit(&format!("/dashboard/keys/{id}/revoke"), &[]).await.expect(404);

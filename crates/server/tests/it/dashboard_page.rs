@@ -113,7 +113,7 @@ async fn refusals_stand_beside_the_field_and_nothing_changes() {
     let site = node.publish_page("Orchard").await;
     let tab = node.operator().await;
     let seen = site["updated_at"].to_string();
-    let table: [Refusal<'_>; 9] = [
+    let table: [Refusal<'_>; 13] = [
         ("/title", &[("title", " ")], 400, "The title must be 1 to 200"),
         ("/visibility", &[("visibility", "public"), ("slug", "taken-name")], 409, "belongs to another page"),
         ("/visibility", &[("visibility", "public"), ("slug", "no_good")], 400, "value=\"no_good\""),
@@ -127,6 +127,25 @@ async fn refusals_stand_beside_the_field_and_nothing_changes() {
             "The expiry lies in the past.",
         ),
         ("/expiry", &[("expires", "date"), ("until", "soon")], 400, "The expiry needs a date"),
+        (
+            "/expiry",
+            &[("expires", "24"), ("until", "2030-01-02T03:04")],
+            400,
+            "The expiry is given twice: choose “On the date”",
+        ),
+        (
+            "/visibility",
+            &[("visibility", "unlisted"), ("slug", "new-name")],
+            400,
+            "The public name is for public pages only",
+        ),
+        (
+            "/visibility",
+            &[("visibility", "burn"), ("slug", "new-name"), ("slug_shown", "old-name")],
+            400,
+            "The public name is for public pages only",
+        ),
+        ("/password", &[("password", "new"), ("act", "clear")], 400, "The password is typed, but Remove was"),
         ("/rollback", &[("version", "7")], 404, "not there any more"),
     ];
     for (form, fields, status, said) in table {
@@ -135,6 +154,37 @@ async fn refusals_stand_beside_the_field_and_nothing_changes() {
         assert!(text.contains("role=\"alert\"") && text.contains(said), "{form} {said}: {text}");
     }
     assert_eq!(node.read_site(&site).await["updated_at"], site["updated_at"]);
+}
+
+#[tokio::test]
+async fn date_that_was_typed_counts_while_the_list_says_never() {
+    on_each_database(Setup::new, async |node| {
+        let site = node.publish_page("Orchard").await;
+        let tab = node.operator().await;
+        let shown = tab.get(&at(&site, "")).await.expect(200).text();
+        assert!(shown.contains("<option value=\"never\" selected>"), "the list says never: {shown}");
+        let typed = [("expires", "never"), ("until", "2030-01-02T03:04"), ("until_shown", "")];
+        assert_eq!(change(node, &tab, &site, "/expiry", &typed).await, 303);
+        assert_eq!(node.read_site(&site).await["expires_at"], json!(1_893_553_440));
+        // Now the form shows that date, and never means never.
+        let shown = tab.get(&at(&site, "")).await.expect(200).text();
+        assert!(shown.contains("name=\"until_shown\" value=\"2030-01-02T03:04\""), "{shown}");
+        let untouched =
+            [("expires", "never"), ("until", "2030-01-02T03:04"), ("until_shown", "2030-01-02T03:04")];
+        assert_eq!(change(node, &tab, &site, "/expiry", &untouched).await, 303);
+        assert_eq!(node.read_site(&site).await["expires_at"], Value::Null);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn public_name_that_was_not_touched_is_no_contradiction() {
+    let node = Node::start().await;
+    let site = node.publish(Form::file("p.html", page("Named")).field("slug", "kept-name")).await;
+    let tab = node.operator().await;
+    let fields = [("visibility", "unlisted"), ("slug", "kept-name"), ("slug_shown", "kept-name")];
+    assert_eq!(change(&node, &tab, &site, "/visibility", &fields).await, 303);
+    assert_eq!(node.read_site(&site).await["visibility"], json!("unlisted"));
 }
 
 #[tokio::test]
@@ -212,7 +262,7 @@ async fn deleted_page_is_shown_as_such_and_restored() {
         let site = node.publish_page("Orchard").await;
         let tab = node.operator().await;
         let answer = tab.submit(&at(&site, "/delete"), &[]).await.expect(303);
-        assert_eq!(answer.header("location"), at(&site, "?done=deleted"));
+        assert_eq!(answer.header("location"), at(&site, "?done=deleted#outcome"));
         node.get(site["url"].as_str().unwrap()).send().await.expect(410);
         let text = tab.get(&at(&site, "")).await.expect(200).text();
         assert!(text.contains("This page is deleted") && text.contains("Restore this page"));

@@ -19,7 +19,7 @@ async fn link_is_made_shown_opens_the_page_and_is_revoked() {
         let tab = node.operator().await;
         let wish = [("note", "For <b>the board</b>"), ("expires_in_hours", "24"), ("max_uses", "5")];
         let answer = tab.submit(&at(&site, ""), &wish).await.expect(303);
-        assert!(answer.header("location").ends_with("?done=link-made#share-links"));
+        assert!(answer.header("location").ends_with("?done=link-made#outcome"));
         let made = tokens(node, &site).await.remove(0);
         assert_eq!((&made["note"], &made["max_uses"]), (&json!("For <b>the board</b>"), &json!(5)));
         let shown = tab.get(&format!("/dashboard/pages/{}", site["id"].as_str().unwrap())).await.text();

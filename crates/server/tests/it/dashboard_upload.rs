@@ -33,7 +33,10 @@ async fn plain_form_publishes_with_its_options() {
             .and_file("report.html", page("Weekly"));
         let answer = send(node, &tab, "/dashboard/upload", form).await.expect(303);
         let place = answer.header("location").to_owned();
-        assert!(place.starts_with("/dashboard/pages/site_") && place.ends_with("?done=published"), "{place}");
+        assert!(
+            place.starts_with("/dashboard/pages/site_") && place.ends_with("?done=published#outcome"),
+            "{place}"
+        );
         let shown = tab.get(&place).await.expect(200).text();
         assert!(shown.contains("Published. Your page is online.") && shown.contains("weekly-report"));
         let site = &sites(node).await[0];
@@ -89,6 +92,21 @@ async fn plan_limits_are_said() {
 }
 
 #[tokio::test]
+async fn public_name_of_an_unlisted_page_is_refused_not_ignored() {
+    let node = Node::start().await;
+    let tab = node.operator().await;
+    let form = |visibility: &str| {
+        let form = with_token(&tab).field("visibility", visibility).field("slug", "weekly-report");
+        form.and_file("report.html", page("Weekly"))
+    };
+    let text = send(&node, &tab, "/dashboard/upload", form("unlisted")).await.expect(400).text();
+    assert!(text.contains("The public name is for public pages only"), "{text}");
+    assert!(text.contains("value=\"weekly-report\""), "what was typed is shown again");
+    assert_eq!(sites(&node).await.len(), 0);
+    send(&node, &tab, "/dashboard/upload", form("public")).await.expect(303);
+}
+
+#[tokio::test]
 async fn replaced_content_is_a_new_version_at_the_same_link() {
     on_each_database(Setup::new, async |node| {
         let site = node.publish_page("First").await;
@@ -98,7 +116,7 @@ async fn replaced_content_is_a_new_version_at_the_same_link() {
         let seen = site["updated_at"].to_string();
         let form = || with_token(&tab).field("expected_updated_at", &seen).and_file("p.html", page("Second"));
         let answer = send(node, &tab, &path, form()).await.expect(303);
-        assert_eq!(answer.header("location"), format!("/dashboard/pages/{id}?done=replaced"));
+        assert_eq!(answer.header("location"), format!("/dashboard/pages/{id}?done=replaced#outcome"));
         let now = node.read_site(&site).await;
         assert_eq!(
             (&now["title"], &now["version"], &now["url"]),

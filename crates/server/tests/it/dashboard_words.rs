@@ -48,9 +48,32 @@ async fn each_form_says_what_it_changed() {
         let fields = [fields.as_slice(), &[("updated_at", seen.as_str())]].concat();
         let sent = tab.submit(&format!("{at}/{form}"), &fields).await.expect(303);
         let page = tab.get(sent.header("location")).await.expect(200).text();
-        let (_, done) = page.split_once("<p class=\"done\" role=\"status\">").unwrap();
+        let (before, done) = page.split_once("id=\"outcome\" role=\"status\" tabindex=\"-1\"><p>").unwrap();
         assert!(done.split('<').next().unwrap().contains(said), "{form}: {done:.60}");
+        let section = before.rsplit_once("<section ").unwrap().1;
+        assert!(section.contains("id=\"settings\""), "{form} is answered where it was sent: {section:.60}");
     }
+}
+
+#[tokio::test]
+async fn every_form_leads_to_its_message() {
+    let node = Node::start().await;
+    let site = node.publish_page("Orchard").await;
+    let tab = node.operator().await;
+    let at = format!("/dashboard/pages/{}", site["id"].as_str().unwrap());
+    for path in [at.as_str(), "/dashboard", "/dashboard/upload", "/dashboard/keys", "/dashboard/account"] {
+        let text = tab.get(path).await.expect(200).text();
+        for form in text.split("<form ").skip(1).map(|form| form.split('>').next().unwrap()) {
+            let is_ours = form.contains("method=\"post\"") && form.contains("action=\"/dashboard");
+            assert!(!is_ours || form.contains("#outcome\""), "{path}: {form}");
+        }
+    }
+    // A refusal is found the same way, and its field names it.
+    let fields = [("title", " "), ("updated_at", &site["updated_at"].to_string())];
+    let text = tab.submit(&format!("{at}/title"), &fields).await.expect(400).text();
+    assert!(text.contains("id=\"outcome\" role=\"alert\" tabindex=\"-1\""), "{text}");
+    assert!(text.contains("aria-describedby=\"outcome\""), "{text}");
+    assert_eq!(text.matches("id=\"outcome\"").count(), 1);
 }
 
 #[tokio::test]

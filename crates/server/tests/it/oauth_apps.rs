@@ -30,7 +30,7 @@ async fn revoked_app_is_out_at_once_with_all_it_holds() {
             assert!(page.text().contains(shown), "{shown}");
         }
         let answer = person.submit(&format!("/dashboard/apps/{id}/revoke"), &[]).await.expect(303);
-        assert_eq!(answer.header("location"), "/dashboard/apps?done=app-revoked");
+        assert_eq!(answer.header("location"), "/dashboard/apps?done=app-revoked#outcome");
         for dead in [&program.access, &key] {
             node.get("/me").key(dead).send().await.refused(401, "invalid_credential");
         }

@@ -182,7 +182,7 @@ async fn passkeys_are_listed_and_removed_by_their_owner_alone() {
         let shown = tab.get("/dashboard/account").await.expect(200).text();
         assert!(shown.contains("Ann&#39;s &#60;laptop&#62;") && shown.contains("not used yet"), "{shown}");
         let gone = tab.submit(&remove, &[]).await.expect(303);
-        assert_eq!(gone.header("location"), "/dashboard/account?done=passkey-removed");
+        assert_eq!(gone.header("location"), "/dashboard/account?done=passkey-removed#outcome");
         assert!(node.app().list_passkeys(&ann).await.unwrap().is_empty());
         tab.submit(&remove, &[]).await.expect(404);
         for n in 0..20 {

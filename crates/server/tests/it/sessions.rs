@@ -108,7 +108,7 @@ async fn sessions_are_listed_and_ended_by_their_owner_alone() {
         stranger.submit(&end, &[]).await.expect(404);
         phone.get("/dashboard/account").await.expect(200);
         let ended = tab.submit(&end, &[]).await.expect(303);
-        assert_eq!(ended.header("location"), "/dashboard/account?done=session-ended");
+        assert_eq!(ended.header("location"), "/dashboard/account?done=session-ended#outcome");
         assert!(
             tab.get("/dashboard/account?done=session-ended")
                 .await
@@ -118,7 +118,7 @@ async fn sessions_are_listed_and_ended_by_their_owner_alone() {
         // At once: there is no copy of it anywhere.
         assert!(is_out(&phone.get("/dashboard/account").await));
         let others = tab.submit("/dashboard/account/sessions/end-others", &[]).await.expect(303);
-        assert_eq!(others.header("location"), "/dashboard/account?done=sessions-ended");
+        assert_eq!(others.header("location"), "/dashboard/account?done=sessions-ended#outcome");
         assert!(is_out(&work.get("/dashboard/account").await));
         tab.get("/dashboard/account").await.expect(200);
         stranger.get("/dashboard/account").await.expect(200);

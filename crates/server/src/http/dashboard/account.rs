@@ -73,7 +73,7 @@ pub(super) fn done(what: Done) -> Response {
 
 /// The page, which says what was done.
 pub(super) fn address(what: Done) -> String {
-    format!("{HERE}?done={}", what.word())
+    what.address(HERE)
 }
 
 fn row(session: Session, this: &Session) -> SessionRow {

@@ -40,7 +40,7 @@ pub(super) async fn create(
     // People paste the whole link as well.
     let token = sent.rsplit_once('#').map_or(sent, |(_, token)| token);
     match state.app.claim_site(&person.account, &id, token).await {
-        Ok(site) => Ok(super::page::done(&site.id, Done::Claimed, "")),
+        Ok(site) => Ok(super::page::done(&site.id, Done::Claimed)),
         Err(error) => {
             let attempt = refused("claim_token", sent, error)?;
             Ok(form(&person, &id, attempt.0, attempt.1))
@@ -62,7 +62,7 @@ pub(super) async fn by_link(
         )),
     };
     match outcome {
-        Ok(site) => Ok(super::page::done(&site.id, Done::Claimed, "")),
+        Ok(site) => Ok(super::page::done(&site.id, Done::Claimed)),
         Err(error) => {
             let (code, attempt) = refused("link", link, error)?;
             list::render(&state, &person, &Query::default(), code, attempt).await

@@ -15,7 +15,7 @@ pub(super) async fn resolve(
     state.app.get_own_site(&person.account, &id).await?;
     let note = fields.find("note").filter(|note| !note.trim().is_empty()).map(str::to_owned);
     match state.app.resolve_feedback(&person.account, &item, note).await {
-        Ok(_) => Ok(done(&id, Done::Resolved, "#feedback")),
+        Ok(_) => Ok(done(&id, Done::Resolved)),
         Err(error) => {
             refuse(&state, &person, &id, Sent { form: "feedback", field: Some(""), fields: &fields }, error)
                 .await
@@ -30,7 +30,7 @@ pub(super) async fn delete(
 ) -> Result<Response, WebError> {
     state.app.get_own_site(&person.account, &id).await?;
     match state.app.delete_feedback(&person.account, &item).await {
-        Ok(()) => Ok(done(&id, Done::CommentDeleted, "#feedback")),
+        Ok(()) => Ok(done(&id, Done::CommentDeleted)),
         Err(error) => {
             refuse(&state, &person, &id, Sent { form: "feedback", field: Some(""), fields: &fields }, error)
                 .await

@@ -59,7 +59,7 @@ async fn revoke(
     form: SignedForm,
 ) -> Result<Response, WebError> {
     match state.app.revoke_key(&form.person.account, None, &id).await {
-        Ok(()) => Ok(see_other(&format!("{HERE}?done={}", Done::KeyRevoked.word()))),
+        Ok(()) => Ok(see_other(&Done::KeyRevoked.address(HERE))),
         Err(error) => Err(error.into()),
     }
 }

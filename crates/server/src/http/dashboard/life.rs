@@ -30,7 +30,7 @@ pub(super) async fn delete(
     RemovalForm { person, fields }: RemovalForm,
 ) -> Result<Response, WebError> {
     match state.app.delete_site(&person.account, &id, false).await {
-        Ok(_) => Ok(done(&id, Done::Deleted, "")),
+        Ok(_) => Ok(done(&id, Done::Deleted)),
         Err(error) => {
             refuse(&state, &person, &id, Sent { form: "delete", field: Some(""), fields: &fields }, error)
                 .await

@@ -72,9 +72,9 @@ pub(super) async fn show(
     Ok(door(status, html, Some(&targets)))
 }
 
-/// Back to the page, where it is said what was done.
-pub(super) fn done(id: &str, done: Done, part: &str) -> Response {
-    see_other(&format!("/dashboard/pages/{id}?done={}{part}", done.word()))
+/// Redirects to the page, which says what was done in the section of the form.
+pub(super) fn done(id: &str, done: Done) -> Response {
+    see_other(&done.address(&format!("/dashboard/pages/{id}")))
 }
 
 /// A form of the page: which one, which field its refusals stand at when they name none, and what was sent.
@@ -95,9 +95,9 @@ pub(super) async fn settle(
     word: Done,
 ) -> Result<Response, WebError> {
     match outcome {
-        Ok(updated) if updated.warnings.is_empty() => Ok(done(&updated.site.id, word, "")),
+        Ok(updated) if updated.warnings.is_empty() => Ok(done(&updated.site.id, word)),
         Ok(updated) => {
-            show(state, person, id, None, StatusCode::OK, Attempt::default(), updated.warnings).await
+            show(state, person, id, Some(word), StatusCode::OK, Attempt::default(), updated.warnings).await
         }
         Err(error) => refuse(state, person, id, sent, error).await,
     }

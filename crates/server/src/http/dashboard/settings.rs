@@ -11,7 +11,7 @@ use dropleaf_core::expiry::Lifetime;
 use dropleaf_core::site::Visibility;
 use dropleaf_core::site_change::{self, Field};
 use dropleaf_core::slug::Slug;
-use dropleaf_core::{Error, Result, email, iso, number, options as rules};
+use dropleaf_core::{Error, Result, email, number, options as rules};
 
 /// The moment the form was made for. Without one it is no form of ours.
 pub(super) fn seen(fields: &Fields) -> Result<Option<i64>> {
@@ -80,8 +80,14 @@ pub(super) async fn visibility(
         let slug = match (fields.text("slug").trim(), visibility) {
             ("", _) => Field::Null,
             (text, Visibility::Public) => Field::Value(Slug::parse(text)?),
-            // The name stays with the page; it is only looked at while the page is public.
-            (_, Visibility::Unlisted | Visibility::Burn) => Field::Absent,
+            // The form shows the name while the page is public: leaving it there asks for nothing.
+            (text, Visibility::Unlisted | Visibility::Burn) if text == fields.text("slug_shown") => {
+                Field::Absent
+            }
+            (_, Visibility::Unlisted | Visibility::Burn) => {
+                let why = "is for public pages only: choose Public, or clear the name";
+                return Err(Error::field("slug", why));
+            }
         };
         Ok(PatchRequest { visibility: Some(visibility), slug, ..PatchRequest::default() })
     };
@@ -95,7 +101,11 @@ pub(super) async fn password(
 ) -> Result<Response, WebError> {
     let read = |fields: &Fields| {
         let password = match fields.text("act") {
-            "clear" => Field::Null,
+            "clear" if fields.text("password").is_empty() => Field::Null,
+            "clear" => {
+                let why = "is typed, but Remove was pressed: clear the field to remove the old password";
+                return Err(Error::field("password", why));
+            }
             _ => Field::Value(rules::password(fields.text("password"))?.to_owned()),
         };
         Ok(PatchRequest { password, ..PatchRequest::default() })
@@ -125,14 +135,8 @@ pub(super) async fn expiry(
 ) -> Result<Response, WebError> {
     let now = state.app.now();
     let read = |fields: &Fields| {
-        let lifetime = match fields.text("expires") {
-            "date" => {
-                let at = iso::parse(fields.text("until"));
-                let at = at.ok_or_else(|| Error::field("expires_at", "needs a date and a time"))?;
-                Lifetime::from_epoch(at, now)?
-            }
-            hours => Lifetime::from_hours_text(hours)?,
-        };
+        let (choice, date) = (fields.text("expires"), fields.text("until"));
+        let lifetime = Lifetime::from_form(choice, date, fields.text("until_shown"), now)?;
         Ok(PatchRequest { lifetime: Some(lifetime), ..PatchRequest::default() })
     };
     change(&state, &form, &id, "expiry", Some("expires"), read).await

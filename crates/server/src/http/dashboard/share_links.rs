@@ -39,7 +39,7 @@ pub(super) async fn create(
         Err(error) => Err(error),
     };
     match outcome {
-        Ok(_) => Ok(done(&id, Done::LinkMade, "#share-links")),
+        Ok(_) => Ok(done(&id, Done::LinkMade)),
         Err(error) => {
             refuse(&state, &person, &id, Sent { form: "share", field: None, fields: &fields }, error).await
         }
@@ -53,7 +53,7 @@ pub(super) async fn revoke(
 ) -> Result<Response, WebError> {
     state.app.get_own_site(&person.account, &id).await?;
     match state.app.revoke_share_token(&person.account, &link).await {
-        Ok(()) => Ok(done(&id, Done::LinkRevoked, "#share-links")),
+        Ok(()) => Ok(done(&id, Done::LinkRevoked)),
         Err(error) => {
             refuse(&state, &person, &id, Sent { form: "share", field: Some(""), fields: &fields }, error)
                 .await

@@ -84,7 +84,7 @@ pub(super) async fn create(
         return Ok(sent_json(&state, StatusCode::CREATED, &created.site, &created.warnings, Word::Published));
     }
     if created.warnings.is_empty() {
-        return Ok(done(&created.site.id, Word::Published, ""));
+        return Ok(done(&created.site.id, Word::Published));
     }
     let id = &created.site.id;
     super::page::show(

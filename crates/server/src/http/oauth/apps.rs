@@ -23,5 +23,5 @@ pub(super) async fn revoke(
     form: SignedForm,
 ) -> Result<Response, WebError> {
     state.app.revoke_grant(&form.person.account, &id).await?;
-    Ok(see_other(&format!("/dashboard/apps?done={}", Done::AppRevoked.word())))
+    Ok(see_other(&Done::AppRevoked.address("/dashboard/apps")))
 }

@@ -56,10 +56,15 @@ impl<'a> Shell<'a> {
     pub fn is(&self, section: Section) -> bool {
         self.section == section
     }
+
+    /// What was just done in this part of the page; an empty name is the top of the page.
+    pub fn done_in(&self, part: &str) -> Option<Done> {
+        self.done.filter(|done| done.part() == part)
+    }
 }
 
 macro_rules! done {
-    ($($variant:ident = $word:literal : $said:literal;)*) => {
+    ($($variant:ident = $word:literal $(in $part:literal)? : $said:literal;)*) => {
         /// Something that was done. Its word travels in the address (`?done=…`); what is said is fixed, so that nobody
         /// can put words into the dashboard with a link.
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -74,6 +79,11 @@ macro_rules! done {
                 match self { $(Self::$variant => $said,)* }
             }
 
+            /// The section of the page that says it: where its form is. Empty for the top of the page.
+            pub const fn part(self) -> &'static str {
+                match self { $(Self::$variant => concat!($($part)?),)* }
+            }
+
             pub fn parse(word: &str) -> Option<Self> {
                 match word { $($word => Some(Self::$variant),)* _ => None }
             }
@@ -81,33 +91,41 @@ macro_rules! done {
     };
 }
 
+impl Done {
+    /// The address of a page that says it. The fragment leads to the message, so that a browser scrolls there and
+    /// focuses it without a script.
+    pub fn address(self, page: &str) -> String {
+        format!("{page}?done={}#outcome", self.word())
+    }
+}
+
 done! {
-    Saved = "saved": "Saved.";
-    Titled = "titled": "Saved. The page has its new title.";
-    MadePublic = "public": "Saved. The page is public under its name.";
-    MadeUnlisted = "unlisted": "Saved. Only whoever has the link finds the page.";
-    MadeBurn = "burn": "Saved. The page can be read once.";
-    PasswordSet = "password-set": "Saved. The page asks for the new password.";
-    PasswordRemoved = "password-removed": "The password is gone. The page no longer asks for one.";
-    GateSet = "gate-set": "Saved. The page asks for an address of that domain.";
-    GateRemoved = "gate-removed": "The page no longer asks for an e-mail address.";
-    ExpirySet = "expiry-set": "Saved. The page has its new expiry.";
+    Saved = "saved" in "settings": "Saved.";
+    Titled = "titled" in "settings": "Saved. The page has its new title.";
+    MadePublic = "public" in "settings": "Saved. The page is public under its name.";
+    MadeUnlisted = "unlisted" in "settings": "Saved. Only whoever has the link finds the page.";
+    MadeBurn = "burn" in "settings": "Saved. The page can be read once.";
+    PasswordSet = "password-set" in "settings": "Saved. The page asks for the new password.";
+    PasswordRemoved = "password-removed" in "settings": "The password is gone. The page no longer asks for one.";
+    GateSet = "gate-set" in "settings": "Saved. The page asks for an address of that domain.";
+    GateRemoved = "gate-removed" in "settings": "The page no longer asks for an e-mail address.";
+    ExpirySet = "expiry-set" in "settings": "Saved. The page has its new expiry.";
     Published = "published": "Published. Your page is online.";
-    Replaced = "replaced": "Replaced. The link shows the new version.";
-    RolledBack = "rolled-back": "The earlier version is back.";
+    Replaced = "replaced" in "content": "Replaced. The link shows the new version.";
+    RolledBack = "rolled-back" in "versions": "The earlier version is back.";
     Deleted = "deleted": "Deleted. You can still bring it back.";
     Restored = "restored": "Restored. The link works again.";
     Claimed = "claimed": "The page is yours now.";
-    LinkMade = "link-made": "The share link is ready.";
-    LinkRevoked = "link-revoked": "The share link no longer works.";
-    Resolved = "resolved": "Marked as resolved.";
-    CommentDeleted = "comment-deleted": "The comment is deleted.";
-    KeyRevoked = "key-revoked": "The key no longer works.";
-    AppRevoked = "app-revoked": "The app no longer has access.";
-    SessionEnded = "session-ended": "That browser is signed out.";
-    SessionsEnded = "sessions-ended": "Every other browser is signed out.";
-    PasskeyAdded = "passkey-added": "The passkey is ready for your next sign-in.";
-    PasskeyRemoved = "passkey-removed": "The passkey no longer works here.";
+    LinkMade = "link-made" in "share-links": "The share link is ready.";
+    LinkRevoked = "link-revoked" in "share-links": "The share link no longer works.";
+    Resolved = "resolved" in "feedback": "Marked as resolved.";
+    CommentDeleted = "comment-deleted" in "feedback": "The comment is deleted.";
+    KeyRevoked = "key-revoked" in "keys": "The key no longer works.";
+    AppRevoked = "app-revoked" in "apps": "The app no longer has access.";
+    SessionEnded = "session-ended" in "account-sessions": "That browser is signed out.";
+    SessionsEnded = "sessions-ended" in "account-sessions": "Every other browser is signed out.";
+    PasskeyAdded = "passkey-added" in "account-passkeys": "The passkey is ready for your next sign-in.";
+    PasskeyRemoved = "passkey-removed" in "account-passkeys": "The passkey no longer works here.";
     TakenDown = "taken-down": "The page is taken down.";
     TakenDownHeld = "taken-down-held": "The page is taken down, and its account is suspended.";
     EvidenceErased = "evidence-erased": "The evidence is erased.";

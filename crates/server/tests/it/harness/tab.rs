@@ -37,8 +37,9 @@ impl<'a> Tab<'a> {
         Self { node: self.node, cookies: self.cookies.clone(), token: other.token.clone() }
     }
 
+    /// A browser keeps what follows a `#` to itself.
     pub(crate) async fn get(&self, path: &str) -> Answer {
-        let answer = self.look(path).send().await;
+        let answer = self.look(path.split('#').next().unwrap_or_default()).send().await;
         self.keep(answer)
     }
 

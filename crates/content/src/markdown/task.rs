@@ -1,0 +1,54 @@
+//! The label of a task list item. It holds the checkbox and the text of the item, which so becomes the name of the box.
+
+use pulldown_cmark::{Event, Tag, TagEnd};
+
+/// The label that is open, if one is.
+#[derive(Debug, Default)]
+pub(super) struct TaskLabel {
+    is_open: bool,
+    is_named: bool,
+}
+
+impl TaskLabel {
+    pub(super) fn open(&mut self, is_done: bool) -> String {
+        *self = Self { is_open: true, is_named: false };
+        let checked = if is_done { " checked" } else { "" };
+        format!("<label class=\"task\"><input type=\"checkbox\" disabled{checked}>\n")
+    }
+
+    /// Takes note of text, and gives the end of the label when it ends before this event. A label holds running text:
+    /// it ends with its item or paragraph, or where another block begins.
+    pub(super) fn pass(&mut self, event: &Event<'_>) -> Option<&'static str> {
+        let ends = match event {
+            Event::Start(tag) => !is_inline(tag),
+            Event::End(end) => matches!(end, TagEnd::Item | TagEnd::Paragraph),
+            Event::Text(text) | Event::Code(text) => {
+                self.is_named |= !text.trim().is_empty();
+                false
+            }
+            _ => false,
+        };
+        if !ends || !std::mem::take(&mut self.is_open) {
+            return None;
+        }
+        Some(if self.is_named { "</label>" } else { "<span class=\"unseen\">Task</span></label>" })
+    }
+
+    /// Raw HTML that is shown as text is a name as well.
+    pub(super) fn name(&mut self) {
+        self.is_named = true;
+    }
+}
+
+fn is_inline(tag: &Tag<'_>) -> bool {
+    matches!(
+        tag,
+        Tag::Emphasis
+            | Tag::Strong
+            | Tag::Strikethrough
+            | Tag::Superscript
+            | Tag::Subscript
+            | Tag::Link { .. }
+            | Tag::Image { .. }
+    )
+}
