@@ -1,5 +1,6 @@
 //! `PATCH /sites/{idOrSlug}`: the settings of a page. Spec §4 Sites.
 
+use super::site_json::visibility;
 use super::{ApiError, ApiState};
 use crate::http::extract::{Fields, Incoming, Owner};
 use axum::Json;
@@ -22,8 +23,8 @@ use utoipa::ToSchema;
 #[expect(dead_code, reason = "describes the body; it is read field by field")]
 pub(super) struct PatchBody {
     slug: Option<String>,
-    #[schema(nullable = false)]
-    visibility: Option<VisibilityName>,
+    #[schema(schema_with = visibility, required = false)]
+    visibility: Option<String>,
     /// Null clears it.
     password: Option<String>,
     /// Epoch seconds; null removes the expiry.
@@ -40,15 +41,6 @@ pub(super) struct PatchBody {
     title: Option<String>,
     /// Only null: from then on the wallet that paid for the page cannot replace it.
     wallet: Option<String>,
-}
-
-#[derive(Debug, ToSchema)]
-#[schema(rename_all = "lowercase")]
-#[expect(dead_code, reason = "names the values")]
-pub(super) enum VisibilityName {
-    Unlisted,
-    Public,
-    Burn,
 }
 
 #[derive(Debug, Serialize, ToSchema)]
