@@ -2,23 +2,53 @@
 
 use super::{OutBody, error};
 use dropleaf_app::App;
+use dropleaf_core::{Code, Error};
 use http::{HeaderValue, Response, header};
+use serde::Serialize;
 use std::time::Duration;
+use utoipa::ToSchema;
+
+/// What both say when all is well.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(example = json!({"status": "ok"}))]
+pub(super) struct HealthJson {
+    /// `ok`.
+    status: &'static str,
+}
+
+/// Whether the process answers
+///
+/// On every host.
+#[utoipa::path(
+    get, path = "/healthz", tag = "Documents", operation_id = "getHealth",
+    responses((status = 200, description = "It does", body = HealthJson)),
+    security(()),
+)]
+async fn healthz() -> Result<(), Error> {
+    Ok(())
+}
+
+/// Whether the server can do its work
+///
+/// Asks the storage as well, for two seconds at most. On every host.
+#[utoipa::path(
+    get, path = "/readyz", tag = "Documents", operation_id = "getReadiness",
+    responses((status = 200, description = "It can", body = HealthJson)),
+    security(()),
+)]
+async fn readyz(app: &App) -> Result<(), Error> {
+    match tokio::time::timeout(Duration::from_secs(2), app.ping()).await {
+        Ok(outcome) => outcome,
+        Err(_) => Err(Error::plain(Code::StorageUnavailable).retry_after(5)),
+    }
+}
 
 pub(super) async fn answer(app: &App, path: &str) -> Response<OutBody> {
-    let ready = if path == "/readyz" {
-        match tokio::time::timeout(Duration::from_secs(2), app.ping()).await {
-            Ok(outcome) => outcome,
-            Err(_) => {
-                Err(dropleaf_core::Error::plain(dropleaf_core::Code::StorageUnavailable).retry_after(5))
-            }
-        }
-    } else {
-        Ok(())
-    };
+    let ready = if path == "/readyz" { readyz(app).await } else { healthz().await };
     match ready {
         Ok(()) => {
-            let mut response = Response::new(OutBody::from(String::from("{\"status\":\"ok\"}\n")));
+            let body = serde_json::to_string(&HealthJson { status: "ok" }).unwrap_or_default() + "\n";
+            let mut response = Response::new(OutBody::from(body));
             let headers = response.headers_mut();
             headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
             headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));

@@ -67,14 +67,9 @@ impl Door {
             tasks: tasks.clone(),
             budget: extract::Budget::new(longest_body(&resolved)),
             documents: Arc::new(oauth::Documents::new(resolved.config.oauth.allow_loopback_documents)),
+            reference: Arc::default(),
         };
-        let people = Router::new()
-            .merge(sign_in::routes())
-            .merge(oauth::pages())
-            .merge(dashboard::routes())
-            .merge(operator::routes())
-            .route("/", get(guides::home))
-            .route("/assets/{name}", get(web::asset))
+        let people = people()
             .method_not_allowed_fallback(web::method_not_allowed)
             .layer(middleware::from_fn(address::for_people))
             .layer(middleware::from_fn_with_state(state.clone(), web::exchange))
@@ -169,6 +164,17 @@ impl Door {
         };
         error::respond(&Error::new(Code::MisdirectedHost, detail), wants)
     }
+}
+
+/// The pages for people, who are known by a cookie.
+fn people() -> Router<ApiState> {
+    Router::new()
+        .merge(sign_in::routes())
+        .merge(oauth::pages())
+        .merge(dashboard::routes())
+        .merge(operator::routes())
+        .route("/", get(guides::home))
+        .route("/assets/{name}", get(web::asset))
 }
 
 /// The longest body that is held in memory.

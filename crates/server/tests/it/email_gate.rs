@@ -34,7 +34,7 @@ fn other(code: &str) -> String {
 }
 
 #[tokio::test]
-async fn code_from_the_letter_opens_the_page() {
+async fn page_asks_for_an_address_and_its_letter_carries_a_code() {
     let mail = MailServer::start(Mood::Takes).await;
     on_each_database(
         || with_mail(&mail),

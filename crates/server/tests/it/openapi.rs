@@ -77,6 +77,12 @@ async fn every_protected_operation_is_401_without_a_good_credential() {
             assert!(matches!(answer.status, 200 | 400 | 402), "{method} {path}: {}", answer.status);
             continue;
         }
+        // Documents are for everybody, and OAuth knows programs by other names.
+        if ["Documents", "OAuth"].iter().any(|tag| operation["tags"][0] == *tag) {
+            let answer = ask(&node, &method, &path).key("nonsense").send().await;
+            assert!(!answer.text().contains("invalid_credential"), "{method} {path}: {}", answer.text());
+            continue;
+        }
         // An upload address is its own credential, and another is not looked at.
         if path.starts_with("/uploads/") {
             ask(&node, &method, &path).key(&node.key).send().await.refused(403, "invalid_upload_address");
@@ -123,10 +129,37 @@ async fn every_operation_has_a_name_a_summary_and_its_errors() {
         // Whoever reads the terms is told that they have not paid yet.
         let good = |status: &String| status.starts_with('2') || (method == "GET" && path == "/publish");
         assert!(responses.keys().any(good), "{method} {path}");
-        for status in ["400", "401", "404", "429", "500"] {
+        for status in ["421", "500"] {
             let example = &responses[status]["content"]["application/json"]["example"]["error"];
             assert!(example.is_string(), "{method} {path} {status}");
         }
+    }
+}
+
+#[tokio::test]
+async fn operations_declare_the_errors_that_they_can_meet_and_no_others() {
+    let node = Node::start().await;
+    for (method, path, operation) in operations(&document(&node).await) {
+        let has = |status: &str| operation["responses"].get(status).is_some();
+        let tag = |name: &str| operation["tags"].as_array().unwrap().iter().any(|tag| tag == name);
+        let keyed = operation["security"].as_array().unwrap().iter().any(|way| way.get("api_key").is_some());
+        let body = operation.get("requestBody").is_some();
+        let told = format!("{method} {path}");
+        if keyed {
+            assert!(has("401") && has("403") && has("429"), "{told}");
+        }
+        assert_eq!(has("413"), body, "{told}: only a body can be too large");
+        assert_eq!(has("502"), tag("Payments") && method == "POST" || path == "/publish", "{told}");
+        if method == "GET" && !tag("Payments") && !tag("MCP") {
+            for status in ["402", "405", "409", "410", "422", "507"] {
+                assert!(!has(status), "{told} cannot meet {status}");
+            }
+        }
+        assert!(!has("405") || tag("MCP"), "{told} is there");
+        if tag("Documents") {
+            assert!(!has("401") && !has("403") && !has("404") && !has("429"), "{told}");
+        }
+        assert!(has("404") || !path.contains("aaaa"), "{told} names something that may not be there");
     }
 }
 
@@ -173,6 +206,7 @@ async fn unprotected_operations_are_publishing_and_paying_alone() {
     let open: Vec<_> = operations(&document(&node).await)
         .into_iter()
         .filter(|(_, _, operation)| operation["security"].as_array().unwrap().contains(&json!({})))
+        .filter(|(_, _, operation)| !["Documents", "OAuth"].iter().any(|tag| operation["tags"][0] == *tag))
         .map(|(method, path, _)| format!("{method} {path}"))
         .collect();
     let uploads = ["POST /uploads/upl_aaaaaaaaaaaaaaaaaaaa", "PUT /uploads/upl_aaaaaaaaaaaaaaaaaaaa/a.html"];
@@ -191,12 +225,12 @@ async fn codes_of_paying_stand_only_where_something_is_paid_or_signed() {
     let node = Node::start().await;
     let document = document(&node).await;
     for (method, path, operation) in operations(&document) {
-        let paying = operation["tags"] == json!(["Payments"]);
+        let paying = operation["tags"] == json!(["Payments"]) && method == "POST";
         let said = |status: &str| operation["responses"][status]["description"].as_str().unwrap_or_default();
         let failed = &operation["responses"]["500"]["content"]["application/json"]["example"];
         assert_eq!(failed["error"], "internal", "{method} {path}");
         assert_eq!(said("500").contains("`paid_not_saved`"), paying, "{method} {path}");
-        assert_eq!(said("409").contains("`payment_used`"), paying && method != "GET", "{method} {path}");
+        assert_eq!(said("409").contains("`payment_used`"), paying, "{method} {path}");
         let signed = method == "PUT" && path.starts_with("/sites/site_");
         assert_eq!(said("403").contains("`bad_signature`"), signed, "{method} {path}");
         let asking = path == "/wallet-auth/challenge";

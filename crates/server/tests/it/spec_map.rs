@@ -1,14 +1,18 @@
 //! docs/spec-map.md names a test for every row of the specification; this one makes sure that they exist.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 fn root() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
 }
 
-/// `file::function` of every function below a folder.
-fn functions(dir: &Path, found: &mut HashSet<String>) {
+/// What tests that run on each database call.
+const ON_EACH_DATABASE: [&str; 5] =
+    ["on_each_database(", "at_each_till(", "for_each_place(", "on_each(", "Database::postgres()"];
+
+/// `file::function` of every function below a folder, with what is in it.
+fn functions(dir: &Path, found: &mut HashMap<String, String>) {
     for entry in std::fs::read_dir(dir).unwrap() {
         let path = entry.unwrap().path();
         if path.is_dir() {
@@ -17,8 +21,9 @@ fn functions(dir: &Path, found: &mut HashSet<String>) {
             let text = std::fs::read_to_string(&path).unwrap();
             let stem = path.file_stem().unwrap().to_str().unwrap();
             let file = if stem == "mod" { dir.file_name().unwrap().to_str().unwrap() } else { stem };
-            for name in text.split("fn ").skip(1).filter_map(|rest| rest.split(['(', '<']).next()) {
-                found.insert(format!("{file}::{name}"));
+            for function in text.split("fn ").skip(1) {
+                let name = function.split(['(', '<']).next().unwrap_or_default();
+                found.entry(format!("{file}::{name}")).or_default().push_str(function);
             }
         }
     }
@@ -31,9 +36,9 @@ fn named(page: &str) -> Vec<&str> {
     page.split('`').skip(1).step_by(2).filter(is_test).collect()
 }
 
-#[test]
-fn every_test_named_in_the_spec_map_exists() {
-    let mut found = HashSet::new();
+/// Those of all crates.
+fn all_functions() -> HashMap<String, String> {
+    let mut found = HashMap::new();
     for krate in std::fs::read_dir(root().join("crates")).unwrap() {
         for part in ["src", "tests"] {
             let dir = krate.as_ref().unwrap().path().join(part);
@@ -42,10 +47,16 @@ fn every_test_named_in_the_spec_map_exists() {
             }
         }
     }
+    found
+}
+
+#[test]
+fn every_test_named_in_the_spec_map_exists() {
+    let found = all_functions();
     let page = std::fs::read_to_string(root().join("docs/spec-map.md")).unwrap();
     let names = named(&page);
     assert!(names.len() > 100, "the page names {} tests", names.len());
-    let missing: Vec<_> = names.iter().filter(|name| !found.contains(**name)).collect();
+    let missing: Vec<_> = names.iter().filter(|name| !found.contains_key(**name)).collect();
     assert!(missing.is_empty(), "docs/spec-map.md names tests that do not exist: {missing:#?}");
 }
 
@@ -57,4 +68,20 @@ fn every_row_of_the_spec_map_has_a_test_or_says_why_not() {
         let told = !named(row).is_empty() || row.contains("not built yet") || row.contains("e2e/");
         assert!(told, "neither a test nor a reason: {row}");
     }
+}
+
+#[test]
+fn rows_that_claim_both_databases_name_a_test_that_runs_on_both() {
+    let found = all_functions();
+    let page = std::fs::read_to_string(root().join("docs/spec-map.md")).unwrap();
+    let rows = page.lines().filter(|line| line.starts_with("| ") && line.contains("both databases"));
+    let mut claims = 0;
+    for row in rows {
+        claims += 1;
+        let runs = |name: &&str| {
+            found.get(*name).is_some_and(|body| ON_EACH_DATABASE.iter().any(|call| body.contains(call)))
+        };
+        assert!(named(row).iter().any(runs), "no test of this row runs on both: {row}");
+    }
+    assert!(claims > 50, "{claims}");
 }

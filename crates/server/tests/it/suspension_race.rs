@@ -96,8 +96,9 @@ async fn described(node: &Node) -> BTreeSet<String> {
     for (path, item) in document["paths"].as_object().unwrap() {
         for (method, operation) in item.as_object().unwrap() {
             let ways = operation["security"].as_array().unwrap();
-            let writes =
-                method != "get" && path != "/check" && !(method == "delete" && path == "/sites/{idOrSlug}");
+            let writes = method != "get"
+                && !matches!(path.as_str(), "/check" | "/mcp")
+                && !(method == "delete" && path == "/sites/{idOrSlug}");
             if writes && ways.iter().any(|way| way.get("api_key").is_some()) {
                 found.insert(format!("{method} {path}"));
             }

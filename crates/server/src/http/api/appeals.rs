@@ -1,5 +1,6 @@
 //! `/appeals`: a publisher whose page was refused asks the operator to look at it, and sees what came of it.
 
+use super::openapi::words;
 use super::{ApiError, ApiState};
 use crate::http::error::{self, Wants};
 use crate::http::extract::{Appellant, Incoming};
@@ -9,14 +10,19 @@ use axum::body::Body;
 use axum::extract::{Path, State};
 use axum::response::{IntoResponse, Response};
 use dropleaf_app::Appealed;
-use dropleaf_core::appeal::{self, Appeal};
+use dropleaf_core::appeal::{self, Appeal, State as AppealState};
 use http::header::VARY;
 use http::{HeaderMap, StatusCode};
 use serde::Serialize;
 use utoipa::ToSchema;
+use utoipa::openapi::schema::Object;
 
 /// The content that was refused, and what there is to say for it.
 #[derive(Debug, ToSchema)]
+#[schema(example = json!({
+    "file": "<!doctype html>\n<title>Sign in</title>\n<p>A training page.</p>\n",
+    "comment": "A training page for our own staff; the form goes nowhere.", "contact": "sam@example.org"
+}))]
 #[expect(dead_code, reason = "describes the form; it is read as a stream")]
 pub(super) struct AppealForm {
     /// The same file that was refused: what is decided is decided about its bytes.
@@ -30,11 +36,17 @@ pub(super) struct AppealForm {
     contact: Option<String>,
 }
 
+fn status() -> Object {
+    let says = "`allowed`: what it was refused for is not held against the same content any more. `upheld`: it stays refused. \
+                `lapsed`: nobody decided in time; it may be sent again.";
+    words(AppealState::ALL.iter().map(|state| state.as_str()), Some(says))
+}
+
 /// An appeal as its sender sees it.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(example = json!({
     "id": "app_0d7i8l2q5k3n1v9c4t6s", "token": "8w3k…", "words_kept": true, "status": "open",
-    "status_url": "https://drop.example/appeals/8w3k…", "answer": null, "created_at": 1_794_706_860, "decided_at": null
+    "status_url": "http://localhost:8080/appeals/8w3k…", "answer": null, "created_at": 1_794_706_860, "decided_at": null
 }))]
 pub(super) struct AppealJson {
     id: String,
@@ -47,9 +59,9 @@ pub(super) struct AppealJson {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     words_kept: Option<bool>,
-    /// `open`, `allowed` (what it was refused for is not held against the same content any more), `upheld` (it stays refused) or `lapsed` (nobody
-    /// decided in time; it may be sent again).
+    #[schema(schema_with = status)]
     status: &'static str,
+    #[schema(format = "uri")]
     status_url: String,
     /// The operator's words, once it is decided.
     answer: Option<String>,
@@ -138,7 +150,7 @@ pub(super) async fn create(
 #[utoipa::path(
     get, path = "/appeals/{token}", tag = "Sites", operation_id = "getAppeal",
     params(("token" = String, Path, description = "The `token` that came with the appeal.")),
-    responses((status = 200, description = "The appeal", body = AppealJson)),
+    responses((status = 200, description = "The appeal", content((AppealJson = "application/json"), (String = "text/html")))),
     security(()),
 )]
 pub(super) async fn read(

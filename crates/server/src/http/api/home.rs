@@ -1,33 +1,21 @@
-//! Pages for people at the API's address: the reference, and what browsers and robots ask for.
+//! What browsers and robots ask for at the API's address, and the headers of its pages for people.
 
-use super::{ApiState, openapi};
 use crate::http::error::designed_policy;
 use crate::pages::{self, Rendered};
-use axum::extract::State;
 use axum::response::{IntoResponse, Response};
-use http::header;
+use http::{HeaderName, HeaderValue, header};
 
 pub(in crate::http) fn designed(page: Rendered) -> Response {
-    let headers = [
-        (header::CONTENT_TYPE, http::HeaderValue::from_static("text/html; charset=utf-8")),
-        (header::CONTENT_SECURITY_POLICY, designed_policy(page.style_source)),
-        (header::X_FRAME_OPTIONS, http::HeaderValue::from_static("DENY")),
-        (
-            header::HeaderName::from_static("cross-origin-opener-policy"),
-            http::HeaderValue::from_static("same-origin"),
-        ),
-    ];
-    (headers, page.html).into_response()
+    (designed_headers(designed_policy(page.style_source)), page.html).into_response()
 }
 
-pub(super) async fn docs(State(state): State<ApiState>) -> Response {
-    let base = state.resolved.hosts.base.url();
-    designed(pages::docs(&openapi::served(&base, state.app.selling().ok()), &base))
-}
-
-pub(super) async fn openapi(State(state): State<ApiState>) -> Response {
-    let document = openapi::served(&state.resolved.hosts.base.url(), state.app.selling().ok());
-    ([(header::CONTENT_TYPE, "application/json")], document.to_string()).into_response()
+pub(super) fn designed_headers(policy: HeaderValue) -> [(HeaderName, HeaderValue); 4] {
+    [
+        (header::CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8")),
+        (header::CONTENT_SECURITY_POLICY, policy),
+        (header::X_FRAME_OPTIONS, HeaderValue::from_static("DENY")),
+        (HeaderName::from_static("cross-origin-opener-policy"), HeaderValue::from_static("same-origin")),
+    ]
 }
 
 pub(super) async fn favicon() -> Response {

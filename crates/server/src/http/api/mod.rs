@@ -8,6 +8,7 @@ mod feedback;
 mod frame;
 mod home;
 pub mod openapi;
+mod reference;
 mod share_tokens;
 mod site_change;
 mod site_content;
@@ -24,6 +25,7 @@ pub(crate) use check::ReasonJson;
 pub(super) use feedback::{FeedbackListJson, ResolvedJson};
 pub(super) use frame::{ApiError, Exchange, carry};
 pub(super) use home::designed;
+pub(super) use reference::Reference;
 pub(super) use share_tokens::{ShareTokenJson, ShareTokensJson, make_share_token};
 pub(super) use site_change::patch_request;
 pub(super) use site_content::VersionsJson;
@@ -54,6 +56,8 @@ pub(super) struct ApiState {
     pub documents: Arc<Documents>,
     /// For bodies that are held in memory.
     pub budget: Budget,
+    /// The description of the API.
+    pub reference: Arc<Reference>,
 }
 
 /// The operations of the interface, each with its documentation; those that are paid for are beside them.
@@ -81,21 +85,41 @@ fn operations() -> OpenApiRouter<ApiState> {
         .routes(routes!(uploads::post))
 }
 
-pub(super) fn router(state: ApiState) -> Router {
-    let (mut router, _) = operations().merge(super::pay::kept()).split_for_parts();
-    // What is not sold is not there.
-    if state.app.selling().is_ok() {
-        router = router.merge(super::pay::operations().split_for_parts().0).merge(super::pay::documents());
-    }
-    router
+/// What is there whatever the settings say.
+fn always() -> OpenApiRouter<ApiState> {
+    operations()
+        .merge(super::pay::kept())
         .merge(super::oauth::endpoints())
         .merge(super::guides::texts())
-        .merge(super::mcp::routes(&state))
-        .route("/docs", get(home::docs))
-        .route("/openapi.json", get(home::openapi))
+        .merge(reference::routes())
+}
+
+/// What is there while something is sold.
+fn while_selling() -> OpenApiRouter<ApiState> {
+    super::pay::operations().merge(super::pay::documents())
+}
+
+/// Every route that the OpenAPI document describes, but for `/mcp`, which has a state of its own.
+fn documented() -> OpenApiRouter<ApiState> {
+    always().merge(while_selling())
+}
+
+/// What browsers and robots ask for by themselves, which is no part of the interface.
+fn conventions() -> Router<ApiState> {
+    Router::new()
         .route("/favicon.svg", get(home::favicon))
         .route("/favicon.ico", get(home::favicon))
         .route("/robots.txt", get(home::robots))
+}
+
+pub(super) fn router(state: ApiState) -> Router {
+    let sells = state.app.selling().is_ok();
+    let routes = if sells { documented() } else { always() };
+    routes
+        .split_for_parts()
+        .0
+        .merge(super::mcp::routes(&state))
+        .merge(conventions())
         .fallback(frame::not_found)
         .method_not_allowed_fallback(frame::method_not_allowed)
         .layer(middleware::from_fn(super::address::for_programs))

@@ -19,8 +19,8 @@ use utoipa::ToSchema;
 
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(example = json!({
-    "id": "share_k3v5q7x2m4n6p8r1t9w0", "token": "shr_…", "site_id": "site_k3v5q7x2m4n6p8r1t9w0",
-    "url": "https://pages.example/p/…/?t=shr_…", "note": "for the board", "created_at": 1_794_706_860,
+    "id": "share_k3v5q7x2m4n6p8r1t9w0", "token": "shr_0Qm1Yv2nT3uW4xZ5aB6cD7", "site_id": "site_k3v5q7x2m4n6p8r1t9w0",
+    "url": "http://localhost:8080/p/0Qm1Yv2nT3uW4xZ5aB6cD7/?t=shr_0Qm1Yv2nT3uW4xZ5aB6cD7", "note": "for the board", "created_at": 1_794_706_860,
     "expires_at": null, "max_uses": 5, "uses": 0, "last_used_at": null, "bypass_email_gate": false
 }))]
 pub(in crate::http) struct ShareTokenJson {
@@ -28,6 +28,7 @@ pub(in crate::http) struct ShareTokenJson {
     token: String,
     site_id: String,
     /// The page's address with the token; opens its password gate.
+    #[schema(format = "uri")]
     url: String,
     created_at: i64,
     expires_at: Option<i64>,

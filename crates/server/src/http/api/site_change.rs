@@ -1,5 +1,6 @@
 //! `PATCH /sites/{idOrSlug}`: the settings of a page. Spec §4 Sites.
 
+use super::site_json::visibility;
 use super::{ApiError, ApiState};
 use crate::http::extract::{Fields, Incoming, Owner};
 use axum::Json;
@@ -23,8 +24,8 @@ use utoipa::ToSchema;
 pub(super) struct PatchBody {
     /// Makes an unlisted page public, unless `visibility` is sent too; null clears it.
     slug: Option<String>,
-    #[schema(nullable = false)]
-    visibility: Option<VisibilityName>,
+    #[schema(schema_with = visibility, required = false)]
+    visibility: Option<String>,
     /// Null clears it.
     password: Option<String>,
     /// Epoch seconds; null removes the expiry.
@@ -41,15 +42,6 @@ pub(super) struct PatchBody {
     title: Option<String>,
     /// Only null: from then on the wallet that paid for the page cannot replace it.
     wallet: Option<String>,
-}
-
-#[derive(Debug, ToSchema)]
-#[schema(rename_all = "lowercase")]
-#[expect(dead_code, reason = "names the values")]
-pub(super) enum VisibilityName {
-    Unlisted,
-    Public,
-    Burn,
 }
 
 #[derive(Debug, Serialize, ToSchema)]

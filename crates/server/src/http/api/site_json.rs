@@ -1,10 +1,24 @@
 //! A site as it leaves: the contract's fields, the additions, and what only its creation tells. Spec §2, decisions §2.2.
 
+use super::openapi::words;
 use dropleaf_app::{App, Created, Updated};
 use dropleaf_core::iso;
-use dropleaf_core::site::{Site, Visibility};
+use dropleaf_core::site::{Site, State, Visibility};
 use serde::Serialize;
 use utoipa::ToSchema;
+use utoipa::openapi::schema::Object;
+
+/// Who finds a page.
+pub(super) fn visibility() -> Object {
+    let all = [Visibility::Unlisted, Visibility::Public, Visibility::Burn];
+    let says =
+        "`unlisted`: whoever has the link. `public`: under its slug. `burn`: deleted after its first view.";
+    words(all.map(Visibility::as_str), Some(says))
+}
+
+fn state() -> Object {
+    words([State::Live, State::Expired].map(State::as_str), None)
+}
 
 /// One published page or archive.
 #[derive(Debug, Serialize, ToSchema)]
@@ -21,9 +35,10 @@ pub(in crate::http) struct SiteJson {
     id: String,
     /// The public name, while the site is public.
     slug: Option<String>,
-    /// `unlisted`, `public` or `burn`.
+    #[schema(schema_with = visibility)]
     visibility: String,
     /// Canonical view URL.
+    #[schema(format = "uri")]
     url: String,
     /// Epoch seconds.
     created_at: i64,
@@ -42,7 +57,7 @@ pub(in crate::http) struct SiteJson {
     title: String,
     /// 1 upwards; every replacement is a new version.
     version: i64,
-    /// `live` or `expired`.
+    #[schema(schema_with = state)]
     state: String,
     agentation: bool,
     csp_strict: bool,
@@ -61,7 +76,7 @@ pub(in crate::http) struct SiteJson {
     claim_token: Option<String>,
     /// Link for claiming the page.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
+    #[schema(nullable = false, format = "uri")]
     claim_url: Option<String>,
     /// What to do next with a page that has no owner.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -85,6 +100,7 @@ pub(in crate::http) struct NextJson {
 #[derive(Debug, Serialize, ToSchema)]
 pub(in crate::http) struct UpdateInPlaceJson {
     method: String,
+    #[schema(format = "uri")]
     url: String,
     credentials: Vec<UpdateCredentialJson>,
 }

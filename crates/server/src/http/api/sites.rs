@@ -22,6 +22,9 @@ use utoipa::ToSchema;
 
 /// The multipart form of an upload. All fields but `file` are optional and string-encoded.
 #[derive(Debug, ToSchema)]
+#[schema(example = json!({
+    "file": "<!doctype html>\n<title>Weekly report</title>\n<p>All is well.</p>\n", "expires_in_hours": "24", "title": "Weekly report"
+}))]
 #[expect(dead_code, reason = "describes the form; it is read as a stream")]
 pub(super) struct SiteUpload {
     /// One .html, .htm, .md, .pdf, .svg, .txt, .png, .jpg, .gif, .webp or .avif file, or a .zip with `index.html` at its root.
@@ -61,6 +64,7 @@ pub(super) struct SiteUpload {
 
 /// New HTML for an existing page.
 #[derive(Debug, ToSchema)]
+#[schema(example = json!({"html": "<!doctype html>\n<title>Weekly report</title>\n<p>All is well again.</p>\n", "pii_check": "warn"}))]
 #[expect(dead_code, reason = "describes the body; it is read field by field")]
 pub(super) struct ReplaceBody {
     /// Full HTML document.
@@ -76,6 +80,7 @@ pub(super) struct ReplaceBody {
 pub(in crate::http) struct SiteListJson {
     sites: Vec<SiteJson>,
     /// Whether there are older ones.
+    #[schema(example = false)]
     has_more: bool,
     /// Send as `before` to get them.
     next_before: Option<i64>,
@@ -90,7 +95,7 @@ pub(in crate::http) struct SiteListJson {
         ("limit" = Option<i64>, Query, minimum = 1, maximum = 500, description = "How many, 1 to 500; 200 by default."),
         ("before" = Option<i64>, Query, description = "`next_before` of the page before."),
         ("before_id" = Option<String>, Query, description = "`next_before_id` of the page before."),
-        ("state" = Option<String>, Query, description = "`live` (default) or `expired`."),
+        ("state" = Option<String>, Query, description = "`live` (default) or `expired`.", example = "live"),
     ),
     responses((status = 200, description = "The sites", body = SiteListJson)),
     security(("api_key" = [])),

@@ -14,6 +14,7 @@ use utoipa::ToSchema;
 
 /// The file alone: what becomes of it is in the address.
 #[derive(Debug, ToSchema)]
+#[schema(example = json!({"file": "<!doctype html>\n<title>Weekly report</title>\n<p>All is well.</p>\n"}))]
 #[expect(dead_code, reason = "describes the form; it is read as a stream")]
 pub(super) struct UploadForm {
     /// One .html, .htm, .md, .pdf, .svg, .txt, .png, .jpg, .gif, .webp or .avif file, or a .zip with `index.html` at its root.

@@ -4,34 +4,53 @@ use super::api::{ApiState, designed};
 use super::error::Wants;
 use super::web::{MaybePerson, see_other};
 use crate::pages::{self, Facts, Landing};
-use axum::Router;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
-use axum::routing::get;
 use http::{HeaderMap, HeaderName, HeaderValue, header};
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
 
 const MARKDOWN: &str = "text/markdown; charset=utf-8";
 const DESIGN_GUIDE: &str = "/design-guide";
 const AUTH_MD: &str = "/auth.md";
 
 /// Texts for agents.
-pub(super) fn texts() -> Router<ApiState> {
-    Router::new()
-        .route(DESIGN_GUIDE, get(design_guide))
-        .route(AUTH_MD, get(auth_md))
-        .route("/llms.txt", get(llms_txt))
+pub(super) fn texts() -> OpenApiRouter<ApiState> {
+    OpenApiRouter::new().routes(routes!(design_guide)).routes(routes!(auth_md)).routes(routes!(llms_txt))
 }
 
+/// Read what makes a good page here
+///
+/// Markdown for programs, the same as a page for browsers.
+#[utoipa::path(
+    get, path = "/design-guide", tag = "Documents", operation_id = "getDesignGuide",
+    responses((status = 200, description = "The guide", content((String = "text/markdown"), (String = "text/html")))),
+    security(()),
+)]
 async fn design_guide(State(state): State<ApiState>, headers: HeaderMap) -> Response {
     let facts = Facts::of(&state.resolved);
     worded(pages::design_guide(&facts), DESIGN_GUIDE, &facts, &headers)
 }
 
+/// Read how an agent gets in
+///
+/// Markdown for programs, the same as a page for browsers.
+#[utoipa::path(
+    get, path = "/auth.md", tag = "Documents", operation_id = "getAuthGuide",
+    responses((status = 200, description = "The guide", content((String = "text/markdown"), (String = "text/html")))),
+    security(()),
+)]
 async fn auth_md(State(state): State<ApiState>, headers: HeaderMap) -> Response {
     let facts = Facts::of(&state.resolved);
     worded(pages::auth_md(&facts), AUTH_MD, &facts, &headers)
 }
 
+/// Read what this server is, in short
+#[utoipa::path(
+    get, path = "/llms.txt", tag = "Documents", operation_id = "getLlmsTxt",
+    responses((status = 200, description = "The text", content_type = "text/plain", body = String)),
+    security(()),
+)]
 async fn llms_txt(State(state): State<ApiState>) -> Response {
     let text = pages::llms_txt(&Facts::of(&state.resolved));
     ([(header::CONTENT_TYPE, "text/plain; charset=utf-8")], text).into_response()

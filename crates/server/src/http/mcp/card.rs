@@ -3,6 +3,7 @@
 //! of itself. Spec §4 MCP.
 
 use super::Mcp;
+use super::described::{AiCatalog, ServerCard};
 use super::handler::{INSTRUCTIONS, NAME, TITLE, VERSIONS, capabilities, identity};
 use crate::http::view;
 use axum::extract::State;
@@ -20,17 +21,48 @@ const CARD: &str = "application/mcp-server-card+json";
 const DESCRIPTION: &str =
     "Publish HTML as private pages with unguessable links, and hear what their readers say.";
 
-/// `/.well-known/mcp/server-card.json`: the end of the name promises plain JSON.
+/// Read the server card of `/mcp`
+///
+/// The transport, the protocol versions and the capabilities, without a credential.
+#[utoipa::path(
+    get, path = "/.well-known/mcp/server-card.json", tag = "Documents", operation_id = "getServerCard",
+    params(("If-None-Match" = Option<String>, Header, description = "The `ETag` of the card that is known.")),
+    responses(
+        (status = 200, description = "The card", body = ServerCard),
+        (status = 304, description = "It has not changed"),
+    ),
+    security(()),
+)]
 pub(super) async fn well_known(State(mcp): State<Arc<Mcp>>, asked: HeaderMap) -> Response {
     document(&card(&mcp.state.resolved.hosts.base), "application/json", &asked)
 }
 
-/// The same beside the endpoint.
+/// Read the server card beside the endpoint
+///
+/// The same card under the media type of SEP-2127.
+#[utoipa::path(
+    get, path = BESIDE, tag = "Documents", operation_id = "getServerCardBeside",
+    params(("If-None-Match" = Option<String>, Header, description = "The `ETag` of the card that is known.")),
+    responses(
+        (status = 200, description = "The card", content_type = "application/mcp-server-card+json", body = ServerCard),
+        (status = 304, description = "It has not changed"),
+    ),
+    security(()),
+)]
 pub(super) async fn beside(State(mcp): State<Arc<Mcp>>, asked: HeaderMap) -> Response {
     document(&card(&mcp.state.resolved.hosts.base), CARD, &asked)
 }
 
-/// `/.well-known/ai-catalog.json`: which cards there are at this host.
+/// Read which server cards there are
+#[utoipa::path(
+    get, path = "/.well-known/ai-catalog.json", tag = "Documents", operation_id = "getAiCatalog",
+    params(("If-None-Match" = Option<String>, Header, description = "The `ETag` of the catalogue that is known.")),
+    responses(
+        (status = 200, description = "The catalogue", content_type = "application/ai-catalog+json", body = AiCatalog),
+        (status = 304, description = "It has not changed"),
+    ),
+    security(()),
+)]
 pub(super) async fn catalog(State(mcp): State<Arc<Mcp>>, asked: HeaderMap) -> Response {
     let base = &mcp.state.resolved.hosts.base;
     // A colon would end the part of the URN that names the host.

@@ -6,6 +6,7 @@
 
 mod answer;
 mod card;
+mod described;
 mod door;
 mod handler;
 mod headers;
@@ -24,7 +25,7 @@ mod watching;
 use super::api::ApiState;
 use super::extract::most_json_bytes;
 use axum::Router;
-use axum::routing::{any, get};
+use axum::routing::any;
 use handler::Handler;
 use rmcp::transport::streamable_http_server::session::SessionStore;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
@@ -33,7 +34,11 @@ use sessions::Restoring;
 use std::sync::Arc;
 use std::time::Duration;
 use streams::Streams;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
 
+/// The tag of the operations of the endpoint.
+pub(super) const TAG: &str = "MCP";
 /// A session that rests longer than this leaves memory; its row brings it back.
 const RESTS: Duration = Duration::from_mins(10);
 /// How often a silent stream says that it is alive, at the longest.
@@ -65,12 +70,18 @@ pub(super) fn routes<S: Clone + Send + Sync + 'static>(state: &ApiState) -> Rout
         restoring: Restoring::default(),
         streams: Arc::default(),
     });
-    Router::new()
-        .route("/mcp", any(door::answer))
-        .route(card::BESIDE, get(card::beside))
-        .route("/.well-known/mcp/server-card.json", get(card::well_known))
-        .route("/.well-known/ai-catalog.json", get(card::catalog))
-        .with_state(mcp)
+    operations().split_for_parts().0.with_state(mcp)
+}
+
+/// The endpoint and what describes it, each with its documentation.
+pub(super) fn operations() -> OpenApiRouter<Arc<Mcp>> {
+    // Every method is answered behind the door, also those that the protocol does not know.
+    let (schemas, paths, _) = routes!(described::post, described::open_stream, described::end_session);
+    OpenApiRouter::new()
+        .routes((schemas, paths, any(door::answer)))
+        .routes(routes!(card::beside))
+        .routes(routes!(card::well_known))
+        .routes(routes!(card::catalog))
 }
 
 impl Mcp {

@@ -21,7 +21,33 @@ use http::StatusCode;
 /// The longest request; a person who has to sign in first carries it along.
 const LONGEST: usize = 4000;
 
-pub(super) async fn authorize(
+/// Ask a person for access
+///
+/// A program opens this address in the person's browser: authorization code with PKCE (S256). The person signs in if need
+/// be and answers; then the browser is sent to `redirect_uri` with `code`, `state` and `iss`, or with `error`.
+#[utoipa::path(
+    get, path = "/oauth/authorize", tag = "OAuth", operation_id = "authorize",
+    params(
+        ("client_id" = String, Query, description = "From registration, or the https address of a client metadata document."),
+        ("redirect_uri" = String, Query, description = "One of the registered addresses; the port of a loopback address may differ."),
+        ("response_type" = String, Query, description = "`code`."),
+        ("code_challenge" = String, Query, description = "The SHA-256 of the verifier, in base64url."),
+        ("code_challenge_method" = String, Query, description = "`S256`."),
+        ("scope" = Option<String>, Query, description = "`sites:read`, `sites:write` or both, with a space between."),
+        ("state" = Option<String>, Query, description = "Comes back as it is."),
+        ("resource" = Option<String>, Query, description = "The server or its `/mcp` (RFC 8707)."),
+    ),
+    responses(
+        (status = 200, description = "The page that asks", content_type = "text/html", body = String),
+        (
+            status = 303, description = "To the sign-in page, or to the program with `error`",
+            headers(("Location" = String, description = "Where the browser goes.")),
+        ),
+        (status = 400, description = "The program cannot be connected; the page says why", content_type = "text/html", body = String),
+    ),
+    security(()),
+)]
+pub(in crate::http) async fn authorize(
     State(state): State<ApiState>,
     MaybePerson(person): MaybePerson,
     request: Request,

@@ -1,6 +1,7 @@
 //! Device login as programs meet it: RFC 8628 with tokens at the end, and the older paths with an API key at the end.
 
 use super::clients::Known;
+use super::described::{DeviceCodeJson, DeviceForm, DeviceKeyBody, DeviceKeyJson, DeviceTokenBody};
 use super::error::EndpointError;
 use super::{client_auth, clients, params};
 use crate::http::api::ApiState;
@@ -16,12 +17,21 @@ use dropleaf_core::oauth::params::Params;
 use dropleaf_core::oauth::{OAuthCode, OAuthError, resource};
 use dropleaf_core::scope::Scopes;
 use dropleaf_core::{Code, Error};
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 use std::net::IpAddr;
 
 const ID_CHARACTERS: usize = 500;
 
-/// `POST /oauth/device_authorization`: begins a login that ends in tokens.
+/// Begin a login on another device
+///
+/// RFC 8628: show the person `user_code` and `verification_uri`, then ask `POST /oauth/token` for the tokens. The client id
+/// `dropleaf-cli` needs no registration.
+#[utoipa::path(
+    post, path = "/oauth/device_authorization", tag = "OAuth", operation_id = "authorizeDevice",
+    request_body(content = DeviceForm, content_type = "application/x-www-form-urlencoded"),
+    responses((status = 200, description = "What to show, and what to keep", body = DeviceCodeJson)),
+    security(()),
+)]
 pub(super) async fn authorize(
     State(state): State<ApiState>,
     request: Request,
@@ -42,7 +52,7 @@ pub(super) async fn authorize(
         scopes: if scopes.is_empty() { usual } else { scopes },
         resource: resource::resolve(&state.resolved.hosts.base.url(), params.all("resource"))?,
     };
-    Ok(begun(&state, &state.app.begin_device(asked, ip).await?))
+    Ok(begun(&state, state.app.begin_device(asked, ip).await?))
 }
 
 /// The grant of RFC 8628 §3.4 at the token endpoint.
@@ -81,7 +91,17 @@ async fn named(
     Ok((client.name, client.scopes))
 }
 
-/// `POST /device/code`: begins a login that ends in an API key.
+/// Begin a login that ends in an API key
+///
+/// The older form of device login: ask `POST /device/token` for the key. JSON, or the same as a form.
+#[utoipa::path(
+    post, path = "/device/code", tag = "OAuth", operation_id = "createDeviceCode",
+    request_body(content(
+        (DeviceKeyBody = "application/json"), (DeviceKeyBody = "application/x-www-form-urlencoded"),
+    )),
+    responses((status = 200, description = "What to show, and what to keep", body = DeviceCodeJson)),
+    security(()),
+)]
 pub(super) async fn key_code(
     State(state): State<ApiState>,
     request: Request,
@@ -99,10 +119,20 @@ pub(super) async fn key_code(
         scopes: Scopes::ALL,
         resource: state.resolved.hosts.base.url(),
     };
-    Ok(begun(&state, &state.app.begin_device(asked, ip).await?))
+    Ok(begun(&state, state.app.begin_device(asked, ip).await?))
 }
 
-/// `POST /device/token`: asks for the key.
+/// Ask for the API key of a login
+///
+/// 400 `authorization_pending` until the person has answered; then the key, once. JSON, or the same as a form.
+#[utoipa::path(
+    post, path = "/device/token", tag = "OAuth", operation_id = "createDeviceToken",
+    request_body(content(
+        (DeviceTokenBody = "application/json"), (DeviceTokenBody = "application/x-www-form-urlencoded"),
+    )),
+    responses((status = 200, description = "The key, shown once", body = DeviceKeyJson)),
+    security(()),
+)]
 pub(super) async fn key_token(
     State(state): State<ApiState>,
     request: Request,
@@ -113,24 +143,30 @@ pub(super) async fn key_token(
         return Err(OAuthError::new(OAuthCode::InvalidRequest, "device_code is missing.").into());
     };
     match state.app.poll_device(&code, Kind::Key, None).await? {
-        Polled::Key(new) => Ok(Json(json!({
-            "access_token": new.secret, "token_type": "Bearer", "scope": Scopes::ALL.to_string(),
-            "key_id": new.key.id, "name": new.key.name,
-        }))
+        Polled::Key(new) => Ok(Json(DeviceKeyJson {
+            access_token: new.secret,
+            token_type: "Bearer",
+            scope: Scopes::ALL.to_string(),
+            key_id: new.key.id,
+            name: new.key.name,
+        })
         .into_response()),
         other => Err(refusal(&other).into()),
     }
 }
 
 /// What a program shows its person, and what it keeps to itself.
-fn begun(state: &ApiState, new: &NewDevice) -> Response {
+fn begun(state: &ApiState, new: NewDevice) -> Response {
     let page = format!("{}/device", state.resolved.hosts.base.url());
     let code = new.login.spelled();
-    Json(json!({
-        "device_code": new.device_code, "user_code": code, "verification_uri": page,
-        "verification_uri_complete": format!("{page}?user_code={code}"),
-        "expires_in": LIFE_SECONDS, "interval": POLL_SECONDS,
-    }))
+    Json(DeviceCodeJson {
+        device_code: new.device_code,
+        verification_uri_complete: format!("{page}?user_code={code}"),
+        user_code: code,
+        verification_uri: page,
+        expires_in: LIFE_SECONDS,
+        interval: POLL_SECONDS,
+    })
     .into_response()
 }
 

@@ -1,6 +1,7 @@
 //! What programs read before they ask: where things are (RFC 8414) and who guards them (RFC 9728). Nothing is listed
 //! that does not work.
 
+use super::described::{ResourceMetadata, ServerMetadata};
 use crate::http::api::ApiState;
 use axum::Json;
 use axum::extract::State;
@@ -11,7 +12,14 @@ use dropleaf_core::scope::Scope;
 use http::header;
 use serde_json::{Value, json};
 
-/// The authorization server.
+/// Read where the OAuth endpoints are
+///
+/// RFC 8414.
+#[utoipa::path(
+    get, path = "/.well-known/oauth-authorization-server", tag = "Documents", operation_id = "getAuthorizationServer",
+    responses((status = 200, description = "The document", body = ServerMetadata)),
+    security(()),
+)]
 pub(super) async fn server(State(state): State<ApiState>) -> Response {
     let base = state.resolved.hosts.base.url();
     let at = |path: &str| format!("{base}{path}");
@@ -61,13 +69,27 @@ fn agent_auth(base: &str) -> Value {
     })
 }
 
-/// The API as a protected resource.
+/// Read who guards the API
+///
+/// RFC 9728: the API as a protected resource.
+#[utoipa::path(
+    get, path = "/.well-known/oauth-protected-resource", tag = "Documents", operation_id = "getProtectedResource",
+    responses((status = 200, description = "The document", body = ResourceMetadata)),
+    security(()),
+)]
 pub(super) async fn service(State(state): State<ApiState>) -> Response {
     let base = state.resolved.hosts.base.url();
     resource(&base, &base)
 }
 
-/// Its MCP endpoint as one.
+/// Read who guards `/mcp`
+///
+/// RFC 9728: the MCP endpoint as a protected resource.
+#[utoipa::path(
+    get, path = "/.well-known/oauth-protected-resource/mcp", tag = "Documents", operation_id = "getProtectedMcp",
+    responses((status = 200, description = "The document", body = ResourceMetadata)),
+    security(()),
+)]
 pub(super) async fn mcp(State(state): State<ApiState>) -> Response {
     let base = state.resolved.hosts.base.url();
     resource(&base, &format!("{base}/mcp"))

@@ -1,11 +1,12 @@
 //! OAuth 2.1: programs that act for a person. What programs call is open to every origin; what people see is not.
 
 mod apps;
-mod authorize;
+pub(super) mod authorize;
 mod challenge;
 mod client_auth;
 mod clients;
 mod consent;
+mod described;
 mod device;
 mod device_page;
 mod error;
@@ -21,19 +22,21 @@ pub(super) use clients::Documents;
 use super::api::ApiState;
 use axum::Router;
 use axum::routing::{get, post};
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
 
 /// Called by programs: documents, registration, tokens, revocation.
-pub(super) fn endpoints() -> Router<ApiState> {
-    Router::new()
-        .route("/device/code", post(device::key_code))
-        .route("/device/token", post(device::key_token))
-        .route("/.well-known/oauth-authorization-server", get(metadata::server))
-        .route("/.well-known/oauth-protected-resource", get(metadata::service))
-        .route("/.well-known/oauth-protected-resource/mcp", get(metadata::mcp))
-        .route("/oauth/register", post(register::register))
-        .route("/oauth/token", post(token::token))
-        .route("/oauth/revoke", post(revoke::revoke))
-        .route("/oauth/device_authorization", post(device::authorize))
+pub(super) fn endpoints() -> OpenApiRouter<ApiState> {
+    OpenApiRouter::new()
+        .routes(routes!(device::key_code))
+        .routes(routes!(device::key_token))
+        .routes(routes!(metadata::server))
+        .routes(routes!(metadata::service))
+        .routes(routes!(metadata::mcp))
+        .routes(routes!(register::register))
+        .routes(routes!(token::token))
+        .routes(routes!(revoke::revoke))
+        .routes(routes!(device::authorize))
 }
 
 /// Seen by people: consent, a device's code, what they have let in.

@@ -1,5 +1,6 @@
 //! `POST /oauth/register`: a program says what it is and gets an id (RFC 7591).
 
+use super::described::{ClientMetadata, RegisteredClient};
 use super::error::EndpointError;
 use super::params;
 use crate::http::api::ApiState;
@@ -13,6 +14,15 @@ use dropleaf_core::oauth::{OAuthCode, OAuthError};
 use http::StatusCode;
 use serde_json::{Map, Value, json};
 
+/// Register a program
+///
+/// Dynamic client registration (RFC 7591). A program that nobody lets in is forgotten after a day.
+#[utoipa::path(
+    post, path = "/oauth/register", tag = "OAuth", operation_id = "registerClient",
+    request_body(content = ClientMetadata, content_type = "application/json"),
+    responses((status = 201, description = "Registered", body = RegisteredClient)),
+    security(()),
+)]
 pub(super) async fn register(
     State(state): State<ApiState>,
     request: Request,

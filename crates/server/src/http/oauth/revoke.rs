@@ -1,5 +1,6 @@
 //! `POST /oauth/revoke`: a program gives a token back (RFC 7009). Whether there was such a token is not told.
 
+use super::described::RevokeForm;
 use super::error::EndpointError;
 use super::{client_auth, params};
 use crate::http::api::ApiState;
@@ -7,6 +8,15 @@ use crate::http::extract::client_ip;
 use axum::extract::{Request, State};
 use http::StatusCode;
 
+/// Give a token back
+///
+/// Ends the access that the token belongs to (RFC 7009). The answer is the same whether or not there was such a token.
+#[utoipa::path(
+    post, path = "/oauth/revoke", tag = "OAuth", operation_id = "revokeToken",
+    request_body(content = RevokeForm, content_type = "application/x-www-form-urlencoded"),
+    responses((status = 200, description = "It does not work any more")),
+    security(()),
+)]
 pub(super) async fn revoke(
     State(state): State<ApiState>,
     request: Request,

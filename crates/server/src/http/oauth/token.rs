@@ -1,5 +1,6 @@
 //! `POST /oauth/token`: tokens for a code, for a refresh token, or for the code of a device.
 
+use super::described::{TokenForm, TokensJson};
 use super::error::EndpointError;
 use super::{client_auth, device, params};
 use crate::http::api::ApiState;
@@ -11,8 +12,17 @@ use dropleaf_app::{CodeTrade, Tokens};
 use dropleaf_core::oauth::client::{CODE_GRANT, DEVICE_GRANT, REFRESH_GRANT};
 use dropleaf_core::oauth::params::Params;
 use dropleaf_core::oauth::{OAuthCode, OAuthError};
-use serde_json::json;
 
+/// Get tokens
+///
+/// For the code of an authorization, for a refresh token, or for the code of a device. A refresh token works once; using it
+/// again ends the access.
+#[utoipa::path(
+    post, path = "/oauth/token", tag = "OAuth", operation_id = "createToken",
+    request_body(content = TokenForm, content_type = "application/x-www-form-urlencoded"),
+    responses((status = 200, description = "The tokens", body = TokensJson)),
+    security(()),
+)]
 pub(super) async fn token(
     State(state): State<ApiState>,
     request: Request,
@@ -30,7 +40,7 @@ pub(super) async fn token(
             return Err(OAuthError::new(OAuthCode::UnsupportedGrantType, detail).into());
         }
     };
-    Ok(answer(&tokens))
+    Ok(answer(tokens))
 }
 
 async fn for_code(state: &ApiState, client_id: &str, params: &Params) -> Result<Tokens, EndpointError> {
@@ -55,13 +65,13 @@ async fn for_refresh_token(
 }
 
 /// Tokens as RFC 6749 §5.1 writes them. That nobody keeps the answer is said by the frame.
-pub(super) fn answer(tokens: &Tokens) -> Response {
-    Json(json!({
-        "access_token": tokens.access_token,
-        "token_type": "Bearer",
-        "expires_in": tokens.expires_in,
-        "refresh_token": tokens.refresh_token,
-        "scope": tokens.scopes.to_string(),
-    }))
+fn answer(tokens: Tokens) -> Response {
+    Json(TokensJson {
+        access_token: tokens.access_token,
+        token_type: "Bearer",
+        expires_in: tokens.expires_in,
+        refresh_token: tokens.refresh_token,
+        scope: tokens.scopes.to_string(),
+    })
     .into_response()
 }

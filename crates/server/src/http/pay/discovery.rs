@@ -1,6 +1,7 @@
 //! What catalogues of paid services read. They probe every address they find here with an empty, unpaid POST and keep those
 //! that answer 402, so unlocks, which need a key first, are left to the service record. x402.md §9.
 
+use super::described::{PaidResources, WellKnownX402};
 use crate::http::api::{ApiError, ApiState};
 use axum::Json;
 use axum::extract::{RawQuery, State};
@@ -16,7 +17,14 @@ use std::sync::Arc;
 const MOST: usize = 100;
 const SHOWN: usize = 20;
 
-/// `/.well-known/x402`. Two shapes are read in the wild; this is both.
+/// Read what anybody can pay for
+///
+/// What catalogues of x402 services look for. Two shapes of this document are read in the wild; this is both.
+#[utoipa::path(
+    get, path = "/.well-known/x402", tags = ["Documents", "Payments"], operation_id = "getPaidResources",
+    responses((status = 200, description = "The document", body = WellKnownX402)),
+    security(()),
+)]
 pub(super) async fn well_known(State(state): State<ApiState>) -> Result<Response, ApiError> {
     state.app.selling()?;
     let listings = listed(&state);
@@ -37,7 +45,23 @@ pub(super) async fn well_known(State(state): State<ApiState>) -> Result<Response
     Ok(public(document))
 }
 
-/// `/discovery/resources`, in pages and filtered.
+/// List what anybody can pay for
+///
+/// In pages and filtered, as the discovery interface of x402 facilitators has it.
+#[utoipa::path(
+    get, path = "/discovery/resources", tags = ["Documents", "Payments"], operation_id = "listPaidResources",
+    params(
+        ("limit" = Option<i64>, Query, minimum = 1, maximum = 100, description = "How many, 1 to 100; 20 by default."),
+        ("offset" = Option<i64>, Query, minimum = 0, description = "How many to leave out."),
+        ("type" = Option<String>, Query, description = "`http` or `mcp`."),
+        ("network" = Option<String>, Query, description = "Such as `eip155:8453`."),
+        ("scheme" = Option<String>, Query, description = "Such as `exact`."),
+        ("payTo" = Option<String>, Query, description = "An address that is paid."),
+        ("extensions" = Option<String>, Query, description = "Names of extensions, with commas between."),
+    ),
+    responses((status = 200, description = "The list", body = PaidResources)),
+    security(()),
+)]
 pub(super) async fn resources(
     State(state): State<ApiState>,
     RawQuery(query): RawQuery,

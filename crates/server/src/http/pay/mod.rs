@@ -1,6 +1,7 @@
 //! The paid doors: `/publish`, `/provision`, `/unlock`, the wallet's challenge, and what describes them. Spec §4 Payment.
 
 mod counter;
+mod described;
 mod discovery;
 mod front_door;
 mod paid_page;
@@ -16,8 +17,6 @@ mod wallet;
 pub(super) use front_door::inner;
 
 use super::api::ApiState;
-use axum::Router;
-use axum::routing::get;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
@@ -38,9 +37,9 @@ pub(super) fn kept() -> OpenApiRouter<ApiState> {
 }
 
 /// What describes them.
-pub(super) fn documents() -> Router<ApiState> {
-    Router::new()
-        .route("/.well-known/x402-service", get(service_record::read))
-        .route("/.well-known/x402", get(discovery::well_known))
-        .route("/discovery/resources", get(discovery::resources))
+pub(super) fn documents() -> OpenApiRouter<ApiState> {
+    OpenApiRouter::new()
+        .routes(routes!(service_record::read))
+        .routes(routes!(discovery::well_known))
+        .routes(routes!(discovery::resources))
 }

@@ -22,6 +22,7 @@ use utoipa::ToSchema;
 pub(super) struct PublishJson {
     id: String,
     /// Permanent private link.
+    #[schema(format = "uri")]
     url: String,
     /// The token inside the link.
     unlisted_token: String,
@@ -31,7 +32,7 @@ pub(super) struct PublishJson {
     claim_token: Option<String>,
     /// Link for claiming the page.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
+    #[schema(nullable = false, format = "uri")]
     claim_url: Option<String>,
     /// Null: a paid page has no expiry.
     expires_at: Option<i64>,
@@ -56,6 +57,7 @@ pub(super) struct PaidNextJson {
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct PaidUpdateJson {
     method: String,
+    #[schema(format = "uri")]
     url: String,
     credentials: Vec<PaidCredentialJson>,
 }
@@ -67,7 +69,7 @@ pub(super) struct PaidCredentialJson {
     header: String,
     /// Where a wallet asks what to sign.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
+    #[schema(nullable = false, format = "uri")]
     challenge_url: Option<String>,
 }
 

@@ -36,6 +36,13 @@ pub(super) struct ProvisionBody {
 
 /// How a key can be paid for.
 #[derive(Debug, Serialize, ToSchema)]
+#[schema(example = json!({
+    "price": "1.00", "amount": "1000000", "currency": "USD", "sandbox": true,
+    "rails": [{
+        "protocol": "x402", "versions": [1, 2], "networks": ["eip155:8453"], "live": true,
+        "how": "POST /provision; the 402 has the terms."
+    }]
+}))]
 pub(super) struct RailsJson {
     /// In dollars.
     price: String,

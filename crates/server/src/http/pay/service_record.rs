@@ -1,6 +1,7 @@
 //! `/.well-known/x402-service`: the public record of what is sold here, how it is paid for and how a paid page is changed
 //! later. Spec §4 discovery, §9.2.
 
+use super::described::ServiceRecord;
 use crate::http::api::{ApiError, ApiState};
 use axum::Json;
 use axum::extract::State;
@@ -14,6 +15,14 @@ use serde_json::{Map, Value, json};
 
 const RECORD_VERSION: u32 = 1;
 
+/// Read what is sold here and how it is paid for
+///
+/// The public service record: protocol, offers, how a paid page is changed later, limits, counts of settlements.
+#[utoipa::path(
+    get, path = "/.well-known/x402-service", tags = ["Documents", "Payments"], operation_id = "getServiceRecord",
+    responses((status = 200, description = "The record", body = ServiceRecord)),
+    security(()),
+)]
 pub(super) async fn read(State(state): State<ApiState>) -> Result<Response, ApiError> {
     let payments = state.app.selling()?;
     let base = state.resolved.hosts.base.url();

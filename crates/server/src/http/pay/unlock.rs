@@ -23,6 +23,7 @@ use utoipa::ToSchema;
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct UnlocksJson {
     /// True when no money moves.
+    #[schema(example = true)]
     sandbox: bool,
     unlocks: Vec<UnlockJson>,
 }

@@ -26,7 +26,7 @@ pub(super) use place::Place;
 
 use super::error::{self, Wants};
 use super::{Door, OutBody, empty};
-use dropleaf_app::{LiveBundle, LiveFile};
+use dropleaf_app::{Coding, LiveBundle, LiveFile};
 use dropleaf_core::access::{self, Access};
 use dropleaf_core::site::Visibility;
 use dropleaf_core::visitor::{Signs, Visitor};
@@ -37,6 +37,11 @@ use hyper::body::Incoming;
 use scene::Scene;
 use std::net::SocketAddr;
 use std::sync::Arc;
+
+/// The content coding to send, by what the client accepts.
+pub(super) fn coding(accept: Option<&str>) -> Coding {
+    negotiate::coding(accept)
+}
 
 /// Answers a request for a page. The body is read only by our own forms below `_dropleaf/`.
 pub(super) async fn answer(

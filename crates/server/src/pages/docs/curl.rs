@@ -73,13 +73,9 @@ fn form_parts(document: Document<'_>, media: &Value) -> Vec<String> {
     let mut parts = Vec::new();
     for (name, field) in entries(schema, "properties") {
         let given = example.get(name);
-        let inner = document.resolve(field);
-        if is_file(inner) {
-            let file = given.map_or_else(
-                || "@page.html".to_owned(),
-                |name| format!("@{}", plain(name).trim_start_matches('@')),
-            );
-            parts.push(format!("-F {}", quoted(&format!("{name}={file}"))));
+        if is_file(document.resolve(field)) {
+            // The example holds what is in the file; a shell names one.
+            parts.push(format!("-F {}", quoted(&format!("{name}=@page.html"))));
         } else if given.is_some() || list(schema, "required").iter().any(|required| required == name) {
             let value = given.cloned().unwrap_or_else(|| example::made_up(document, field));
             parts.push(format!("-F {}", quoted(&format!("{name}={}", plain(&value)))));
@@ -91,6 +87,14 @@ fn form_parts(document: Document<'_>, media: &Value) -> Vec<String> {
 }
 
 fn body_parts(document: Document<'_>, media_type: &str, media: &Value) -> Vec<String> {
+    if media_type == "application/x-www-form-urlencoded" {
+        let example = example::given(document, media).cloned();
+        let example = example.unwrap_or_else(|| example::made_up(document, &media["schema"]));
+        let pairs = example.as_object().into_iter().flatten();
+        return pairs
+            .map(|(name, value)| format!("--data-urlencode {}", quoted(&format!("{name}={}", plain(value)))))
+            .collect();
+    }
     let header = format!("-H {}", quoted(&format!("Content-Type: {media_type}")));
     if !media_type.ends_with("json") {
         return vec![header, "--data-binary @page.html".to_owned()];
@@ -180,6 +184,19 @@ mod tests {
             Request { body: Some(("multipart/form-data", &media)), ..request("POST", "/sites", &[]) };
         let made = command(Document { root: &root }, &json!({}), &request);
         assert_eq!(made, "curl -F file=@page.html -F 'slug=it'\\''s' http://localhost:8080/sites");
+    }
+
+    #[test]
+    fn a_form_without_files_sends_its_example_field_by_field() {
+        let root = json!({});
+        let media = json!({"example": {"client_id": "dropleaf-cli", "scope": "sites:read sites:write"}});
+        let body = Some(("application/x-www-form-urlencoded", &media));
+        let made =
+            command(Document { root: &root }, &json!({}), &Request { body, ..request("POST", "/x", &[]) });
+        assert_eq!(
+            made,
+            "curl \\\n  --data-urlencode client_id=dropleaf-cli \\\n  --data-urlencode 'scope=sites:read sites:write' \\\n  http://localhost:8080/x"
+        );
     }
 
     #[test]

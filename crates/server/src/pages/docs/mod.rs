@@ -29,6 +29,8 @@ struct Page<'a> {
     style: &'static str,
     title: &'a str,
     version: &'a str,
+    /// Of the program that serves the page.
+    running: &'a str,
     about: Prose<'a>,
     base_url: &'a str,
     schemes: Vec<Scheme<'a>>,
@@ -60,6 +62,7 @@ pub fn docs(openapi: &Value, base_url: &str) -> Rendered {
         style: STYLE.text,
         title: Some(text(info, "title")).filter(|title| !title.is_empty()).unwrap_or("API"),
         version: text(info, "version"),
+        running: env!("CARGO_PKG_VERSION"),
         about: Prose::parse(text(info, "description")),
         base_url: base_url.trim_end_matches('/'),
         schemes: schemes(document),

@@ -1,5 +1,6 @@
 //! Requests written short, and answers read whole.
 
+use super::described;
 use reqwest::RequestBuilder;
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HOST, HeaderMap};
 use serde_json::Value;
@@ -73,9 +74,14 @@ impl Ask {
     }
 
     pub(crate) async fn send(self) -> Answer {
-        let response = self.0.send().await.unwrap();
+        let (client, request) = self.0.build_split();
+        let request = request.unwrap();
+        let (method, path) = (request.method().clone(), request.url().path().to_owned());
+        let response = client.execute(request).await.unwrap();
         let (status, headers) = (response.status().as_u16(), response.headers().clone());
-        Answer { status, headers, body: response.bytes().await.unwrap().to_vec() }
+        let answer = Answer { status, headers, body: response.bytes().await.unwrap().to_vec() };
+        described::check(method.as_str(), &path, &answer);
+        answer
     }
 }
 

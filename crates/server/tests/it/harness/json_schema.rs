@@ -8,11 +8,26 @@ pub(crate) fn check(root: &Value, value: &Value) -> Result<(), String> {
     at(root, root, value, "$")
 }
 
+/// The same for one schema of an OpenAPI document, in which schemas have examples.
+pub(crate) fn check_in(document: &Value, schema: &Value, value: &Value) -> Result<(), String> {
+    at(document, schema, value, "$")
+}
+
 fn at(root: &Value, schema: &Value, value: &Value, place: &str) -> Result<(), String> {
     let words = schema.as_object().ok_or_else(|| format!("{place}: {schema} is no schema"))?;
     for (word, says) in words {
         let good = match word.as_str() {
             "description" | "title" | "$defs" | "$schema" => true,
+            "example" | "contentMediaType" if root.get("openapi").is_some() => true,
+            "format" if says == "uri" => {
+                value.as_str().is_none_or(|address| reqwest::Url::parse(address).is_ok())
+            }
+            "format" if root.get("openapi").is_some() => true,
+            // One of a few words, which is all that our patterns say.
+            "pattern" => value.as_str().is_none_or(|text| {
+                let words = says.as_str().and_then(|says| says.strip_prefix("^(")?.strip_suffix(")$"));
+                words.is_some_and(|words| words.split('|').any(|word| word == text))
+            }),
             "$ref" => {
                 let path = says.as_str().and_then(|target| target.strip_prefix('#')).unwrap_or("?");
                 let target = root.pointer(path).ok_or_else(|| format!("{place}: {says} leads nowhere"))?;

@@ -4,6 +4,7 @@ mod ask;
 mod checker;
 mod cli;
 mod database;
+pub(crate) mod described;
 mod facilitator;
 mod in_force;
 pub(crate) mod json_schema;

@@ -1,0 +1,274 @@
+//! Which errors an operation can answer with. Most follow from its description: the credential it asks for, the parameters
+//! and the body it takes, whether it is paid for. The rest is named here by operation. The tests compare every answer that
+//! they get with these lists.
+
+use super::DOCUMENTS;
+use super::security::{API_KEY, CLAIM, WALLET, is_open, takes};
+use crate::http::{error, mcp};
+use dropleaf_core::Code::{self, *};
+use dropleaf_core::oauth::OAuthCode;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+
+/// Of any operation.
+const ANY: &[Code] = &[MisdirectedHost, Internal];
+/// Of one that reads or writes stored data.
+const STORED: &[Code] = &[StorageUnavailable];
+const PROTECTED: &[Code] = &[InvalidCredential, InsufficientScope, RateLimited];
+const SIGNED_BY_WALLET: &[Code] = &[BadSignature, ChallengeUsed, ChallengeExpired];
+const BODY: &[Code] = &[InvalidRequest, InvalidField, TooLarge, RequestTimeout, Overloaded];
+const FORM: &[Code] = &[NotMultipart, MissingFile];
+/// Of one that takes a page: what cannot be published whatever it says.
+const PAGE: &[Code] = &[
+    EmptyFile,
+    UnsupportedType,
+    NotText,
+    InvalidPdf,
+    InvalidArchive,
+    MissingIndex,
+    ForbiddenName,
+    InvalidCiphertext,
+    TooManyFiles,
+    CheckUnavailable,
+    Overloaded,
+];
+/// Of one that shows a page to viewers: what is refused for what it says.
+const JUDGED: &[Code] =
+    &[PhishingBlocked, ContentBlocked, SecretsFound, TooManyScripts, CheckUnavailable, Overloaded];
+const REPEATABLE: &[Code] = &[InvalidField, IdempotencyInFlight, IdempotencyMismatch];
+const SLUG: &[Code] = &[InvalidSlug, SlugRequired, SlugTaken];
+const PLAN: &[Code] = &[PlanPageLimit, PlanLifetimeLimit, PlanDailyLimit];
+/// Of one that settles a payment. Its terms (402) are described with the operation.
+const PAID: &[Code] = &[
+    InvalidPayment,
+    RailNotLive,
+    PaymentUsed,
+    PaymentInFlight,
+    NotOnSale,
+    NoClientIp,
+    Conflict,
+    RateLimited,
+    FacilitatorUnavailable,
+    SettlementUnknown,
+    PaidNotSaved,
+];
+
+/// What an operation can answer besides what follows from its description.
+fn own(operation_id: &str) -> &'static [&'static [Code]] {
+    match operation_id {
+        "createSite" => &[&[AuthRequired, NoClientIp], SLUG, PLAN, PAGE, JUDGED],
+        "replaceSite" => &[&[Forbidden, Conflict, Expired], SLUG, PLAN, PAGE, JUDGED],
+        "putUpload" | "postUpload" => &[
+            &[InvalidUploadAddress, AccountSuspended, InsufficientScope, RateLimited, Conflict, Expired],
+            &[IdempotencyInFlight, IdempotencyMismatch],
+            SLUG,
+            PLAN,
+            PAGE,
+            JUDGED,
+        ],
+        "checkPage" => &[&[InvalidCredential, RateLimited], SLUG, PAGE],
+        "createAppeal" => &[&[NoClientIp], PAGE],
+        "changeSite" => &[&[Conflict, Overloaded], SLUG, PLAN, &[PhishingBlocked, TooManyScripts]],
+        "deleteSite" => &[&[Conflict]],
+        "restoreSite" => &[&[Conflict, Expired, NotRestorable], PLAN, JUDGED],
+        "rollbackSite" => &[&[Conflict, Expired], JUDGED],
+        "claimSite" => &[&[InvalidClaimToken, AlreadyClaimed, Conflict, Expired], PLAN],
+        "createShareToken" => &[&[Expired, TooMany]],
+        "createWalletChallenge" => &[&[UnknownWallet, RateLimited]],
+        "getPublishTerms" => &[&[NotOnSale, FacilitatorUnavailable]],
+        "publishPaid" => {
+            &[&[EmptyFile, NotText, PhishingBlocked, ContentBlocked, SecretsFound, CheckUnavailable]]
+        }
+        "provisionKey" => &[&[Forbidden]],
+        "postMcp" => &[&[CrossSite, NotFound, TooMany]],
+        "openMcpStream" | "endMcpSession" => &[&[CrossSite, NotFound, MethodNotAllowed, InvalidRequest]],
+        "registerClient" | "createToken" | "revokeToken" | "authorizeDevice" | "createDeviceCode"
+        | "createDeviceToken" => &[&[RateLimited]],
+        "authorize" => &[&[CrossSite, RateLimited], STORED],
+        "getReadiness" | "getServiceRecord" => &[STORED],
+        "listPaidResources" => &[&[InvalidField]],
+        _ => &[],
+    }
+}
+
+/// The refusals of OAuth endpoints, by the names of the RFCs.
+fn own_oauth(operation_id: &str) -> &'static [OAuthCode] {
+    use OAuthCode::*;
+    match operation_id {
+        "registerClient" => &[InvalidClientMetadata, InvalidRedirectUri],
+        "createToken" => &[
+            InvalidRequest,
+            InvalidGrant,
+            UnauthorizedClient,
+            UnsupportedGrantType,
+            InvalidScope,
+            InvalidTarget,
+            AuthorizationPending,
+            SlowDown,
+            AccessDenied,
+            ExpiredToken,
+            InvalidClient,
+        ],
+        "revokeToken" => &[InvalidRequest, InvalidClient],
+        "authorizeDevice" => {
+            &[InvalidRequest, InvalidScope, InvalidTarget, UnauthorizedClient, InvalidClient]
+        }
+        "createDeviceToken" => {
+            &[InvalidRequest, AuthorizationPending, SlowDown, AccessDenied, ExpiredToken, InvalidGrant]
+        }
+        _ => &[],
+    }
+}
+
+/// What follows from the description.
+fn derived(method: &str, path: &str, operation: &Value) -> Vec<Code> {
+    let mut codes = ANY.to_vec();
+    if operation["tags"][0] == DOCUMENTS {
+        return codes;
+    }
+    codes.extend(STORED);
+    let (keyed, open) = (takes(operation, API_KEY), is_open(operation));
+    let changes = method != "get";
+    if keyed {
+        codes.extend(PROTECTED);
+        codes.extend((!open).then_some(AuthRequired));
+        // Whoever is suspended may still delete a page; a tool call is refused inside its message.
+        let refused = operation["operationId"] != "deleteSite" && operation["tags"][0] != mcp::TAG;
+        codes.extend((changes && refused).then_some(AccountSuspended));
+    }
+    codes.extend(takes(operation, CLAIM).then_some(InvalidClaimToken));
+    if takes(operation, WALLET) {
+        codes.extend(SIGNED_BY_WALLET);
+    }
+    codes.extend(path.contains('{').then_some(NotFound));
+    let parameters = operation["parameters"].as_array();
+    let has =
+        |member: &str, value: &str| parameters.is_some_and(|all| all.iter().any(|one| one[member] == value));
+    codes.extend(has("in", "query").then_some(InvalidField));
+    if has("name", "Idempotency-Key") {
+        codes.extend(REPEATABLE);
+    }
+    if has("name", "PAYMENT-SIGNATURE") {
+        codes.extend(PAID);
+    }
+    let body = &operation["requestBody"]["content"];
+    if body.is_object() {
+        codes.extend(BODY);
+    } else if !matches!(method, "post" | "put") {
+        // What brings no body is given a time as a whole.
+        codes.push(RequestTimeout);
+    }
+    if body.get("multipart/form-data").is_some() {
+        codes.extend(FORM);
+    }
+    codes.extend(changes.then_some(StorageFull));
+    codes
+}
+
+/// Adds the errors of an operation to its responses.
+pub(super) fn add(method: &str, path: &str, operation: &mut Value) {
+    let id = operation["operationId"].as_str().unwrap_or_default().to_owned();
+    let all = derived(method, path, operation).into_iter().chain(own(&id).iter().copied().flatten().copied());
+    let mut by_status: BTreeMap<u16, Vec<Failure>> = BTreeMap::new();
+    for failure in all.map(Failure::Api).chain(own_oauth(&id).iter().copied().map(Failure::OAuth)) {
+        let known = by_status.entry(failure.status()).or_default();
+        if !known.iter().any(|other| other.name() == failure.name()) {
+            known.push(failure);
+        }
+    }
+    // A page for people answers them with pages, and scripts with JSON.
+    let for_people = operation["responses"]["200"]["content"].get("text/html").is_some() && id == "authorize";
+    let Some(responses) = operation["responses"].as_object_mut() else { return };
+    for (status, failures) in by_status {
+        let response =
+            responses.entry(status.to_string()).or_insert_with(|| described(&failures, for_people));
+        response["x-error-codes"] = failures.iter().map(|failure| failure.name()).collect();
+    }
+}
+
+/// The response of one error status, with an example of its most telling code.
+fn described(failures: &[Failure], for_people: bool) -> Value {
+    let names = failures.iter().map(|failure| format!("`{}`", failure.name())).collect::<Vec<_>>().join(", ");
+    let example = failures.first().map(Failure::example);
+    let mut content = json!({"application/json": {
+        "schema": {"$ref": "#/components/schemas/Error"},
+        "example": example,
+    }});
+    if for_people {
+        content["text/html"] = json!({"schema": {"type": "string"}});
+    }
+    json!({"description": names, "content": content})
+}
+
+/// Why an operation fails: by a name of ours or, at an OAuth endpoint, by one of the RFCs.
+enum Failure {
+    Api(Code),
+    OAuth(OAuthCode),
+}
+
+impl Failure {
+    fn status(&self) -> u16 {
+        match self {
+            Self::Api(code) => error::status(*code).as_u16(),
+            Self::OAuth(OAuthCode::InvalidClient) => 401,
+            Self::OAuth(_) => 400,
+        }
+    }
+
+    fn name(&self) -> &'static str {
+        match self {
+            Self::Api(code) => code.as_str(),
+            Self::OAuth(code) => code.as_str(),
+        }
+    }
+
+    fn example(&self) -> Value {
+        match self {
+            Self::Api(code) => json!({"error": code.as_str(), "error_description": code.meaning()}),
+            Self::OAuth(code) => json!({"error": code.as_str()}),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+
+    /// Codes that no operation of the document answers with: they belong to pages, to people's pages, or to the connection.
+    const ELSEWHERE: &[Code] = &[
+        Deleted,
+        Burnt,
+        TakenDown,
+        PasswordRequired,
+        WrongPassword,
+        EmailRequired,
+        InvalidCode,
+        ProofNeeded,
+        InvalidPasskey,
+        MailNotConfigured,
+        ServiceWorkerRefused,
+        RangeNotSatisfiable,
+        HeadersTooLarge,
+        // The terms, which are described with their operations.
+        PaymentRequired,
+        PaymentRefused,
+    ];
+
+    #[test]
+    fn every_code_is_declared_somewhere_or_belongs_elsewhere() {
+        let document: Value = serde_json::from_str(&super::super::text()).unwrap();
+        let operations =
+            document["paths"].as_object().unwrap().values().flat_map(|it| it.as_object().unwrap());
+        let responses = operations.flat_map(|(_, it)| it["responses"].as_object().unwrap().values());
+        let declared: HashSet<&str> = responses
+            .filter_map(|response| response["x-error-codes"].as_array())
+            .flatten()
+            .filter_map(Value::as_str)
+            .collect();
+        for code in Code::ALL {
+            let elsewhere = ELSEWHERE.contains(code);
+            assert_eq!(declared.contains(code.as_str()), !elsewhere, "{}", code.as_str());
+        }
+    }
+}

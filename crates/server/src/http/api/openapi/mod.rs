@@ -1,0 +1,98 @@
+//! The OpenAPI document: generated from the routes, then completed with what the routes do not say: credentials, errors
+//! and examples. `text` is the document in git, `served` the one of a running server.
+
+mod examples;
+mod failures;
+mod schemas;
+mod security;
+mod sold;
+
+#[cfg(test)]
+mod routes_tests;
+
+pub(in crate::http) use schemas::{nullable_words, words};
+
+use crate::http::{health, mcp, oauth};
+use dropleaf_app::PaymentSettings;
+use dropleaf_core::host::Hosts;
+use serde_json::{Value, json};
+use std::sync::LazyLock;
+use utoipa::openapi::OpenApi as Document;
+use utoipa::{OpenApi, PartialSchema};
+use utoipa_axum::router::OpenApiRouter;
+
+#[derive(OpenApi)]
+#[openapi(
+    info(
+        title = "dropleaf",
+        version = "1.0.0",
+        description = "A private host for the pages that software agents make. Send one file, get back an unguessable link.",
+        license(name = "Apache-2.0 OR MIT", identifier = "Apache-2.0 OR MIT")
+    ),
+    // Answered before the router, and by the router of pages for people.
+    paths(health::healthz, health::readyz, oauth::authorize::authorize),
+    tags(
+        (name = "Sites", description = "Publish pages and govern them."),
+        (name = "Share tokens", description = "Links that open a page's password gate."),
+        (name = "Uploads", description = "Files for addresses that were made before."),
+        (name = "Feedback", description = "What viewers said about a page."),
+        (name = "API keys", description = "The credentials of an account."),
+        (name = "Account", description = "What an account is and may do."),
+        (name = "Payments", description = "Pages and keys for whoever pays, and limits lifted for money, with x402."),
+        (name = "OAuth", description = "Access that a person gives to a program: OAuth 2.1 and device login."),
+        (name = "MCP", description = "The same operations for clients of the Model Context Protocol."),
+        (name = "Documents", description = "What programs read before they call: discovery documents, guides, this description, health."),
+    )
+)]
+struct Head;
+
+/// The tag of operations that read no stored data and need no credential.
+const DOCUMENTS: &str = "Documents";
+
+static DOCUMENT: LazyLock<Value> = LazyLock::new(|| {
+    let mut document = Head::openapi();
+    for part in [described(super::documented()), described(mcp::operations())] {
+        document.merge(part);
+    }
+    let mut document = serde_json::to_value(document).unwrap_or_default();
+    complete(&mut document);
+    document
+});
+
+/// What a table of routes says about its operations.
+fn described<S: Clone + Send + Sync + 'static>(mut routes: OpenApiRouter<S>) -> Document {
+    std::mem::take(routes.get_openapi_mut())
+}
+
+/// The document as it is checked in.
+pub fn text() -> String {
+    serde_json::to_string_pretty(&*DOCUMENT).unwrap_or_default()
+}
+
+/// The document as this server serves it, with its own addresses and prices. Without `payments` nothing is sold.
+pub(super) fn served(hosts: &Hosts, payments: Option<&PaymentSettings>) -> Value {
+    let mut document = DOCUMENT.clone();
+    match payments {
+        Some(payments) => sold::priced(&mut document, payments),
+        None => sold::unsold(&mut document),
+    }
+    let base_url = hosts.base.url();
+    examples::relocate(&mut document, &base_url, &hosts.site.url());
+    document["servers"] = json!([{"url": base_url}]);
+    document["components"]["securitySchemes"] = security::schemes(&base_url);
+    document
+}
+
+fn complete(document: &mut Value) {
+    document["components"]["securitySchemes"] = security::schemes("");
+    document["components"]["schemas"]["Error"] =
+        serde_json::to_value(schemas::ErrorJson::schema()).unwrap_or_default();
+    let Some(paths) = document["paths"].as_object_mut() else { return };
+    for (path, item) in paths {
+        for (method, operation) in item.as_object_mut().into_iter().flatten() {
+            security::add_oauth(method, operation);
+            failures::add(method, path, operation);
+        }
+    }
+    examples::lift(document);
+}

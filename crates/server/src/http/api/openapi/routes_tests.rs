@@ -1,0 +1,89 @@
+//! The document against the route tables: no operation is forgotten, and none is made up.
+
+use crate::http::api::{conventions, documented};
+use crate::http::{mcp, people};
+use serde_json::Value;
+use std::collections::BTreeSet;
+
+/// Answered before any router.
+const BEFORE_THE_ROUTER: [&str; 2] = ["/healthz", "/readyz"];
+/// Served by the router of pages for people, and called for by programs.
+const AMONG_PAGES: &str = "/oauth/authorize";
+/// Files that browsers and robots ask for by themselves.
+const CONVENTIONS: [&str; 3] = ["/favicon.ico", "/favicon.svg", "/robots.txt"];
+/// Pages for people: these addresses, and everything below those.
+const PAGES: [&str; 4] = ["/", "/device", "/logout", "/oauth/consent"];
+const BELOW: [&str; 5] = ["/assets", "/claim", "/dashboard", "/login", "/operator"];
+
+/// The paths of a route table, with the methods that each answers. The router tells them in its debug output alone.
+fn table(debug: &str) -> BTreeSet<(String, String)> {
+    let (routes, paths) = debug.split_once("node: Node { paths: {").expect("the router's debug output");
+    let methods: Vec<Vec<&str>> = routes
+        .split("MethodRouter { ")
+        .skip(1)
+        .map(|router| {
+            let field = |name: &str| {
+                router.split_once(&format!("{name}: ")).is_some_and(|(_, is)| !is.starts_with("None"))
+            };
+            ["get", "delete", "patch", "post", "put"].into_iter().filter(|name| field(name)).collect()
+        })
+        .collect();
+    let mut found = BTreeSet::new();
+    for entry in paths.split("RouteId(").skip(1) {
+        let (number, rest) = entry.split_once("): \"").unwrap();
+        let path = rest.split_once('"').unwrap().0;
+        for method in &methods[number.parse::<usize>().unwrap()] {
+            found.insert((path.to_owned(), (*method).to_owned()));
+        }
+    }
+    assert!(!found.is_empty(), "{debug}");
+    found
+}
+
+/// The operations of the document.
+fn operations() -> BTreeSet<(String, String)> {
+    let document: Value = serde_json::from_str(&super::text()).unwrap();
+    let paths = document["paths"].as_object().unwrap().iter();
+    paths
+        .flat_map(|(path, item)| {
+            item.as_object().unwrap().keys().map(|method| (path.clone(), method.clone()))
+        })
+        .collect()
+}
+
+fn paths(operations: &BTreeSet<(String, String)>) -> BTreeSet<&str> {
+    operations.iter().map(|(path, _)| path.as_str()).collect()
+}
+
+#[test]
+fn every_route_for_programs_is_in_the_document_and_every_operation_is_a_route() {
+    let routes = table(&format!("{:?}", documented().split_for_parts().0));
+    let mcp = table(&format!("{:?}", mcp::operations().split_for_parts().0));
+    let mut described = operations();
+    for operation in &routes {
+        assert!(described.remove(operation), "{operation:?} is not in the document");
+    }
+    // The endpoint of MCP answers every method itself; the document has those that the protocol knows.
+    for path in paths(&mcp) {
+        let before = described.len();
+        described.retain(|(described, _)| described != path);
+        assert!(described.len() < before, "{path} is not in the document");
+    }
+    let rest = paths(&described);
+    let known: BTreeSet<&str> = BEFORE_THE_ROUTER.into_iter().chain([AMONG_PAGES]).collect();
+    assert_eq!(rest, known, "no router knows these operations");
+}
+
+#[test]
+fn every_other_route_is_a_convention_or_a_page_for_people() {
+    let conventions = table(&format!("{:?}", conventions()));
+    assert_eq!(paths(&conventions), CONVENTIONS.into_iter().collect());
+    let people = table(&format!("{:?}", people()));
+    assert!(paths(&people).contains(AMONG_PAGES));
+    for path in paths(&people).into_iter().filter(|path| *path != AMONG_PAGES) {
+        let below =
+            |page: &str| path.strip_prefix(page).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+        let page = PAGES.contains(&path) || BELOW.iter().any(|page| below(page));
+        assert!(page, "{path} is neither in the OpenAPI document nor known as a page for people");
+    }
+}

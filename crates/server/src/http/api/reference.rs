@@ -1,0 +1,144 @@
+//! `/openapi.json` for programs and `/docs` for people. Both follow from the settings alone, so each is made once, kept in
+//! the codings that clients asked for, and sent with a validator.
+
+use super::{ApiError, ApiState, openapi};
+use crate::http::error::designed_policy;
+use crate::http::view;
+use crate::pages;
+use axum::extract::State;
+use axum::response::{IntoResponse, Response};
+use bytes::Bytes;
+use dropleaf_app::{Coding, encode};
+use dropleaf_core::{Error, Result};
+use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
+use serde_json::Value;
+use tokio::sync::OnceCell;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+/// A change of the settings or of the program is seen this soon.
+const CACHE: &str = "public, max-age=300";
+
+/// Both documents, once somebody has asked for them.
+#[derive(Debug, Default)]
+pub(in crate::http) struct Reference {
+    openapi: OnceCell<Kept>,
+    docs: OnceCell<Kept>,
+}
+
+/// A body that does not change while the program runs.
+#[derive(Debug)]
+struct Kept {
+    plain: Bytes,
+    /// Of the plain bytes.
+    hash: String,
+    /// What else its answer says.
+    headers: Vec<(HeaderName, HeaderValue)>,
+    /// One for each coding.
+    coded: [OnceCell<Bytes>; Coding::ALL.len()],
+}
+
+pub(super) fn routes() -> OpenApiRouter<ApiState> {
+    OpenApiRouter::new().routes(routes!(openapi_json)).routes(routes!(docs))
+}
+
+/// Read this description
+///
+/// OpenAPI 3.1, with the addresses and prices of this server.
+#[utoipa::path(
+    get, path = "/openapi.json", tag = "Documents", operation_id = "getOpenApi",
+    params(("If-None-Match" = Option<String>, Header, description = "The `ETag` of the description that is known.")),
+    responses(
+        (status = 200, description = "The description", body = Value, example = json!({"openapi": "3.1.0"})),
+        (status = 304, description = "It has not changed"),
+    ),
+    security(()),
+)]
+async fn openapi_json(State(state): State<ApiState>, asked: HeaderMap) -> Result<Response, ApiError> {
+    let kept = state.reference.openapi.get_or_try_init(|| {
+        apart(&state, |document, _| {
+            let kind = (header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+            Kept::new(document.to_string(), vec![kind])
+        })
+    });
+    Ok(kept.await?.answer(&asked).await?)
+}
+
+/// Read this description as a page
+#[utoipa::path(
+    get, path = "/docs", tag = "Documents", operation_id = "getDocs",
+    params(("If-None-Match" = Option<String>, Header, description = "The `ETag` of the page that is known.")),
+    responses(
+        (status = 200, description = "The page", content_type = "text/html", body = String),
+        (status = 304, description = "It has not changed"),
+    ),
+    security(()),
+)]
+async fn docs(State(state): State<ApiState>, asked: HeaderMap) -> Result<Response, ApiError> {
+    let kept = state.reference.docs.get_or_try_init(|| {
+        apart(&state, |document, base_url| {
+            let page = pages::docs(document, base_url);
+            let headers = super::home::designed_headers(designed_policy(page.style_source));
+            Kept::new(page.html, headers.into())
+        })
+    });
+    Ok(kept.await?.answer(&asked).await?)
+}
+
+/// Makes something of the document on a thread of its own: it is long.
+async fn apart(state: &ApiState, make: fn(&Value, &str) -> Kept) -> Result<Kept> {
+    let state = state.clone();
+    let work = move || {
+        let hosts = &state.resolved.hosts;
+        make(&openapi::served(hosts, state.app.selling().ok()), &hosts.base.url())
+    };
+    tokio::task::spawn_blocking(work).await.map_err(Error::internal)
+}
+
+impl Kept {
+    fn new(text: String, headers: Vec<(HeaderName, HeaderValue)>) -> Self {
+        let hash = blake3::hash(text.as_bytes()).to_hex().to_string();
+        Self { plain: text.into(), hash, headers, coded: Default::default() }
+    }
+
+    async fn answer(&self, asked: &HeaderMap) -> Result<Response> {
+        let text = |name: HeaderName| asked.get(name).and_then(|value| value.to_str().ok());
+        let coding = view::coding(text(header::ACCEPT_ENCODING));
+        let (name, number) = match coding {
+            Coding::Identity => ("", 0),
+            Coding::Gzip => ("gzip", 1),
+            Coding::Brotli => ("br", 2),
+            Coding::Zstd => ("zstd", 3),
+        };
+        let etag = format!("\"{}{name}\"", self.hash);
+        let known = text(header::IF_NONE_MATCH).is_some_and(|known| view::matches(known, etag.as_bytes()));
+        let mut response = if known {
+            StatusCode::NOT_MODIFIED.into_response()
+        } else {
+            self.coded(coding, number).await?.into_response()
+        };
+        let headers = response.headers_mut();
+        headers.remove(header::CONTENT_TYPE);
+        if !known {
+            headers.extend(self.headers.iter().cloned());
+            if coding != Coding::Identity {
+                headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static(name));
+            }
+        }
+        headers.insert(header::ETAG, HeaderValue::from_str(&etag).map_err(Error::internal)?);
+        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static(CACHE));
+        headers.insert(header::VARY, HeaderValue::from_static("Accept-Encoding"));
+        Ok(response)
+    }
+
+    async fn coded(&self, coding: Coding, number: usize) -> Result<Bytes> {
+        let Some(cell) = self.coded.get(number).filter(|_| coding != Coding::Identity) else {
+            return Ok(self.plain.clone());
+        };
+        let make = || async {
+            let plain = self.plain.clone();
+            tokio::task::spawn_blocking(move || encode(&plain, coding)).await.map_err(Error::internal)?
+        };
+        cell.get_or_try_init(make).await.cloned()
+    }
+}

@@ -1,0 +1,149 @@
+//! What `/mcp` and the documents about it take and give, for the OpenAPI document. The messages themselves are described by
+//! the Model Context Protocol.
+
+use super::{Mcp, door};
+use axum::extract::{Request, State};
+use axum::response::Response;
+use serde_json::Value;
+use std::sync::Arc;
+use utoipa::ToSchema;
+
+/// A message of JSON-RPC 2.0: a request, a notification (without `id`) or an answer.
+#[derive(Debug, ToSchema)]
+#[schema(example = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {
+    "_meta": {
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientInfo": {"name": "example", "version": "1.0.0"},
+        "io.modelcontextprotocol/clientCapabilities": {}
+    }
+}}))]
+#[expect(dead_code, reason = "describes the body; the library reads it")]
+pub(super) struct RpcMessage {
+    /// `2.0`.
+    jsonrpc: String,
+    /// A number or a string.
+    #[schema(value_type = Value)]
+    id: Option<Value>,
+    #[schema(nullable = false)]
+    method: Option<String>,
+    #[schema(value_type = Object, nullable = false)]
+    params: Option<Value>,
+}
+
+/// An answer of JSON-RPC 2.0: `result` or `error`.
+#[derive(Debug, ToSchema)]
+#[schema(example = json!({"jsonrpc": "2.0", "id": 1, "result": {"tools": []}}))]
+#[expect(dead_code, reason = "describes the body; the library writes it")]
+pub(super) struct RpcAnswer {
+    /// `2.0`.
+    jsonrpc: String,
+    /// That of the request.
+    #[schema(value_type = Value)]
+    id: Option<Value>,
+    #[schema(value_type = Object, nullable = false)]
+    result: Option<Value>,
+    #[schema(value_type = Object, nullable = false)]
+    error: Option<Value>,
+}
+
+/// Send a message
+///
+/// The Streamable HTTP transport of the Model Context Protocol, with sessions (`Mcp-Session-Id`) and without. The answer is
+/// a stream of events or JSON; a notification is answered with 202. Scopes: `sites:read` or `sites:write`, as the tool needs.
+#[utoipa::path(
+    post, path = "/mcp", tag = "MCP", operation_id = "postMcp",
+    params(
+        ("Accept" = String, Header, description = "Both `application/json` and `text/event-stream`."),
+        ("MCP-Protocol-Version" = Option<String>, Header, description = "The revision that is spoken."),
+        ("Mcp-Method" = Option<String>, Header, description = "From revision 2026-07-28: the method of the message."),
+        ("Mcp-Name" = Option<String>, Header, description = "From revision 2026-07-28: the tool, resource or prompt it names."),
+        ("Mcp-Session-Id" = Option<String>, Header, description = "Before revision 2026-07-28: as `initialize` gave it."),
+    ),
+    request_body(content = RpcMessage, content_type = "application/json"),
+    responses(
+        (status = 200, description = "The answer", content((RpcAnswer = "application/json"), (String = "text/event-stream"))),
+        (status = 202, description = "Accepted; there is nothing to answer"),
+        (status = 400, description = "No message of JSON-RPC, or one that cannot be answered here", body = Value),
+        (status = 404, description = "No such session; or, from revision 2026-07-28, no such method", body = Value),
+        (status = 406, description = "`Accept` does not name both media types", body = Value),
+        (status = 415, description = "The body is not sent as JSON", body = Value),
+    ),
+    security(("api_key" = [])),
+)]
+pub(super) async fn post(mcp: State<Arc<Mcp>>, request: Request) -> Response {
+    door::answer(mcp, request).await
+}
+
+/// Open the stream of a session
+///
+/// What the server has to say by itself. Before revision 2026-07-28; later clients send `subscriptions/listen`.
+#[utoipa::path(
+    get, path = "/mcp", tag = "MCP", operation_id = "openMcpStream",
+    params(
+        ("Accept" = String, Header, description = "`text/event-stream`."),
+        ("Mcp-Session-Id" = Option<String>, Header, description = "As `initialize` gave it."),
+        ("Last-Event-ID" = Option<String>, Header, description = "Go on after this event."),
+    ),
+    responses(
+        (status = 200, description = "Events, until the client goes", content_type = "text/event-stream", body = String),
+        (status = 406, description = "`Accept` does not name `text/event-stream`", body = Value),
+    ),
+    security(("api_key" = [])),
+)]
+pub(super) async fn open_stream(mcp: State<Arc<Mcp>>, request: Request) -> Response {
+    door::answer(mcp, request).await
+}
+
+/// End a session
+#[utoipa::path(
+    delete, path = "/mcp", tag = "MCP", operation_id = "endMcpSession",
+    params(("Mcp-Session-Id" = Option<String>, Header, description = "As `initialize` gave it.")),
+    responses((status = 202, description = "It has ended")),
+    security(("api_key" = [])),
+)]
+pub(super) async fn end_session(mcp: State<Arc<Mcp>>, request: Request) -> Response {
+    door::answer(mcp, request).await
+}
+
+/// What a program can learn about `/mcp` before it speaks to it: SEP-2127, with the members of SEP-1649.
+#[derive(Debug, ToSchema)]
+#[schema(example = json!({
+    "name": "localhost/dropleaf", "version": env!("CARGO_PKG_VERSION"), "title": "dropleaf: private HTML hosting",
+    "description": "Publish HTML as private pages with unguessable links, and hear what their readers say.",
+    "websiteUrl": "http://localhost:8080",
+    "remotes": [{"type": "streamable-http", "url": "http://localhost:8080/mcp"}],
+    "protocolVersion": "2026-07-28", "transport": {"type": "streamable-http", "endpoint": "http://localhost:8080/mcp"},
+    "authentication": {"required": true, "schemes": ["bearer", "oauth2"]}
+}))]
+#[expect(dead_code, reason = "describes the document; `card` writes it")]
+pub(super) struct ServerCard {
+    name: String,
+    /// Of the server program.
+    version: String,
+    title: String,
+    description: String,
+    #[schema(rename = "websiteUrl", format = "uri")]
+    website_url: String,
+    #[schema(value_type = Vec<Object>)]
+    remotes: Vec<Value>,
+    #[schema(rename = "protocolVersion")]
+    protocol_version: String,
+    #[schema(value_type = Object)]
+    transport: Value,
+    #[schema(value_type = Object)]
+    authentication: Value,
+}
+
+/// Which server cards there are at this host.
+#[derive(Debug, ToSchema)]
+#[schema(example = json!({"specVersion": "1.0", "entries": [{
+    "identifier": "urn:air:localhost:mcp:dropleaf", "displayName": "dropleaf: private HTML hosting",
+    "type": "application/mcp-server-card+json", "url": "http://localhost:8080/mcp/server-card"
+}]}))]
+#[expect(dead_code, reason = "describes the document; `card` writes it")]
+pub(super) struct AiCatalog {
+    #[schema(rename = "specVersion")]
+    spec_version: String,
+    #[schema(value_type = Vec<Object>)]
+    entries: Vec<Value>,
+}

@@ -1,0 +1,266 @@
+//! What the OAuth endpoints take and give, as types: those that are written out here, and descriptions of those that are
+//! read field by field.
+
+use super::super::api::openapi::words;
+use dropleaf_core::oauth::client::{AuthMethod, CODE_GRANT, DEVICE_GRANT, REFRESH_GRANT};
+use serde::Serialize;
+use utoipa::ToSchema;
+use utoipa::openapi::schema::Object;
+
+fn auth_method() -> Object {
+    words(AuthMethod::ALL.map(AuthMethod::as_str), None)
+}
+
+fn grant_type() -> Object {
+    words([CODE_GRANT, REFRESH_GRANT, DEVICE_GRANT], None)
+}
+
+/// What a program says about itself (RFC 7591 §2). Members that are not known are ignored.
+#[derive(Debug, ToSchema)]
+#[schema(example = json!({
+    "client_name": "Report writer", "redirect_uris": ["http://127.0.0.1:7777/callback"],
+    "grant_types": ["authorization_code", "refresh_token"], "token_endpoint_auth_method": "none",
+    "scope": "sites:read sites:write"
+}))]
+#[expect(dead_code, reason = "describes the body; it is read field by field")]
+pub(super) struct ClientMetadata {
+    client_name: Option<String>,
+    #[schema(format = "uri")]
+    client_uri: Option<String>,
+    /// Where answers go: https, or a loopback address. Needed unless the program only uses device codes.
+    redirect_uris: Option<Vec<String>>,
+    grant_types: Option<Vec<String>>,
+    response_types: Option<Vec<String>>,
+    /// How the program proves itself at the token endpoint.
+    token_endpoint_auth_method: Option<String>,
+    /// `sites:read`, `sites:write` or both, with a space between.
+    scope: Option<String>,
+}
+
+/// A registered program (RFC 7591 §3.2.1).
+#[derive(Debug, ToSchema)]
+#[schema(example = json!({
+    "client_id": "client_k3v5q7x2m4n6p8r1t9w0", "client_id_issued_at": 1_794_706_860, "client_name": "Report writer",
+    "redirect_uris": ["http://127.0.0.1:7777/callback"], "grant_types": ["authorization_code", "refresh_token"],
+    "response_types": ["code"], "token_endpoint_auth_method": "none", "scope": "sites:read sites:write"
+}))]
+#[expect(dead_code, reason = "describes the answer; `register` writes it")]
+pub(super) struct RegisteredClient {
+    client_id: String,
+    /// Epoch seconds.
+    client_id_issued_at: i64,
+    client_name: String,
+    #[schema(nullable = false, format = "uri")]
+    client_uri: Option<String>,
+    redirect_uris: Vec<String>,
+    grant_types: Vec<String>,
+    response_types: Vec<String>,
+    #[schema(schema_with = auth_method)]
+    token_endpoint_auth_method: String,
+    scope: String,
+    /// As it was sent.
+    #[schema(nullable = false)]
+    application_type: Option<String>,
+    /// For programs that prove themselves with one; shown once.
+    #[schema(nullable = false)]
+    client_secret: Option<String>,
+    /// Beside `client_secret`: 0, it does not expire.
+    #[schema(nullable = false)]
+    client_secret_expires_at: Option<i64>,
+}
+
+/// A request for tokens. Which members are needed depends on `grant_type`.
+#[derive(Debug, ToSchema)]
+#[schema(example = json!({
+    "grant_type": "authorization_code", "client_id": "dropleaf-cli", "code": "the-code-of-the-redirect",
+    "redirect_uri": "http://127.0.0.1:7777/callback", "code_verifier": "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"
+}))]
+#[expect(dead_code, reason = "describes the form; it is read field by field")]
+pub(super) struct TokenForm {
+    #[schema(schema_with = grant_type)]
+    grant_type: String,
+    /// Unless the program proves itself with `Authorization: Basic`.
+    #[schema(nullable = false)]
+    client_id: Option<String>,
+    #[schema(nullable = false)]
+    client_secret: Option<String>,
+    /// With `authorization_code`.
+    #[schema(nullable = false)]
+    code: Option<String>,
+    /// With `authorization_code`: what `code_challenge` is the hash of.
+    #[schema(nullable = false)]
+    code_verifier: Option<String>,
+    /// With `authorization_code`, as it was in the request.
+    #[schema(nullable = false)]
+    redirect_uri: Option<String>,
+    /// With `refresh_token`.
+    #[schema(nullable = false)]
+    refresh_token: Option<String>,
+    /// With `refresh_token`: at most what was granted.
+    #[schema(nullable = false)]
+    scope: Option<String>,
+    /// With the grant of a device code.
+    #[schema(nullable = false)]
+    device_code: Option<String>,
+    /// The server or its `/mcp` (RFC 8707).
+    #[schema(nullable = false)]
+    resource: Option<String>,
+}
+
+/// Tokens (RFC 6749 §5.1).
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(example = json!({
+    "access_token": "oat_…", "token_type": "Bearer", "expires_in": 3600, "refresh_token": "ort_…",
+    "scope": "sites:read sites:write"
+}))]
+pub(super) struct TokensJson {
+    pub access_token: String,
+    pub token_type: &'static str,
+    /// Seconds.
+    pub expires_in: i64,
+    pub refresh_token: String,
+    pub scope: String,
+}
+
+/// A token to give back (RFC 7009).
+#[derive(Debug, ToSchema)]
+#[schema(example = json!({"token": "ort_…", "client_id": "dropleaf-cli"}))]
+#[expect(dead_code, reason = "describes the form; it is read field by field")]
+pub(super) struct RevokeForm {
+    /// An access token or a refresh token.
+    token: String,
+    /// Makes no difference.
+    #[schema(nullable = false)]
+    token_type_hint: Option<String>,
+    /// Unless the program proves itself with `Authorization: Basic`.
+    #[schema(nullable = false)]
+    client_id: Option<String>,
+    #[schema(nullable = false)]
+    client_secret: Option<String>,
+}
+
+/// A login on another device (RFC 8628).
+#[derive(Debug, ToSchema)]
+#[schema(example = json!({"client_id": "dropleaf-cli", "scope": "sites:read sites:write"}))]
+#[expect(dead_code, reason = "describes the form; it is read field by field")]
+pub(super) struct DeviceForm {
+    /// Unless the program proves itself with `Authorization: Basic`.
+    #[schema(nullable = false)]
+    client_id: Option<String>,
+    #[schema(nullable = false)]
+    client_secret: Option<String>,
+    #[schema(nullable = false)]
+    scope: Option<String>,
+    /// The server or its `/mcp` (RFC 8707).
+    #[schema(nullable = false)]
+    resource: Option<String>,
+}
+
+/// What a program shows its person, and what it keeps (RFC 8628 §3.2).
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(example = json!({
+    "device_code": "dvc_…", "user_code": "BCDF-GHJK", "verification_uri": "http://localhost:8080/device",
+    "verification_uri_complete": "http://localhost:8080/device?user_code=BCDF-GHJK", "expires_in": 600, "interval": 5
+}))]
+pub(super) struct DeviceCodeJson {
+    /// For the program alone.
+    pub device_code: String,
+    /// For the person to type at `verification_uri`.
+    pub user_code: String,
+    #[schema(format = "uri")]
+    pub verification_uri: String,
+    #[schema(format = "uri")]
+    pub verification_uri_complete: String,
+    /// Seconds.
+    pub expires_in: i64,
+    /// Seconds to wait between two requests for the token.
+    pub interval: i64,
+}
+
+/// A login that ends in an API key.
+#[derive(Debug, ToSchema)]
+#[schema(example = json!({"client_name": "laptop"}))]
+#[expect(dead_code, reason = "describes the body; it is read field by field")]
+pub(super) struct DeviceKeyBody {
+    client_id: Option<String>,
+    /// What the key will be called.
+    client_name: Option<String>,
+}
+
+/// The code that `POST /device/code` gave.
+#[derive(Debug, ToSchema)]
+#[schema(example = json!({"device_code": "dvc_…"}))]
+#[expect(dead_code, reason = "describes the body; it is read field by field")]
+pub(super) struct DeviceTokenBody {
+    device_code: String,
+}
+
+/// The API key that a device login ended in.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(example = json!({
+    "access_token": "stk_live_…", "token_type": "Bearer", "scope": "sites:read sites:write",
+    "key_id": "key_k3v5q7x2m4n6p8r1t9w0", "name": "laptop"
+}))]
+pub(super) struct DeviceKeyJson {
+    /// An API key, shown once.
+    pub access_token: String,
+    pub token_type: &'static str,
+    pub scope: String,
+    pub key_id: String,
+    pub name: String,
+}
+
+/// Where things are (RFC 8414), and how an agent gets in beside OAuth (`agent_auth`).
+#[derive(Debug, ToSchema)]
+#[schema(example = json!({
+    "issuer": "http://localhost:8080",
+    "authorization_endpoint": "http://localhost:8080/oauth/authorize",
+    "token_endpoint": "http://localhost:8080/oauth/token",
+    "registration_endpoint": "http://localhost:8080/oauth/register",
+    "revocation_endpoint": "http://localhost:8080/oauth/revoke",
+    "device_authorization_endpoint": "http://localhost:8080/oauth/device_authorization",
+    "scopes_supported": ["sites:read", "sites:write"], "response_types_supported": ["code"],
+    "grant_types_supported": ["authorization_code", "refresh_token", "urn:ietf:params:oauth:grant-type:device_code"],
+    "code_challenge_methods_supported": ["S256"],
+    "agent_auth": {"skill": "http://localhost:8080/auth.md", "credential_types_supported": ["access_token", "api_key"]}
+}))]
+#[expect(dead_code, reason = "describes the document; `metadata` writes it")]
+pub(super) struct ServerMetadata {
+    #[schema(format = "uri")]
+    issuer: String,
+    #[schema(format = "uri")]
+    authorization_endpoint: String,
+    #[schema(format = "uri")]
+    token_endpoint: String,
+    #[schema(format = "uri")]
+    registration_endpoint: String,
+    #[schema(format = "uri")]
+    revocation_endpoint: String,
+    #[schema(format = "uri")]
+    device_authorization_endpoint: String,
+    scopes_supported: Vec<String>,
+    response_types_supported: Vec<String>,
+    grant_types_supported: Vec<String>,
+    code_challenge_methods_supported: Vec<String>,
+    #[schema(value_type = Object)]
+    agent_auth: (),
+}
+
+/// Who guards a resource (RFC 9728).
+#[derive(Debug, ToSchema)]
+#[schema(example = json!({
+    "resource": "http://localhost:8080", "resource_name": "dropleaf", "authorization_servers": ["http://localhost:8080"],
+    "scopes_supported": ["sites:read", "sites:write"], "bearer_methods_supported": ["header"],
+    "resource_documentation": "http://localhost:8080/auth.md"
+}))]
+#[expect(dead_code, reason = "describes the document; `metadata` writes it")]
+pub(super) struct ResourceMetadata {
+    #[schema(format = "uri")]
+    resource: String,
+    resource_name: String,
+    authorization_servers: Vec<String>,
+    scopes_supported: Vec<String>,
+    bearer_methods_supported: Vec<String>,
+    #[schema(format = "uri")]
+    resource_documentation: String,
+}

@@ -1,0 +1,67 @@
+//! Holds every answer that a test gets from the API against the OpenAPI document: its status, its code, its body.
+
+use super::{Answer, json_schema};
+use serde_json::Value;
+use std::sync::LazyLock;
+
+/// The document with everything that can be switched on.
+pub(crate) static DOCUMENT: LazyLock<Value> =
+    LazyLock::new(|| serde_json::from_str(&dropleaf::http::api::openapi::text()).unwrap());
+
+/// The operation that a request is for, if the document has it.
+fn operation(method: &str, path: &str) -> Option<&'static Value> {
+    let parts = |path: &'static str| path.split('/');
+    let fits = |template: &'static str| {
+        let (mut known, mut sent) = (parts(template), path.split('/'));
+        loop {
+            match (known.next(), sent.next()) {
+                (None, None) => return true,
+                (Some(known), Some(sent)) if known == sent || known.starts_with('{') => {}
+                _ => return false,
+            }
+        }
+    };
+    let item = DOCUMENT["paths"].as_object()?.iter().find(|(template, _)| fits(template))?.1;
+    item.get(if method == "HEAD" { "get".to_owned() } else { method.to_lowercase() })
+}
+
+/// Panics when the document does not declare the answer.
+pub(super) fn check(method: &str, path: &str, answer: &Answer) {
+    // Only the API and the pages for people carry one; a path may mean something else at the host of a page.
+    if !answer.has("x-request-id") {
+        return;
+    }
+    let Some(operation) = operation(method, path) else { return };
+    let (status, tags) = (answer.status, &operation["tags"]);
+    let sold = tags.as_array().is_some_and(|tags| tags.iter().any(|tag| tag == "Payments"));
+    if status == 404 && sold {
+        // Where nothing is sold these operations are not there.
+        return;
+    }
+    let told =
+        format!("{method} {path} answers {status}: {}", answer.text().chars().take(600).collect::<String>());
+    let response = operation["responses"].get(status.to_string());
+    let response =
+        response.unwrap_or_else(|| panic!("the OpenAPI document does not declare the status: {told}"));
+    if answer.header("content-type") != "application/json" || answer.body.is_empty() || method == "HEAD" {
+        return;
+    }
+    let body = answer.json();
+    let media = &response["content"]["application/json"];
+    assert!(media.is_object(), "the OpenAPI document does not declare JSON: {told}");
+    if let Err(why) = json_schema::check_in(&DOCUMENT, &media["schema"], &body) {
+        panic!("the OpenAPI document describes another body ({why}): {told}");
+    }
+    let (Some(codes), Some(code)) = (response["x-error-codes"].as_array(), body["error"].as_str()) else {
+        return;
+    };
+    let terms = body.get("accepts").is_some();
+    assert!(
+        terms || codes.iter().any(|known| known == code),
+        "the OpenAPI document does not declare the code: {told}"
+    );
+    let known = &DOCUMENT["components"]["schemas"]["Error"]["properties"];
+    for member in body.as_object().into_iter().flatten().map(|(name, _)| name) {
+        assert!(terms || known.get(member).is_some(), "`Error` has no member {member}: {told}");
+    }
+}
