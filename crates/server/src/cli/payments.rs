@@ -22,7 +22,10 @@ pub(super) enum Command {
         json: bool,
     },
     /// Ask the chain and the facilitator about a payment now, instead of waiting for the next time
-    Ask { id: String },
+    Ask {
+        #[arg(allow_hyphen_values = true, value_parser = name::parse)]
+        id: String,
+    },
     /// Decide on a payment whose outcome is `unknown`, after looking at the chain; or say that a `refused` one was paid after
     /// all; or close a `settled` one that was refunded
     Resolve(Resolve),
