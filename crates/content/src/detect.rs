@@ -34,116 +34,25 @@ pub(crate) enum Named {
 
 /// Extensions that are well known, belong to no page, and are not in the table of media types. Many such files begin like
 /// HTML or like an archive, and would be taken for one.
-const UNSUPPORTED: &[&str] = &[
+const UNSUPPORTED: [&str; 6] = [
     // Pages that a server has to run first, and templates.
-    "php",
-    "php3",
-    "php4",
-    "php5",
-    "phtml",
-    "phar",
-    "asp",
-    "aspx",
-    "ascx",
-    "ashx",
-    "asmx",
-    "jsp",
-    "jspx",
-    "cfm",
-    "cgi",
-    "shtml",
-    "cshtml",
-    "razor",
-    "erb",
-    "ejs",
-    "hbs",
-    "mustache",
-    "twig",
-    "liquid",
-    "pug",
-    "haml",
-    "njk",
-    "vue",
-    "svelte",
-    "astro",
-    "jsx",
-    "tsx",
-    "ts", // Saved pages and mail.
-    "mht",
-    "mhtml",
-    "eml",
-    "webarchive",
-    "webloc",
-    "url", // Office documents.
-    "doc",
-    "docx",
-    "docm",
-    "dot",
-    "dotx",
-    "xls",
-    "xlsx",
-    "xlsm",
-    "ppt",
-    "pptx",
-    "pptm",
-    "odt",
-    "ods",
-    "odp",
-    "odg",
-    "rtf",
-    "epub",
-    "mobi",
-    "vsdx",
-    "tex", // Archives and packages.
-    "jar",
-    "war",
-    "apk",
-    "ipa",
-    "xpi",
-    "crx",
-    "whl",
-    "nupkg",
-    "rar",
-    "7z",
-    "tar",
-    "tgz",
-    "bz2",
-    "xz",
-    "zst",
-    "iso",
-    "dmg",
-    "deb",
-    "rpm",
-    "msi",
-    "msix",
-    "appx", // Programs and scripts.
-    "exe",
-    "dll",
-    "scr",
-    "bat",
-    "cmd",
-    "ps1",
-    "vbs",
-    "hta",
-    "lnk",
-    "sys",
-    "class", // Other formats that begin with `<`.
-    "plist",
-    "xaml",
-    "kml",
-    "kmz",
-    "gpx",
-    "drawio",
-    "dtd",
-    "xsd",
-    "wsdl",
-    "resx",
-    "psd",
-    "ai",
-    "eps",
-    "sqlite",
-    "db",
+    "php php3 php4 php5 phtml phar asp aspx ascx ashx asmx jsp jspx cfm cgi shtml cshtml razor erb ejs hbs mustache twig \
+     liquid pug haml njk vue svelte astro jsx tsx ts",
+    // Saved pages and mail.
+    "mht mhtml eml webarchive webloc url",
+    // Office documents.
+    "doc docx docm dot dotx xls xlsx xlsm ppt pptx pptm odt ods odp odg rtf epub mobi vsdx tex",
+    // Archives and packages.
+    "jar war apk ipa xpi crx whl nupkg rar 7z tar tgz bz2 xz zst iso dmg deb rpm msi msix appx",
+    // Programs and scripts.
+    "exe dll scr bat cmd ps1 vbs hta lnk sys class",
+    // Other formats, many of which begin with `<`.
+    "plist xaml kml kmz gpx drawio dtd xsd wsdl resx psd ai eps sqlite db",
 ];
+
+fn unsupported_extensions() -> impl Iterator<Item = &'static str> {
+    UNSUPPORTED.iter().flat_map(|group| group.split(' '))
+}
 
 pub(crate) fn format(
     filename: Option<&str>,
@@ -196,7 +105,8 @@ pub(crate) fn by_name(name: &str) -> Named {
             if let Some(file) = single_file::by_extension(other) {
                 return Named::As(Format::File(file));
             }
-            let known = mime_of(name) != BINARY || UNSUPPORTED.contains(&other);
+            let known =
+                mime_of(name) != BINARY || unsupported_extensions().any(|extension| extension == other);
             return if known { Named::Unsupported } else { Named::Unknown };
         }
     };
@@ -303,7 +213,7 @@ mod tests {
 
     #[test]
     fn no_extension_is_in_two_lists() {
-        for extension in UNSUPPORTED {
+        for extension in unsupported_extensions() {
             let name = format!("a.{extension}");
             assert_eq!(mime_of(&name), BINARY, "{extension} is in the table of media types");
             assert_eq!(by_name(&name), Named::Unsupported, "{extension}");
