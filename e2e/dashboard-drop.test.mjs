@@ -117,8 +117,8 @@ test('a drop on a page that takes no files, and a dropped link, lead nowhere', a
       window.heard = [];
       addEventListener('dragover', (event) => window.heard.push(`${event.defaultPrevented} ${event.dataTransfer.dropEffect}`));
     });
-    await page.dropAt(600, 500, [dropped]);
-    await page.dropAt(600, 500, [], [{ mimeType: 'text/uri-list', data: 'https://elsewhere.invalid/' }]);
+    await page.dropAt(10, 450, [dropped]);
+    await page.dropAt(10, 450, [], [{ mimeType: 'text/uri-list', data: 'https://elsewhere.invalid/' }]);
     assert.deepEqual([...new Set(await page.evaluate(() => window.heard))], ['true none'], where);
     still(page, where);
     assert.equal(page.context().pages().length, 1, 'no other page was opened');
