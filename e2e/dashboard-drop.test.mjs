@@ -42,7 +42,8 @@ async function visit(where, options = {}) {
     await page.drag(x, y, files, items);
     await send('drop', x, y, files, items);
   };
-  page.giveUp = () => send('dragCancel', 0, 0, []);
+  // The debugger's own dragCancel tells the page nothing; a person who leaves the window or presses Escape does this.
+  page.leave = () => page.evaluate(() => document.body.dispatchEvent(new DragEvent('dragleave', { bubbles: true, relatedTarget: null })));
   return page;
 }
 
@@ -66,7 +67,7 @@ for (const [name, options] of [['light', {}], ['dark', { colorScheme: 'dark' }]]
     const { x, y, width, height } = await overlay(page).boundingBox();
     assert.deepEqual([x, y, width, height], [0, 0, 1280, 900], 'it covers the window');
     await page.screenshot({ path: pictureFile(`drop-overlay-${name}`) });
-    await page.giveUp();
+    await page.leave();
     await overlay(page).waitFor({ state: 'hidden' });
     await page.dropAt(20, 880, [dropped]);
     await page.waitForSelector('.sending li.good');
@@ -111,9 +112,14 @@ test('a drop on a page that takes no files, and a dropped link, lead nowhere', a
   const dropped = await file('stray.html', 'Stray');
   for (const where of ['/dashboard/keys', '/dashboard/account', '/dashboard/apps', '/operator']) {
     const page = await visit(where);
-    await page.dropAt(600, 500, [dropped]);
-    await page.dropAt(600, 500, [], [{ mimeType: 'text/uri-list', data: 'https://elsewhere.invalid/' }]);
-    await page.evaluate(() => new Promise((resolve) => { requestAnimationFrame(() => requestAnimationFrame(resolve)); }));
+    // Heard after the page's own listeners: a browser opens what is dropped unless they say that nothing is taken.
+    await page.evaluate(() => {
+      window.heard = [];
+      addEventListener('dragover', (event) => window.heard.push(`${event.defaultPrevented} ${event.dataTransfer.dropEffect}`));
+    });
+    await page.dropAt(10, 450, [dropped]);
+    await page.dropAt(10, 450, [], [{ mimeType: 'text/uri-list', data: 'https://elsewhere.invalid/' }]);
+    assert.deepEqual([...new Set(await page.evaluate(() => window.heard))], ['true none'], where);
     still(page, where);
     assert.equal(page.context().pages().length, 1, 'no other page was opened');
     await page.context().close();

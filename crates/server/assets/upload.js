@@ -167,7 +167,7 @@ function acceptDrops(one, add) {
   const words = make('p');
   words.append(
     make('strong', one ? 'Drop the file to replace the content' : 'Drop files to publish them'),
-    make('span', one ? 'The link stays the same, and the current version is kept.' : 'Each becomes a page with a private link.'));
+    make('span', one ? 'The link stays the same, and the current version is kept.' : 'Each file becomes a page of its own.'));
   overlay.append(words);
   document.body.append(overlay);
 

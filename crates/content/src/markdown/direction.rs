@@ -108,7 +108,11 @@ impl<'h> Scan<'h> {
         } else if !is_end && (matches!(name, "code" | "pre") || tag == ALERT) {
             self.skipped = Some((name, 1));
         } else if BLOCKS.contains(&name) {
-            if is_end { self.close(name) } else { self.open(name, at + name_at + name.len()) }
+            if is_end {
+                self.close(name);
+            } else {
+                self.open(name, at + name_at + name.len());
+            }
         }
     }
 

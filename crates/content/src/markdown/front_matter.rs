@@ -20,7 +20,7 @@ impl FrontMatter {
         for line in text.lines() {
             let Some((key, value)) = line.split_once(':') else { continue };
             let value = value.split(" #").next().unwrap_or_default().trim();
-            let value = value.trim_matches(|c| matches!(c, '"' | '\''));
+            let value = value.trim_matches(['"', '\'']);
             match key {
                 "lang" | "language" if is_language(value) => found.language = Some(value.to_owned()),
                 "dir" => found.direction = Direction::parse(value),
