@@ -21,12 +21,12 @@ use utoipa::ToSchema;
 pub(super) struct RpcMessage {
     /// `2.0`.
     jsonrpc: String,
-    /// A number or a string.
-    #[schema(value_type = Value)]
+    /// A number or a string; a notification has none.
+    #[schema(value_type = Value, required = false)]
     id: Option<Value>,
     #[schema(nullable = false)]
     method: Option<String>,
-    #[schema(value_type = Object, nullable = false)]
+    #[schema(value_type = Object, required = false)]
     params: Option<Value>,
 }
 
@@ -40,9 +40,9 @@ pub(super) struct RpcAnswer {
     /// That of the request.
     #[schema(value_type = Value)]
     id: Option<Value>,
-    #[schema(value_type = Object, nullable = false)]
+    #[schema(value_type = Object, required = false)]
     result: Option<Value>,
-    #[schema(value_type = Object, nullable = false)]
+    #[schema(value_type = Object, required = false)]
     error: Option<Value>,
 }
 

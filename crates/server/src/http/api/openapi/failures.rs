@@ -11,7 +11,9 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
 /// Of any operation.
-const ANY: &[Code] = &[MisdirectedHost, Internal];
+const ANY: &[Code] = &[Internal];
+/// Answered whatever the host.
+const ON_EVERY_HOST: [&str; 2] = ["/healthz", "/readyz"];
 /// Of one that reads or writes stored data.
 const STORED: &[Code] = &[StorageUnavailable];
 const PROTECTED: &[Code] = &[InvalidCredential, InsufficientScope, RateLimited];
@@ -66,7 +68,7 @@ fn own(operation_id: &str) -> &'static [&'static [Code]] {
             PAGE,
             JUDGED,
         ],
-        "checkPage" => &[&[InvalidCredential, RateLimited], SLUG, PAGE],
+        "checkPage" => &[&[InvalidCredential, RateLimited], &[InvalidSlug, SlugRequired], PAGE],
         "createAppeal" => &[&[NoClientIp], PAGE],
         "changeSite" => &[&[Conflict, Overloaded], SLUG, PLAN, &[PhishingBlocked, TooManyScripts]],
         "deleteSite" => &[&[Conflict]],
@@ -86,7 +88,7 @@ fn own(operation_id: &str) -> &'static [&'static [Code]] {
         | "createDeviceToken" => &[&[RateLimited]],
         "authorize" => &[&[CrossSite, RateLimited], STORED],
         "getReadiness" | "getServiceRecord" => &[STORED],
-        "listPaidResources" => &[&[InvalidField]],
+        "listSites" | "unlockFeature" | "listPaidResources" => &[&[InvalidField]],
         _ => &[],
     }
 }
@@ -123,6 +125,7 @@ fn own_oauth(operation_id: &str) -> &'static [OAuthCode] {
 /// What follows from the description.
 fn derived(method: &str, path: &str, operation: &Value) -> Vec<Code> {
     let mut codes = ANY.to_vec();
+    codes.extend((!ON_EVERY_HOST.contains(&path)).then_some(MisdirectedHost));
     if operation["tags"][0] == DOCUMENTS {
         return codes;
     }
@@ -144,7 +147,6 @@ fn derived(method: &str, path: &str, operation: &Value) -> Vec<Code> {
     let parameters = operation["parameters"].as_array();
     let has =
         |member: &str, value: &str| parameters.is_some_and(|all| all.iter().any(|one| one[member] == value));
-    codes.extend(has("in", "query").then_some(InvalidField));
     if has("name", "Idempotency-Key") {
         codes.extend(REPEATABLE);
     }
