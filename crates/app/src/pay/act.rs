@@ -129,10 +129,9 @@ impl App {
         }
         let row = self.new_payment(&checked, ask, &asked, refused.as_ref())?;
         if let Some(reason) = verified? {
-            return match self
-                .unverified(request.order, row, refused.is_some(), &asked, reason, request.ip)
-                .await?
-            {
+            let again = refused.is_some();
+            let decided = self.unverified(request.order, row, again, &asked, reason, request.ip);
+            return match Box::pin(decided).await? {
                 Reserved::Now(payment) => Box::pin(self.drive(*payment, true)).await,
                 Reserved::Before | Reserved::Named => Err(in_flight(1)),
             };

@@ -121,7 +121,6 @@ impl App {
         let trace = self.trace(payment, reverted.as_deref()).await?;
         Ok(match trace {
             Trace::Landed { transaction } => Settlement::Moved { transaction },
-            Trace::Void(_) => Settlement::Stays(reason),
             // A chain that has the failed transaction and shows the authorization unused has seen enough.
             Trace::Absent if !hides || reverted.is_some() || payment.sandbox => Settlement::Stays(reason),
             Trace::Absent => Settlement::Unclear {
@@ -132,7 +131,7 @@ impl App {
                 why: "it is refused, but somebody else may have submitted it",
                 transaction: reverted,
             },
-            Trace::CannotTell => Settlement::Stays(reason),
+            Trace::Void(_) | Trace::CannotTell => Settlement::Stays(reason),
         })
     }
 

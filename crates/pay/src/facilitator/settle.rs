@@ -108,12 +108,13 @@ fn refused(answer: &Object, transaction: Option<String>, expected: &Expected) ->
     }
     if let Some(transaction) = transaction {
         // One that was sent and did not fail may yet arrive.
-        let failed = has(&["failed", "revert", "transaction_state", "block_height_exceeded"]);
-        return match failed {
-            false => unknown("it refuses but names a transaction", Some(transaction)),
-            true if expected.network.is_evm() => SettleAnswer::Reverted { reason, transaction },
+        return if !has(&["failed", "revert", "transaction_state", "block_height_exceeded"]) {
+            unknown("it refuses but names a transaction", Some(transaction))
+        } else if expected.network.is_evm() {
+            SettleAnswer::Reverted { reason, transaction }
+        } else {
             // Nobody but the fee payer can submit a Solana transaction, and a failed one cannot run again.
-            true => SettleAnswer::Refused(reason),
+            SettleAnswer::Refused(reason)
         };
     }
     // The reference facilitators say this without a name when sending threw: it may be on its way all the same.

@@ -66,31 +66,35 @@ impl SolanaRpc {
             }
         }
         // Asked before the history is read: what runs in between is in the history.
-        let is_over = self.is_over(payment, &wanted).await?;
+        let absence = self.meaning_of_absence(payment, &wanted).await?;
         match self.find(payment, &wanted).await? {
-            Some(trace) => Some(trace),
-            None if is_over => Some(Trace::Void("payment_expired")),
-            None => (!is_behind).then_some(Trace::Absent),
+            // A chain that does not have the transaction that was named has not seen everything yet.
+            Trace::Absent if is_behind && absence == Trace::Absent => None,
+            Trace::Absent => Some(absence),
+            found => Some(found),
         }
     }
 
-    /// Whether the transaction can no longer run: the chain has forgotten the block it refers to, and by its own time it
-    /// had long seen it.
-    async fn is_over(&self, payment: &Payment, wanted: &WantedTransaction) -> Option<bool> {
+    /// What it means if the history does not have the transaction. It can no longer run when the chain has forgotten the
+    /// block it refers to, and by its own time had long seen it.
+    async fn meaning_of_absence(&self, payment: &Payment, wanted: &WantedTransaction) -> Option<Trace> {
         let finalized = json!({ "commitment": "finalized" });
         let slot = self.rpc.call("getSlot", json!([finalized])).await?;
         let time = self.rpc.call("getBlockTime", json!([slot])).await?.as_i64()?;
         let since = time - payment.valid_until;
-        if !(MARGIN..HISTORY_SECONDS).contains(&since) {
-            // Too early, or so late that the history may be gone.
-            return if since < MARGIN { Some(false) } else { None };
+        if since < MARGIN {
+            return Some(Trace::Absent);
         }
-        let valid = self.rpc.call("isBlockhashValid", json!([wanted.blockhash, finalized])).await?;
-        read_blockhash_valid(&valid).map(|valid| !valid)
+        if since >= HISTORY_SECONDS {
+            return Some(Trace::CannotTell);
+        }
+        let answer = self.rpc.call("isBlockhashValid", json!([wanted.blockhash, finalized])).await?;
+        let is_valid = read_blockhash_valid(&answer)?;
+        Some(if is_valid { Trace::Absent } else { Trace::Void("payment_expired") })
     }
 
-    /// Looks through the history of the payer's token account for the transaction.
-    async fn find(&self, payment: &Payment, wanted: &WantedTransaction) -> Option<Option<Trace>> {
+    /// Looks through the history of the payer's token account for the transaction; absent if it is not there.
+    async fn find(&self, payment: &Payment, wanted: &WantedTransaction) -> Option<Trace> {
         let (earliest, latest) = (payment.created_at - MARGIN, payment.valid_until + MARGIN);
         let (mut before, mut looked_at) = (None::<String>, 0);
         for _ in 0..PAGES {
@@ -102,7 +106,7 @@ impl SolanaRpc {
             let lines = read_history(&answer)?;
             for line in &lines {
                 match line.time {
-                    Some(time) if time < earliest => return Some(None),
+                    Some(time) if time < earliest => return Some(Trace::Absent),
                     Some(time) if time > latest => continue,
                     _ => {}
                 }
@@ -114,11 +118,11 @@ impl SolanaRpc {
                 // What is in the history and cannot be read may be the one.
                 let seen = wanted.read(&found)?;
                 if let Some(trace) = decided(Some(seen), &line.signature) {
-                    return Some(Some(trace));
+                    return Some(trace);
                 }
             }
             if lines.len() < PAGE {
-                return Some(None);
+                return Some(Trace::Absent);
             }
             before = lines.last().map(|line| line.signature.clone());
         }

@@ -114,7 +114,9 @@ async fn only_a_forgotten_blockhash_proves_that_it_never_ran() {
     assert_eq!(Cluster { time: later, ..quiet() }.trace().await, Trace::Absent);
     assert_eq!(Cluster { time: later, ..forgotten.clone() }.trace().await, Trace::Void("payment_expired"));
     let much_later = Cluster { time: NOW + 2 * HISTORY_SECONDS, ..forgotten };
-    assert_eq!(much_later.trace().await, Trace::CannotTell, "its history may be gone");
+    assert_eq!(much_later.clone().trace().await, Trace::CannotTell, "its history may be gone");
+    let found = Cluster { ran: Some((NOW + 5, Value::Null)), ..much_later };
+    assert_eq!(found.trace().await, landed(), "but what it still has counts");
 }
 
 #[tokio::test]
