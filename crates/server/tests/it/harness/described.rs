@@ -10,9 +10,8 @@ pub(crate) static DOCUMENT: LazyLock<Value> =
 
 /// The operation that a request is for, if the document has it.
 fn operation(method: &str, path: &str) -> Option<&'static Value> {
-    let parts = |path: &'static str| path.split('/');
-    let fits = |template: &'static str| {
-        let (mut known, mut sent) = (parts(template), path.split('/'));
+    let fits = |template: &str| {
+        let (mut known, mut sent) = (template.split('/'), path.split('/'));
         loop {
             match (known.next(), sent.next()) {
                 (None, None) => return true,
