@@ -15,7 +15,7 @@ const OLD_TOKENS: [&str; 5] = [
 
 /// Every argument that names a page, an account, a payment or an appeal, in a complete command line: `NAME` is what is
 /// named. The argument comes first here; it is tried last as well.
-const NAMES: [(&str, &str); 18] = [
+const NAMES: [(&str, &str); 19] = [
     ("account create email", "account create NAME"),
     ("account key email", "account key NAME"),
     ("account link email", "account link NAME"),
@@ -32,6 +32,7 @@ const NAMES: [(&str, &str); 18] = [
     ("unwanted forget name", "unwanted forget NAME --reason x --page a.html"),
     ("audit subject", "audit --subject NAME --json"),
     ("payments show id", "payments show NAME --json"),
+    ("payments ask id", "payments ask NAME"),
     ("payments resolve id", "payments resolve NAME --not-settled --reason x"),
     ("publish update", "publish --update NAME page.html --json"),
 ];

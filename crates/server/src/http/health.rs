@@ -24,8 +24,15 @@ pub(super) struct HealthJson {
     responses((status = 200, description = "It does", body = HealthJson)),
     security(()),
 )]
-async fn healthz() -> Result<(), Error> {
-    Ok(())
+fn healthz() -> Response<OutBody> {
+    let body = serde_json::to_string(&HealthJson { status: "ok" }).unwrap_or_default() + "\n";
+    let mut response = Response::new(OutBody::from(body));
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
+    response
 }
 
 /// Whether the server can do its work
@@ -36,26 +43,17 @@ async fn healthz() -> Result<(), Error> {
     responses((status = 200, description = "It can", body = HealthJson)),
     security(()),
 )]
-async fn readyz(app: &App) -> Result<(), Error> {
-    match tokio::time::timeout(Duration::from_secs(2), app.ping()).await {
+async fn readyz(app: &App) -> Response<OutBody> {
+    let ready = match tokio::time::timeout(Duration::from_secs(2), app.ping()).await {
         Ok(outcome) => outcome,
         Err(_) => Err(Error::plain(Code::StorageUnavailable).retry_after(5)),
+    };
+    match ready {
+        Ok(()) => healthz(),
+        Err(error) => error::respond(&error, error::Wants::Json),
     }
 }
 
 pub(super) async fn answer(app: &App, path: &str) -> Response<OutBody> {
-    let ready = if path == "/readyz" { readyz(app).await } else { healthz().await };
-    match ready {
-        Ok(()) => {
-            let body = serde_json::to_string(&HealthJson { status: "ok" }).unwrap_or_default() + "\n";
-            let mut response = Response::new(OutBody::from(body));
-            let headers = response.headers_mut();
-            headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
-            headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
-            headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
-            headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
-            response
-        }
-        Err(error) => error::respond(&error, error::Wants::Json),
-    }
+    if path == "/readyz" { readyz(app).await } else { healthz() }
 }

@@ -27,6 +27,10 @@ fn files() -> Vec<String> {
     found
 }
 
+fn ends_in(path: &str, ending: &str) -> bool {
+    Path::new(path).extension().is_some_and(|found| found == ending)
+}
+
 /// The text without its blocks of code: those show what people type and what they see.
 fn prose(text: &str) -> String {
     text.split("\n```").step_by(2).collect()
@@ -54,7 +58,7 @@ fn source_files_named_in_the_documents_exist() {
     let files = files();
     let known: Vec<String> = files.iter().map(|path| short(path)).collect();
     let mut named = 0;
-    for document in files.iter().filter(|path| path.ends_with(".md") && !path.starts_with("CHANGELOG")) {
+    for document in files.iter().filter(|path| ends_in(path, "md") && !path.starts_with("CHANGELOG")) {
         let text = std::fs::read_to_string(root().join(document)).unwrap();
         for path in quoted(&prose(&text)).filter(|words| is_source(words)) {
             named += 1;
@@ -69,7 +73,7 @@ fn source_files_named_in_the_documents_exist() {
 fn links_between_the_documents_lead_somewhere() {
     let files = files();
     let mut links = 0;
-    for document in files.iter().filter(|path| path.ends_with(".md")) {
+    for document in files.iter().filter(|path| ends_in(path, "md")) {
         let text = std::fs::read_to_string(root().join(document)).unwrap();
         let targets = text.split("](").skip(1).filter_map(|rest| rest.split(')').next());
         for target in targets
@@ -102,7 +106,7 @@ fn names(words: &str) -> Vec<&str> {
 #[test]
 fn names_in_the_guide_to_a_new_endpoint_are_in_the_sources() {
     let mut words = HashSet::new();
-    for file in files().iter().filter(|path| path.starts_with("crates/") && path.ends_with(".rs")) {
+    for file in files().iter().filter(|path| path.starts_with("crates/") && ends_in(path, "rs")) {
         let text = std::fs::read_to_string(root().join(file)).unwrap();
         // This test itself names nothing.
         let own = file.ends_with("tests/it/docs.rs");

@@ -159,7 +159,7 @@ async fn only_documents_of_who_may_publish_are_long() {
     }
     let pieces = call("publish_html", json!(vec![0; 150_000]));
     let refused = ask_now(&node, &node.key, "tools/call", &pieces).send().await.refused(413, "too_large");
-    assert!(refused.text().contains("10000 values"), "{}", refused.text());
+    assert!(refused.text().contains("10000 JSON values"), "{}", refused.text());
 }
 
 #[tokio::test]

@@ -27,6 +27,9 @@ fn operations(document: &Value) -> Vec<(String, String, Vec<String>)> {
             {
                 continue;
             }
+            if !security.iter().any(|way| way.get("api_key").is_some() || way.get("oauth2").is_some()) {
+                continue;
+            }
             let scopes = security.iter().filter_map(|way| way.get("oauth2")?.as_array()).flatten();
             let scopes = scopes.map(|scope| scope.as_str().unwrap().to_owned()).collect();
             all.push((method.to_uppercase(), filled.clone(), scopes));

@@ -10,7 +10,7 @@ fn operations(document: &Value) -> impl Iterator<Item = (String, &str, &Value)> 
     let paths = document["paths"].as_object().unwrap().iter();
     paths.flat_map(|(path, item)| {
         let methods = item.as_object().unwrap().iter();
-        methods.map(|(method, operation)| (method.to_uppercase(), path.as_str(), operation))
+        methods.map(move |(method, operation)| (method.to_uppercase(), path.as_str(), operation))
     })
 }
 

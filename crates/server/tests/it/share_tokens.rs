@@ -75,9 +75,9 @@ async fn other_names_are_taken_and_unknown_fields_are_warnings() {
         share(&node, &site, json!({"label": "old name", "expires_in_hours": 1.5, "colour": "red"})).await;
     assert_eq!((&made["note"], &made["expires_at"]), (&json!("old name"), &json!(NOW + 5400)));
     assert_eq!(made["warnings"], json!(["The field `colour` is not known and was ignored."]));
-    let both = json!({"note": "new", "label": "old", "expires_in": 60, "expires_in_hours": 9});
+    let both = json!({"note": "one", "label": "one", "expires_in": 7200, "expires_in_hours": 2});
     let made = share(&node, &site, both).await;
-    assert_eq!((&made["note"], &made["expires_at"]), (&json!("new"), &json!(NOW + 60)));
+    assert_eq!((&made["note"], &made["expires_at"]), (&json!("one"), &json!(NOW + 7200)));
     let never =
         share(&node, &site, json!({"expires_in_hours": "never", "note": null, "max_uses": null})).await;
     assert_eq!(never["expires_at"], Value::Null);
@@ -90,6 +90,9 @@ async fn wrong_types_and_senseless_values_are_400() {
     let path = format!("{}/share-tokens", site_path(&site));
     for bad in [
         json!({"note": 5}),
+        json!({"note": "new", "label": "old"}),
+        json!({"expires_in": 60, "expires_in_hours": 9}),
+        json!({"expires_in": 60, "expires_in_hours": "never"}),
         json!({"note": "x".repeat(201)}),
         json!({"note": "a\u{0}b"}),
         json!({"expires_in": 0}),

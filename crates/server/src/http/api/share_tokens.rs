@@ -118,6 +118,9 @@ fn wish(fields: &mut Fields) -> Result<Wish, Error> {
     let seconds = fields.int("expires_in")?;
     let hours = fields.hours("expires_in_hours")?;
     let expires_in = match (seconds, hours) {
+        (Field::Value(seconds), Field::Value(lifetime)) if lifetime != Lifetime::Seconds(seconds) => {
+            return Err(Error::field("expires_in_hours", "contradicts `expires_in`: send one of them"));
+        }
         (Field::Value(seconds), _) | (_, Field::Value(Lifetime::Seconds(seconds))) => Some(seconds),
         _ => None,
     };

@@ -98,7 +98,7 @@ pub(super) async fn open_stream(mcp: State<Arc<Mcp>>, request: Request) -> Respo
 #[utoipa::path(
     delete, path = "/mcp", tag = "MCP", operation_id = "endMcpSession",
     params(("Mcp-Session-Id" = Option<String>, Header, description = "As `initialize` gave it.")),
-    responses((status = 202, description = "It has ended")),
+    responses((status = 204, description = "It has ended")),
     security(("api_key" = [])),
 )]
 pub(super) async fn end_session(mcp: State<Arc<Mcp>>, request: Request) -> Response {

@@ -5,119 +5,154 @@
 use super::DOCUMENTS;
 use super::security::{API_KEY, CLAIM, WALLET, is_open, takes};
 use crate::http::{error, mcp};
-use dropleaf_core::Code::{self, *};
+use dropleaf_core::Code;
 use dropleaf_core::oauth::OAuthCode;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
 /// Of any operation.
-const ANY: &[Code] = &[Internal];
+const ANY: &[Code] = &[Code::Internal];
 /// Answered whatever the host.
 const ON_EVERY_HOST: [&str; 2] = ["/healthz", "/readyz"];
 /// Of one that reads or writes stored data.
-const STORED: &[Code] = &[StorageUnavailable];
-const PROTECTED: &[Code] = &[InvalidCredential, InsufficientScope, RateLimited];
-const SIGNED_BY_WALLET: &[Code] = &[BadSignature, ChallengeUsed, ChallengeExpired];
-const BODY: &[Code] = &[InvalidRequest, InvalidField, TooLarge, RequestTimeout, Overloaded];
-const FORM: &[Code] = &[NotMultipart, MissingFile];
+const STORED: &[Code] = &[Code::StorageUnavailable];
+const PROTECTED: &[Code] = &[Code::InvalidCredential, Code::InsufficientScope, Code::RateLimited];
+const SIGNED_BY_WALLET: &[Code] = &[Code::BadSignature, Code::ChallengeUsed, Code::ChallengeExpired];
+const BODY: &[Code] =
+    &[Code::InvalidRequest, Code::InvalidField, Code::TooLarge, Code::RequestTimeout, Code::Overloaded];
+const FORM: &[Code] = &[Code::NotMultipart, Code::MissingFile];
 /// Of one that takes a page: what cannot be published whatever it says.
 const PAGE: &[Code] = &[
-    EmptyFile,
-    UnsupportedType,
-    NotText,
-    InvalidPdf,
-    InvalidArchive,
-    MissingIndex,
-    ForbiddenName,
-    InvalidCiphertext,
-    TooManyFiles,
-    CheckUnavailable,
-    Overloaded,
+    Code::EmptyFile,
+    Code::UnsupportedType,
+    Code::NotText,
+    Code::InvalidPdf,
+    Code::InvalidArchive,
+    Code::MissingIndex,
+    Code::ForbiddenName,
+    Code::InvalidCiphertext,
+    Code::TooManyFiles,
+    Code::CheckUnavailable,
+    Code::Overloaded,
 ];
 /// Of one that shows a page to viewers: what is refused for what it says.
-const JUDGED: &[Code] =
-    &[PhishingBlocked, ContentBlocked, SecretsFound, TooManyScripts, CheckUnavailable, Overloaded];
-const REPEATABLE: &[Code] = &[InvalidField, IdempotencyInFlight, IdempotencyMismatch];
-const SLUG: &[Code] = &[InvalidSlug, SlugRequired, SlugTaken];
-const PLAN: &[Code] = &[PlanPageLimit, PlanLifetimeLimit, PlanDailyLimit];
+const JUDGED: &[Code] = &[
+    Code::PhishingBlocked,
+    Code::ContentBlocked,
+    Code::SecretsFound,
+    Code::TooManyScripts,
+    Code::CheckUnavailable,
+    Code::Overloaded,
+];
+const REPEATABLE: &[Code] = &[Code::InvalidField, Code::IdempotencyInFlight, Code::IdempotencyMismatch];
+const SLUG: &[Code] = &[Code::InvalidSlug, Code::SlugRequired, Code::SlugTaken];
+const PLAN: &[Code] = &[Code::PlanPageLimit, Code::PlanLifetimeLimit, Code::PlanDailyLimit];
 /// Of one that settles a payment. Its terms (402) are described with the operation.
 const PAID: &[Code] = &[
-    InvalidPayment,
-    RailNotLive,
-    PaymentUsed,
-    PaymentInFlight,
-    NotOnSale,
-    NoClientIp,
-    Conflict,
-    RateLimited,
-    FacilitatorUnavailable,
-    SettlementUnknown,
-    PaidNotSaved,
+    Code::InvalidPayment,
+    Code::RailNotLive,
+    Code::PaymentUsed,
+    Code::PaymentInFlight,
+    Code::NotOnSale,
+    Code::NoClientIp,
+    Code::Conflict,
+    Code::RateLimited,
+    Code::FacilitatorUnavailable,
+    Code::SettlementUnknown,
+    Code::PaidNotSaved,
 ];
 
 /// What an operation can answer besides what follows from its description.
 fn own(operation_id: &str) -> &'static [&'static [Code]] {
     match operation_id {
-        "createSite" => &[&[AuthRequired, NoClientIp], SLUG, PLAN, PAGE, JUDGED],
-        "replaceSite" => &[&[Forbidden, Conflict, Expired], SLUG, PLAN, PAGE, JUDGED],
+        "createSite" => &[&[Code::AuthRequired, Code::NoClientIp], SLUG, PLAN, PAGE, JUDGED],
+        "replaceSite" => &[&[Code::Forbidden, Code::Conflict, Code::Expired], SLUG, PLAN, PAGE, JUDGED],
         "putUpload" | "postUpload" => &[
-            &[InvalidUploadAddress, AccountSuspended, InsufficientScope, RateLimited, Conflict, Expired],
-            &[IdempotencyInFlight, IdempotencyMismatch],
+            &[
+                Code::InvalidUploadAddress,
+                Code::AccountSuspended,
+                Code::InsufficientScope,
+                Code::RateLimited,
+                Code::Conflict,
+                Code::Expired,
+            ],
+            &[Code::IdempotencyInFlight, Code::IdempotencyMismatch],
             SLUG,
             PLAN,
             PAGE,
             JUDGED,
         ],
-        "checkPage" => &[&[InvalidCredential, RateLimited], &[InvalidSlug, SlugRequired], PAGE],
-        "createAppeal" => &[&[NoClientIp], PAGE],
-        "changeSite" => &[&[Conflict, Overloaded], SLUG, PLAN, &[PhishingBlocked, TooManyScripts]],
-        "deleteSite" => &[&[Conflict]],
-        "restoreSite" => &[&[Conflict, Expired, NotRestorable], PLAN, JUDGED],
-        "rollbackSite" => &[&[Conflict, Expired], JUDGED],
-        "claimSite" => &[&[InvalidClaimToken, AlreadyClaimed, Conflict, Expired], PLAN],
-        "createShareToken" => &[&[Expired, TooMany]],
-        "createWalletChallenge" => &[&[UnknownWallet, RateLimited]],
-        "getPublishTerms" => &[&[NotOnSale, FacilitatorUnavailable]],
-        "publishPaid" => {
-            &[&[EmptyFile, NotText, PhishingBlocked, ContentBlocked, SecretsFound, CheckUnavailable]]
+        "checkPage" => {
+            &[&[Code::InvalidCredential, Code::RateLimited], &[Code::InvalidSlug, Code::SlugRequired], PAGE]
         }
-        "provisionKey" => &[&[Forbidden]],
-        "postMcp" => &[&[CrossSite, NotFound, TooMany]],
-        "openMcpStream" | "endMcpSession" => &[&[CrossSite, NotFound, MethodNotAllowed, InvalidRequest]],
+        "createAppeal" => &[&[Code::NoClientIp, Code::SecretsFound], PAGE],
+        "changeSite" => {
+            &[&[Code::Conflict, Code::Overloaded], SLUG, PLAN, &[Code::PhishingBlocked, Code::TooManyScripts]]
+        }
+        "deleteSite" => &[&[Code::Conflict]],
+        "restoreSite" => &[&[Code::Conflict, Code::Expired, Code::NotRestorable], PLAN, JUDGED],
+        "rollbackSite" => &[&[Code::Conflict, Code::Expired], JUDGED],
+        "claimSite" => {
+            &[&[Code::InvalidClaimToken, Code::AlreadyClaimed, Code::Conflict, Code::Expired], PLAN]
+        }
+        "createShareToken" => &[&[Code::Expired, Code::TooMany]],
+        "createWalletChallenge" => &[&[Code::UnknownWallet, Code::RateLimited]],
+        "getPublishTerms" => &[&[Code::NotOnSale, Code::FacilitatorUnavailable]],
+        "publishPaid" => &[&[
+            Code::EmptyFile,
+            Code::NotText,
+            Code::PhishingBlocked,
+            Code::ContentBlocked,
+            Code::SecretsFound,
+            Code::CheckUnavailable,
+        ]],
+        "provisionKey" => &[&[Code::Forbidden]],
+        "postMcp" => &[&[Code::CrossSite, Code::NotFound, Code::TooMany]],
+        "openMcpStream" | "endMcpSession" => {
+            &[&[Code::CrossSite, Code::NotFound, Code::MethodNotAllowed, Code::InvalidRequest]]
+        }
         "registerClient" | "createToken" | "revokeToken" | "authorizeDevice" | "createDeviceCode"
-        | "createDeviceToken" => &[&[RateLimited]],
-        "authorize" => &[&[CrossSite, RateLimited], STORED],
+        | "createDeviceToken" => &[&[Code::RateLimited]],
+        "authorize" => &[&[Code::CrossSite, Code::RateLimited], STORED],
         "getReadiness" | "getServiceRecord" => &[STORED],
-        "listSites" | "unlockFeature" | "listPaidResources" => &[&[InvalidField]],
+        "listSites" | "unlockFeature" | "listPaidResources" => &[&[Code::InvalidField]],
         _ => &[],
     }
 }
 
 /// The refusals of OAuth endpoints, by the names of the RFCs.
 fn own_oauth(operation_id: &str) -> &'static [OAuthCode] {
-    use OAuthCode::*;
     match operation_id {
-        "registerClient" => &[InvalidClientMetadata, InvalidRedirectUri],
+        "registerClient" => &[OAuthCode::InvalidClientMetadata, OAuthCode::InvalidRedirectUri],
         "createToken" => &[
-            InvalidRequest,
-            InvalidGrant,
-            UnauthorizedClient,
-            UnsupportedGrantType,
-            InvalidScope,
-            InvalidTarget,
-            AuthorizationPending,
-            SlowDown,
-            AccessDenied,
-            ExpiredToken,
-            InvalidClient,
+            OAuthCode::InvalidRequest,
+            OAuthCode::InvalidGrant,
+            OAuthCode::UnauthorizedClient,
+            OAuthCode::UnsupportedGrantType,
+            OAuthCode::InvalidScope,
+            OAuthCode::InvalidTarget,
+            OAuthCode::AuthorizationPending,
+            OAuthCode::SlowDown,
+            OAuthCode::AccessDenied,
+            OAuthCode::ExpiredToken,
+            OAuthCode::InvalidClient,
         ],
-        "revokeToken" => &[InvalidRequest, InvalidClient],
-        "authorizeDevice" => {
-            &[InvalidRequest, InvalidScope, InvalidTarget, UnauthorizedClient, InvalidClient]
-        }
-        "createDeviceToken" => {
-            &[InvalidRequest, AuthorizationPending, SlowDown, AccessDenied, ExpiredToken, InvalidGrant]
-        }
+        "revokeToken" => &[OAuthCode::InvalidRequest, OAuthCode::InvalidClient],
+        "authorizeDevice" => &[
+            OAuthCode::InvalidRequest,
+            OAuthCode::InvalidScope,
+            OAuthCode::InvalidTarget,
+            OAuthCode::UnauthorizedClient,
+            OAuthCode::InvalidClient,
+        ],
+        "createDeviceToken" => &[
+            OAuthCode::InvalidRequest,
+            OAuthCode::AuthorizationPending,
+            OAuthCode::SlowDown,
+            OAuthCode::AccessDenied,
+            OAuthCode::ExpiredToken,
+            OAuthCode::InvalidGrant,
+        ],
         _ => &[],
     }
 }
@@ -125,7 +160,7 @@ fn own_oauth(operation_id: &str) -> &'static [OAuthCode] {
 /// What follows from the description.
 fn derived(method: &str, path: &str, operation: &Value) -> Vec<Code> {
     let mut codes = ANY.to_vec();
-    codes.extend((!ON_EVERY_HOST.contains(&path)).then_some(MisdirectedHost));
+    codes.extend((!ON_EVERY_HOST.contains(&path)).then_some(Code::MisdirectedHost));
     if operation["tags"][0] == DOCUMENTS {
         return codes;
     }
@@ -134,16 +169,19 @@ fn derived(method: &str, path: &str, operation: &Value) -> Vec<Code> {
     let changes = method != "get";
     if keyed {
         codes.extend(PROTECTED);
-        codes.extend((!open).then_some(AuthRequired));
+        codes.extend((!open).then_some(Code::AuthRequired));
         // Whoever is suspended may still delete a page; a tool call is refused inside its message.
         let refused = operation["operationId"] != "deleteSite" && operation["tags"][0] != mcp::TAG;
-        codes.extend((changes && refused).then_some(AccountSuspended));
+        codes.extend((changes && refused).then_some(Code::AccountSuspended));
     }
-    codes.extend(takes(operation, CLAIM).then_some(InvalidClaimToken));
+    codes.extend(takes(operation, CLAIM).then_some(Code::InvalidClaimToken));
     if takes(operation, WALLET) {
         codes.extend(SIGNED_BY_WALLET);
     }
-    codes.extend(path.contains('{').then_some(NotFound));
+    if path.contains('{') {
+        // A name that is not UTF-8, or holds NUL, is not looked up.
+        codes.extend([Code::InvalidRequest, Code::NotFound]);
+    }
     let parameters = operation["parameters"].as_array();
     let has =
         |member: &str, value: &str| parameters.is_some_and(|all| all.iter().any(|one| one[member] == value));
@@ -158,12 +196,12 @@ fn derived(method: &str, path: &str, operation: &Value) -> Vec<Code> {
         codes.extend(BODY);
     } else if !matches!(method, "post" | "put") {
         // What brings no body is given a time as a whole.
-        codes.push(RequestTimeout);
+        codes.push(Code::RequestTimeout);
     }
     if body.get("multipart/form-data").is_some() {
         codes.extend(FORM);
     }
-    codes.extend(changes.then_some(StorageFull));
+    codes.extend(changes.then_some(Code::StorageFull));
     codes
 }
 
@@ -184,7 +222,7 @@ pub(super) fn add(method: &str, path: &str, operation: &mut Value) {
     for (status, failures) in by_status {
         let response =
             responses.entry(status.to_string()).or_insert_with(|| described(&failures, for_people));
-        response["x-error-codes"] = failures.iter().map(|failure| failure.name()).collect();
+        response["x-error-codes"] = failures.iter().map(Failure::name).collect();
     }
 }
 
@@ -239,22 +277,22 @@ mod tests {
 
     /// Codes that no operation of the document answers with: they belong to pages, to people's pages, or to the connection.
     const ELSEWHERE: &[Code] = &[
-        Deleted,
-        Burnt,
-        TakenDown,
-        PasswordRequired,
-        WrongPassword,
-        EmailRequired,
-        InvalidCode,
-        ProofNeeded,
-        InvalidPasskey,
-        MailNotConfigured,
-        ServiceWorkerRefused,
-        RangeNotSatisfiable,
-        HeadersTooLarge,
+        Code::Deleted,
+        Code::Burnt,
+        Code::TakenDown,
+        Code::PasswordRequired,
+        Code::WrongPassword,
+        Code::EmailRequired,
+        Code::InvalidCode,
+        Code::ProofNeeded,
+        Code::InvalidPasskey,
+        Code::MailNotConfigured,
+        Code::ServiceWorkerRefused,
+        Code::RangeNotSatisfiable,
+        Code::HeadersTooLarge,
         // The terms, which are described with their operations.
-        PaymentRequired,
-        PaymentRefused,
+        Code::PaymentRequired,
+        Code::PaymentRefused,
     ];
 
     #[test]
