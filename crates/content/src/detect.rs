@@ -51,7 +51,7 @@ const UNSUPPORTED: [&str; 6] = [
 ];
 
 fn unsupported_extensions() -> impl Iterator<Item = &'static str> {
-    UNSUPPORTED.iter().flat_map(|group| group.split(' '))
+    UNSUPPORTED.into_iter().flat_map(|group| group.split(' '))
 }
 
 pub(crate) fn format(

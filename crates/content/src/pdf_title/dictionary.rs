@@ -225,7 +225,7 @@ impl<'a> Reader<'a> {
                 byte => digits.push(nibble(byte)?),
             }
         }
-        let pairs = digits.chunks(2).map(|pair| pair[0] << 4 | pair.get(1).copied().unwrap_or_default());
+        let pairs = digits.chunks(2).map(|pair| (pair[0] << 4) | pair.get(1).copied().unwrap_or_default());
         Some(pairs.collect())
     }
 }
@@ -249,7 +249,7 @@ fn unescaped(name: &[u8]) -> Vec<u8> {
         };
         match code {
             Some((high, low)) => {
-                out.push(high << 4 | low);
+                out.push((high << 4) | low);
                 rest = &after[2..];
             }
             None => {

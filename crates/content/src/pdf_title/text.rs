@@ -1,6 +1,6 @@
-//! Text strings of a PDF: UTF-16 or UTF-8 with a byte order mark, else PDFDocEncoding.
+//! Text strings of a PDF: UTF-16 or UTF-8 with a byte order mark, else `PDFDocEncoding`.
 
-/// What PDFDocEncoding has from 0x18 to 0x1f.
+/// What `PDFDocEncoding` has from 0x18 to 0x1f.
 const LOW: [char; 8] = ['˘', 'ˇ', 'ˆ', '˙', '˝', '˛', '˚', '˜'];
 /// And from 0x80 to 0xa0; 0x9f stands for nothing.
 const HIGH: [char; 33] = [

@@ -28,8 +28,7 @@ async fn drawings_texts_and_pictures_are_served_as_what_they_are() {
             let site = node.publish(Form::file(name, bytes)).await;
             assert_eq!(site["title"], "Plan of the orchard", "{name}");
             for address in [site["url"].as_str().unwrap().to_owned(), own_host(node, &site).await] {
-                let shown = node.get(&address).send().await;
-                let shown = shown.expect(200);
+                let shown = node.get(&address).send().await.expect(200);
                 assert_eq!((shown.header("content-type"), &shown.body[..]), (mime, bytes), "{name}");
                 assert_eq!(shown.header("x-content-type-options"), "nosniff");
             }

@@ -87,7 +87,7 @@ fn own(operation_id: &str) -> &'static [&'static [Code]] {
         }
         "createAppeal" => &[&[Code::NoClientIp, Code::SecretsFound], PAGE],
         "changeSite" => {
-            &[&[Code::Conflict, Code::Overloaded], SLUG, PLAN, &[Code::PhishingBlocked, Code::TooManyScripts]]
+            &[&[Code::Conflict, Code::Overloaded], SLUG, PLAN, JUDGED]
         }
         "deleteSite" => &[&[Code::Conflict]],
         "restoreSite" => &[&[Code::Conflict, Code::Expired, Code::NotRestorable], PLAN, JUDGED],
