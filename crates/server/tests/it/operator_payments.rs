@@ -157,7 +157,10 @@ async fn operator_asks_again_at_once() {
         ])
         .await;
         let page = operator.get("/operator/payments/pay_a").await.expect(200).text();
-        assert!(page.contains("action=\"/operator/payments/pay_a/ask#outcome\"") && page.contains("Ask again now"));
+        assert!(
+            page.contains("action=\"/operator/payments/pay_a/ask#outcome\"")
+                && page.contains("Ask again now")
+        );
         // It has lost what it could be asked with, so it is unknown still.
         let asked = operator.submit("/operator/payments/pay_a/ask", &[]).await.expect(303);
         assert_eq!(asked.header("location"), "/operator/payments/pay_a?done=payment-asked");

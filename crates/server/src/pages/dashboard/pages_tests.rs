@@ -190,14 +190,26 @@ fn hostile_text_stays_text_in_every_state_and_refusal() {
 #[test]
 fn what_cannot_be_done_is_not_offered() {
     let live = shown(State::Live, Attempt::default());
-    assert!(live.contains("/rollback") && live.contains("/delete#outcome\"") && live.contains("/content#outcome\""));
+    assert!(
+        live.contains("/rollback")
+            && live.contains("/delete#outcome\"")
+            && live.contains("/content#outcome\"")
+    );
     let expired = shown(State::Expired, Attempt::default());
-    assert!(expired.contains("/expiry") && !expired.contains("/rollback") && !expired.contains("/content#outcome\""));
+    assert!(
+        expired.contains("/expiry")
+            && !expired.contains("/rollback")
+            && !expired.contains("/content#outcome\"")
+    );
     let deleted = shown(State::Deleted, Attempt::default());
     assert!(deleted.contains("/restore") && !deleted.contains("/title#outcome\""));
     for state in [State::Burnt, State::TakenDown] {
         let html = shown(state, Attempt::default());
-        assert!(!html.contains("/restore") && !html.contains("/title#outcome\"") && !html.contains("Open the page"));
+        assert!(
+            !html.contains("/restore")
+                && !html.contains("/title#outcome\"")
+                && !html.contains("Open the page")
+        );
     }
 }
 

@@ -86,9 +86,7 @@ fn own(operation_id: &str) -> &'static [&'static [Code]] {
             &[&[Code::InvalidCredential, Code::RateLimited], &[Code::InvalidSlug, Code::SlugRequired], PAGE]
         }
         "createAppeal" => &[&[Code::NoClientIp, Code::SecretsFound], PAGE],
-        "changeSite" => {
-            &[&[Code::Conflict, Code::Overloaded], SLUG, PLAN, JUDGED]
-        }
+        "changeSite" => &[&[Code::Conflict, Code::Overloaded], SLUG, PLAN, JUDGED],
         "deleteSite" => &[&[Code::Conflict]],
         "restoreSite" => &[&[Code::Conflict, Code::Expired, Code::NotRestorable], PLAN, JUDGED],
         "rollbackSite" => &[&[Code::Conflict, Code::Expired], JUDGED],

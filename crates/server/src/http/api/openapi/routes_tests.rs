@@ -3,7 +3,7 @@
 use crate::http::api::{conventions, documented};
 use crate::http::{mcp, people};
 use serde_json::Value;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Answered before any router.
 const BEFORE_THE_ROUTER: [&str; 2] = ["/healthz", "/readyz"];
@@ -18,21 +18,24 @@ const BELOW: [&str; 5] = ["/assets", "/claim", "/dashboard", "/login", "/operato
 /// The paths of a route table, with the methods that each answers. The router tells them in its debug output alone.
 fn table(debug: &str) -> BTreeSet<(String, String)> {
     let (routes, paths) = debug.split_once("node: Node { paths: {").expect("the router's debug output");
-    let methods: Vec<Vec<&str>> = routes
-        .split("MethodRouter { ")
+    // `RouteId(7): MethodRouter(MethodRouter { get: …, … })`, in any order.
+    let methods: BTreeMap<&str, Vec<&str>> = routes
+        .split("RouteId(")
         .skip(1)
-        .map(|router| {
-            let field = |name: &str| {
+        .map(|route| {
+            let (number, router) = route.split_once("): ").expect("the number of a route");
+            let answers = |name: &str| {
                 router.split_once(&format!("{name}: ")).is_some_and(|(_, is)| !is.starts_with("None"))
             };
-            ["get", "delete", "patch", "post", "put"].into_iter().filter(|name| field(name)).collect()
+            let answered = ["get", "delete", "patch", "post", "put"].into_iter().filter(|name| answers(name));
+            (number, answered.collect())
         })
         .collect();
     let mut found = BTreeSet::new();
     for entry in paths.split("RouteId(").skip(1) {
         let (number, rest) = entry.split_once("): \"").unwrap();
         let path = rest.split_once('"').unwrap().0;
-        for method in &methods[number.parse::<usize>().unwrap()] {
+        for method in &methods[number] {
             found.insert((path.to_owned(), (*method).to_owned()));
         }
     }
