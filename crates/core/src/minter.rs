@@ -142,7 +142,7 @@ mod tests {
             let token = minter.page_token();
             assert!(site::is_token(&token), "{token}");
             seen.extend(token.bytes());
-            let minted = [
+            let texts = [
                 token,
                 minter.token(),
                 minter.share_token(),
@@ -153,7 +153,7 @@ mod tests {
                 minter.nonce(),
                 device_login::spelled(&device_login::new_code(&minter)),
             ];
-            for text in minted {
+            for text in texts {
                 assert!(!text.starts_with(['-', '_']) && !text.ends_with(['-', '_']), "{text}");
             }
         }

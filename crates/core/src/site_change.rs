@@ -59,10 +59,9 @@ impl SiteChange {
         let names_slug = matches!(self.slug, Field::Value(_));
         next.slug = self.slug.over(site.slug.clone().map(Slug::parse_stored)).map(Slug::into_string);
         next.visibility = match (self.visibility, site.visibility) {
-            (Some(visibility), _) => visibility,
             // As the field of an upload does. Decisions §2.6.
             (None, Visibility::Unlisted) if names_slug => Visibility::Public,
-            (None, visibility) => visibility,
+            (sent, before) => sent.unwrap_or(before),
         };
         match (next.visibility, &next.slug) {
             (Visibility::Public, None) if slug_sent && self.visibility.is_none() => {

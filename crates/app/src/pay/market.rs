@@ -59,15 +59,15 @@ impl Market {
 
     /// Terms that are as they were stay the same listing. `supported`: None when the facilitator is away.
     fn put(&self, listings: Vec<Listing>, supported: Option<Supported>) {
-        let mut shelf = self.shelf.write().unwrap_or_else(PoisonError::into_inner);
+        let mut stock = self.shelf.write().unwrap_or_else(PoisonError::into_inner);
         let kept = |new: Listing| {
-            let old = shelf.listings.iter().find(|old| old.item == new.item && old.terms == new.terms);
+            let old = stock.listings.iter().find(|old| old.item == new.item && old.terms == new.terms);
             old.cloned().unwrap_or_else(|| Arc::new(new))
         };
-        shelf.listings = listings.into_iter().map(kept).collect();
-        shelf.is_away = supported.is_none();
+        stock.listings = listings.into_iter().map(kept).collect();
+        stock.is_away = supported.is_none();
         if supported.is_some() {
-            shelf.supported = supported;
+            stock.supported = supported;
         }
     }
 

@@ -174,9 +174,10 @@ fn zip64_end(cases: &mut Cases) {
 
 /// Entries whose zip64 fields lie.
 fn zip64_entries(cases: &mut Cases) {
+    type Change = fn(&mut Item, (u64, u64));
     const TEXT: &[u8] = b"some text, some text, some text";
     let sizes = |item: &Item| (TEXT.len() as u64, item.packed.len() as u64);
-    let changes: [(&str, fn(&mut Item, (u64, u64))); 13] = [
+    let changes: [(&str, Change); 13] = [
         ("no field", |item, _| item.central_extra.clear()),
         ("field of no length", |item, _| item.central_extra = zip64_field(&[])),
         ("field with one size", |item, (size, _)| item.central_extra = zip64_field(&[size])),

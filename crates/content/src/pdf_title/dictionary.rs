@@ -247,15 +247,12 @@ fn unescaped(name: &[u8]) -> Vec<u8> {
             [high, low, ..] if first == b'#' => nibble(*high).zip(nibble(*low)),
             _ => None,
         };
-        match code {
-            Some((high, low)) => {
-                out.push((high << 4) | low);
-                rest = &after[2..];
-            }
-            None => {
-                out.push(first);
-                rest = after;
-            }
+        if let Some((high, low)) = code {
+            out.push((high << 4) | low);
+            rest = &after[2..];
+        } else {
+            out.push(first);
+            rest = after;
         }
     }
     out

@@ -289,7 +289,7 @@ fn hostile_nesting_takes_linear_time() {
     for input in inputs {
         let started = processor_time();
         upload("a.md", input.clone()).unwrap();
-        let taken = processor_time() - started;
+        let taken = processor_time().saturating_sub(started);
         assert!(taken < Duration::from_secs(20), "{:?}… took {taken:?}", &input[..20.min(input.len())]);
     }
 }

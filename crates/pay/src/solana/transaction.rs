@@ -58,7 +58,7 @@ impl Transaction {
             return None;
         }
         let message = message.to_vec();
-        rest.0.is_empty().then(|| Self { signatures, message, keys, blockhash, instructions })
+        rest.0.is_empty().then_some(Self { signatures, message, keys, blockhash, instructions })
     }
 
     /// Who pays the network's fees.

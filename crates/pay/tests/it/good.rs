@@ -212,7 +212,7 @@ fn a_proof_is_checked_in_well_under_a_millisecond() {
         for _ in 0..50 {
             assert!(Proof::parse(Generation::V2, &text).unwrap().check(&terms, NOW).is_ok());
         }
-        let each = (processor_time() - start) / 50;
+        let each = processor_time().saturating_sub(start) / 50;
         println!("{each:?}");
         // Generous: this is not an optimised build.
         assert!(each < Duration::from_millis(5), "{each:?}");

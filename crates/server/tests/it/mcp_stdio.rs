@@ -167,7 +167,7 @@ async fn session_the_server_forgot_begins_again_unnoticed() {
         .await
         .remove(0);
     let ask = node.delete("/mcp").key(&node.key).header("mcp-session-id", &session);
-    ask.header("mcp-protocol-version", "2025-11-25").send().await.expect(202);
+    ask.header("mcp-protocol-version", "2025-11-25").send().await.expect(204);
     let site = pipe.give("publish_html", json!({"html": page("After all")})).await;
     node.get(site["url"].as_str().unwrap()).send().await.expect(200);
     assert_eq!(node.count(SESSIONS).await, 1);

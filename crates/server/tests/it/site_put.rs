@@ -2,6 +2,7 @@
 
 use crate::harness::{DAY, Form, NOW, Node, Setup, on_each_database, page, pdf, site_path, zip};
 use serde_json::json;
+use std::fmt::Write;
 
 #[tokio::test]
 async fn replaced_content_is_served_at_the_same_url_at_once() {
@@ -249,7 +250,10 @@ async fn limit_is_on_the_html_and_not_on_how_it_is_escaped() {
     let node = Setup::new().set("limits.upload_bytes", "100000").start().await;
     let site = node.publish_page("First").await;
     let put = async |html: &str| {
-        let escaped: String = html.encode_utf16().map(|unit| format!("\\u{unit:04x}")).collect();
+        let mut escaped = String::new();
+        for unit in html.encode_utf16() {
+            write!(escaped, "\\u{unit:04x}").unwrap();
+        }
         let body = format!("{{\"html\": \"{escaped}\"}}");
         node.put(&site_path(&site)).key(&node.key).body("application/json", body).send().await
     };

@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
 use rusqlite::config::DbConfig;
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::{Connection, ErrorCode, OpenFlags};
 use tokio::sync::Semaphore;
 
 use super::sqlite_types::bind;
@@ -25,6 +25,7 @@ use super::{DbError, Row, Stmt, Val};
 const LIST_READERS: usize = 4;
 const STATEMENTS_CACHED: usize = 512;
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
+const BUSY_PAUSE: Duration = Duration::from_millis(5);
 const READER_TIMEOUT: Duration = Duration::from_millis(50);
 
 static NEXT_ID: AtomicU64 = AtomicU64::new(1);
@@ -207,8 +208,11 @@ fn create_private(path: &Path) -> Result<(), DbError> {
             File::open(above).and_then(|above| above.sync_all()).map_err(failed)?;
         }
     }
-    OpenOptions::new().append(true).create(true).mode(0o600).open(path).map_err(failed)?;
-    Ok(())
+    // A file that is there is not opened: closing it would end the locks that this process has on it (POSIX).
+    match OpenOptions::new().append(true).create_new(true).mode(0o600).open(path) {
+        Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => Err(failed(error)),
+        _ => Ok(()),
+    }
 }
 
 fn connection(path: &Path) -> Result<Connection, DbError> {
@@ -234,10 +238,27 @@ fn reader_connection(path: &Path, cache: &str) -> Result<Connection, DbError> {
 
 fn writer_connection(path: &Path) -> Result<Connection, DbError> {
     let connection = connection(path)?;
-    connection.execute_batch(
-        "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA cache_size=-32768; PRAGMA secure_delete=ON;",
-    )?;
+    use_log(&connection)?;
+    connection
+        .execute_batch("PRAGMA synchronous=FULL; PRAGMA cache_size=-32768; PRAGMA secure_delete=ON;")?;
     Ok(connection)
+}
+
+/// Switches a new database to its write-ahead log. When several processes do so at once, SQLite answers "busy" without
+/// waiting for the busy timeout, so the wait is here.
+fn use_log(connection: &Connection) -> Result<(), DbError> {
+    let mut waited = Duration::ZERO;
+    loop {
+        match connection.execute_batch("PRAGMA journal_mode=WAL") {
+            Err(error)
+                if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) && waited < BUSY_TIMEOUT =>
+            {
+                waited += BUSY_PAUSE;
+                std::thread::sleep(BUSY_PAUSE);
+            }
+            done => return Ok(done?),
+        }
+    }
 }
 
 /// Only moves the log, so it needs no pages in memory.

@@ -18,11 +18,10 @@ fn at(root: &Value, schema: &Value, value: &Value, place: &str) -> Result<(), St
     for (word, says) in words {
         let good = match word.as_str() {
             "description" | "title" | "$defs" | "$schema" => true,
-            "example" | "contentMediaType" if root.get("openapi").is_some() => true,
             "format" if says == "uri" => {
                 value.as_str().is_none_or(|address| reqwest::Url::parse(address).is_ok())
             }
-            "format" if root.get("openapi").is_some() => true,
+            "example" | "contentMediaType" | "format" if root.get("openapi").is_some() => true,
             // One of a few words, which is all that our patterns say.
             "pattern" => value.as_str().is_none_or(|text| {
                 let words = says.as_str().and_then(|says| says.strip_prefix("^(")?.strip_suffix(")$"));

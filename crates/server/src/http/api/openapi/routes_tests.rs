@@ -23,9 +23,9 @@ fn table(debug: &str) -> BTreeSet<(String, String)> {
         .split("RouteId(")
         .skip(1)
         .map(|route| {
-            let (number, router) = route.split_once("): ").expect("the number of a route");
+            let (number, endpoint) = route.split_once("): ").expect("the number of a route");
             let answers = |name: &str| {
-                router.split_once(&format!("{name}: ")).is_some_and(|(_, is)| !is.starts_with("None"))
+                endpoint.split_once(&format!("{name}: ")).is_some_and(|(_, is)| !is.starts_with("None"))
             };
             let answered = ["get", "delete", "patch", "post", "put"].into_iter().filter(|name| answers(name));
             (number, answered.collect())
@@ -33,7 +33,12 @@ fn table(debug: &str) -> BTreeSet<(String, String)> {
         .collect();
     let mut found = BTreeSet::new();
     for entry in paths.split("RouteId(").skip(1) {
-        let (number, rest) = entry.split_once("): \"").unwrap();
+        // What follows the paths belongs to the router's fallback.
+        let Some((number, rest)) =
+            entry.split_once("): \"").filter(|(number, _)| methods.contains_key(number))
+        else {
+            break;
+        };
         let path = rest.split_once('"').unwrap().0;
         for method in &methods[number] {
             found.insert((path.to_owned(), (*method).to_owned()));
