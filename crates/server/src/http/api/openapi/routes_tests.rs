@@ -27,8 +27,9 @@ fn table(debug: &str) -> BTreeSet<(String, String)> {
             let answers = |name: &str| {
                 endpoint.split_once(&format!("{name}: ")).is_some_and(|(_, is)| !is.starts_with("None"))
             };
-            let answered = ["get", "delete", "patch", "post", "put"].into_iter().filter(|name| answers(name));
-            (number, answered.collect())
+            let methods = ["get", "delete", "patch", "post", "put"].into_iter();
+            let named: Vec<&str> = methods.filter(|name| answers(name)).collect();
+            (number, if named.is_empty() { vec!["any"] } else { named })
         })
         .collect();
     let mut found = BTreeSet::new();
