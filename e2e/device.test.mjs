@@ -76,6 +76,7 @@ test('a code that leads nowhere is said beside the field, and what was typed sta
   const page = await openPage(await browser.newContext());
   await takeCookie(page, cookie);
   await page.goto(`${server.url}/device`);
+  await page.waitForFunction(() => document.activeElement?.id === 'user_code');
   await page.keyboard.type('bbbb bbbb');
   await page.keyboard.press('Enter');
   await page.waitForSelector('[role=alert]');

@@ -66,15 +66,16 @@ test('a comment reaches the owner, later viewers see it until it is settled, and
 
   const next = await visit(site.url);
   const bar = await pierce(next);
-  await bar.seen('.dot');
   await bar.click('.pill');
   await bar.says('.item', /Say by <b>when<\/b>\./);
+  await bar.seen('.dot');
 
   await call('POST', `/feedback/${item.id}/resolve`, { note: 'On Friday.' });
   assert.equal((await listed(site))[0].resolved_note, 'On Friday.');
   const last = await visit(site.url);
   const quiet = await pierce(last);
-  await quiet.seen('.pill');
+  await quiet.click('.pill');
+  await quiet.says('.empty', /No open comments/);
   assert.equal(await quiet.count('.dot'), 0);
 });
 
