@@ -114,7 +114,7 @@ test('a person signs in on the way, agrees, and the program gets in', async () =
   await page.screenshot({ path: pictureFile('apps'), fullPage: true });
   page.once('dialog', (dialog) => dialog.accept());
   await page.getByRole('button', { name: 'Revoke Report Writer' }).click();
-  await page.waitForURL(/done=app-revoked$/);
+  await page.getByText('The app no longer has access.').waitFor();
   assert.ok(await page.getByText('No app is connected.').isVisible());
   assert.equal((await me(json.access_token)).status, 401, 'at once');
   assert.deepEqual(page.complaints, []);
