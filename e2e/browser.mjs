@@ -17,6 +17,14 @@ export function pictureFile(name) {
   return kept && existsSync(kept) ? kept : path.join(OUTPUT, `${name}.png`);
 }
 
+/** Desktop and phone, light and dark. */
+export const VIEWS = [
+  { name: 'desktop', viewport: { width: 1280, height: 800 }, colorScheme: 'light' },
+  { name: 'desktop-dark', viewport: { width: 1280, height: 800 }, colorScheme: 'dark' },
+  { name: 'phone', viewport: { width: 390, height: 844 }, colorScheme: 'light' },
+  { name: 'phone-dark', viewport: { width: 390, height: 844 }, colorScheme: 'dark' },
+];
+
 export async function launch({ hosts = [] } = {}) {
   await mkdir(OUTPUT, { recursive: true });
   const browser = await chromium.launch({

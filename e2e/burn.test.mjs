@@ -6,7 +6,7 @@ import { after, before, test } from 'node:test';
 import { launch, openPage, pictureFile } from './browser.mjs';
 import { publish, request, siteHost } from './http.mjs';
 import * as samples from './samples.mjs';
-import { operatorKey, startServer } from './server.mjs';
+import { operatorKey, startServer, until } from './server.mjs';
 
 const VIEWS = [
   { name: 'desktop', viewport: { width: 1280, height: 800 }, colorScheme: 'light' },
@@ -101,8 +101,7 @@ test('images, frames, fetches, prefetch and prerender use nothing up', async () 
   const seen = [];
   context.on('request', (sent) => sent.url().includes(site.unlisted_token) && seen.push(sent.resourceType()));
   await page.goto(lure.url, { waitUntil: 'networkidle' });
-  await page.waitForTimeout(1500); // Chromium takes its time with speculation.
-  assert.ok(seen.includes('image') && seen.length >= 4, `${seen}`);
+  await until('the bait to be taken', () => seen.includes('image') && seen.length >= 4);
   assert.ok(await unread(site), 'nothing of this is reading');
   await page.goto(site.url);
   assert.equal(await page.textContent('h1'), 'This page can be read once');

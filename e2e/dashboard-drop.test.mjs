@@ -7,7 +7,7 @@ import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { launch, openPage, pictureFile } from './browser.mjs';
 import { publish } from './http.mjs';
-import { sessionCookie, signIn, takeCookie } from './people.mjs';
+import { sessionOf, takeCookie } from './people.mjs';
 import * as samples from './samples.mjs';
 import { operatorKey, startServer, tempDir } from './server.mjs';
 
@@ -17,10 +17,7 @@ before(async () => {
   server = await startServer({ env: { DROPLEAF_LIMITS__EXEMPT: '127.0.0.0/8,::1/128' } });
   browser = await launch();
   folder = await tempDir('drops');
-  const signer = await openPage(await browser.newContext());
-  await signIn(signer, server, 'operator@localhost');
-  cookie = await sessionCookie(signer);
-  await signer.context().close();
+  cookie = await sessionOf(browser, server);
 });
 after(async () => {
   await browser?.close();

@@ -5,9 +5,9 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { launch, openPage, pictureFile } from './browser.mjs';
 import { api, publish, request } from './http.mjs';
-import { sessionCookie, signIn, takeCookie } from './people.mjs';
+import { sessionOf, takeCookie } from './people.mjs';
 import * as samples from './samples.mjs';
-import { operatorKey, startServer } from './server.mjs';
+import { operatorKey, startServer, until } from './server.mjs';
 
 const DESK = { viewport: { width: 1280, height: 900 } };
 const PHONE = { viewport: { width: 390, height: 844 }, colorScheme: 'dark', hasTouch: true, isMobile: true };
@@ -19,10 +19,7 @@ before(async () => {
   browser = await launch();
   key = await operatorKey(server);
   call = api(server, key);
-  const signer = await openPage(await browser.newContext());
-  await signIn(signer, server, 'operator@localhost');
-  cookie = await sessionCookie(signer);
-  await signer.context().close();
+  cookie = await sessionOf(browser, server);
 });
 after(async () => {
   await browser?.close();
@@ -57,15 +54,17 @@ const seenAt = (page, selector) => page.locator(selector).evaluate((node) => nod
 /** The message is on the screen and has the focus. */
 async function assertToldHere(page, pattern, what) {
   await page.waitForSelector('#outcome');
-  // What a browser does after loading, such as following the fragment, is done once the page was drawn.
-  await page.screenshot();
-  const seen = await page.evaluate(() => {
-    const { top, bottom } = document.getElementById('outcome').getBoundingClientRect();
-    return { top, bottom, height: innerHeight, text: document.getElementById('outcome').innerText, focused: document.activeElement.id, y: scrollY };
+  const look = () =>
+    page.evaluate(() => {
+      const { top, bottom } = document.getElementById('outcome').getBoundingClientRect();
+      return { top, bottom, height: innerHeight, text: document.getElementById('outcome').innerText, focused: document.activeElement.id, y: scrollY };
+    });
+  // The browser follows the fragment, and the script sets the focus, some time after loading.
+  const seen = await until(`${what}: the message in view and with the focus`, async () => {
+    const now = await look();
+    return now.focused === 'outcome' && now.top >= 0 && now.bottom <= now.height && now;
   });
   assert.match(seen.text, pattern, what);
-  assert.ok(seen.top >= 0 && seen.bottom <= seen.height, `${what}: the message is at ${seen.top} of ${seen.height}`);
-  assert.equal(seen.focused, 'outcome', `${what}: the message has the focus`);
   return seen;
 }
 
@@ -136,7 +135,7 @@ describe('after a form', () => {
         const body = JSON.stringify({ comment: `Comment ${i}` });
         const headers = { 'content-type': 'application/json' };
         const answer = await request(server, { method: 'POST', path: `${new URL(site.url).pathname}_dropleaf/feedback`, headers, body });
-        assert.equal(answer.status, 201, answer.text);
+        assert.equal(answer.status, 201, answer.text());
       }
       const page = await visit(site, options);
       const last = page.locator('.comments > li').last();

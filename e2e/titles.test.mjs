@@ -3,18 +3,12 @@
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { launch, openPage, pictureFile } from './browser.mjs';
+import { launch, openPage, pictureFile, VIEWS } from './browser.mjs';
 import { publish, request, upload } from './http.mjs';
-import { sessionCookie, signIn, takeCookie } from './people.mjs';
+import { sessionOf, takeCookie } from './people.mjs';
 import * as samples from './samples.mjs';
 import { operatorKey, startServer } from './server.mjs';
 
-const VIEWS = [
-  { name: 'desktop', viewport: { width: 1280, height: 800 }, colorScheme: 'light' },
-  { name: 'desktop-dark', viewport: { width: 1280, height: 800 }, colorScheme: 'dark' },
-  { name: 'phone', viewport: { width: 390, height: 844 }, colorScheme: 'light' },
-  { name: 'phone-dark', viewport: { width: 390, height: 844 }, colorScheme: 'dark' },
-];
 const TITLE = 'Quarterly report of the orchard, the cellar and the neighbouring vineyards with recommendations';
 
 let server, browser, key, session;
@@ -23,9 +17,7 @@ before(async () => {
   server = await startServer({ env: { DROPLEAF_LIMITS__EXEMPT: '127.0.0.0/8,::1/128' } });
   key = await operatorKey(server);
   browser = await launch();
-  const owner = await openPage(await browser.newContext());
-  await signIn(owner, server, 'operator@localhost');
-  session = await sessionCookie(owner);
+  session = await sessionOf(browser, server);
 });
 after(async () => {
   await browser?.close();

@@ -355,6 +355,7 @@ describe('later viewers', () => {
     await visit();
     await bar.says('.pill', /Feedback\s*5/);
     assert.equal(await bar.run((root) => root.querySelector('.pill').getAttribute('aria-label')), 'Feedback, open comments: 5');
+    await page.evaluate(() => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn))));
     assert.equal(await bar.count('.dot'), 0, 'nothing covers the page while the toolbar is closed');
     await open();
     await bar.seen('.item');

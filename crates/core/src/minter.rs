@@ -146,6 +146,7 @@ mod tests {
                 token,
                 minter.token(),
                 minter.share_token(),
+                minter.owner_ticket(),
                 minter.claim_token(),
                 minter.api_key(),
                 minter.id("site"),

@@ -1,3 +1,5 @@
+//! Tests of the title in a PDF file: well-formed, damaged and hostile ones.
+
 use super::*;
 use crate::input::Source;
 use proptest::prelude::*;

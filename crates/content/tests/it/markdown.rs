@@ -234,14 +234,14 @@ fn very_long_documents_are_shown_as_plain_text() {
     assert_eq!(text_of(&bundle, "_dropleaf/source.md"), source);
 }
 
-/// Each input is built to trip parsers that go back and forth; all must take seconds at worst,
-/// even in a build without optimisation on a busy machine.
 /// Processor time of this thread so far. Unlike time on the clock it does not grow while other programs run.
 fn processor_time() -> Duration {
     let stat = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap();
     Duration::from_nanos(stat.split_whitespace().next().unwrap().parse().unwrap())
 }
 
+/// Each input is built to trip parsers that go back and forth; all must take seconds at worst,
+/// even in a build without optimisation on a busy machine.
 #[test]
 fn hostile_nesting_takes_linear_time() {
     const SIZE: usize = 200_000;

@@ -37,55 +37,77 @@ const NAMES: [(&str, &str); 19] = [
     ("publish update", "publish --update NAME page.html --json"),
 ];
 
-/// The other arguments with a value, by their ids, or with their commands where the id alone could be a name. None of them takes a token: files, numbers, words for people, addresses
-/// (which begin with their scheme), and the ids of several appeals at once. Those begin with `app_`, and a list that took
-/// words with hyphens would swallow the options behind it.
-const OTHERS: [&str; 39] = [
-    "about_secrets",
-    "amount",
-    "answer",
-    "base_url",
-    "blobs_url",
-    "clients",
+/// The other arguments with a value, each with the commands that lead to it. None of them takes a token: files, numbers,
+/// words for people, addresses (which begin with their scheme), and the ids of several appeals at once. Those begin with
+/// `app_`, and a list that took words with hyphens would swallow the options behind it.
+const OTHERS: [&str; 61] = [
     "config",
+    "set",
+    "listen",
+    "base_url",
+    "site_url",
+    "site_host",
     "data_dir",
     "database_url",
-    "dir",
-    "expires_in_hours",
-    "file",
-    "files",
-    "ids",
-    "limit",
-    "listen",
-    "once",
-    "out",
-    "output",
-    "pages",
-    "passphrase_file",
-    "pii_check",
-    "plan",
-    "reason",
-    "server",
-    "set",
-    "settled",
-    "site_host",
-    "site_url",
-    "slug",
-    "state",
-    "title",
-    "url",
-    "wait",
+    "blobs_url",
+    "account create plan",
     "account key name",
-    "login name",
-    "mcp install name",
-    "mcp uninstall name",
+    "account plan plan",
+    "account credit amount",
+    "account credit reason",
+    "account credit once",
+    "account suspend reason",
+    "account restore-access reason",
+    "reports dismiss reason",
+    "reports limit",
+    "appeals list limit",
+    "appeals allow answer",
+    "appeals uphold ids",
+    "appeals uphold answer",
+    "appeals allowed limit",
+    "appeals disallow reason",
+    "appeals limit",
+    "takedown reason",
+    "takedown pages",
+    "evidence reason",
+    "evidence out",
+    "unwanted forget reason",
     "unwanted forget page",
+    "audit limit",
+    "payments list state",
+    "payments list limit",
+    "payments resolve settled",
+    "payments resolve reason",
+    "backup dir",
+    "restore dir",
+    "encrypt file",
+    "encrypt output",
+    "encrypt passphrase_file",
+    "check files",
+    "check about_secrets",
+    "login url",
+    "login name",
+    "logout url",
+    "whoami server",
+    "publish files",
+    "publish server",
+    "publish slug",
+    "publish expires_in_hours",
+    "publish title",
+    "publish pii_check",
+    "mcp install server",
+    "mcp install clients",
+    "mcp install name",
+    "mcp uninstall clients",
+    "mcp uninstall name",
+    "mcp server",
+    "mcp wait",
 ];
 
-/// The ids of an argument with the names of the commands that lead to it.
-fn walk(command: &Command, path: &str, found: &mut BTreeSet<(String, String)>) {
+/// The id of each argument with the names of the commands that lead to it.
+fn walk(command: &Command, path: &str, found: &mut BTreeSet<String>) {
     for arg in command.get_arguments().filter(|arg| arg.get_action().takes_values()) {
-        found.insert((format!("{path}{}", arg.get_id()), arg.get_id().to_string()));
+        found.insert(format!("{path}{}", arg.get_id()));
     }
     for inner in command.get_subcommands() {
         walk(inner, &format!("{path}{} ", inner.get_name()), found);
@@ -105,16 +127,12 @@ fn values(mut matches: &ArgMatches, id: &str) -> Vec<String> {
 fn every_argument_either_names_something_or_is_known_not_to() {
     let mut found = BTreeSet::new();
     walk(&Cli::command(), "", &mut found);
-    for (path, id) in &found {
-        let is_name = NAMES.iter().any(|(name, _)| name == path);
-        assert!(
-            is_name || OTHERS.contains(&id.as_str()) || OTHERS.contains(&path.as_str()),
-            "`{path}`: say here whether it takes a token, id or link"
-        );
-    }
-    for (name, _) in NAMES {
-        assert!(found.iter().any(|(path, _)| path == name), "`{name}` is no argument any more");
-    }
+    let listed: Vec<&str> = NAMES.iter().map(|(name, _)| *name).chain(OTHERS).collect();
+    let new: Vec<&String> = found.iter().filter(|path| !listed.contains(&path.as_str())).collect();
+    assert!(new.is_empty(), "say here whether they take a token, id or link: {new:#?}");
+    let gone: Vec<&&str> = listed.iter().filter(|path| !found.contains(**path)).collect();
+    assert!(gone.is_empty(), "no arguments any more: {gone:#?}");
+    assert_eq!(listed.len(), found.len(), "an argument is listed twice");
 }
 
 #[test]

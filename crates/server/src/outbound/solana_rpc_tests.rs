@@ -1,3 +1,5 @@
+//! Tests of looking up payments on Solana, against a server that answers as told.
+
 use super::*;
 use crate::outbound::exchange::client;
 use crate::outbound::payment_sample::{NOW, payment};

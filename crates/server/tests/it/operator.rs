@@ -1,6 +1,6 @@
 //! `/operator…`: for operators, and for nobody else.
 
-use crate::harness::{Node, Setup, on_each_database};
+use crate::harness::{Form, Node, Setup, on_each_database};
 use dropleaf_core::report::{Reason, Said};
 use serde_json::Value;
 use std::net::IpAddr;
@@ -166,6 +166,41 @@ async fn plan_is_set_at_once_and_noted() {
         assert_eq!(node.count("SELECT COUNT(*) FROM audit").await, 1);
     })
     .await;
+}
+
+#[tokio::test]
+async fn refused_form_has_its_problem_where_the_browser_goes() {
+    let node = Node::start().await;
+    let operator = node.operator().await;
+    let person = node.newcomer("eve@example.org").await;
+    let (site, gone) = (node.publish_page("Reported").await, node.publish_page("Gone").await);
+    report(&node, &site, &[("reason", "other")]).await;
+    let (site, gone) = (site["id"].as_str().unwrap(), gone["id"].as_str().unwrap());
+    node.app().take_down("test", gone, "abuse").await.unwrap();
+    let refused = "<title>PayPal login</title><form><input type=password></form>";
+    let appeal = node.post("/appeals").form(Form::file("page.html", refused)).send().await.expect(201).json();
+    let appeal = appeal["id"].as_str().unwrap();
+    let paths = [
+        "/operator/takedown".to_owned(),
+        format!("/operator/accounts/{}/suspend", person.account.id),
+        format!("/operator/reports/{site}/takedown"),
+        format!("/operator/pages/{site}/takedown"),
+        format!("/operator/pages/{gone}/erase"),
+        format!("/operator/appeals/{appeal}/uphold"),
+        format!("/operator/appeals/{appeal}/allow"),
+        "/operator/appeals/uphold".to_owned(),
+    ];
+    for path in paths {
+        let sent = [("page", site), ("appeal", appeal), ("reason", " "), ("answer", " ")];
+        let html = operator.submit(&path, &sent).await.expect(400).text();
+        let problem = "<p class=\"problem\" id=\"outcome\" role=\"alert\" tabindex=\"-1\">";
+        assert!(html.contains(problem), "{path}: {html}");
+        assert_eq!(html.matches("id=\"outcome\"").count(), 1, "{path}");
+        let described = html.split("aria-describedby=\"").skip(1).filter_map(|rest| rest.split('"').next());
+        assert!(described.flat_map(str::split_whitespace).any(|id| id == "outcome"), "{path}: {html}");
+        let to_outcome = [format!("action=\"{path}#outcome\""), format!("formaction=\"{path}#outcome\"")];
+        assert!(to_outcome.iter().any(|action| html.contains(action)), "{path}: {html}");
+    }
 }
 
 #[tokio::test]

@@ -8,8 +8,13 @@ fn root() -> PathBuf {
 }
 
 /// What tests that run on each database call.
-const ON_EACH_DATABASE: [&str; 5] =
-    ["on_each_database(", "at_each_till(", "for_each_place(", "on_each(", "Database::postgres()"];
+const ON_EACH_DATABASE: [&str; 5] = [
+    "on_each_database(",
+    "at_each_till(",
+    "for_each_place(",
+    "on_each(",
+    "in [Database::Sqlite, Database::postgres().await]",
+];
 
 /// `file::function` of every function below a folder, with what is in it.
 fn functions(dir: &Path, found: &mut HashMap<String, String>) {

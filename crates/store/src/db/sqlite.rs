@@ -10,7 +10,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
@@ -244,16 +244,17 @@ fn writer_connection(path: &Path) -> Result<Connection, DbError> {
     Ok(connection)
 }
 
-/// Switches a new database to its write-ahead log. When several processes do so at once, SQLite answers "busy" without
-/// waiting for the busy timeout, so the wait is here.
+/// Switches a new database to its write-ahead log. When several processes do so at once, SQLite answers "busy" at once to
+/// one that waits with a lock of its own, so this tries again. Where another connection only holds a lock, SQLite itself
+/// waits for the busy timeout, and there is no second try.
 fn use_log(connection: &Connection) -> Result<(), DbError> {
-    let mut waited = Duration::ZERO;
+    let started = Instant::now();
     loop {
         match connection.execute_batch("PRAGMA journal_mode=WAL") {
             Err(error)
-                if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) && waited < BUSY_TIMEOUT =>
+                if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy)
+                    && started.elapsed() < BUSY_TIMEOUT =>
             {
-                waited += BUSY_PAUSE;
                 std::thread::sleep(BUSY_PAUSE);
             }
             done => return Ok(done?),
@@ -272,6 +273,8 @@ fn log_connection(path: &Path) -> Result<Connection, DbError> {
 mod tests {
     use super::SqliteDb;
     use crate::db::{DbError, Stmt};
+    use rusqlite::Connection;
+    use std::time::Duration;
 
     #[tokio::test]
     async fn panic_in_the_writer_leaves_nobody_waiting() {
@@ -286,5 +289,18 @@ mod tests {
         assert!(matches!(panicking.await, Err(DbError::Unavailable(_))));
         db.batch(vec![Stmt::new("INSERT INTO t VALUES (2)", vec![])]).await.unwrap();
         assert_eq!(db.get("SELECT SUM(a) FROM t", &[], |row| row.int(0)).unwrap(), Some(2));
+    }
+
+    #[tokio::test]
+    async fn file_that_another_connection_reads_all_the_time_is_an_error_and_no_hang() {
+        let folder = tempfile::TempDir::new().unwrap();
+        let path = folder.path().join("a.db");
+        let reader = Connection::open(&path).unwrap();
+        reader.execute_batch("CREATE TABLE t (a BIGINT); BEGIN; SELECT * FROM t").unwrap();
+        let opened = SqliteDb::open(path.to_str().unwrap());
+        let opened = tokio::time::timeout(Duration::from_mins(1), opened).await.expect("it hangs");
+        assert!(opened.is_err());
+        drop(reader);
+        SqliteDb::open(path.to_str().unwrap()).await.unwrap();
     }
 }

@@ -103,7 +103,7 @@ done! {
     Saved = "saved" in "settings": "Saved.";
     Titled = "titled" in "settings": "Saved. The page has its new title.";
     MadePublic = "public" in "settings": "Saved. The page is public under its name.";
-    MadeUnlisted = "unlisted" in "settings": "Saved. Only whoever has the link finds the page.";
+    MadeUnlisted = "unlisted" in "settings": "Saved. Only people with the link can open it.";
     MadeBurn = "burn" in "settings": "Saved. The page can be read once.";
     PasswordSet = "password-set" in "settings": "Saved. The page asks for the new password.";
     PasswordRemoved = "password-removed" in "settings": "The password is gone. The page no longer asks for one.";
