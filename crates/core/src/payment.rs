@@ -153,8 +153,8 @@ pub struct Payment {
 }
 
 impl Payment {
-    /// Whether the money is there and what it buys is not: it was refused first, so its content was let go. It is made
-    /// when its payer sends the same request again.
+    /// Whether the money is there and what it buys is not: it was refused first, so its content was let go, or the content
+    /// could not be stored. It is made when its payer sends the same request again.
     pub fn has_lost_content(&self) -> bool {
         self.state == PaymentState::Settled && self.draft.is_none() && !matches!(self.item, Item::Unlock(_))
     }
