@@ -21,6 +21,7 @@ use dropleaf_core::secret::Keys;
 use dropleaf_core::{Clock, Minter};
 use dropleaf_store::Store;
 use std::sync::Arc;
+use std::sync::atomic::AtomicI64;
 use tokio::sync::{Semaphore, broadcast};
 
 /// Keys, and tokens of programs, whose rows are held in memory.
@@ -88,6 +89,8 @@ pub struct App {
     pub(crate) outside: Outside,
     pub(crate) unwanted_index: UnwantedIndex,
     pub(crate) payment_locks: Locks,
+    /// Before this moment the pauses of unknown payments are not ended again.
+    pub(crate) next_wake: AtomicI64,
     pub hosts: Hosts,
 }
 
@@ -121,6 +124,7 @@ impl App {
             outside: Outside::new(checker),
             unwanted_index: UnwantedIndex::default(),
             payment_locks: Locks::default(),
+            next_wake: AtomicI64::new(0),
             store,
             clock,
             minter,

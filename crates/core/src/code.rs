@@ -80,7 +80,7 @@ codes! {
     PlanLifetimeLimit = "plan_lifetime_limit": "The plan does not allow a page to live that long; ask for less or lift the limit with the named unlock.";
     PlanDailyLimit = "plan_daily_limit": "The plan's publishes for today are used up; `Retry-After` says when it starts again.";
     PaymentRequired = "payment_required": "This has to be paid for; the terms are in `PAYMENT-REQUIRED` (x402 v2) and in `accepts` (x402 v1).";
-    PaymentRefused = "payment_refused": "The payment was not accepted and no money moved; `reason` says why, and the terms are in the answer.";
+    PaymentRefused = "payment_refused": "The payment was not accepted; `reason` says why, and the terms are in the answer.";
     InvalidPayment = "invalid_payment": "The payment header cannot be read, or there is more than one; send exactly one proof.";
     RailNotLive = "rail_not_live": "Payments by this protocol are not taken here; nothing was charged. Pay with x402: `PAYMENT-SIGNATURE` or `X-PAYMENT`; `GET /provision` lists what is live.";
     PaymentUsed = "payment_used": "This payment has bought something else, or its answer is no longer shown (`reason`); nothing was charged again. Change the page with its claim token or the wallet's signature; to buy something else, sign a new payment.";

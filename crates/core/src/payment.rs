@@ -153,8 +153,16 @@ pub struct Payment {
 }
 
 impl Payment {
-    /// Whether the money is there and what it buys is not: it was refused first, so its content was let go. It is made
-    /// when its payer sends the same request again.
+    /// What its state means to an operator, and what they can do about it.
+    pub fn advice(&self) -> &'static str {
+        if self.has_lost_content() {
+            return "The money is there, and the content is not. What it buys is made when the payer sends the same request with the same payment again. If that never happens, send the money back and say so.";
+        }
+        self.state.advice()
+    }
+
+    /// Whether the money is there and what it buys is not: it was refused first, so its content was let go, or the content
+    /// could not be stored. It is made when its payer sends the same request again.
     pub fn has_lost_content(&self) -> bool {
         self.state == PaymentState::Settled && self.draft.is_none() && !matches!(self.item, Item::Unlock(_))
     }

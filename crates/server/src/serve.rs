@@ -120,6 +120,9 @@ pub async fn run(layers: &Layers, config: Config) -> Result<()> {
              `limits.anonymous_per_hour` and `limits.anonymous_per_day` allow; set `payments.mode` to live or off to end that"
         );
     }
+    if running.app.selling().is_ok_and(|payments| !payments.is_sandbox()) {
+        tracing::info!("payments are live: each receiving wallet must belong to this server alone");
+    }
     for setting in missing_chains(&running.app) {
         tracing::warn!(
             setting,

@@ -26,6 +26,12 @@ impl Store {
                    WHERE state IN ('verified', 'settling', 'settled', 'unknown') LIMIT $1) AS open";
         Ok(self.db.list(sql, vec![most.into()], |row| row.int(0)).await?.pop().unwrap_or_default())
     }
+
+    /// How many payments are `unknown`, counted like [`crate::payments::not_crowded`] does; counting stops at `most`.
+    pub async fn count_unknown_payments(&self, most: i64) -> Result<i64, DbError> {
+        let sql = "SELECT COUNT(*) FROM (SELECT 1 FROM payments WHERE state = 'unknown' LIMIT $1) AS open";
+        Ok(self.db.list(sql, vec![most.into()], |row| row.int(0)).await?.pop().unwrap_or_default())
+    }
 }
 
 /// Forgets payments that did not happen and that nobody can settle any more since then.

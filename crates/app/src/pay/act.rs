@@ -13,7 +13,7 @@ use dropleaf_core::safety::PiiCheck;
 use dropleaf_core::unlock::Sku;
 use dropleaf_core::{Code, Error, Result};
 use dropleaf_pay::facilitator::{self, Expected, Reason, VerifyAnswer, read_verify};
-use dropleaf_pay::{Checked, Proof, Recognised};
+use dropleaf_pay::{Checked, Proof, Recognised, Refusal};
 use std::net::IpAddr;
 
 /// A page that was checked and may be sold.
@@ -97,7 +97,9 @@ impl App {
         let turn = self.payment_locks.take(known.key.as_str()).await;
         let found = self.store.find_payment_by_key(known.key.as_str()).await?;
         let refused = match found {
-            Some(payment) if payment.has_lost_content() && asked.is_of(&payment) => {
+            Some(payment)
+                if payment.has_lost_content() && asked.is_of(&payment) && asked.is_signed_like(&payment) =>
+            {
                 request.order.check()?;
                 let payment = self.restage(request.order, payment).await?;
                 return self.again(payment, &asked).await;
@@ -110,7 +112,17 @@ impl App {
         request.order.check()?;
 
         let listing = self.listing(item)?;
-        let checked = request.proof.check(&listing.terms, self.now()).map_err(|why| self.refused_now(why))?;
+        let checked = match request.proof.check(&listing.terms, self.now()) {
+            Ok(checked) => checked,
+            Err(Refusal::Expired) => {
+                let Ok(late) = request.proof.check_expired(&listing.terms, self.now()) else {
+                    return Err(self.refused_now(Refusal::Expired));
+                };
+                let decided = self.expired(request, &late, &listing.terms, &asked, refused.as_ref());
+                return Box::pin(decided).await;
+            }
+            Err(why) => return Err(self.refused_now(why)),
+        };
         // Only the payer's own signature makes a name theirs; that of a contract has to be verified first.
         if checked.payer_is_eoa
             && let Some(first) = self.find_first(&asked).await?
@@ -142,7 +154,7 @@ impl App {
             drop(turn);
             return self.again_named(first, &asked).await;
         }
-        match self.reserve(request.order, row, refused.is_some(), &asked, Vec::new()).await? {
+        match self.reserve(request.order, row, refused.is_some(), &asked).await? {
             Reserved::Now(payment) => Box::pin(self.drive(*payment, true)).await,
             // Another node was faster with the same payment, or with another under the same name.
             Reserved::Before => match self.store.find_payment_by_key(known.key.as_str()).await? {

@@ -120,6 +120,12 @@ impl App {
     async fn make_unlock(&self, done: &Payment, sku: Sku) -> Result<Vec<Stmt>> {
         let id = done.account_id.as_deref().unwrap_or_default();
         let account = self.store.find_account(id).await?.ok_or_else(|| Error::not_found("account"))?;
+        // Two payments for what holds for good: the second is not spent on nothing, but stays to be refunded.
+        if account.unlocks.is_complete(sku, self.now()) {
+            return Err(Error::internal(
+                "the account has this unlock already; the payment is to be refunded",
+            ));
+        }
         Ok(self.unlock_stmts(&account, sku, self.now()))
     }
 

@@ -16,6 +16,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 const AT_MOST: i64 = 100;
 /// A facilitator that hangs for one must not keep the others waiting.
 const AT_ONCE: usize = 8;
+/// A chain that comes and goes ends the pauses of unknown payments so often at most.
+const WAKE_SECONDS: i64 = 600;
 
 impl App {
     /// To be called before anybody is served: what the last run of this server held, nobody holds any more. Where other
@@ -37,10 +39,13 @@ impl App {
     pub async fn recover_payments_while(&self, go_on: impl Fn() -> bool) -> Result<usize> {
         let sandbox = self.settings.payments.as_ref().map(PaymentSettings::is_sandbox);
         let sandbox = sandbox.filter(|_| self.facilitator.is_some());
+        let now = self.now();
         if let Some(facilitator) = &self.facilitator
+            && now >= self.next_wake.load(Ordering::Relaxed)
             && facilitator.is_chain_back().await
         {
-            self.store.commit(vec![payments::wake_unknown(self.now())]).await?;
+            self.store.commit(vec![payments::wake_unknown(now)]).await?;
+            self.next_wake.store(now + WAKE_SECONDS, Ordering::Relaxed);
         }
         let stray = self.store.list_stray_payments(sandbox, self.now(), AT_MOST).await?;
         let decided = AtomicUsize::new(0);
@@ -88,8 +93,7 @@ impl App {
             ));
         }
         if !self.is_at_home(&payment) {
-            let said =
-                "The payment was reserved in another `payments.mode`, so nobody can be asked about it now.";
+            let said = "The payment was reserved in another `payments.mode`, so it cannot be looked up in this mode.";
             return Err(Error::new(Code::Conflict, said));
         }
         let driven = match self.hold(&payment).await {
@@ -98,7 +102,7 @@ impl App {
         };
         match driven {
             Err(PayError::Failed(error)) if error.code == Code::PaymentInFlight => {
-                let said = "Somebody is working on the payment at this moment; look again in a minute.";
+                let said = "The payment is being processed. Try again in a minute.";
                 Err(Error::new(Code::Conflict, said))
             }
             // What came of it is in the row.

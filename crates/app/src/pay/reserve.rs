@@ -66,25 +66,23 @@ impl App {
             attempts: refused.map_or(0, |payment| payment.attempts),
             held_until: now + HOLD_SECONDS,
             valid_until: checked.valid_until,
-            created_at: now,
+            // Where a chain is searched by time, the search begins when the payment was first seen.
+            created_at: refused.map_or(now, |payment| payment.created_at),
             updated_at: now,
             fulfilled_at: None,
             delivered_at: None,
         })
     }
 
-    /// Stages what the payment buys and writes its row. `again`: it was refused before. `guards` come first, so that
-    /// they say why nothing was written.
+    /// Stages what the payment buys and writes its row. `again`: it was refused before.
     pub(super) async fn reserve(
         &self,
         order: Order,
         mut payment: Payment,
         again: bool,
         asked: &Asked,
-        guards: Vec<Stmt>,
     ) -> Result<Reserved, PayError> {
-        let mut stmts = guards;
-        stmts.extend(self.stage_order(order, &mut payment).await?);
+        let mut stmts = self.stage_order(order, &mut payment).await?;
         stmts.push(if again { payments::reserve_again(&payment) } else { payments::insert(&payment) });
         stmts.extend(self.name_payment(asked, &payment));
         // Before anybody is asked for money; what is paid for is given whatever comes.
@@ -93,11 +91,70 @@ impl App {
             Err(DbError::Guard(payments::TAKEN)) => Ok(Reserved::Before),
             Err(DbError::Guard(idempotency::ANSWERED)) => Ok(Reserved::Named),
             Err(DbError::Guard(payments::BOUGHT)) => Err(bought_once().into()),
-            Err(DbError::Guard(label)) if is_unverified_limit(label) => {
-                Err(not_known(None, Error::internal("too many unverified payments wait already")))
-            }
             Err(error @ DbError::Unavailable(_)) => self.reserved_after_all(payment, error).await,
             Err(error) => Err(self.guard_error(error, None).into()),
+        }
+    }
+
+    /// Keeps a payment whose money moved, or may have. Neither the state of the account nor the content can refuse it any
+    /// more: if the content cannot be stored, the row is written without it, and what the payment buys is made when its
+    /// payer sends the request again. `guards` come first, so that they say why nothing was written.
+    pub(super) async fn reserve_moved(
+        &self,
+        order: Order,
+        mut payment: Payment,
+        again: bool,
+        asked: &Asked,
+        guards: Vec<Stmt>,
+    ) -> Result<Reserved, PayError> {
+        let bare = payment.clone();
+        let staged = match order {
+            // Also one that the account has already: the row is there to be refunded.
+            Order::Unlock { .. } => Ok(Vec::new()),
+            order => self.stage_order(order, &mut payment).await,
+        };
+        let failure = match staged {
+            Ok(content) => {
+                let mut stmts = guards.clone();
+                stmts.extend(content);
+                stmts.push(if again {
+                    payments::reserve_again(&payment)
+                } else {
+                    payments::insert(&payment)
+                });
+                stmts.extend(self.name_payment(asked, &payment));
+                match self.commit_moved(payment, stmts).await {
+                    Ok(reserved) => return reserved,
+                    Err(error) => error.into(),
+                }
+            }
+            Err(error) => error,
+        };
+        tracing::error!(error = %failure, source = ?failure.source, payment = bare.id, "payment kept without its content");
+        let mut stmts = guards;
+        stmts.push(if again { payments::reserve_again(&bare) } else { payments::insert(&bare) });
+        let transaction = bare.transaction.clone();
+        match self.commit_moved(bare, stmts).await {
+            Ok(reserved) => reserved,
+            Err(error) => Err(not_known(transaction.as_deref(), error.into())),
+        }
+    }
+
+    /// The error is one that the same row without its content may not meet.
+    async fn commit_moved(
+        &self,
+        payment: Payment,
+        stmts: Vec<Stmt>,
+    ) -> Result<Result<Reserved, PayError>, DbError> {
+        match self.store.commit(stmts).await {
+            Ok(_) => Ok(Ok(Reserved::Now(Box::new(payment)))),
+            Err(DbError::Guard(payments::TAKEN)) => Ok(Ok(Reserved::Before)),
+            Err(DbError::Guard(label)) if is_unverified_limit(label) => {
+                let why = Error::internal("too many unverified payments wait already");
+                Ok(Err(not_known(payment.transaction.as_deref(), why)))
+            }
+            Err(error @ DbError::Unavailable(_)) => Ok(self.reserved_after_all(payment, error).await),
+            Err(error) => Err(error),
         }
     }
 
@@ -136,7 +193,7 @@ impl App {
     async fn reserved_after_all(&self, payment: Payment, error: DbError) -> Result<Reserved, PayError> {
         match self.store.find_payment_by_key(&payment.key).await {
             Ok(Some(found)) if found == payment => Ok(Reserved::Now(Box::new(payment))),
-            Ok(_) | Err(_) => Err(not_known(None, error.into())),
+            Ok(_) | Err(_) => Err(not_known(payment.transaction.as_deref(), error.into())),
         }
     }
 }

@@ -25,6 +25,8 @@ pub struct PaymentSettings {
     /// Whether a settlement that the facilitator claims must be on the chain before anything is made, where the chain can
     /// be asked.
     pub confirm_settlements: bool,
+    /// Whether a payment buys that was submitted to the chain before it came to us. If not, it is left to the operator.
+    pub accept_submitted_elsewhere: bool,
     /// The largest page that is sold.
     pub publish_bytes: u64,
 }

@@ -1,6 +1,7 @@
 //! Asking a facilitator to settle, and what its answers come to. The costliest mistake is to take an unclear answer for
 //! a no: once it may have happened, only a clear yes, the sandbox's own ledger or the chain itself decides.
 
+use super::unverified::SUBMITTED_ELSEWHERE;
 use super::{Ask, PayRefused, Trace};
 use crate::app::App;
 use dropleaf_core::payment::{Payment, PaymentState};
@@ -44,6 +45,14 @@ impl Past {
 impl App {
     /// Asks until it is clear, twice at most.
     pub(super) async fn settle(&self, payment: &mut Payment, past: Past) -> Result<Settlement> {
+        if self.is_left_to_operator(payment) {
+            let transaction = match self.trace(payment, None).await? {
+                Trace::Void(reason) => return Ok(Settlement::Stays(Reason::new(reason))),
+                Trace::Landed { transaction } => Some(transaction),
+                Trace::Absent | Trace::CannotTell => None,
+            };
+            return Ok(Settlement::Unclear { why: SUBMITTED_ELSEWHERE, transaction });
+        }
         // The chain knows best what became of an earlier attempt, and looking settles nothing.
         if past == Past::Unclear && self.facilitator()?.can_trace(&payment.network) {
             match self.trace(payment, None).await? {
@@ -80,12 +89,12 @@ impl App {
                 let asked_before = past == Past::Refused;
                 let hides = Network::parse(&payment.network)
                     .is_none_or(|network| reason.may_hide_use(network, asked_before));
-                self.weigh(payment, reason, hides, None).await
+                self.confirm_refusal(payment, reason, hides, None).await
             }
             SettleAnswer::Reverted { reason, transaction } if past != Past::Unclear => {
-                self.weigh(payment, reason, true, Some(transaction)).await
+                self.confirm_refusal(payment, reason, true, Some(transaction)).await
             }
-            answer => self.look(payment, answer).await,
+            answer => self.trace_unclear(payment, answer).await,
         }
     }
 
@@ -111,7 +120,7 @@ impl App {
 
     /// A refusal of the first attempt. If it `hides` that the payment may have been used, only the chain can confirm it:
     /// anybody can submit an authorization, and then the money came all the same.
-    async fn weigh(
+    async fn confirm_refusal(
         &self,
         payment: &mut Payment,
         reason: Reason,
@@ -121,14 +130,18 @@ impl App {
         let trace = self.trace(payment, reverted.as_deref()).await?;
         Ok(match trace {
             Trace::Landed { transaction } => Settlement::Moved { transaction },
-            // A chain that has the failed transaction and shows the authorization unused has seen enough.
-            Trace::Absent if !hides || reverted.is_some() || payment.sandbox => Settlement::Stays(reason),
+            Trace::Absent if !hides || payment.sandbox => Settlement::Stays(reason),
+            // The failed transaction made the authorization public, and until it expires it can be submitted again.
+            Trace::Absent if reverted.is_some() => Settlement::Unclear {
+                why: "its transaction failed, but the authorization can still be used",
+                transaction: reverted,
+            },
             Trace::Absent => Settlement::Unclear {
                 why: "the facilitator says it was used, the chain does not show it",
                 transaction: None,
             },
             Trace::CannotTell if hides => Settlement::Unclear {
-                why: "it is refused, but somebody else may have submitted it",
+                why: "refused, but may have been submitted by a third party",
                 transaction: reverted,
             },
             Trace::Void(_) | Trace::CannotTell => Settlement::Stays(reason),
@@ -145,7 +158,7 @@ impl App {
     }
 
     /// When asking did not help: looks where the money would be.
-    async fn look(&self, payment: &mut Payment, answer: SettleAnswer) -> Result<Settlement> {
+    async fn trace_unclear(&self, payment: &mut Payment, answer: SettleAnswer) -> Result<Settlement> {
         let trace = self.trace(payment, named(&answer).as_deref()).await?;
         let (why, transaction) = match (trace, answer) {
             (Trace::Landed { transaction }, _) => return Ok(Settlement::Moved { transaction }),
@@ -219,10 +232,10 @@ pub(super) fn receipt(payment: &Payment, outcome: Outcome) -> Option<Receipt> {
 pub(super) fn refused_by(reason: &Reason, receipt: Option<Receipt>) -> PayRefused {
     let sentence = match reason.kind {
         ReasonKind::NonceUsed => "The authorization was used or cancelled before. Sign a new one.",
-        ReasonKind::InsufficientFunds => "The wallet does not hold enough of the token. No money moved.",
+        ReasonKind::InsufficientFunds => "The wallet does not hold enough of the token.",
         ReasonKind::Expired => "The authorization has expired, or will within seconds. Sign a new one.",
         ReasonKind::Signature => "The signature is not valid.",
-        ReasonKind::Other => "The payment facilitator did not accept the payment. No money moved.",
+        ReasonKind::Other => "The payment facilitator did not accept the payment.",
     };
     PayRefused { reason: reason.text.clone(), sentence: sentence.to_owned(), malformed: false, receipt }
 }

@@ -1,19 +1,19 @@
-//! A payment that the facilitator will not verify may have been settled all the same: somebody else submitted it first. The
+//! A payment that the facilitator will not verify may have been settled all the same: a third party submitted it first. The
 //! chain is asked; where that is not possible the payment is kept as `unknown`, within limits, because anybody with a
 //! wallet can sign for free. Decisions §5.2.
 
-use super::act::Order;
+use super::act::{Order, PayRequest, in_flight};
 use super::asked::Asked;
 use super::drive::{FIRST_PAUSE, not_known};
 use super::reserve::Reserved;
 use super::settle::refused_by;
-use super::{PayError, Trace};
+use super::{Bought, PayError, Trace};
 use crate::app::App;
+use dropleaf_core::Error;
 use dropleaf_core::payment::{Payment, PaymentState};
 use dropleaf_core::rate::Rate;
-use dropleaf_core::{Code, Error};
-use dropleaf_pay::Network;
-use dropleaf_pay::facilitator::Reason;
+use dropleaf_pay::facilitator::{self, Reason};
+use dropleaf_pay::{Checked, Network, Refusal, Terms};
 use dropleaf_store::{counters, payments};
 use std::net::IpAddr;
 
@@ -21,6 +21,14 @@ use std::net::IpAddr;
 const PER_NETWORK: Rate = Rate { name: "unverified_payments_hour", limit: 10, window_seconds: 3600 };
 /// While so many payments are `unknown`, no unverified one is added.
 const MOST_UNKNOWN: i64 = 500;
+
+/// For so long after a proof has expired the chain is asked about it when it is first sent. Older transfers are public
+/// for anybody to copy.
+const LATE_SECONDS: i64 = 3600;
+/// How the reason of a payment begins that was never verified here.
+const NOT_VERIFIED: &str = "not verified: ";
+/// The reason of one that is left to the operator.
+pub(super) const SUBMITTED_ELSEWHERE: &str = "not verified: may have been submitted by a third party";
 
 /// Whether a statement failed because of these limits.
 pub(super) fn is_unverified_limit(label: &str) -> bool {
@@ -33,7 +41,7 @@ impl App {
     pub(super) async fn unverified(
         &self,
         order: Order,
-        mut payment: Payment,
+        payment: Payment,
         again: bool,
         asked: &Asked,
         reason: Reason,
@@ -48,7 +56,7 @@ impl App {
             .is_none_or(|network| reason.may_hide_use(network, payment.attempts > 0));
         let trace = self.facilitator()?.trace(&payment).await;
         match trace {
-            // Nobody has checked the signature of a contract: whoever reads the chain could have sent this proof.
+            // The signature of a contract was not checked: any reader of the chain could have sent this proof.
             Trace::Landed { transaction } if !payment.payer_is_eoa => {
                 tracing::error!(
                     payer = payment.payer,
@@ -59,21 +67,67 @@ impl App {
                 Err(not_known(Some(&transaction), Error::internal("its signature was not verified")))
             }
             Trace::Landed { transaction } => {
-                tracing::info!(payment = payment.id, transaction, "somebody else submitted a payment");
-                payment.state = PaymentState::Settled;
-                payment.transaction = Some(transaction);
-                self.reserve(order, payment, again, asked, Vec::new()).await
+                let landed = Payment { transaction: Some(transaction), ..payment };
+                self.keep_landed(order, landed, again, asked, &reason, ip).await
             }
             Trace::Void(_) => Err(refused()),
             Trace::Absent | Trace::CannotTell if !hides => Err(refused()),
-            // The facilitator says it was used and the chain does not show it: one of them is behind. Nothing was
-            // charged by this request, and the proof is still good.
-            Trace::Absent => {
-                let error = Error::plain(Code::FacilitatorUnavailable).retry_after(10);
-                Err(error.with_source("the facilitator and the chain disagree").into())
-            }
+            // The facilitator says it was used and the chain does not show it: one of them is behind.
+            Trace::Absent => Err(not_known(None, Error::internal("the facilitator and the chain disagree"))),
             Trace::CannotTell => self.keep_unverified(order, payment, again, asked, &reason, ip).await,
         }
+    }
+
+    /// Decides on a proof that has expired when it is first sent. A third party may have submitted it in time; then it buys
+    /// what it was signed for. Otherwise it is refused.
+    pub(super) async fn expired(
+        &self,
+        request: PayRequest,
+        checked: &Checked,
+        terms: &Terms,
+        asked: &Asked,
+        refused: Option<&Payment>,
+    ) -> Result<Bought, PayError> {
+        let ask = facilitator::request(checked, terms);
+        let payment = self.new_payment(checked, ask, asked, refused)?;
+        let is_recent = self.now() - payment.valid_until <= LATE_SECONDS;
+        let facilitator = self.facilitator()?;
+        let can_be_asked = !payment.sandbox && facilitator.can_trace(&payment.network);
+        if !payment.payer_is_eoa || !is_recent || !can_be_asked {
+            return Err(self.refused_now(Refusal::Expired));
+        }
+        let Trace::Landed { transaction } = facilitator.trace(&payment).await else {
+            return Err(self.refused_now(Refusal::Expired));
+        };
+        let landed = Payment { transaction: Some(transaction), ..payment };
+        let reason = Reason::new(Refusal::Expired.reason());
+        let kept = self.keep_landed(request.order, landed, refused.is_some(), asked, &reason, request.ip);
+        match Box::pin(kept).await? {
+            Reserved::Now(payment) => Box::pin(self.drive(*payment, true)).await,
+            Reserved::Before | Reserved::Named => Err(in_flight(1)),
+        }
+    }
+
+    /// Reserves a payment as settled that is on the chain; keeps it for the operator where the settings say so.
+    async fn keep_landed(
+        &self,
+        order: Order,
+        mut payment: Payment,
+        again: bool,
+        asked: &Asked,
+        reason: &Reason,
+        ip: Option<IpAddr>,
+    ) -> Result<Reserved, PayError> {
+        tracing::info!(
+            payment = payment.id,
+            transaction = payment.transaction,
+            "payment was submitted by a third party"
+        );
+        if !self.accepts_submitted_elsewhere() {
+            return self.keep_unverified(order, payment, again, asked, reason, ip).await;
+        }
+        payment.state = PaymentState::Settled;
+        self.reserve_moved(order, payment, again, asked, Vec::new()).await
     }
 
     /// Keeps a payment as `unknown`, with what it buys, and says so. Only the payer's own signature is worth a row.
@@ -86,38 +140,54 @@ impl App {
         reason: &Reason,
         ip: Option<IpAddr>,
     ) -> Result<Reserved, PayError> {
-        let unknown = || not_known(None, Error::internal("it is refused, but may have been submitted"));
+        let transaction = payment.transaction.clone();
+        let unknown = |why: Error| not_known(transaction.as_deref(), why);
+        let submitted = || Error::internal("it is refused, but may have been submitted by a third party");
         if !payment.payer_is_eoa {
-            return Err(unknown());
+            return Err(unknown(submitted()));
         }
-        // Before anything is stored, so that whoever is over the limit costs nothing.
+        // Before anything is stored, so that a client over the limit costs nothing.
         let counter = self.unverified_counter(&payment, ip);
         let mut guards = vec![payments::not_crowded(MOST_UNKNOWN)];
         if let Some(key) = &counter {
-            if self.store.count_used(key, &PER_NETWORK, self.now()).await? >= PER_NETWORK.limit {
-                return Err(unknown());
+            let used = self.store.count_used(key, &PER_NETWORK, self.now()).await;
+            if used.map_err(|error| unknown(error.into()))? >= PER_NETWORK.limit {
+                return Err(unknown(submitted()));
             }
             guards.push(counters::take(key, &PER_NETWORK, self.now()));
         }
-        if self.store.count_open_payments(MOST_UNKNOWN).await? >= MOST_UNKNOWN {
+        let open = self.store.count_unknown_payments(MOST_UNKNOWN).await;
+        if open.map_err(|error| unknown(error.into()))? >= MOST_UNKNOWN {
             tracing::error!("too many payments are unknown: one that may have been paid is not kept");
-            return Err(unknown());
+            return Err(unknown(submitted()));
         }
         payment.state = PaymentState::Unknown;
-        payment.reason = Some(format!("not verified: {}", reason.text));
+        payment.reason = Some(format!("{NOT_VERIFIED}{}", reason.text));
         payment.held_until = self.now() + FIRST_PAUSE;
         let id = payment.id.clone();
-        match self.reserve(order, payment, again, asked, guards).await? {
+        match self.reserve_moved(order, payment, again, asked, guards).await? {
             Reserved::Now(_) => {
                 tracing::error!(
                     payment = id,
                     reason = reason.text,
-                    "refused payment may have been submitted by somebody else"
+                    "refused payment may have been submitted by a third party"
                 );
-                Err(unknown())
+                Err(unknown(submitted()))
             }
             taken @ (Reserved::Before | Reserved::Named) => Ok(taken),
         }
+    }
+
+    /// Whether a payment buys that a third party submitted before it came to us.
+    fn accepts_submitted_elsewhere(&self) -> bool {
+        self.settings.payments.as_ref().is_some_and(|payments| payments.accept_submitted_elsewhere)
+    }
+
+    /// Whether only the operator decides that a payment was settled: it was not verified here, and the settings do not take
+    /// what was submitted elsewhere.
+    pub(super) fn is_left_to_operator(&self, payment: &Payment) -> bool {
+        let is_unverified = payment.reason.as_deref().is_some_and(|reason| reason.starts_with(NOT_VERIFIED));
+        is_unverified && !self.accepts_submitted_elsewhere()
     }
 
     /// Whose payments are counted: the account's that buys, or the network's that asks. None: nobody's.

@@ -44,7 +44,8 @@ impl Reason {
     /// Whether the payment may have been settled although the facilitator refuses it. On an EVM chain anybody who sees an
     /// authorization can submit it; afterwards a facilitator reports a used nonce, a failed simulation or a reverted
     /// transaction. A Solana transaction cannot be submitted without the fee payer's signature, so a failed simulation
-    /// says that only if the facilitator was `asked_before` to settle it.
+    /// says that only if the facilitator was `asked_before` to settle it. So does a lack of funds on an EVM chain: the
+    /// facilitator may have published the authorization then, and using it may have emptied the wallet.
     pub fn may_hide_use(&self, network: Network, asked_before: bool) -> bool {
         // The reference facilitators say `eip3009_not_supported` when they cannot find out why a simulation failed.
         let failed = [
@@ -56,6 +57,7 @@ impl Reason {
             "eip3009_not_supported",
         ];
         self.kind == ReasonKind::NonceUsed
+            || (self.kind == ReasonKind::InsufficientFunds && network.is_evm() && asked_before)
             || ((network.is_evm() || asked_before) && failed.iter().any(|word| self.text.contains(word)))
     }
 }
@@ -118,10 +120,12 @@ mod tests {
         ] {
             assert!(hides(text, Network::BASE, false), "{text}");
         }
-        for text in ["insufficient_funds", "invalid_exact_evm_signature", "payment_expired", "invalid_scheme"]
-        {
+        for text in ["invalid_exact_evm_signature", "payment_expired", "invalid_scheme"] {
             assert!(!hides(text, Network::BASE, true), "{text}");
         }
+        let poor = "insufficient_funds";
+        assert!(!hides(poor, Network::BASE, false) && hides(poor, Network::BASE, true));
+        assert!(!hides(poor, Network::SOLANA, true));
         let simulated = "invalid_exact_svm_transaction_simulation_failed";
         assert!(!hides(simulated, Network::SOLANA, false) && hides(simulated, Network::SOLANA, true));
         assert!(hides("duplicate_settlement", Network::SOLANA, false));

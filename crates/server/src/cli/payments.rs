@@ -124,7 +124,7 @@ fn show(payment: &Payment, json: bool) -> Result<()> {
         };
         print_line(&format!("  {name:<14}{shown}"))?;
     }
-    print_line(payment.state.advice())
+    print_line(payment.advice())
 }
 
 fn as_json(payment: &Payment) -> Value {

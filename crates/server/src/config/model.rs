@@ -64,6 +64,7 @@ section!(Payments {
     evm_rpc_url: String,
     solana_rpc_url: String,
     confirm_settlements: bool,
+    accept_submitted_elsewhere: bool,
     solana_network: String,
     solana_pay_to: String,
     timeout_seconds: u32,

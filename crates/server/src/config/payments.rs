@@ -38,6 +38,7 @@ impl Config {
             solana,
             max_timeout_seconds: set.timeout_seconds,
             confirm_settlements: set.confirm_settlements,
+            accept_submitted_elsewhere: set.accept_submitted_elsewhere,
             publish_bytes: self.limits.publish_bytes,
         }))
     }

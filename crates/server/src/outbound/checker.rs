@@ -1,7 +1,7 @@
 //! The operator's own check of content, asked over HTTP with the headers and the time that the settings give. Whatever is
 //! no answer is lost.
 
-use super::exchange::{client, exchange};
+use super::exchange::{ANSWER_BYTES, client, exchange};
 use crate::config::Asking;
 use anyhow::Result;
 use bytes::Bytes;
@@ -27,7 +27,7 @@ impl Checker for RemoteChecker {
         let request = self.client.post(self.asking.url.clone()).headers(self.asking.headers.clone());
         let request = request.header(CONTENT_TYPE, "application/json").body(question);
         Box::pin(async move {
-            let (status, body) = exchange(request, self.asking.timeout).await.map_err(Lost)?;
+            let (status, body) = exchange(request, self.asking.timeout, ANSWER_BYTES).await.map_err(Lost)?;
             Ok(Reply { status, body })
         })
     }

@@ -65,7 +65,8 @@ impl EvmRpc {
             );
             return None;
         }
-        let mut is_behind = false;
+        // A name that cannot be looked up may be of a transaction that this chain has not seen.
+        let mut is_behind = payment.transaction.is_some();
         if let Some(named) = payment.transaction.as_deref().filter(|name| is_hash(name)) {
             let receipt = self.rpc.ask("eth_getTransactionReceipt", json!([named])).await?;
             if wanted.is_paid_by(&receipt) {
@@ -90,16 +91,17 @@ impl EvmRpc {
         let earliest = payment.created_at.min(payment.valid_until - LONGEST_VALID) - MARGIN;
         let first = self.last_before(earliest, newest).await?;
         let last = self.last_before(payment.valid_until + MARGIN, newest).await?;
-        if last - first > SPAN * SPANS {
+        // A chain whose times run backwards says nothing.
+        if last.checked_sub(first)? > SPAN * SPANS {
             return None;
         }
         let (mut transactions, mut is_canceled, mut from) = (Vec::new(), false, first);
         while from <= last {
-            let to = last.min(from + SPAN - 1);
+            let to = last.min(from.saturating_add(SPAN - 1));
             let logs = self.rpc.call("eth_getLogs", wanted.logs(from, to)).await?;
             transactions.extend(wanted.transactions(&logs)?);
             is_canceled |= wanted.is_canceled(&logs);
-            from = to + 1;
+            from = to.checked_add(1)?;
         }
         for transaction in &transactions {
             let receipt = self.rpc.call("eth_getTransactionReceipt", json!([transaction])).await?;
@@ -120,13 +122,13 @@ impl EvmRpc {
         if newest.time <= time {
             return Some(newest.number);
         }
-        let (mut low, mut high, mut step) = (newest.number, newest.number, 256);
+        let (mut low, mut high, mut step) = (newest.number, newest.number, 256_u64);
         loop {
             low = low.saturating_sub(step);
             if self.block(&quantity(low)).await?.time <= time || low == 0 {
                 break;
             }
-            (high, step) = (low, step * 2);
+            (high, step) = (low, step.saturating_mul(2));
         }
         while high - low > 1 {
             let middle = low + (high - low) / 2;
@@ -174,10 +176,12 @@ mod tests {
         used: bool,
         /// How often the transaction is not there yet when it is asked for.
         late: usize,
+        /// How many more blocks are said to be very old; later ones are then said to be very new.
+        lies: Option<usize>,
     }
 
     const QUIET: Chain =
-        Chain { id: 8453, newest: NOW + 60, landed: None, canceled: None, used: false, late: 0 };
+        Chain { id: 8453, newest: NOW + 60, landed: None, canceled: None, used: false, late: 0, lies: None };
 
     fn number(time: i64) -> u64 {
         u64::try_from((time - 1_686_789_346) / 2).unwrap()
@@ -201,6 +205,11 @@ mod tests {
                 "eth_chainId" => json!(quantity(self.id)),
                 "eth_getBlockByNumber" => {
                     let number = at(&params[0]);
+                    if let Some(left) = self.lies.filter(|_| params[0] != "latest") {
+                        self.lies = Some(left.saturating_sub(1));
+                        let time = if left > 0 { 0 } else { u64::from(u32::MAX) };
+                        return json!({ "number": quantity(number), "timestamp": quantity(time) });
+                    }
                     json!({ "number": quantity(number), "timestamp": quantity(1_686_789_346 + number * 2) })
                 }
                 "eth_getLogs" => {
@@ -301,6 +310,8 @@ mod tests {
         assert_eq!(there.heard().len(), 2, "its receipt says it all");
         let strange = Payment { transaction: Some("0xabc".into()), ..payment() };
         assert_eq!(rpc.trace(&strange).await, landed(), "a name that is none is passed over");
+        let (rpc, _there) = QUIET.start();
+        assert_eq!(rpc.trace(&strange).await, Trace::CannotTell, "it was not seen to fail");
     }
 
     #[tokio::test]
@@ -319,6 +330,8 @@ mod tests {
             // Used long before, or after.
             Chain { newest: LATER, used: true, ..QUIET },
             Chain { id: 1, landed: Some((NOW + 30, 500_000)), used: true, ..QUIET },
+            // Its times run backwards: what came later is said to be in an earlier block.
+            Chain { newest: LATER, used: true, lies: Some(9), ..QUIET },
         ] {
             assert_eq!(chain.trace().await.0, Trace::CannotTell);
         }

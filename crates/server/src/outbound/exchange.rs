@@ -7,7 +7,8 @@ use reqwest::{Client, RequestBuilder};
 use std::error::Error;
 use std::time::Duration;
 
-const LIMIT: usize = 256 * 1024;
+/// The longest answer of a facilitator or a content check.
+pub(super) const ANSWER_BYTES: usize = 256 * 1024;
 const CONNECT: Duration = Duration::from_secs(5);
 
 /// A client that goes nowhere it was not sent. Connections are kept for the next question.
@@ -21,8 +22,12 @@ pub(super) fn client() -> Result<Client> {
         .context("the client for questions to others cannot be made")
 }
 
-/// Status and body, or why there are none, in words for the log.
-pub(super) async fn exchange(request: RequestBuilder, timeout: Duration) -> Result<(u16, Bytes), String> {
+/// Status and body of at most `limit` bytes, or why there are none, in words for the log.
+pub(super) async fn exchange(
+    request: RequestBuilder,
+    timeout: Duration,
+    limit: usize,
+) -> Result<(u16, Bytes), String> {
     let request = request.header(http::header::ACCEPT, "application/json").timeout(timeout);
     let mut response = request.send().await.map_err(why)?;
     let status = response.status();
@@ -33,8 +38,8 @@ pub(super) async fn exchange(request: RequestBuilder, timeout: Duration) -> Resu
     let mut body = BytesMut::new();
     while let Some(piece) = response.chunk().await.map_err(why)? {
         body.extend_from_slice(&piece);
-        if body.len() > LIMIT {
-            return Err(format!("its answer is longer than {LIMIT} bytes"));
+        if body.len() > limit {
+            return Err(format!("its answer is longer than {limit} bytes"));
         }
     }
     Ok((status.as_u16(), body.freeze()))

@@ -2,7 +2,7 @@
 //! settings give. What they mean is `pay`'s business; whatever is no answer is lost, never good.
 
 use super::evm_rpc::EvmRpc;
-use super::exchange::{client, exchange};
+use super::exchange::{ANSWER_BYTES, client, exchange};
 use super::solana_rpc::SolanaRpc;
 use crate::config::{Asking, FacilitatorSettings};
 use anyhow::Result;
@@ -34,7 +34,7 @@ impl RemoteFacilitator {
 
 async fn carry(request: RequestBuilder, asking: &Asking) -> Result<Reply, Lost> {
     let request = request.headers(asking.headers.clone());
-    let (status, body) = exchange(request, asking.timeout).await.map_err(Lost)?;
+    let (status, body) = exchange(request, asking.timeout, ANSWER_BYTES).await.map_err(Lost)?;
     Ok(Reply { status, body })
 }
 

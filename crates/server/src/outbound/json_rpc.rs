@@ -13,6 +13,10 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// How often something that is said to be there is asked for, and the pause between: another server may be ahead of this.
 const TRIES: usize = 15;
 const PAUSE: Duration = Duration::from_secs(1);
+/// For all of these together.
+const WAITS: Duration = Duration::from_secs(15);
+/// The longest answer: receipts and logs can be long.
+const ANSWER_BYTES: usize = 4 * 1024 * 1024;
 
 pub(super) struct JsonRpc {
     client: Client,
@@ -22,6 +26,7 @@ pub(super) struct JsonRpc {
     /// Not heard of since the start, or since the last time it was out of reach.
     lost: AtomicBool,
     pub(super) pause: Duration,
+    waits: Duration,
 }
 
 impl fmt::Debug for JsonRpc {
@@ -32,7 +37,7 @@ impl fmt::Debug for JsonRpc {
 
 impl JsonRpc {
     pub(super) const fn new(client: Client, url: Url, setting: &'static str) -> Self {
-        Self { client, url, setting, lost: AtomicBool::new(true), pause: PAUSE }
+        Self { client, url, setting, lost: AtomicBool::new(true), pause: PAUSE, waits: WAITS }
     }
 
     /// The result of a question, which may be null. None when there is none.
@@ -40,7 +45,8 @@ impl JsonRpc {
         let body = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params }).to_string();
         let request =
             self.client.post(self.url.clone()).header(http::header::CONTENT_TYPE, "application/json");
-        let why = match exchange(request.body(body), PATIENCE).await {
+        // Only a server that is out of reach comes back. One that refuses a question, or answers nonsense, is there.
+        let (why, is_lost) = match exchange(request.body(body), PATIENCE, ANSWER_BYTES).await {
             Ok((200, body)) => match serde_json::from_slice::<Value>(&body) {
                 Ok(mut answer) => {
                     let result = answer.get_mut("result").map(Value::take);
@@ -49,13 +55,17 @@ impl JsonRpc {
                     }
                     return result;
                 }
-                Err(_) => "the answer is not JSON".to_owned(),
+                Err(_) => ("the answer is not JSON".to_owned(), false),
             },
-            Ok((status, _)) => format!("status {status}"),
-            Err(why) => why,
+            Ok((status, _)) => (format!("status {status}"), status >= 500),
+            Err(why) => (why, true),
         };
-        self.lost.store(true, Ordering::Relaxed);
-        tracing::warn!(method, why, setting = self.setting, "chain unreachable");
+        if is_lost {
+            self.lost.store(true, Ordering::Relaxed);
+            tracing::warn!(method, why, setting = self.setting, "chain unreachable");
+        } else {
+            tracing::warn!(method, why, setting = self.setting, "chain refuses a question");
+        }
         None
     }
 
@@ -66,12 +76,16 @@ impl JsonRpc {
 
     /// Asks until the answer is not null any more, but not for ever.
     pub(super) async fn wait_for(&self, method: &str, params: &Value) {
-        for _ in 0..TRIES {
-            if !self.ask(method, params.clone()).await.is_some_and(|result| result.is_null()) {
-                return;
+        let asking = async {
+            for _ in 0..TRIES {
+                if !self.ask(method, params.clone()).await.is_some_and(|result| result.is_null()) {
+                    return;
+                }
+                tokio::time::sleep(self.pause).await;
             }
-            tokio::time::sleep(self.pause).await;
-        }
+        };
+        // What comes later is found by the next look.
+        let _ = tokio::time::timeout(self.waits, asking).await;
     }
 
     /// True once when it answers `method` for the first time, or again after it was out of reach. Asks only then.
@@ -114,6 +128,34 @@ mod tests {
         assert_eq!(rpc.ask("eth_call", json!([])).await, None);
         assert!(rpc.is_back("eth_chainId").await);
         assert!(!rpc.is_back("eth_chainId").await);
+    }
+
+    #[tokio::test]
+    async fn a_chain_that_refuses_a_question_was_not_out_of_reach() {
+        let good = answer(200, r#"{"result":"0x1"}"#);
+        let (rpc, there) = rpc(vec![good, answer(403, "{}"), answer(429, "{}"), answer(200, "x")]);
+        assert!(rpc.is_back("eth_chainId").await);
+        for _ in 0..3 {
+            assert_eq!(rpc.ask("eth_getLogs", json!([])).await, None);
+            assert!(!rpc.is_back("eth_chainId").await);
+        }
+        assert_eq!(there.heard().len(), 4);
+    }
+
+    #[tokio::test]
+    async fn waiting_for_a_transaction_ends_in_time_though_no_answer_comes() {
+        let (mut rpc, _there) = rpc(vec![Stranger::SILENCE.to_owned()]);
+        rpc.waits = Duration::from_millis(50);
+        let begun = std::time::Instant::now();
+        rpc.wait_for("eth_getTransactionReceipt", &json!([])).await;
+        assert!(begun.elapsed() < PATIENCE);
+    }
+
+    #[tokio::test]
+    async fn an_answer_may_be_long() {
+        let long = "x".repeat(1024 * 1024);
+        let (rpc, _there) = rpc(vec![answer(200, &json!({ "result": long }).to_string())]);
+        assert_eq!(rpc.ask("x", json!([])).await, Some(long.into()));
     }
 
     #[tokio::test]

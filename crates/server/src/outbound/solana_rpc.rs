@@ -26,6 +26,15 @@ pub(super) struct SolanaRpc {
     rpc: JsonRpc,
 }
 
+/// What the history of the payer's token account shows.
+enum Found {
+    Decided(Trace),
+    /// `is_whole`: it was read to its beginning.
+    NotThere {
+        is_whole: bool,
+    },
+}
+
 impl SolanaRpc {
     pub(super) const fn new(client: Client, url: Url) -> Self {
         Self { rpc: JsonRpc::new(client, url, "payments.solana_rpc_url") }
@@ -57,7 +66,8 @@ impl SolanaRpc {
             tracing::warn!("`payments.solana_rpc_url` is on another cluster");
             return None;
         }
-        let mut is_behind = false;
+        // A name that cannot be looked up may be of a transaction that this chain has not seen.
+        let mut is_behind = payment.transaction.is_some();
         if let Some(named) = payment.transaction.as_deref().filter(|name| is_signature(name)) {
             let found = self.transaction(named).await?;
             is_behind = found.is_null();
@@ -67,12 +77,21 @@ impl SolanaRpc {
         }
         // Asked before the history is read: what runs in between is in the history.
         let absence = self.meaning_of_absence(payment, &wanted).await?;
-        match self.find(payment, &wanted).await? {
+        let is_whole = match self.find(payment, &wanted).await? {
+            Found::Decided(trace) => return Some(trace),
+            Found::NotThere { is_whole } => is_whole,
+        };
+        if absence == Trace::Absent {
             // A chain that does not have the transaction that was named has not seen everything yet.
-            Trace::Absent if is_behind && absence == Trace::Absent => None,
-            Trace::Absent => Some(absence),
-            found => Some(found),
+            if is_behind {
+                return None;
+            }
+            // A transaction that was too old when it came to us may have run before the part that was read.
+            if !is_whole && payment.attempts == 0 && !self.is_blockhash_valid(&wanted).await? {
+                return None;
+            }
         }
+        Some(absence)
     }
 
     /// What it means if the history does not have the transaction. It can no longer run when the chain has forgotten the
@@ -88,13 +107,17 @@ impl SolanaRpc {
         if since >= HISTORY_SECONDS {
             return Some(Trace::CannotTell);
         }
-        let answer = self.rpc.call("isBlockhashValid", json!([wanted.blockhash, finalized])).await?;
-        let is_valid = read_blockhash_valid(&answer)?;
+        let is_valid = self.is_blockhash_valid(wanted).await?;
         Some(if is_valid { Trace::Absent } else { Trace::Void("payment_expired") })
     }
 
-    /// Looks through the history of the payer's token account for the transaction; absent if it is not there.
-    async fn find(&self, payment: &Payment, wanted: &WantedTransaction) -> Option<Trace> {
+    async fn is_blockhash_valid(&self, wanted: &WantedTransaction) -> Option<bool> {
+        let params = json!([wanted.blockhash, { "commitment": "finalized" }]);
+        read_blockhash_valid(&self.rpc.call("isBlockhashValid", params).await?)
+    }
+
+    /// Looks through the history of the payer's token account for the transaction, back to when the payment was first seen.
+    async fn find(&self, payment: &Payment, wanted: &WantedTransaction) -> Option<Found> {
         let (earliest, latest) = (payment.created_at - MARGIN, payment.valid_until + MARGIN);
         let (mut before, mut looked_at) = (None::<String>, 0);
         for _ in 0..PAGES {
@@ -106,7 +129,7 @@ impl SolanaRpc {
             let lines = read_history(&answer)?;
             for line in &lines {
                 match line.time {
-                    Some(time) if time < earliest => return Some(Trace::Absent),
+                    Some(time) if time < earliest => return Some(Found::NotThere { is_whole: false }),
                     Some(time) if time > latest => continue,
                     _ => {}
                 }
@@ -118,11 +141,11 @@ impl SolanaRpc {
                 // What is in the history and cannot be read may be the one.
                 let seen = wanted.read(&found)?;
                 if let Some(trace) = decided(Some(seen), &line.signature) {
-                    return Some(trace);
+                    return Some(Found::Decided(trace));
                 }
             }
             if lines.len() < PAGE {
-                return Some(Trace::Absent);
+                return Some(Found::NotThere { is_whole: true });
             }
             before = lines.last().map(|line| line.signature.clone());
         }

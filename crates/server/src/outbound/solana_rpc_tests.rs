@@ -37,10 +37,12 @@ struct Cluster {
     is_blockhash_valid: bool,
     /// How often ours is not there yet when it is asked for by name.
     late: usize,
+    /// The history has 350 lines, and ours is this one.
+    line: Option<usize>,
 }
 
 fn quiet() -> Cluster {
-    Cluster { genesis: GENESIS, time: NOW + 30, ran: None, is_blockhash_valid: true, late: 0 }
+    Cluster { genesis: GENESIS, time: NOW + 30, ran: None, is_blockhash_valid: true, late: 0, line: None }
 }
 
 impl Cluster {
@@ -52,6 +54,9 @@ impl Cluster {
             "isBlockhashValid" => json!({ "context": {}, "value": self.is_blockhash_valid }),
             "getSignaturesForAddress" => {
                 assert_eq!(params[0], SOURCE);
+                if let Some(ours) = self.line {
+                    return long_history(ours, &params[1]);
+                }
                 let ours =
                     self.ran.as_ref().map(|(time, _)| json!({ "signature": name('5'), "blockTime": time }));
                 let others =
@@ -91,6 +96,22 @@ impl Cluster {
         let (rpc, _there) = self.start();
         rpc.trace(&paid()).await
     }
+}
+
+/// A page of a history whose other lines are all of later than the payment.
+fn long_history(ours: usize, options: &Value) -> Value {
+    let lines = (1..=350).map(|line| {
+        let (signature, time) =
+            if line == ours { (name('5'), NOW + 5) } else { (format!("{line:0>88}"), NOW + 9000) };
+        json!({ "signature": signature, "blockTime": time })
+    });
+    let lines: Vec<Value> = lines.collect();
+    let limit = usize::try_from(options["limit"].as_u64().unwrap()).unwrap();
+    let first = match options.get("before") {
+        Some(before) => lines.iter().position(|line| line["signature"] == *before).unwrap() + 1,
+        None => 0,
+    };
+    lines.into_iter().skip(first).take(limit).collect()
 }
 
 fn landed() -> Trace {
@@ -138,4 +159,28 @@ async fn without_what_was_signed_nothing_can_be_told() {
     let away = Stranger::new(vec![answer(500, "{}")]);
     let rpc = SolanaRpc::new(client().unwrap(), away.url.parse().unwrap());
     assert_eq!(rpc.trace(&paid()).await, Trace::CannotTell);
+}
+
+#[tokio::test]
+async fn a_long_history_is_read_page_by_page_but_not_for_ever() {
+    let ran = Some((NOW + 5, Value::Null));
+    for (line, trace) in [(1, landed()), (100, landed()), (150, landed()), (320, Trace::CannotTell)] {
+        assert_eq!(Cluster { ran: ran.clone(), line: Some(line), ..quiet() }.trace().await, trace, "{line}");
+    }
+}
+
+#[tokio::test]
+async fn a_transaction_that_was_old_when_it_came_may_have_run_before() {
+    let new = Payment { attempts: 0, ..paid() };
+    let (rpc, _there) = quiet().start();
+    assert_eq!(rpc.trace(&new).await, Trace::Absent);
+    let (rpc, _there) = Cluster { is_blockhash_valid: false, ..quiet() }.start();
+    assert_eq!(rpc.trace(&new).await, Trace::CannotTell);
+}
+
+#[tokio::test]
+async fn a_name_that_is_no_signature_was_not_seen_to_fail() {
+    let (rpc, _there) = quiet().start();
+    let strange = Payment { transaction: Some("0xabc".into()), ..paid() };
+    assert_eq!(rpc.trace(&strange).await, Trace::CannotTell);
 }

@@ -128,12 +128,11 @@ async fn refused_payment_can_be_booked_as_paid_after_all() {
         assert!(page.contains("The money moved") && !page.contains("<textarea"), "{page}");
         assert!(!page.contains("Ask again now"), "{page}");
         let fields = [("outcome", "settled"), ("transaction", HASH)];
-        operator.submit("/operator/payments/pay_a/resolve", &fields).await.expect(303);
-        let page = operator.get("/operator/payments/pay_a").await.expect(200).text();
-        assert!(
-            page.contains("its content is gone") && page.contains("I have sent the money back"),
-            "{page}"
-        );
+        let sent = operator.submit("/operator/payments/pay_a/resolve", &fields).await.expect(303);
+        let page = operator.get(sent.header("location")).await.expect(200).text();
+        assert!(page.contains("The page is made when the payer sends the request again"), "{page}");
+        assert!(!page.contains("by itself"), "{page}");
+        assert!(page.contains("the content is not") && page.contains("I have sent the money back"), "{page}");
         assert!(operator.get("/operator/payments").await.text().contains("/operator/payments/pay_a"));
     })
     .await;

@@ -1,10 +1,12 @@
 //! Payments that were refused and turn out to have been paid, and payments that an operator asks about at once.
 
 use crate::harness::till::{HOME, HTML, Till, at_each_till, failed, key, page};
-use crate::harness::{Call, DAY, Fault, NOW};
+use crate::harness::{Call, DAY, Fault, NOW, VALID_SECONDS};
 use dropleaf_app::{PayError, Resolution};
 use dropleaf_core::Code;
 use dropleaf_core::payment::{Item, Payment, PaymentState};
+use dropleaf_pay::{Generation, Proof, payer};
+use serde_json::json;
 
 const HASH: &str = "0x00000000000000000000000000000000000000000000000000000000000000ab";
 const POOR: &str =
@@ -12,6 +14,16 @@ const POOR: &str =
 
 async fn only(till: &Till, state: PaymentState) -> Payment {
     till.app.list_payments(Some(state), 9).await.unwrap().remove(0)
+}
+
+/// The same payment, with a signature that a contract might have made.
+fn contract_proof(till: &Till) -> Proof {
+    let terms = till.terms(Item::Publish);
+    let offer = terms.offers().iter().find(|offer| offer.network().is_evm()).unwrap();
+    let mut payload = till.purse.evm.payload(offer, [1; 32], 0, NOW + VALID_SECONDS).unwrap();
+    payload["signature"] = json!(format!("0x{}", "11".repeat(70)));
+    let header = payer::header(&payer::proof(offer, terms.resource(), Generation::V2, &payload));
+    Proof::parse(Generation::V2, &header).unwrap()
 }
 
 fn settled() -> Resolution {
@@ -36,6 +48,8 @@ async fn a_refused_page_that_was_paid_after_all_is_made_when_its_payer_sends_it_
         assert_eq!(till.app.ask_payment(&refused.id).await.unwrap_err().code, Code::Conflict);
         // Its payer sends it again, long after it has expired.
         failed(till.publish_html(proof.clone(), "<p>something else").await, Code::PaymentUsed);
+        failed(till.publish_html(contract_proof(till), HTML).await, Code::PaymentUsed);
+        assert_eq!(till.count("SELECT COUNT(*) FROM payments WHERE draft IS NOT NULL").await, 0);
         let bought = till.publish_html(proof.clone(), HTML).await.unwrap();
         assert_eq!(till.states().await, ["fulfilled"]);
         assert_eq!(page(&till.publish_html(proof, HTML).await.unwrap()), page(&bought));

@@ -1,11 +1,14 @@
 //! Payments that somebody else submits to the chain before our facilitator does, and settlements that a facilitator merely
 //! claims. Where the chain can be asked it decides; where it cannot, nobody is told that no money moved. Decisions §5.2.
 
-use crate::harness::till::{HOME, HTML, PRICE, Till, at_each_till, failed, key, page};
-use crate::harness::{Call, Fault};
-use dropleaf_app::{PayError, PayRefused, PayRequest};
+use crate::harness::till::{HOME, HTML, PRICE, Till, at_each_till, failed, key, page, request};
+use crate::harness::{Call, Fault, NOW, VALID_SECONDS};
+use dropleaf_app::{Order, PayError, PayRefused, PayRequest, Resolution};
 use dropleaf_core::Code;
-use dropleaf_core::payment::Item;
+use dropleaf_core::payment::{Item, PaymentState};
+use dropleaf_core::unlock::Sku;
+use dropleaf_pay::{Generation, Proof, payer};
+use serde_json::json;
 use std::net::IpAddr;
 
 /// The facilitator's own transaction failed, because the authorization was used a moment before.
@@ -153,8 +156,8 @@ async fn where_the_chain_shows_nothing_a_refusal_writes_nothing_and_the_proof_st
         // Facilitator and chain disagree: one of them is behind. No terms, and no row.
         for said in VERIFY_REASONS {
             till.fake.next(Call::Verify, [Fault::says(200, said)]);
-            let error = failed(till.publish(1).await, Code::FacilitatorUnavailable);
-            assert!(error.retry_after.is_some(), "{said}");
+            let error = failed(till.publish(1).await, Code::SettlementUnknown);
+            assert!(error.retry_after.is_some() && !error.detail.contains("othing was charged"), "{said}");
         }
         assert_eq!((rows(till).await, till.fake.calls(Call::Settle)), (0, 0));
         assert_eq!(till.count("SELECT COUNT(*) FROM bundles").await, 0);
@@ -183,14 +186,225 @@ async fn a_cancelled_authorization_is_refused() {
 }
 
 #[tokio::test]
-async fn a_transaction_that_failed_is_refused_when_the_chain_shows_the_authorization_unused() {
+async fn a_transaction_that_failed_is_refused_only_when_nobody_can_use_the_authorization_any_more() {
     at_each_till(async |till| {
         till.fake.sees_the_chain();
         till.fake.next(Call::Settle, [Fault::says(200, REVERTED)]);
-        assert_eq!(refused(till.publish(1).await).reason, "invalid_exact_evm_transaction_failed");
+        let proof = till.sign(Item::Publish, 1);
+        failed(till.publish_html(proof.clone(), HTML).await, Code::SettlementUnknown);
+        assert_eq!(till.states().await, ["unknown"], "it is public, and still good");
+        till.clock.advance(VALID_SECONDS + 300);
+        assert_eq!(till.app.recover_payments().await.unwrap(), 1);
         assert_eq!(till.states().await, ["refused"]);
-        // It is still good.
+        assert_eq!(till.fake.moved(), 0);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_transaction_that_failed_is_settled_by_the_same_bytes() {
+    at_each_till(async |till| {
+        till.fake.sees_the_chain();
+        till.fake.next(Call::Settle, [Fault::says(200, REVERTED)]);
+        failed(till.publish(1).await, Code::SettlementUnknown);
         till.check_one_page(&till.publish(1).await.unwrap()).await;
+        till.check_same_bytes();
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn an_unlock_that_is_owned_already_and_was_submitted_elsewhere_waits_to_be_refunded() {
+    at_each_till(async |till| {
+        till.fake.sees_the_chain();
+        let account = till.app.create_account("a@example.org", Some("free"), false).await.unwrap();
+        till.app.credit_account("ada", &account.id, 200, "a gift", None).await.unwrap();
+        till.app.unlock_with_balance(&account, Sku::MakePermanent, None, |_| Vec::new()).await.unwrap();
+        till.fake.next(Call::Verify, [Fault::overtaken(VERIFY_REASONS[1])]);
+        let proof = till.sign(Item::Unlock(Sku::MakePermanent), 1);
+        let order = Order::Unlock { account: account.clone(), sku: Sku::MakePermanent };
+        let outcome = Box::pin(till.app.pay(request(order, proof, "for good"))).await;
+        let error = failed(outcome, Code::PaidNotSaved);
+        assert!(!error.detail.contains("othing was charged"), "{error:?}");
+        assert_eq!(till.states().await, ["settled"]);
+        till.clock.advance(3600);
+        till.app.recover_payments().await.unwrap();
+        assert_eq!(till.states().await, ["settled"], "it is not spent on what is there");
+        is_booked(till, 0).await;
+        till.clock.advance(3600);
+        let id = till.app.list_payments(None, 1).await.unwrap().remove(0).id;
+        let back = Resolution::Refunded { reason: "owned already".into() };
+        let closed = till.app.resolve_payment("ada", &id, back).await.unwrap();
+        assert_eq!(closed.state, PaymentState::Refunded);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_suspended_account_gets_what_was_submitted_elsewhere() {
+    at_each_till(async |till| {
+        till.fake.sees_the_chain();
+        let account = till.app.create_account("a@example.org", Some("free"), false).await.unwrap();
+        till.app.suspend_account("ada", &account.id, "a test").await.unwrap();
+        till.fake.next(Call::Verify, [Fault::overtaken(VERIFY_REASONS[1])]);
+        let proof = till.sign(Item::Unlock(Sku::HigherLimits), 1);
+        let order = Order::Unlock { account, sku: Sku::HigherLimits };
+        Box::pin(till.app.pay(request(order, proof, "more"))).await.unwrap();
+        assert_eq!(till.states().await, ["fulfilled"]);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn where_nothing_is_accepted_from_elsewhere_the_operator_decides() {
+    at_each_till(async |till| {
+        till.fake.sees_the_chain();
+        let strict = till
+            .beside_with(|it| it.settings.payments.as_mut().unwrap().accept_submitted_elsewhere = false)
+            .await;
+        till.fake.next(Call::Verify, [Fault::overtaken(VERIFY_REASONS[1])]);
+        let proof = strict.sign(Item::Publish, 1);
+        let error = failed(strict.publish_html(proof.clone(), HTML).await, Code::SettlementUnknown);
+        assert_eq!(error.facts.len(), 1, "the transaction is told");
+        for _ in 0..3 {
+            till.clock.advance(3600);
+            assert_eq!(strict.app.recover_payments().await.unwrap(), 0);
+            failed(strict.publish_html(proof.clone(), HTML).await, Code::SettlementUnknown);
+        }
+        assert_eq!(till.states().await, ["unknown"]);
+        assert_eq!(till.fake.calls(Call::Settle), 0);
+        let payment = strict.app.list_payments(None, 1).await.unwrap().remove(0);
+        let transaction = till.fake.ledger()[0].transaction();
+        strict.app.resolve_payment("ada", &payment.id, Resolution::Settled { transaction }).await.unwrap();
+        till.check_one_page(&strict.publish_html(proof, HTML).await.unwrap()).await;
+    })
+    .await;
+}
+
+/// A proof that a contract might have signed.
+fn contract_proof(till: &Till, nonce: u8) -> Proof {
+    let terms = till.terms(Item::Publish);
+    let offer = terms.offers().iter().find(|offer| offer.network().is_evm()).unwrap();
+    let mut payload = till.purse.evm.payload(offer, [nonce; 32], 0, NOW + VALID_SECONDS).unwrap();
+    payload["signature"] = json!(format!("0x{}", "11".repeat(70)));
+    let header = payer::header(&payer::proof(offer, terms.resource(), Generation::V2, &payload));
+    Proof::parse(Generation::V2, &header).unwrap()
+}
+
+#[tokio::test]
+async fn for_a_contract_whose_signature_is_not_verified_nothing_is_made_or_kept() {
+    at_each_till(async |till| {
+        till.fake.sees_the_chain();
+        for (nonce, is_blind) in [(1, false), (2, true)] {
+            // The payer's own proof moves the money; what is sent here is only like it.
+            let fault = Fault::OvertakenAndSays(503, "{}".into());
+            till.fake.next(Call::Verify, [fault, Fault::says(200, VERIFY_REASONS[1])]);
+            failed(till.publish(nonce).await, Code::FacilitatorUnavailable);
+            till.fake.is_blind(is_blind);
+            let outcome = till.publish_html(contract_proof(till, nonce), HTML).await;
+            let error = failed(outcome, Code::SettlementUnknown);
+            assert_eq!(error.facts.is_empty(), is_blind, "the transaction is told if it is seen");
+        }
+        assert_eq!(till.fake.moved(), 2 * PRICE);
+        assert_eq!((rows(till).await, till.count("SELECT COUNT(*) FROM sites").await), (0, 0));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_proof_that_expired_before_it_was_kept_buys_if_it_was_used_in_time() {
+    at_each_till(async |till| {
+        till.fake.sees_the_chain();
+        let unused = till.sign(Item::Publish, 2);
+        let proof = till.sign(Item::Publish, 1);
+        till.fake.next(Call::Verify, [Fault::OvertakenAndSays(503, "{}".into())]);
+        failed(till.publish_html(proof.clone(), HTML).await, Code::FacilitatorUnavailable);
+        till.clock.advance(VALID_SECONDS + 60);
+        let refusal = refused(till.publish_html(unused, HTML).await);
+        assert!(refusal.reason == "expired" && !refusal.sentence.contains("oney moved"), "{refusal:?}");
+        till.fake.is_blind(true);
+        assert_eq!(refused(till.publish_html(proof.clone(), HTML).await).reason, "expired");
+        till.fake.is_blind(false);
+        let verified = till.fake.calls(Call::Verify);
+        till.check_one_page(&till.publish_html(proof, HTML).await.unwrap()).await;
+        assert_eq!(till.fake.calls(Call::Verify), verified, "the chain alone was asked");
+        is_booked(till, 1).await;
+
+        let old = till.sign(Item::Publish, 3);
+        till.fake.next(Call::Verify, [Fault::OvertakenAndSays(503, "{}".into())]);
+        failed(till.publish_html(old.clone(), HTML).await, Code::FacilitatorUnavailable);
+        till.clock.advance(VALID_SECONDS + 3601);
+        assert_eq!(refused(till.publish_html(old, HTML).await).reason, "expired", "anybody can copy it");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_lack_of_funds_after_an_earlier_attempt_is_unknown_where_no_chain_can_be_asked() {
+    at_each_till(async |till| {
+        till.fake.next(Call::Settle, [Fault::says(200, POOR)]);
+        let refusal = refused(till.publish(1).await);
+        assert!(!refusal.sentence.contains("oney moved"), "{refusal:?}");
+        till.fake.next(Call::Verify, [Fault::overtaken(VERIFY_POOR)]);
+        failed(till.publish(1).await, Code::SettlementUnknown);
+        assert_eq!(till.states().await, ["unknown"]);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_payment_that_is_sent_again_after_a_refusal_is_as_old_as_it_was() {
+    at_each_till(async |till| {
+        till.fake.next(Call::Settle, [Fault::says(200, POOR)]);
+        let proof = till.sign(Item::Publish, 1);
+        refused(till.publish_html(proof.clone(), HTML).await);
+        till.clock.advance(60);
+        page(&till.publish_html(proof, HTML).await.unwrap());
+        assert_eq!(till.count("SELECT created_at FROM payments").await, NOW);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn settled_payments_do_not_count_as_unknown() {
+    at_each_till(async |till| {
+        let store = dropleaf::startup::open_store(&till.resolved, NOW).await.unwrap();
+        let many = (0..500).map(|n| {
+            let settled = crate::harness::payment(&format!("pay_{n}"), PaymentState::Settled);
+            dropleaf_store::payments::insert(&settled)
+        });
+        store.commit(many.collect()).await.unwrap();
+        till.fake.next(Call::Verify, [Fault::says(200, VERIFY_REASONS[0])]);
+        failed(till.publish(1).await, Code::SettlementUnknown);
+        assert_eq!(rows(till).await, 501, "one that was not verified is still kept");
+        let crowded = store.commit(vec![dropleaf_store::payments::not_crowded(1)]).await.unwrap_err();
+        let label = dropleaf_store::payments::CROWDED;
+        assert!(matches!(crowded, dropleaf_store::DbError::Guard(it) if it == label), "{crowded}");
+        store.commit(vec![dropleaf_store::payments::not_crowded(2)]).await.unwrap();
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_chain_that_comes_and_goes_wakes_unknown_payments_every_ten_minutes_at_most() {
+    at_each_till(async |till| {
+        let held = "SELECT held_until FROM payments";
+        till.fake.next(Call::Settle, [Fault::Closes, Fault::Closes]);
+        failed(till.publish(1).await, Code::SettlementUnknown);
+        till.exec("UPDATE payments SET held_until = 9000000000").await;
+        let asked = till.count("SELECT attempts FROM payments").await;
+        till.fake.next(Call::Settle, [Fault::Closes, Fault::Closes, Fault::Closes]);
+        till.fake.chain_is_back();
+        till.app.recover_payments().await.unwrap();
+        assert_eq!(till.count("SELECT attempts FROM payments").await, asked + 1, "the first time at once");
+        till.exec("UPDATE payments SET held_until = 9000000000").await;
+        till.fake.chain_is_back();
+        till.clock.advance(599);
+        till.app.recover_payments().await.unwrap();
+        assert_eq!(till.count(held).await, 9_000_000_000);
+        till.clock.advance(1);
+        till.app.recover_payments().await.unwrap();
+        assert!(till.count(held).await < 9_000_000_000, "and it is not forgotten");
     })
     .await;
 }

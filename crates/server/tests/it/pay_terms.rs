@@ -269,6 +269,11 @@ async fn mpp_credential_is_refused_aloud_wherever_payment_is_one() {
         let probe = node.post("/publish").header("authorization", credential).send().await;
         not_owed(probe, 400, "rail_not_live");
     }
+    // An x402 proof beside it is answered for itself.
+    for header in ["PAYMENT-SIGNATURE", "X-PAYMENT"] {
+        let both = node.post("/publish").header("authorization", "Payment x").header(header, "!");
+        not_owed(both.json(&html).send().await, 400, "invalid_payment");
+    }
     // Other schemes are none of it.
     owed(node.post("/publish").header("authorization", "Payments x").json(&html).send().await);
 }

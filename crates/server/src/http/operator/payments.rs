@@ -59,7 +59,10 @@ pub(super) async fn resolve(
         _ => (Resolution::NotSettled { reason: reason.to_owned() }, Done::PaymentRefused),
     };
     match state.app.resolve_payment(actor(&form.person), &id, resolution).await {
-        Ok(payment) => Ok(see_other(&format!("/operator/payments/{}?done={}", payment.id, done.word()))),
+        Ok(payment) => {
+            let done = if payment.has_lost_content() { Done::PaymentSettledBare } else { done };
+            Ok(see_other(&format!("/operator/payments/{}?done={}", payment.id, done.word())))
+        }
         Err(refused) if matches!(refused.code, Code::InvalidField | Code::Conflict) => {
             let problem = match (refused.code, done) {
                 (Code::InvalidField, Done::PaymentSettled) => {

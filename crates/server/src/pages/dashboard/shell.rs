@@ -132,6 +132,7 @@ done! {
     Forgotten = "forgotten": "The content may be published again. The page itself stays down.";
     Dismissed = "dismissed": "The reports are closed. The page stays.";
     PaymentSettled = "payment-settled": "Booked: the money moved. What it buys is made by itself.";
+    PaymentSettledBare = "payment-settled-bare": "Booked: the money moved. The page is made when the payer sends the request again.";
     PaymentAsked = "payment-asked": "Asked. What is known now is below.";
     PaymentRefunded = "payment-refunded": "Closed: the money was sent back. What waited for it is let go.";
     PaymentRefused = "payment-refused": "Booked: no money moved. What waited for it is let go.";
