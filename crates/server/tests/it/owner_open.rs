@@ -285,14 +285,22 @@ async fn preview_has_the_files_beside_the_page_and_opens_nothing_else() {
         // Not once the password is another, nor when the page no longer burns, nor after half an hour.
         node.patch_site(&site, json!({"password": "new"})).await.expect(200);
         node.get(&frame).send().await.expect(404);
-        let cookie = pass(node, &tab, &other).await;
-        let shown = node.get(&theirs).browser().cookie(&cookie).send().await.expect(200);
-        let theirs = self::frame(&shown, &theirs);
-        node.get(&theirs).send().await.expect(200);
-        node.clock.advance(1800);
-        node.get(&theirs).send().await.expect(404);
+        let previewed = async || {
+            let cookie = pass(node, &tab, &other).await;
+            let shown = node.get(&theirs).browser().cookie(&cookie).send().await.expect(200);
+            let frame = self::frame(&shown, &theirs);
+            node.get(&frame).send().await.expect(200);
+            frame
+        };
+        let burning = previewed().await;
         node.patch_site(&other, json!({"visibility": "unlisted"})).await.expect(200);
-        node.get(&theirs).send().await.expect(404);
+        node.get(&burning).send().await.expect(404);
+        node.patch_site(&other, json!({"visibility": "burn"})).await.expect(200);
+        let again = previewed().await;
+        node.clock.advance(1799);
+        node.get(&again).send().await.expect(200);
+        node.clock.advance(1);
+        node.get(&again).send().await.expect(404);
     })
     .await;
 }

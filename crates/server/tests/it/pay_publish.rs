@@ -1,11 +1,15 @@
 //! `POST /publish`: a page for whoever pays. The sandbox settles, with every signature checked. Spec §2 Publish response,
 //! §3, §4 Payment 2 to 5, §8.
 
-use crate::harness::{Answer, Ask, DAY, Node, Purse, Setup, on_each_database, page, site_path};
+use crate::harness::{
+    Answer, Ask, Call, DAY, FakeFacilitator, Fault, Node, Purse, Setup, on_each_database, page, site_path,
+};
 use dropleaf_core::payment::Item;
 use dropleaf_pay::{Generation, Network, Outcome, Receipt, Terms};
 use serde_json::{Value, json};
 use std::sync::Arc;
+
+const PAY_TO: &str = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8";
 
 fn terms(node: &Node) -> Terms {
     node.app().listing(Item::Publish).unwrap().terms.clone()
@@ -188,15 +192,26 @@ async fn copies_of_one_proof_make_one_page() {
 
 #[tokio::test]
 async fn client_that_hangs_up_finds_its_page_there() {
-    let node = Node::start().await;
+    let fake = FakeFacilitator::start().await;
+    let node = Setup::new()
+        .set("payments.mode", "live")
+        .set("payments.facilitator_url", fake.url())
+        .set("payments.evm_pay_to", PAY_TO)
+        .start()
+        .await;
+    fake.next(Call::Settle, [Fault::DoesAndWaits]);
     let (purse, body) = (Purse::new(), json!({"html": page("Hung up")}));
     let ask = pay(&node, &purse, 1).json(&body);
-    // Polled until the request is on its way, then dropped with its connection.
-    let _ = tokio::time::timeout(std::time::Duration::from_millis(3), ask.send()).await;
+    let mut client = tokio::task::JoinSet::new();
+    client.spawn(ask.send());
+    assert_eq!(fake.stalled().await, Call::Settle);
+    // Dropped with its connection, while the money has moved and the page is not there yet.
+    client.shutdown().await;
+    fake.let_go();
     let answer = pay(&node, &purse, 1).json(&body).send().await.expect(201);
     node.get(answer.json()["url"].as_str().unwrap()).send().await.expect(200);
     assert_eq!(node.count("SELECT COUNT(*) FROM sites").await, 1);
-    assert_eq!(node.count("SELECT COUNT(*) FROM sandbox_transfers").await, 1);
+    assert_eq!((fake.calls(Call::Settle), fake.ledger().len()), (1, 1));
 }
 
 #[tokio::test]
