@@ -53,6 +53,13 @@ impl App {
         self.take_of_network(&self.attempt_throttle, ip)
     }
 
+    /// Takes an attempt back that turned out to be no guess.
+    pub(crate) fn give_back_attempt(&self, ip: Option<IpAddr>) {
+        if let Some(ip) = ip.filter(|ip| !self.is_exempt(Some(*ip))) {
+            self.attempt_throttle.give_back(&network::client_network(ip));
+        }
+    }
+
     fn take_of_network(&self, throttle: &Throttle, ip: Option<IpAddr>) -> Result<()> {
         if self.is_exempt(ip) {
             return Ok(());

@@ -6,6 +6,7 @@ use dropleaf_core::account::Account;
 use dropleaf_core::site::{Site, State};
 use dropleaf_core::{Code, Error, Result, owner_ticket, secret};
 use dropleaf_store::owner_tickets::{self, OwnerTicket};
+use std::net::IpAddr;
 
 impl App {
     /// The address at which this account's own page opens once, within a minute.
@@ -31,6 +32,16 @@ impl App {
         ];
         self.commit_as(&account.id, stmts).await?;
         Ok(owner_ticket::address(&self.canonical_url(&site), &ticket))
+    }
+
+    /// Whether there is such a ticket to this page. Only reads; a client that brings others is counted as one that guesses.
+    pub async fn has_owner_ticket(&self, site: &Site, ticket: &str, ip: Option<IpAddr>) -> Result<bool> {
+        self.take_attempt(ip)?;
+        let found = self.store.has_owner_ticket(&secret::hash(ticket), &site.id, self.now()).await?;
+        if found {
+            self.give_back_attempt(ip);
+        }
+        Ok(found)
     }
 
     /// Whether a viewer of this page brings a ticket to it. It is used up then.

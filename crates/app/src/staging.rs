@@ -43,6 +43,8 @@ pub(crate) struct Demands {
     /// It has to be ready for a strict policy.
     pub(crate) strict: bool,
     pub(crate) pii_check: Option<PiiCheck>,
+    /// The feedback toolbar is asked for.
+    pub(crate) agentation: bool,
 }
 
 /// Content ready to be committed.
@@ -160,7 +162,7 @@ impl App {
         demands: Demands,
         unwanted: Option<Arc<Unwanted>>,
     ) -> impl FnOnce() -> Result<(Prepared, Reading)> + Send + use<> {
-        let Demands { e2e, strict, pii_check } = demands;
+        let Demands { e2e, strict, pii_check, agentation } = demands;
         let safety = self.settings.safety.clone();
         let limits = self.settings.content.clone();
         let spool = self.settings.spool_dir.clone();
@@ -175,7 +177,11 @@ impl App {
                 e2e,
                 source,
             };
-            let bundle = content::prepare(request, &limits, &spool).map_err(|refusal| refused(&refusal))?;
+            let mut bundle =
+                content::prepare(request, &limits, &spool).map_err(|refusal| refused(&refusal))?;
+            if agentation && bundle.kind == content::Kind::File {
+                bundle.warnings.push("The feedback toolbar works on HTML pages only.".to_owned());
+            }
             // Read once more, and only for those who ask for it: most pages are not even parsed.
             let policy = strict.then(|| {
                 let found = content::Strict::of(&bundle).map_err(Error::internal)?;

@@ -34,7 +34,7 @@ pub(crate) enum Named {
 
 /// Extensions that are well known, belong to no page, and are not in the table of media types. Many such files begin like
 /// HTML or like an archive, and would be taken for one.
-const UNSUPPORTED: [&str; 6] = [
+const UNSUPPORTED: [&str; 8] = [
     // Pages that a server has to run first, and templates.
     "php php3 php4 php5 phtml phar asp aspx ascx ashx asmx jsp jspx cfm cgi shtml cshtml razor erb ejs hbs mustache twig \
      liquid pug haml njk vue svelte astro jsx tsx ts",
@@ -46,6 +46,11 @@ const UNSUPPORTED: [&str; 6] = [
     "jar war apk ipa xpi crx whl nupkg rar 7z tar tgz bz2 xz zst iso dmg deb rpm msi msix appx",
     // Programs and scripts.
     "exe dll scr bat cmd ps1 vbs hta lnk sys class",
+    // Source code.
+    "py pyw pyc rb pl pm sh bash zsh fish go rs java kt kts swift c h cc cpp hpp cs fs vb lua jl hs ex exs erl clj scala \
+     dart groovy sql asm pas tcl awk sed",
+    // Bytes and what is compressed.
+    "bin dat img so dylib pdb dump pak svgz br lz4 lzma",
     // Other formats, many of which begin with `<`.
     "plist xaml kml kmz gpx drawio dtd xsd wsdl resx psd ai eps sqlite db",
 ];
@@ -91,7 +96,8 @@ fn unsupported(name: &str) -> Refusal {
 }
 
 pub(crate) fn by_name(name: &str) -> Named {
-    let name = name.trim_end();
+    // Some systems drop dots and spaces at the end.
+    let name = name.trim_end_matches(|c: char| c == '.' || c.is_whitespace());
     let Some((_, extension)) = name.rsplit_once('.') else { return Named::Unknown };
     let extension = extension.to_ascii_lowercase();
     let format = match extension.as_str() {
@@ -171,7 +177,7 @@ mod tests {
 
     #[test]
     fn without_a_known_extension_the_content_type_decides() {
-        for name in [None, Some("page"), Some("page.bin"), Some("v1.2"), Some("www.example.com")] {
+        for name in [None, Some("page"), Some("page.unheard"), Some("v1.2"), Some("www.example.com")] {
             assert_eq!(detect(name, Some("Text/HTML; charset=x"), b"hi").unwrap(), Format::Html);
             assert_eq!(detect(name, Some("application/zip"), b"hi").unwrap(), Format::Zip);
             assert_eq!(detect(name, Some("image/svg+xml"), b"<svg>").unwrap(), file("svg"));
@@ -197,9 +203,10 @@ mod tests {
 
     #[test]
     fn known_extensions_that_are_no_page_are_refused_whatever_is_in_the_file() {
-        for name in
-            ["a.php", "a.PHP ", "a.exe", "a.docx", "a.js", "a.css", "feed.xml", "a.json", "a.mp4", "a.tar.gz"]
-        {
+        for name in [
+            "a.php", "a.PHP ", "a.php.", "a.php. .", "a.exe", "a.docx", "a.js", "a.css", "feed.xml",
+            "a.json", "a.mp4", "a.tar.gz", "a.py", "a.sh", "a.bin", "a.c", "a.svgz",
+        ] {
             for bytes in [&b"<html>"[..], b"PK\x03\x04", b"%PDF-1.7", b"hello"] {
                 for content_type in [None, Some("text/html"), Some("application/zip")] {
                     let refusal = detect(Some(name), content_type, bytes).unwrap_err();

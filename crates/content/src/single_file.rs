@@ -106,10 +106,9 @@ pub(crate) fn prepare(
         Content::AnyOf(starts) => starts.iter().any(|start| head.starts_with(start)),
     };
     if !fits {
-        let extension = file_type.extensions.first().copied().unwrap_or_default();
         let detail = format!(
-            "The file is called .{extension}, but what is in it is something else. Export it again, or give the file \
-             its true extension."
+            "The file name says it is a {} file, but its content is not. Export it again or rename it.",
+            extension_of(file_type, filename)
         );
         return Err(Refusal::new(RefusalCode::UnsupportedType, detail));
     }
@@ -134,11 +133,28 @@ pub(crate) fn prepare(
     Ok(Bundle::assemble(Kind::File, title, file_type.path.to_owned(), vec![file], Vec::new()))
 }
 
-/// Whether XML begins here whose first element is a drawing. UTF-16 is left to the browser.
+/// The extension that the file has, if it is one of its type.
+fn extension_of(file_type: &FileType, filename: Option<&str>) -> String {
+    let named = filename.and_then(|name| name.trim_end_matches(['.', ' ']).rsplit_once('.'));
+    let named = named.map(|(_, extension)| extension.to_ascii_lowercase());
+    let named = named.filter(|named| file_type.extensions.contains(&named.as_str()));
+    format!(".{}", named.as_deref().or(file_type.extensions.first().copied()).unwrap_or_default())
+}
+
+/// Whether XML begins here whose first element is a drawing, in UTF-8 or, with a byte order mark, in UTF-16.
 fn is_svg(head: &[u8]) -> bool {
-    if head.starts_with(b"\xff\xfe") || head.starts_with(b"\xfe\xff") {
-        return true;
-    }
+    let read: Option<fn([u8; 2]) -> u16> = match head {
+        [0xff, 0xfe, ..] => Some(u16::from_le_bytes),
+        [0xfe, 0xff, ..] => Some(u16::from_be_bytes),
+        _ => None,
+    };
+    let Some(read) = read else { return begins_svg(head) };
+    let units = head[2..].chunks_exact(2).map(|pair| read([pair[0], pair[1]]));
+    let text: String = char::decode_utf16(units).map(|c| c.unwrap_or(char::REPLACEMENT_CHARACTER)).collect();
+    begins_svg(text.as_bytes())
+}
+
+fn begins_svg(head: &[u8]) -> bool {
     let mut rest = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head).trim_ascii_start();
     loop {
         let end: &[u8] = if rest.starts_with(b"<!--") {
@@ -188,6 +204,7 @@ mod tests {
             "<!DOCTYPE svg [ <!ENTITY a '>'> ]><svg:svg xmlns:svg='x'>",
         ] {
             assert!(is_svg(good.as_bytes()), "{good}");
+            assert!(utf16(good).iter().all(|bytes| is_svg(bytes)), "{good}");
         }
         for bad in [
             "",
@@ -201,6 +218,24 @@ mod tests {
             "<!DOCTYPE svg [",
         ] {
             assert!(!is_svg(bad.as_bytes()), "{bad}");
+            assert!(!utf16(bad).iter().any(|bytes| is_svg(bytes)), "{bad}");
+        }
+    }
+
+    /// The text in UTF-16 with a byte order mark, in both orders of bytes.
+    fn utf16(text: &str) -> [Vec<u8>; 2] {
+        let units: Vec<u16> =
+            "\u{feff}".encode_utf16().chain(text.trim_start_matches('\u{feff}').encode_utf16()).collect();
+        [u16::to_le_bytes, u16::to_be_bytes].map(|bytes| units.iter().copied().flat_map(bytes).collect())
+    }
+
+    #[test]
+    fn a_refusal_names_the_extension_that_the_file_has() {
+        let jpeg = by_extension("jpg").unwrap();
+        for (name, extension) in
+            [(Some("a.jpeg"), ".jpeg"), (Some("a.JFIF"), ".jfif"), (Some("a"), ".jpg"), (None, ".jpg")]
+        {
+            assert_eq!(extension_of(jpeg, name), extension);
         }
     }
 }

@@ -9,6 +9,10 @@ use crate::{Code, Error, Result, email, number, site_change};
 /// Longest password: enough for any phrase, too short to keep a hasher busy.
 pub const PASSWORD_BYTES: usize = 1024;
 
+/// Fields that have a second name.
+const SECOND_NAMES: [(&str, &str); 2] =
+    [("slug", "public_slug"), ("email_gate_domain", "allowed_email_domain")];
+
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct UploadOptions {
     pub slug: Option<Slug>,
@@ -32,10 +36,16 @@ impl UploadOptions {
     /// Reads form fields in the order they came. A known field with a bad value is an error;
     /// an unknown one is passed over with a warning; an empty one counts as not sent.
     pub fn parse<'a>(fields: impl IntoIterator<Item = (&'a str, &'a str)>) -> Result<Self> {
-        let mut options = Self::default();
+        let (mut options, mut others) = (Self::default(), Self::default());
         for (name, value) in fields {
-            options.set(name, value)?;
+            match SECOND_NAMES.iter().find(|(_, second)| *second == name) {
+                Some((first, _)) => others.set(first, value)?,
+                None => options.set(name, value)?,
+            }
         }
+        let [slug, domain] = SECOND_NAMES;
+        options.slug = agreed(slug, options.slug, others.slug)?;
+        options.email_gate_domain = agreed(domain, options.email_gate_domain, others.email_gate_domain)?;
         if options.asked_visibility() == Some(Visibility::Burn) && options.slug.is_some() {
             return Err(Error::field(
                 "burn_after_read",
@@ -54,7 +64,6 @@ impl UploadOptions {
     fn set(&mut self, name: &str, value: &str) -> Result<()> {
         let known = [
             "slug",
-            "public_slug",
             "password",
             "expires_in_hours",
             "burn_after_read",
@@ -62,7 +71,6 @@ impl UploadOptions {
             "csp_strict",
             "agentation",
             "email_gate_domain",
-            "allowed_email_domain",
             "title",
             "visibility",
             "pii_check",
@@ -79,16 +87,14 @@ impl UploadOptions {
             return Ok(());
         }
         match name {
-            "slug" | "public_slug" => self.slug = Some(Slug::parse(value)?),
+            "slug" => self.slug = Some(Slug::parse(value)?),
             "password" => self.password = Some(password(value)?.to_owned()),
             "expires_in_hours" => self.lifetime = Some(Lifetime::from_hours_text(value)?),
             "burn_after_read" => self.burn_after_read = Some(flag(name, value)?),
             "e2e" => self.e2e = flag(name, value)?,
             "csp_strict" => self.csp_strict = Some(flag(name, value)?),
             "agentation" => self.agentation = Some(flag(name, value)?),
-            "email_gate_domain" | "allowed_email_domain" => {
-                self.email_gate_domain = Some(email::gate_domain(value)?);
-            }
+            "email_gate_domain" => self.email_gate_domain = Some(email::gate_domain(value)?),
             "title" => self.title = Some(site_change::title(value)?),
             "pii_check" => self.pii_check = Some(PiiCheck::read(value)?),
             "expected_updated_at" => {
@@ -153,6 +159,20 @@ impl UploadOptions {
     }
 }
 
+/// What a field with two names says. Under both it must be the same.
+fn agreed<T: PartialEq>(
+    (name, second_name): (&str, &str),
+    value: Option<T>,
+    other: Option<T>,
+) -> Result<Option<T>> {
+    match (value, other) {
+        (Some(value), Some(other)) if value != other => {
+            Err(Error::field(second_name, format!("contradicts `{name}`: send one of them")))
+        }
+        (value, other) => Ok(value.or(other)),
+    }
+}
+
 pub fn password(text: &str) -> Result<&str> {
     if text.is_empty() || text.len() > PASSWORD_BYTES {
         return Err(Error::field("password", format!("must be 1 to {PASSWORD_BYTES} bytes")));
@@ -189,6 +209,26 @@ mod tests {
         assert_eq!(options.email_gate_domain.as_deref(), Some("example.com"));
         assert_eq!((options.csp_strict, options.agentation, options.e2e), (Some(true), Some(true), false));
         assert_eq!(options.visibility(), Visibility::Public);
+    }
+
+    #[test]
+    fn two_names_of_one_field_must_agree() {
+        for (fields, bad) in [
+            ([("slug", "one"), ("public_slug", "two")], "public_slug"),
+            ([("public_slug", "two"), ("slug", "one")], "public_slug"),
+            (
+                [("email_gate_domain", "a.example"), ("allowed_email_domain", "b.example")],
+                "allowed_email_domain",
+            ),
+        ] {
+            let error = UploadOptions::parse(fields).unwrap_err();
+            assert_eq!(error.code, Code::InvalidField);
+            assert!(error.detail.contains(bad) && error.detail.contains("contradicts"), "{}", error.detail);
+        }
+        let same = UploadOptions::parse([("slug", "One"), ("public_slug", "one")]).unwrap();
+        assert_eq!(same.slug.unwrap().as_str(), "one");
+        let empty = UploadOptions::parse([("slug", ""), ("public_slug", "one")]).unwrap();
+        assert_eq!(empty.slug.unwrap().as_str(), "one");
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Starting and stopping: listeners, storage, the door, the work beside it. What happens on a connection is in `wire`.
 
-use crate::config::{Config, Layers, Listen, Resolved};
+use crate::config::{Config, Layers, Listen, Resolved, missing_chains};
 use crate::http::Door;
 use crate::lists::Lists;
 use crate::metrics::Metrics;
@@ -11,7 +11,6 @@ use crate::tls;
 use crate::wire::Wire;
 use anyhow::{Context, Result};
 use dropleaf_app::App;
-use dropleaf_pay::Network;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
@@ -139,15 +138,6 @@ pub async fn run(layers: &Layers, config: Config) -> Result<()> {
     tracing::info!("stopping: requests under way may end");
     running.stop().await;
     Ok(())
-}
-
-/// The settings that would let the server look payments up and are not set.
-pub(crate) fn missing_chains(app: &App) -> Vec<&'static str> {
-    let setting = |network: Network| match network {
-        Network::Evm(_) => "payments.evm_rpc_url",
-        Network::Solana(_) => "payments.solana_rpc_url",
-    };
-    app.unseen_networks().into_iter().map(setting).collect()
 }
 
 pub(crate) async fn wait_for_signal() -> Result<()> {

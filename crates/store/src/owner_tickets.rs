@@ -15,6 +15,13 @@ pub struct OwnerTicket<'a> {
 }
 
 impl Store {
+    /// Whether there is such a ticket for this site that has not expired.
+    pub async fn has_owner_ticket(&self, hash: &[u8; 32], site_id: &str, now: i64) -> Result<bool, DbError> {
+        let sql = "SELECT expires_at FROM owner_tickets WHERE ticket_hash = $1 AND site_id = $2 AND expires_at > $3";
+        let found = self.db.get(sql, &[hash.into(), site_id.into(), now.into()], |row| row.int(0)).await?;
+        Ok(found.is_some())
+    }
+
     /// Uses it up, if it is good for exactly this: of any number of requests, one gets it.
     pub async fn take_owner_ticket(&self, ticket: OwnerTicket<'_>, now: i64) -> Result<bool, DbError> {
         let stmt = Stmt::new(

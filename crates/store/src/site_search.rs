@@ -7,6 +7,9 @@ use dropleaf_core::search;
 use dropleaf_core::site::Site;
 use dropleaf_core::site_filter::Filter;
 
+/// The statement below has a place for each word.
+const _: () = assert!(search::MOST_WORDS == 8);
+
 /// What may stand anywhere in a text; the signs that mean something to LIKE are looked for as they are.
 fn pattern(text: &str) -> String {
     let mut pattern = String::with_capacity(text.len() + 2);

@@ -26,6 +26,16 @@ pub enum Coding {
 impl Coding {
     pub const ALL: [Self; 4] = [Self::Identity, Self::Gzip, Self::Brotli, Self::Zstd];
 
+    /// Its name in `Content-Encoding`; none for plain bytes.
+    pub const fn name(self) -> Option<&'static str> {
+        match self {
+            Self::Identity => None,
+            Self::Gzip => Some("gzip"),
+            Self::Brotli => Some("br"),
+            Self::Zstd => Some("zstd"),
+        }
+    }
+
     /// The mark in the validator that tells the codings of one file apart.
     pub(super) const fn letter(self) -> char {
         match self {

@@ -28,7 +28,12 @@ impl App {
         options: UploadOptions,
     ) -> Result<DryRun> {
         let strict = options.csp_strict == Some(true);
-        let demands = Demands { e2e: options.e2e, strict, pii_check: options.pii_check };
+        let demands = Demands {
+            e2e: options.e2e,
+            strict,
+            pii_check: options.pii_check,
+            agentation: options.agentation == Some(true),
+        };
         let (prepared, reading) = self.read_for_check(upload, demands).await?;
         self.charge_check(ip, prepared.bundle.size_bytes);
         let content_hash = reading.content_hash();

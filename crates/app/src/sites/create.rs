@@ -50,7 +50,12 @@ impl App {
         let plan = caller.account.as_ref().map(|account| self.plan_of(account));
         let expires_at = self.expiry_for(plan.as_ref(), &options, &mut warnings)?;
         let strict = options.csp_strict == Some(true);
-        let demands = Demands { e2e: options.e2e, strict, pii_check: options.pii_check };
+        let demands = Demands {
+            e2e: options.e2e,
+            strict,
+            pii_check: options.pii_check,
+            agentation: options.agentation == Some(true),
+        };
         let staged = self.stage(upload, demands).await?;
         warnings.extend(staged.warnings.iter().cloned());
         let (site, claim_token) =

@@ -80,7 +80,12 @@ impl App {
         }
         let mut warnings = std::mem::take(&mut options.warnings);
         let strict = options.csp_strict.unwrap_or(site.csp_strict);
-        let demands = Demands { e2e: options.e2e, strict, pii_check: options.pii_check };
+        let demands = Demands {
+            e2e: options.e2e,
+            strict,
+            pii_check: options.pii_check,
+            agentation: options.agentation == Some(true),
+        };
         let staged = self.stage(upload, demands).await?;
         warnings.extend(staged.warnings.iter().cloned());
         let change = self.settings_of(&site, &options).await?;

@@ -13,6 +13,7 @@ mod safety;
 pub use facilitator::{Asking, FacilitatorSettings};
 pub use layers::{Layers, Sources};
 pub use model::Config;
+pub(crate) use payments::missing_chains;
 pub use resolve::{Listen, Resolved};
 
 /// The commented defaults, as shipped.

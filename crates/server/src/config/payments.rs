@@ -3,7 +3,7 @@
 use super::Config;
 use super::model::Payments;
 use anyhow::{Context, Result, bail, ensure};
-use dropleaf_app::{EvmWay, Mode, PaymentSettings, Prices, SolanaWay};
+use dropleaf_app::{App, EvmWay, Mode, PaymentSettings, Prices, SolanaWay};
 use dropleaf_pay::{Cluster, EvmAddress, Mint, Network, SolanaAddress, Token, sandbox};
 
 /// Dollars have two decimals for people and six in tokens.
@@ -48,6 +48,15 @@ impl Config {
         let set = &self.payments;
         Ok(vec![Network::Evm(evm_network(set)?), Network::Solana(solana_network(set)?)])
     }
+}
+
+/// The settings that would let the server look payments up and are not set.
+pub(crate) fn missing_chains(app: &App) -> Vec<&'static str> {
+    let setting = |network: Network| match network {
+        Network::Evm(_) => "payments.evm_rpc_url",
+        Network::Solana(_) => "payments.solana_rpc_url",
+    };
+    app.unseen_networks().into_iter().map(setting).collect()
 }
 
 fn prices(set: &Payments) -> Result<Prices> {

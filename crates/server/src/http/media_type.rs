@@ -6,6 +6,7 @@ use http::{HeaderMap, header};
 
 pub(in crate::http) const EVENT_STREAM: &str = "text/event-stream";
 pub(in crate::http) const FORM: &str = "application/x-www-form-urlencoded";
+pub(in crate::http) const FORM_DATA: &str = "multipart/form-data";
 pub(in crate::http) const HTML: &str = "text/html";
 pub(in crate::http) const JSON: &str = "application/json";
 pub(in crate::http) const MARKDOWN: &str = "text/markdown";
@@ -17,9 +18,7 @@ pub(in crate::http) struct MediaType<'a>(&'a str);
 impl<'a> MediaType<'a> {
     /// What `Content-Type` says. None without one, with several, and with one that is no media type.
     pub(in crate::http) fn of(headers: &'a HeaderMap) -> Option<Self> {
-        let mut values = headers.get_all(header::CONTENT_TYPE).iter();
-        let value = values.next().filter(|_| values.next().is_none())?;
-        Self::parse(value.to_str().ok()?)
+        Self::parse(content_type(headers)?)
     }
 
     fn parse(value: &'a str) -> Option<Self> {
@@ -31,6 +30,57 @@ impl<'a> MediaType<'a> {
     pub(in crate::http) fn is(self, name: &str) -> bool {
         self.0.eq_ignore_ascii_case(name)
     }
+}
+
+/// The one `Content-Type` there may be.
+fn content_type(headers: &HeaderMap) -> Option<&str> {
+    let mut values = headers.get_all(header::CONTENT_TYPE).iter();
+    values.next().filter(|_| values.next().is_none())?.to_str().ok()
+}
+
+/// A parameter of the body's type, such as `boundary`; names are compared without regard to case.
+pub(in crate::http) fn parameter(headers: &HeaderMap, name: &str) -> Option<String> {
+    let mut rest = content_type(headers)?;
+    while let Some(at) = unquoted(rest, b';') {
+        rest = &rest[at + 1..];
+        let whole = &rest[..unquoted(rest, b';').unwrap_or(rest.len())];
+        let found = whole.split_once('=').filter(|(found, _)| found.trim().eq_ignore_ascii_case(name));
+        if let Some((_, value)) = found {
+            return Some(unquote(value.trim()));
+        }
+    }
+    None
+}
+
+/// Where this sign is first outside of quotes.
+fn unquoted(text: &str, sign: u8) -> Option<usize> {
+    let (mut in_quotes, mut escaped) = (false, false);
+    text.bytes().position(|byte| {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' => escaped = in_quotes,
+            b'"' => in_quotes = !in_quotes,
+            _ => return byte == sign && !in_quotes,
+        }
+        false
+    })
+}
+
+/// What a quoted string stands for (RFC 9110 §5.6.4); a token stands for itself.
+fn unquote(value: &str) -> String {
+    let Some(inner) = value.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) else {
+        return value.to_owned();
+    };
+    let (mut text, mut escaped) = (String::with_capacity(inner.len()), false);
+    for character in inner.chars() {
+        if character == '\\' && !escaped {
+            escaped = true;
+        } else {
+            escaped = false;
+            text.push(character);
+        }
+    }
+    text
 }
 
 /// Whether the body is said to be of this type.
@@ -98,6 +148,24 @@ mod tests {
         }
         assert!(!is(&HeaderMap::new(), JSON));
         assert!(!is(&headers(&header::CONTENT_TYPE, &["application/json", "text/html"]), JSON));
+    }
+
+    #[test]
+    fn parameters_are_found_whatever_is_around_them() {
+        for (sent, boundary) in [
+            ("multipart/form-data; boundary=XX", Some("XX")),
+            ("multipart/form-data ; boundary=XX", Some("XX")),
+            ("multipart/form-data;Boundary = \"X X\" ; a=b", Some("X X")),
+            ("multipart/form-data; a=\"; boundary=no\"; boundary=XX", Some("XX")),
+            (r#"multipart/form-data; boundary="a\"b\\c;d""#, Some(r#"a"b\c;d"#)),
+            ("multipart/form-data; boundary=", Some("")),
+            ("multipart/form-data; xboundary=XX", None),
+            ("multipart/form-data; boundary", None),
+            ("multipart/form-data", None),
+        ] {
+            let found = parameter(&headers(&header::CONTENT_TYPE, &[sent]), "boundary");
+            assert_eq!(found.as_deref(), boundary, "{sent}");
+        }
     }
 
     #[test]

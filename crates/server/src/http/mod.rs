@@ -180,7 +180,8 @@ fn people() -> Router<ApiState> {
 /// The longest body that is held in memory.
 fn longest_body(resolved: &Resolved) -> u64 {
     let limits = &resolved.config.limits;
-    mcp::most_bytes(limits.upload_bytes).max(extract::most_json_bytes(limits.publish_bytes))
+    let longest = mcp::longest_message(limits.upload_bytes).memory();
+    longest.max(extract::JsonLimit::of_text(limits.publish_bytes).memory())
 }
 
 /// The host a request is for: from the address itself, or from the one `Host` header there must be.

@@ -2,6 +2,10 @@
 
 use crate::harness::{Answer, Form, HARVEST, LEAK, Node, Setup, on_each_database, page, zip};
 use serde_json::{Value, json};
+use std::time::Duration;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio::time::timeout;
 
 async fn check(node: &Node, form: Form) -> Value {
     node.post("/check").form(form).send().await.expect(200).json()
@@ -58,6 +62,30 @@ async fn page_may_come_as_json_as_itself_or_in_an_archive() {
     }
     let markdown = node.post("/check").body("text/markdown", "# Fine\n").send().await.expect(200).json();
     assert_eq!(markdown["accepted"], true);
+}
+
+#[tokio::test]
+async fn json_over_the_limit_is_refused_before_the_rest_of_it_is_sent() {
+    let limit = 200_000;
+    let node = Setup::new().set("limits.upload_bytes", limit.to_string()).start().await;
+    let escaped = format!("{{\"html\":\"{}\"}}", "\\u0078".repeat(limit));
+    node.post("/check").body("application/json", escaped).send().await.expect(200);
+    for text in ["x", " \\n", "\",\"x\":\""] {
+        let mut stream = TcpStream::connect(("localhost", node.port)).await.unwrap();
+        // An escaped page within the limit may be as long as this.
+        let head = format!(
+            "POST /check HTTP/1.1\r\nhost: localhost:{}\r\ncontent-type: application/json\r\n\
+             content-length: 1000000\r\n\r\n{{\"html\":\"",
+            node.port
+        );
+        stream.write_all(head.as_bytes()).await.unwrap();
+        let more = text.repeat((limit + 70_000) * 3 / 2 / text.len() + 1);
+        stream.write_all(more.as_bytes()).await.unwrap();
+        let mut status = [0; 12];
+        let read = stream.read_exact(&mut status);
+        timeout(Duration::from_secs(20), read).await.expect("an answer before the rest").unwrap();
+        assert_eq!(&status, b"HTTP/1.1 413", "{text}");
+    }
 }
 
 #[tokio::test]

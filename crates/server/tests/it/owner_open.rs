@@ -117,6 +117,35 @@ async fn ticket_opens_once_for_a_minute_its_own_page_alone() {
 }
 
 #[tokio::test]
+async fn made_up_tickets_are_counted_as_guesses_and_good_ones_are_not() {
+    let setup = Setup::new().with_rates().set("limits.anonymous_attempts_per_minute", "2");
+    let node = setup.start().await;
+    let site = locked(&node, "Mine").await;
+    let (tab, own) = (node.operator().await, own_host(&node, &site).await);
+    let address = format!("{own}?owner=own_{}", "A".repeat(22));
+    let guess = async || node.get(&address).browser().send().await;
+    assert!(!guess().await.expect(303).has("set-cookie"));
+    for _ in 0..2 {
+        assert!(arrive(&node, &ticket(&tab, &site).await).await.has("set-cookie"));
+    }
+    assert!(!guess().await.expect(303).has("set-cookie"));
+    guess().await.expect(429);
+}
+
+#[tokio::test]
+async fn ticket_on_an_open_page_is_only_taken_out_of_the_address() {
+    let setup = Setup::new().with_rates().set("limits.anonymous_attempts_per_minute", "1");
+    let node = setup.start().await;
+    let own = own_host(&node, &node.publish_page("Open").await).await;
+    let address = format!("{own}?owner=own_{}", "A".repeat(22));
+    for _ in 0..3 {
+        let sent = node.get(&address).browser().send().await.expect(303);
+        assert_eq!(sent.header("location"), &own[own.find("/p/").unwrap()..]);
+        assert!(!sent.has("set-cookie"));
+    }
+}
+
+#[tokio::test]
 async fn programs_previews_and_browsers_that_guess_do_not_use_it_up() {
     let node = Node::start().await;
     let site = locked(&node, "Mine").await;

@@ -7,7 +7,8 @@ use serde_json::json;
 const SVG: &str =
     "<?xml version=\"1.0\"?><svg xmlns=\"http://www.w3.org/2000/svg\"><script>alert(1)</script></svg>";
 const PNG: &[u8] = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR";
-const REFUSED: [&str; 8] = ["a.php", "a.exe", "a.docx", "a.js", "feed.xml", "a.json", "a.mp4", "a.jar"];
+const REFUSED: [&str; 11] =
+    ["a.php", "a.php.", "a.py", "a.bin", "a.exe", "a.docx", "a.js", "feed.xml", "a.json", "a.mp4", "a.jar"];
 
 #[tokio::test]
 async fn drawings_texts_and_pictures_are_served_as_what_they_are() {
@@ -122,6 +123,7 @@ async fn content_has_to_be_what_the_name_says() {
     let node = Node::start().await;
     for (name, bytes, code) in [
         ("a.svg", page("HTML").as_bytes(), "unsupported_type"),
+        ("a.svg", b"\xff\xfeh\0i\0", "unsupported_type"),
         ("a.png", b"<svg/>", "unsupported_type"),
         ("a.jpg", PNG, "unsupported_type"),
         ("a.txt", b"a\0b", "not_text"),
@@ -133,9 +135,32 @@ async fn content_has_to_be_what_the_name_says() {
 }
 
 #[tokio::test]
+async fn refusal_names_the_extension_that_was_sent() {
+    let node = Node::start().await;
+    let refused = node.post("/sites").key(&node.key).form(Form::file("a.jpeg", PNG)).send().await;
+    let words = refused.refused(400, "unsupported_type").json()["error_description"].to_string();
+    assert!(words.contains("says it is a .jpeg file, but its content is not"), "{words}");
+}
+
+#[tokio::test]
+async fn toolbar_on_a_file_that_is_no_page_is_a_warning() {
+    let node = Node::start().await;
+    let form = |on: &str| Form::file("a.svg", SVG).field("agentation", on);
+    let told = |site: &serde_json::Value| site["warnings"].to_string().contains("works on HTML pages only");
+    assert!(told(&node.publish(form("true")).await));
+    assert!(!told(&node.publish(form("false")).await));
+    let page = node.publish(Form::file("a.html", page("Page")).field("agentation", "true")).await;
+    assert!(!told(&page));
+    let put = node.put(&site_path(&page)).key(&node.key).form(form("true")).send().await.expect(200);
+    assert!(told(&put.json()));
+    let dry = node.post("/check").form(form("true")).send().await.expect(200);
+    assert!(told(&dry.json()));
+}
+
+#[tokio::test]
 async fn page_with_an_unknown_or_no_extension_is_still_a_page() {
     let node = Node::start().await;
-    for name in ["page", "page.v2", "www.example.com", "page.bin", "page.xhtml"] {
+    for name in ["page", "page.v2", "www.example.com", "page.unheard", "page.xhtml"] {
         let site = node.publish(Form::file(name, page("Known by its content"))).await;
         let shown = node.get(site["url"].as_str().unwrap()).send().await.expect(200);
         assert_eq!(shown.header("content-type"), "text/html; charset=utf-8", "{name}");

@@ -274,3 +274,49 @@ async fn end_to_end_payload_is_kept_verbatim() {
     })
     .await;
 }
+
+#[tokio::test]
+async fn two_names_of_one_field_that_contradict_are_400() {
+    let node = Node::start().await;
+    let site = node.publish_page("Stays").await;
+    for (first, second, values) in [
+        ("slug", "public_slug", ["one-name", "another"]),
+        ("email_gate_domain", "allowed_email_domain", ["one.example", "other.example"]),
+    ] {
+        let form = || {
+            let form = Form::file("p.html", page("Twice"));
+            form.field(first, values[0]).field(second, values[1])
+        };
+        let json = json!({"html": page("Twice"), first: values[0], second: values[1]});
+        for ask in [
+            node.post("/sites").key(&node.key).form(form()),
+            node.put(&crate::harness::site_path(&site)).key(&node.key).form(form()),
+            node.post("/check").form(form()),
+            node.post("/check").json(&json),
+        ] {
+            let refused = ask.send().await.refused(400, "invalid_field");
+            assert!(refused.text().contains(&format!("contradicts `{first}`")), "{}", refused.text());
+        }
+    }
+    let form =
+        Form::file("p.html", page("Same")).field("slug", "same-name").field("public_slug", "Same-Name");
+    assert_eq!(node.publish(form).await["slug"], "same-name");
+}
+
+#[tokio::test]
+async fn type_of_a_form_may_have_blanks_and_needs_a_boundary() {
+    let node = Node::start().await;
+    let (kind, body) = Form::file("p.html", page("Blank")).encode();
+    let boundary = kind.split_once("boundary=").unwrap().1.to_owned();
+    for kind in [
+        format!("multipart/form-data ; boundary={boundary}"),
+        format!("Multipart/Form-Data;a=\";\" ; Boundary=\"{boundary}\""),
+    ] {
+        node.post("/sites").key(&node.key).body(&kind, body.clone()).send().await.expect(201);
+    }
+    for path in ["/sites", "/check"] {
+        let refused = node.post(path).key(&node.key).body("multipart/form-data", body.clone()).send().await;
+        let refused = refused.refused(400, "not_multipart");
+        assert!(refused.text().contains("has no boundary"), "{}", refused.text());
+    }
+}

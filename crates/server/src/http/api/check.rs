@@ -1,9 +1,9 @@
 //! `POST /check`: what publishing would say to a page, without publishing it. Nothing is stored.
 
-use super::sites::SiteUpload;
+use super::site_form::SiteUpload;
 use super::{ApiError, ApiState};
 use crate::http::extract::{
-    Asker, Fields, Incoming, Share, check_size, json_object, most_json_bytes, too_large,
+    Asker, Fields, Incoming, JsonLimit, Share, check_size, json_object, name_shapes, too_large,
 };
 use crate::http::media_type;
 use axum::Json;
@@ -16,6 +16,9 @@ use dropleaf_core::{Code, Error, Result};
 use http::HeaderMap;
 use serde::Serialize;
 use utoipa::ToSchema;
+
+const SHAPES: &str = "Send multipart/form-data with a `file`, {\"html\": \"…\"} with Content-Type: application/json, or the page \
+                      itself with Content-Type: text/html or text/markdown.";
 
 /// A page to look at. The same page as `text/html` or `text/markdown` does as well, and the form of `POST /sites`.
 #[derive(Debug, ToSchema)]
@@ -116,7 +119,7 @@ async fn read(state: &ApiState, headers: &HeaderMap, body: Body) -> Result<(Uplo
     let limit = state.resolved.config.limits.upload_bytes;
     let incoming = Incoming { state, headers, body };
     if media_type::is(headers, media_type::JSON) {
-        let (bytes, share) = incoming.bytes(most_json_bytes(limit), || too_large(limit)).await?;
+        let (bytes, share) = incoming.json(JsonLimit::of_text(limit), || too_large(limit)).await?;
         let mut fields = Fields::new(json_object(&bytes)?);
         drop(bytes);
         let upload = document(&mut fields, limit)?;
@@ -130,19 +133,9 @@ async fn read(state: &ApiState, headers: &HeaderMap, body: Body) -> Result<(Uplo
             return Ok((upload, UploadOptions::default(), share));
         }
     }
-    let form = incoming.form().await.map_err(name_all_shapes)?;
+    let form = incoming.form().await.map_err(|error| name_shapes(error, headers, SHAPES))?;
     let fields = form.fields.iter().map(|(name, value)| (name.as_str(), value.as_str()));
     Ok((form.upload, UploadOptions::parse(fields)?, Share::default()))
-}
-
-/// A body of no accepted type is refused with all of them.
-fn name_all_shapes(error: Error) -> Error {
-    if error.code != Code::NotMultipart {
-        return error;
-    }
-    let detail = "Send multipart/form-data with a `file`, {\"html\": \"…\"} with Content-Type: application/json, or the page \
-                  itself with Content-Type: text/html or text/markdown.";
-    Error::new(Code::NotMultipart, detail)
 }
 
 /// The document that an object holds.

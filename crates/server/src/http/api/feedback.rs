@@ -31,6 +31,7 @@ pub(in crate::http) struct FeedbackJson {
     element: Option<String>,
     element_path: Option<String>,
     selected_text: Option<String>,
+    #[schema(format = "uri")]
     page_url: Option<String>,
     #[schema(schema_with = intent, required = false)]
     intent: Option<String>,

@@ -12,6 +12,7 @@ mod reference;
 mod share_tokens;
 mod site_change;
 mod site_content;
+mod site_form;
 mod site_json;
 mod site_life;
 mod sites;

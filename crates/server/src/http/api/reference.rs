@@ -22,13 +22,13 @@ const CACHE: &str = "public, max-age=300";
 /// Both documents, once somebody has asked for them.
 #[derive(Debug, Default)]
 pub(in crate::http) struct Reference {
-    openapi: OnceCell<Kept>,
-    docs: OnceCell<Kept>,
+    openapi: OnceCell<CachedDocument>,
+    docs: OnceCell<CachedDocument>,
 }
 
 /// A body that does not change while the program runs.
 #[derive(Debug)]
-struct Kept {
+struct CachedDocument {
     plain: Bytes,
     /// Of the plain bytes.
     hash: String,
@@ -55,13 +55,13 @@ pub(super) fn routes() -> OpenApiRouter<ApiState> {
     security(()),
 )]
 async fn openapi_json(State(state): State<ApiState>, asked: HeaderMap) -> Result<Response, ApiError> {
-    let kept = state.reference.openapi.get_or_try_init(|| {
+    let document = state.reference.openapi.get_or_try_init(|| {
         apart(&state, |document, _| {
             let kind = (header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
-            Kept::new(document.to_string(), vec![kind])
+            CachedDocument::new(document.to_string(), vec![kind])
         })
     });
-    Ok(kept.await?.answer(&asked).await?)
+    Ok(document.await?.answer(&asked).await?)
 }
 
 /// Read this description as a page
@@ -75,18 +75,18 @@ async fn openapi_json(State(state): State<ApiState>, asked: HeaderMap) -> Result
     security(()),
 )]
 async fn docs(State(state): State<ApiState>, asked: HeaderMap) -> Result<Response, ApiError> {
-    let kept = state.reference.docs.get_or_try_init(|| {
+    let document = state.reference.docs.get_or_try_init(|| {
         apart(&state, |document, base_url| {
             let page = pages::docs(document, base_url);
             let headers = super::home::designed_headers(designed_policy(page.style_source));
-            Kept::new(page.html, headers.into())
+            CachedDocument::new(page.html, headers.into())
         })
     });
-    Ok(kept.await?.answer(&asked).await?)
+    Ok(document.await?.answer(&asked).await?)
 }
 
 /// Makes something of the document on a thread of its own: it is long.
-async fn apart(state: &ApiState, make: fn(&Value, &str) -> Kept) -> Result<Kept> {
+async fn apart(state: &ApiState, make: fn(&Value, &str) -> CachedDocument) -> Result<CachedDocument> {
     let state = state.clone();
     let work = move || {
         let hosts = &state.resolved.hosts;
@@ -95,7 +95,7 @@ async fn apart(state: &ApiState, make: fn(&Value, &str) -> Kept) -> Result<Kept>
     tokio::task::spawn_blocking(work).await.map_err(Error::internal)
 }
 
-impl Kept {
+impl CachedDocument {
     fn new(text: String, headers: Vec<(HeaderName, HeaderValue)>) -> Self {
         let hash = blake3::hash(text.as_bytes()).to_hex().to_string();
         Self { plain: text.into(), hash, headers, coded: Default::default() }
@@ -104,24 +104,19 @@ impl Kept {
     async fn answer(&self, asked: &HeaderMap) -> Result<Response> {
         let text = |name: HeaderName| asked.get(name).and_then(|value| value.to_str().ok());
         let coding = view::coding(text(header::ACCEPT_ENCODING));
-        let (name, number) = match coding {
-            Coding::Identity => ("", 0),
-            Coding::Gzip => ("gzip", 1),
-            Coding::Brotli => ("br", 2),
-            Coding::Zstd => ("zstd", 3),
-        };
-        let etag = format!("\"{}{name}\"", self.hash);
+        let etag = format!("\"{}{}\"", self.hash, coding.name().unwrap_or_default());
         let known = text(header::IF_NONE_MATCH).is_some_and(|known| view::matches(known, etag.as_bytes()));
-        let mut response = if known {
-            StatusCode::NOT_MODIFIED.into_response()
-        } else {
-            self.coded(coding, number).await?.into_response()
-        };
+        let body = if known { Bytes::new() } else { self.coded(coding).await? };
+        let length = body.len();
+        let status = if known { StatusCode::NOT_MODIFIED } else { StatusCode::OK };
+        let mut response = (status, body).into_response();
         let headers = response.headers_mut();
         headers.remove(header::CONTENT_TYPE);
         if !known {
             headers.extend(self.headers.iter().cloned());
-            if coding != Coding::Identity {
+            // Said here, since an answer to HEAD is left without the body that it could be counted from.
+            headers.insert(header::CONTENT_LENGTH, length.into());
+            if let Some(name) = coding.name() {
                 headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static(name));
             }
         }
@@ -131,8 +126,10 @@ impl Kept {
         Ok(response)
     }
 
-    async fn coded(&self, coding: Coding, number: usize) -> Result<Bytes> {
-        let Some(cell) = self.coded.get(number).filter(|_| coding != Coding::Identity) else {
+    async fn coded(&self, coding: Coding) -> Result<Bytes> {
+        let place = Coding::ALL.iter().position(|known| *known == coding);
+        let cell = place.and_then(|place| self.coded.get(place));
+        let Some(cell) = cell.filter(|_| coding != Coding::Identity) else {
             return Ok(self.plain.clone());
         };
         let make = || async {

@@ -60,7 +60,8 @@ impl VersionsJson {
 
 /// Read the stored document verbatim
 ///
-/// The stored `index.html`, not a rendered view. `source=true` gives the Markdown a page was made from.
+/// The stored `index.html`, not a rendered view; for a single file, such as a PDF or a picture, that file. `source=true`
+/// gives the Markdown a page was made from.
 #[utoipa::path(
     get, path = "/sites/{idOrSlug}/content", tag = "Sites", operation_id = "getContent",
     params(
@@ -69,6 +70,8 @@ impl VersionsJson {
     ),
     responses((status = 200, description = "The document", content(
         (String = "text/html"), (String = "text/markdown"), (String = "application/pdf"), (String = "application/octet-stream"),
+        (String = "text/plain"), (String = "image/svg+xml"), (String = "image/png"), (String = "image/jpeg"),
+        (String = "image/gif"), (String = "image/webp"), (String = "image/avif"),
     ))),
     security(("api_key" = [])),
 )]

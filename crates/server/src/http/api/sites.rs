@@ -1,11 +1,12 @@
 //! `/sites` and `/sites/{idOrSlug}`: publish, list, read, replace. Spec §4 Sites.
 
+use super::site_form::{ReplaceBody, SiteReplacement, SiteUpload};
 use super::site_json::SiteJson;
 use super::written::Written;
 use super::{ApiError, ApiState};
 use crate::http::extract::{
-    Fields, Incoming, Publisher, Reader, Share, SiteWriter, check_size, idempotency_key, json_object,
-    most_json_bytes, once, too_large,
+    Fields, Incoming, JsonLimit, Publisher, Reader, Share, SiteWriter, check_size, idempotency_key,
+    json_object, name_shapes, once, too_large,
 };
 use crate::http::media_type;
 use axum::Json;
@@ -15,66 +16,13 @@ use dropleaf_app::{Caller, Created, ListQuery, Once, SiteList, Upload};
 use dropleaf_core::options::UploadOptions;
 use dropleaf_core::safety::PiiCheck;
 use dropleaf_core::site::State as SiteState;
-use dropleaf_core::{Code, Error, number};
+use dropleaf_core::{Error, number};
 use http::{HeaderMap, StatusCode};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-/// The multipart form of an upload. All fields but `file` are optional and string-encoded.
-#[derive(Debug, ToSchema)]
-#[schema(example = json!({
-    "file": "<!doctype html>\n<title>Weekly report</title>\n<p>All is well.</p>\n", "expires_in_hours": "24", "title": "Weekly report"
-}))]
-#[expect(dead_code, reason = "describes the form; it is read as a stream")]
-pub(super) struct SiteUpload {
-    /// One .html, .htm, .md, .pdf, .svg, .txt, .png, .jpg, .gif, .webp or .avif file, or a .zip with `index.html` at its root.
-    #[schema(format = Binary, content_media_type = "application/octet-stream")]
-    file: String,
-    /// Requested public subdomain; makes the site public.
-    #[schema(nullable = false, example = "weekly-report")]
-    slug: Option<String>,
-    /// Password gate.
-    #[schema(nullable = false, example = "correct horse")]
-    password: Option<String>,
-    /// Lifetime in hours, or `never`; anonymous uploads are capped at 24.
-    #[schema(nullable = false, example = "24")]
-    expires_in_hours: Option<String>,
-    /// `true` deletes the site after its first view.
-    #[schema(nullable = false, pattern = "^(true|false)$", example = "true")]
-    burn_after_read: Option<String>,
-    /// `true` if the payload is already AES-GCM ciphertext.
-    #[schema(nullable = false, pattern = "^(true|false)$", example = "true")]
-    e2e: Option<String>,
-    /// `true` applies a strict Content-Security-Policy.
-    #[schema(nullable = false, pattern = "^(true|false)$", example = "true")]
-    csp_strict: Option<String>,
-    /// `true` enables the annotation toolbar on the published page.
-    #[schema(nullable = false, pattern = "^(true|false)$", example = "true")]
-    agentation: Option<String>,
-    /// Opens the page to addresses of this e-mail domain only.
-    #[schema(nullable = false, example = "example.com")]
-    email_gate_domain: Option<String>,
-    /// Overrules the document's own title.
-    title: Option<String>,
-    /// What to do about secrets and personal data in the content: `off`, `warn` (the answer names kind and line) or
-    /// `block` (422). Without it, what the operator chose; an operator's `block` holds for everybody.
-    #[schema(nullable = false, pattern = "^(off|warn|block)$", example = "block")]
-    pii_check: Option<String>,
-}
-
-/// New HTML for an existing page.
-#[derive(Debug, ToSchema)]
-#[schema(example = json!({"html": "<!doctype html>\n<title>Weekly report</title>\n<p>All is well again.</p>\n", "pii_check": "warn"}))]
-#[expect(dead_code, reason = "describes the body; it is read field by field")]
-pub(super) struct ReplaceBody {
-    /// Full HTML document.
-    html: String,
-    /// Refuse unless the page is still as it was then.
-    expected_updated_at: Option<i64>,
-    /// What to do about secrets and personal data in it: `off`, `warn` or `block` (422).
-    #[schema(nullable = false, pattern = "^(off|warn|block)$", example = "block")]
-    pii_check: Option<String>,
-}
+const SHAPES: &str =
+    "Send multipart/form-data with a `file`, or {\"html\": \"…\"} with Content-Type: application/json.";
 
 #[derive(Debug, Serialize, ToSchema)]
 pub(in crate::http) struct SiteListJson {
@@ -203,7 +151,7 @@ pub(super) async fn read(
 #[utoipa::path(
     put, path = "/sites/{idOrSlug}", tag = "Sites", operation_id = "replaceSite",
     params(("idOrSlug" = String, Path, description = "The id, the slug or the token.")),
-    request_body(content((SiteUpload = "multipart/form-data"), (ReplaceBody = "application/json"))),
+    request_body(content((SiteReplacement = "multipart/form-data"), (ReplaceBody = "application/json"))),
     responses((status = 200, description = "Replaced, same URL", body = SiteJson)),
     security(("api_key" = []), ("claim_token" = []), ("wallet_signature" = [])),
 )]
@@ -219,7 +167,7 @@ pub(super) async fn replace(
     // The share of the memory budget is held until the page is stored.
     let (upload, options, _share) = if media_type::is(&headers, media_type::JSON) {
         let limit = state.resolved.config.limits.upload_bytes;
-        let (bytes, share) = incoming.bytes(most_json_bytes(limit), || too_large(limit)).await?;
+        let (bytes, share) = incoming.json(JsonLimit::of_text(limit), || too_large(limit)).await?;
         let mut fields = Fields::new(json_object(&bytes)?);
         drop(bytes);
         let html = fields.required_text("html")?;
@@ -231,21 +179,11 @@ pub(super) async fn replace(
             UploadOptions { expected_updated_at: expected, pii_check, warnings, ..UploadOptions::default() };
         (Upload::html(html), options, share)
     } else {
-        let form = incoming.form().await.map_err(name_both_shapes)?;
+        let form = incoming.form().await.map_err(|error| name_shapes(error, &headers, SHAPES))?;
         let options =
             UploadOptions::parse(form.fields.iter().map(|(name, value)| (name.as_str(), value.as_str())))?;
         (form.upload, options, Share::default())
     };
     let updated = state.app.replace_site(&writer, &name, seen, upload, options).await?;
     Ok(Json(SiteJson::updated(&state.app, updated)))
-}
-
-/// A body of neither accepted type is refused with both of them.
-fn name_both_shapes(error: Error) -> Error {
-    if error.code != Code::NotMultipart {
-        return error;
-    }
-    let detail =
-        "Send multipart/form-data with a `file`, or {\"html\": \"…\"} with Content-Type: application/json.";
-    Error::new(Code::NotMultipart, detail)
 }

@@ -78,7 +78,16 @@ impl Fields {
     /// The options of an upload as a form has them, so that they are read by the same rules.
     pub(in crate::http) fn upload_options(&mut self) -> Result<Vec<(String, String)>> {
         let mut found = Vec::new();
-        for name in ["slug", "password", "visibility", "email_gate_domain", "title", "pii_check"] {
+        for name in [
+            "slug",
+            "public_slug",
+            "password",
+            "visibility",
+            "email_gate_domain",
+            "allowed_email_domain",
+            "title",
+            "pii_check",
+        ] {
             found.extend(self.optional_text(name)?.map(|text| (name.to_owned(), text)));
         }
         for name in ["burn_after_read", "csp_strict", "agentation", "e2e"] {

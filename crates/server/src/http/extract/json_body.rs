@@ -13,10 +13,34 @@ const SHORT_BYTES: usize = 256 * 1024;
 /// takes in the body.
 const MOST_VALUES: usize = 10_000;
 
-/// The longest body that brings a text of so many bytes, however it is escaped. What counts for the caller is the length of
-/// the text itself, which is checked once it has been read.
-pub(in crate::http) const fn most_bytes(text_bytes: u64) -> u64 {
-    text_bytes.saturating_mul(BYTES_PER_BYTE).saturating_add(FRAME_BYTES)
+/// How long a JSON body may be.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::http) struct JsonLimit {
+    /// As it is sent.
+    pub raw: u64,
+    /// With every escape counted as the bytes it stands for.
+    pub decoded: u64,
+}
+
+impl JsonLimit {
+    /// Of a body that brings a text of so many bytes, however it is escaped. What counts for the caller is the length of the
+    /// text itself, which is checked once it has been read.
+    pub(in crate::http) const fn of_text(bytes: u64) -> Self {
+        Self {
+            raw: bytes.saturating_mul(BYTES_PER_BYTE).saturating_add(FRAME_BYTES),
+            decoded: bytes.saturating_add(FRAME_BYTES),
+        }
+    }
+
+    /// Of one that may be longer by so many bytes.
+    pub(in crate::http) const fn plus(self, bytes: u64) -> Self {
+        Self { raw: self.raw.saturating_add(bytes), decoded: self.decoded.saturating_add(bytes) }
+    }
+
+    /// What the longest body takes in memory while it is parsed: itself, and what is decoded from it.
+    pub(in crate::http) const fn memory(self) -> u64 {
+        self.raw.saturating_add(self.decoded)
+    }
 }
 
 /// Reads a JSON object. Nothing at all counts as an empty one.
@@ -85,7 +109,7 @@ mod tests {
         };
         for text in ["a".repeat(100_000), "é".repeat(50_000), "漢".repeat(33_000), "😀".repeat(25_000)] {
             let body = escaped(&text);
-            assert!(body.len() as u64 <= most_bytes(text.len() as u64));
+            assert!(body.len() as u64 <= JsonLimit::of_text(text.len() as u64).raw);
             assert_eq!(json_object(body.as_bytes()).unwrap()["html"], text.as_str());
         }
     }

@@ -6,6 +6,7 @@ mod caller;
 mod fields;
 mod form;
 mod json_body;
+mod json_length;
 mod once;
 mod pace;
 mod spool;
@@ -19,7 +20,7 @@ pub(super) use caller::{
 };
 pub(super) use fields::Fields;
 pub(super) use form::Form;
-pub(super) use json_body::{check_values, json_object, most_bytes as most_json_bytes};
+pub(super) use json_body::{JsonLimit, check_values, json_object};
 pub(super) use once::{key as idempotency_key, once};
 pub(super) use ticket::TicketHolder;
-pub(super) use upload::{Incoming, check_size, too_large};
+pub(super) use upload::{Incoming, check_size, name_shapes, too_large};

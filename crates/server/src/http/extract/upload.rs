@@ -2,12 +2,14 @@
 
 use super::budget::Share;
 use super::form::{Form, mix_file, read_form};
-use super::json_body::json_object;
+use super::json_body::{JsonLimit, json_object};
+use super::json_length::DecodedLength;
 use super::pace::paced;
 use super::spool::Spool;
 use crate::http::api::ApiState;
+use crate::http::media_type;
 use axum::body::Body;
-use bytes::{Bytes, BytesMut};
+use bytes::Bytes;
 use dropleaf_app::{Upload, UploadBody};
 use dropleaf_core::{Code, Error, Result};
 use futures_util::StreamExt;
@@ -74,11 +76,8 @@ impl Incoming<'_> {
         may_come_again: bool,
         may: impl Fn(&[(String, String)]) -> Result<()>,
     ) -> Result<Form> {
-        let kind =
-            self.headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
-        let boundary = multer::parse_boundary(kind).map_err(|_| Error::plain(Code::NotMultipart));
-        let checked =
-            boundary.and_then(|boundary| self.check_length(self.limit() + FORM_BYTES).map(|()| boundary));
+        let checked = boundary(self.headers)
+            .and_then(|boundary| self.check_length(self.limit() + FORM_BYTES).map(|()| boundary));
         let (limit, state) = (self.limit(), self.state);
         let (mut pieces, expects) = self.pieces();
         let outcome = match checked {
@@ -123,27 +122,87 @@ impl Incoming<'_> {
         json_object(&bytes)
     }
 
+    /// Reads JSON; `over` refuses what is too long, as soon as that is certain. What it takes in memory, also while it is
+    /// parsed, is given back with the share.
+    pub(in crate::http) async fn json(
+        self,
+        limit: JsonLimit,
+        over: impl Fn() -> Error,
+    ) -> Result<(Bytes, Share)> {
+        self.collect(limit.raw, Some(limit.decoded), over).await
+    }
+
     /// Reads a body of at most so many bytes; `over` refuses a longer one. What it takes in memory is given back with the
     /// share.
     pub(in crate::http) async fn bytes(self, most: u64, over: impl Fn() -> Error) -> Result<(Bytes, Share)> {
-        if self.length().is_some_and(|length| length > most) {
+        self.collect(most, None, over).await
+    }
+
+    async fn collect(
+        self,
+        most: u64,
+        most_decoded: Option<u64>,
+        over: impl Fn() -> Error,
+    ) -> Result<(Bytes, Share)> {
+        let announced = self.length();
+        if announced.is_some_and(|length| length > most) {
             return Err(over());
         }
         let budget = &self.state.budget;
         let mut pieces = paced(self.body, self.state.resolved.config.limits.upload_bytes_per_second);
-        let (mut bytes, mut share) = (BytesMut::new(), Share::default());
+        let (mut bytes, mut share) = (Vec::new(), Share::default());
+        let mut decoded = DecodedLength::default();
         while let Some(piece) = pieces.next().await {
             let piece = piece?;
+            if most_decoded.is_some() {
+                decoded.add(&piece);
+            }
             let size = bytes.len() + piece.len();
-            let fits = if size as u64 > most { Err(over()) } else { budget.cover(&mut share, size) };
+            let is_over =
+                size as u64 > most || most_decoded.is_some_and(|most_decoded| decoded.bytes() > most_decoded);
+            // The decoded text is charged before it is there, so that parsing needs nothing more.
+            let needed = size.saturating_add(usize::try_from(decoded.bytes()).unwrap_or(usize::MAX));
+            let fits = if is_over { Err(over()) } else { budget.cover(&mut share, needed) };
             if let Err(error) = fits {
                 drain(pieces);
                 return Err(error);
             }
+            grow(&mut bytes, piece.len(), announced);
             bytes.extend_from_slice(&piece);
         }
-        Ok((bytes.freeze(), share))
+        Ok((bytes.into(), share))
     }
+}
+
+/// What divides the parts of a form.
+fn boundary(headers: &HeaderMap) -> Result<String> {
+    if !media_type::is(headers, media_type::FORM_DATA) {
+        return Err(Error::plain(Code::NotMultipart));
+    }
+    media_type::parameter(headers, "boundary").filter(|boundary| !boundary.is_empty()).ok_or_else(|| {
+        let detail =
+            "The Content-Type has no boundary: multipart/form-data; boundary=…. Let your HTTP client set it.";
+        Error::new(Code::NotMultipart, detail)
+    })
+}
+
+/// A body that is none of the accepted types is refused with all of them.
+pub(in crate::http) fn name_shapes(error: Error, headers: &HeaderMap, shapes: &'static str) -> Error {
+    if error.code != Code::NotMultipart || media_type::is(headers, media_type::FORM_DATA) {
+        return error;
+    }
+    Error::new(Code::NotMultipart, shapes)
+}
+
+/// Makes room for a piece and, so that not every piece moves the bytes, for half as much again, but for no more than was
+/// announced.
+fn grow(bytes: &mut Vec<u8>, piece: usize, announced: Option<u64>) {
+    if bytes.capacity() - bytes.len() >= piece {
+        return;
+    }
+    let announced = announced.and_then(|length| usize::try_from(length).ok()).unwrap_or(usize::MAX);
+    let left = announced.saturating_sub(bytes.len());
+    bytes.reserve_exact((bytes.len() / 2).min(left).max(piece));
 }
 
 async fn spooled(

@@ -8,6 +8,21 @@ use serde_json::Value;
 use std::sync::Arc;
 use utoipa::ToSchema;
 
+/// A whole request of the newest revision. OpenAPI has no parameter for `Accept`, so the commands are written out.
+const POST_SAMPLE: &str = r#"curl \
+  -H "Authorization: Bearer $DROPLEAF_KEY" \
+  -H 'Accept: application/json, text/event-stream' \
+  -H 'MCP-Protocol-Version: 2026-07-28' \
+  -H 'Mcp-Method: tools/list' \
+  -H 'Content-Type: application/json' \
+  -d '{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"example","version":"1.0.0"},"io.modelcontextprotocol/clientCapabilities":{}}}}' \
+  http://localhost:8080/mcp"#;
+const STREAM_SAMPLE: &str = r#"curl -N \
+  -H "Authorization: Bearer $DROPLEAF_KEY" \
+  -H 'Accept: text/event-stream' \
+  -H "Mcp-Session-Id: $MCP_SESSION_ID" \
+  http://localhost:8080/mcp"#;
+
 /// A message of JSON-RPC 2.0: a request, a notification (without `id`) or an answer.
 #[derive(Debug, ToSchema)]
 #[schema(example = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {
@@ -48,12 +63,11 @@ pub(super) struct RpcAnswer {
 
 /// Send a message
 ///
-/// The Streamable HTTP transport of the Model Context Protocol, with sessions (`Mcp-Session-Id`) and without. The answer is
-/// a stream of events or JSON; a notification is answered with 202. Scopes: `sites:read` or `sites:write`, as the tool needs.
+/// The Streamable HTTP transport of the Model Context Protocol, with sessions (`Mcp-Session-Id`) and without. `Accept` has
+/// to name both `application/json` and `text/event-stream`. The answer is a stream of events or JSON; a notification is answered with 202. Scopes: `sites:read` or `sites:write`, as the tool needs.
 #[utoipa::path(
     post, path = "/mcp", tag = "MCP", operation_id = "postMcp",
     params(
-        ("Accept" = String, Header, description = "Both `application/json` and `text/event-stream`."),
         ("MCP-Protocol-Version" = Option<String>, Header, description = "The revision that is spoken."),
         ("Mcp-Method" = Option<String>, Header, description = "From revision 2026-07-28: the method of the message."),
         ("Mcp-Name" = Option<String>, Header, description = "From revision 2026-07-28: the tool, resource or prompt it names."),
@@ -69,6 +83,7 @@ pub(super) struct RpcAnswer {
         (status = 415, description = "The body is not sent as JSON", body = Value),
     ),
     security(("api_key" = [])),
+    extensions(("x-codeSamples" = json!([{"lang": "Shell", "source": POST_SAMPLE}]))),
 )]
 pub(super) async fn post(mcp: State<Arc<Mcp>>, request: Request) -> Response {
     door::answer(mcp, request).await
@@ -76,12 +91,11 @@ pub(super) async fn post(mcp: State<Arc<Mcp>>, request: Request) -> Response {
 
 /// Open the stream of a session
 ///
-/// What the server has to say by itself. Before revision 2026-07-28; later clients send `subscriptions/listen`.
+/// Notifications of the server; `Accept` has to name `text/event-stream`. Before revision 2026-07-28; later clients send `subscriptions/listen`.
 #[utoipa::path(
     get, path = "/mcp", tag = "MCP", operation_id = "openMcpStream",
     params(
-        ("Accept" = String, Header, description = "`text/event-stream`."),
-        ("Mcp-Session-Id" = Option<String>, Header, description = "As `initialize` gave it."),
+        ("Mcp-Session-Id" = String, Header, description = "As `initialize` gave it."),
         ("Last-Event-ID" = Option<String>, Header, description = "Go on after this event."),
     ),
     responses(
@@ -89,6 +103,7 @@ pub(super) async fn post(mcp: State<Arc<Mcp>>, request: Request) -> Response {
         (status = 406, description = "`Accept` does not name `text/event-stream`", body = Value),
     ),
     security(("api_key" = [])),
+    extensions(("x-codeSamples" = json!([{"lang": "Shell", "source": STREAM_SAMPLE}]))),
 )]
 pub(super) async fn open_stream(mcp: State<Arc<Mcp>>, request: Request) -> Response {
     door::answer(mcp, request).await
@@ -97,7 +112,7 @@ pub(super) async fn open_stream(mcp: State<Arc<Mcp>>, request: Request) -> Respo
 /// End a session
 #[utoipa::path(
     delete, path = "/mcp", tag = "MCP", operation_id = "endMcpSession",
-    params(("Mcp-Session-Id" = Option<String>, Header, description = "As `initialize` gave it.")),
+    params(("Mcp-Session-Id" = String, Header, description = "As `initialize` gave it.")),
     responses((status = 204, description = "It has ended")),
     security(("api_key" = [])),
 )]

@@ -60,9 +60,9 @@ async fn pass(mcp: &Mcp, request: Request) -> std::result::Result<Response, ApiE
         return Ok(streams::open(mcp, holder(&who, session.clone()), id.clone())?);
     }
     let (body, peek) = if parts.method == Method::POST {
-        let most = message::most_bytes(who.scopes, mcp.longest());
+        let limit = message::limit(who.scopes, mcp.longest());
         let incoming = Incoming { state, headers: &parts.headers, body };
-        let (bytes, share) = incoming.bytes(most, || message::too_long(most)).await?;
+        let (bytes, share) = incoming.json(limit, || message::too_long(limit.raw)).await?;
         // Held for as long as the message is being worked on.
         parts.extensions.insert(Arc::new(share));
         match peek(&bytes) {

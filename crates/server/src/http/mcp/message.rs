@@ -2,7 +2,7 @@
 //! is read here is small whatever was sent: a number of bytes can become many times as many once it is taken apart.
 
 use super::rpc;
-use crate::http::extract::check_values;
+use crate::http::extract::{JsonLimit, check_values};
 use axum::response::Response;
 use dropleaf_app::{PARAMS_BYTES, WATCHED_MOST};
 use dropleaf_core::scope::{Scope, Scopes};
@@ -77,8 +77,8 @@ impl Peek {
 }
 
 /// The longest message that somebody with these scopes may send: only who can publish has anything long to say.
-pub(super) fn most_bytes(scopes: Scopes, longest: u64) -> u64 {
-    if scopes.has(Scope::Write) { longest } else { SHORT_BYTES }
+pub(super) fn limit(scopes: Scopes, longest: JsonLimit) -> JsonLimit {
+    if scopes.has(Scope::Write) { longest } else { JsonLimit { raw: SHORT_BYTES, decoded: SHORT_BYTES } }
 }
 
 pub(super) fn too_long(most: u64) -> Error {

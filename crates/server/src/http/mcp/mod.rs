@@ -23,7 +23,7 @@ mod tools;
 mod watching;
 
 use super::api::ApiState;
-use super::extract::most_json_bytes;
+use super::extract::JsonLimit;
 use axum::Router;
 use axum::routing::any;
 use handler::Handler;
@@ -47,8 +47,8 @@ const BEAT: Duration = Duration::from_secs(15);
 type Service = StreamableHttpService<Handler, LocalSessionManager>;
 
 /// The longest message where uploads may be so long, however the page in it is escaped.
-pub(super) const fn most_bytes(upload_bytes: u64) -> u64 {
-    most_json_bytes(upload_bytes).saturating_add(1 << 20)
+pub(super) const fn longest_message(upload_bytes: u64) -> JsonLimit {
+    JsonLimit::of_text(upload_bytes).plus(1 << 20)
 }
 
 /// What the door holds.
@@ -90,7 +90,7 @@ impl Mcp {
         // The library is not told when the server stops: calls under way may end, and streams end themselves.
         let mut config = StreamableHttpServerConfig::default()
             .with_sse_keep_alive(Some(self.beat()))
-            .with_max_request_body_bytes(usize::try_from(self.longest()).unwrap_or(usize::MAX))
+            .with_max_request_body_bytes(usize::try_from(self.longest().raw).unwrap_or(usize::MAX))
             // The Host header has chosen this face of the service already, and the door looks at Origin.
             .disable_allowed_hosts()
             .disable_allowed_origins();
@@ -98,8 +98,8 @@ impl Mcp {
         StreamableHttpService::new(move || Ok(handler.clone()), Arc::clone(&self.sessions), config)
     }
 
-    fn longest(&self) -> u64 {
-        most_bytes(self.state.resolved.config.limits.upload_bytes)
+    fn longest(&self) -> JsonLimit {
+        longest_message(self.state.resolved.config.limits.upload_bytes)
     }
 
     /// In good time before the wire takes a silent connection for dead.

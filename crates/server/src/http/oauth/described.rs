@@ -159,7 +159,7 @@ pub(super) struct DeviceForm {
 /// What a program shows its person, and what it keeps (RFC 8628 §3.2).
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(example = json!({
-    "device_code": "dvc_…", "user_code": "BCDF-GHJK", "verification_uri": "http://localhost:8080/device",
+    "device_code": "q3mT8vXc5LkR1dWn7hZyJ2sBf9uEa4GpQ6xKoViM0wY", "user_code": "BCDF-GHJK", "verification_uri": "http://localhost:8080/device",
     "verification_uri_complete": "http://localhost:8080/device?user_code=BCDF-GHJK", "expires_in": 600, "interval": 5
 }))]
 pub(super) struct DeviceCodeJson {
@@ -189,7 +189,7 @@ pub(super) struct DeviceKeyBody {
 
 /// The code that `POST /device/code` gave.
 #[derive(Debug, ToSchema)]
-#[schema(example = json!({"device_code": "dvc_…"}))]
+#[schema(example = json!({"device_code": "q3mT8vXc5LkR1dWn7hZyJ2sBf9uEa4GpQ6xKoViM0wY"}))]
 #[expect(dead_code, reason = "describes the body; it is read field by field")]
 pub(super) struct DeviceTokenBody {
     device_code: String,

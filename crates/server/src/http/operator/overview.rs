@@ -1,13 +1,13 @@
 //! `/operator`: figures, the latest acts, and the form that takes any page down.
 
 use super::{OperatorForm, actor};
+use crate::config::missing_chains;
 use crate::http::api::ApiState;
 use crate::http::error;
 use crate::http::web::{Operator, Person, Query, WebError, door, page, see_other};
 use crate::pages::dashboard::{Done, Section};
 use crate::pages::operator::{Figure, Overview, Typed, overview};
 use crate::pages::{Count, Html, Moment, Size, Span};
-use crate::serve::missing_chains;
 use axum::extract::State;
 use axum::response::Response;
 use dropleaf_app::{Figures, OpenReports};

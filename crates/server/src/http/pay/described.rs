@@ -65,7 +65,7 @@ pub(super) struct WellKnownX402 {
     last_updated: Option<i64>,
 }
 
-/// One page of what anybody can pay for.
+/// One page of the paid resources.
 #[derive(Debug, ToSchema)]
 #[schema(example = json!({
     "x402Version": 2,

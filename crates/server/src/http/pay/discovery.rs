@@ -17,7 +17,7 @@ use std::sync::Arc;
 const MOST: usize = 100;
 const SHOWN: usize = 20;
 
-/// Read what anybody can pay for
+/// Read the paid resources
 ///
 /// What catalogues of x402 services look for. Two shapes of this document are read in the wild; this is both.
 #[utoipa::path(
@@ -45,7 +45,7 @@ pub(super) async fn well_known(State(state): State<ApiState>) -> Result<Response
     Ok(public(document))
 }
 
-/// List what anybody can pay for
+/// List the paid resources
 ///
 /// In pages and filtered, as the discovery interface of x402 facilitators has it.
 #[utoipa::path(

@@ -6,7 +6,7 @@ use super::rails::NoOtherRail;
 use super::receipt::sold;
 use super::terms::{self, TermsJson};
 use crate::http::api::{ApiError, ApiState};
-use crate::http::extract::{Fields, Incoming, Share, client_ip, json_object, most_json_bytes};
+use crate::http::extract::{Fields, Incoming, JsonLimit, Share, client_ip, json_object};
 use crate::http::media_type;
 use axum::body::{Body, HttpBody};
 use axum::extract::{Request, State};
@@ -151,9 +151,12 @@ async fn read(state: &ApiState, headers: &HeaderMap, body: Body) -> Result<(Opti
         )
     };
     let json = media_type::is(headers, media_type::JSON);
-    let most = if json { most_json_bytes(limit) } else { limit };
     let incoming = Incoming { state, headers, body };
-    let (bytes, share) = incoming.bytes(most, over).await?;
+    let (bytes, share) = if json {
+        incoming.json(JsonLimit::of_text(limit), over).await?
+    } else {
+        incoming.bytes(limit, over).await?
+    };
     if bytes.is_empty() {
         return Ok((None, share));
     }

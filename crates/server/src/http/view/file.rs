@@ -144,13 +144,9 @@ fn slice(whole: &Bytes, part: &Range<u64>) -> Bytes {
 }
 
 pub(super) fn mark(headers: &mut HeaderMap, coding: Coding) {
-    let name = match coding {
-        Coding::Identity => return,
-        Coding::Gzip => "gzip",
-        Coding::Brotli => "br",
-        Coding::Zstd => "zstd",
-    };
-    headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static(name));
+    if let Some(name) = coding.name() {
+        headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static(name));
+    }
 }
 
 fn outside(mut response: Response<OutBody>, size: u64) -> Response<OutBody> {

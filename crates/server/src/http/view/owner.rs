@@ -14,24 +14,34 @@ use axum::body::Body;
 use dropleaf_app::{LiveFile, Page};
 use dropleaf_core::access::{self, Access, Passes};
 use dropleaf_core::gate_pass::Kind;
-use dropleaf_core::{Code, Error, owner_ticket};
+use dropleaf_core::share_token::InQuery;
+use dropleaf_core::site::Visibility;
+use dropleaf_core::{Code, Error};
 use http::{Method, Response, StatusCode, header};
 
 /// The name of the preview below `_dropleaf/`.
 pub(super) const NAME: &str = "preview/";
 
-/// A ticket in the address: exchanged for a pass, and out of the address. The same answer for a good and a bad one: what
-/// follows is the page or its gate.
-pub(super) async fn arrive(scene: &Scene<'_>) -> Result<Option<Response<OutBody>>, Error> {
-    let Some(found) = owner_ticket::in_query(scene.head.uri.query()) else { return Ok(None) };
-    // Only somebody's own browser, on its way to the page, uses it up.
+/// Exchanges a ticket in the address for a pass, and takes it out of the address. The same answer for a good and a bad one:
+/// what follows is the page or its gate.
+pub(super) async fn redeem_ticket(
+    scene: &Scene<'_>,
+    found: &InQuery<'_>,
+) -> Result<Option<Response<OutBody>>, Error> {
+    // Only a person's own browser, on its way to the page, uses it up.
     if !scene.visitor.navigation || scene.head.method != Method::GET || !share::is_asked_for(scene) {
         return Ok(None);
     }
+    let mut response = share::without_secret(scene, found)?;
+    let door = &scene.page.door;
     let app = &scene.door.app;
+    // Where there is nothing to open, and for a ticket that does not exist, neither the row nor the writer is needed.
+    let opens = door.is_gated() || door.visibility == Visibility::Burn;
+    if !opens || !app.has_owner_ticket(&scene.page.site, found.token, scene.client_ip()).await? {
+        return Ok(Some(response));
+    }
     // By the row as the database has it now: a ticket is good for its gates alone.
     let page = burn::reopen(scene).await?;
-    let mut response = share::without_secret(scene, &found)?;
     if app.take_owner_ticket(&page.site, found.token).await? {
         let pass = app.issue_pass(Kind::Owner, &page.site);
         let cookie = Cookie::Owner.set(scene, &pass, Kind::Owner.life());

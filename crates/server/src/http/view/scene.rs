@@ -5,7 +5,7 @@ use crate::http::{Door, OutBody};
 use dropleaf_app::Page;
 use dropleaf_core::access::{self, Access, Passes};
 use dropleaf_core::visitor::Visitor;
-use dropleaf_core::{Error, network};
+use dropleaf_core::{Error, network, owner_ticket};
 use http::request::Parts;
 use http::{HeaderMap, Response};
 use std::net::{IpAddr, SocketAddr};
@@ -23,7 +23,9 @@ pub(super) struct Scene<'a> {
 impl Scene<'_> {
     /// What stands between the viewer and the page, as an answer: a gate, or the page that asks before it burns.
     pub(super) async fn detour(&self, tail: &str) -> Result<Option<Response<OutBody>>, Error> {
-        if let Some(response) = Box::pin(owner::arrive(self)).await? {
+        if let Some(found) = owner_ticket::in_query(self.head.uri.query())
+            && let Some(response) = Box::pin(owner::redeem_ticket(self, &found)).await?
+        {
             return Ok(Some(response));
         }
         // Most pages have neither, and pay for neither.

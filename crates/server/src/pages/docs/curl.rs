@@ -37,10 +37,7 @@ pub(super) fn command<'a>(document: Document<'a>, operation: &'a Value, request:
     parts.extend(request.credential.as_ref().map(|header| format!("-H \"{header}\"")));
     for parameter in request.parameters.iter().filter(|parameter| text(parameter, "in") == "header") {
         if flag(parameter, "required") {
-            parts.push(format!(
-                "-H {}",
-                quoted(&format!("{}: {}", text(parameter, "name"), sample(document, parameter)))
-            ));
+            parts.push(header(document, parameter));
         }
     }
     match request.body {
@@ -136,11 +133,20 @@ fn sample(document: Document<'_>, parameter: &Value) -> String {
     example.map_or_else(|| format!("${}", shouted(text(parameter, "name"))), |value| encoded(&plain(value)))
 }
 
-/// `ID_OR_SLUG` of `idOrSlug`.
+/// The header with its example, or with a shell variable, which the shell replaces between double quotes alone.
+fn header(document: Document<'_>, parameter: &Value) -> String {
+    let name = text(parameter, "name");
+    match example::given(document, parameter) {
+        Some(value) => format!("-H {}", quoted(&format!("{name}: {}", plain(value)))),
+        None => format!("-H \"{name}: ${}\"", shouted(name)),
+    }
+}
+
+/// `ID_OR_SLUG` of `idOrSlug`, `SESSION_ID` of `Session-Id`.
 fn shouted(name: &str) -> String {
     let mut shouted = String::new();
     for character in name.chars() {
-        if character.is_ascii_uppercase() && !shouted.is_empty() {
+        if character.is_ascii_uppercase() && !shouted.is_empty() && !shouted.ends_with('_') {
             shouted.push('_');
         }
         shouted.push(if character.is_ascii_alphanumeric() { character.to_ascii_uppercase() } else { '_' });
@@ -216,6 +222,19 @@ mod tests {
             made,
             "curl -X DELETE \\\n  \"http://localhost:8080/s/$ID_OR_SLUG/a%20b?feature=$FEATURE\""
         );
+    }
+
+    #[test]
+    fn headers_are_examples_as_they_are_or_variables_that_the_shell_replaces() {
+        let root = json!({});
+        let (session, kind) = (
+            json!({"in": "header", "name": "Mcp-Session-Id", "required": true}),
+            json!({"in": "header", "name": "X-Kind", "required": true, "example": "a, b"}),
+        );
+        let parameters = [&session, &kind];
+        let made = command(Document { root: &root }, &json!({}), &request("DELETE", "/mcp", &parameters));
+        assert!(made.contains("-H \"Mcp-Session-Id: $MCP_SESSION_ID\""), "{made}");
+        assert!(made.contains("-H 'X-Kind: a, b'"), "{made}");
     }
 
     #[test]

@@ -42,6 +42,11 @@ pub(super) fn check(method: &str, path: &str, answer: &Answer) {
     let response = operation["responses"].get(status.to_string());
     let response =
         response.unwrap_or_else(|| panic!("the OpenAPI document does not declare the status: {told}"));
+    let essence = answer.header("content-type").split(';').next().unwrap_or_default().trim();
+    if status < 300 && !answer.body.is_empty() {
+        let declared = response["content"].get(essence).is_some();
+        assert!(declared, "the OpenAPI document does not declare the media type {essence}: {told}");
+    }
     let is_json = answer.header("content-type") == "application/json" && !answer.has("content-encoding");
     if !is_json || answer.body.is_empty() || method == "HEAD" {
         return;

@@ -51,6 +51,8 @@ fn plain(kind: &str) -> Option<&'static str> {
         "text/plain" => Some("# dropleaf\n\nA private host for the pages that software agents make.\n"),
         "text/event-stream" => Some("event: message\ndata: {\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\n\n"),
         "application/pdf" => Some("%PDF-1.7 …"),
+        "image/svg+xml" => Some("<svg xmlns=\"http://www.w3.org/2000/svg\"></svg>"),
+        kind if kind.starts_with("image/") => Some("…"),
         _ => None,
     }
 }

@@ -38,7 +38,7 @@ use utoipa_axum::router::OpenApiRouter;
         (name = "Feedback", description = "What viewers said about a page."),
         (name = "API keys", description = "The credentials of an account."),
         (name = "Account", description = "What an account is and may do."),
-        (name = "Payments", description = "Pages and keys for whoever pays, and limits lifted for money, with x402."),
+        (name = "Payments", description = "Buy pages, keys and higher limits with x402."),
         (name = "OAuth", description = "Access that a person gives to a program: OAuth 2.1 and device login."),
         (name = "MCP", description = "The same operations for clients of the Model Context Protocol."),
         (name = "Documents", description = "What programs read before they call: discovery documents, guides, this description, health."),

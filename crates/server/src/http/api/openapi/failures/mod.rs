@@ -1,6 +1,8 @@
 //! Which errors an operation can answer with. Most follow from its description: the credential it asks for, the parameters
-//! and the body it takes, whether it is paid for. The rest is named here by operation. The tests compare every answer that
+//! and the body it takes, whether it is paid for. The rest is named by operation in `own`. The tests compare every answer that
 //! they get with these lists.
+
+mod own;
 
 use super::DOCUMENTS;
 use super::security::{API_KEY, CLAIM, WALLET, is_open, takes};
@@ -16,37 +18,12 @@ const ANY: &[Code] = &[Code::Internal];
 const ON_EVERY_HOST: [&str; 2] = ["/healthz", "/readyz"];
 /// Of one that reads or writes stored data.
 const STORED: &[Code] = &[Code::StorageUnavailable];
-const PROTECTED: &[Code] = &[Code::InvalidCredential, Code::InsufficientScope, Code::RateLimited];
+const PROTECTED: &[Code] = &[Code::InvalidCredential, Code::RateLimited];
 const SIGNED_BY_WALLET: &[Code] = &[Code::BadSignature, Code::ChallengeUsed, Code::ChallengeExpired];
 const BODY: &[Code] =
     &[Code::InvalidRequest, Code::InvalidField, Code::TooLarge, Code::RequestTimeout, Code::Overloaded];
 const FORM: &[Code] = &[Code::NotMultipart, Code::MissingFile];
-/// Of one that takes a page: what cannot be published whatever it says.
-const PAGE: &[Code] = &[
-    Code::EmptyFile,
-    Code::UnsupportedType,
-    Code::NotText,
-    Code::InvalidPdf,
-    Code::InvalidArchive,
-    Code::MissingIndex,
-    Code::ForbiddenName,
-    Code::InvalidCiphertext,
-    Code::TooManyFiles,
-    Code::CheckUnavailable,
-    Code::Overloaded,
-];
-/// Of one that shows a page to viewers: what is refused for what it says.
-const JUDGED: &[Code] = &[
-    Code::PhishingBlocked,
-    Code::ContentBlocked,
-    Code::SecretsFound,
-    Code::TooManyScripts,
-    Code::CheckUnavailable,
-    Code::Overloaded,
-];
 const REPEATABLE: &[Code] = &[Code::InvalidField, Code::IdempotencyInFlight, Code::IdempotencyMismatch];
-const SLUG: &[Code] = &[Code::InvalidSlug, Code::SlugRequired, Code::SlugTaken];
-const PLAN: &[Code] = &[Code::PlanPageLimit, Code::PlanLifetimeLimit, Code::PlanDailyLimit];
 /// Of one that settles a payment. Its terms (402) are described with the operation.
 const PAID: &[Code] = &[
     Code::InvalidPayment,
@@ -62,99 +39,6 @@ const PAID: &[Code] = &[
     Code::PaidNotSaved,
 ];
 
-/// What an operation can answer besides what follows from its description.
-fn own(operation_id: &str) -> &'static [&'static [Code]] {
-    match operation_id {
-        "createSite" => &[&[Code::AuthRequired, Code::NoClientIp], SLUG, PLAN, PAGE, JUDGED],
-        "replaceSite" => &[&[Code::Forbidden, Code::Conflict, Code::Expired], SLUG, PLAN, PAGE, JUDGED],
-        "putUpload" | "postUpload" => &[
-            &[
-                Code::InvalidUploadAddress,
-                Code::AccountSuspended,
-                Code::InsufficientScope,
-                Code::RateLimited,
-                Code::Conflict,
-                Code::Expired,
-            ],
-            &[Code::IdempotencyInFlight, Code::IdempotencyMismatch],
-            SLUG,
-            PLAN,
-            PAGE,
-            JUDGED,
-        ],
-        "checkPage" => {
-            &[&[Code::InvalidCredential, Code::RateLimited], &[Code::InvalidSlug, Code::SlugRequired], PAGE]
-        }
-        "createAppeal" => &[&[Code::NoClientIp, Code::SecretsFound], PAGE],
-        "changeSite" => &[&[Code::Conflict, Code::Overloaded], SLUG, PLAN, JUDGED],
-        "deleteSite" => &[&[Code::Conflict]],
-        "restoreSite" => &[&[Code::Conflict, Code::Expired, Code::NotRestorable], PLAN, JUDGED],
-        "rollbackSite" => &[&[Code::Conflict, Code::Expired], JUDGED],
-        "claimSite" => {
-            &[&[Code::InvalidClaimToken, Code::AlreadyClaimed, Code::Conflict, Code::Expired], PLAN]
-        }
-        "createShareToken" => &[&[Code::Expired, Code::TooMany]],
-        "createWalletChallenge" => &[&[Code::UnknownWallet, Code::RateLimited]],
-        "getPublishTerms" => &[&[Code::NotOnSale, Code::FacilitatorUnavailable]],
-        "publishPaid" => &[&[
-            Code::EmptyFile,
-            Code::NotText,
-            Code::PhishingBlocked,
-            Code::ContentBlocked,
-            Code::SecretsFound,
-            Code::CheckUnavailable,
-        ]],
-        "provisionKey" => &[&[Code::Forbidden]],
-        "postMcp" => &[&[Code::CrossSite, Code::NotFound, Code::TooMany]],
-        "openMcpStream" | "endMcpSession" => {
-            &[&[Code::CrossSite, Code::NotFound, Code::MethodNotAllowed, Code::InvalidRequest]]
-        }
-        "registerClient" | "createToken" | "revokeToken" | "authorizeDevice" | "createDeviceCode"
-        | "createDeviceToken" => &[&[Code::RateLimited]],
-        "authorize" => &[&[Code::CrossSite, Code::RateLimited], STORED],
-        "getReadiness" | "getServiceRecord" => &[STORED],
-        "listSites" | "unlockFeature" | "listPaidResources" => &[&[Code::InvalidField]],
-        _ => &[],
-    }
-}
-
-/// The refusals of OAuth endpoints, by the names of the RFCs.
-fn own_oauth(operation_id: &str) -> &'static [OAuthCode] {
-    match operation_id {
-        "registerClient" => &[OAuthCode::InvalidClientMetadata, OAuthCode::InvalidRedirectUri],
-        "createToken" => &[
-            OAuthCode::InvalidRequest,
-            OAuthCode::InvalidGrant,
-            OAuthCode::UnauthorizedClient,
-            OAuthCode::UnsupportedGrantType,
-            OAuthCode::InvalidScope,
-            OAuthCode::InvalidTarget,
-            OAuthCode::AuthorizationPending,
-            OAuthCode::SlowDown,
-            OAuthCode::AccessDenied,
-            OAuthCode::ExpiredToken,
-            OAuthCode::InvalidClient,
-        ],
-        "revokeToken" => &[OAuthCode::InvalidRequest, OAuthCode::InvalidClient],
-        "authorizeDevice" => &[
-            OAuthCode::InvalidRequest,
-            OAuthCode::InvalidScope,
-            OAuthCode::InvalidTarget,
-            OAuthCode::UnauthorizedClient,
-            OAuthCode::InvalidClient,
-        ],
-        "createDeviceToken" => &[
-            OAuthCode::InvalidRequest,
-            OAuthCode::AuthorizationPending,
-            OAuthCode::SlowDown,
-            OAuthCode::AccessDenied,
-            OAuthCode::ExpiredToken,
-            OAuthCode::InvalidGrant,
-        ],
-        _ => &[],
-    }
-}
-
 /// What follows from the description.
 fn derived(method: &str, path: &str, operation: &Value) -> Vec<Code> {
     let mut codes = ANY.to_vec();
@@ -168,7 +52,10 @@ fn derived(method: &str, path: &str, operation: &Value) -> Vec<Code> {
     if keyed {
         codes.extend(PROTECTED);
         codes.extend((!open).then_some(Code::AuthRequired));
-        // Whoever is suspended may still delete a page; a tool call is refused inside its message.
+        // Every credential may read, and end its own session.
+        let scoped = changes && operation["operationId"] != "endMcpSession";
+        codes.extend(scoped.then_some(Code::InsufficientScope));
+        // A suspended account may still delete a page; a tool call is refused inside its message.
         let refused = operation["operationId"] != "deleteSite" && operation["tags"][0] != mcp::TAG;
         codes.extend((changes && refused).then_some(Code::AccountSuspended));
     }
@@ -206,9 +93,9 @@ fn derived(method: &str, path: &str, operation: &Value) -> Vec<Code> {
 /// Adds the errors of an operation to its responses.
 pub(super) fn add(method: &str, path: &str, operation: &mut Value) {
     let id = operation["operationId"].as_str().unwrap_or_default().to_owned();
-    let all = derived(method, path, operation).into_iter().chain(own(&id).iter().copied().flatten().copied());
+    let all = derived(method, path, operation).into_iter().chain(own::codes(&id));
     let mut by_status: BTreeMap<u16, Vec<Failure>> = BTreeMap::new();
-    for failure in all.map(Failure::Api).chain(own_oauth(&id).iter().copied().map(Failure::OAuth)) {
+    for failure in all.map(Failure::Api).chain(own::oauth_codes(&id).map(Failure::OAuth)) {
         let known = by_status.entry(failure.status()).or_default();
         if !known.iter().any(|other| other.name() == failure.name()) {
             known.push(failure);

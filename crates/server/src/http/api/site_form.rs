@@ -1,0 +1,93 @@
+//! What an upload and a replacement of a page are sent as, for the OpenAPI document. `UploadOptions` reads the fields.
+
+use super::site_json::visibility;
+use std::borrow::Cow;
+use utoipa::openapi::RefOr;
+use utoipa::openapi::schema::{ObjectBuilder, Schema, Type};
+use utoipa::{PartialSchema, ToSchema};
+
+/// The multipart form of an upload. All fields but `file` are optional and string-encoded.
+#[derive(Debug, ToSchema)]
+#[schema(example = json!({
+    "file": "<!doctype html>\n<title>Weekly report</title>\n<p>All is well.</p>\n", "expires_in_hours": "24", "title": "Weekly report"
+}))]
+#[expect(dead_code, reason = "describes the form; it is read as a stream")]
+pub(super) struct SiteUpload {
+    /// One .html, .htm, .md, .pdf, .svg, .txt, .png, .jpg, .gif, .webp or .avif file, or a .zip with `index.html` at its root.
+    #[schema(format = Binary, content_media_type = "application/octet-stream")]
+    file: String,
+    /// Requested public subdomain; makes the site public.
+    #[schema(nullable = false, example = "weekly-report")]
+    slug: Option<String>,
+    /// Another name of `slug`.
+    #[schema(nullable = false)]
+    public_slug: Option<String>,
+    #[schema(schema_with = visibility, required = false)]
+    visibility: Option<String>,
+    /// Password gate.
+    #[schema(nullable = false, example = "correct horse")]
+    password: Option<String>,
+    /// Lifetime in hours, or `never`; anonymous uploads are capped at 24.
+    #[schema(nullable = false, example = "24")]
+    expires_in_hours: Option<String>,
+    /// `true` deletes the site after its first view.
+    #[schema(nullable = false, pattern = "^(true|false)$", example = "true")]
+    burn_after_read: Option<String>,
+    /// `true` if the payload is already AES-GCM ciphertext.
+    #[schema(nullable = false, pattern = "^(true|false)$", example = "true")]
+    e2e: Option<String>,
+    /// `true` applies a strict Content-Security-Policy.
+    #[schema(nullable = false, pattern = "^(true|false)$", example = "true")]
+    csp_strict: Option<String>,
+    /// `true` enables the annotation toolbar on the published page.
+    #[schema(nullable = false, pattern = "^(true|false)$", example = "true")]
+    agentation: Option<String>,
+    /// Opens the page to addresses of this e-mail domain only.
+    #[schema(nullable = false, example = "example.com")]
+    email_gate_domain: Option<String>,
+    /// Another name of `email_gate_domain`.
+    #[schema(nullable = false)]
+    allowed_email_domain: Option<String>,
+    /// Overrules the document's own title.
+    title: Option<String>,
+    /// What to do about secrets and personal data in the content: `off`, `warn` (the answer names kind and line) or
+    /// `block` (422). Without it, what the operator chose; an operator's `block` holds for everybody.
+    #[schema(nullable = false, pattern = "^(off|warn|block)$", example = "block")]
+    pii_check: Option<String>,
+}
+
+/// The form of an upload that replaces a page.
+#[derive(Debug)]
+pub(super) struct SiteReplacement;
+
+impl PartialSchema for SiteReplacement {
+    fn schema() -> RefOr<Schema> {
+        let mut schema = SiteUpload::schema();
+        if let RefOr::T(Schema::Object(form)) = &mut schema {
+            let says = "Epoch seconds: refuse unless the page is still as it was then.";
+            let field = ObjectBuilder::new().schema_type(Type::String).description(Some(says));
+            form.properties.insert("expected_updated_at".to_owned(), field.into());
+        }
+        schema
+    }
+}
+
+impl ToSchema for SiteReplacement {
+    fn name() -> Cow<'static, str> {
+        "SiteReplacement".into()
+    }
+}
+
+/// New HTML for an existing page.
+#[derive(Debug, ToSchema)]
+#[schema(example = json!({"html": "<!doctype html>\n<title>Weekly report</title>\n<p>All is well again.</p>\n", "pii_check": "warn"}))]
+#[expect(dead_code, reason = "describes the body; it is read field by field")]
+pub(super) struct ReplaceBody {
+    /// Full HTML document.
+    html: String,
+    /// Refuse unless the page is still as it was then.
+    expected_updated_at: Option<i64>,
+    /// What to do about secrets and personal data in it: `off`, `warn` or `block` (422).
+    #[schema(nullable = false, pattern = "^(off|warn|block)$", example = "block")]
+    pii_check: Option<String>,
+}
