@@ -50,7 +50,7 @@ const UNSUPPORTED: [&str; 8] = [
     "py pyw pyc rb pl pm sh bash zsh fish go rs java kt kts swift c h cc cpp hpp cs fs vb lua jl hs ex exs erl clj scala \
      dart groovy sql asm pas tcl awk sed",
     // Bytes and what is compressed.
-    "bin dat img so dylib pdb dump pak svgz br lz4 lzma",
+    "img so dylib pdb dump pak svgz br lz4 lzma",
     // Other formats, many of which begin with `<`.
     "plist xaml kml kmz gpx drawio dtd xsd wsdl resx psd ai eps sqlite db",
 ];
@@ -205,7 +205,7 @@ mod tests {
     fn known_extensions_that_are_no_page_are_refused_whatever_is_in_the_file() {
         for name in [
             "a.php", "a.PHP ", "a.php.", "a.php. .", "a.exe", "a.docx", "a.js", "a.css", "feed.xml",
-            "a.json", "a.mp4", "a.tar.gz", "a.py", "a.sh", "a.bin", "a.c", "a.svgz",
+            "a.json", "a.mp4", "a.tar.gz", "a.py", "a.sh", "a.c", "a.svgz",
         ] {
             for bytes in [&b"<html>"[..], b"PK\x03\x04", b"%PDF-1.7", b"hello"] {
                 for content_type in [None, Some("text/html"), Some("application/zip")] {

@@ -41,7 +41,7 @@ async fn each_form_says_what_it_changed() {
         ("email-gate", vec![("domain", "")], "no longer asks for an e-mail"),
         ("expiry", vec![("expires", "24")], "new expiry"),
         ("visibility", vec![("visibility", "public"), ("slug", "orchard-of-words")], "is public"),
-        ("visibility", vec![("visibility", "unlisted"), ("slug", "")], "Only whoever has the link"),
+        ("visibility", vec![("visibility", "unlisted"), ("slug", "")], "Only people with the link"),
         ("visibility", vec![("visibility", "burn"), ("slug", "")], "read once"),
     ] {
         let seen = node.read_site(&site).await["updated_at"].to_string();

@@ -48,7 +48,6 @@ const REFUSED: &[(&str, u16)] = &[
     ("provisionKey", 402),
     ("publishPaid", 402),
     ("resolveFeedback", 404),
-    ("unlockFeature", 402),
 ];
 
 /// The path with things that are there.
