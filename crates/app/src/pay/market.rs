@@ -139,7 +139,7 @@ impl App {
             return true;
         };
         if self.market.shelf().listings.is_empty() {
-            // The answer may take long, and whoever waits for it may give up.
+            // The answer may take long, and the caller may give up waiting.
             self.offer_without_facilitator(payments);
         }
         let supported = match facilitator.supported().await {

@@ -82,7 +82,7 @@ impl App {
     /// Asks about one open payment now, whatever its pauses are; the payment as it is afterwards.
     pub async fn ask_payment(&self, id: &str) -> Result<Payment> {
         let payment = self.get_payment(id).await?;
-        // Whoever asks at this moment comes to an end first.
+        // A request that is under way for this payment completes first.
         let _turn = self.payment_locks.take(&payment.key).await;
         let payment = self.get_payment(id).await?;
         if !payment.state.is_open() || payment.has_lost_content() {

@@ -62,7 +62,7 @@ impl App {
                     updated_at: now,
                     ..payment.clone()
                 };
-                // What a refused payment was to make is gone; a key can be made anew, a page has to be sent again.
+                // What a refused payment was to make is gone; a key can be created again, a page has to be sent again.
                 if payment.state == PaymentState::Refused && payment.item == Item::Provision {
                     settled.draft = Some(self.seal_draft(&self.draft_key(), &payment.id)?);
                 }

@@ -3,7 +3,7 @@
 use anyhow::{Context, Result, bail};
 use std::net::Ipv6Addr;
 
-/// The items of a list. Whoever needs a comma inside an item writes an array.
+/// The items of a list. An item with a comma in it needs the array form.
 pub(super) fn parse(text: &str) -> Result<Vec<String>> {
     let text = text.trim();
     if !is_array(text) {

@@ -58,7 +58,7 @@ async fn a_process_of_its_own_rolls_back() {
     node.put(&path).key(&node.key).form(Form::file("a.html", page("Small"))).send().await.expect(200);
     let before = figure("VmRSS");
     if measures {
-        // From here on the peak is counted anew.
+        // From here on the peak is counted from zero.
         fs::write("/proc/self/clear_refs", "5").unwrap();
     }
     let answers = join_all((0..AT_ONCE).map(|_| rolled_back(&node, &path))).await;
