@@ -167,6 +167,10 @@ async fn operator_asks_again_at_once() {
         assert_eq!(asked.attempts, 2);
         let done = operator.submit("/operator/payments/pay_b/ask", &[]).await.expect(409);
         assert!(done.text().contains("there is nothing to ask"), "{}", done.text());
+        assert!(
+            done.text().contains("id=\"outcome\" tabindex=\"-1\" role=\"alert\""),
+            "where the browser goes"
+        );
         operator.submit("/operator/payments/pay_x/ask", &[]).await.expect(404);
     })
     .await;
