@@ -89,7 +89,7 @@ pub use settings::{Rates, Retention, Settings};
 pub use share_tokens::{OwnShareToken, SharePass};
 pub use sign_in::{Browser, SignedIn};
 pub use sites::{
-    Content, Created, Deleted, ListQuery, PatchRequest, SiteList, SiteSearch, Updated, Writable,
+    Content, Created, Deleted, Document, ListQuery, PatchRequest, SiteList, SiteSearch, Updated, Writable,
 };
 pub use suspension::Suspended;
 pub use sweep::Swept;

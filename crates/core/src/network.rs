@@ -48,9 +48,18 @@ pub fn is_inside(ip: IpAddr) -> bool {
 
 /// What counts as one client: the IPv4 address, or the IPv6 /64 that one customer gets.
 pub fn client_network(ip: IpAddr) -> String {
+    match network_of(ip, 64) {
+        IpNet::V4(v4) => v4.addr().to_string(),
+        IpNet::V6(v6) => v6.to_string(),
+    }
+}
+
+/// The IPv4 address, or the IPv6 network of this prefix length: /64 for one client, /48 for the most that a provider
+/// hands to one customer.
+pub fn network_of(ip: IpAddr, ipv6_prefix: u8) -> IpNet {
     match ip.to_canonical() {
-        IpAddr::V4(v4) => v4.to_string(),
-        IpAddr::V6(v6) => Ipv6Net::new_assert(v6, 64).trunc().to_string(),
+        IpAddr::V4(v4) => IpNet::from(IpAddr::V4(v4)),
+        IpAddr::V6(v6) => IpNet::V6(Ipv6Net::new_assert(v6, ipv6_prefix.min(128)).trunc()),
     }
 }
 
@@ -91,5 +100,8 @@ mod tests {
         let b = client_network("2001:db8:1:2:ffff::1".parse().unwrap());
         assert_eq!(a, b);
         assert_eq!(client_network("::ffff:192.0.2.1".parse().unwrap()), "192.0.2.1");
+        let wide = network_of("2001:db8:1:2:3:4:5:6".parse().unwrap(), 48);
+        assert_eq!(wide.to_string(), "2001:db8:1::/48");
+        assert_eq!(network_of("192.0.2.1".parse().unwrap(), 48).to_string(), "192.0.2.1/32");
     }
 }

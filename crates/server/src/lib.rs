@@ -1,17 +1,21 @@
 //! The doors of dropleaf: configuration, command line, HTTP. Rules live in `core`, acts in `app`, SQL in `store`.
 
 mod aside;
+mod body_counter;
 pub mod cli;
 pub mod config;
+mod connection;
 pub mod http;
 pub mod lists;
 pub mod logging;
 pub mod mail;
 pub mod metrics;
+mod networks;
 mod outbound;
 pub mod pages;
 pub mod passkey;
 pub mod pulse;
+mod send_budget;
 pub mod serve;
 mod signals;
 pub mod startup;

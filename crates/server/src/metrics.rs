@@ -28,6 +28,7 @@ pub struct Metrics {
     page_ok: Counter,
     page_unchanged: Counter,
     pub connections: Gauge,
+    pub connections_refused: Counter,
     pub swept_pages: Counter,
     pub swept_bodies: Counter,
 }
@@ -39,13 +40,28 @@ impl Default for Metrics {
         registry.register("responses", "Responses by surface and status", responses.clone());
         let connections = Gauge::default();
         registry.register("connections", "Open connections", connections.clone());
+        let connections_refused = Counter::default();
+        registry.register(
+            "connections_refused",
+            "Connections refused because their network had as many as it may",
+            connections_refused.clone(),
+        );
         let swept_pages = Counter::default();
         registry.register("swept_pages", "Pages ended or erased by the sweep", swept_pages.clone());
         let swept_bodies = Counter::default();
         registry.register("swept_bodies", "Bodies collected by the sweep", swept_bodies.clone());
         let of = |status| responses.get_or_create(&Labels { surface: Surface::Page, status }).clone();
         let (page_ok, page_unchanged) = (of(200), of(304));
-        Self { registry, responses, page_ok, page_unchanged, connections, swept_pages, swept_bodies }
+        Self {
+            registry,
+            responses,
+            page_ok,
+            page_unchanged,
+            connections,
+            connections_refused,
+            swept_pages,
+            swept_bodies,
+        }
     }
 }
 

@@ -15,8 +15,15 @@ pub struct Pulse {
     /// Milliseconds from the start to the end of the last request; 0 before the first one ended.
     last: AtomicU64,
     http2: AtomicBool,
-    /// Rises with everything that is sent.
+    /// Body bytes that were written to the client.
     sent: AtomicU64,
+    /// Bytes of bodies that wait to be written, as far as they are charged, and how often they came down to zero.
+    held: AtomicU64,
+    emptied: AtomicU64,
+    /// Requests under way that only wait for the client to take earlier answers.
+    waiting: AtomicU32,
+    /// Event streams, which say little for hours.
+    listening: AtomicU32,
 }
 
 /// A request under way; it ends when this is dropped, however that comes.
@@ -29,6 +36,26 @@ impl Drop for Busy {
         self.0.last.store(last.max(1), Ordering::Relaxed);
         self.0.under_way.fetch_sub(1, Ordering::Release);
     }
+}
+
+/// Something that counts while it lives: a request that waits for room, or an event stream.
+#[derive(Debug)]
+pub struct Counted {
+    pulse: Arc<Pulse>,
+    which: fn(&Pulse) -> &AtomicU32,
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        (self.which)(&self.pulse).fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// How much a client must take of what it asked for.
+#[derive(Debug, Clone, Copy)]
+pub struct Pace {
+    pub over: Duration,
+    pub bytes_per_second: u64,
 }
 
 /// How a connection fell silent.
@@ -48,6 +75,10 @@ impl Pulse {
             last: AtomicU64::new(0),
             http2: AtomicBool::new(false),
             sent: AtomicU64::new(0),
+            held: AtomicU64::new(0),
+            emptied: AtomicU64::new(0),
+            waiting: AtomicU32::new(0),
+            listening: AtomicU32::new(0),
         })
     }
 
@@ -59,9 +90,44 @@ impl Pulse {
         Busy(Arc::clone(self))
     }
 
-    /// Something went out.
-    pub fn sent(&self) {
-        self.sent.fetch_add(1, Ordering::Relaxed);
+    pub fn is_http2(&self) -> bool {
+        self.http2.load(Ordering::Relaxed)
+    }
+
+    /// So many bytes of bodies were written.
+    pub fn sent(&self, bytes: u64) {
+        self.sent.fetch_add(bytes, Ordering::Relaxed);
+    }
+
+    /// So many bytes more wait to be written.
+    pub fn hold(&self, bytes: u64) {
+        self.held.fetch_add(bytes, Ordering::Relaxed);
+    }
+
+    pub fn release(&self, bytes: u64) {
+        if self.held.fetch_sub(bytes, Ordering::Relaxed) == bytes {
+            self.emptied.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// Bytes that wait to be written.
+    pub fn held(&self) -> u64 {
+        self.held.load(Ordering::Relaxed)
+    }
+
+    /// A request waits until the client has taken earlier answers.
+    pub fn wait(self: &Arc<Self>) -> Counted {
+        self.counted(|pulse| &pulse.waiting)
+    }
+
+    /// An event stream was opened.
+    pub fn listen(self: &Arc<Self>) -> Counted {
+        self.counted(|pulse| &pulse.listening)
+    }
+
+    fn counted(self: &Arc<Self>, which: fn(&Self) -> &AtomicU32) -> Counted {
+        which(self).fetch_add(1, Ordering::Relaxed);
+        Counted { pulse: Arc::clone(self), which }
     }
 
     /// Whether no whole request has come yet.
@@ -69,17 +135,35 @@ impl Pulse {
         self.under_way.load(Ordering::Acquire) == 0 && self.last.load(Ordering::Relaxed) == 0
     }
 
-    /// Ends when nothing could be sent for this long, though no request is being worked on: whoever asked does not
-    /// read the answer.
-    pub async fn stalled(&self, patience: Duration) {
+    /// Completes when the client takes its answers more slowly than `pace`, though no request is being worked on. An open
+    /// event stream needs no pace, only a sign of life.
+    pub async fn stalled(&self, pace: Pace) {
+        while self.takes_enough(pace).await {}
+    }
+
+    /// Completes when answers wait to be written and the client takes them more slowly than `pace`, whatever else it asks
+    /// for meanwhile.
+    pub async fn starved(&self, pace: Pace) {
         loop {
-            let before = self.sent.load(Ordering::Relaxed);
-            tokio::time::sleep(patience).await;
-            let idle = self.under_way.load(Ordering::Acquire) == 0;
-            if idle && self.sent.load(Ordering::Relaxed) == before {
+            let (held, emptied) = (self.held(), self.emptied.load(Ordering::Relaxed));
+            let enough = self.takes_enough(pace).await;
+            let waits = held > 0 && self.emptied.load(Ordering::Relaxed) == emptied;
+            if waits && !enough {
                 return;
             }
         }
+    }
+
+    async fn takes_enough(&self, pace: Pace) -> bool {
+        let before = self.sent.load(Ordering::Relaxed);
+        tokio::time::sleep(pace.over).await;
+        let busy = self.under_way.load(Ordering::Acquire) > self.waiting.load(Ordering::Relaxed);
+        let taken = self.sent.load(Ordering::Relaxed) - before;
+        let enough = match self.listening.load(Ordering::Relaxed) {
+            0 => (pace.bytes_per_second * pace.over.as_secs()).max(1),
+            _ => 1,
+        };
+        busy || taken >= enough
     }
 
     /// Ends when no request came in time: the first one and every next of HTTP/1.1 within `headers`, the next of
@@ -131,19 +215,72 @@ mod tests {
         }
     }
 
+    const PACE: Pace = Pace { over: IDLE, bytes_per_second: 100 };
+
+    /// Sends so many bytes every ten seconds, nine times.
+    async fn send_slowly(pulse: &Pulse, bytes: u64) {
+        for _ in 0..9 {
+            tokio::time::sleep(Duration::from_secs(10)).await;
+            pulse.sent(bytes);
+        }
+        std::future::pending::<()>().await;
+    }
+
     #[tokio::test(start_paused = true)]
-    async fn one_that_takes_nothing_more_is_stalled_and_a_slow_one_is_not() {
+    async fn one_that_takes_too_little_is_stalled_and_a_slow_one_is_not() {
+        for (bytes, end) in [(0, 30), (999, 30), (1000, 120)] {
+            let pulse = Pulse::new();
+            // Where both wake at once, what was sent counts first.
+            tokio::select! { biased; () = send_slowly(&pulse, bytes) => {}, () = pulse.stalled(PACE) => {} }
+            assert_eq!(pulse.start.elapsed().as_secs(), end, "{bytes} bytes");
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_event_stream_needs_no_pace() {
         let pulse = Pulse::new();
-        let slow = async {
-            for _ in 0..9 {
-                tokio::time::sleep(Duration::from_secs(20)).await;
-                pulse.sent();
+        let _listening = pulse.listen();
+        tokio::select! { biased; () = send_slowly(&pulse, 3) => {}, () = pulse.stalled(PACE) => {} }
+        assert_eq!(pulse.start.elapsed().as_secs(), 120);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn one_that_leaves_answers_untaken_is_starved_though_it_goes_on_asking() {
+        let pulse = Pulse::new();
+        pulse.hold(5000);
+        let asking = async {
+            loop {
+                tokio::time::sleep(Duration::from_secs(7)).await;
+                drop(pulse.begin(Version::HTTP_2));
             }
-            std::future::pending::<()>().await;
         };
-        // At 180 both wake: what was sent counts first.
-        tokio::select! { biased; () = slow => {}, () = pulse.stalled(IDLE) => {} }
-        assert_eq!(pulse.start.elapsed().as_secs(), 210, "the last piece went out after 180");
+        tokio::select! { () = asking => {}, () = pulse.starved(PACE) => {} }
+        assert_eq!(pulse.start.elapsed().as_secs(), 30);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn one_that_takes_its_answers_or_has_none_is_not_starved() {
+        let idle = Pulse::new();
+        let hour = Duration::from_mins(60);
+        assert!(tokio::time::timeout(hour, idle.starved(PACE)).await.is_err());
+        let brisk = Pulse::new();
+        let taking = async {
+            loop {
+                brisk.hold(500);
+                tokio::time::sleep(Duration::from_secs(25)).await;
+                brisk.release(500);
+            }
+        };
+        tokio::select! { () = taking => {}, () = brisk.starved(PACE) => panic!("it takes all"), () = tokio::time::sleep(hour) => {} }
+        let busy = Pulse::new();
+        busy.hold(500);
+        let _request = busy.begin(Version::HTTP_2);
+        assert!(tokio::time::timeout(hour, busy.starved(PACE)).await.is_err(), "an upload is under way");
+        let _waiting = busy.wait();
+        assert!(
+            tokio::time::timeout(hour, busy.starved(PACE)).await.is_ok(),
+            "a request that only waits for room"
+        );
     }
 
     #[tokio::test(start_paused = true)]

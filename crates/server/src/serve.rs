@@ -79,7 +79,7 @@ pub async fn start_with(
     let tasks = Tasks::default();
     let door =
         Arc::new(Door::new(Arc::clone(&app), Arc::clone(&resolved), Arc::clone(&metrics), tasks.clone()));
-    let wire = Arc::new(Wire::new(&resolved.config, Arc::clone(&door), tls, tasks.clone()));
+    let wire = Arc::new(Wire::new(&resolved, Arc::clone(&door), tls, tasks.clone()));
     for listener in listeners {
         tasks.spawn(Arc::clone(&wire).accept(listener));
     }

@@ -1,6 +1,7 @@
-//! A connection's stream that tells the pulse when something went out, so that a client that has stopped reading can be
-//! told apart from one that is slow.
+//! A connection's stream that reports to the pulse how many body bytes went out, so that a client that has stopped
+//! reading can be told apart from one that is slow.
 
+use crate::body_counter::BodyCounter;
 use crate::pulse::Pulse;
 use std::io::{self, IoSlice};
 use std::pin::Pin;
@@ -11,19 +12,29 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 #[derive(Debug)]
 pub(crate) struct Tended<S> {
     stream: S,
+    counter: BodyCounter,
     pulse: Arc<Pulse>,
 }
 
 impl<S> Tended<S> {
     pub(crate) fn new(stream: S, pulse: Arc<Pulse>) -> Self {
-        Self { stream, pulse }
+        Self { stream, counter: BodyCounter::default(), pulse }
     }
 
-    fn noted(&self, outcome: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
-        if matches!(outcome, Poll::Ready(Ok(1..))) {
-            self.pulse.sent();
+    /// Counts what was written of these pieces.
+    fn report<'a>(&mut self, pieces: impl Iterator<Item = &'a [u8]>, written: usize) {
+        let (mut left, mut counted) = (written, 0);
+        for piece in pieces {
+            let part = left.min(piece.len());
+            counted += self.counter.count(&piece[..part]);
+            left -= part;
+            if left == 0 {
+                break;
+            }
         }
-        outcome
+        if counted > 0 {
+            self.pulse.sent(counted as u64);
+        }
     }
 }
 
@@ -40,7 +51,10 @@ impl<S: AsyncRead + Unpin> AsyncRead for Tended<S> {
 impl<S: AsyncWrite + Unpin> AsyncWrite for Tended<S> {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         let outcome = Pin::new(&mut self.stream).poll_write(cx, bytes);
-        self.noted(outcome)
+        if let Poll::Ready(Ok(written)) = outcome {
+            self.report(std::iter::once(bytes), written);
+        }
+        outcome
     }
 
     fn poll_write_vectored(
@@ -49,7 +63,10 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Tended<S> {
         pieces: &[IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
         let outcome = Pin::new(&mut self.stream).poll_write_vectored(cx, pieces);
-        self.noted(outcome)
+        if let Poll::Ready(Ok(written)) = outcome {
+            self.report(pieces.iter().map(|piece| &**piece), written);
+        }
+        outcome
     }
 
     fn is_write_vectored(&self) -> bool {

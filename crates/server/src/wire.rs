@@ -1,14 +1,18 @@
 //! The wire: accepting, TLS, HTTP/1.1 and HTTP/2 on one port, limits on connections, and a graceful end for each.
 
 use crate::aside::Aside;
-use crate::config::Config;
+use crate::config::Resolved;
+use crate::connection::Connection;
 use crate::http::Door;
-use crate::pulse::{Pulse, Silence};
+use crate::networks::{Networks, Seat};
+use crate::pulse::{Pace, Pulse, Silence};
+use crate::send_budget::SendBudget;
 use crate::tasks::Tasks;
 use crate::tended::Tended;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto;
+use socket2::SockRef;
 use std::convert::Infallible;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -18,14 +22,20 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 use tokio_rustls::TlsAcceptor;
 
+/// What the kernel may hold of an answer beyond what is on its way. With more, a slow reader would seem to stand still
+/// for minutes, and clients that read nothing would fill the kernel's memory.
+const UNSENT_BYTES: u32 = 128 * 1024;
+
 /// Everything a connection needs.
 pub(crate) struct Wire {
     door: Arc<Door>,
     tls: Option<TlsAcceptor>,
     builder: auto::Builder<TokioExecutor>,
     places: Arc<Semaphore>,
+    networks: Arc<Networks>,
     header_time: Duration,
     idle: Duration,
+    pace: Pace,
     tasks: Tasks,
 }
 
@@ -34,11 +44,13 @@ enum End {
     /// The server stops.
     Stopping,
     Silent(Silence),
+    /// The client leaves its answers untaken.
+    Starved,
 }
 
 impl Wire {
-    pub(crate) fn new(config: &Config, door: Arc<Door>, tls: Option<TlsAcceptor>, tasks: Tasks) -> Self {
-        let limits = &config.limits;
+    pub(crate) fn new(resolved: &Resolved, door: Arc<Door>, tls: Option<TlsAcceptor>, tasks: Tasks) -> Self {
+        let limits = &resolved.config.limits;
         let header_time = Duration::from_secs(limits.header_seconds.max(1));
         let idle = Duration::from_secs(limits.idle_seconds.max(1));
         let mut builder = auto::Builder::new(TokioExecutor::new());
@@ -55,7 +67,14 @@ impl Wire {
             .keep_alive_interval(Some(idle))
             .keep_alive_timeout(header_time);
         let places = Arc::new(Semaphore::new(limits.connections.max(1)));
-        Self { door, tls, builder, places, header_time, idle, tasks }
+        let uncapped = [&resolved.trusted_proxies[..], &door.app.settings().exempt].concat();
+        let networks = Networks::new(
+            connections_per_network(limits.connections, limits.connections_per_network),
+            uncapped,
+            SendBudget::new(limits.unsent_bytes),
+        );
+        let pace = Pace { over: idle, bytes_per_second: limits.download_bytes_per_second };
+        Self { door, tls, builder, places, networks, header_time, idle, pace, tasks }
     }
 
     pub(crate) async fn accept(self: Arc<Self>, listener: TcpListener) {
@@ -71,12 +90,17 @@ impl Wire {
             };
             match accepted {
                 Ok((stream, peer)) => {
+                    let Some(seat) = self.networks.enter(peer.ip()) else {
+                        self.door.metrics.connections_refused.inc();
+                        tracing::debug!(%peer, "connection refused: its network has as many as it may");
+                        continue;
+                    };
                     let wire = Arc::clone(&self);
                     self.tasks.spawn(async move {
                         wire.door.metrics.connections.inc();
-                        wire.connection(stream, peer).await;
+                        wire.connection(stream, peer, &seat).await;
                         wire.door.metrics.connections.dec();
-                        drop(place);
+                        drop((seat, place));
                     });
                 }
                 Err(error) => {
@@ -88,11 +112,12 @@ impl Wire {
         }
     }
 
-    async fn connection(&self, stream: TcpStream, peer: SocketAddr) {
+    async fn connection(&self, stream: TcpStream, peer: SocketAddr, seat: &Seat) {
         // Answers are written whole; waiting to fill packets only delays them.
         let _ = stream.set_nodelay(true);
+        let _ = SockRef::from(&stream).set_tcp_notsent_lowat(UNSENT_BYTES);
         match &self.tls {
-            None => self.serve(&self.builder, stream, peer).await,
+            None => self.serve(&self.builder, stream, peer, seat).await,
             Some(tls) => match tokio::time::timeout(self.header_time, tls.accept(stream)).await {
                 Ok(Ok(stream)) => {
                     let http2 = stream.get_ref().1.alpn_protocol() == Some(b"h2");
@@ -101,7 +126,7 @@ impl Wire {
                     } else {
                         self.builder.clone().http1_only()
                     };
-                    self.serve(&builder, stream, peer).await;
+                    self.serve(&builder, stream, peer, seat).await;
                 }
                 Ok(Err(error)) => tracing::debug!(%error, "a TLS handshake failed"),
                 Err(_) => tracing::debug!("a TLS handshake took too long"),
@@ -114,14 +139,17 @@ impl Wire {
         builder: &auto::Builder<TokioExecutor>,
         stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
         peer: SocketAddr,
+        seat: &Seat,
     ) {
         let door = Arc::clone(&self.door);
         let pulse = Pulse::new();
         let beat = Arc::clone(&pulse);
+        let connection = Connection::new(peer, Arc::clone(&pulse), seat.share.clone());
         let service = service_fn(move |request: http::Request<_>| {
             let (door, busy) = (Arc::clone(&door), beat.begin(request.version()));
+            let connection = Arc::clone(&connection);
             async move {
-                let response = door.answer(request, peer).await;
+                let response = door.answer(request, &connection).await;
                 drop(busy);
                 Ok::<_, Infallible>(response)
             }
@@ -133,6 +161,7 @@ impl Wire {
             tokio::select! {
                 () = self.tasks.stopping.cancelled() => End::Stopping,
                 silence = pulse.stopped(self.header_time, self.idle) => End::Silent(silence),
+                () = pulse.starved(self.pace) => End::Starved,
             }
         });
         let outcome = tokio::select! {
@@ -140,14 +169,14 @@ impl Wire {
             outcome = connection.as_mut() => outcome,
             end = &mut end => match end {
                 // Nothing was asked, so nothing is owed an answer; hyper would wait for the rest of the headers.
-                End::Silent(Silence::FromTheStart) => return,
+                End::Silent(Silence::FromTheStart) | End::Starved => return,
                 End::Stopping if pulse.is_untouched() => return,
                 End::Silent(Silence::Since) | End::Stopping => {
                     connection.as_mut().graceful_shutdown();
                     // What is still being sent may take as long as it goes on; one that has stopped reading may not.
                     tokio::select! {
                         outcome = connection => outcome,
-                        () = pulse.stalled(self.idle) => return,
+                        () = pulse.stalled(self.pace) => return,
                     }
                 }
             },
@@ -156,6 +185,12 @@ impl Wire {
             tracing::debug!(%error, "a connection ended early");
         }
     }
+}
+
+/// An eighth of all connections for one network, unless the operator says less.
+fn connections_per_network(all: usize, setting: usize) -> usize {
+    let share = (all / 8).max(1);
+    if setting == 0 { share } else { setting.min(all) }
 }
 
 impl std::fmt::Debug for Wire {

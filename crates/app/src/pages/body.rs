@@ -68,6 +68,11 @@ pub(super) fn cache(bytes: u64) -> BodyCache {
 }
 
 impl App {
+    /// The whole body of a small file in this coding, if it is in memory.
+    pub fn cached_body(&self, file: &LiveFile, coding: Coding) -> Option<Arc<Body>> {
+        self.pages.bodies.get(&(file.hash, coding))
+    }
+
     /// The whole body of a small file in this coding; loaded, checked and coded once however many ask.
     pub async fn body(&self, file: &LiveFile, coding: Coding) -> Result<Arc<Body>> {
         let key = (file.hash, coding);

@@ -13,7 +13,7 @@ pub use change::PatchRequest;
 pub use create::Created;
 pub use end::Deleted;
 pub use own::SiteSearch;
-pub use read::{Content, ListQuery, SiteList};
+pub use read::{Content, Document, ListQuery, SiteList};
 pub use replace::{Updated, Writable};
 
 use crate::app::App;

@@ -1,12 +1,14 @@
 //! Reading sites as their owner: one, many, and the stored content verbatim. Spec §4.
 
 use crate::app::App;
+use crate::pages::LiveFile;
 use bytes::Bytes;
 use dropleaf_core::account::Account;
 use dropleaf_core::site::{Site, State, Visibility};
 use dropleaf_core::{Code, Error, Minter, Result};
 use dropleaf_store::sites::Before;
 use std::collections::HashSet;
+use std::sync::Arc;
 
 pub(super) const LIST_DEFAULT: i64 = 200;
 pub(super) const LIST_MOST: i64 = 500;
@@ -29,6 +31,20 @@ impl Default for ListQuery {
 pub struct SiteList {
     pub sites: Vec<Site>,
     pub has_more: bool,
+}
+
+/// A site's main document, or its source, before it is read.
+#[derive(Debug)]
+pub struct Document {
+    pub file: Arc<LiveFile>,
+    version: i64,
+    updated_at: i64,
+}
+
+impl Document {
+    fn mime(&self) -> String {
+        String::from_utf8_lossy(&self.file.mime).into_owned()
+    }
 }
 
 /// The stored bytes of a site's main document, or of its source, and which state of the site they are.
@@ -109,12 +125,7 @@ impl App {
         Ok(SiteList { sites, has_more })
     }
 
-    /// Spec §4: the stored document, not a rendered view of it. With `source`, what was uploaded instead.
-    pub async fn read_content(&self, account: &Account, name: &str, source: bool) -> Result<Content> {
-        self.read_content_if(account, name, source, |_, _| Ok(())).await
-    }
-
-    /// The same, but asks first: `may` sees what the document is and its size, and nothing is read unless it agrees.
+    /// Reads the document of a site if `may`, which sees its type and size, agrees.
     pub async fn read_content_if(
         &self,
         account: &Account,
@@ -122,6 +133,13 @@ impl App {
         source: bool,
         may: impl FnOnce(&str, u64) -> Result<()> + Send,
     ) -> Result<Content> {
+        let document = self.find_content(account, name, source).await?;
+        may(&document.mime(), document.file.size_bytes)?;
+        self.read_document(document).await
+    }
+
+    /// Spec §4: the stored document, not a rendered view of it. With `source`, what was uploaded instead.
+    pub async fn find_content(&self, account: &Account, name: &str, source: bool) -> Result<Document> {
         let site = self.get_site(account, name).await?;
         let id = site.bundle_id.ok_or_else(|| Error::not_found("content"))?;
         let bundle = self.bundle(&id).await?;
@@ -129,10 +147,14 @@ impl App {
             Some(file) => file,
             None => bundle.entry().ok_or_else(|| Error::internal("a bundle has no entry"))?,
         };
-        let mime = String::from_utf8_lossy(&file.mime).into_owned();
-        may(&mime, file.size_bytes)?;
-        let bytes = self.store.blobs.read(&self.store.db, &file.hash).await?;
-        Ok(Content { mime, bytes, version: site.version, updated_at: site.updated_at })
+        Ok(Document { file: Arc::clone(file), version: site.version, updated_at: site.updated_at })
+    }
+
+    /// The bytes of a document that was found.
+    pub async fn read_document(&self, document: Document) -> Result<Content> {
+        let bytes = self.store.blobs.read(&self.store.db, &document.file.hash).await?;
+        let Document { version, updated_at, .. } = document;
+        Ok(Content { mime: document.mime(), bytes, version, updated_at })
     }
 
     /// The site as it stands, if the caller saw it so. Decisions §2.5.

@@ -28,6 +28,7 @@ mod web;
 pub use body::OutBody;
 
 use crate::config::Resolved;
+use crate::connection::Connection;
 use crate::metrics::{Metrics, Surface};
 use crate::tasks::Tasks;
 use api::ApiState;
@@ -79,8 +80,12 @@ impl Door {
     }
 
     /// Answers one request.
-    pub async fn answer(&self, request: Request<Incoming>, peer: SocketAddr) -> Response<OutBody> {
-        let (surface, mut response) = self.dispatch(request, peer).await;
+    pub(crate) async fn answer(
+        &self,
+        request: Request<Incoming>,
+        connection: &Arc<Connection>,
+    ) -> Response<OutBody> {
+        let (surface, mut response) = self.dispatch(request, connection).await;
         self.metrics.count(surface, response.status().as_u16());
         if self.resolved.hosts.base.scheme == "https" {
             response.headers_mut().insert(header::STRICT_TRANSPORT_SECURITY, view::HSTS);
@@ -88,7 +93,11 @@ impl Door {
         response
     }
 
-    async fn dispatch(&self, request: Request<Incoming>, peer: SocketAddr) -> (Surface, Response<OutBody>) {
+    async fn dispatch(
+        &self,
+        request: Request<Incoming>,
+        connection: &Arc<Connection>,
+    ) -> (Surface, Response<OutBody>) {
         let (head, body) = request.into_parts();
         let Some(authority) = authority(&head) else {
             let error = Error::new(Code::InvalidRequest, "A request needs exactly one Host header.");
@@ -109,13 +118,13 @@ impl Door {
                 if place.is_none() {
                     let request = Request::from_parts(head, body);
                     // Boxed, so that the many page views do not carry the room its work needs.
-                    return (Surface::Api, Box::pin(self.call_api(request, peer)).await);
+                    return (Surface::Api, Box::pin(self.call_api(request, connection)).await);
                 }
                 place
             }
             Face::Agents => {
                 let request = Request::from_parts(head, body);
-                return (Surface::Api, Box::pin(self.call_agents(request, peer)).await);
+                return (Surface::Api, Box::pin(self.call_agents(request, connection)).await);
             }
             Face::Pages => shared_place(path, true, self.resolved.hosts.isolated),
             Face::Isolated(label) if path.starts_with(view::LOOK) => {
@@ -126,22 +135,36 @@ impl Door {
             Face::Unknown => return (Surface::Other, self.misdirected(&head)),
         };
         let response = match place {
-            Some(place) => view::answer(self, &head, body, peer, place).await,
+            Some(place) => view::answer(self, &head, body, connection, place).await,
             None => view::other(&head),
         };
         (Surface::Page, response)
     }
 
-    async fn call_api(&self, mut request: Request<Incoming>, peer: SocketAddr) -> Response<OutBody> {
-        request.extensions_mut().insert(Peer(peer));
-        match self.api.clone().oneshot(request.map(axum::body::Body::new)).await {
-            Ok(response) => response.map(OutBody::Boxed),
+    async fn call_api(
+        &self,
+        mut request: Request<Incoming>,
+        connection: &Arc<Connection>,
+    ) -> Response<OutBody> {
+        request.extensions_mut().insert(Peer(connection.peer));
+        request.extensions_mut().insert(Arc::clone(connection));
+        let response = match self.api.clone().oneshot(request.map(axum::body::Body::new)).await {
+            Ok(response) => response,
             Err(never) => match never {},
+        };
+        if !media_type::is(response.headers(), "text/event-stream") {
+            return response.map(OutBody::Boxed);
         }
+        let listening = connection.listen();
+        response.map(|body| OutBody::Boxed(body).keeping(listening))
     }
 
     /// The front door for agents leads to a part of the API.
-    async fn call_agents(&self, mut request: Request<Incoming>, peer: SocketAddr) -> Response<OutBody> {
+    async fn call_agents(
+        &self,
+        mut request: Request<Incoming>,
+        connection: &Arc<Connection>,
+    ) -> Response<OutBody> {
         let Some(uri) = pay::inner(request.method(), request.uri()) else {
             let detail = format!(
                 "Here is the front door for agents that pay: POST / publishes, GET / tells the rest. The whole service is at {}.",
@@ -150,7 +173,7 @@ impl Door {
             return error::respond(&Error::new(Code::NotFound, detail), Wants::Json);
         };
         *request.uri_mut() = uri;
-        self.call_api(request, peer).await
+        self.call_api(request, connection).await
     }
 
     fn misdirected(&self, head: &Parts) -> Response<OutBody> {

@@ -128,6 +128,7 @@ mod site_put;
 mod site_versions;
 mod sites_get;
 mod sites_post;
+mod slow_readers;
 mod slugs;
 mod spec_map;
 mod storage;

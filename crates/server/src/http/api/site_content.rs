@@ -2,15 +2,17 @@
 
 use super::site_json::SiteJson;
 use super::{ApiError, ApiState};
+use crate::connection::Connection;
 use crate::http::extract::{Fields, Incoming, Owner, Reader};
-use axum::Json;
 use axum::body::Body;
 use axum::extract::{Path, RawQuery, State};
 use axum::response::{IntoResponse, Response};
+use axum::{Extension, Json};
 use dropleaf_core::site::Site;
 use dropleaf_store::site_versions::SiteVersion;
 use http::{HeaderMap, header};
 use serde::Serialize;
+use std::sync::Arc;
 use utoipa::ToSchema;
 
 #[derive(Debug, Serialize, ToSchema)]
@@ -80,17 +82,20 @@ pub(super) async fn read(
     Reader(account): Reader,
     Path(name): Path<String>,
     RawQuery(query): RawQuery,
+    Extension(connection): Extension<Arc<Connection>>,
 ) -> Result<Response, ApiError> {
     let source = query
         .as_deref()
         .unwrap_or_default()
         .split('&')
         .any(|pair| matches!(pair, "source=true" | "source=1"));
-    let content = state.app.read_content(&account, &name, source).await?;
+    let document = state.app.find_content(&account, &name, source).await?;
+    let charge = connection.charge(document.file.size_bytes).await;
+    let content = state.app.read_document(document).await?;
     // Without this lock somebody's page would run in the API's own origin.
     let policy = "sandbox; default-src 'none'";
     let headers = [(header::CONTENT_TYPE, content.mime.as_str()), (header::CONTENT_SECURITY_POLICY, policy)];
-    Ok((headers, content.bytes).into_response())
+    Ok((headers, charge.attach(content.bytes)).into_response())
 }
 
 /// List a page's versions

@@ -2,7 +2,7 @@
 //! One answer holds everything, so that it works behind gates, in a sandbox and when it can be had only once.
 
 use super::scene::Scene;
-use super::{headers, owner, report};
+use super::{headers, owner, report, sending};
 use crate::http::{OutBody, empty};
 use crate::pages::{self, Viewer};
 use axum::body::Body;
@@ -21,7 +21,7 @@ pub(super) async fn viewer(scene: &Scene<'_>, file: &LiveFile) -> Result<Respons
     let site = &scene.page.site;
     let page =
         pages::viewer(&Viewer { report: &report::link(&scene.root()), anonymous: site.account_id.is_none() });
-    let part = scene.door.app.stream(file, None).await?;
+    let part = sending::stream(scene, file, None).await?;
     let length = page.before.len() as u64 + part.bytes.div_ceil(3) * 4 + page.after.len() as u64;
     let mut response = empty(StatusCode::OK);
     headers::viewer(response.headers_mut(), scene.place, scene.page, page.script_source);

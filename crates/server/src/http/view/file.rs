@@ -2,8 +2,8 @@
 
 use super::negotiate::{self, Asked};
 use super::scene::Scene;
-use super::{headers, without_body};
-use crate::http::{Door, OutBody, empty};
+use super::{headers, sending, without_body};
+use crate::http::{OutBody, empty};
 use axum::body::Body;
 use bytes::Bytes;
 use dropleaf_app::{Coding, LiveFile, Page};
@@ -11,13 +11,14 @@ use dropleaf_core::site::Visibility;
 use dropleaf_core::{Code, Error};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Response, StatusCode, header};
 use std::ops::Range;
+use std::sync::Arc;
 
 pub(super) async fn send(
     scene: &Scene<'_>,
-    file: &LiveFile,
+    file: &Arc<LiveFile>,
     status: StatusCode,
 ) -> Result<Response<OutBody>, Error> {
-    let Scene { door, head, place, page, visitor, .. } = *scene;
+    let Scene { head, place, page, visitor, .. } = *scene;
     if page.site.visibility == Visibility::Burn {
         return Box::pin(send_unkept(scene, file, status)).await;
     }
@@ -62,8 +63,9 @@ pub(super) async fn send(
             .headers_mut()
             .insert(header::CONTENT_RANGE, HeaderValue::from_str(&text).map_err(Error::internal)?);
     }
-    if file.is_small() {
-        let whole = door.app.body(file, coding).await?.bytes.clone();
+    if !file.is_small() {
+        Box::pin(send_large(scene, &mut response, file, coding, part)).await?;
+    } else if let Some(whole) = sending::whole(scene, file, coding).await? {
         let bytes = match part {
             Some(part) => slice(&whole, &part),
             None => whole,
@@ -71,7 +73,10 @@ pub(super) async fn send(
         mark(response.headers_mut(), coding);
         *response.body_mut() = bytes.into();
     } else {
-        Box::pin(send_large(door, &mut response, file, coding, part)).await?;
+        let part = part.unwrap_or(0..file.size_bytes);
+        response.headers_mut().insert(header::ETAG, ready(file.etag(Coding::Identity)));
+        response.headers_mut().insert(header::CONTENT_LENGTH, (part.end - part.start).into());
+        *response.body_mut() = sending::in_pieces(scene, file, part);
     }
     if head.method == Method::HEAD {
         without_body(&mut response);
@@ -88,7 +93,7 @@ async fn send_unkept(
     let mut response = empty(status);
     headers::page(response.headers_mut(), scene.place, scene.page, file, scene.visitor.any_browser);
     response.headers_mut().insert(header::CONTENT_TYPE, ready(&file.mime));
-    let part = scene.door.app.stream(file, None).await?;
+    let part = sending::stream(scene, file, None).await?;
     response.headers_mut().insert(header::CONTENT_LENGTH, part.bytes.into());
     if scene.head.method != Method::HEAD {
         *response.body_mut() = OutBody::Boxed(Body::from_stream(part.stream));
@@ -98,19 +103,19 @@ async fn send_unkept(
 
 /// A file too large for memory: as it is stored where the viewer takes that, else unpacked on the way.
 async fn send_large(
-    door: &Door,
+    scene: &Scene<'_>,
     response: &mut Response<OutBody>,
     file: &LiveFile,
     coding: Coding,
     part: Option<Range<u64>>,
 ) -> Result<(), Error> {
-    let stored = if coding == Coding::Zstd { door.app.stream_zstd(file).await? } else { None };
+    let stored = if coding == Coding::Zstd { sending::stream_zstd(scene, file).await? } else { None };
     let part = if let Some(part) = stored {
         mark(response.headers_mut(), Coding::Zstd);
         part
     } else {
         response.headers_mut().insert(header::ETAG, ready(file.etag(Coding::Identity)));
-        door.app.stream(file, part).await?
+        sending::stream(scene, file, part).await?
     };
     response.headers_mut().insert(header::CONTENT_LENGTH, part.bytes.into());
     *response.body_mut() = OutBody::Boxed(Body::from_stream(part.stream));

@@ -16,6 +16,7 @@ mod owner;
 mod place;
 mod report;
 mod scene;
+mod sending;
 mod share;
 mod toolbar;
 
@@ -26,6 +27,7 @@ pub(super) use place::Place;
 
 use super::error::{self, Wants};
 use super::{Door, OutBody, empty};
+use crate::connection::Connection;
 use dropleaf_app::{Coding, LiveBundle, LiveFile};
 use dropleaf_core::access::{self, Access};
 use dropleaf_core::site::Visibility;
@@ -35,7 +37,6 @@ use http::request::Parts;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Response, StatusCode, header};
 use hyper::body::Incoming;
 use scene::Scene;
-use std::net::SocketAddr;
 use std::sync::Arc;
 
 /// The content coding to send, by what the client accepts.
@@ -48,11 +49,11 @@ pub(super) async fn answer(
     door: &Door,
     head: &Parts,
     body: Incoming,
-    peer: SocketAddr,
+    connection: &Arc<Connection>,
     place: Place<'_>,
 ) -> Response<OutBody> {
     let mut met = None;
-    match try_answer(door, head, body, peer, place, &mut met).await {
+    match try_answer(door, head, body, connection, place, &mut met).await {
         Ok(response) => response,
         Err(error) => {
             // What is there can be reported, whatever keeps it from being shown; what is gone needs no report.
@@ -108,7 +109,7 @@ async fn try_answer(
     door: &Door,
     head: &Parts,
     body: Incoming,
-    peer: SocketAddr,
+    connection: &Arc<Connection>,
     place: Place<'_>,
     met: &mut Option<Arc<dropleaf_app::Page>>,
 ) -> Result<Response<OutBody>, Error> {
@@ -133,7 +134,7 @@ async fn try_answer(
         return Err(missing());
     }
     let page = &**met.insert(page);
-    let scene = Scene { door, head, peer, place, page, visitor: visitor(&head.headers) };
+    let scene = Scene { door, head, connection, place, page, visitor: visitor(&head.headers) };
     if let Some(name) = ours {
         // Boxed: forms are rare, and a view should not carry the room their work needs.
         return Box::pin(ours::answer(&scene, name, body)).await;

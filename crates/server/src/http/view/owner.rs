@@ -7,7 +7,7 @@
 
 use super::cookies::Cookie;
 use super::scene::Scene;
-use super::{Found, burn, encrypted, find, headers, share, without_body};
+use super::{Found, burn, encrypted, find, headers, sending, share, without_body};
 use crate::http::{OutBody, empty, error};
 use crate::pages::{self, Preview};
 use axum::body::Body;
@@ -113,7 +113,7 @@ async fn send(scene: &Scene<'_>, page: &Page, file: &LiveFile) -> Result<Respons
     let mut response = empty(StatusCode::OK);
     headers::preview(response.headers_mut(), page, !is_pdf(file));
     response.headers_mut().insert(header::CONTENT_TYPE, super::file::ready(&file.mime));
-    let part = scene.door.app.stream(file, None).await?;
+    let part = sending::stream(scene, file, None).await?;
     response.headers_mut().insert(header::CONTENT_LENGTH, part.bytes.into());
     if scene.head.method != Method::HEAD {
         *response.body_mut() = OutBody::Boxed(Body::from_stream(part.stream));

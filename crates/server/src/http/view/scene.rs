@@ -1,6 +1,7 @@
 //! One request for one page: what was asked, where, by whom. Everything that answers a viewer gets this.
 
 use super::{Place, burn, gates, owner, share};
+use crate::connection::Connection;
 use crate::http::{Door, OutBody};
 use dropleaf_app::Page;
 use dropleaf_core::access::{self, Access, Passes};
@@ -8,13 +9,14 @@ use dropleaf_core::visitor::Visitor;
 use dropleaf_core::{Error, network, owner_ticket};
 use http::request::Parts;
 use http::{HeaderMap, Response};
-use std::net::{IpAddr, SocketAddr};
+use std::net::IpAddr;
+use std::sync::Arc;
 
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Scene<'a> {
     pub door: &'a Door,
     pub head: &'a Parts,
-    pub peer: SocketAddr,
+    pub connection: &'a Arc<Connection>,
     pub place: Place<'a>,
     pub page: &'a Page,
     pub visitor: Visitor,
@@ -93,7 +95,7 @@ impl Scene<'_> {
     pub(super) fn client_ip(&self) -> Option<IpAddr> {
         let forwarded = self.head.headers.get_all("x-forwarded-for").iter();
         let forwarded = forwarded.filter_map(|value| value.to_str().ok());
-        network::client_ip(self.peer.ip(), forwarded, &self.door.resolved.trusted_proxies)
+        network::client_ip(self.connection.peer.ip(), forwarded, &self.door.resolved.trusted_proxies)
     }
 
     pub(super) fn header(&self, name: &str) -> Option<&str> {

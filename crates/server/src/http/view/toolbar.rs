@@ -94,7 +94,10 @@ pub(super) async fn send(
     response.headers_mut().insert(header::CONTENT_TYPE, ready(&file.mime));
     *response.status_mut() = status;
     mark(response.headers_mut(), coding);
-    *response.body_mut() = door.app.annotated_body(&annotated, coding).await?.bytes.clone().into();
+    let mut charge = scene.connection.charge(file.size_bytes).await;
+    let bytes = door.app.annotated_body(&annotated, coding).await?.bytes.clone();
+    charge.shrink_to(bytes.len() as u64);
+    *response.body_mut() = charge.attach(bytes).into();
     if head.method == Method::HEAD {
         without_body(&mut response);
     }

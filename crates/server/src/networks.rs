@@ -1,0 +1,142 @@
+//! What each client network holds of this server: open connections, and memory for answers it has not taken yet. A network
+//! is an IPv4 address; of IPv6 connections are counted for the /64 and for the /48, memory for the /48.
+
+use crate::send_budget::{SendBudget, Share};
+use dropleaf_core::network;
+use ipnet::IpNet;
+use std::collections::HashMap;
+use std::net::IpAddr;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+const CLIENT_PREFIX: u8 = 64;
+const CUSTOMER_PREFIX: u8 = 48;
+
+#[derive(Debug)]
+pub(crate) struct Networks {
+    /// Connections for one client network; a /48 may have twice as many.
+    cap: usize,
+    /// Trusted proxies, which speak for many clients, and networks without limits.
+    uncapped: Vec<IpNet>,
+    budget: SendBudget,
+    held: Mutex<HashMap<IpNet, Held>>,
+}
+
+#[derive(Debug, Default)]
+struct Held {
+    connections: usize,
+    share: Option<Share>,
+}
+
+/// One connection's place in the count of its networks. It ends when this is dropped.
+#[derive(Debug)]
+pub(crate) struct Seat {
+    networks: Arc<Networks>,
+    /// The networks that were counted; none for those without limits.
+    counted: Vec<IpNet>,
+    pub(crate) share: Share,
+}
+
+impl Networks {
+    pub(crate) fn new(cap: usize, uncapped: Vec<IpNet>, budget: SendBudget) -> Arc<Self> {
+        Arc::new(Self { cap: cap.max(1), uncapped, budget, held: Mutex::default() })
+    }
+
+    /// Counts one more connection of this address. None when its network has as many as it may.
+    pub(crate) fn enter(self: &Arc<Self>, ip: IpAddr) -> Option<Seat> {
+        if network::is_in(ip, &self.uncapped) {
+            let networks = Arc::clone(self);
+            return Some(Seat { networks, counted: Vec::new(), share: self.budget.whole() });
+        }
+        let customer = network::network_of(ip, CUSTOMER_PREFIX);
+        let mut counted = vec![customer];
+        if matches!(customer, IpNet::V6(_)) {
+            counted.push(network::network_of(ip, CLIENT_PREFIX));
+        }
+        let mut held = self.lock();
+        for net in &counted {
+            let now = held.get(net).map_or(0, |held| held.connections);
+            if now >= self.cap_of(*net) {
+                return None;
+            }
+        }
+        for net in &counted {
+            held.entry(*net).or_default().connections += 1;
+        }
+        let share =
+            held.entry(customer).or_default().share.get_or_insert_with(|| self.budget.share()).clone();
+        drop(held);
+        Some(Seat { networks: Arc::clone(self), counted, share })
+    }
+
+    fn cap_of(&self, net: IpNet) -> usize {
+        if matches!(net, IpNet::V6(v6) if v6.prefix_len() == CUSTOMER_PREFIX) {
+            self.cap * 2
+        } else {
+            self.cap
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<IpNet, Held>> {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Seat {
+    fn drop(&mut self) {
+        let mut held = self.networks.lock();
+        for net in &self.counted {
+            if let Some(entry) = held.get_mut(net) {
+                entry.connections = entry.connections.saturating_sub(1);
+                if entry.connections == 0 {
+                    held.remove(net);
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn networks(cap: usize, uncapped: &[&str]) -> Arc<Networks> {
+        let uncapped = uncapped.iter().map(|net| net.parse().unwrap()).collect();
+        Networks::new(cap, uncapped, SendBudget::new(64 << 20))
+    }
+
+    fn enter(networks: &Arc<Networks>, ip: &str) -> Option<Seat> {
+        networks.enter(ip.parse().unwrap())
+    }
+
+    #[test]
+    fn one_address_has_its_share_and_leaves_the_rest_to_others() {
+        let networks = networks(2, &[]);
+        let first = enter(&networks, "192.0.2.1").unwrap();
+        let _second = enter(&networks, "::ffff:192.0.2.1").unwrap();
+        assert!(enter(&networks, "192.0.2.1").is_none());
+        assert!(enter(&networks, "192.0.2.2").is_some());
+        drop(first);
+        assert!(enter(&networks, "192.0.2.1").is_some(), "a place that is free again");
+    }
+
+    #[test]
+    fn ipv6_is_counted_by_64_and_by_48() {
+        let networks = networks(2, &[]);
+        let seats: Vec<_> = ["2001:db8:1:1::1", "2001:db8:1:1::2", "2001:db8:1:2::1", "2001:db8:1:3::1"]
+            .iter()
+            .map(|ip| enter(&networks, ip).unwrap())
+            .collect();
+        assert!(enter(&networks, "2001:db8:1:1::3").is_none(), "its /64 is full");
+        assert!(enter(&networks, "2001:db8:1:9::1").is_none(), "its /48 is full");
+        assert!(enter(&networks, "2001:db8:2:1::1").is_some());
+        drop(seats);
+        assert!(networks.lock().is_empty(), "nothing stays behind");
+    }
+
+    #[test]
+    fn trusted_proxies_have_no_cap() {
+        let networks = networks(1, &["10.0.0.0/8"]);
+        let seats: Vec<_> = (0..50).map(|_| enter(&networks, "10.0.0.1").unwrap()).collect();
+        assert_eq!(seats.len(), 50);
+    }
+}

@@ -1,0 +1,155 @@
+//! A budget for memory that answers hold until their clients take them: one for the server, and a share of it for each
+//! client network. Without it, clients that ask for large files and read none of them would fill the memory.
+
+use std::sync::Arc;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+/// The part of the whole budget that one network may hold.
+const NETWORK_PART: usize = 8;
+/// What every network may hold even while others have used up the whole budget.
+const FREE_KIB: usize = 1024;
+
+/// The budget of the server.
+#[derive(Debug)]
+pub(crate) struct SendBudget {
+    all: Arc<Semaphore>,
+    all_kib: usize,
+}
+
+/// What one network may hold of it. Clones are the same share.
+#[derive(Debug, Clone)]
+pub(crate) struct Share {
+    network: Arc<Semaphore>,
+    network_kib: usize,
+    all: Arc<Semaphore>,
+}
+
+/// Memory that is held; it is given back when this is dropped.
+#[derive(Debug)]
+pub(crate) struct Permit {
+    network: OwnedSemaphorePermit,
+    all: Option<OwnedSemaphorePermit>,
+}
+
+impl Permit {
+    /// Gives back all but so many bytes.
+    pub(crate) fn shrink_to(&mut self, bytes: u64) {
+        let kib = usize::try_from(bytes.div_ceil(1024)).unwrap_or(usize::MAX);
+        for permit in std::iter::once(&mut self.network).chain(self.all.as_mut()) {
+            drop(permit.split(permit.num_permits().saturating_sub(kib)));
+        }
+    }
+}
+
+impl SendBudget {
+    pub(crate) fn new(bytes: u64) -> Self {
+        let kib = usize::try_from(bytes / 1024).unwrap_or(usize::MAX);
+        let all_kib = kib.clamp(NETWORK_PART * FREE_KIB, u32::MAX as usize / 2);
+        Self { all: Arc::new(Semaphore::new(all_kib)), all_kib }
+    }
+
+    /// The share of a network that has none yet.
+    pub(crate) fn share(&self) -> Share {
+        self.part(self.all_kib / NETWORK_PART)
+    }
+
+    /// For trusted proxies, which speak for many networks: no limit but that of the server.
+    pub(crate) fn whole(&self) -> Share {
+        self.part(self.all_kib)
+    }
+
+    fn part(&self, network_kib: usize) -> Share {
+        let network = Arc::new(Semaphore::new(network_kib));
+        Share { network, network_kib, all: Arc::clone(&self.all) }
+    }
+}
+
+impl Share {
+    /// Holds so many bytes now, or not at all. Half of the share is kept for those who wait for theirs in `hold`.
+    pub(crate) fn try_hold(&self, bytes: u64) -> Option<Permit> {
+        let kib = self.kib(bytes);
+        if self.network.available_permits() < kib as usize + self.network_kib / 2 {
+            return None;
+        }
+        let network = Arc::clone(&self.network).try_acquire_many_owned(kib).ok()?;
+        let all =
+            if self.is_free() { None } else { Some(Arc::clone(&self.all).try_acquire_many_owned(kib).ok()?) };
+        Some(Permit { network, all })
+    }
+
+    /// Holds so many bytes as soon as they are free, in the order of asking.
+    pub(crate) async fn hold(&self, bytes: u64) -> Permit {
+        let kib = self.kib(bytes);
+        // The semaphores are never closed, so that neither wait can fail.
+        loop {
+            let Ok(network) = Arc::clone(&self.network).acquire_many_owned(kib).await else { continue };
+            if self.is_free() {
+                return Permit { network, all: None };
+            }
+            let Ok(all) = Arc::clone(&self.all).acquire_many_owned(kib).await else { continue };
+            return Permit { network, all: Some(all) };
+        }
+    }
+
+    /// Whether the network holds so little, with what it was just given, that the budget of the server does not matter.
+    fn is_free(&self) -> bool {
+        self.network.available_permits() + FREE_KIB >= self.network_kib
+    }
+
+    /// More than the whole share counts as the whole share, so that a large thing waits until it is alone.
+    fn kib(&self, bytes: u64) -> u32 {
+        let kib = usize::try_from(bytes.div_ceil(1024)).unwrap_or(usize::MAX).min(self.network_kib);
+        u32::try_from(kib).unwrap_or(u32::MAX)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use futures_util::FutureExt;
+
+    const MIB: u64 = 1 << 20;
+
+    #[tokio::test]
+    async fn one_network_cannot_hold_more_than_its_share() {
+        let budget = SendBudget::new(64 * MIB);
+        let (greedy, modest) = (budget.share(), budget.share());
+        let mut held: Vec<_> = (0..100).map_while(|_| greedy.try_hold(MIB)).collect();
+        assert_eq!(held.len(), 4, "half of an eighth of the whole");
+        while let Some(permit) = greedy.hold(MIB).now_or_never() {
+            held.push(permit);
+        }
+        assert_eq!(held.len(), 8, "an eighth of the whole");
+        assert!(modest.try_hold(4 * MIB).is_some());
+        let mut waiting = std::pin::pin!(greedy.hold(MIB));
+        assert!(futures_util::poll!(&mut waiting).is_pending());
+        drop(held);
+        waiting.await;
+    }
+
+    #[tokio::test]
+    async fn networks_that_hold_little_are_served_when_the_whole_budget_is_used_up() {
+        let budget = SendBudget::new(16 * MIB);
+        let held = budget.whole().hold(16 * MIB).await;
+        let late = budget.share();
+        assert!(late.try_hold(MIB).is_some(), "the first MiB is free");
+        let proxy = budget.whole();
+        let _first = proxy.try_hold(MIB).expect("the first MiB is free");
+        assert!(proxy.try_hold(2 * MIB).is_none());
+        drop(held);
+        assert!(proxy.try_hold(2 * MIB).is_some());
+    }
+
+    #[tokio::test]
+    async fn what_is_larger_than_a_share_waits_until_it_is_alone() {
+        let budget = SendBudget::new(8 * MIB);
+        let share = budget.share();
+        let first = share.hold(MIB / 2).await;
+        let mut large = std::pin::pin!(share.hold(25 * MIB));
+        assert!(futures_util::poll!(&mut large).is_pending());
+        drop(first);
+        let mut permit = large.await;
+        permit.shrink_to(MIB / 4);
+        assert!(share.try_hold(MIB / 4).is_some());
+    }
+}

@@ -1,0 +1,174 @@
+//! Clients that ask for much and read little: HTTP/2 windows that never open while pings go on, and one network that
+//! takes every connection it can get.
+
+use crate::harness::{Form, Node, Setup, noise};
+use bytes::Bytes;
+use dropleaf_content::hostile::{Archive, Item};
+use h2::client::{Builder, SendRequest};
+use std::net::SocketAddr;
+use std::time::Duration;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpSocket, TcpStream};
+use tokio::task::JoinSet;
+
+const FILES: usize = 12;
+const FILE_BYTES: usize = 1 << 20;
+/// Longer than anything here takes, unless it hangs.
+const HANGS: Duration = Duration::from_mins(2);
+
+fn address(node: &Node) -> SocketAddr {
+    SocketAddr::from(([127, 0, 0, 1], node.port))
+}
+
+async fn connect(node: &Node, source: [u8; 4]) -> TcpStream {
+    let socket = TcpSocket::new_v4().unwrap();
+    socket.bind(SocketAddr::from((source, 0))).unwrap();
+    socket.connect(address(node)).await.unwrap()
+}
+
+/// A connection that takes `window` bytes of each answer, and sends pings until the server ends it.
+async fn pinging(node: &Node, window: u32) -> (SendRequest<Bytes>, JoinSet<()>) {
+    let stream = connect(node, [127, 0, 0, 1]).await;
+    let (client, mut connection) =
+        Builder::new().initial_window_size(window).handshake::<_, Bytes>(stream).await.unwrap();
+    let mut pings = connection.ping_pong().unwrap();
+    let mut until_closed = JoinSet::new();
+    until_closed.spawn(async move {
+        let pinging = async {
+            while pings.ping(h2::Ping::opaque()).await.is_ok() {
+                tokio::time::sleep(Duration::from_millis(20)).await;
+            }
+            std::future::pending::<()>().await;
+        };
+        tokio::select! { _ = connection => {}, () = pinging => {} }
+    });
+    (client, until_closed)
+}
+
+async fn ask(client: &SendRequest<Bytes>, url: &str) -> h2::client::ResponseFuture {
+    let request = http::Request::get(url).body(()).unwrap();
+    client.clone().ready().await.unwrap().send_request(request, true).unwrap().0
+}
+
+async fn read_all(client: &SendRequest<Bytes>, url: &str) -> Vec<u8> {
+    let response = ask(client, url).await.await.unwrap();
+    assert_eq!(response.status(), 200);
+    let mut body = response.into_body();
+    let mut whole = Vec::new();
+    while let Some(piece) = body.data().await {
+        let piece = piece.unwrap();
+        body.flow_control().release_capacity(piece.len()).unwrap();
+        whole.extend_from_slice(&piece);
+    }
+    whole
+}
+
+fn name(n: usize) -> String {
+    format!("{n}.bin")
+}
+
+/// An archive of large files; its address.
+async fn publish(node: &Node) -> String {
+    let index = Item::deflated("index.html", b"<!doctype html><title>Files</title>");
+    let files = (0..FILES).map(|n| Item::stored(name(n), &noise(&name(n), FILE_BYTES)));
+    let bytes = std::iter::once(index).chain(files).fold(Archive::default(), Archive::item).build().bytes;
+    node.publish(Form::file("files.zip", bytes)).await["url"].as_str().unwrap().to_owned()
+}
+
+/// A server whose patience is short and whose memory for answers is as small as it may be: 1 MiB for a network.
+fn setup() -> Setup {
+    let setup = Setup::new().with_rates().set("limits.header_seconds", "1").set("limits.idle_seconds", "1");
+    setup.set("limits.unsent_bytes", "0")
+}
+
+#[tokio::test]
+async fn pings_do_not_keep_a_connection_that_takes_nothing() {
+    let node = setup().start().await;
+    let url = publish(&node).await;
+    for file in ["", "0.bin"] {
+        let (client, mut closed) = pinging(&node, 0).await;
+        let answer = ask(&client, &format!("{url}{file}")).await.await.unwrap();
+        assert_eq!(answer.status(), 200);
+        tokio::time::timeout(HANGS, closed.join_next()).await.expect("the server ends it");
+    }
+}
+
+#[tokio::test]
+async fn new_requests_do_not_keep_a_connection_that_leaves_its_answers() {
+    let node = setup().start().await;
+    let url = publish(&node).await;
+    let (client, mut closed) = pinging(&node, 0).await;
+    let _kept = ask(&client, &format!("{url}0.bin")).await.await.unwrap();
+    let asking = async {
+        loop {
+            let request = http::Request::head(&url).body(()).unwrap();
+            let Ok(mut ready) = client.clone().ready().await else { break };
+            let Ok((answer, _)) = ready.send_request(request, true) else { break };
+            let _ = answer.await;
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+        std::future::pending::<()>().await;
+    };
+    tokio::select! {
+        ended = tokio::time::timeout(HANGS, closed.join_next()) => assert!(ended.is_ok(), "the server ends it"),
+        () = asking => {}
+    }
+}
+
+#[tokio::test]
+async fn files_arrive_whole_though_the_memory_for_answers_is_used_up() {
+    let node = setup().start().await;
+    let url = publish(&node).await;
+    let (greedy, mut closed) = pinging(&node, 0).await;
+    let mut untaken = Vec::new();
+    for n in 0..FILES {
+        untaken.push(ask(&greedy, &format!("{url}{}", name(n))).await);
+    }
+    let (modest, _open) = pinging(&node, 1 << 20).await;
+    let reading = async {
+        let urls: Vec<_> = (0..FILES).map(|n| format!("{url}{}", name(n))).collect();
+        futures_util::future::join_all(urls.iter().map(|url| read_all(&modest, url))).await
+    };
+    let files = tokio::time::timeout(HANGS, reading).await.expect("they arrive");
+    for (n, file) in files.iter().enumerate() {
+        assert!(*file == noise(&name(n), FILE_BYTES), "{n}");
+    }
+    tokio::time::timeout(HANGS, closed.join_next()).await.expect("the other was ended");
+}
+
+#[tokio::test]
+async fn ranges_and_validators_hold_for_files_sent_in_pieces() {
+    let node = setup().start().await;
+    let url = format!("{}3.bin", publish(&node).await);
+    let whole = noise("3.bin", FILE_BYTES);
+    // More than the network's share, so that it cannot be sent whole.
+    let (blocking, _open) = pinging(&node, 0).await;
+    let _kept = ask(&blocking, &url).await.await.unwrap();
+    let answer = node.get(&url).header("range", "bytes=70000-899999").send().await.expect(206);
+    assert_eq!(answer.header("content-range"), format!("bytes 70000-899999/{FILE_BYTES}"));
+    assert!(answer.body == whole[70_000..900_000]);
+    let answer = node.get(&url).header("accept-encoding", "br, gzip").send().await.expect(200);
+    assert!(answer.body == whole);
+    node.get(&url).header("if-none-match", answer.header("etag")).send().await.expect(304);
+}
+
+#[tokio::test]
+async fn one_network_leaves_connections_to_others() {
+    let node = Setup::new().with_rates().set("limits.connections", "64").start().await;
+    let mut held = Vec::new();
+    let refused = loop {
+        let mut stream = connect(&node, [127, 0, 0, 9]).await;
+        stream.write_all(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n").await.unwrap();
+        let mut answer = [0; 12];
+        match stream.read(&mut answer).await {
+            Ok(1..) => held.push(stream),
+            Ok(0) | Err(_) => break held.len(),
+        }
+    };
+    assert_eq!(refused, 8, "an eighth of all");
+    let mut other = connect(&node, [127, 0, 0, 10]).await;
+    other.write_all(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n").await.unwrap();
+    let mut answer = String::new();
+    other.read_to_string(&mut answer).await.unwrap();
+    assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+}
