@@ -119,6 +119,7 @@ mod share_links;
 mod share_tokens;
 mod sign_in;
 mod sign_in_guarded;
+mod shared_address;
 mod single_files;
 mod site_claim;
 mod site_content;
