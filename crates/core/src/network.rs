@@ -54,6 +54,15 @@ pub fn client_network(ip: IpAddr) -> String {
     }
 }
 
+/// The wider network that a client is part of: the IPv4 address itself, or the IPv6 /48 that a provider may give to one
+/// customer, who then has 65,536 networks of [`client_network`].
+pub fn wide_network(ip: IpAddr) -> String {
+    match ip.to_canonical() {
+        IpAddr::V4(v4) => v4.to_string(),
+        IpAddr::V6(v6) => Ipv6Net::new_assert(v6, 48).trunc().to_string(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -91,5 +100,7 @@ mod tests {
         let b = client_network("2001:db8:1:2:ffff::1".parse().unwrap());
         assert_eq!(a, b);
         assert_eq!(client_network("::ffff:192.0.2.1".parse().unwrap()), "192.0.2.1");
+        assert_eq!(wide_network("2001:db8:1:2::3".parse().unwrap()), "2001:db8:1::/48");
+        assert_eq!(wide_network("::ffff:192.0.2.1".parse().unwrap()), "192.0.2.1");
     }
 }

@@ -126,6 +126,7 @@ section!(Limits {
     gate_tries_per_minute: i64,
     codes_per_address: i64,
     codes_per_site: i64,
+    password_hashes_per_minute: i64,
     codes_per_client: i64,
     sign_ins_per_address: i64,
     sign_ins_per_client: i64,

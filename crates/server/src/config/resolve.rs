@@ -95,6 +95,10 @@ impl Config {
         ensure!(self.retention.idempotency_hours > 0, "`retention.idempotency_hours` must be more than 0");
         ensure!(self.storage.versions_kept > 0, "`storage.versions_kept` must be more than 0");
         if !self.metrics.listen.is_empty() {
+        ensure!(
+            self.limits.password_hashes_per_minute > 0,
+            "`limits.password_hashes_per_minute` must be more than 0"
+        );
             Listen::parse(&self.metrics.listen).context("in `metrics.listen`")?;
         }
         dropleaf_core::email::address(&self.operator.email)
@@ -224,6 +228,7 @@ impl Config {
             retention: Retention {
                 restore: keep.restore_days * 86_400,
                 unowned: keep.unowned_hours * 3600,
+                password_hashes: rate("password_hashes", limits.password_hashes_per_minute, 60),
                 slug_hold: keep.slug_hold_days * 86_400,
                 tombstone: keep.tombstone_days * 86_400,
                 orphan: keep.orphan_minutes * 60,
