@@ -2,7 +2,7 @@
 
 use crate::aside::Aside;
 use crate::config::Config;
-use crate::http::Door;
+use crate::http::{Door, HEAD_READ_BYTES};
 use crate::pulse::{Pulse, Silence};
 use crate::tasks::Tasks;
 use crate::tended::Tended;
@@ -44,12 +44,12 @@ impl Wire {
         let mut builder = auto::Builder::new(TokioExecutor::new());
         // hyper reads at most 100 headers by itself. Asking it to gather pipelined answers would make it copy every
         // body, and to time headers would set a timer for every request: the pulse does that with two stores.
-        builder.http1().header_read_timeout(None).max_buf_size(32 * 1024);
+        builder.http1().header_read_timeout(None).max_buf_size(HEAD_READ_BYTES);
         builder
             .http2()
             .timer(TokioTimer::new())
             .max_concurrent_streams(100)
-            .max_header_list_size(32 * 1024)
+            .max_header_list_size(u32::try_from(HEAD_READ_BYTES).unwrap_or(u32::MAX))
             .max_pending_accept_reset_streams(Some(20))
             .max_local_error_reset_streams(Some(100))
             .keep_alive_interval(Some(idle))
