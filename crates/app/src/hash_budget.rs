@@ -32,7 +32,8 @@ impl Payer<'_> {
                 wide: ip.map(network::wide_network).unwrap_or_default(),
                 is_bounded: !is_exempt,
             },
-            Self::Account(id) => Group { own: (*id).to_owned(), wide: (*id).to_owned(), is_bounded: true },
+            // It may publish many pages at once; turns go round all the same.
+            Self::Account(id) => Group { own: (*id).to_owned(), wide: (*id).to_owned(), is_bounded: false },
         }
     }
 }
@@ -69,6 +70,19 @@ impl HashBudget {
             }
         }
     }
+
+    /// Puts one back that was not hashed after all.
+    pub(crate) fn give_back(&self, payer: &Payer<'_>) {
+        let Group { own, wide, .. } = payer.group();
+        match payer {
+            Payer::Client { is_exempt: true, .. } => {}
+            Payer::Account(_) => self.accounts.give_back(&own),
+            Payer::Client { .. } => {
+                self.wide.give_back(&wide);
+                self.networks.give_back(&own);
+            }
+        }
+    }
 }
 
 #[cfg(test)]
@@ -95,6 +109,8 @@ mod tests {
         assert_eq!(budget.take(&payer, NOW).unwrap_err().retry_after, Some(10));
         assert!(budget.take(&payer, NOW + Duration::from_secs(10)).is_ok());
         assert!(budget.take(&payer, NOW + Duration::from_secs(10)).is_err());
+        budget.give_back(&payer);
+        assert!(budget.take(&payer, NOW + Duration::from_secs(10)).is_ok());
     }
 
     #[test]

@@ -18,8 +18,8 @@ const MEMORY_KIB: u32 = 19_456;
 const PASSES: u32 = 2;
 /// How many may wait for a turn before the server says it is busy: all together, of one network, of one IPv6 /48.
 const WAITING: usize = 64;
-const NETWORK_WAITING: usize = 4;
-const WIDE_WAITING: usize = 16;
+const NETWORK_WAITING: usize = 8;
+const WIDE_WAITING: usize = 24;
 
 #[derive(Debug)]
 pub(crate) struct Passwords {
@@ -76,11 +76,15 @@ impl Passwords {
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T> {
         self.budget.take(&ask.payer, ask.monotonic)?;
-        let turn = self.queue.enter(ask.payer.group()).await.map_err(|refused| match refused {
-            Refused::Full => Error::plain(Code::Overloaded).retry_after(1),
-            Refused::GroupFull => {
-                let why = "Too many passwords from your network are being checked; try again in a second.";
-                Error::new(Code::RateLimited, why).retry_after(1)
+        let turn = self.queue.enter(ask.payer.group()).await.map_err(|refused| {
+            self.budget.give_back(&ask.payer);
+            match refused {
+                Refused::Full => Error::plain(Code::Overloaded).retry_after(1),
+                Refused::GroupFull => {
+                    let why =
+                        "Too many passwords from your network are being checked; try again in a second.";
+                    Error::new(Code::RateLimited, why).retry_after(1)
+                }
             }
         })?;
         self.runs.fetch_add(1, Ordering::Relaxed);
@@ -173,12 +177,12 @@ mod tests {
                 refused += 1;
             }
         }
-        assert_eq!(refused, 96, "four wait");
+        assert_eq!(refused, 92, "eight wait");
         let mut viewer = check("198.51.100.1");
         assert!(futures_util::poll!(viewer.as_mut()).is_pending());
         drop(busy);
         assert_eq!(passwords.runs(), 0);
-        // The first of the flood had waited before; the viewer is next, ahead of the other three.
+        // The first of the flood had waited before; the viewer is next, ahead of the other seven.
         assert!(flood.remove(0).await.unwrap());
         assert!(viewer.await.unwrap());
         assert_eq!(passwords.runs(), 2);

@@ -114,8 +114,8 @@ pub fn words(code: &str) -> Option<(&'static str, &'static str)> {
         ),
         "headers_too_large" => (
             "Your browser sent too much",
-            "Too many cookies came with this request, or its address is too long. Another site on this domain may have stored \
-             those cookies. They were cleared: reload the page. You may have to sign in again.",
+            "Too many cookies came with this request, or its address is too long. Another site on this domain may have \
+             stored those cookies. If so, they have been cleared now: reload the page. You may have to sign in again.",
         ),
         "misdirected_host" => (
             "Nothing is served at this name",
