@@ -91,3 +91,70 @@ test('it is readable: contrast and width, light and dark', async () => {
     }
   }
 });
+
+test("a page's script floods the form, and its viewer's own report works", async () => {
+  const strict = await startServer();
+  try {
+    const key = await operatorKey(strict);
+    const flooding = await publish(strict, { name: 'a.html', bytes: samples.html('Flooding', '<button>Play</button>'), key });
+    const other = await publish(strict, { name: 'b.html', bytes: samples.html('Other'), key });
+    const page = await openPage(await browser.newContext());
+    await page.goto(flooding.url);
+    // A click of the viewer, so that the script has everything that a person's gesture allows.
+    await page.getByRole('button', { name: 'Play' }).click();
+    const seen = await page.evaluate(async () => {
+      const address = new URL('_dropleaf/report', location.href).href;
+      const body = new URLSearchParams({ reason: 'other', comment: 'by script' });
+      const statuses = new Set();
+      for (let n = 0; n < 12; n += 1) statuses.add((await fetch(address, { method: 'POST', body })).status);
+      for (let n = 0; n < 12; n += 1) await fetch(address, { method: 'POST', body, mode: 'no-cors' });
+      for (let n = 0; n < 12; n += 1) {
+        const frame = document.createElement('iframe');
+        frame.name = `f${n}`;
+        document.body.append(frame);
+        const form = document.createElement('form');
+        Object.assign(form, { method: 'post', action: address, target: frame.name });
+        form.innerHTML = '<input name="reason" value="other">';
+        document.body.append(form);
+        const loaded = new Promise((resolve) => frame.addEventListener('load', resolve, { once: true }));
+        form.submit();
+        await loaded;
+      }
+      // The form itself, in a frame, to be clicked by script.
+      const frame = document.createElement('iframe');
+      frame.src = address;
+      document.body.append(frame);
+      await new Promise((resolve) => frame.addEventListener('load', resolve, { once: true }));
+      let framed = 'shut out';
+      try {
+        framed = frame.contentDocument?.querySelector('form') ? 'reached' : 'shut out';
+      } catch {}
+      return { statuses: [...statuses], framed };
+    });
+    assert.deepEqual(seen, { statuses: [403], framed: 'shut out' });
+    // In a window of its own: the opener is cut off from it.
+    const opened = page.context().waitForEvent('page');
+    const handle = await page.evaluateHandle(() => window.open(new URL('_dropleaf/report', location.href).href));
+    await (await opened).waitForSelector('form');
+    const reached = await handle.evaluate((view) => {
+      try {
+        return view?.document?.querySelector('form') ? 'reached' : 'cut off';
+      } catch {
+        return 'cut off';
+      }
+    });
+    assert.equal(reached, 'cut off');
+    const sent = async () => JSON.parse(await command(strict, 'reports', '--json')).reports;
+    assert.deepEqual(await sent(), [], 'nothing that a script sent was stored');
+    for (const site of [flooding, other]) {
+      await page.goto(site.url);
+      await page.goto(new URL('_dropleaf/report', page.url()).href);
+      await page.getByLabel('It harms or tricks my device').check();
+      await page.getByRole('button', { name: 'Send the report' }).click();
+      await page.waitForURL(/_dropleaf\/report\?sent$/);
+    }
+    assert.deepEqual((await sent()).map(({ reason }) => reason), ['malware', 'malware']);
+  } finally {
+    await strict.stop();
+  }
+});

@@ -104,7 +104,7 @@ impl App {
             token_ring: TokenRing::new(KEYS),
             views: Views::default(),
             embers: Embers::default(),
-            passwords: Passwords::default(),
+            passwords: Passwords::new(settings.rates.password_hashes),
             guesses: Guesses::new(settings.rates.gate_site_minute),
             mailer,
             post: PostOffice::default(),

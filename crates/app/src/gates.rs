@@ -3,7 +3,9 @@
 
 use crate::app::App;
 use crate::bucket::Buckets;
+use crate::hash_budget::Payer;
 use crate::limits::refused;
+use crate::passwords::Ask;
 use crate::throttle::Throttle;
 use dropleaf_core::gate_pass::{GatePass, Kind};
 use dropleaf_core::rate::Rate;
@@ -16,7 +18,7 @@ use std::time::Duration;
 /// What one network may guess at one site: five at once, then one every ten seconds.
 const BURST: u32 = 5;
 const REFILL: Duration = Duration::from_secs(10);
-/// How long a program that sends the password with every request is believed without hashing it again.
+/// How long a password that was right is believed from the same network without hashing it again.
 const REMEMBERED: Duration = Duration::from_mins(10);
 const REMEMBERED_MANY: usize = 10_000;
 
@@ -55,26 +57,12 @@ impl App {
         gate(kind, site).admits(&self.keys, pass, self.now())
     }
 
-    /// Whether this is the page's password. Too many wrong ones are refused before they are looked at.
+    /// Whether this is the page's password. Too many wrong ones are refused before they are looked at. A right one is
+    /// believed for a while from the same network, so that neither an office that opens a page nor a program that sends
+    /// the password with every request costs a hash each time. Only from there: otherwise guesses could be tried
+    /// against the memory, unthrottled.
     pub async fn check_password(&self, site: &Site, password: &str, ip: Option<IpAddr>) -> Result<bool> {
         let Some(stored) = &site.password_hash else { return Ok(false) };
-        let guess = self.take_guess("password", site, ip)?;
-        let outcome = self.passwords.verify(password, stored).await;
-        // Only a wrong password counts: not a right one, nor one that was never looked at.
-        if !matches!(outcome, Ok(false)) {
-            self.give_back(&guess);
-        }
-        outcome
-    }
-
-    /// The same for a program that sends the password with every request: once right, it is believed for a while
-    /// from the same network. Only from there: otherwise guesses could be tried against the memory, unthrottled.
-    pub async fn check_repeated_password(
-        &self,
-        site: &Site,
-        password: &str,
-        ip: Option<IpAddr>,
-    ) -> Result<bool> {
         let now = self.clock.monotonic();
         let name = ip.map(|ip| {
             let (network, version) = (network::client_network(ip), site.gate_version);
@@ -84,11 +72,38 @@ impl App {
         if name.is_some_and(|name| self.guesses.right.get(&name).is_some_and(|until| until > now)) {
             return Ok(true);
         }
-        let right = self.check_password(site, password, ip).await?;
+        let right = self.check_guess(site, stored, password, ip).await?;
         if let Some(name) = name.filter(|_| right) {
             self.guesses.right.insert(name, now + REMEMBERED);
         }
         Ok(right)
+    }
+
+    async fn check_guess(
+        &self,
+        site: &Site,
+        stored: &str,
+        password: &str,
+        ip: Option<IpAddr>,
+    ) -> Result<bool> {
+        let guess = self.take_guess("password", site, ip)?;
+        let outcome = self.passwords.verify(password, stored, self.hash_for_client(ip)).await;
+        // As a guess counts only a wrong password: not a right one, nor one that was never looked at.
+        if !matches!(outcome, Ok(false)) {
+            self.give_back(&guess);
+        }
+        outcome
+    }
+
+    /// A hash that a viewer asks for, or a publisher without an account.
+    pub(crate) fn hash_for_client(&self, ip: Option<IpAddr>) -> Ask<'static> {
+        let payer = Payer::Client { ip, is_exempt: self.is_exempt(ip) };
+        Ask { payer, monotonic: self.clock.monotonic() }
+    }
+
+    /// A hash that a publisher asks for.
+    pub(crate) fn hash_for_account<'a>(&self, account_id: &'a str) -> Ask<'a> {
+        Ask { payer: Payer::Account(account_id), monotonic: self.clock.monotonic() }
     }
 
     /// How many passwords were hashed since the start.
@@ -133,7 +148,7 @@ fn gate(kind: Kind, site: &Site) -> GatePass<'_> {
     GatePass { kind, site_id: &site.id, gate_version: site.gate_version }
 }
 
-fn too_many(wait: Duration) -> Error {
+pub(crate) fn too_many(wait: Duration) -> Error {
     let seconds = i64::try_from(wait.as_millis().div_ceil(1000)).unwrap_or(i64::MAX);
     Error::new(Code::RateLimited, format!("Too many tries from your network; try again in {seconds} s."))
         .retry_after(seconds)

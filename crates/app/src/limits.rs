@@ -151,6 +151,7 @@ impl App {
             rates.appeals_day,
             feedback::PER_NETWORK,
             feedback::PER_SITE,
+            report::PER_PAGE,
             report::PER_NETWORK,
             device_login::STARTS,
             device_login::ACCOUNT_GUESSES,

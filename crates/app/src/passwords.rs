@@ -1,52 +1,66 @@
-//! Passwords: argon2id on a bounded number of threads, so that guesses cannot take the machine.
+//! Passwords: argon2id on a bounded number of threads. Every hash is taken out of the budget of whoever asks for it, and
+//! turns go round the networks that wait, so that one of them cannot keep the others from a page.
 
+use crate::fair_queue::{Bounds, FairQueue, Refused};
+use crate::hash_budget::{HashBudget, Payer};
 use argon2::password_hash::phc::PasswordHash;
 use argon2::{Algorithm, Argon2, Params, PasswordHasher, PasswordVerifier, Version};
 use dropleaf_core::options::PASSWORD_BYTES;
+use dropleaf_core::rate::Rate;
 use dropleaf_core::{Code, Error, Minter, Result};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use tokio::sync::Semaphore;
+use std::time::Duration;
 use unicode_normalization::UnicodeNormalization;
 
 /// OWASP's set for argon2id: 19 MiB, two passes, one lane.
 const MEMORY_KIB: u32 = 19_456;
 const PASSES: u32 = 2;
-/// How many may wait for a turn before the server says it is busy.
+/// How many may wait for a turn before the server says it is busy: all together, of one network, of one IPv6 /48.
 const WAITING: usize = 64;
+const NETWORK_WAITING: usize = 8;
+const WIDE_WAITING: usize = 24;
 
 #[derive(Debug)]
 pub(crate) struct Passwords {
-    turns: Arc<Semaphore>,
-    queue: Arc<Semaphore>,
+    queue: Arc<FairQueue>,
+    budget: HashBudget,
     runs: AtomicU64,
 }
 
-impl Default for Passwords {
-    fn default() -> Self {
-        let cores = std::thread::available_parallelism().map_or(1, usize::from);
-        Self {
-            turns: Arc::new(Semaphore::new(cores)),
-            queue: Arc::new(Semaphore::new(cores + WAITING)),
-            runs: AtomicU64::new(0),
-        }
-    }
+/// For whom a password is hashed, and when that is asked.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Ask<'a> {
+    pub payer: Payer<'a>,
+    pub monotonic: Duration,
 }
 
 impl Passwords {
+    /// `per_minute` is the budget of one network.
+    pub(crate) fn new(per_minute: Rate) -> Self {
+        let turns = std::thread::available_parallelism().map_or(1, usize::from);
+        Self::with_turns(per_minute, turns)
+    }
+
+    fn with_turns(per_minute: Rate, turns: usize) -> Self {
+        let bounds =
+            Bounds { turns, waiting: WAITING, group_waiting: NETWORK_WAITING, wide_waiting: WIDE_WAITING };
+        Self { queue: FairQueue::new(bounds), budget: HashBudget::new(per_minute), runs: AtomicU64::new(0) }
+    }
+
     /// The PHC string that is stored for a password.
-    pub(crate) async fn hash(&self, password: &str, minter: &Minter) -> Result<String> {
+    pub(crate) async fn hash(&self, password: &str, minter: &Minter, ask: Ask<'_>) -> Result<String> {
         let (password, salt) = (normal(password), minter.bytes::<16>());
-        self.run(move || hash(&password, &salt)).await?
+        self.run(ask, move || hash(&password, &salt)).await?
     }
 
     /// Whether this is the password behind the stored string. One too long to be any is not worth hashing.
-    pub(crate) async fn verify(&self, password: &str, stored: &str) -> Result<bool> {
+    pub(crate) async fn verify(&self, password: &str, stored: &str, ask: Ask<'_>) -> Result<bool> {
         if password.len() > PASSWORD_BYTES {
             return Ok(false);
         }
         let (password, stored) = (normal(password), stored.to_owned());
-        self.run(move || verify(&password, &stored)).await?
+        self.run(ask, move || verify(&password, &stored)).await?
     }
 
     /// How often the hash was computed since the start.
@@ -56,13 +70,26 @@ impl Passwords {
 
     /// Waits for a turn and works on a thread of its own. The turn goes with the work: a caller who leaves early
     /// does not let another one in beside it.
-    async fn run<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> Result<T> {
-        let busy = || Error::plain(Code::Overloaded).retry_after(1);
-        let place = Arc::clone(&self.queue).try_acquire_owned().map_err(|_| busy())?;
-        let turn = Arc::clone(&self.turns).acquire_owned().await.map_err(|_| busy())?;
+    async fn run<T: Send + 'static>(
+        &self,
+        ask: Ask<'_>,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T> {
+        self.budget.take(&ask.payer, ask.monotonic)?;
+        let turn = self.queue.enter(ask.payer.group()).await.map_err(|refused| {
+            self.budget.give_back(&ask.payer);
+            match refused {
+                Refused::Full => Error::plain(Code::Overloaded).retry_after(1),
+                Refused::GroupFull => {
+                    let why =
+                        "Too many passwords from your network are being checked; try again in a second.";
+                    Error::new(Code::RateLimited, why).retry_after(1)
+                }
+            }
+        })?;
         self.runs.fetch_add(1, Ordering::Relaxed);
         let work = move || {
-            let _held = (place, turn);
+            let _held = turn;
             work()
         };
         tokio::task::spawn_blocking(work).await.map_err(Error::internal)
@@ -102,28 +129,62 @@ mod tests {
         assert_ne!(phc, hash("other", &[1; 16]).unwrap());
     }
 
+    fn passwords(turns: usize) -> Passwords {
+        Passwords::with_turns(Rate { name: "password_hashes", limit: 1000, window_seconds: 60 }, turns)
+    }
+
+    fn from(ip: &str) -> Ask<'static> {
+        let payer = Payer::Client { ip: Some(ip.parse().unwrap()), is_exempt: false };
+        Ask { payer, monotonic: Duration::ZERO }
+    }
+
     #[tokio::test]
     async fn the_right_password_is_known_in_either_spelling() {
-        let passwords = Passwords::default();
-        let stored = passwords.hash("caf\u{e9}", &Minter::seeded(1)).await.unwrap();
-        assert!(passwords.verify("cafe\u{301}", &stored).await.unwrap());
-        assert!(!passwords.verify("cafe", &stored).await.unwrap());
-        assert!(!passwords.verify("", &stored).await.unwrap());
+        let (passwords, ask) = (passwords(1), from("192.0.2.1"));
+        let stored = passwords.hash("caf\u{e9}", &Minter::seeded(1), ask).await.unwrap();
+        assert!(passwords.verify("cafe\u{301}", &stored, ask).await.unwrap());
+        assert!(!passwords.verify("cafe", &stored, ask).await.unwrap());
+        assert!(!passwords.verify("", &stored, ask).await.unwrap());
         let before = passwords.runs();
-        assert!(!passwords.verify(&"x".repeat(PASSWORD_BYTES + 1), &stored).await.unwrap());
+        assert!(!passwords.verify(&"x".repeat(PASSWORD_BYTES + 1), &stored, ask).await.unwrap());
         assert_eq!(passwords.runs(), before, "too long is not hashed");
     }
 
     #[tokio::test]
     async fn callers_who_leave_early_do_not_add_up() {
-        let passwords = Arc::new(Passwords::default());
-        let all = passwords.turns.available_permits();
-        for _ in 0..3 * all {
-            let mut work = Box::pin(passwords.verify("x", "$argon2id$"));
+        let passwords = passwords(2);
+        for _ in 0..6 {
+            let mut work = Box::pin(passwords.verify("x", "$argon2id$", from("192.0.2.1")));
             // Polled once, then dropped: the work may have begun.
             let _ = futures_util::poll!(work.as_mut());
         }
-        assert!(passwords.runs() <= u64::try_from(3 * all).unwrap());
-        let _everybody_came_back = passwords.turns.acquire_many(u32::try_from(all).unwrap()).await.unwrap();
+        assert!(passwords.runs() <= 6);
+        let enter = |ip| passwords.queue.enter(from(ip).payer.group());
+        let _everybody_came_back = (enter("192.0.2.2").await.unwrap(), enter("192.0.2.3").await.unwrap());
+    }
+
+    #[tokio::test]
+    async fn a_flood_from_one_network_leaves_the_next_turn_to_another() {
+        let passwords = passwords(1);
+        let stored = hash("right", &[1; 16]).unwrap();
+        let busy = passwords.queue.enter(from("192.0.2.1").payer.group()).await.unwrap();
+        let check = |ip| Box::pin(passwords.verify("right", &stored, from(ip)));
+        let mut flood: Vec<_> = (0..100).map(|_| check("192.0.2.1")).collect();
+        let mut refused = 0;
+        for request in &mut flood {
+            if let std::task::Poll::Ready(answer) = futures_util::poll!(request.as_mut()) {
+                assert_eq!(answer.unwrap_err().code, Code::RateLimited);
+                refused += 1;
+            }
+        }
+        assert_eq!(refused, 92, "eight wait");
+        let mut viewer = check("198.51.100.1");
+        assert!(futures_util::poll!(viewer.as_mut()).is_pending());
+        drop(busy);
+        assert_eq!(passwords.runs(), 0);
+        // The first of the flood had waited before; the viewer is next, ahead of the other seven.
+        assert!(flood.remove(0).await.unwrap());
+        assert!(viewer.await.unwrap());
+        assert_eq!(passwords.runs(), 2);
     }
 }

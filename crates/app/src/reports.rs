@@ -2,7 +2,7 @@
 
 use crate::app::App;
 use dropleaf_core::audit::Act;
-use dropleaf_core::report::{Outcome, PER_NETWORK, Reason, Report, Said};
+use dropleaf_core::report::{Outcome, PER_NETWORK, PER_PAGE, Reason, Report, Said};
 use dropleaf_core::site::Site;
 use dropleaf_core::takedown::{self, REASON_CHARACTERS};
 use dropleaf_core::{Error, Result, plain_text};
@@ -66,7 +66,10 @@ impl App {
         };
         let mut stmts = Vec::new();
         if !self.is_exempt(ip) {
-            stmts.push(counters::take(&self.client_key(&PER_NETWORK, ip), &PER_NETWORK, now));
+            let network = self.client_key(&PER_NETWORK, ip);
+            let page = format!("{}:{}", self.client_key(&PER_PAGE, ip), site.id);
+            stmts.push(counters::take(&page, &PER_PAGE, now));
+            stmts.push(counters::take(&network, &PER_NETWORK, now));
         }
         stmts.push(sites::hold_any(&site.id));
         stmts.push(reports::insert(&report));

@@ -55,6 +55,8 @@ pub struct Rates {
     pub appeals_day: Rate,
     /// Passwords and codes tried at one site, wherever from.
     pub gate_site_minute: Rate,
+    /// Passwords that are hashed for one client network, right or wrong, over all pages.
+    pub password_hashes: Rate,
     /// Codes by e-mail: to one address, for one site, asked for by one client.
     pub code_address_hour: Rate,
     pub code_site_hour: Rate,

@@ -72,7 +72,7 @@ codes! {
     InvalidCode = "invalid_code": "The code is wrong, used, or too old; ask for a new one.";
     ProofNeeded = "proof_needed": "This hands out lasting access, and the sign-in is too old for it; sign in again first.";
     InvalidPasskey = "invalid_passkey": "The passkey is not known here, or the answer came too late; try again or sign in by e-mail.";
-    CrossSite = "cross_site": "The request came from another site, and only the page itself may send it.";
+    CrossSite = "cross_site": "The request came from a web page of another origin, and only the page itself may send it; writes without a credential are taken from origins in the setting `anonymous.origins`.";
     MailNotConfigured = "mail_not_configured": "The server has no way to send mail, so the page cannot check addresses; tell its operator.";
     ServiceWorkerRefused = "service_worker_refused": "Pages here may not install service workers.";
     RangeNotSatisfiable = "range_not_satisfiable": "The requested byte range lies outside the file.";

@@ -1,21 +1,34 @@
-//! E-mail addresses and domains, as far as the service reads them: exactly one `@`, nothing clever.
+//! E-mail addresses and domains. Only addresses that every mail server reads in the same way are accepted: whoever proves
+//! one may pass a gate of its domain, so no server on the way may take a part of the name for a route to somewhere else.
 
 use crate::{Error, Result};
 
 /// The longest address that mail can be sent to.
 const ADDRESS_BYTES: usize = 254;
 
+/// The longest name before the `@`. RFC 5321 §4.5.3.1.1.
+const NAME_BYTES: usize = 64;
+
 /// An address in the one spelling that is stored and compared: lower case, the domain in its ASCII form.
 pub fn address(text: &str) -> Result<String> {
     let bad = || Error::field("email", "is not an e-mail address");
     let (name, host) = text.trim().split_once('@').ok_or_else(bad)?;
     let host = ascii_host(host, 1).ok_or_else(bad)?;
-    let refused = |b: u8| !b.is_ascii_graphic() || b"\"%,<>;:\\@()[]".contains(&b);
     let whole = format!("{}@{host}", name.to_ascii_lowercase());
-    if name.is_empty() || name.bytes().any(refused) || whole.len() > ADDRESS_BYTES {
+    if !is_plain_name(name) || whole.len() > ADDRESS_BYTES {
         return Err(bad());
     }
     Ok(whole)
+}
+
+/// Whether the part before the `@` is a plain dot-atom (RFC 5321 §4.1.2). Of the signs that an atom may have, those that
+/// mail servers give a meaning are refused: `!` and `%` route onwards (`other!user`, `user%other`), `|` and `/` name
+/// programs and files, `?` is part of an encoded word, `$`, `` ` ``, `{` and `}` are expanded, a leading `-` is an option.
+fn is_plain_name(name: &str) -> bool {
+    let plain = |b: u8| b.is_ascii_alphanumeric() || b"&'+-=_~".contains(&b);
+    name.len() <= NAME_BYTES
+        && !name.starts_with('-')
+        && name.split('.').all(|atom| !atom.is_empty() && atom.bytes().all(plain))
 }
 
 /// The domain of an e-mail gate: a host name of two labels or more, in lower case and its ASCII form.
@@ -84,6 +97,72 @@ mod tests {
             &long,
         ] {
             assert!(address(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn names_that_a_mail_server_could_route_elsewhere_are_refused() {
+        for bad in [
+            "evil.example!attacker@corp.example",
+            "evil!attacker@corp.example",
+            "=?utf-8?q?attacker=40evil.example?=x@corp.example",
+            "=?utf-8?b?YQ==?=@corp.example",
+            "attacker%evil.example@corp.example",
+            "@evil.example:attacker@corp.example",
+            "@a.example,@b.example:attacker@corp.example",
+            "\"attacker@evil.example\"@corp.example",
+            "\"attacker\"@corp.example",
+            "attacker\\@evil.example@corp.example",
+            "attacker(evil.example)@corp.example",
+            "attacker@(evil)corp.example",
+            "<attacker@corp.example>",
+            "Ann <ann@corp.example>",
+            "attacker\t@corp.example",
+            "attacker\r\n@corp.example",
+            "attacker\u{7f}@corp.example",
+            "attacker\u{ff20}evil.example@corp.example",
+            "attacker@corp.example\u{ff20}evil.example",
+            "|attacker@corp.example",
+            "|/bin/sh@corp.example",
+            "/var/mail/x@corp.example",
+            "`id`@corp.example",
+            "${x}@corp.example",
+            "-oQ/tmp@corp.example",
+            "-attacker@corp.example",
+            ".attacker@corp.example",
+            "attacker.@corp.example",
+            "at..tacker@corp.example",
+            "a*@corp.example",
+            "attacker:@corp.example",
+            "a;b@corp.example",
+            "attacker@corp.example.",
+            "attacker@corp%2eexample",
+            "attacker@[IPv6:::1]",
+            &format!("{}@corp.example", "a".repeat(65)),
+        ] {
+            assert!(address(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn ordinary_names_are_accepted() {
+        for good in [
+            "ann@corp.example",
+            "ann.lee@corp.example",
+            "a@corp.example",
+            "ann+news@corp.example",
+            "ann+a.b-c@corp.example",
+            "ann_lee@corp.example",
+            "ann-lee@corp.example",
+            "o'brien@corp.example",
+            "r&d@corp.example",
+            "2026@corp.example",
+            "bounce-ann=other.example@corp.example",
+            "~ann@corp.example",
+            "_dmarc@corp.example",
+            &format!("{}@corp.example", "a".repeat(64)),
+        ] {
+            assert_eq!(address(good).unwrap(), good);
         }
     }
 

@@ -3,6 +3,7 @@
 
 pub mod access;
 pub mod account;
+pub mod allowed_origins;
 pub mod api_key;
 pub mod appeal;
 pub mod audit;

@@ -48,14 +48,23 @@ pub fn is_inside(ip: IpAddr) -> bool {
 
 /// What counts as one client: the IPv4 address, or the IPv6 /64 that one customer gets.
 pub fn client_network(ip: IpAddr) -> String {
-    match network_of(ip, 64) {
+    name(network_of(ip, 64))
+}
+
+/// The wider network that a client is part of: the IPv4 address itself, or the IPv6 /48 that a provider may give to one
+/// customer, who then has 65,536 networks of [`client_network`].
+pub fn wide_network(ip: IpAddr) -> String {
+    name(network_of(ip, 48))
+}
+
+fn name(network: IpNet) -> String {
+    match network {
         IpNet::V4(v4) => v4.addr().to_string(),
         IpNet::V6(v6) => v6.to_string(),
     }
 }
 
-/// The IPv4 address, or the IPv6 network of this prefix length: /64 for one client, /48 for the most that a provider
-/// hands to one customer.
+/// The IPv4 address, or the IPv6 network of this prefix length.
 pub fn network_of(ip: IpAddr, ipv6_prefix: u8) -> IpNet {
     match ip.to_canonical() {
         IpAddr::V4(v4) => IpNet::from(IpAddr::V4(v4)),
@@ -103,5 +112,7 @@ mod tests {
         let wide = network_of("2001:db8:1:2:3:4:5:6".parse().unwrap(), 48);
         assert_eq!(wide.to_string(), "2001:db8:1::/48");
         assert_eq!(network_of("192.0.2.1".parse().unwrap(), 48).to_string(), "192.0.2.1/32");
+        assert_eq!(wide_network("2001:db8:1:2::3".parse().unwrap()), "2001:db8:1::/48");
+        assert_eq!(wide_network("::ffff:192.0.2.1".parse().unwrap()), "192.0.2.1");
     }
 }

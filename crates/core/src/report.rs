@@ -4,8 +4,11 @@ use crate::feedback::words;
 use crate::rate::Rate;
 use crate::{Error, Result, plain_text};
 
-/// How often one client network may report.
-pub const PER_NETWORK: Rate = Rate { name: "report_hour", limit: 10, window_seconds: 3600 };
+/// How often one client network may report one page.
+pub const PER_PAGE: Rate = Rate { name: "report_page_hour", limit: 10, window_seconds: 3600 };
+/// How often one client network may report. Well above the rate for a page, so that a page whose script sends reports in
+/// its viewers' names does not keep them from reporting others.
+pub const PER_NETWORK: Rate = Rate { name: "report_hour", limit: 100, window_seconds: 3600 };
 
 pub const COMMENT_CHARACTERS: usize = 2000;
 pub const CONTACT_CHARACTERS: usize = 254;

@@ -6,6 +6,7 @@ pub mod cli;
 pub mod config;
 mod connection;
 pub mod http;
+mod large_heads;
 pub mod lists;
 pub mod logging;
 pub mod mail;

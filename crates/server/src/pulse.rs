@@ -12,6 +12,8 @@ use tokio::time::{Instant, sleep_until};
 pub struct Pulse {
     start: Instant,
     under_way: AtomicU32,
+    /// Requests that have begun so far.
+    requests: AtomicU64,
     /// Milliseconds from the start to the end of the last request; 0 before the first one ended.
     last: AtomicU64,
     http2: AtomicBool,
@@ -72,6 +74,7 @@ impl Pulse {
         Arc::new(Self {
             start: Instant::now(),
             under_way: AtomicU32::new(0),
+            requests: AtomicU64::new(0),
             last: AtomicU64::new(0),
             http2: AtomicBool::new(false),
             sent: AtomicU64::new(0),
@@ -84,10 +87,20 @@ impl Pulse {
 
     pub fn begin(self: &Arc<Self>, version: Version) -> Busy {
         self.under_way.fetch_add(1, Ordering::Relaxed);
+        self.requests.fetch_add(1, Ordering::Relaxed);
         if version == Version::HTTP_2 {
             self.http2.store(true, Ordering::Relaxed);
         }
         Busy(Arc::clone(self))
+    }
+
+    pub fn requests(&self) -> u64 {
+        self.requests.load(Ordering::Relaxed)
+    }
+
+    /// Whether a request is being worked on.
+    pub fn is_busy(&self) -> bool {
+        self.under_way.load(Ordering::Acquire) > 0
     }
 
     pub fn is_http2(&self) -> bool {

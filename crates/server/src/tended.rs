@@ -1,7 +1,8 @@
 //! A connection's stream that reports to the pulse how many body bytes went out, so that a client that has stopped
-//! reading can be told apart from one that is slow.
+//! reading can be told apart from one that is slow, and that meters how large the heads of requests are.
 
 use crate::body_counter::BodyCounter;
+use crate::large_heads::HeadMeter;
 use crate::pulse::Pulse;
 use std::io::{self, IoSlice};
 use std::pin::Pin;
@@ -13,12 +14,13 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 pub(crate) struct Tended<S> {
     stream: S,
     counter: BodyCounter,
+    heads: HeadMeter,
     pulse: Arc<Pulse>,
 }
 
 impl<S> Tended<S> {
-    pub(crate) fn new(stream: S, pulse: Arc<Pulse>) -> Self {
-        Self { stream, counter: BodyCounter::default(), pulse }
+    pub(crate) fn new(stream: S, heads: HeadMeter, pulse: Arc<Pulse>) -> Self {
+        Self { stream, counter: BodyCounter::default(), heads, pulse }
     }
 
     /// Counts what was written of these pieces.
@@ -44,7 +46,10 @@ impl<S: AsyncRead + Unpin> AsyncRead for Tended<S> {
         cx: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_read(cx, buffer)
+        let before = buffer.filled().len();
+        std::task::ready!(Pin::new(&mut self.stream).poll_read(cx, buffer))?;
+        let this = &mut *self;
+        Poll::Ready(this.heads.count(buffer.filled().len() - before, &this.pulse))
     }
 }
 

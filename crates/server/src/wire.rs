@@ -3,7 +3,8 @@
 use crate::aside::Aside;
 use crate::config::Resolved;
 use crate::connection::Connection;
-use crate::http::Door;
+use crate::http::{Door, HEAD_BYTES, HEAD_READ_BYTES};
+use crate::large_heads::LargeHeads;
 use crate::networks::{Networks, Seat};
 use crate::pulse::{Pace, Pulse, Silence};
 use crate::send_budget::SendBudget;
@@ -33,6 +34,7 @@ pub(crate) struct Wire {
     builder: auto::Builder<TokioExecutor>,
     places: Arc<Semaphore>,
     networks: Arc<Networks>,
+    large_heads: Arc<LargeHeads>,
     header_time: Duration,
     idle: Duration,
     pace: Pace,
@@ -56,12 +58,12 @@ impl Wire {
         let mut builder = auto::Builder::new(TokioExecutor::new());
         // hyper reads at most 100 headers by itself. Asking it to gather pipelined answers would make it copy every
         // body, and to time headers would set a timer for every request: the pulse does that with two stores.
-        builder.http1().header_read_timeout(None).max_buf_size(32 * 1024);
+        builder.http1().header_read_timeout(None).max_buf_size(HEAD_READ_BYTES);
         builder
             .http2()
             .timer(TokioTimer::new())
             .max_concurrent_streams(100)
-            .max_header_list_size(32 * 1024)
+            .max_header_list_size(u32::try_from(HEAD_READ_BYTES).unwrap_or(u32::MAX))
             .max_pending_accept_reset_streams(Some(20))
             .max_local_error_reset_streams(Some(100))
             .keep_alive_interval(Some(idle))
@@ -73,8 +75,10 @@ impl Wire {
             uncapped,
             SendBudget::new(limits.unsent_bytes),
         );
+        // Beyond what is read of a head, something else arrives.
+        let large_heads = LargeHeads::new(HEAD_BYTES, HEAD_READ_BYTES + HEAD_BYTES);
         let pace = Pace { over: idle, bytes_per_second: limits.download_bytes_per_second };
-        Self { door, tls, builder, places, networks, header_time, idle, pace, tasks }
+        Self { door, tls, builder, places, networks, large_heads, header_time, idle, pace, tasks }
     }
 
     pub(crate) async fn accept(self: Arc<Self>, listener: TcpListener) {
@@ -154,7 +158,7 @@ impl Wire {
                 Ok::<_, Infallible>(response)
             }
         });
-        let stream = Tended::new(stream, Arc::clone(&pulse));
+        let stream = Tended::new(stream, self.large_heads.meter(), Arc::clone(&pulse));
         let connection = builder.serve_connection(TokioIo::new(stream), service);
         tokio::pin!(connection);
         let mut end = Aside::new(async {

@@ -33,7 +33,7 @@ impl App {
         let mut site = self.get_changeable(account, name).await?;
         let expected = request.expected_updated_at;
         Self::check_expected(&site, expected)?;
-        let change = self.hash_password(request).await?;
+        let change = self.hash_password(account, request).await?;
         if change.is_empty() {
             return Ok(Updated { site, warnings: Vec::new() });
         }
@@ -90,11 +90,14 @@ impl App {
         }
     }
 
-    async fn hash_password(&self, request: PatchRequest) -> Result<SiteChange> {
+    async fn hash_password(&self, account: &Account, request: PatchRequest) -> Result<SiteChange> {
         let password_hash = match &request.password {
             Field::Absent => Field::Absent,
             Field::Null => Field::Null,
-            Field::Value(password) => Field::Value(self.passwords.hash(password, &self.minter).await?),
+            Field::Value(password) => {
+                let ask = self.hash_for_account(&account.id);
+                Field::Value(self.passwords.hash(password, &self.minter, ask).await?)
+            }
         };
         Ok(SiteChange {
             slug: request.slug,

@@ -58,8 +58,7 @@ impl App {
         };
         let staged = self.stage(upload, demands).await?;
         warnings.extend(staged.warnings.iter().cloned());
-        let (site, claim_token) =
-            self.new_site(caller.account.as_ref(), &options, &staged, expires_at).await?;
+        let (site, claim_token) = self.new_site(caller, &options, &staged, expires_at).await?;
         let created = Created { site, claim_token, warnings };
 
         let mut stmts = self.quota(caller, plan.as_ref())?;
@@ -99,16 +98,23 @@ impl App {
 
     async fn new_site(
         &self,
-        account: Option<&Account>,
+        caller: &Caller,
         options: &UploadOptions,
         staged: &Staged,
         expires_at: Option<i64>,
     ) -> Result<(Site, Option<String>)> {
         let now = self.now();
+        let account = caller.account.as_ref();
         let id = self.minter.ordered_id("site", now);
         let claim_token = account.is_none().then(|| self.minter.claim_token());
         let password_hash = match &options.password {
-            Some(password) => Some(self.passwords.hash(password, &self.minter).await?),
+            Some(password) => {
+                let ask = match account {
+                    Some(account) => self.hash_for_account(&account.id),
+                    None => self.hash_for_client(caller.ip),
+                };
+                Some(self.passwords.hash(password, &self.minter, ask).await?)
+            }
             None => None,
         };
         let site = Site {

@@ -88,7 +88,7 @@ impl App {
         };
         let staged = self.stage(upload, demands).await?;
         warnings.extend(staged.warnings.iter().cloned());
-        let change = self.settings_of(&site, &options).await?;
+        let change = self.settings_of(writer, &site, &options).await?;
         let plan = writer.account().map_or_else(Plan::unlimited, |account| self.plan_of(account));
         for _ in 0..TRIES {
             let (mut next, more) =
@@ -184,9 +184,16 @@ impl App {
     }
 
     /// The settings sent beside the content; those not sent stay as they are.
-    async fn settings_of(&self, site: &Site, options: &UploadOptions) -> Result<SiteChange> {
+    async fn settings_of(&self, writer: &Writer, site: &Site, options: &UploadOptions) -> Result<SiteChange> {
         let password_hash = match &options.password {
-            Some(password) => Field::Value(self.passwords.hash(password, &self.minter).await?),
+            Some(password) => {
+                // Only an account changes settings; anybody else is refused before.
+                let ask = match writer.account() {
+                    Some(account) => self.hash_for_account(&account.id),
+                    None => self.hash_for_client(None),
+                };
+                Field::Value(self.passwords.hash(password, &self.minter, ask).await?)
+            }
             None => Field::Absent,
         };
         // A page that was to burn and now is not becomes an ordinary private one.

@@ -91,6 +91,7 @@ fn settings(dir: &TempDir) -> Settings {
             appeals_day: plenty("appeals_day"),
             key_minute: plenty("key_minute"),
             gate_site_minute: plenty("gate_site_minute"),
+            password_hashes: plenty("password_hashes"),
             code_address_hour: plenty("code_address_hour"),
             code_site_hour: plenty("code_site_hour"),
             sign_in_address_hour: plenty("sign_in_address_hour"),

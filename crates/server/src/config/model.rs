@@ -24,6 +24,7 @@ pub struct Config {
     pub accounts: Accounts,
     pub plans: BTreeMap<String, Plan>,
     pub limits: Limits,
+    pub anonymous: Anonymous,
     pub oauth: OAuth,
     pub mcp: Mcp,
     pub payments: Payments,
@@ -50,6 +51,7 @@ section!(S3 { access_key_id: String, secret_access_key: String });
 section!(Operator { email: String });
 section!(Mail { mode: String, smtp_url: String, from: String });
 section!(Accounts { default_plan: String, sign_up: String, allowed: Vec<String> });
+section!(Anonymous { origins: Vec<String> });
 section!(OAuth { refresh_reuse: String, client_documents: bool, allow_loopback_documents: bool });
 section!(Mcp { allowed_origins: Vec<String> });
 section!(Payments {
@@ -124,6 +126,7 @@ section!(Limits {
     appeals_per_day: i64,
     appeals_bytes: i64,
     gate_tries_per_minute: i64,
+    password_hashes_per_minute: i64,
     codes_per_address: i64,
     codes_per_site: i64,
     codes_per_client: i64,

@@ -5,6 +5,7 @@ use crate::mail::Post;
 use anyhow::{Context, Result, bail, ensure};
 use dropleaf_app::{Rates, Retention, Settings};
 use dropleaf_content::Limits;
+use dropleaf_core::allowed_origins::AllowedOrigins;
 use dropleaf_core::host::{self, Hosts, Origin};
 use dropleaf_core::number;
 use dropleaf_core::plan::{Plan, Plans};
@@ -42,6 +43,8 @@ pub struct Resolved {
     pub database_url: String,
     pub blobs_url: String,
     pub trusted_proxies: Vec<IpNet>,
+    /// Web pages of other origins that may write without a credential.
+    pub anonymous_origins: AllowedOrigins,
     /// As browsers write them.
     pub mcp_origins: Vec<String>,
     /// How often an open MCP stream checks its credential when no change was notified. No setting: tests make it longer.
@@ -92,6 +95,10 @@ impl Config {
             "`oauth.refresh_reuse` must be strict or tolerate_lost"
         );
         ensure!(self.limits.upload_bytes > 0, "`limits.upload_bytes` must be more than 0");
+        ensure!(
+            self.limits.password_hashes_per_minute > 0,
+            "`limits.password_hashes_per_minute` must be more than 0"
+        );
         ensure!(self.retention.idempotency_hours > 0, "`retention.idempotency_hours` must be more than 0");
         ensure!(self.storage.versions_kept > 0, "`storage.versions_kept` must be more than 0");
         if !self.metrics.listen.is_empty() {
@@ -101,6 +108,11 @@ impl Config {
             .map_err(|_| anyhow::anyhow!("`operator.email` is not an e-mail address"))?;
         let trusted_proxies = networks("trusted_proxies", &self.trusted_proxies)?;
         let mcp_origins = origins("mcp.allowed_origins", &self.mcp.allowed_origins)?;
+        let anonymous_origins = AllowedOrigins::parse(&self.anonymous.origins).map_err(|text| {
+            anyhow::anyhow!(
+                "`anonymous.origins`: `{text}` is neither * nor an origin such as https://app.example.com"
+            )
+        })?;
         let mail = Post::resolve(&self, &hosts.base)?;
         let settings = self.settings(&data_dir)?;
         let facilitator = self.facilitator()?;
@@ -111,6 +123,7 @@ impl Config {
             database_url,
             blobs_url,
             trusted_proxies,
+            anonymous_origins,
             mcp_origins,
             mcp_check_every: MCP_CHECK_EVERY,
             mail,
@@ -215,6 +228,7 @@ impl Config {
                 checks_minute: rate("checks_minute", limits.checks_per_minute, 60),
                 appeals_day: rate("appeals_day", limits.appeals_per_day, 86_400),
                 gate_site_minute: rate("gate_site_minute", limits.gate_tries_per_minute, 60),
+                password_hashes: rate("password_hashes", limits.password_hashes_per_minute, 60),
                 code_address_hour: rate("code_address_hour", limits.codes_per_address, 3600),
                 code_site_hour: rate("code_site_hour", limits.codes_per_site, 3600),
                 code_client_hour: rate("code_client_hour", limits.codes_per_client, 3600),

@@ -10,18 +10,18 @@ fn name(origin: &Origin, word: &str) -> String {
     format!("{prefix}{word}")
 }
 
-/// The values a browser sent for a cookie of this origin: one, unless somebody planted others.
+/// The values a browser sent for a cookie of this origin: one, unless somebody planted others. The lines are read as bytes,
+/// pair by pair: a page on a sibling host can plant a cookie that is not ASCII, and it must not hide the others.
 pub(super) fn read<'a>(
     headers: &'a HeaderMap,
     origin: &Origin,
     word: &str,
 ) -> impl Iterator<Item = &'a str> + use<'a> {
     let name = name(origin, word);
-    let lines = headers.get_all(header::COOKIE).iter().filter_map(|line| line.to_str().ok());
-    lines
-        .flat_map(|line| line.split(';'))
-        .filter_map(|pair| pair.trim().split_once('='))
-        .filter_map(move |(key, value)| (key == name).then_some(value))
+    let pairs = headers.get_all(header::COOKIE).iter().flat_map(|line| line.as_bytes().split(|b| *b == b';'));
+    pairs
+        .filter_map(|pair| std::str::from_utf8(pair).ok()?.trim_ascii().split_once('='))
+        .filter_map(move |(key, value)| (key == name && value.is_ascii()).then_some(value))
 }
 
 /// The header that keeps it for so many seconds; zero forgets it. The value must be plain: base64url or hexadecimal.
@@ -35,6 +35,27 @@ pub(super) fn set(origin: &Origin, word: &str, value: &str, max_age: i64) -> Opt
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_cookie_that_is_not_ascii_hides_no_other() {
+        let origin = Origin::parse("https://a.example").unwrap();
+        let read = |lines: &[&[u8]]| {
+            let mut headers = HeaderMap::new();
+            for line in lines {
+                headers.append(header::COOKIE, HeaderValue::from_bytes(line).unwrap());
+            }
+            read(&headers, &origin, "session").map(str::to_owned).collect::<Vec<_>>()
+        };
+        assert_eq!(read(&[b"x=\xff\xfe; __Host-session=good; y=\xe9"]), ["good"]);
+        assert_eq!(
+            read(&[b"\xc3\xa9=1", b"__Host-session=good", b"\xff"]),
+            ["good"],
+            "as HTTP/2 splits them"
+        );
+        assert_eq!(read(&[b"__Host-session=\xff; __Host-session=good"]), ["good"]);
+        assert_eq!(read(&["__Host-session=\u{e9}; a=b".as_bytes()]), [""; 0], "not a value of ours");
+        assert_eq!(read(&[b";;=;  __Host-session=good  ;"]), ["good"]);
+    }
 
     #[test]
     fn a_cookie_is_tied_to_its_host_where_browsers_take_it() {

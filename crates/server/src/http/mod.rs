@@ -11,6 +11,7 @@ pub mod error_reference;
 mod error_words;
 mod extract;
 mod guides;
+mod head_size;
 mod health;
 mod locked;
 mod mcp;
@@ -26,6 +27,7 @@ mod view;
 mod web;
 
 pub use body::OutBody;
+pub(crate) use head_size::{ACCEPTED_BYTES as HEAD_BYTES, READ_BYTES as HEAD_READ_BYTES};
 
 use crate::config::Resolved;
 use crate::connection::Connection;
@@ -99,6 +101,9 @@ impl Door {
         connection: &Arc<Connection>,
     ) -> (Surface, Response<OutBody>) {
         let (head, body) = request.into_parts();
+        if let Some(refusal) = head_size::refuse(&head) {
+            return (Surface::Other, refusal);
+        }
         let Some(authority) = authority(&head) else {
             let error = Error::new(Code::InvalidRequest, "A request needs exactly one Host header.");
             return (Surface::Other, error::respond(&error, Wants::Json));

@@ -49,7 +49,7 @@ impl Glyph {
             "auth required" | "invalid_credential" | "forbidden" | "cross_site" | "password_required"
             | "wrong_password" => Self::Keyhole,
             "email_required" | "invalid_code" | "mail_not_configured" => Self::Letter,
-            "misdirected_host" => Self::Turn,
+            "headers_too_large" | "misdirected_host" => Self::Turn,
             "rate_limited" | "overloaded" | "request_timeout" => Self::Dots,
             "internal" | "storage_unavailable" | "storage_full" => Self::Crack,
             _ => Self::Vein,
@@ -93,7 +93,7 @@ mod tests {
     use super::super::words;
     use super::*;
 
-    const CODES: [&str; 16] = [
+    const CODES: [&str; 17] = [
         "not_found",
         "expired",
         "deleted",
@@ -105,6 +105,7 @@ mod tests {
         "invalid_code",
         "mail_not_configured",
         "cross_site",
+        "headers_too_large",
         "misdirected_host",
         "rate_limited",
         "internal",

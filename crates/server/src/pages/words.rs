@@ -112,6 +112,11 @@ pub fn words(code: &str) -> Option<(&'static str, &'static str)> {
             "Another site tried to send this form for you, and nothing was done. Open the link you were given and \
              start from there.",
         ),
+        "headers_too_large" => (
+            "Your browser sent too much",
+            "Too many cookies came with this request, or its address is too long. Another site on this domain may have \
+             stored those cookies. If so, they have been cleared now: reload the page. You may have to sign in again.",
+        ),
         "misdirected_host" => (
             "Nothing is served at this name",
             "The server you reached does not answer for the host name in your address bar. Check the link, or \

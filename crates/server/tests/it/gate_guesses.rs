@@ -1,7 +1,7 @@
 //! Guessing the password of a page.
 
 use crate::gates::{PASSWORD, basic, guess, locked, open, url};
-use crate::harness::{Answer, Node, Setup};
+use crate::harness::{Answer, Form, Node, Setup, page};
 use serde_json::Value;
 
 fn behind_a_proxy() -> Setup {
@@ -60,6 +60,43 @@ async fn right_passwords_are_not_counted_as_guesses() {
     assert_eq!(refused.header("ratelimit-policy"), "\"gate_site_minute\";q=3;w=60");
     node.clock.advance(60);
     guess_from(&node, &site, PASSWORD, "198.51.100.4").await.expect(303);
+}
+
+#[tokio::test]
+async fn every_hash_counts_for_the_network_over_all_pages_the_right_ones_too() {
+    let node = behind_a_proxy().set("limits.password_hashes_per_minute", "6").start().await;
+    let mut pages = Vec::new();
+    for n in 0..8 {
+        pages.push(locked(&node, &format!("Page {n}")).await);
+    }
+    let (first, more) = pages.split_first().unwrap();
+    let opened = guess_from(&node, first, PASSWORD, "203.0.113.7").await.expect(303);
+    let before = node.app().hashed_passwords();
+    for _ in 0..20 {
+        // Right from this network a moment ago: not hashed again, by form or by header.
+        guess_from(&node, first, PASSWORD, "203.0.113.7").await.expect(303);
+        let by_header = node.get(url(first)).from("203.0.113.7").header("authorization", &basic(PASSWORD));
+        by_header.send().await.expect(200);
+    }
+    assert_eq!(node.app().hashed_passwords(), before);
+    for site in &more[..5] {
+        guess_from(&node, site, PASSWORD, "203.0.113.7").await.expect(303);
+    }
+    let refused = guess_from(&node, &more[5], PASSWORD, "203.0.113.7").await.refused(429, "rate_limited");
+    assert_eq!(refused.header("retry-after"), "10");
+    let by_header = node.get(url(&more[6])).from("203.0.113.7").header("authorization", &basic("wrong"));
+    by_header.send().await.expect(429);
+    let form = Form::file("a.html", page("Anonymous")).field("password", PASSWORD);
+    node.post("/sites").from("203.0.113.7").form(form).send().await.refused(429, "rate_limited");
+    assert_eq!(node.app().hashed_passwords() - before, 5, "what is refused is not hashed");
+
+    let shown = node.get(url(first)).from("203.0.113.7").cookie(&opened.cookie()).send().await;
+    assert_eq!(shown.expect(200).text(), page("Page 0"), "a pass costs no hash");
+    guess_from(&node, &more[5], PASSWORD, "203.0.113.8").await.expect(303);
+    locked(&node, "An account has a budget of its own").await;
+    node.clock.advance(10);
+    guess_from(&node, &more[5], PASSWORD, "203.0.113.7").await.expect(303);
+    guess_from(&node, &more[6], PASSWORD, "203.0.113.7").await.expect(429);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -51,6 +51,8 @@ async fn browser_sends_the_form_and_is_thanked() {
         let origin = root.strip_suffix(&format!("/p/{}/", site["unlisted_token"].as_str().unwrap())).unwrap();
         let sent = report(node, &root, "reason=phishing&comment=It+asks%20for+my+card&contact=a%40b.example")
             .browser()
+            .header("sec-fetch-user", "?1")
+            .header("sec-fetch-dest", "document")
             .header("origin", origin)
             .header("sec-fetch-site", "same-origin");
         let sent = sent.send().await.expect(303);
@@ -103,13 +105,14 @@ async fn form_without_a_reason_comes_back_with_what_was_typed() {
     let site = node.publish_page("x").await;
     let root = own_root(&node, &site).await;
     let typed = "comment=%3Cscript%3Ealert(1)%3C%2Fscript%3E&contact=%22me%22";
-    let again = report(&node, &root, typed).browser().send().await.expect(400);
+    let clicked = |body: &str| report(&node, &root, body).browser().header("sec-fetch-user", "?1").send();
+    let again = clicked(typed).await.expect(400);
     is_locked_down(&again);
     assert!(again.text().contains("Choose what is wrong with the page."));
     assert!(again.text().contains("&#60;script&#62;alert(1)&#60;/script&#62;</textarea>"));
     assert!(!again.text().contains("<script"));
     let long = format!("reason=other&comment={}", "x".repeat(2001));
-    assert!(report(&node, &root, &long).browser().send().await.expect(400).text().contains("too long"));
+    assert!(clicked(&long).await.expect(400).text().contains("too long"));
     let json = |body: &str| report(&node, &root, body).header("accept", "application/json").send();
     json("reason=spam").await.refused(400, "invalid_field");
     json(&"x".repeat(70_000)).await.refused(413, "too_large");
@@ -137,8 +140,74 @@ async fn reports_from_other_sites_are_refused() {
     assert!(stored(&node).await.is_empty());
 }
 
+/// What browsers say about requests that a script makes.
+const FETCH: &[(&str, &str)] = &[("sec-fetch-mode", "cors"), ("sec-fetch-dest", "empty")];
+const NO_CORS: &[(&str, &str)] = &[("sec-fetch-mode", "no-cors"), ("sec-fetch-dest", "empty")];
+const SUBMIT: &[(&str, &str)] = &[("sec-fetch-mode", "navigate"), ("sec-fetch-dest", "document")];
+const FRAME: &[(&str, &str)] =
+    &[("sec-fetch-mode", "navigate"), ("sec-fetch-dest", "iframe"), ("sec-fetch-user", "?1")];
+const MODELESS: &[(&str, &str)] = &[("sec-fetch-dest", "empty"), ("sec-fetch-user", "?1")];
+
 #[tokio::test]
-async fn eleventh_report_in_an_hour_is_429() {
+async fn what_a_script_sends_is_refused_and_not_counted() {
+    let node = Setup::new().with_rates().start().await;
+    let (site, other) = (node.publish_page("Floods").await, node.publish_page("Other").await);
+    let root = own_root(&node, &site).await;
+    let sent = |signs: &[(&str, &str)]| {
+        let ask = report(&node, &root, "reason=other").header("sec-fetch-site", "same-origin");
+        let ask = signs.iter().fold(ask, |ask, (name, value)| ask.header(name, value));
+        ask.header("accept", "application/json").send()
+    };
+    for signs in [FETCH, NO_CORS, SUBMIT, FRAME, MODELESS] {
+        for _ in 0..12 {
+            sent(signs).await.refused(403, "cross_site");
+        }
+    }
+    assert!(stored(&node).await.is_empty());
+    let click = [SUBMIT[0], SUBMIT[1], ("sec-fetch-user", "?1")];
+    sent(&click).await.expect(200);
+    let safari =
+        "Mozilla/5.0 (Macintosh) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.0 Safari/605.1.15";
+    sent(&[SUBMIT[0], SUBMIT[1], ("user-agent", safari)]).await.expect(200);
+    report(&node, other["url"].as_str().unwrap(), "reason=other").send().await.expect(200);
+}
+
+#[tokio::test]
+async fn reports_about_one_page_leave_those_about_others() {
+    on_each_database(
+        || Setup::new().with_rates(),
+        async |node| {
+            let (flood, other) = (node.publish_page("Floods").await, node.publish_page("Other").await);
+            for _ in 0..12 {
+                report(node, flood["url"].as_str().unwrap(), "reason=other").send().await;
+            }
+            report(node, other["url"].as_str().unwrap(), "reason=phishing").send().await.expect(200);
+            assert_eq!(stored(node).await.len(), 11);
+        },
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn a_network_sends_a_hundred_reports_an_hour_and_no_more() {
+    let node = Setup::new().with_rates().start().await;
+    for n in 0..11 {
+        let site = node.publish_page(&format!("Page {n}")).await;
+        let root = site["url"].as_str().unwrap();
+        let most = if n < 10 { 10 } else { 0 };
+        for _ in 0..most {
+            report(&node, root, "reason=other").send().await.expect(200);
+        }
+        if n == 10 {
+            let refused = report(&node, root, "reason=other").header("accept", "application/json");
+            let refused = refused.send().await.refused(429, "rate_limited");
+            assert_eq!(refused.header("ratelimit-policy"), "\"report_hour\";q=100;w=3600");
+        }
+    }
+}
+
+#[tokio::test]
+async fn eleventh_report_of_a_page_in_an_hour_is_429() {
     on_each_database(
         || Setup::new().with_rates(),
         async |node| {
@@ -149,7 +218,7 @@ async fn eleventh_report_in_an_hour_is_429() {
             }
             let refused = report(node, root, "reason=other").header("accept", "application/json");
             let refused = refused.send().await.refused(429, "rate_limited");
-            assert_eq!(refused.header("ratelimit-policy"), "\"report_hour\";q=10;w=3600");
+            assert_eq!(refused.header("ratelimit-policy"), "\"report_page_hour\";q=10;w=3600");
             assert_eq!(refused.header("retry-after"), "3600");
             node.clock.advance(HOUR);
             report(node, root, "reason=other").send().await.expect(200);

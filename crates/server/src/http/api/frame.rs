@@ -1,6 +1,6 @@
 //! What every exchange with the API goes through: a request id, a time limit, a net under panics, headers, a log line.
 
-use super::ApiState;
+use super::{ApiState, foreign_origin};
 use crate::http::error::{self, Wants};
 use crate::http::oauth::{Challenge, write_challenge};
 use axum::body::Body;
@@ -73,7 +73,11 @@ impl Carried {
 
 pub(super) async fn exchange(State(state): State<ApiState>, request: Request, next: Next) -> Response {
     if request.method() == Method::OPTIONS {
-        return preflight();
+        let (parts, _) = request.into_parts();
+        return match foreign_origin::check_preflight(&state, &parts) {
+            Ok(()) => preflight(),
+            Err(error) => ApiError(error).into_response(),
+        };
     }
     let mut carried = carry(&state, request, next).await;
     if let Some(challenge) = carried.response.extensions_mut().remove::<Challenge>() {
@@ -125,7 +129,8 @@ fn open_to_all(headers: &mut HeaderMap) {
     }
 }
 
-/// Any page may call the API from a browser: only bearer tokens count, never cookies.
+/// Any page may call the API from a browser with a key: cookies never count. Browsers are never told that a public site may
+/// reach into a private network.
 fn preflight() -> Response {
     let headers = [
         (header::ACCESS_CONTROL_ALLOW_ORIGIN, "*"),

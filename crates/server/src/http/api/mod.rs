@@ -5,6 +5,7 @@ mod api_keys;
 mod appeals;
 mod check;
 mod feedback;
+mod foreign_origin;
 mod frame;
 mod home;
 pub mod openapi;
@@ -124,6 +125,7 @@ pub(super) fn router(state: ApiState) -> Router {
         .fallback(frame::not_found)
         .method_not_allowed_fallback(frame::method_not_allowed)
         .layer(middleware::from_fn(super::address::for_programs))
+        .layer(middleware::from_fn_with_state(state.clone(), foreign_origin::guard))
         .layer(middleware::from_fn_with_state(state.clone(), frame::exchange))
         .with_state(state)
 }

@@ -146,19 +146,21 @@ async fn hand_over(
 /// Pages of other sites may not speak here in a browser, whatever they know; programs send no origin. Our own may, those
 /// that the operator named, and where the service itself is on this machine, whatever else runs on it.
 fn check_origin(headers: &HeaderMap, base: &Origin, allowed: &[String]) -> Result<()> {
-    let local = |host: &str| matches!(host, "localhost" | "127.0.0.1" | "[::1]");
-    let welcome = |value: &HeaderValue| {
-        let Ok(text) = value.to_str() else { return false };
-        let ours = Origin::parse(text)
-            .is_some_and(|origin| origin == *base || (local(&base.host) && local(&origin.host)));
-        ours || written_origin(text).is_some_and(|origin| allowed.contains(&origin))
-    };
+    let welcome = |value: &HeaderValue| value.to_str().is_ok_and(|text| is_welcome(text, base, allowed));
     if headers.get_all(header::ORIGIN).iter().all(welcome) {
         return Ok(());
     }
     let detail =
         "Web pages of this origin may not use /mcp; the setting mcp.allowed_origins names those that may.";
     Err(Error::new(Code::CrossSite, detail))
+}
+
+/// See [`check_origin`].
+pub(in crate::http) fn is_welcome(text: &str, base: &Origin, allowed: &[String]) -> bool {
+    let local = |host: &str| matches!(host, "localhost" | "127.0.0.1" | "[::1]");
+    let ours = Origin::parse(text)
+        .is_some_and(|origin| origin == *base || (local(&base.host) && local(&origin.host)));
+    ours || written_origin(text).is_some_and(|origin| allowed.contains(&origin))
 }
 
 fn check_scope(peek: &Peek, who: &Identity) -> Result<()> {

@@ -22,6 +22,8 @@ mod streams;
 mod tools;
 mod watching;
 
+pub(super) use door::is_welcome;
+
 use super::api::ApiState;
 use super::extract::JsonLimit;
 use axum::Router;

@@ -20,6 +20,21 @@ pub(super) fn field<'a>(fields: &'a [(String, String)], name: &str) -> Option<&'
     fields.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
 }
 
+/// Refuses a form that a script sends. A page shares its origin with the forms below it, so its own script could fill them
+/// in for a viewer who never saw them. A person's click is a navigation of the whole window that the browser marks as
+/// such; Safari leaves that mark out. Browsers send these headers over https and on this machine only, and plain clients
+/// never: what comes without them is left to the rates.
+pub(super) fn require_persons_click(scene: &Scene<'_>) -> Result<(), Error> {
+    let header = |name| scene.header(name);
+    if header("sec-fetch-mode").is_none() && header("sec-fetch-dest").is_none() {
+        return Ok(());
+    }
+    let is_navigation = header("sec-fetch-mode") == Some("navigate")
+        && header("sec-fetch-dest").is_none_or(|dest| dest == "document");
+    let is_marked = header("sec-fetch-user") == Some("?1") || scene.visitor.safari;
+    if is_navigation && is_marked { Ok(()) } else { Err(Error::plain(Code::CrossSite)) }
+}
+
 /// Refuses what another site's page sends in a viewer's name. A plain client sends neither header and may pass:
 /// it has no viewer's cookies. Sibling pages share the site in the browser's eyes, so the origin itself must match.
 pub(super) fn require_same_origin(scene: &Scene<'_>) -> Result<(), Error> {

@@ -43,7 +43,7 @@ pub(super) async fn passes(scene: &Scene<'_>) -> Result<Found, Error> {
         && !passes.password
         && let Some(password) = basic_password(scene)
     {
-        passes.password = app.check_repeated_password(site, &password, scene.client_ip()).await?;
+        passes.password = app.check_password(site, &password, scene.client_ip()).await?;
         if !passes.password {
             let wrong = Error::plain(Code::WrongPassword);
             return Ok(Found::Answer(refuse(scene, Step::Password, &here(scene), &wrong)));

@@ -142,6 +142,7 @@ async fn try_answer(
     if rare {
         return Box::pin(ours::at_root(&scene, body)).await;
     }
+    check_requester(&scene, tail)?;
     // The way to the page's own host comes before its gates: what they hand out must be kept there. But what is
     // gone is gone everywhere, and says so without a detour.
     if let Access::Gone(code) = access::decide(&page.door, access::Passes::ALL, door.app.now()) {
@@ -165,6 +166,22 @@ async fn try_answer(
         Err(error) if error.code == Code::Internal => Box::pin(burn::decide_anew(&scene, tail, error)).await,
         answer => answer,
     }
+}
+
+/// Refuses to be a script, style or datum of our own pages where they share the address with published ones: what was
+/// injected into the dashboard must find nothing here to load. A published page has no origin at this address, so
+/// whatever it loads itself is cross-site. A viewer of PDF documents, which are not sandboxed, reads on from the same
+/// origin; they cannot act.
+fn check_requester(scene: &Scene<'_>, tail: Option<&str>) -> Result<(), Error> {
+    let shared = scene.place.is_shared();
+    if !shared || scene.header(FETCH_SITE.as_str()) != Some("same-origin") || scene.visitor.navigation {
+        return Ok(());
+    }
+    let bundle = scene.page.bundle.as_ref();
+    let is_pdf = tail.zip(bundle).is_some_and(
+        |(tail, bundle)| matches!(find(bundle, tail), Found::File(file) if file.mime == "application/pdf"),
+    );
+    if is_pdf { Ok(()) } else { Err(Error::plain(Code::CrossSite)) }
 }
 
 /// The file a path names, as it is shown to somebody who may see it.

@@ -39,6 +39,7 @@ pub(super) async fn answer(scene: &Scene<'_>, body: Incoming) -> Result<Response
 
 async fn submit(scene: &Scene<'_>, body: Incoming) -> Result<Response<OutBody>, Error> {
     form::require_same_origin(scene)?;
+    form::require_persons_click(scene)?;
     let fields = form::fields(body).await?;
     let text = |name| form::field(&fields, name);
     let own = |name| text(name).map(str::to_owned);

@@ -87,6 +87,8 @@ fn derived(method: &str, path: &str, operation: &Value) -> Vec<Code> {
         codes.extend(FORM);
     }
     codes.extend(changes.then_some(Code::StorageFull));
+    // From a web page of another origin, without a credential.
+    codes.extend(changes.then_some(Code::CrossSite));
     codes
 }
 

@@ -1,0 +1,260 @@
+//! A bounded queue that is fair between groups of callers: turns go round-robin over the groups that wait, not to whoever
+//! sent most requests. Holds no policy of its own; `passwords` decides who belongs to which group.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tokio::sync::oneshot;
+
+/// How many may run and wait at once.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Bounds {
+    /// Turns held at the same time.
+    pub turns: usize,
+    /// Callers that wait, all groups together.
+    pub waiting: usize,
+    /// Callers of one group that wait.
+    pub group_waiting: usize,
+    /// Callers of one wide group that wait.
+    pub wide_waiting: usize,
+}
+
+/// Whose turn it is: a caller's own group, and the wider one that its group is part of.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Group {
+    pub own: String,
+    pub wide: String,
+    /// Whether the bounds of groups hold for it; that of all together always does.
+    pub is_bounded: bool,
+}
+
+/// Why there is no turn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Refused {
+    /// As many of this group wait as may.
+    GroupFull,
+    /// As many wait as may, and no other group holds more places than this one would.
+    Full,
+}
+
+#[derive(Debug)]
+pub(crate) struct FairQueue {
+    bounds: Bounds,
+    state: Mutex<State>,
+}
+
+#[derive(Debug)]
+struct State {
+    free: usize,
+    /// The callers of each group that wait, oldest first. No group is empty.
+    waiting: HashMap<String, VecDeque<Waiter>>,
+    /// The groups that wait, in the order of their next turns.
+    order: VecDeque<String>,
+}
+
+#[derive(Debug)]
+struct Waiter {
+    wide: String,
+    wake: oneshot::Sender<Turn>,
+}
+
+/// The right to run. Passed on to the next group when it is dropped, so it must travel with the work: a caller who
+/// hangs up does not let another one run beside work that still goes on.
+#[derive(Debug)]
+pub(crate) struct Turn(Option<Arc<FairQueue>>);
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        if let Some(queue) = self.0.take() {
+            queue.pass_on();
+        }
+    }
+}
+
+impl FairQueue {
+    pub(crate) fn new(bounds: Bounds) -> Arc<Self> {
+        let state = State { free: bounds.turns, waiting: HashMap::new(), order: VecDeque::new() };
+        Arc::new(Self { bounds, state: Mutex::new(state) })
+    }
+
+    /// Waits for a turn of this group. A caller that waits may lose its place to a group that has fewer.
+    pub(crate) async fn enter(self: &Arc<Self>, group: Group) -> Result<Turn, Refused> {
+        let waits = {
+            let mut state = self.lock();
+            if state.free > 0 {
+                state.free -= 1;
+                return Ok(Turn(Some(Arc::clone(self))));
+            }
+            state.forget_gone();
+            state.make_room(&self.bounds, &group)?;
+            state.push(group)
+        };
+        waits.await.map_err(|_| Refused::Full)
+    }
+
+    /// Gives a turn that ended to the next caller, or keeps it free.
+    fn pass_on(self: &Arc<Self>) {
+        loop {
+            // The lock is let go before a turn is sent: one that nobody takes comes back here when it is dropped.
+            let Some(next) = self.lock().next() else { return };
+            match next.wake.send(Turn(Some(Arc::clone(self)))) {
+                Ok(()) => return,
+                Err(mut unwanted) => unwanted.0 = None,
+            }
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    /// Forgets callers that went away while they waited.
+    fn forget_gone(&mut self) {
+        self.waiting.retain(|_, waiters| {
+            waiters.retain(|waiter| !waiter.wake.is_closed());
+            !waiters.is_empty()
+        });
+        let waiting = &self.waiting;
+        self.order.retain(|group| waiting.contains_key(group));
+    }
+
+    /// Whether one more of this group may wait. When all places are taken, the group that holds most gives up its newest.
+    fn make_room(&mut self, bounds: &Bounds, group: &Group) -> Result<(), Refused> {
+        let own = self.waiting.get(&group.own).map_or(0, VecDeque::len);
+        let all = || self.waiting.values().flatten();
+        let wide = all().filter(|waiter| waiter.wide == group.wide).count();
+        if group.is_bounded && (own >= bounds.group_waiting || wide >= bounds.wide_waiting) {
+            return Err(Refused::GroupFull);
+        }
+        if all().count() < bounds.waiting {
+            return Ok(());
+        }
+        let longest = self.waiting.values_mut().max_by_key(|waiters| waiters.len());
+        match longest.filter(|waiters| waiters.len() > own + 1) {
+            Some(waiters) => {
+                waiters.pop_back();
+                Ok(())
+            }
+            None => Err(Refused::Full),
+        }
+    }
+
+    fn push(&mut self, group: Group) -> oneshot::Receiver<Turn> {
+        let (wake, waits) = oneshot::channel();
+        let Group { own, wide, .. } = group;
+        if !self.waiting.contains_key(&own) {
+            self.order.push_back(own.clone());
+        }
+        self.waiting.entry(own).or_default().push_back(Waiter { wide, wake });
+        waits
+    }
+
+    /// The oldest caller of the group whose turn it is; None, and the turn is free again, when nobody waits.
+    fn next(&mut self) -> Option<Waiter> {
+        while let Some(group) = self.order.pop_front() {
+            let Some(waiters) = self.waiting.get_mut(&group) else { continue };
+            let next = waiters.pop_front();
+            if waiters.is_empty() {
+                self.waiting.remove(&group);
+            } else {
+                self.order.push_back(group);
+            }
+            if next.is_some() {
+                return next;
+            }
+        }
+        self.free += 1;
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use futures_util::FutureExt;
+    use std::pin::Pin;
+
+    const BOUNDS: Bounds = Bounds { turns: 1, waiting: 6, group_waiting: 4, wide_waiting: 5 };
+
+    type Entering<'a> = Pin<Box<dyn Future<Output = Result<Turn, Refused>> + 'a>>;
+
+    fn group(name: &str) -> Group {
+        Group { own: name.into(), wide: format!("wide {name}"), is_bounded: true }
+    }
+
+    /// Begins to wait, as a request does: polled once.
+    fn entering<'a>(queue: &'a Arc<FairQueue>, group: Group) -> Entering<'a> {
+        let mut entering: Entering<'a> = Box::pin(queue.enter(group));
+        assert!(entering.as_mut().now_or_never().is_none(), "there was a turn, or no place");
+        entering
+    }
+
+    fn refused(queue: &Arc<FairQueue>, group: Group) -> Refused {
+        queue.enter(group).now_or_never().expect("an answer at once").expect_err("no place")
+    }
+
+    #[tokio::test]
+    async fn turns_go_round_the_groups_and_not_to_the_one_with_most_requests() {
+        let queue = FairQueue::new(BOUNDS);
+        let held = queue.enter(group("flood")).await.unwrap();
+        let mut flood: Vec<_> = (0..4).map(|_| entering(&queue, group("flood"))).collect();
+        let mut quiet = entering(&queue, group("quiet"));
+        drop(held);
+        // One more of the flood was there first; then it is the other group's turn, ahead of three that came earlier.
+        let first = flood.remove(0).now_or_never().expect("the oldest").unwrap();
+        assert!(quiet.as_mut().now_or_never().is_none());
+        drop(first);
+        assert!(flood[0].as_mut().now_or_never().is_none(), "the flood does not go on");
+        let second = quiet.now_or_never().expect("the quiet group's turn").unwrap();
+        drop(second);
+        for entering in flood {
+            drop(entering.now_or_never().expect("the rest, one by one").unwrap());
+        }
+        assert_eq!(queue.lock().free, 1);
+    }
+
+    #[tokio::test]
+    async fn a_group_and_its_wide_group_hold_only_so_many_places() {
+        let queue = FairQueue::new(BOUNDS);
+        let _held = queue.enter(group("a")).await.unwrap();
+        let of = |n: usize| Group {
+            own: format!("2001:db8:0:{n}::/64"),
+            wide: "2001:db8::/48".into(),
+            is_bounded: true,
+        };
+        let _own: Vec<_> = (0..4).map(|_| entering(&queue, of(1))).collect();
+        assert_eq!(refused(&queue, of(1)), Refused::GroupFull);
+        let _other = entering(&queue, of(2));
+        assert_eq!(refused(&queue, of(3)), Refused::GroupFull, "five of the /48 wait");
+        let _elsewhere = entering(&queue, group("b"));
+    }
+
+    #[tokio::test]
+    async fn a_full_queue_makes_room_for_a_group_with_fewer_places() {
+        let queue = FairQueue::new(BOUNDS);
+        let _held = queue.enter(group("a")).await.unwrap();
+        let mut flood: Vec<_> = (0..4).map(|_| entering(&queue, group("flood"))).collect();
+        let _others = ["b", "c"].map(|name| entering(&queue, group(name)));
+        let _quiet = entering(&queue, group("quiet"));
+        let newest = flood.pop().expect("four of them").now_or_never().expect("it lost its place");
+        assert_eq!(newest.unwrap_err(), Refused::Full);
+        let _more = ["d", "e"].map(|name| entering(&queue, group(name)));
+        assert_eq!(refused(&queue, group("f")), Refused::Full, "six groups with one place each");
+    }
+
+    #[tokio::test]
+    async fn callers_who_hang_up_leave_neither_a_place_nor_a_turn_behind() {
+        let queue = FairQueue::new(BOUNDS);
+        let held = queue.enter(group("a")).await.unwrap();
+        for _ in 0..20 {
+            drop(entering(&queue, group("a")));
+        }
+        let waits = entering(&queue, group("a"));
+        drop(held);
+        // The turn was sent to it, and it hangs up before it looks.
+        drop(waits);
+        assert_eq!(queue.lock().free, 1);
+        let _next = queue.enter(group("b")).now_or_never().expect("a free turn").unwrap();
+    }
+}

@@ -1,0 +1,134 @@
+//! How many passwords the server hashes for one network or account in a minute, right or wrong, over all pages.
+//! Hashing is the most expensive thing that a stranger can ask for. Counted per node, in monotonic time.
+
+use crate::bucket::Buckets;
+use crate::fair_queue::Group;
+use crate::gates::too_many;
+use dropleaf_core::rate::Rate;
+use dropleaf_core::{Result, network};
+use std::net::IpAddr;
+use std::time::Duration;
+
+/// An IPv6 /48, which may belong to one customer or to many, has this many times the budget of a /64.
+const WIDE: u32 = 8;
+/// An account that sets passwords has this many times the budget of a network: its programs are known.
+const ACCOUNT: u32 = 4;
+
+/// For whom a password is hashed.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Payer<'a> {
+    /// A viewer, or a publisher without an account. Clients whose address is not known count as one.
+    Client { ip: Option<IpAddr>, is_exempt: bool },
+    /// A publisher, by the id of the account.
+    Account(&'a str),
+}
+
+impl Payer<'_> {
+    /// The places in the queue that it shares.
+    pub(crate) fn group(&self) -> Group {
+        match self {
+            Self::Client { ip, is_exempt } => Group {
+                own: ip.map(network::client_network).unwrap_or_default(),
+                wide: ip.map(network::wide_network).unwrap_or_default(),
+                is_bounded: !is_exempt,
+            },
+            // It may publish many pages at once; turns go round all the same.
+            Self::Account(id) => Group { own: (*id).to_owned(), wide: (*id).to_owned(), is_bounded: false },
+        }
+    }
+}
+
+#[derive(Debug)]
+pub(crate) struct HashBudget {
+    networks: Buckets,
+    wide: Buckets,
+    accounts: Buckets,
+}
+
+impl HashBudget {
+    pub(crate) fn new(per_minute: Rate) -> Self {
+        let limit = u32::try_from(per_minute.limit.clamp(1, 1_000_000)).unwrap_or(1);
+        let buckets = |times: u32| {
+            let burst = limit.saturating_mul(times);
+            Buckets::new(burst, Duration::from_mins(1) / burst)
+        };
+        Self { networks: buckets(1), wide: buckets(WIDE), accounts: buckets(ACCOUNT) }
+    }
+
+    /// Takes one hash out of the budget, or says how long to wait for it.
+    pub(crate) fn take(&self, payer: &Payer<'_>, now: Duration) -> Result<()> {
+        let Group { own, wide, .. } = payer.group();
+        match payer {
+            Payer::Client { is_exempt: true, .. } => Ok(()),
+            Payer::Account(_) => self.accounts.take(&own, now).map_err(too_many),
+            Payer::Client { .. } => {
+                self.wide.take(&wide, now).map_err(too_many)?;
+                self.networks.take(&own, now).map_err(|wait| {
+                    self.wide.give_back(&wide);
+                    too_many(wait)
+                })
+            }
+        }
+    }
+
+    /// Puts one back that was not hashed after all.
+    pub(crate) fn give_back(&self, payer: &Payer<'_>) {
+        let Group { own, wide, .. } = payer.group();
+        match payer {
+            Payer::Client { is_exempt: true, .. } => {}
+            Payer::Account(_) => self.accounts.give_back(&own),
+            Payer::Client { .. } => {
+                self.wide.give_back(&wide);
+                self.networks.give_back(&own);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOW: Duration = Duration::from_secs(100);
+
+    fn budget() -> HashBudget {
+        HashBudget::new(Rate { name: "password_hashes", limit: 6, window_seconds: 60 })
+    }
+
+    fn taken(budget: &HashBudget, ip: &str) -> bool {
+        let ip = Some(ip.parse().unwrap());
+        budget.take(&Payer::Client { ip, is_exempt: false }, NOW).is_ok()
+    }
+
+    #[test]
+    fn a_network_has_its_budget_and_gets_it_back_over_a_minute() {
+        let budget = budget();
+        assert_eq!((0..20).filter(|_| taken(&budget, "192.0.2.1")).count(), 6);
+        assert!(taken(&budget, "192.0.2.2"), "another address has its own");
+        let payer = Payer::Client { ip: Some("192.0.2.1".parse().unwrap()), is_exempt: false };
+        assert_eq!(budget.take(&payer, NOW).unwrap_err().retry_after, Some(10));
+        assert!(budget.take(&payer, NOW + Duration::from_secs(10)).is_ok());
+        assert!(budget.take(&payer, NOW + Duration::from_secs(10)).is_err());
+        budget.give_back(&payer);
+        assert!(budget.take(&payer, NOW + Duration::from_secs(10)).is_ok());
+    }
+
+    #[test]
+    fn a_wide_ipv6_network_has_eight_times_the_budget_however_many_addresses_it_uses() {
+        let budget = budget();
+        let by_64 = (0..20).filter(|n| taken(&budget, &format!("2001:db8:0:1::{n}"))).count();
+        assert_eq!(by_64, 6, "one /64 is one client");
+        let by_48 = (2..500).filter(|n| taken(&budget, &format!("2001:db8:0:{n:x}::1"))).count();
+        assert_eq!(by_48, 42, "and what is refused for the /64 is not counted for the /48");
+        assert!(taken(&budget, "2001:db8:1::1"), "the next /48 has its own");
+    }
+
+    #[test]
+    fn exempt_networks_and_accounts_are_not_held_to_the_budget_of_a_network() {
+        let budget = budget();
+        let exempt = Payer::Client { ip: None, is_exempt: true };
+        assert!((0..100).all(|_| budget.take(&exempt, NOW).is_ok()));
+        let account = Payer::Account("acc_1");
+        assert_eq!((0..100).filter(|_| budget.take(&account, NOW).is_ok()).count(), 24);
+    }
+}

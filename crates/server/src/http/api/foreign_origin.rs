@@ -1,0 +1,104 @@
+//! What web pages of other origins may send to the API from a visitor's browser: whatever carries a valid key. A write without a
+//! credential counts for the visitor's network, and on a private network only the visitor can reach the server, so it
+//! is refused before the body is read. Programs outside browsers send no `Origin` and are not concerned.
+
+use super::{ApiError, ApiState};
+use crate::http::extract::bearer_text;
+use crate::http::mcp::is_welcome;
+use axum::extract::{Request, State};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use dropleaf_core::{Code, Error};
+use http::request::Parts;
+use http::{HeaderMap, HeaderValue, Method, header};
+
+const REQUESTS_PRIVATE_NETWORK: &str = "access-control-request-private-network";
+/// Decided at the door of `/mcp` itself, which takes nothing without a credential.
+const MCP: &str = "/mcp";
+/// Where programs sign in, those in browsers too if they may speak to `/mcp`.
+const SIGN_IN: [&str; 2] = ["/oauth/", "/device/"];
+/// Where no key is looked at, so that one does not help: what is paid for, and what has its credential in its address.
+const KEYLESS: [&str; 4] = ["/publish", "/provision", "/wallet-auth/", "/uploads/"];
+
+/// Lets a request through unless a page of another origin sends it without a credential.
+pub(super) async fn guard(State(state): State<ApiState>, request: Request, next: Next) -> Response {
+    let (parts, body) = request.into_parts();
+    match check(&state, &parts).await {
+        Ok(()) => next.run(Request::from_parts(parts, body)).await,
+        Err(error) => error.into_response(),
+    }
+}
+
+async fn check(state: &ApiState, parts: &Parts) -> Result<(), ApiError> {
+    let reads = matches!(parts.method, Method::GET | Method::HEAD | Method::OPTIONS);
+    if reads || parts.uri.path() == MCP || !is_foreign(state, parts) {
+        return Ok(());
+    }
+    if is_claimed_or_signed(parts) {
+        return Ok(());
+    }
+    let keyless = SIGN_IN.iter().chain(&KEYLESS).any(|prefix| parts.uri.path().starts_with(prefix));
+    match bearer_text(parts).filter(|_| !keyless) {
+        // Looked at here too, so that a route which forgets to does not let anybody in.
+        Some(bearer) => Ok(state.app.identify(&bearer).await.map(|_| ())?),
+        None => Err(refused().into()),
+    }
+}
+
+/// Whether the request replaces a page with its claim token or a wallet's signature, which the operation checks.
+fn is_claimed_or_signed(parts: &Parts) -> bool {
+    let page = parts.uri.path().strip_prefix("/sites/").is_some_and(|name| !name.contains('/'));
+    let scheme =
+        parts.headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok()?.split_once(' '));
+    let named = |scheme: &str| ["claim", "wallet"].iter().any(|known| scheme.eq_ignore_ascii_case(known));
+    parts.method == Method::PUT && page && scheme.is_some_and(|(scheme, _)| named(scheme))
+}
+
+/// What the browser asks before it sends something: whether it may. A page of another origin is told no where the
+/// request itself would be refused, and wherever it would reach from a public site into a private network.
+pub(super) fn check_preflight(state: &ApiState, parts: &Parts) -> Result<(), Error> {
+    if !is_foreign(state, parts) {
+        return Ok(());
+    }
+    let text = |name: &str| parts.headers.get(name).and_then(|value| value.to_str().ok());
+    let method = text(header::ACCESS_CONTROL_REQUEST_METHOD.as_str());
+    let writes = method.is_some_and(|method| method != "GET" && method != "HEAD");
+    let brings_key = text(header::ACCESS_CONTROL_REQUEST_HEADERS.as_str())
+        .is_some_and(|names| names.split(',').any(|name| name.trim().eq_ignore_ascii_case("authorization")));
+    if parts.headers.contains_key(REQUESTS_PRIVATE_NETWORK) || (writes && !brings_key) {
+        return Err(refused());
+    }
+    Ok(())
+}
+
+fn refused() -> Error {
+    let detail = "Web pages of this origin may not send this without a credential; the setting anonymous.origins names \
+                  those that may.";
+    Error::new(Code::CrossSite, detail)
+}
+
+/// Whether the request comes from a web page that is neither ours nor one that the operator named.
+fn is_foreign(state: &ApiState, parts: &Parts) -> bool {
+    let resolved = &state.resolved;
+    let base = &resolved.hosts.base;
+    let path = parts.uri.path();
+    let signs_in = path == MCP || SIGN_IN.iter().any(|prefix| path.starts_with(prefix));
+    let asked = asked_origin(&parts.headers, parts, base.scheme);
+    let ours = |value: &HeaderValue| {
+        let Ok(origin) = value.to_str() else { return false };
+        origin.eq_ignore_ascii_case(&base.url())
+            || asked.as_ref().is_some_and(|asked| origin.eq_ignore_ascii_case(asked))
+            || resolved.hosts.agents.as_ref().is_some_and(|agents| origin.eq_ignore_ascii_case(&agents.url()))
+            || resolved.anonymous_origins.allows(origin)
+            || (signs_in && is_welcome(origin, base, &resolved.mcp_origins))
+    };
+    !parts.headers.get_all(header::ORIGIN).iter().all(ours)
+}
+
+/// The origin that was asked, under the name that was used: a server on this machine has several, and one for agents. Names
+/// that are not the server's own do not come this far.
+fn asked_origin(headers: &HeaderMap, parts: &Parts, scheme: &str) -> Option<String> {
+    let host = headers.get(header::HOST).and_then(|value| value.to_str().ok());
+    let host = parts.uri.authority().map(http::uri::Authority::as_str).or(host)?;
+    Some(format!("{scheme}://{host}"))
+}

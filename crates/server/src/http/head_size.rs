@@ -1,0 +1,67 @@
+//! How large the head of a request may be. More is read than is accepted: a page on a sibling host can store so many cookies for
+//! the parent domain that every request of its victim is refused, and a refusal from below this server could neither
+//! say so nor clear them.
+
+use super::OutBody;
+use super::error::{self, Wants};
+use dropleaf_core::{Code, Error};
+use http::request::Parts;
+use http::{HeaderValue, Response, header};
+
+/// Read from the wire: all that Chromium sends when a domain holds the 180 cookies of 4096 bytes that it keeps for one.
+/// Only while a head arrives, and for a moment until it is refused; `large_heads` bounds how many do.
+pub(crate) const READ_BYTES: usize = 768 * 1024;
+/// Accepted: the address and all headers, as HTTP/1.1 writes them.
+pub(crate) const ACCEPTED_BYTES: usize = 32 * 1024;
+/// With more than this of them, it is the cookies that have to go.
+const COOKIE_BYTES: usize = ACCEPTED_BYTES / 2;
+
+/// The refusal of a head that is too large.
+pub(super) fn refuse(head: &Parts) -> Option<Response<OutBody>> {
+    // The colon, a space and the end of the line.
+    let field = |name: &http::HeaderName, value: &HeaderValue| name.as_str().len() + value.len() + 4;
+    let address = head.uri.path_and_query().map_or(0, |address| address.as_str().len());
+    let all = address + head.headers.iter().map(|(name, value)| field(name, value)).sum::<usize>();
+    if all <= ACCEPTED_BYTES {
+        return None;
+    }
+    let cookies = head.headers.get_all(header::COOKIE).iter().map(HeaderValue::len).sum::<usize>();
+    let are_cookies = cookies > COOKIE_BYTES;
+    let detail = if are_cookies {
+        "The cookies of this request are too long, and the browser was told to delete those of this domain; try again."
+    } else {
+        "The address and the headers of a request may have 32 KiB together."
+    };
+    let mut response = error::respond(&Error::new(Code::HeadersTooLarge, detail), Wants::of(&head.headers));
+    if are_cookies {
+        response.headers_mut().insert("clear-site-data", HeaderValue::from_static("\"cookies\""));
+    }
+    Some(response)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use http::{Request, StatusCode};
+
+    fn refused(lines: &[(&str, String)]) -> Option<Response<OutBody>> {
+        let mut request = Request::get("/p/x/");
+        for (name, value) in lines {
+            request = request.header(*name, value);
+        }
+        refuse(&request.body(()).unwrap().into_parts().0)
+    }
+
+    #[test]
+    fn only_too_many_cookies_are_cleared() {
+        assert!(refused(&[("cookie", "c".repeat(30_000))]).is_none());
+        let split: Vec<_> = (0..40).map(|n| ("cookie", format!("c{n}={}", "x".repeat(3900)))).collect();
+        for lines in [split, vec![("cookie", "c".repeat(160_000))]] {
+            let response = refused(&lines).expect("a refusal");
+            assert_eq!(response.status(), StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE);
+            assert_eq!(response.headers()["clear-site-data"], "\"cookies\"");
+        }
+        let other = refused(&[("cookie", "session=x".into()), ("x-long", "y".repeat(40_000))]);
+        assert!(!other.expect("a refusal").headers().contains_key("clear-site-data"));
+    }
+}
