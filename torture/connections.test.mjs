@@ -1,0 +1,89 @@
+// One client takes as many connections as it can get and keeps them busy: clients of other networks are still served, at once.
+
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { after, before, test } from 'node:test';
+import { publish } from '../e2e/http.mjs';
+import { operatorKey, sleep, startServer, until } from '../e2e/server.mjs';
+import { zip } from '../e2e/zip.mjs';
+import { LONG } from './fixture.mjs';
+import { connect } from './http2.mjs';
+import { measure, say } from './others.mjs';
+
+/** `limits.connections` of the attacked server. */
+const PLACES = 300;
+/** What one network may hold at most: enough is left for others. */
+const MOST_HELD = PLACES * 0.9;
+const ATTEMPTS = 400;
+/** How long a client may take nothing, in seconds. */
+const IDLE_SECONDS = 5;
+const REQUESTS = LONG ? 2_000 : 200;
+
+let server, calm, pages, file;
+const attackers = [];
+
+before(async () => {
+  const env = { DROPLEAF_LIMITS__CONNECTIONS: `${PLACES}`, DROPLEAF_LIMITS__IDLE_SECONDS: `${IDLE_SECONDS}` };
+  [server, calm] = await Promise.all([startServer({ env }), startServer({ env })]);
+  pages = [];
+  for (const at of [server, calm]) {
+    const bytes = zip([{ name: 'index.html', bytes: '<title>t</title><p>here</p>' }, { name: 'file.bin', bytes: randomBytes(64 * 1024) }]);
+    const { path } = await publish(at, { name: 'site.zip', bytes, key: await operatorKey(at) });
+    pages.push({ server: at, path });
+  }
+  file = `${pages[0].path}file.bin`;
+});
+after(async () => {
+  clearInterval(again);
+  for (const attacker of attackers) attacker.destroy();
+  await Promise.all([server?.stop(), calm?.stop()]);
+});
+
+/** One more connection with one answer that is never read, kept alive by PINGs. */
+function take() {
+  const attacker = connect(server.port, { window: 0, pingEvery: 1_000 });
+  attacker.get(`localhost:${server.port}`, file);
+  attackers.push(attacker);
+}
+
+let again;
+
+const held = () => attackers.filter((attacker) => attacker.blocked() > 0);
+
+test(`one network cannot hold all of ${PLACES} connections: others are served as fast as before`, async (context) => {
+  for (let i = 0; i < ATTEMPTS; i += 1) take();
+  // What is ended is replaced at once, as an attacker would.
+  again = setInterval(() => {
+    for (let i = attackers.filter((attacker) => attacker.isOpen).length; i < ATTEMPTS; i += 1) take();
+    for (let i = attackers.length - 1; i >= 0; i -= 1) if (!attackers[i].isOpen) attackers.splice(i, 1);
+  }, 250);
+  // As many as the server lets have: the number does not rise any more.
+  let before = -1;
+  await until('the connections to be taken', async () => {
+    const now = held().length;
+    const steady = now > 0 && now === before;
+    before = now;
+    return steady;
+  }, { every: 500 });
+  const most = held().length;
+  const [others, alone] = await measure(pages, REQUESTS);
+  context.diagnostic(`${most} of ${PLACES} connections held by one network, ${held().length} at the end`);
+  context.diagnostic(`others meanwhile: ${say(others)}; at a server that is not attacked: ${say(alone)}`);
+  assert.ok(!server.gone, server.log);
+  assert.equal(others.failed, 0, `others are served: ${say(others)}`);
+  assert.ok(others.p99 < alone.p99 * 3 + 100, `${say(others)}, and ${say(alone)} without an attack`);
+  assert.ok(most <= MOST_HELD, `${most} of ${PLACES} connections held by one network`);
+});
+
+test('connections whose client takes nothing are ended, though it sends PINGs', async (context) => {
+  clearInterval(again);
+  const some = held().slice(0, 50);
+  assert.ok(some.length > 0, 'there are connections to look at');
+  // Half a minute for a busy machine.
+  const patience = IDLE_SECONDS * 3_000 + 30_000;
+  await Promise.race([Promise.all(some.map((attacker) => attacker.closed)), sleep(patience)]);
+  const left = some.filter((attacker) => attacker.blocked() > 0);
+  const oldest = Math.max(...some.map((attacker) => attacker.endedAfter ?? Date.now() - attacker.startedAt));
+  context.diagnostic(`${left.length} of ${some.length} connections still held, the oldest for ${Math.round(oldest / 1000)} s`);
+  assert.equal(left.length, 0);
+});

@@ -1,0 +1,91 @@
+// One network sends right passwords to many pages at once, so that every thread that checks passwords is busy: the right
+// password of another network is still answered within two seconds.
+
+import assert from 'node:assert/strict';
+import http from 'node:http';
+import { after, before, test } from 'node:test';
+import { publish } from '../e2e/http.mjs';
+import { command, HANGS, operatorKey, sleep, startServer } from '../e2e/server.mjs';
+import { LONG } from './fixture.mjs';
+import { measure, say, single } from './others.mjs';
+
+const PAGES = 20;
+const CONNECTIONS = 200;
+const PASSWORD = 'correct horse';
+const TRIES = LONG ? 100 : 20;
+const LONGEST = 2_000;
+const FORM = { 'content-type': 'application/x-www-form-urlencoded' };
+const BODY = new URLSearchParams({ password: PASSWORD }).toString();
+
+let server, calm, targets, own, openPages;
+
+before(async () => {
+  [server, calm] = await Promise.all([startServer(), startServer()]);
+  const attacker = (await command(server, 'account', 'create', 'attacker@example.org', '--plan', 'solo')).match(/stk_live_\w+/)[0];
+  const gated = (key, title) => publish(server, { name: 'page.html', bytes: `<title>${title}</title><p>here</p>`, fields: { password: PASSWORD }, key });
+  targets = [];
+  for (let i = 0; i < PAGES; i += 1) targets.push(await gated(attacker, `Page ${i}`));
+  own = await gated(await operatorKey(server), 'Another page');
+  openPages = await Promise.all([server, calm].map(async (at) => ({ server: at, path: (await publish(at, { name: 'page.html', bytes: '<p>here</p>', key: await operatorKey(at) })).path })));
+});
+after(async () => {
+  await Promise.all([server?.stop(), calm?.stop()]);
+});
+
+const gateOf = (page) => `${page.path}_dropleaf/gate`;
+
+/** Sends right passwords over many connections until it is told to stop; gives the count of each status. */
+function attack() {
+  const agent = new http.Agent({ keepAlive: true, maxSockets: CONNECTIONS, localAddress: '127.0.0.1' });
+  const statuses = {};
+  let isOver = false;
+  const once = (page) =>
+    new Promise((resolve) => {
+      const headers = { host: `localhost:${server.port}`, ...FORM, 'content-length': BODY.length };
+      const call = http.request({ host: '127.0.0.1', port: server.port, method: 'POST', path: gateOf(page), headers, agent });
+      call.once('error', () => resolve('none'));
+      call.once('response', (response) => response.resume().once('close', () => resolve(response.statusCode)));
+      call.end(BODY);
+    });
+  const client = async (number) => {
+    for (let i = number; !isOver; i += 1) {
+      const status = await once(targets[i % targets.length]);
+      statuses[status] = (statuses[status] ?? 0) + 1;
+      // Refused, it tries again ten times a second: with all connections, thousands of attempts a second.
+      if (status !== 303) await sleep(100);
+    }
+  };
+  const clients = Array.from({ length: CONNECTIONS }, (_, number) => client(number));
+  const stop = async () => {
+    isOver = true;
+    agent.destroy();
+    await Promise.all(clients);
+  };
+  return { statuses, stop };
+}
+
+test(`under attack a right password from another network opens its page in time, ${TRIES} of ${TRIES} times`, async (context) => {
+  const flood = attack();
+  const taken = [];
+  const bad = [];
+  try {
+    // The attack is under way once it has been answered or refused more often than there are places.
+    while (Object.values(flood.statuses).reduce((sum, count) => sum + count, 0) < CONNECTIONS) await sleep(20);
+    for (let i = 0; i < TRIES; i += 1) {
+      // A network may have a budget of its own, which an honest client does not spend: in the long form each has its own.
+      const from = `127.0.1.${1 + Math.floor(i / 20)}`;
+      const { status, ms } = await single(server, { method: 'POST', path: gateOf(own), headers: FORM, body: BODY, from, timeout: HANGS });
+      taken.push(ms);
+      if (status !== 303 || ms > LONGEST) bad.push(`${status} after ${Math.round(ms)} ms`);
+    }
+    const [others, alone] = await measure(openPages, 100);
+    context.diagnostic(`others' pages meanwhile: ${say(others)}; at a server that is not attacked: ${say(alone)}`);
+    assert.equal(others.failed, 0, say(others));
+  } finally {
+    await flood.stop();
+  }
+  const sorted = [...taken].sort((a, b) => a - b);
+  context.diagnostic(`the attack was answered ${JSON.stringify(flood.statuses)} (status: count)`);
+  context.diagnostic(`right passwords of another network: ${TRIES - bad.length} of ${TRIES} in time; median ${Math.round(sorted[Math.floor(TRIES / 2)])} ms, longest ${Math.round(sorted.at(-1))} ms`);
+  assert.deepEqual(bad, []);
+});
