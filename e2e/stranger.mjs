@@ -1,0 +1,31 @@
+// A web server that is not dropleaf's: what an attacker publishes, and what arrives there.
+
+import http from 'node:http';
+
+/**
+ * Listens on every name of this machine. `pages` maps paths to HTML; `seen` holds {method, url, headers, body} of all requests.
+ * Anything else is answered with an empty text, and every answer may be read by every origin.
+ */
+export async function startStranger(pages = {}) {
+  const seen = [];
+  const listener = http.createServer(async (request, response) => {
+    const chunks = [];
+    for await (const chunk of request) chunks.push(chunk);
+    seen.push({ method: request.method, url: request.url, headers: request.headers, body: Buffer.concat(chunks).toString('utf8') });
+    const page = pages[new URL(request.url, 'http://stranger').pathname];
+    response.writeHead(200, { 'content-type': page === undefined ? 'text/plain' : 'text/html; charset=utf-8', 'access-control-allow-origin': '*' });
+    response.end(page ?? '');
+  });
+  // Both loopback addresses, since a browser may choose either for localhost.
+  await new Promise((resolve) => listener.listen({ port: 0, host: '::', ipv6Only: false }, resolve));
+  const { port } = listener.address();
+  return {
+    port,
+    pages,
+    seen,
+    stop: () => {
+      listener.closeAllConnections();
+      return new Promise((resolve) => listener.close(resolve));
+    },
+  };
+}
