@@ -52,10 +52,17 @@ async function formToken(who) {
   return page.text().match(/name="form_token" value="([^"]+)"/)[1];
 }
 
-/** Fields that make every form of the dashboard do something when its owner sends it. */
-const FIELDS = {
-  title: 'Taken over', visibility: 'unlisted', password: 'taken over', email_gate_domain: 'example.com', domain: 'example.com', expires: 'never', version: '1', label: 'x', name: 'x',
-  note: 'x', confirm: 'delete', plan: 'pro', reason: 'x', agentation: 'on', csp_strict: 'on',
+/** What each form has to hold to do something when its owner sends it, by the end of its address. */
+const FORMS = {
+  title: { title: 'Taken over' },
+  visibility: { visibility: 'burn' },
+  password: { act: 'set', password: 'taken over' },
+  'email-gate': { domain: 'example.com' },
+  expiry: { expires: 'never' },
+  options: { csp_strict: 'on' },
+  rollback: { version: '1' },
+  'share-links': { expires_in_hours: '', max_uses: '' },
+  plan: { plan: 'pro' },
 };
 
 async function send(who, path) {
@@ -66,7 +73,7 @@ async function send(who, path) {
     return asPerson(who, { method: 'POST', path, headers: { ...origin, ...form.headers, 'x-form-token': form_token }, body: form.body });
   }
   const { updated_at } = await call('GET', `/sites/${site.id}`);
-  const body = new URLSearchParams({ form_token, updated_at, ...FIELDS }).toString();
+  const body = new URLSearchParams({ form_token, updated_at, ...FORMS[path.split('/').at(-1)] }).toString();
   return asPerson(who, { method: 'POST', path, headers: { ...origin, 'content-type': 'application/x-www-form-urlencoded' }, body });
 }
 
@@ -132,7 +139,7 @@ test('the same requests work for the owner, so that a refusal means something', 
   for (const [path, status] of [[`/dashboard/pages/${ids.site}`, 200], [`/dashboard/pages/${ids.site}/preview.svg`, 200]]) {
     assert.equal((await asPerson('owner', { path })).status, status, path);
   }
-  for (const form of ['title', 'open', `feedback/${ids.item}/resolve`, `share-links/${ids.link}/revoke`, 'content', 'delete']) {
+  for (const form of ['title', 'options', 'open', `feedback/${ids.item}/resolve`, `share-links/${ids.link}/revoke`, 'content', 'delete']) {
     const answer = await send('owner', `/dashboard/pages/${ids.site}/${form}`);
     assert.ok(answer.status === 303 || answer.status === 200, `${form}: ${answer.status} ${answer.text().match(/role="alert"[^]{0,400}/)?.[0]}`);
   }
