@@ -12,6 +12,7 @@ import { measure, OTHER_NETWORK, say } from './others.mjs';
 /** Open streams of one credential on a node: docs/security.md, MCP. */
 const MOST_STREAMS = 200;
 const ATTEMPTS = LONG ? 2_000 : 300;
+const NEWEST = '2026-07-28';
 const BOTH = 'application/json, text/event-stream';
 
 let server, calm, pages, keys, other;
@@ -41,64 +42,83 @@ async function begin(key) {
   return answer.headers['mcp-session-id'];
 }
 
-/** Opens the stream of a session on a connection of its own; gives {status, headers, isOpen, close}. */
-function listen(key, session, from = '127.0.0.1') {
+/** One request on a connection of its own, whose answer stays open; gives {status, headers, isOpen, close}. */
+function hold({ method = 'GET', headers, body, from = '127.0.0.1' }) {
   return new Promise((resolve) => {
-    const headers = { host: `localhost:${server.port}`, authorization: `Bearer ${key}`, accept: 'text/event-stream', 'mcp-session-id': session };
-    const call = http.request({ host: '127.0.0.1', port: server.port, path: '/mcp', headers, agent: false, localAddress: from });
+    const all = { host: `localhost:${server.port}`, ...headers, ...(body && { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }) };
+    const call = http.request({ host: '127.0.0.1', port: server.port, method, path: '/mcp', headers: all, agent: false, localAddress: from });
     const stream = { status: 0, headers: {}, isOpen: false, close: () => call.destroy() };
     call.on('error', () => resolve(stream));
     call.once('response', (response) => {
-      Object.assign(stream, { status: response.statusCode, headers: response.headers, isOpen: response.statusCode === 200 });
+      const isStream = /^text\/event-stream/.test(response.headers['content-type'] ?? '');
+      Object.assign(stream, { status: response.statusCode, headers: response.headers, isOpen: response.statusCode === 200 && isStream });
       response.on('error', () => {});
       response.once('close', () => (stream.isOpen = false));
       response.resume();
       open.push(stream);
       resolve(stream);
     });
-    call.end();
+    call.end(body);
   });
 }
 
-/** Opens `count` streams with one key, some at a time. */
-async function flood(key, count) {
-  const session = await begin(key);
+/** The ways to open an event stream: each begins with a key and gives a function that opens one more. */
+const KINDS = {
+  'of a session': async (key) => {
+    const session = await begin(key);
+    return (from) => hold({ headers: { authorization: `Bearer ${key}`, accept: 'text/event-stream', 'mcp-session-id': session }, from });
+  },
+  'of a subscription': async (key) => {
+    const { id } = await publish(server, { name: 'page.html', bytes: '<p>watched</p>', fields: { agentation: 'true' }, key });
+    const headers = { authorization: `Bearer ${key}`, accept: BOTH, 'mcp-protocol-version': NEWEST, 'mcp-method': 'subscriptions/listen' };
+    const about = 'io.modelcontextprotocol';
+    const _meta = { [`${about}/protocolVersion`]: NEWEST, [`${about}/clientCapabilities`]: {}, [`${about}/clientInfo`]: { name: 'streams', version: '1' } };
+    const params = { notifications: { resourceSubscriptions: [`dropleaf://sites/${id}`] }, _meta };
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'subscriptions/listen', params });
+    return (from) => hold({ method: 'POST', headers, body, from });
+  },
+};
+
+/** Opens `count` streams, some at a time. */
+async function flood(openOne, count) {
   const streams = [];
-  while (streams.length < count) streams.push(...(await Promise.all(Array.from({ length: Math.min(50, count - streams.length) }, () => listen(key, session)))));
-  return { session, streams };
+  while (streams.length < count) streams.push(...(await Promise.all(Array.from({ length: Math.min(50, count - streams.length) }, () => openOne()))));
+  return streams;
 }
 
 const accepted = (streams) => streams.filter(({ isOpen }) => isOpen).length;
 
-test(`one credential holds at most ${MOST_STREAMS} event streams, and others are served meanwhile`, async (context) => {
-  const before = (await memory(server.pid)).now;
-  const { session, streams } = await flood(keys[0], ATTEMPTS);
-  const held = accepted(streams);
-  const refused = streams.filter(({ status }) => status !== 200);
-  const theirs = await listen(other, await begin(other), OTHER_NETWORK);
-  const [others, alone] = await measure(pages, 100);
-  context.diagnostic(`${held} of ${ATTEMPTS} streams held; ${Math.round((await memory(server.pid)).now - before)} MiB more`);
-  context.diagnostic(`others meanwhile: ${say(others)}; at a server that is not attacked: ${say(alone)}`);
-  assert.ok(held > 0 && held <= MOST_STREAMS, `${held} streams`);
-  // 429 by the bound on streams; no answer where the bound on connections of a network is met first.
-  const odd = refused.filter(({ status, headers }) => status !== 0 && !((status === 429 || status === 503) && headers['retry-after']));
-  assert.deepEqual(odd.map(({ status }) => status), []);
-  assert.equal(theirs.status, 200, 'another account opens its stream');
-  assert.equal(others.failed, 0, say(others));
-  assert.ok(others.p99 < alone.p99 * 3 + 100, `${say(others)}, and ${say(alone)} without an attack`);
-  for (const stream of streams) stream.close();
-  // The server notices that they are gone when it writes or reads; then there is room again.
-  const again = await until('room for a new stream', async () => {
-    const stream = await listen(keys[0], session);
-    return stream.status === 200 && stream;
-  }, { every: 200 });
-  assert.ok(again.isOpen);
-  again.close();
-});
+for (const [kind, start] of Object.entries(KINDS)) {
+  test(`one credential holds at most ${MOST_STREAMS} event streams ${kind}, and others are served meanwhile`, async (context) => {
+    const before = (await memory(server.pid)).now;
+    const openOne = await start(keys[0]);
+    const streams = await flood(openOne, ATTEMPTS);
+    const held = accepted(streams);
+    const refused = streams.filter(({ isOpen }) => !isOpen);
+    const theirs = await (await start(other))(OTHER_NETWORK);
+    const [others, alone] = await measure(pages, 100);
+    context.diagnostic(`${held} of ${ATTEMPTS} streams held; ${Math.round((await memory(server.pid)).now - before)} MiB more`);
+    context.diagnostic(`others meanwhile: ${say(others)}; at a server that is not attacked: ${say(alone)}`);
+    assert.ok(held > 0 && held <= MOST_STREAMS, `${held} streams`);
+    // 429 by the bound on streams; no answer where the bound on connections of a network is met first.
+    const odd = refused.filter(({ status, headers }) => status !== 0 && !((status === 429 || status === 503) && headers['retry-after']));
+    assert.deepEqual(odd.map(({ status }) => status), []);
+    assert.ok(theirs.isOpen, `another account opens its stream: ${theirs.status}`);
+    assert.equal(others.failed, 0, say(others));
+    assert.ok(others.p99 < alone.p99 * 3 + 100, `${say(others)}, and ${say(alone)} without an attack`);
+    for (const stream of streams) stream.close();
+    const again = await until('room for a new stream', async () => {
+      const stream = await openOne();
+      return stream.isOpen && stream;
+    }, { every: 200 });
+    again.close();
+    theirs.close();
+  });
+}
 
 test('the bound holds for each of two keys of one account', async (context) => {
   const held = [];
-  for (const key of keys) held.push(accepted((await flood(key, ATTEMPTS)).streams));
+  for (const key of keys) held.push(accepted(await flood(await KINDS['of a session'](key), ATTEMPTS)));
   context.diagnostic(`${held.join(' and ')} streams of one account`);
   assert.ok(held.every((count) => count <= MOST_STREAMS), held.join(', '));
 });
