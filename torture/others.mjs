@@ -1,5 +1,6 @@
 // What other clients notice of an attack: how long a page takes them on connections of their own.
 
+import assert from 'node:assert/strict';
 import http from 'node:http';
 import { percentile } from './fixture.mjs';
 
@@ -46,3 +47,14 @@ export async function measure(sites, count, { timeout = 5_000, patience = 3 } = 
 }
 
 export const say = ({ p50, p99, answered, failed }) => `p50 ${p50.toFixed(1)} ms, p99 ${p99.toFixed(1)} ms, ${answered} answered, ${failed} failed`;
+
+/**
+ * Others are served as at a server that is not attacked: none fails, and what `measure` gave for both differs no more than a
+ * busy machine explains. The slowest of a hundred say more about the machine than about the server.
+ */
+export function assertServed(others, alone) {
+  const both = `${say(others)}; at a server that is not attacked: ${say(alone)}`;
+  assert.equal(others.failed, 0, both);
+  assert.ok(others.p50 < alone.p50 * 3 + 50, both);
+  assert.ok(others.p99 < alone.p99 * 3 + 1_000, both);
+}

@@ -7,7 +7,7 @@ import { after, before, test } from 'node:test';
 import { publish } from '../e2e/http.mjs';
 import { command, HANGS, operatorKey, sleep, startServer } from '../e2e/server.mjs';
 import { LONG } from './fixture.mjs';
-import { measure, say, single } from './others.mjs';
+import { assertServed, measure, say, single } from './others.mjs';
 
 const PAGES = 20;
 const CONNECTIONS = 200;
@@ -24,10 +24,11 @@ let server, calm, attacker, targets, own, openPages;
 before(async () => {
   [server, calm] = await Promise.all([startServer(), startServer()]);
   attacker = (await command(server, 'account', 'create', 'attacker@example.org', '--plan', 'solo')).match(/stk_live_\w+/)[0];
-  const gated = (key, title) => publish(server, { name: 'page.html', bytes: `<title>${title}</title><p>here</p>`, fields: { password: PASSWORD }, key });
+  const gated = (key, title, at = server) => publish(at, { name: 'page.html', bytes: `<title>${title}</title><p>here</p>`, fields: { password: PASSWORD }, key });
   targets = [];
   for (let i = 0; i < PAGES; i += 1) targets.push(await gated(attacker, `Page ${i}`));
-  own = await gated(await operatorKey(server), 'Another page');
+  own = [server, calm];
+  for (const [i, at] of own.entries()) own[i] = { server: at, page: await gated(await operatorKey(at), 'Another page', at) };
   openPages = await Promise.all([server, calm].map(async (at) => ({ server: at, path: (await publish(at, { name: 'page.html', bytes: '<p>here</p>', key: await operatorKey(at) })).path })));
 });
 after(async () => {
@@ -83,13 +84,17 @@ test(`under attack right passwords from other networks open their page in time, 
     for (let i = 0; i < TRIES; i += 1) {
       // Each from a network of its own, for which nothing is known yet: every one of them costs a hash.
       const from = `127.0.1.${1 + i}`;
-      const { status, ms } = await single(server, { method: 'POST', path: gateOf(own), headers: FORM, body: form(PASSWORD), from, timeout: HANGS });
+      const enter = ({ server: at, page }) => single(at, { method: 'POST', path: gateOf(page), headers: FORM, body: form(PASSWORD), from, timeout: HANGS });
+      const { status, ms } = await enter(own[0]);
       taken.push(ms);
-      if (status !== 303 || ms > LONGEST) bad.push(`${status} after ${Math.round(ms)} ms`);
+      // What the machine is busy with besides delays a server that is not attacked as well.
+      const alone = await enter(own[1]);
+      assert.equal(alone.status, 303);
+      if (status !== 303 || ms > LONGEST + 3 * alone.ms) bad.push(`${status} after ${Math.round(ms)} ms, ${Math.round(alone.ms)} ms without an attack`);
     }
     const [others, alone] = await measure(openPages, 100);
     context.diagnostic(`others' pages meanwhile: ${say(others)}; at a server that is not attacked: ${say(alone)}`);
-    assert.equal(others.failed, 0, say(others));
+    assertServed(others, alone);
   } finally {
     await flood.stop();
   }
