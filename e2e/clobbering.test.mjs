@@ -2,22 +2,23 @@
 // neither break the toolbar or the notice over an encrypted page, nor make the toolbar send anywhere else.
 
 import assert from 'node:assert/strict';
-import http from 'node:http';
 import { after, afterEach, before, describe, test } from 'node:test';
 import { launch, openPage } from './browser.mjs';
+import { startForeignSite } from './foreign-site.mjs';
 import { SITE, startImitation, strict, viewerPage } from './imitation.mjs';
 import { FRAGMENT, seal } from './sealed.mjs';
-import { freePort, until } from './server.mjs';
+import { until } from './server.mjs';
 import { pierce } from './shadow.mjs';
 
 const EVIL = 'evil.example';
 
-let browser, server, context, names, evil;
+let browser, server, context, names, foreign, evil;
 
 before(async () => {
   browser = await launch({ hosts: [EVIL] });
   server = await startImitation({});
-  evil = await listen();
+  foreign = await startForeignSite();
+  evil = `http://${EVIL}:${foreign.port}/`;
   const page = await browser.newPage();
   // Everything a document has, and what a page of ours might be called.
   names = await page.evaluate(() => {
@@ -31,7 +32,7 @@ before(async () => {
 after(async () => {
   await browser?.close();
   await server?.stop();
-  evil?.close();
+  await foreign?.stop();
 });
 afterEach(async () => {
   await context?.close();
@@ -39,24 +40,12 @@ afterEach(async () => {
   server.posted.length = 0;
 });
 
-/** A server of the attacker that takes everything and notes it. */
-async function listen() {
-  const port = await freePort();
-  const seen = [];
-  const listener = http.createServer((request, response) => {
-    seen.push(`${request.method} ${request.url}`);
-    response.writeHead(200, { 'access-control-allow-origin': '*', 'access-control-allow-headers': '*' }).end('{"feedback":[]}');
-  });
-  await new Promise((resolve) => listener.listen(port, '127.0.0.1', resolve));
-  return { seen, url: `http://${EVIL}:${port}/`, close: () => listener.close() };
-}
-
 /** The elements that a document names, each in one way of the standard. */
 const SHAPES = {
-  'images with a name': (name) => `<img name="${name}" src="${evil.url}picture/" alt="">`,
-  'forms with a name': (name) => `<form name="${name}" action="${evil.url}form/"><input name="src" value="${evil.url}form/"><input name="href" value="${evil.url}form/"></form>`,
+  'images with a name': (name) => `<img name="${name}" src="${evil}picture/" alt="">`,
+  'forms with a name': (name) => `<form name="${name}" action="${evil}form/"><input name="src" value="${evil}form/"><input name="href" value="${evil}form/"></form>`,
   'objects with an id': (name) => `<object id="${name}"></object>`,
-  'anchors with an id, twice': (name) => `<a id="${name}" href="${evil.url}"></a><a id="${name}" name="src" href="${evil.url}"></a>`,
+  'anchors with an id, twice': (name) => `<a id="${name}" href="${evil}"></a><a id="${name}" name="src" href="${evil}"></a>`,
 };
 
 /** At a place that is known without a question to the page. */
@@ -125,7 +114,7 @@ describe('the toolbar takes comments and sends them to its own page alone', () =
       JSON.stringify = () => '{"comment":"replaced"}';
       Object.defineProperty(HTMLScriptElement.prototype, 'src', { get: () => url });
       return window.fetch === elsewhere;
-    }, evil.url);
+    }, evil);
     assert.ok(isReplaced);
     await comment(page, 'as it was typed');
     assert.deepEqual(server.posted.map((body) => body.comment), ['as it was typed']);

