@@ -4,11 +4,14 @@
 // form to submit: a sandbox without allow-forms swallows it.
 (() => {
   'use strict';
-  const script = document.currentScript;
+  // Named elements of the page (<img name="body">) hide the document's own properties, so their getters are called directly.
+  const getterOf = (name) => Object.getOwnPropertyDescriptor(Document.prototype, name).get.bind(document);
+  const [currentScript, allScripts, bodyElement, rootElement, activeElement] = ['currentScript', 'scripts', 'body', 'documentElement', 'activeElement'].map(getterOf);
+  const script = currentScript();
   // In a frame of the page the page's own toolbar is enough.
   if (!script || !script.src || window !== window.top) return;
   // Loaded twice: the first script does the work.
-  for (const other of document.scripts) if (other.src === script.src) { if (other !== script) return; break; }
+  for (const other of allScripts()) if (other.src === script.src) { if (other !== script) return; break; }
 
   const LIMITS = { comment: 4000, element: 500, element_path: 2000, selected_text: 2000, page_url: 2000 };
   const INTENTS = { fix: 'Fix', change: 'Change', question: 'Question', approve: 'Approve' };
@@ -117,7 +120,7 @@
       const id = idOf(at);
       const own = stable(id) && unique(`#${escape(id)}`);
       let step = own ? `#${escape(id)}` : escape(nameOf(at));
-      if (!own && parentOf(at) && at !== document.body) {
+      if (!own && parentOf(at) && at !== bodyElement()) {
         let before = 0, after = 0;
         for (let other = previousOf(at); other; other = previousOf(other)) if (nameOf(other) === nameOf(at)) before += 1;
         for (let other = nextOf(at); other && !after; other = nextOf(other)) if (nameOf(other) === nameOf(at)) after += 1;
@@ -126,7 +129,7 @@
       const longer = path ? `${step} > ${path}` : step;
       if (longer.length > LIMITS.element_path) break;
       path = longer;
-      if (own || at === document.body) break;
+      if (own || at === bodyElement()) break;
     }
     return unique(path) ? path : null;
   };
@@ -177,7 +180,7 @@
     try { node = item.element_path && find(item.element_path); } catch { /* not a selector */ }
     if (node === host) node = null;
     if (item.selected_text) {
-      const range = (node && rangeOf(node, item.selected_text)) || (document.body && rangeOf(document.body, item.selected_text));
+      const range = (node && rangeOf(node, item.selected_text)) || (bodyElement() && rangeOf(bodyElement(), item.selected_text));
       return range && { node, range };
     }
     if (!node) return null;
@@ -610,7 +613,7 @@
   };
   /** The element that `way` leads to, among those that can be seen. */
   const step = (way) => {
-    const walk = walker(document.body, NodeFilter.SHOW_ELEMENT, visible);
+    const walk = walker(bodyElement(), NodeFilter.SHOW_ELEMENT, visible);
     if (hovered) setCurrent(walk, hovered);
     return way(walk);
   };
@@ -661,7 +664,7 @@
   on(document, 'selectionchange', () => {
     forget(selectTimer);
     selectTimer = later(() => {
-      const active = document.activeElement;
+      const active = activeElement();
       if (active === host || view === 'form' || view === 'pick') return;
       const now = selection();
       const text = now && now.rangeCount && !now.isCollapsed && !(active && matches(active, FIELDS)) ? now.toString().trim() : '';
@@ -719,8 +722,8 @@
   setAttribute(host, 'popover', 'manual');
 
   function mount() {
-    if (!document.documentElement || (mounts += 1) > 40) return; // a page that insists on removing it wins
-    append(document.documentElement, host);
+    if (!rootElement() || (mounts += 1) > 40) return; // a page that insists on removing it wins
+    append(rootElement(), host);
     each(wires, (wire) => wire());
     try { popover(host); } catch { /* an old browser: the z-index has to do */ }
     fit();

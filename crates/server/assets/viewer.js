@@ -4,6 +4,11 @@
 (() => {
   'use strict';
   const ROOT = document.documentElement;
+  // Named elements of the decrypted page (<img name="close">) hide the document's own members: these are taken before.
+  const native = (name) => Document.prototype[name].bind(document);
+  const [createElement, openDocument, writeDocument, closeDocument] = ['createElement', 'open', 'write', 'close'].map(native);
+  const { removeAttribute } = Element.prototype;
+  const rootElement = Object.getOwnPropertyDescriptor(Document.prototype, 'documentElement').get.bind(document);
   const REPORT = ROOT.dataset.report || '';
   const ANONYMOUS = ROOT.hasAttribute('data-anonymous');
   const ITERATIONS = { least: 600_000, most: 10_000_000 };
@@ -174,14 +179,14 @@
   }
 
   function element(tag, properties, ...children) {
-    const made = Object.assign(document.createElement(tag), properties);
+    const made = Object.assign(createElement(tag), properties);
     made.append(...children);
     return made;
   }
 
   /** The notice that stays over a page that this server could not check. A page's script could remove it for good; it is put back a few times only. */
   function addNotice() {
-    const host = document.createElement('div');
+    const host = createElement('div');
     const root = host.attachShadow({ mode: 'closed' });
     const sheet = new CSSStyleSheet();
     sheet.replaceSync(NOTICE_STYLE);
@@ -198,8 +203,8 @@
     host.setAttribute('popover', 'manual');
     let left = 20;
     const put = () => {
-      if (host.isConnected || !document.documentElement || left-- <= 0) return;
-      document.documentElement.append(host);
+      if (host.isConnected || !rootElement() || left-- <= 0) return;
+      rootElement().append(host);
       try {
         host.showPopover(); // above everything, whatever the page's own layers
       } catch {} // an old browser: the z-index has to do
@@ -230,10 +235,17 @@ button:hover { background: rgb(128 128 128 / .16); }
 @media (max-width: 480px) { .bar { width: auto; } }
 @media print { :host { display: none !important; } }`;
 
+  /** With `<a ping>` browsers send the whole address in `Ping-From`, the key included: links of an opened page send none. */
+  function removePings() {
+    const remove = (event) => event.composedPath().forEach((node) => node instanceof Element && removeAttribute.call(node, 'ping'));
+    for (const name of ['click', 'auxclick']) addEventListener(name, remove, { capture: true });
+  }
+
   function writeHtml(text) {
-    document.open();
-    document.write(text);
-    document.close();
+    openDocument();
+    writeDocument(text);
+    closeDocument();
+    removePings();
     addNotice();
   }
 
