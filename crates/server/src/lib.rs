@@ -13,6 +13,7 @@ pub mod pages;
 pub mod passkey;
 pub mod pulse;
 pub mod serve;
+mod serve_lock;
 mod signals;
 pub mod startup;
 pub mod tasks;
