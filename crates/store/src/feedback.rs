@@ -53,8 +53,8 @@ impl Store {
         self.db
             .list(
                 select!(
-                    "WHERE site_id = $1 AND (CASE WHEN resolved_at IS NULL THEN 0 ELSE 1 END > $2 \
-                     OR (CASE WHEN resolved_at IS NULL THEN 0 ELSE 1 END = $2 AND (created_at, id) < ($3, $4))) \
+                    "WHERE site_id = $1 AND (CASE WHEN resolved_at IS NULL THEN 0 ELSE 1 END > CAST($2 AS BIGINT) \
+                     OR (CASE WHEN resolved_at IS NULL THEN 0 ELSE 1 END = CAST($2 AS BIGINT) AND (created_at, id) < ($3, $4))) \
                      ORDER BY CASE WHEN resolved_at IS NULL THEN 0 ELSE 1 END, created_at DESC, id DESC LIMIT $5"
                 ),
                 vec![site_id.into(), i64::from(group).into(), created_at.into(), id.into(), limit.into()],
