@@ -174,6 +174,7 @@ impl App {
             (Ok(_), _) => Ok(Done::Fresh(new)),
             (Err(DbError::Guard(idempotency::ANSWERED)), Some(once)) => self.answer_again(once).await,
             (Err(DbError::Guard(oauth_grants::DEAD)), _) => Err(Error::plain(Code::InvalidCredential)),
+            (Err(DbError::Guard(api_keys::FULL)), _) => Err(api_key::too_many()),
             (Err(error), _) => Err(error.into()),
         }
     }

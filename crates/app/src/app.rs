@@ -75,6 +75,7 @@ pub struct App {
     /// Says which credentials may have ended.
     pub(crate) credentials: broadcast::Sender<Arc<str>>,
     pub(crate) key_throttle: Throttle,
+    pub(crate) account_throttle: Throttle,
     pub(crate) attempt_throttle: Throttle,
     pub(crate) paid_throttle: Throttle,
     pub(crate) token_throttle: Throttle,
@@ -112,6 +113,7 @@ impl App {
             notices: Notices::new(minter.nonce()),
             credentials: broadcast::Sender::new(ENDED_WAITING),
             key_throttle: Throttle::new(settings.rates.key_minute),
+            account_throttle: Throttle::new(settings.rates.account_minute),
             attempt_throttle: Throttle::new(settings.rates.anonymous_attempts),
             paid_throttle: Throttle::new(settings.rates.paid_attempts),
             token_throttle: Throttle::new(TOKEN_REQUESTS),

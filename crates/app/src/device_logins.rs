@@ -208,6 +208,7 @@ impl App {
         match self.store.commit(stmts).await {
             Ok(_) => Ok(given),
             Err(DbError::Guard(device_logins::TAKEN)) => Ok(Polled::Unknown),
+            Err(DbError::Guard(api_keys::FULL)) => Err(api_key::too_many()),
             Err(error) => Err(error.into()),
         }
     }

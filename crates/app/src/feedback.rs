@@ -4,16 +4,23 @@ use crate::app::App;
 use crate::notices::{News, Notice};
 use dropleaf_core::account::Account;
 use dropleaf_core::feedback::{self, Feedback, Said};
+use dropleaf_core::feedback_list::{self, ANSWER_BYTES, Cursor, FeedbackQuery};
 use dropleaf_core::rate::Standing;
 use dropleaf_core::site::Site;
 use dropleaf_core::{Code, Error, Minter, Result, page_address};
 use dropleaf_store::{DbError, feedback as rows, sites};
 use std::net::IpAddr;
 
-/// The owner's list ends here; the unresolved ones come first, so they are all in it.
-const LIST_MOST: i64 = 2000;
 /// As many open comments as a viewer is shown.
 const SHOWN_MOST: i64 = 200;
+
+/// One part of the list of comments on a page.
+#[derive(Debug)]
+pub struct FeedbackList {
+    pub feedback: Vec<Feedback>,
+    /// Where the next part begins, if there is more.
+    pub next: Option<Cursor>,
+}
 
 impl App {
     /// Stores a viewer's comment. Whether the viewer may see the page at all is decided at the door.
@@ -66,26 +73,48 @@ impl App {
         }
     }
 
-    /// The open comments on a page, as its viewers see them: the newest 200.
+    /// The open comments on a page, as its viewers see them: the newest 200, or as many of them as fit into one answer.
     pub async fn list_open_feedback(&self, site: &Site) -> Result<Vec<Feedback>> {
-        Ok(self.store.list_open_feedback(&site.id, SHOWN_MOST).await?)
+        let mut found = self.store.list_open_feedback(&site.id, None, SHOWN_MOST).await?;
+        feedback_list::cut(&mut found, ANSWER_BYTES);
+        Ok(found)
     }
 
-    /// The comments on an own page, for a program of its owner: unresolved first, then newest. From now on they count as
-    /// read.
-    pub async fn list_feedback(&self, account: &Account, name: &str) -> Result<Vec<Feedback>> {
+    /// A part of the comments on an own page, for a program of its owner: unresolved first, then newest. From now on those
+    /// in it count as read.
+    pub async fn list_feedback(
+        &self,
+        account: &Account,
+        name: &str,
+        query: &FeedbackQuery,
+    ) -> Result<FeedbackList> {
+        query.check()?;
         let site = self.get_site(account, name).await?;
-        if self.store.count_unread_feedback(&site.id).await? > 0 {
-            // Before they are listed: a comment that comes in between is given too, but stays unread.
-            self.store.commit(vec![rows::mark_read(&site.id, self.now())]).await?;
+        let list = self.part_of_feedback(&site, query).await?;
+        if !list.feedback.is_empty() && self.store.count_unread_feedback(&site.id).await? > 0 {
+            self.store.commit(vec![rows::mark_read(&site.id, &list.feedback, self.now())]).await?;
         }
-        Ok(self.store.list_feedback(&site.id, LIST_MOST).await?)
+        Ok(list)
     }
 
     /// The same for the owner in person: what they look at is not yet known to their programs.
-    pub async fn look_at_feedback(&self, account: &Account, name: &str) -> Result<Vec<Feedback>> {
+    pub async fn look_at_feedback(&self, account: &Account, name: &str) -> Result<FeedbackList> {
         let site = self.get_site(account, name).await?;
-        Ok(self.store.list_feedback(&site.id, LIST_MOST).await?)
+        self.part_of_feedback(&site, &FeedbackQuery::default()).await
+    }
+
+    async fn part_of_feedback(&self, site: &Site, query: &FeedbackQuery) -> Result<FeedbackList> {
+        let (after, one_more) = (query.cursor.as_ref(), query.limit + 1);
+        let mut feedback = if query.include_resolved {
+            self.store.list_feedback(&site.id, after, one_more).await?
+        } else {
+            self.store.list_open_feedback(&site.id, after, one_more).await?
+        };
+        let is_longer = i64::try_from(feedback.len()).is_ok_and(|found| found > query.limit);
+        feedback.truncate(usize::try_from(query.limit).unwrap_or_default());
+        let has_more = feedback_list::cut(&mut feedback, query.bytes) || is_longer;
+        let next = feedback.last().filter(|_| has_more).map(Cursor::of);
+        Ok(FeedbackList { feedback, next })
     }
 
     /// How many comments on a page no program of its owner has been given.

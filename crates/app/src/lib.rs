@@ -68,12 +68,13 @@ pub use cases::CaseFile;
 pub use desk_mail::Notified;
 pub use device_logins::{DeviceRequest, NewDevice, Polled};
 pub use evidence::OpenEvidence;
+pub use feedback::FeedbackList;
 pub use figures::{Figures, OpenReports};
 pub use idempotency::{Done, Once};
 pub use ledger::{BooksAudit, Credited};
 pub use look::{Look, LookDocument, LookFile, LookFrame, Source, SourceLine, Verdict};
 pub use mailer::{Letter, MailError, Mailer};
-pub use mcp_sessions::{PARAMS_BYTES, SESSIONS_MOST, WATCHED_MOST};
+pub use mcp_sessions::{PARAMS_BYTES, WATCHED_MOST};
 pub use money::Money;
 pub use notices::{Listener, News, Notice};
 pub use oauth::{Answered, CodeTrade, GrantedClient, Identity, NewClient, Tokens};
@@ -101,6 +102,7 @@ pub use upload_tickets::{Arrived, NewTicket, Ticketed};
 pub use wallet::{CHALLENGE_SECONDS, NewChallenge};
 
 // Rows that the operator looks at, as they are.
+pub use dropleaf_store::anonymous_usage::UsageLimits;
 pub use dropleaf_store::evidence::Evidence;
 pub use dropleaf_store::ledger::BookLine;
 pub use dropleaf_store::ledger_audit::Fault;

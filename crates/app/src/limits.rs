@@ -2,10 +2,12 @@
 
 use crate::app::App;
 use crate::caller::Caller;
+use crate::oauth::Identity;
 use crate::throttle::Throttle;
 use dropleaf_core::rate::{Rate, Standing};
+use dropleaf_core::site::Site;
 use dropleaf_core::{Code, Error, Result, device_login, feedback, network, oauth, report};
-use dropleaf_store::{Stmt, counters};
+use dropleaf_store::{Stmt, anonymous_usage, counters};
 use std::net::IpAddr;
 
 /// A dry run counts once more for each so many unpacked bytes.
@@ -32,14 +34,21 @@ impl App {
         ip.is_some_and(|ip| network::is_in(ip, &self.settings.exempt))
     }
 
-    /// Counts one authenticated request against its key.
-    pub fn take_key_request(&self, key_id: &str, ip: Option<IpAddr>) -> Result<Option<Standing>> {
+    /// Counts one authenticated request against its key or grant and against the account, so that many keys do not
+    /// multiply what one account may ask for. Returns the tighter of the two.
+    pub fn take_request(&self, who: &Identity, ip: Option<IpAddr>) -> Result<Option<Standing>> {
         if self.is_exempt(ip) {
             return Ok(None);
         }
-        match self.key_throttle.take(key_id, self.clock.monotonic()) {
-            Ok(standing) => Ok(Some(standing)),
-            Err(standing) => Err(refused(&standing)),
+        let now = self.clock.monotonic();
+        let of_key = self.key_throttle.take(&who.counted_as, now).map_err(|standing| refused(&standing))?;
+        match self.account_throttle.take(&who.account.id, now) {
+            Ok(of_account) if of_account.remaining < of_key.remaining => Ok(Some(of_account)),
+            Ok(_) => Ok(Some(of_key)),
+            Err(standing) => {
+                self.key_throttle.give_back(&who.counted_as);
+                Err(refused(&standing))
+            }
         }
     }
 
@@ -127,6 +136,22 @@ impl App {
             key,
             rates: [self.settings.rates.anonymous_hour, self.settings.rates.anonymous_day],
         })
+    }
+
+    /// Counts a new page without an account towards what all of them and those of this network may take.
+    pub(crate) fn take_room(&self, ip: Option<IpAddr>, site: &Site) -> Vec<Stmt> {
+        let Some(ip) = ip.filter(|ip| !self.is_exempt(Some(*ip))) else { return Vec::new() };
+        let network = self.hash_client(&network::client_network(ip));
+        anonymous_usage::take(&site.id, &network, site.byte_size, self.settings.anonymous_usage).into()
+    }
+
+    /// Counts one version more of such a page, towards the network that published it.
+    pub(crate) async fn take_more_room(&self, site: &Site) -> Result<Vec<Stmt>> {
+        let network = self.store.find_anonymous_network(&site.id).await?;
+        let take = |network: String| {
+            anonymous_usage::take(&site.id, &network, site.byte_size, self.settings.anonymous_usage)
+        };
+        Ok(network.map(take).into_iter().flatten().collect())
     }
 
     /// A name for a client's network that cannot be turned back into it.

@@ -10,19 +10,21 @@ use dropleaf_store::mcp_sessions::{self as rows, McpSession};
 
 /// A session that nobody has used for so long is forgotten.
 pub(crate) const KEPT_SECONDS: i64 = 30 * 86_400;
-/// A credential has at most so many; the ones used longest ago make room.
-pub const SESSIONS_MOST: usize = 200;
-/// A use is noted at most this often.
-const NOTED_SECONDS: i64 = 3600;
-/// Longest parameters: a client's name and its abilities need a small part of this.
+/// An account has at most so many; the least recently used ones end first.
+const SESSIONS_MOST: i64 = 100;
+/// A use is recorded at most this often, so which session was used last is known to the minute.
+const NOTED_SECONDS: i64 = 60;
+/// The longest `initialize` message that is read; what is kept of it is far shorter.
 pub const PARAMS_BYTES: usize = 64 * 1024;
+/// The longest parameters that a session keeps.
+const KEPT_BYTES: usize = 4 * 1024;
 /// As many things as one session may watch.
 pub const WATCHED_MOST: usize = 500;
 
 impl App {
     /// Keeps a session that has just begun. Answers with those that had to make room for it.
     pub async fn begin_mcp_session(&self, who: &Identity, id: &str, params: &str) -> Result<Vec<String>> {
-        if params.len() > PARAMS_BYTES {
+        if params.len() > KEPT_BYTES {
             return Err(Error::new(Code::TooLarge, "The parameters of initialize are too long."));
         }
         let now = self.now();
@@ -35,8 +37,8 @@ impl App {
             created_at: now,
             last_seen_at: now,
         };
-        let others = i64::try_from(SESSIONS_MOST - 1).unwrap_or(i64::MAX);
-        let stmts = vec![rows::insert(&session), rows::delete_beyond(&session.principal, id, others)];
+        let stmts =
+            vec![rows::insert(&session), rows::delete_beyond(&session.account_id, id, SESSIONS_MOST - 1)];
         let outcomes = self.store.commit(stmts).await?;
         Ok(outcomes.last().map(rows::deleted).transpose()?.unwrap_or_default())
     }

@@ -7,6 +7,7 @@ use dropleaf_content::Limits;
 use dropleaf_core::plan::Plans;
 use dropleaf_core::rate::Rate;
 use dropleaf_core::sign_up::SignUp;
+use dropleaf_store::anonymous_usage::UsageLimits;
 use ipnet::IpNet;
 use std::path::PathBuf;
 
@@ -25,6 +26,10 @@ pub struct Settings {
     pub retention: Retention,
     /// What all appeals that wait may hold.
     pub appeals_bytes: i64,
+    /// What pages without an account may take.
+    pub anonymous_usage: UsageLimits,
+    /// Programs that registered themselves and were never let in; the oldest make room.
+    pub unused_clients: i64,
     /// Networks that rate limits leave alone.
     pub exempt: Vec<IpNet>,
     /// Where large uploads are unpacked; on the same disk as the data.
@@ -49,6 +54,8 @@ pub struct Rates {
     /// Attempts to buy: an agent that pays for many pages is welcome.
     pub paid_attempts: Rate,
     pub key_minute: Rate,
+    /// Requests of all keys and programs of one account together.
+    pub account_minute: Rate,
     /// Dry runs of the check, per client network.
     pub checks_minute: Rate,
     /// Appeals, per client network.

@@ -9,8 +9,8 @@ use dropleaf_core::{Result, oauth, takedown};
 use dropleaf_store::blobs::Cut;
 use dropleaf_store::site_upkeep::EndedBefore;
 use dropleaf_store::{
-    DbError, appeals, blobs, counters, device_logins, email_codes, feedback, idempotency, leases,
-    mcp_sessions as mcp_rows, oauth_clients, oauth_grants, oauth_requests, owner_tickets, passkeys,
+    DbError, anonymous_usage, appeals, blobs, counters, device_logins, email_codes, feedback, idempotency,
+    leases, mcp_sessions as mcp_rows, oauth_clients, oauth_grants, oauth_requests, owner_tickets, passkeys,
     payment_upkeep, reports, sessions, share_tokens, sign_ins, site_upkeep, slugs, wallet_challenges,
 };
 
@@ -113,6 +113,7 @@ impl App {
         old.extend(oauth_grants::delete_ended(now, now - oauth::UNUSED_SECONDS));
         old.push(oauth_clients::delete_unused(now - oauth::UNUSED_SECONDS, now - oauth::GRANT_SECONDS));
         self.store.commit(old).await?;
+        self.store.commit(anonymous_usage::recount().into()).await?;
         Ok(Swept { expired, purged })
     }
 

@@ -1,7 +1,10 @@
 //! An API key as its owner sees it: never the secret itself.
 
 use crate::scope::Scopes;
-use crate::{Error, Result};
+use crate::{Code, Error, Result};
+
+/// Keys that one account may have.
+pub const MOST: i64 = 100;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ApiKey {
@@ -15,6 +18,11 @@ pub struct ApiKey {
     pub grant_id: Option<String>,
     /// What it allows at most: what the credential did that it was made with.
     pub scopes: Scopes,
+}
+
+/// The refusal of one key more.
+pub fn too_many() -> Error {
+    Error::new(Code::TooMany, format!("An account can have {MOST} API keys; revoke some first."))
 }
 
 /// A name for a key: what was asked for, or a default.

@@ -58,7 +58,7 @@ codes! {
     InvalidSlug = "invalid_slug": "The slug must be 3 to 63 of a–z, 0–9 and inner hyphens, and not a reserved name.";
     SlugRequired = "slug_required": "A public page needs a slug; send one.";
     SlugTaken = "slug_taken": "Another page uses this slug, or it is held for its last owner.";
-    TooMany = "too_many": "The page holds as many of these as it may; remove some first.";
+    TooMany = "too_many": "There are as many of these as there may be on one page or in one account; remove some first.";
     Conflict = "conflict": "The page changed since `expected_updated_at`; read it again and retry.";
     AlreadyClaimed = "already_claimed": "Another account has claimed this page.";
     NotRestorable = "not_restorable": "The page cannot be brought back: its time for that is over, or it was erased.";
@@ -99,8 +99,9 @@ codes! {
     RequestTimeout = "request_timeout": "The request did not arrive in time.";
     HeadersTooLarge = "headers_too_large": "The request's headers or address are too long.";
     StorageFull = "storage_full": "The server has no room left; nothing was stored. Reading still works.";
+    AnonymousStorageFull = "anonymous_storage_full": "Pages without an account take all the room they may, on this server or of this network; nothing was stored. Publish with an API key, or try again when some have expired.";
     StorageUnavailable = "storage_unavailable": "The server cannot reach its storage; whether a change was made is not certain. Look, and try again shortly.";
-    Overloaded = "overloaded": "The server is busy; try again shortly.";
+    Overloaded = "overloaded": "The server is busy; try again shortly. If the message says that a change may still be made, look first or repeat the request with its `Idempotency-Key`.";
     Internal = "internal": "Something went wrong on the server; the request id finds it in the log.";
 }
 

@@ -15,6 +15,7 @@ pub mod email;
 pub mod error;
 pub mod expiry;
 pub mod feedback;
+pub mod feedback_list;
 pub mod finding;
 pub mod gate_pass;
 pub mod hex;

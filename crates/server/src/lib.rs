@@ -18,6 +18,7 @@ pub mod passkey;
 pub mod pulse;
 mod send_budget;
 pub mod serve;
+mod serve_lock;
 mod signals;
 pub mod startup;
 pub mod tasks;

@@ -4,6 +4,7 @@ use crate::config::{Config, Layers, Listen, Resolved, missing_chains};
 use crate::http::Door;
 use crate::lists::Lists;
 use crate::metrics::Metrics;
+use crate::serve_lock::ServeLock;
 use crate::signals::{Signals, Told};
 use crate::startup;
 use crate::tasks::{Every, Tasks};
@@ -34,6 +35,8 @@ pub struct Running {
     /// The operator's own, for the phishing check.
     pub lists: Arc<Lists>,
     tasks: Tasks,
+    /// Let go last, when the storage is closed.
+    lock: Option<ServeLock>,
 }
 
 impl Running {
@@ -44,6 +47,7 @@ impl Running {
             Duration::from_secs(self.resolved.config.payments.settle_timeout_seconds) * 2 + PATIENCE;
         self.tasks.finish_all(PATIENCE, settling, || self.app.has_payments_in_flight()).await;
         self.app.close().await;
+        drop(self.lock);
     }
 }
 
@@ -54,8 +58,9 @@ pub async fn start(config: Config) -> Result<Running> {
     let listeners = bind(&Listen::parse(&config.listen).context("in `listen`")?).await?;
     let port = listeners.first().context("nothing to listen on")?.local_addr()?.port();
     let resolved = Arc::new(config.resolve(port)?);
+    let lock = ServeLock::take(&resolved.data_dir, &resolved.database_url)?;
     let app = Arc::new(startup::open_app(&resolved).await?);
-    start_with(resolved, app, listeners).await
+    Ok(Running { lock: Some(lock), ..start_with(resolved, app, listeners).await? })
 }
 
 /// Serves an app that is open already.
@@ -100,7 +105,7 @@ pub async fn start_with(
     tasks.start_payments(&app, known);
     let lists = Lists::new(&resolved.config, app.settings().safety.rules.clone());
     tasks.start_watching(&lists);
-    Ok(Running { app, resolved, metrics, first_key, first_link, lists, tasks })
+    Ok(Running { app, resolved, metrics, first_key, first_link, lists, tasks, lock: None })
 }
 
 /// Runs until the process is told to stop.

@@ -93,7 +93,7 @@ fn parse_key(text: &str) -> Option<Keys> {
     Some(Keys::new(master))
 }
 
-fn make_private_dir(dir: &Path) -> Result<()> {
+pub(crate) fn make_private_dir(dir: &Path) -> Result<()> {
     fs::DirBuilder::new()
         .recursive(true)
         .mode(0o700)

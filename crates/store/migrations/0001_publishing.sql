@@ -128,6 +128,20 @@ CREATE TABLE counters (
 );
 CREATE INDEX counters_by_end ON counters(ends_at);
 
+-- What a page without an account counts towards the totals below; the network is a keyed hash.
+CREATE TABLE anonymous_sites (
+  site_id TEXT PRIMARY KEY,
+  network TEXT NOT NULL,
+  bytes   BIGINT NOT NULL
+);
+CREATE INDEX anonymous_sites_by_network ON anonymous_sites(network);
+
+-- What such pages take: of one network, and under 'all' of all together.
+CREATE TABLE anonymous_usage (
+  key   TEXT PRIMARY KEY,
+  bytes BIGINT NOT NULL
+);
+
 -- The answer to a request that carried an Idempotency-Key, sealed, written with its effect.
 CREATE TABLE idempotency (
   scope        TEXT NOT NULL,

@@ -1,6 +1,6 @@
 -- MCP: sessions of the protocol's older revisions, and which comments a program has read.
 
--- What a client said when it began, so that a restarted server, or another node, can go on with it.
+-- What a client said when it began, cut to what is needed, so that a restarted server, or another node, can go on with it.
 CREATE TABLE mcp_sessions (
   id           TEXT PRIMARY KEY,
   account_id   TEXT NOT NULL REFERENCES accounts(id),
@@ -12,6 +12,7 @@ CREATE TABLE mcp_sessions (
   created_at   BIGINT NOT NULL,
   last_seen_at BIGINT NOT NULL
 );
+CREATE INDEX mcp_sessions_by_account ON mcp_sessions(account_id, last_seen_at);
 CREATE INDEX mcp_sessions_by_principal ON mcp_sessions(principal, last_seen_at);
 CREATE INDEX mcp_sessions_by_last_seen ON mcp_sessions(last_seen_at);
 

@@ -5,10 +5,12 @@ use crate::db::{DbError, Row, Stmt};
 use crate::oauth_clients::scopes;
 use crate::store::Store;
 use dropleaf_core::account::Account;
-use dropleaf_core::api_key::ApiKey;
+use dropleaf_core::api_key::{self, ApiKey};
 use dropleaf_core::scope::Scopes;
 
 pub const UNKNOWN: &str = "unknown_key";
+/// The account has as many keys as it may.
+pub const FULL: &str = "keys_full";
 
 fn row(row: &Row<'_>) -> Result<ApiKey, DbError> {
     key_at(row, 0)
@@ -89,10 +91,12 @@ impl Store {
     }
 }
 
+/// Adds a key, unless the account has as many as it may. Exact where the batch holds the account's row.
 pub fn insert(key: &ApiKey, hash: &[u8; 32]) -> Stmt {
     Stmt::new(
         "INSERT INTO api_keys (id, account_id, name, prefix, key_hash, created_at, last_used, grant_id, scopes) \
-         VALUES ($1, $2, $3, $4, $5, $6, NULL, $7, $8)",
+         SELECT $1, $2, $3, $4, $5, $6, NULL, $7, $8 \
+         WHERE (SELECT COUNT(*) FROM api_keys WHERE account_id = $2) < $9",
         vec![
             key.id.as_str().into(),
             key.account_id.as_str().into(),
@@ -102,8 +106,10 @@ pub fn insert(key: &ApiKey, hash: &[u8; 32]) -> Stmt {
             key.created_at.into(),
             key.grant_id.as_deref().into(),
             (key.scopes != Scopes::ALL).then(|| key.scopes.to_string()).into(),
+            api_key::MOST.into(),
         ],
     )
+    .one(FULL)
 }
 
 /// Takes away the keys that a program made for itself.

@@ -3,6 +3,7 @@
 use crate::db::{DbError, Row, Stmt};
 use crate::store::Store;
 use dropleaf_core::feedback::{self, Feedback, Intent, Said, Severity};
+use dropleaf_core::feedback_list::Cursor;
 
 pub const UNKNOWN: &str = "unknown_feedback";
 /// The page holds as many open comments as it may.
@@ -39,28 +40,49 @@ fn row(row: &Row<'_>) -> Result<Feedback, DbError> {
 }
 
 impl Store {
-    /// A site's comments: unresolved first, then newest.
-    pub async fn list_feedback(&self, site_id: &str, limit: i64) -> Result<Vec<Feedback>, DbError> {
+    /// A site's comments behind a place in the list: unresolved first, then newest.
+    pub async fn list_feedback(
+        &self,
+        site_id: &str,
+        after: Option<&Cursor>,
+        limit: i64,
+    ) -> Result<Vec<Feedback>, DbError> {
+        let group = after.is_some_and(|cursor| cursor.resolved);
+        let (created_at, id) =
+            after.map_or((i64::MAX, String::new()), |cursor| (cursor.created_at, cursor.id.clone()));
         self.db
             .list(
                 select!(
-                    "WHERE site_id = $1 ORDER BY CASE WHEN resolved_at IS NULL THEN 0 ELSE 1 END, \
-                     created_at DESC, id DESC LIMIT $2"
+                    "WHERE site_id = $1 AND (CASE WHEN resolved_at IS NULL THEN 0 ELSE 1 END > CAST($2 AS BIGINT) \
+                     OR (CASE WHEN resolved_at IS NULL THEN 0 ELSE 1 END = CAST($2 AS BIGINT) AND (created_at, id) < ($3, $4))) \
+                     ORDER BY CASE WHEN resolved_at IS NULL THEN 0 ELSE 1 END, created_at DESC, id DESC LIMIT $5"
                 ),
-                vec![site_id.into(), limit.into()],
+                vec![site_id.into(), i64::from(group).into(), created_at.into(), id.into(), limit.into()],
                 row,
             )
             .await
     }
 
-    /// A site's unresolved comments, newest first.
-    pub async fn list_open_feedback(&self, site_id: &str, limit: i64) -> Result<Vec<Feedback>, DbError> {
+    /// A site's unresolved comments behind a place in the list, newest first.
+    pub async fn list_open_feedback(
+        &self,
+        site_id: &str,
+        after: Option<&Cursor>,
+        limit: i64,
+    ) -> Result<Vec<Feedback>, DbError> {
+        // Behind a resolved comment there is no unresolved one.
+        let (created_at, id) = match after {
+            None => (i64::MAX, String::new()),
+            Some(cursor) if cursor.resolved => (i64::MIN, String::new()),
+            Some(cursor) => (cursor.created_at, cursor.id.clone()),
+        };
         self.db
             .list(
                 select!(
-                    "WHERE site_id = $1 AND resolved_at IS NULL ORDER BY created_at DESC, id DESC LIMIT $2"
+                    "WHERE site_id = $1 AND resolved_at IS NULL AND (created_at, id) < ($2, $3) \
+                     ORDER BY created_at DESC, id DESC LIMIT $4"
                 ),
-                vec![site_id.into(), limit.into()],
+                vec![site_id.into(), created_at.into(), id.into(), limit.into()],
                 row,
             )
             .await
@@ -80,11 +102,16 @@ impl Store {
     }
 }
 
-/// Notes that a program of the owner is given every comment there is now.
-pub fn mark_read(site_id: &str, now: i64) -> Stmt {
+/// Records that a program of the owner is given these comments. Their ids are all 23 characters long, and are taken from
+/// one text so that the statement is the same for any number of them.
+pub fn mark_read(site_id: &str, given: &[Feedback], now: i64) -> Stmt {
+    let ids: String = given.iter().map(|item| item.id.as_str()).collect();
     Stmt::new(
-        "UPDATE feedback SET read_at = $1 WHERE site_id = $2 AND read_at IS NULL",
-        vec![now.into(), site_id.into()],
+        "WITH RECURSIVE given (id, rest) AS (\
+         SELECT substr(CAST($1 AS TEXT), 1, 23), substr(CAST($1 AS TEXT), 24) \
+         UNION ALL SELECT substr(rest, 1, 23), substr(rest, 24) FROM given WHERE rest <> '') \
+         UPDATE feedback SET read_at = $2 WHERE site_id = $3 AND read_at IS NULL AND id IN (SELECT id FROM given)",
+        vec![ids.into(), now.into(), site_id.into()],
     )
 }
 

@@ -8,6 +8,7 @@ pub mod db;
 
 pub mod accounts;
 pub mod allowed_content;
+pub mod anonymous_usage;
 pub mod api_keys;
 pub mod appeal_queue;
 pub mod appeals;

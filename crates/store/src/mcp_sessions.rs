@@ -101,14 +101,14 @@ pub fn delete(id: &str, principal: &str) -> Stmt {
     Stmt::new("DELETE FROM mcp_sessions WHERE id = $1 AND principal = $2", vec![id.into(), principal.into()])
 }
 
-/// Ends the sessions of a principal that has more than `most` beside this one, those used longest ago first; see
+/// Ends the sessions of an account that has more than `most` beside this one, the least recently used first; see
 /// [`deleted`].
-pub fn delete_beyond(principal: &str, newest: &str, most: i64) -> Stmt {
+pub fn delete_beyond(account_id: &str, newest: &str, most: i64) -> Stmt {
     Stmt::new(
-        "DELETE FROM mcp_sessions WHERE principal = $1 AND id <> $2 AND id NOT IN \
-         (SELECT id FROM mcp_sessions WHERE principal = $1 AND id <> $2 \
+        "DELETE FROM mcp_sessions WHERE account_id = $1 AND id <> $2 AND id NOT IN \
+         (SELECT id FROM mcp_sessions WHERE account_id = $1 AND id <> $2 \
          ORDER BY last_seen_at DESC, created_at DESC, id LIMIT $3) RETURNING id",
-        vec![principal.into(), newest.into(), most.into()],
+        vec![account_id.into(), newest.into(), most.into()],
     )
 }
 

@@ -64,6 +64,16 @@ pub fn touch(id: &str, now: i64) -> Stmt {
     Stmt::new("UPDATE oauth_clients SET last_used_at = $1 WHERE id = $2", vec![now.into(), id.into()])
 }
 
+/// Forgets the oldest programs that nobody let in, if there are more than `most` beside this one.
+pub fn delete_beyond(newest: &str, most: i64) -> Stmt {
+    Stmt::new(
+        "DELETE FROM oauth_clients WHERE id IN (SELECT id FROM oauth_clients WHERE last_used_at IS NULL AND id <> $1 \
+         ORDER BY created_at DESC, id DESC LIMIT 1000000 OFFSET $2) \
+         AND NOT EXISTS (SELECT 1 FROM oauth_grants g WHERE g.client_id = oauth_clients.id)",
+        vec![newest.into(), most.max(0).into()],
+    )
+}
+
 /// Forgets programs that nobody let in, and those that have had no access for long.
 pub fn delete_unused(made_before: i64, used_before: i64) -> Stmt {
     Stmt::new(

@@ -16,7 +16,8 @@ pub struct NewClient {
 }
 
 impl App {
-    /// Registers a program. Anybody may, so a network is held to a number a day.
+    /// Registers a program. Anybody may, so a network is held to a number a day, and of all that nobody let in the oldest
+    /// make room.
     pub async fn register_client(
         &self,
         description: Description,
@@ -31,6 +32,7 @@ impl App {
             stmts.push(counters::take(&self.client_key(&REGISTRATIONS, ip), &REGISTRATIONS, now));
         }
         stmts.push(oauth_clients::insert(&client, secret.as_deref().map(secret::hash).as_ref()));
+        stmts.push(oauth_clients::delete_beyond(&client.id, self.settings.unused_clients - 1));
         match self.store.commit(stmts).await {
             Ok(_) => Ok(NewClient { client, secret }),
             Err(DbError::Guard(label)) => match self.rate_refusal(label) {

@@ -62,6 +62,9 @@ impl App {
         let created = Created { site, claim_token, warnings };
 
         let mut stmts = self.quota(caller, plan.as_ref())?;
+        if caller.account.is_none() {
+            stmts.extend(self.take_room(caller.ip, &created.site));
+        }
         stmts.extend(staged.stmts);
         stmts.push(sites::insert(&created.site));
         stmts.push(site_versions::insert(&first_version(&created.site, staged.file_count)));

@@ -26,7 +26,7 @@ use dropleaf_core::rate::Rate;
 use dropleaf_core::site::{Site, SiteName, Visibility};
 use dropleaf_core::unlock::Sku;
 use dropleaf_core::{Code, Error, Result};
-use dropleaf_store::{DbError, Stmt, accounts, blobs, counters, reports, sites, slugs};
+use dropleaf_store::{DbError, Stmt, accounts, anonymous_usage, blobs, counters, reports, sites, slugs};
 
 /// The label of the daily publishing cap, in guards and counter keys.
 pub(crate) const DAILY: &str = "plan_daily";
@@ -128,6 +128,7 @@ impl App {
                 Error::new(Code::Conflict, "The page is being changed by others at the same time; try again.")
             }
             accounts::SUSPENDED => account::suspended(),
+            anonymous_usage::SERVER_FULL | anonymous_usage::NETWORK_FULL => no_room(label),
             reports::WAITING => Error::new(
                 Code::Conflict,
                 "The operator of this server may have to look at the page, so it cannot become one that is read once now.",
@@ -159,6 +160,16 @@ impl App {
         let url = format!("{base}/unlock?feature={name}");
         error.with_fact("unlock", Fact::Text(name.into())).with_fact("unlock_url", Fact::Text(url))
     }
+}
+
+/// The refusal where pages without an account take as much as they may.
+fn no_room(label: &str) -> Error {
+    let whose = if label == anonymous_usage::NETWORK_FULL { "of your network" } else { "on this server" };
+    let detail = format!(
+        "The pages without an account {whose} take all the room they may. Publish with an API key, delete or claim some, or \
+         try again when some have expired."
+    );
+    Error::new(Code::AnonymousStorageFull, detail).retry_after(3600)
 }
 
 fn page_limit(plan: Option<&Plan>) -> Error {

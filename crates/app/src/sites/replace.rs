@@ -103,7 +103,7 @@ impl App {
                 // Revisions of a paid page are free. Spec §8.
                 Writer::Account(_) if site.is_paid() => Vec::new(),
                 Writer::Account(account) => take_daily(account, &plan, self.now()).into_iter().collect(),
-                Writer::Claim(_) => Vec::new(),
+                Writer::Claim(_) => self.take_more_room(&next).await?,
                 Writer::Wallet(credential) => vec![self.take_challenge(credential)],
             };
             stmts.extend(staged.stmts.iter().cloned());

@@ -52,7 +52,12 @@ section!(Operator { email: String });
 section!(Mail { mode: String, smtp_url: String, from: String });
 section!(Accounts { default_plan: String, sign_up: String, allowed: Vec<String> });
 section!(Anonymous { origins: Vec<String> });
-section!(OAuth { refresh_reuse: String, client_documents: bool, allow_loopback_documents: bool });
+section!(OAuth {
+    refresh_reuse: String,
+    client_documents: bool,
+    allow_loopback_documents: bool,
+    unused_clients: i64
+});
 section!(Mcp { allowed_origins: Vec<String> });
 section!(Payments {
     mode: String,
@@ -120,8 +125,11 @@ section!(Limits {
     anonymous_per_hour: i64,
     anonymous_per_day: i64,
     anonymous_attempts_per_minute: i64,
+    anonymous_bytes: i64,
+    anonymous_network_bytes: i64,
     paid_attempts_per_minute: i64,
     key_per_minute: i64,
+    account_per_minute: i64,
     checks_per_minute: i64,
     appeals_per_day: i64,
     appeals_bytes: i64,

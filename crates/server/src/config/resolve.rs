@@ -3,7 +3,7 @@
 use super::{Asking, Config, FacilitatorSettings};
 use crate::mail::Post;
 use anyhow::{Context, Result, bail, ensure};
-use dropleaf_app::{Rates, Retention, Settings};
+use dropleaf_app::{Rates, Retention, Settings, UsageLimits};
 use dropleaf_content::Limits;
 use dropleaf_core::allowed_origins::AllowedOrigins;
 use dropleaf_core::host::{self, Hosts, Origin};
@@ -225,6 +225,7 @@ impl Config {
                 anonymous_attempts: rate("anonymous_attempts", limits.anonymous_attempts_per_minute, 60),
                 paid_attempts: rate("paid_attempts", limits.paid_attempts_per_minute, 60),
                 key_minute: rate("key_minute", limits.key_per_minute, 60),
+                account_minute: rate("account_minute", limits.account_per_minute, 60),
                 checks_minute: rate("checks_minute", limits.checks_per_minute, 60),
                 appeals_day: rate("appeals_day", limits.appeals_per_day, 86_400),
                 gate_site_minute: rate("gate_site_minute", limits.gate_tries_per_minute, 60),
@@ -246,6 +247,11 @@ impl Config {
                 open_appeal: keep.open_appeal_days * 86_400,
             },
             appeals_bytes: limits.appeals_bytes,
+            anonymous_usage: UsageLimits {
+                server_bytes: limits.anonymous_bytes,
+                network_bytes: limits.anonymous_network_bytes,
+            },
+            unused_clients: self.oauth.unused_clients.max(1),
             exempt: networks("limits.exempt", &limits.exempt)?,
             spool_dir: data_dir.join("spool"),
             versions_kept: self.storage.versions_kept,

@@ -84,7 +84,7 @@ pub const fn status(code: Code) -> StatusCode {
         Code::StorageUnavailable | Code::Overloaded | Code::MailNotConfigured | Code::CheckUnavailable => {
             StatusCode::SERVICE_UNAVAILABLE
         }
-        Code::StorageFull => StatusCode::INSUFFICIENT_STORAGE,
+        Code::StorageFull | Code::AnonymousStorageFull => StatusCode::INSUFFICIENT_STORAGE,
     }
 }
 
@@ -226,6 +226,7 @@ mod tests {
             (Code::TooLarge, 413),
             (Code::RateLimited, 429),
             (Code::StorageFull, 507),
+            (Code::AnonymousStorageFull, 507),
         ] {
             assert_eq!(status(code).as_u16(), expected);
         }

@@ -6,6 +6,7 @@ pub mod api;
 mod body;
 mod cookie;
 mod dashboard;
+mod deadline;
 pub mod error;
 pub mod error_reference;
 mod error_words;
@@ -36,6 +37,7 @@ use crate::tasks::Tasks;
 use api::ApiState;
 use axum::routing::get;
 use axum::{Router, middleware};
+use deadline::Late;
 use dropleaf_app::App;
 use dropleaf_core::host::Face;
 use dropleaf_core::{Code, Error};
@@ -45,6 +47,7 @@ use http::{Request, Response, StatusCode, header};
 use hyper::body::Incoming;
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::time::Duration;
 use tower::ServiceExt;
 use view::Place;
 
@@ -115,7 +118,7 @@ impl Door {
         let face = self.resolved.hosts.face(authority);
         let shows_pages = matches!(face, Face::Api { pages: true } | Face::Pages);
         if shows_pages && !self.resolved.hosts.isolated && path.starts_with(view::LOOK) {
-            return (Surface::Page, Box::pin(view::look(self, &head, None)).await);
+            return (Surface::Page, self.in_time(&head, Box::pin(view::look(self, &head, None))).await);
         }
         let place = match face {
             Face::Api { pages } => {
@@ -133,17 +136,31 @@ impl Door {
             }
             Face::Pages => shared_place(path, true, self.resolved.hosts.isolated),
             Face::Isolated(label) if path.starts_with(view::LOOK) => {
-                return (Surface::Page, Box::pin(view::look(self, &head, Some(label))).await);
+                let look = Box::pin(view::look(self, &head, Some(label)));
+                return (Surface::Page, self.in_time(&head, look).await);
             }
             Face::Isolated(label) => path.strip_prefix("/p/").map(|rest| Place::Isolated { label, rest }),
             Face::Slug(slug) => Some(Place::Slug { slug, rest: path.strip_prefix('/').unwrap_or(path) }),
             Face::Unknown => return (Surface::Other, self.misdirected(&head)),
         };
         let response = match place {
-            Some(place) => view::answer(self, &head, body, connection, place).await,
+            Some(place) => self.in_time(&head, view::answer(self, &head, body, connection, place)).await,
             None => view::other(&head),
         };
         (Surface::Page, response)
+    }
+
+    /// An answer that has to begin in time. One that is ready at once, as that of a page in memory, sets no timer.
+    async fn in_time(
+        &self,
+        head: &Parts,
+        work: impl Future<Output = Response<OutBody>>,
+    ) -> Response<OutBody> {
+        let limit = Duration::from_secs(self.resolved.config.limits.request_seconds.max(1));
+        tokio::time::timeout(limit, work).await.unwrap_or_else(|_| {
+            let error = deadline::refusal(Late::Server, head.method.is_safe());
+            error::respond(&error, Wants::of(&head.headers))
+        })
     }
 
     async fn call_api(

@@ -19,9 +19,18 @@ async fn left(node: &Node, site: &Value, comment: &str) -> Value {
     say(node, site, comment).send().await.expect(201).json()
 }
 
+/// All comments, part by part.
 async fn listed(node: &Node, site: &Value) -> Vec<Value> {
-    let list = node.get(&format!("{}/feedback", site_path(site))).key(&node.key).send().await.expect(200);
-    list.json()["feedback"].as_array().unwrap().clone()
+    let (mut all, mut query) = (Vec::new(), String::new());
+    loop {
+        let path = format!("{}/feedback?limit=200{query}", site_path(site));
+        let list = node.get(&path).key(&node.key).send().await.expect(200).json();
+        all.extend_from_slice(list["feedback"].as_array().unwrap());
+        let next = list["next_cursor"].as_str();
+        assert_eq!(list["has_more"], next.is_some());
+        let Some(next) = next else { return all };
+        query = format!("&cursor={next}");
+    }
 }
 
 async fn shown(node: &Node, site: &Value) -> Vec<Value> {

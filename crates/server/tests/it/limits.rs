@@ -1,6 +1,7 @@
 //! Rates: anonymous publishing per address, requests per key, and whose address counts. Spec §8, decisions §2.14.
 
 use crate::harness::{Answer, DAY, Form, HOUR, Node, Setup, on_each_database, page};
+use serde_json::json;
 
 async fn publish_from(node: &Node, forwarded: Option<&str>) -> Answer {
     let ask = node.post("/sites").form(Form::file("a.html", page("Anonymous")));
@@ -152,6 +153,28 @@ async fn key_has_120_requests_a_minute() {
     node.get("/me").key(&other).send().await.expect(200);
     node.clock.advance(60);
     node.get("/me").key(&node.key).send().await.expect(200);
+}
+
+#[tokio::test]
+async fn keys_of_one_account_share_its_rate() {
+    let node = Setup::new().with_rates().set("limits.account_per_minute", "5").start().await;
+    let mut keys = vec![node.key.clone()];
+    for _ in 0..2 {
+        let made = node.post("/api-keys").key(&node.key).json(&json!({})).send().await.expect(201).json();
+        keys.push(made["key"].as_str().unwrap().to_owned());
+    }
+    for (key, left) in keys.iter().zip([2, 1, 0]) {
+        let answer = node.get("/me").key(key).send().await.expect(200);
+        assert_eq!(answer.header("ratelimit"), format!("\"account_minute\";r={left};t=60"));
+    }
+    for key in &keys {
+        let refused = node.get("/me").key(key).send().await.refused(429, "rate_limited");
+        assert_eq!(refused.header("ratelimit-policy"), "\"account_minute\";q=5;w=60");
+    }
+    let other = node.account("solo").await;
+    node.get("/me").key(&other).send().await.expect(200);
+    node.clock.advance(60);
+    node.get("/me").key(&keys[2]).send().await.expect(200);
 }
 
 #[tokio::test]

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test says what went wrong by failing")]
 
 mod addresses;
+mod anonymous_room;
 mod api_keys;
 mod appeal_queue;
 mod appeals;
@@ -23,6 +24,7 @@ mod dashboard_page;
 mod dashboard_share;
 mod dashboard_upload;
 mod dashboard_words;
+mod deadline;
 mod desk_mail;
 mod device;
 mod device_oauth;
@@ -35,6 +37,7 @@ mod evidence;
 mod facilitator_cli;
 mod feedback;
 mod feedback_hostile;
+mod feedback_list;
 mod feedback_toolbar;
 mod foreign_origin;
 mod forms;
@@ -116,6 +119,7 @@ mod plans;
 mod report;
 mod report_versions;
 mod sandbox;
+mod serve_lock;
 mod sessions;
 mod share_links;
 mod share_tokens;

@@ -157,20 +157,44 @@ async fn unused_sessions_are_swept_and_used_ones_are_not() {
 }
 
 #[tokio::test]
-async fn credential_holds_so_many_sessions_and_the_oldest_makes_room() {
+async fn account_holds_so_many_sessions_and_the_least_recently_used_ends_first() {
     on_each_database(Setup::new, async |node| {
         let first = begin(node, &node.key).await;
+        let used = begin(node, &node.key).await;
         let mut line = Line::open(node, &node.key, &first).await;
-        let other = node.account("pro").await;
-        let kept = begin(node, &other).await;
-        node.clock.advance(10);
-        for _ in 0..200 {
-            begin(node, &node.key).await;
+        let stranger = node.account("pro").await;
+        let kept = begin(node, &stranger).await;
+        node.clock.advance(100);
+        goes_on(node, &node.key, &used).await;
+        // Another key of the same account has no sessions of its own beside those of the first.
+        let (_, another) = another_key(node).await;
+        for _ in 0..99 {
+            begin(node, &another).await;
         }
-        assert_eq!(node.count(COUNT).await, 201, "200 of the one, 1 of the other");
+        assert_eq!(node.count(COUNT).await, 101, "100 of the one account, 1 of the other");
         assert!(line.rest().await.is_empty(), "the stream ends with its session");
         is_not_there(node, &node.key, &first).await;
-        goes_on(node, &other, &kept).await;
+        goes_on(node, &node.key, &used).await;
+        goes_on(node, &stranger, &kept).await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn session_keeps_only_what_it_needs_of_long_parameters() {
+    on_each_database(Setup::new, async |node| {
+        let long = "x".repeat(12_000);
+        let params = json!({
+            "protocolVersion": LEGACY, "capabilities": {"roots": {}, "experimental": {"a": {"note": long}}},
+            "clientInfo": {"name": long, "version": "1", "icons": [{"src": long}], "description": long},
+        });
+        let body = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params});
+        let begun =
+            node.post("/mcp").key(&node.key).header("accept", BOTH).json(&body).send().await.expect(200);
+        let session = begun.header("mcp-session-id").to_owned();
+        let kept = node.count("SELECT MAX(LENGTH(params)) FROM mcp_sessions").await;
+        assert!((1..1000).contains(&kept), "{kept}");
+        goes_on(node, &node.key, &session).await;
     })
     .await;
 }

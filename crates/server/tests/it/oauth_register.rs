@@ -146,3 +146,26 @@ async fn addresses_of_this_server_are_no_addresses_of_programs() {
         ask.send().await.refused(400, "invalid_redirect_uri");
     }
 }
+
+#[tokio::test]
+async fn oldest_clients_that_nobody_let_in_make_room_and_others_stay() {
+    on_each_database(
+        || Setup::new().set("oauth.unused_clients", "3"),
+        async |node| {
+            let person = node.newcomer("ada@example.org").await;
+            let used = let_in(&person, "sites:read").await.client_id;
+            let mut made = Vec::new();
+            for number in 0..5 {
+                node.clock.advance(1);
+                let body = json!({"client_name": format!("App {number}"), "redirect_uris": [CALLBACK]});
+                let client = register(node, body).await.expect(201).json();
+                made.push(client["client_id"].as_str().unwrap().to_owned());
+            }
+            let sql = "SELECT id FROM oauth_clients ORDER BY created_at, id";
+            let left = node.rows(sql, vec![], |row| row.text(0).map(str::to_owned)).await;
+            let expected: Vec<_> = [used].into_iter().chain(made.into_iter().skip(2)).collect();
+            assert_eq!(left, expected);
+        },
+    )
+    .await;
+}

@@ -1,8 +1,8 @@
 //! The folder of a backup on disk: made beside its place, synced, then renamed into it.
 
-use std::fs::{self, DirBuilder, File};
+use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io;
-use std::os::unix::fs::DirBuilderExt;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use super::{BackupError, DATABASE, MANIFEST, OBJECTS};
@@ -23,12 +23,18 @@ pub(super) fn begin(target: &Path) -> Result<PathBuf, BackupError> {
     name.push(".partial");
     let partial = target.with_file_name(name);
     clear(&partial)?;
-    DirBuilder::new()
-        .recursive(true)
-        .mode(0o700)
-        .create(partial.join(OBJECTS))
-        .map_err(BackupError::file(&partial))?;
+    create_folder(&partial.join(OBJECTS)).map_err(BackupError::file(&partial))?;
     Ok(partial)
+}
+
+/// A folder that only its owner can open, with those above it that are missing.
+pub(super) fn create_folder(path: &Path) -> io::Result<()> {
+    DirBuilder::new().recursive(true).mode(0o700).create(path)
+}
+
+/// A new file that only its owner can read: a backup holds page content and the hashes of secrets.
+pub(super) fn create_file(path: &Path) -> io::Result<File> {
+    OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)
 }
 
 /// Removes what an interrupted backup left, and nothing else.

@@ -1,5 +1,6 @@
 //! The page that says what a backup holds. A folder without one is not a backup.
 
+use std::io::Write;
 use std::path::Path;
 
 use serde_json::{Value, json};
@@ -30,7 +31,12 @@ pub(super) fn write(folder: &Path, manifest: &Manifest) -> Result<(), BackupErro
     });
     let path = folder.join(MANIFEST);
     let page = format!("{text:#}\n");
-    std::fs::write(&path, page).and_then(|()| files::sync(&path)).map_err(BackupError::file(&path))
+    let write = || -> std::io::Result<()> {
+        let mut file = files::create_file(&path)?;
+        file.write_all(page.as_bytes())?;
+        file.sync_all()
+    };
+    write().map_err(BackupError::file(&path))
 }
 
 pub(super) fn read(folder: &Path) -> Result<Manifest, BackupError> {

@@ -115,8 +115,14 @@ fn write_file(path: &Path, schema: i64, mut inbox: Receiver<Parcel>) -> Result<(
     rows_sqlite::settle(&connection)
 }
 
-/// Puts the rows of a backup in place of everything that is there, in one transaction.
-pub(super) async fn load(db: &PgDb, file: PathBuf, schema: i64, now: i64) -> Result<(), BackupError> {
+/// Puts the rows of a backup in place of everything that is there and runs `corrections` on them, in one transaction.
+pub(super) async fn load(
+    db: &PgDb,
+    file: PathBuf,
+    schema: i64,
+    now: i64,
+    corrections: &str,
+) -> Result<(), BackupError> {
     let mut client = db.client().await?;
     let transaction = client.transaction().await?;
     let doomed = tables(migrate::latest()).join(", ");
@@ -156,6 +162,7 @@ pub(super) async fn load(db: &PgDb, file: PathBuf, schema: i64, now: i64) -> Res
     received?;
     read?;
     PgDb::apply_migrations(&transaction, migrate::latest(), now).await?;
+    transaction.batch_execute(corrections).await?;
     transaction.batch_execute("NOTIFY dropleaf_changed, '*'").await?;
     Ok(transaction.commit().await?)
 }

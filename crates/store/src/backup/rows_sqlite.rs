@@ -7,7 +7,7 @@ use std::time::Duration;
 use rusqlite::backup::{Backup, StepResult};
 use rusqlite::{Connection, OpenFlags, params_from_iter};
 
-use super::{BackupError, tables};
+use super::{BackupError, files, tables};
 use crate::blobs::Encoding;
 use crate::db::sqlite::own_row;
 use crate::db::{DbError, Val, migrate};
@@ -41,6 +41,8 @@ pub(super) fn copy_pages(from: &Connection, to: &mut Connection) -> Result<(), D
 
 /// A new file for a backup. Durability comes at the end, with one sync.
 pub(super) fn create(path: &Path) -> Result<Connection, DbError> {
+    // SQLite gives its journal the mode of the file, so that one is made first.
+    files::create_file(path).map_err(|error| DbError::unavailable(format!("{}: {error}", path.display())))?;
     let connection = Connection::open(path)?;
     connection.execute_batch("PRAGMA synchronous=OFF; PRAGMA journal_mode=DELETE;")?;
     Ok(connection)

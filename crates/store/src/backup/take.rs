@@ -119,9 +119,9 @@ async fn copy_object(blobs: &Blobs, object: &ObjectRow, path: PathBuf) -> Result
     };
     let mut bytes = found.stream().await.map_err(failed)?;
     if let Some(share) = path.parent() {
-        tokio::fs::create_dir_all(share).await.map_err(BackupError::file(share))?;
+        files::create_folder(share).map_err(BackupError::file(share))?;
     }
-    let mut file = tokio::fs::File::create(&path).await.map_err(BackupError::file(&path))?;
+    let mut file = tokio::fs::File::from_std(files::create_file(&path).map_err(BackupError::file(&path))?);
     while let Some(chunk) = bytes.try_next().await.map_err(failed)? {
         file.write_all(&chunk).await.map_err(BackupError::file(&path))?;
     }

@@ -33,6 +33,7 @@ impl From<DbError> for BlobError {
             DbError::Full => BlobError::Full,
             DbError::Unavailable(source) => BlobError::Unavailable(source),
             DbError::Internal(source) => BlobError::Internal(source),
+            busy @ DbError::Busy => BlobError::Unavailable(Arc::new(busy)),
             own @ (DbError::Guard(_) | DbError::Nul) => BlobError::Internal(Arc::new(own)),
         }
     }

@@ -1,4 +1,4 @@
-//! The five ways a database call fails, as far as a caller can act on them.
+//! The six ways a database call fails, as far as a caller can act on them.
 
 use std::error::Error;
 use std::sync::Arc;
@@ -16,6 +16,9 @@ pub enum DbError {
     Nul,
     #[error("the disk of the database is full")]
     Full,
+    /// Too many writes wait already: this one was not queued, so nothing of it happens.
+    #[error("too many writes wait for the database")]
+    Busy,
     /// Connection lost, database busy or closed: the same call may succeed later.
     #[error("the database is not available: {0}")]
     Unavailable(#[source] Source),

@@ -15,6 +15,7 @@ pub(crate) mod sqlite;
 mod sqlite_commit;
 mod sqlite_log;
 mod sqlite_pace;
+mod sqlite_queue;
 mod sqlite_types;
 mod sqlite_writer;
 mod stmt;

@@ -1,7 +1,7 @@
 //! The one thread that writes to SQLite: it groups what callers hand it into single commits.
 //!
 //! A caller is answered only after the commit that holds its batch has returned. Callers may go away at any time;
-//! the writer neither notices nor minds.
+//! the writer neither notices nor minds. What waits is bounded (`sqlite_queue`); beyond that a batch is refused at once.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -13,6 +13,7 @@ use tokio::sync::oneshot;
 use super::sqlite_commit::{Answer, Batch, commit};
 use super::sqlite_log::Mover;
 use super::sqlite_pace::Pace;
+use super::sqlite_queue::{Queue, Queued};
 use super::{DbError, Stmt};
 
 /// Few enough to keep the first of them from waiting long.
@@ -23,8 +24,9 @@ const MOMENT: Duration = Duration::from_micros(1500);
 type Alone = Box<dyn FnOnce(&mut Connection) + Send>;
 
 enum Job {
-    Batch(Batch),
-    /// Work that needs the write connection to itself, outside any transaction.
+    Batch(Batch, Queued),
+    /// Work that needs the write connection to itself, outside any transaction. Not counted: it comes from this program's
+    /// own tasks, one at a time, never from requests.
     Alone(Alone),
     Close(oneshot::Sender<()>),
 }
@@ -32,6 +34,7 @@ enum Job {
 #[derive(Debug)]
 pub(crate) struct Writer {
     jobs: Sender<Job>,
+    queue: Queue,
 }
 
 impl Writer {
@@ -43,7 +46,7 @@ impl Writer {
             .name("sqlite-writer".to_owned())
             .spawn(move || run(connection, mover, &inbox))
             .map_err(|error| DbError::unavailable(format!("cannot start the writer: {error}")))?;
-        Ok(Writer { jobs })
+        Ok(Writer { jobs, queue: Queue::default() })
     }
 
     pub(crate) async fn batch(&self, stmts: Vec<Stmt>) -> Answer {
@@ -51,7 +54,9 @@ impl Writer {
             return Ok(Vec::new());
         }
         let (reply, answer) = oneshot::channel();
-        self.send(Job::Batch(Batch { stmts, reply }))?;
+        let batch = Batch { stmts, reply };
+        let queued = self.queue.enter(batch.weight()).ok_or(DbError::Busy)?;
+        self.send(Job::Batch(batch, queued))?;
         answer.await.map_err(|_| gone())?
     }
 
@@ -94,8 +99,8 @@ fn run(mut connection: Connection, mover: Mover, inbox: &Receiver<Job>) {
             Job::Alone(work) => {
                 survive(&mut connection, |connection| work(connection));
             }
-            Job::Batch(first) => {
-                let mut group = Group::new(first);
+            Job::Batch(first, queued) => {
+                let mut group = Group::new(first, queued);
                 held = group.gather(inbox, pace.most());
                 if held.is_none() && pace.expects_more(group.batches.len()) {
                     std::thread::sleep(MOMENT);
@@ -103,6 +108,7 @@ fn run(mut connection: Connection, mover: Mover, inbox: &Receiver<Job>) {
                 }
                 let jobs = group.batches.len();
                 let took = survive(&mut connection, |connection| commit(connection, group.batches));
+                drop(group.queued);
                 if let Some(took) = took.flatten() {
                     pace.note(jobs, took);
                 }
@@ -122,21 +128,24 @@ fn run(mut connection: Connection, mover: Mover, inbox: &Receiver<Job>) {
 /// What goes into one commit.
 struct Group {
     batches: Vec<Batch>,
+    /// Their places in the queue, which are free once the group is committed.
+    queued: Vec<Queued>,
     weight: usize,
 }
 
 impl Group {
-    fn new(first: Batch) -> Self {
-        Self { weight: first.weight(), batches: vec![first] }
+    fn new(first: Batch, queued: Queued) -> Self {
+        Self { weight: first.weight(), batches: vec![first], queued: vec![queued] }
     }
 
     /// Takes what is already waiting, up to one commit's worth. A job that is no batch ends the group.
     fn gather(&mut self, inbox: &Receiver<Job>, most: usize) -> Option<Job> {
         while self.batches.len() < most && self.weight < BYTES_PER_COMMIT {
             match inbox.try_recv() {
-                Ok(Job::Batch(batch)) => {
+                Ok(Job::Batch(batch, queued)) => {
                     self.weight += batch.weight();
                     self.batches.push(batch);
+                    self.queued.push(queued);
                 }
                 Ok(other) => return Some(other),
                 Err(_) => break,

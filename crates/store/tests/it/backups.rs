@@ -1,5 +1,6 @@
 //! Backups: taken under load, brought back into either database, refused when they are not whole.
 
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -127,6 +128,59 @@ async fn what_may_have_been_revoked_since_does_not_come_back() {
         assert_eq!(db.get(left, &[], |row| row.int(0)).await.unwrap(), Some(0));
         let keys = db.list("SELECT id FROM api_keys", vec![], text).await.unwrap();
         assert_eq!((keys, count_accounts(&db).await), (vec!["own".to_owned()], 1));
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn restored_payments_that_may_have_been_settled_since_are_unknown() {
+    for_each_place(async |place| {
+        let (db, blobs) = (place.open().await, place.blobs());
+        for state in ["verified", "settling", "settled", "fulfilled", "refused", "unknown"] {
+            let sql = "INSERT INTO payments (id, payment_key, item, protocol, generation, network, asset, payer, pay_to, \
+                       amount, payer_is_eoa, sandbox, request_hash, client, state, ask, attempts, held_until, valid_until, \
+                       created_at, updated_at) VALUES ($1, $1, 'publish', 'x402', 2, 'n', 'a', 'p', 't', 1, 1, 0, $2, 'c', \
+                       $3, 'the bytes', 0, $4, 9, 1, 1)";
+            let args = vec![state.into(), state.as_bytes().into(), state.into(), (NOW + 1000).into()];
+            db.exec(Stmt::new(sql, args)).await.unwrap();
+        }
+        let dir = place.dir.path().join("copy");
+        take(&db, &blobs, &dir).await.unwrap();
+        bring(&db, &blobs, &dir, true).await.unwrap();
+        let sql = "SELECT id, state, ask, attempts, held_until FROM payments ORDER BY created_at, id";
+        let rows = db.list(sql, vec![], |row| {
+            Ok(format!("{} {} {} {}", row.text(0)?, row.text(1)?, row.int(3)?, row.int(4)? - NOW))
+        });
+        let kept = ["fulfilled", "refused", "settled"].map(|state| format!("{state} {state} 0 1000"));
+        let asked = ["settling", "verified"].map(|state| format!("{state} unknown 1 0"));
+        let mut expected = [kept.to_vec(), asked.to_vec(), vec!["unknown unknown 0 1000".to_owned()]].concat();
+        expected.sort();
+        assert_eq!(rows.await.unwrap(), expected);
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn backup_can_be_read_by_its_owner_alone() {
+    for_each_place(async |place| {
+        let (db, blobs) = (place.open().await, place.blobs());
+        filled(&db, &blobs).await;
+        // An empty folder that is open to all is tightened.
+        let dir = place.dir.path().join("copy");
+        std::fs::create_dir(&dir).unwrap();
+        std::fs::set_permissions(&dir, std::fs::Permissions::from_mode(0o777)).unwrap();
+        take(&db, &blobs, &dir).await.unwrap();
+        let (mut open, mut files) = (vec![dir], 0);
+        while let Some(path) = open.pop() {
+            let about = std::fs::metadata(&path).unwrap();
+            let expected = if about.is_dir() { 0o700 } else { 0o600 };
+            assert_eq!(about.permissions().mode() & 0o777, expected, "{}", path.display());
+            files += usize::from(about.is_file());
+            if about.is_dir() {
+                open.extend(std::fs::read_dir(&path).unwrap().map(|entry| entry.unwrap().path()));
+            }
+        }
+        assert_eq!(files, 8, "the rows, the manifest and six objects");
     })
     .await;
 }

@@ -1,6 +1,7 @@
 //! What every exchange with the API goes through: a request id, a time limit, a net under panics, headers, a log line.
 
 use super::{ApiState, foreign_origin};
+use crate::http::deadline::{self, Deadline};
 use crate::http::error::{self, Wants};
 use crate::http::oauth::{Challenge, write_challenge};
 use axum::body::Body;
@@ -13,8 +14,10 @@ use futures_util::FutureExt;
 use http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
 use tracing::Instrument;
+
+/// Where payments are settled, or asked about by an operator.
+const PAID_ROUTES: [&str; 4] = ["/publish", "/provision", "/unlock", "/operator/payments/"];
 
 /// An error on its way out of a handler.
 #[derive(Debug)]
@@ -97,15 +100,17 @@ pub(in crate::http) async fn carry(state: &ApiState, mut request: Request, next:
     let route = request.extensions().get::<MatchedPath>().map_or("(none)", MatchedPath::as_str).to_owned();
     let head = method == Method::HEAD;
     let span = tracing::info_span!("request", id, %method, route);
-    // An upload is paced by its own rule; everything else has this long.
-    let uploads = method == Method::POST || method == Method::PUT;
-    let limit = Duration::from_secs(state.resolved.config.limits.request_seconds.max(1));
+    let deadline = Deadline::new(state.resolved.config.limits.request_seconds);
+    let request = request.map(|body| Body::new(deadline.watch(body)));
+    let pays = method == Method::POST && PAID_ROUTES.iter().any(|paid| route.starts_with(paid));
     let work = AssertUnwindSafe(next.run(request)).catch_unwind();
-    let work = async { if uploads { Ok(work.await) } else { tokio::time::timeout(limit, work).await } };
+    // What settles a payment ends by the time limits of the facilitator and the chain, and only it can say what became of
+    // the money.
+    let work = async { if pays { Ok(work.await) } else { deadline.limit(work).await } };
     let response = match work.instrument(span.clone()).await {
         Ok(Ok(response)) => response,
         Ok(Err(_)) => ApiError(Error::internal("a handler panicked")).into_response(),
-        Err(_) => ApiError(Error::plain(Code::RequestTimeout)).into_response(),
+        Err(late) => ApiError(deadline::refusal(late, method.is_safe())).into_response(),
     };
     let _entered = span.enter();
     tracing::info!(status = response.status().as_u16(), "answered");

@@ -33,11 +33,13 @@ pub(super) async fn show(
 ) -> Result<Response, WebError> {
     let (app, account) = (&state.app, &person.account);
     let site = app.get_own_site(account, id).await?;
-    let (mut versions, mut links, mut feedback) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut versions, mut links, mut feedback, mut has_more_feedback) =
+        (Vec::new(), Vec::new(), Vec::new(), false);
     if matches!(site.state, SiteState::Live | SiteState::Expired) {
         versions = app.list_versions(account, id).await?.1;
         links = app.list_share_tokens(account, id).await?;
-        feedback = app.look_at_feedback(account, id).await?;
+        let list = app.look_at_feedback(account, id).await?;
+        (feedback, has_more_feedback) = (list.feedback, list.next.is_some());
     }
     // A name that cannot be anybody's, to cut the address around it.
     let around = state.app.hosts.slug_url("\u{0}");
@@ -62,6 +64,7 @@ pub(super) async fn show(
             .collect(),
         links: links.into_iter().map(|own| LinkRow { token: own.token, url: own.url }).collect(),
         feedback,
+        has_more_feedback,
         notes,
         attempt,
         now: app.now(),

@@ -25,7 +25,7 @@ impl FromRequestParts<ApiState> for TicketHolder {
         let ticketed = state.app.open_ticket(ticket.ok_or_else(bad)?).await?;
         let ip = client_ip(parts, state);
         // It is a request of the key or the grant that it was made with.
-        let standing = state.app.take_key_request(&ticketed.who.counted_as, ip)?;
+        let standing = state.app.take_request(&ticketed.who, ip)?;
         if let (Some(standing), Some(exchange)) = (standing, parts.extensions.get::<Exchange>()) {
             exchange.note_standing(standing);
         }

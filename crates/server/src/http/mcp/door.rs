@@ -6,7 +6,7 @@ use super::headers::{VERSION, canonical_types, check_needs_session, is_legacy};
 use super::listening::Listening;
 use super::message::{self, Peek, peek};
 use super::watching::Holder;
-use super::{Mcp, rpc, sessions, streams, tools};
+use super::{Mcp, initialize, rpc, sessions, streams, tools};
 use crate::http::api::{ApiError, ApiState};
 use crate::http::error::{self, Wants};
 use crate::http::extract::{Incoming, bearer, bearer_text, client_ip, insufficient};
@@ -74,9 +74,10 @@ async fn pass(mcp: &Mcp, request: Request) -> std::result::Result<Response, ApiE
     };
     check_scope(&peek, &who)?;
     peek.check(&body)?;
+    let body = if peek.method == "initialize" { initialize::trim(body) } else { body };
     let mut handler = Handler::new(state.clone());
     if peek.method == LISTEN && session.is_none() {
-        let place = mcp.streams.take(&who.counted_as, None)?;
+        let place = mcp.streams.take(&who.account.id, None)?;
         let listening = Listening::new(state, holder(&who, None), place, peek.resources()).await?;
         handler = handler.listening(listening);
     }

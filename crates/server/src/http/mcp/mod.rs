@@ -10,10 +10,12 @@ mod described;
 mod door;
 mod handler;
 mod headers;
+mod initialize;
 mod listening;
 mod message;
 mod next_step;
 mod prompts;
+mod resident;
 mod resources;
 mod rpc;
 mod schema;
@@ -29,8 +31,8 @@ use super::extract::JsonLimit;
 use axum::Router;
 use axum::routing::any;
 use handler::Handler;
+use resident::ResidentSessions;
 use rmcp::transport::streamable_http_server::session::SessionStore;
-use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use sessions::Restoring;
 use std::sync::Arc;
@@ -46,7 +48,7 @@ const RESTS: Duration = Duration::from_mins(10);
 /// How often a silent stream says that it is alive, at the longest.
 const BEAT: Duration = Duration::from_secs(15);
 
-type Service = StreamableHttpService<Handler, LocalSessionManager>;
+type Service = StreamableHttpService<Handler, ResidentSessions>;
 
 /// The longest message where uploads may be so long, however the page in it is escaped.
 pub(super) const fn longest_message(upload_bytes: u64) -> JsonLimit {
@@ -58,17 +60,15 @@ pub(super) const fn longest_message(upload_bytes: u64) -> JsonLimit {
 pub(super) struct Mcp {
     state: ApiState,
     /// The sessions in memory.
-    sessions: Arc<LocalSessionManager>,
+    sessions: Arc<ResidentSessions>,
     restoring: Restoring,
     streams: Arc<Streams>,
 }
 
 pub(super) fn routes<S: Clone + Send + Sync + 'static>(state: &ApiState) -> Router<S> {
-    let mut sessions = LocalSessionManager::default();
-    sessions.session_config.keep_alive = Some(RESTS);
     let mcp = Arc::new(Mcp {
         state: state.clone(),
-        sessions: Arc::new(sessions),
+        sessions: Arc::new(ResidentSessions::new(RESTS)),
         restoring: Restoring::default(),
         streams: Arc::default(),
     });

@@ -86,6 +86,9 @@ pub(super) const fn next_step(code: Code) -> Option<&'static str> {
         Code::StorageFull => {
             "Tell the person: whoever runs this service has to make room. Reading still works."
         }
+        Code::AnonymousStorageFull => {
+            "Publish with an API key; only pages without an account are held to this."
+        }
         // What was lost on the way to the storage may have arrived.
         Code::Internal | Code::StorageUnavailable => {
             "The fault is on the server. Look with get_site or list_sites whether it was done before you try again."

@@ -1,9 +1,9 @@
 //! Where the library keeps sessions: in the database, through the eyes of one caller. A session in memory is no more than
 //! a copy; it can be brought back by any node.
 
+use super::resident::ResidentSessions;
 use super::streams::Streams;
 use dropleaf_app::{App, Identity};
-use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::streamable_http_server::session::{
     SessionManager, SessionState, SessionStore, SessionStoreError,
 };
@@ -16,7 +16,7 @@ use tokio::sync::{Mutex, MutexGuard};
 pub(super) struct Own {
     pub app: Arc<App>,
     pub who: Identity,
-    pub sessions: Arc<LocalSessionManager>,
+    pub sessions: Arc<ResidentSessions>,
     pub streams: Arc<Streams>,
 }
 
@@ -57,12 +57,12 @@ impl Default for Restoring {
 
 impl Restoring {
     /// To be held while the library handles a request with this session. None when it is in memory already.
-    pub(super) async fn turn(&self, sessions: &LocalSessionManager, id: &str) -> Option<MutexGuard<'_, ()>> {
+    pub(super) async fn turn(&self, sessions: &ResidentSessions, id: &str) -> Option<MutexGuard<'_, ()>> {
         let mut hasher = DefaultHasher::new();
         id.hash(&mut hasher);
         let lock = self.0.get(usize::try_from(hasher.finish() % 64).unwrap_or_default())?;
         // Looked at only then: somebody may have brought it back while this one waited.
         let turn = lock.lock().await;
-        (!sessions.sessions.read().await.contains_key(id)).then_some(turn)
+        (!sessions.holds(id).await).then_some(turn)
     }
 }

@@ -8,7 +8,7 @@ use super::watching::Holder;
 use axum::body::Body;
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
-use dropleaf_app::{App, Identity, Listener, Notice, SESSIONS_MOST};
+use dropleaf_app::{App, Identity, Listener, Notice};
 use dropleaf_core::scope::Scope;
 use dropleaf_core::{Code, Error, Result};
 use futures_util::future::BoxFuture;
@@ -25,6 +25,10 @@ use tokio_util::sync::CancellationToken;
 const FIRST: &str = ": open\nretry: 3000\n\n";
 const ALIVE: &str = ":\n\n";
 
+/// Streams that one account may have open on a node, and all accounts together.
+const ACCOUNT_MOST: usize = 200;
+const NODE_MOST: u64 = 4000;
+
 /// What is open on this node.
 #[derive(Debug, Default)]
 pub(super) struct Streams(Mutex<Open>);
@@ -32,7 +36,8 @@ pub(super) struct Streams(Mutex<Open>);
 #[derive(Debug, Default)]
 struct Open {
     opened: u64,
-    by_principal: HashMap<String, usize>,
+    closed: u64,
+    by_account: HashMap<String, usize>,
     /// The newest stream of each session: the one that hears.
     newest: HashMap<String, (u64, CancellationToken)>,
 }
@@ -41,7 +46,7 @@ struct Open {
 #[derive(Debug)]
 pub(super) struct Place {
     streams: Arc<Streams>,
-    principal: String,
+    account: String,
     session: Option<String>,
     number: u64,
     /// Cancelled when the session ends.
@@ -53,12 +58,14 @@ impl Streams {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(super) fn take(self: &Arc<Self>, principal: &str, session: Option<&str>) -> Result<Place> {
+    pub(super) fn take(self: &Arc<Self>, account: &str, session: Option<&str>) -> Result<Place> {
         let mut open = self.open();
-        let count = open.by_principal.entry(principal.to_owned()).or_default();
-        // As many on a node as it may have sessions.
-        if *count >= SESSIONS_MOST {
-            let detail = format!("{SESSIONS_MOST} streams are open with this credential; close some.");
+        if open.opened - open.closed >= NODE_MOST {
+            return Err(Error::plain(Code::Overloaded).retry_after(60));
+        }
+        let count = open.by_account.entry(account.to_owned()).or_default();
+        if *count >= ACCOUNT_MOST {
+            let detail = format!("{ACCOUNT_MOST} streams of this account are open; close some.");
             return Err(Error::new(Code::RateLimited, detail).retry_after(60));
         }
         *count += 1;
@@ -68,8 +75,8 @@ impl Streams {
             open.newest.insert(session.to_owned(), (number, ended.clone()));
         }
         drop(open);
-        let (principal, session) = (principal.to_owned(), session.map(str::to_owned));
-        Ok(Place { streams: Arc::clone(self), principal, session, number, ended })
+        let (account, session) = (account.to_owned(), session.map(str::to_owned));
+        Ok(Place { streams: Arc::clone(self), account, session, number, ended })
     }
 
     /// The session is no more.
@@ -92,10 +99,11 @@ impl Place {
 impl Drop for Place {
     fn drop(&mut self) {
         let mut open = self.streams.open();
-        if let Some(count) = open.by_principal.get_mut(&self.principal) {
+        open.closed += 1;
+        if let Some(count) = open.by_account.get_mut(&self.account) {
             *count -= 1;
             if *count == 0 {
-                open.by_principal.remove(&self.principal);
+                open.by_account.remove(&self.account);
             }
         }
         // Looked at and removed in one go, or a stream that comes in between would be forgotten and never hear.
@@ -121,7 +129,7 @@ struct Line {
 pub(super) fn open(mcp: &Mcp, holder: Holder, session: String) -> Result<Response> {
     let app = Arc::clone(&mcp.state.app);
     let who = holder.who.clone();
-    let place = mcp.streams.take(&who.counted_as, Some(&session))?;
+    let place = mcp.streams.take(&who.account.id, Some(&session))?;
     let mut beat = interval(mcp.beat());
     beat.set_missed_tick_behavior(MissedTickBehavior::Delay);
     beat.reset();
@@ -190,8 +198,8 @@ mod tests {
     #[test]
     fn the_newest_stream_of_a_session_hears_and_ends_with_it() {
         let streams = Arc::new(Streams::default());
-        let old = streams.take("key_1", Some("s")).unwrap();
-        let new = streams.take("key_1", Some("s")).unwrap();
+        let old = streams.take("acct_1", Some("s")).unwrap();
+        let new = streams.take("acct_1", Some("s")).unwrap();
         assert!(!old.is_newest() && new.is_newest());
         drop(old);
         assert!(new.is_newest());
@@ -202,7 +210,7 @@ mod tests {
     #[test]
     fn a_stream_that_comes_while_another_goes_hears() {
         let streams = Arc::new(Streams::default());
-        let mut old = streams.take("key_1", Some("s")).unwrap();
+        let mut old = streams.take("acct_1", Some("s")).unwrap();
         for _ in 0..2000 {
             let together = std::sync::Barrier::new(2);
             let new = std::thread::scope(|scope| {
@@ -211,7 +219,7 @@ mod tests {
                     drop(old);
                 });
                 together.wait();
-                streams.take("key_1", Some("s")).unwrap()
+                streams.take("acct_1", Some("s")).unwrap()
             });
             assert!(new.is_newest());
             old = new;
@@ -219,13 +227,23 @@ mod tests {
     }
 
     #[test]
-    fn a_credential_holds_so_many_streams_and_no_more() {
+    fn an_account_holds_so_many_streams_and_no_more() {
         let streams = Arc::new(Streams::default());
-        let held: Vec<_> = (0..SESSIONS_MOST).map(|_| streams.take("key_1", None).unwrap()).collect();
-        assert_eq!(streams.take("key_1", None).unwrap_err().code, Code::RateLimited);
-        streams.take("key_2", None).unwrap();
+        let held: Vec<_> = (0..ACCOUNT_MOST).map(|_| streams.take("acct_1", None).unwrap()).collect();
+        assert_eq!(streams.take("acct_1", None).unwrap_err().code, Code::RateLimited);
+        streams.take("acct_2", None).unwrap();
         drop(held);
-        streams.take("key_1", None).unwrap();
-        assert!(streams.open().by_principal.is_empty(), "nothing is left behind");
+        streams.take("acct_1", None).unwrap();
+        assert!(streams.open().by_account.is_empty(), "nothing is left behind");
+    }
+
+    #[test]
+    fn a_node_holds_so_many_streams_and_no_more() {
+        let streams = Arc::new(Streams::default());
+        let held: Vec<_> =
+            (0..NODE_MOST).map(|number| streams.take(&format!("acct_{number}"), None).unwrap()).collect();
+        assert_eq!(streams.take("acct", None).unwrap_err().code, Code::Overloaded);
+        drop(held);
+        streams.take("acct", None).unwrap();
     }
 }

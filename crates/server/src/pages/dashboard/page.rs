@@ -45,6 +45,8 @@ pub struct PageView<'a> {
     pub versions: Vec<VersionRow>,
     pub links: Vec<LinkRow>,
     pub feedback: Vec<Feedback>,
+    /// There are more comments than are shown.
+    pub has_more_feedback: bool,
     /// What an act wants to be known about what it did.
     pub notes: Vec<String>,
     pub attempt: Attempt,

@@ -157,6 +157,7 @@ fn shown(state: State, attempt: Attempt) -> String {
         versions: vec![version(2), version(1)],
         links: vec![LinkRow { token, url: HOSTILE.into() }],
         feedback: vec![comment(None), comment(Some(NOW))],
+        has_more_feedback: false,
         notes: vec![HOSTILE.into()],
         attempt,
         now: NOW,

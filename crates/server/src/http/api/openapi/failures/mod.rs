@@ -16,8 +16,8 @@ use std::collections::BTreeMap;
 const ANY: &[Code] = &[Code::Internal];
 /// Answered whatever the host.
 const ON_EVERY_HOST: [&str; 2] = ["/healthz", "/readyz"];
-/// Of one that reads or writes stored data.
-const STORED: &[Code] = &[Code::StorageUnavailable];
+/// Of one that reads or writes stored data, which has to be done in time.
+const STORED: &[Code] = &[Code::StorageUnavailable, Code::Overloaded];
 const PROTECTED: &[Code] = &[Code::InvalidCredential, Code::RateLimited];
 const SIGNED_BY_WALLET: &[Code] = &[Code::BadSignature, Code::ChallengeUsed, Code::ChallengeExpired];
 const BODY: &[Code] =
@@ -79,9 +79,6 @@ fn derived(method: &str, path: &str, operation: &Value) -> Vec<Code> {
     let body = &operation["requestBody"]["content"];
     if body.is_object() {
         codes.extend(BODY);
-    } else if !matches!(method, "post" | "put") {
-        // What brings no body is given a time as a whole.
-        codes.push(Code::RequestTimeout);
     }
     if body.get("multipart/form-data").is_some() {
         codes.extend(FORM);

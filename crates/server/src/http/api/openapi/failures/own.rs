@@ -32,8 +32,20 @@ const PLAN: &[Code] = &[Code::PlanPageLimit, Code::PlanLifetimeLimit, Code::Plan
 
 /// What operations can answer besides what follows from their descriptions.
 const OWN: &[(&[&str], &[&[Code]])] = &[
-    (&["createSite"], &[&[Code::AuthRequired, Code::NoClientIp], SLUG, PLAN, PAGE, JUDGED]),
-    (&["replaceSite"], &[&[Code::Forbidden, Code::Conflict, Code::Expired], SLUG, PLAN, PAGE, JUDGED]),
+    (
+        &["createSite"],
+        &[&[Code::AuthRequired, Code::NoClientIp, Code::AnonymousStorageFull], SLUG, PLAN, PAGE, JUDGED],
+    ),
+    (
+        &["replaceSite"],
+        &[
+            &[Code::Forbidden, Code::Conflict, Code::Expired, Code::AnonymousStorageFull],
+            SLUG,
+            PLAN,
+            PAGE,
+            JUDGED,
+        ],
+    ),
     (
         &["putUpload", "postUpload"],
         &[
@@ -65,6 +77,8 @@ const OWN: &[(&[&str], &[&[Code]])] = &[
         &["claimSite"],
         &[&[Code::InvalidClaimToken, Code::AlreadyClaimed, Code::Conflict, Code::Expired], PLAN],
     ),
+    (&["createApiKey"], &[&[Code::TooMany]]),
+    (&["createDeviceToken"], &[&[Code::RateLimited, Code::TooMany]]),
     (&["createShareToken"], &[&[Code::Expired, Code::TooMany]]),
     (&["createWalletChallenge"], &[&[Code::UnknownWallet, Code::RateLimited]]),
     (&["getPublishTerms"], &[&[Code::NotOnSale, Code::FacilitatorUnavailable]]),
@@ -86,19 +100,12 @@ const OWN: &[(&[&str], &[&[Code]])] = &[
         &[&[Code::CrossSite, Code::NotFound, Code::MethodNotAllowed, Code::InvalidRequest]],
     ),
     (
-        &[
-            "registerClient",
-            "createToken",
-            "revokeToken",
-            "authorizeDevice",
-            "createDeviceCode",
-            "createDeviceToken",
-        ],
+        &["registerClient", "createToken", "revokeToken", "authorizeDevice", "createDeviceCode"],
         &[&[Code::RateLimited]],
     ),
     (&["authorize"], &[&[Code::CrossSite, Code::RateLimited], STORED]),
     (&["getReadiness", "getServiceRecord"], &[STORED]),
-    (&["listSites", "unlockFeature", "listPaidResources"], &[&[Code::InvalidField]]),
+    (&["listSites", "listFeedback", "unlockFeature", "listPaidResources"], &[&[Code::InvalidField]]),
 ];
 
 /// The refusals of OAuth endpoints, by the names of the RFCs.

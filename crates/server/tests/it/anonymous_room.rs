@@ -1,0 +1,95 @@
+//! What pages without an account may take: of one network, and of all together.
+
+use crate::harness::{Answer, DAY, Form, Node, Setup, on_each_database, site_path};
+use serde_json::{Value, json};
+
+/// With what a version counts besides its content, a little more than 10,000 bytes.
+const PAGE_BYTES: usize = 6000;
+
+async fn publish(node: &Node, client: &str) -> Answer {
+    let form = Form::file("a.html", vec![b'x'; PAGE_BYTES]);
+    node.post("/sites").header("x-forwarded-for", client).form(form).send().await
+}
+
+/// Three pages fit for a network, five for all.
+fn narrow() -> Setup {
+    Setup::new()
+        .with_rates()
+        .set("trusted_proxies", "127.0.0.0/8")
+        .set("limits.anonymous_network_bytes", "32000")
+        .set("limits.anonymous_bytes", "52000")
+}
+
+async fn used(node: &Node) -> i64 {
+    node.count("SELECT COALESCE(MAX(bytes), 0) FROM anonymous_usage WHERE key = 'all'").await
+}
+
+#[tokio::test]
+async fn network_and_server_hold_so_much_under_a_race() {
+    on_each_database(narrow, async |node| {
+        let race = futures_util::future::join_all((0..8).map(|_| publish(node, "203.0.113.7"))).await;
+        assert_eq!(race.iter().filter(|answer| answer.status == 201).count(), 3);
+        let refused = race.into_iter().find(|answer| answer.status != 201).unwrap();
+        let refused = refused.refused(507, "anonymous_storage_full");
+        assert!(refused.text().contains("of your network") && refused.has("retry-after"));
+        let others = (0..6).map(|n| format!("198.51.100.{n}"));
+        let others =
+            futures_util::future::join_all(others.map(|ip| async move { publish(node, &ip).await })).await;
+        assert_eq!(others.iter().filter(|answer| answer.status == 201).count(), 2);
+        let refused = others.into_iter().find(|answer| answer.status != 201).unwrap();
+        assert!(refused.refused(507, "anonymous_storage_full").text().contains("on this server"));
+        assert_eq!(node.count("SELECT COUNT(*) FROM sites").await, 5, "what was refused left nothing");
+        node.post("/sites").key(&node.key).form(Form::file("a.html", "owned")).send().await.expect(201);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn claimed_and_erased_pages_give_their_room_back() {
+    on_each_database(narrow, async |node| {
+        let mut sites: Vec<Value> = Vec::new();
+        for _ in 0..3 {
+            sites.push(publish(node, "203.0.113.7").await.expect(201).json());
+        }
+        publish(node, "203.0.113.7").await.refused(507, "anonymous_storage_full");
+        let claim = json!({"claim_token": sites[0]["claim_token"]});
+        let claimed = node.post(&format!("{}/claim", site_path(&sites[0]))).key(&node.key).json(&claim);
+        claimed.send().await.expect(200);
+        node.app().sweep().await.unwrap();
+        publish(node, "203.0.113.7").await.expect(201);
+        publish(node, "203.0.113.7").await.refused(507, "anonymous_storage_full");
+        // Expired, then erased when nobody can bring it back any more.
+        node.clock.advance(2 * DAY);
+        node.app().sweep().await.unwrap();
+        node.clock.advance(2 * DAY);
+        node.app().sweep().await.unwrap();
+        assert_eq!(used(node).await, 0);
+        assert_eq!(node.count("SELECT COUNT(*) FROM anonymous_sites").await, 0);
+        assert_eq!(node.count("SELECT COUNT(*) FROM anonymous_usage").await, 1, "networks are forgotten");
+        publish(node, "203.0.113.7").await.expect(201);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn new_versions_count_too() {
+    on_each_database(narrow, async |node| {
+        let site = publish(node, "203.0.113.7").await.expect(201).json();
+        let bearer = format!("Bearer {}", site["claim_token"].as_str().unwrap());
+        let replace = async || {
+            let form = Form::file("a.html", vec![b'y'; PAGE_BYTES]);
+            // From elsewhere: the network that published the page is the one that counts.
+            let ask = node.put(&site_path(&site)).header("authorization", &bearer);
+            ask.header("x-forwarded-for", "198.51.100.1").form(form).send().await
+        };
+        for _ in 0..2 {
+            replace().await.expect(200);
+        }
+        replace().await.refused(507, "anonymous_storage_full");
+        let before = used(node).await;
+        node.app().sweep().await.unwrap();
+        assert_eq!(used(node).await, before, "counted again it is the same");
+        assert_eq!(node.count("SELECT MAX(version) FROM sites").await, 3);
+    })
+    .await;
+}

@@ -1,0 +1,120 @@
+//! How much may wait for the writer of SQLite: a number of batches and a number of bytes. A batch that finds no place is
+//! refused before it is queued, so a refusal means that nothing of it happens; one that was queued is committed even if
+//! its caller has gone meanwhile.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Batches that wait or are being committed. A quick disk commits this many in well under a second.
+pub(super) const BATCHES_MOST: usize = 4096;
+/// What they bind, together. One batch alone may be larger: an archive of many small files is.
+pub(super) const BYTES_MOST: usize = 64 << 20;
+
+#[derive(Debug, Default)]
+pub(super) struct Queue(Arc<Mutex<Waiting>>);
+
+#[derive(Debug, Default)]
+struct Waiting {
+    batches: usize,
+    bytes: usize,
+}
+
+/// A place in the queue, given back when it is dropped.
+#[derive(Debug)]
+pub(super) struct Queued {
+    queue: Arc<Mutex<Waiting>>,
+    bytes: usize,
+}
+
+impl Queue {
+    /// A place for a batch of this weight; none while too much waits.
+    pub(super) fn enter(&self, bytes: usize) -> Option<Queued> {
+        let mut waiting = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let fits = waiting.batches < BATCHES_MOST && waiting.bytes.saturating_add(bytes) <= BYTES_MOST;
+        if !fits && waiting.batches > 0 {
+            return None;
+        }
+        waiting.batches += 1;
+        waiting.bytes = waiting.bytes.saturating_add(bytes);
+        Some(Queued { queue: Arc::clone(&self.0), bytes })
+    }
+}
+
+impl Drop for Queued {
+    fn drop(&mut self) {
+        let mut waiting = self.queue.lock().unwrap_or_else(PoisonError::into_inner);
+        waiting.batches -= 1;
+        waiting.bytes = waiting.bytes.saturating_sub(self.bytes);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::db::sqlite::SqliteDb;
+    use crate::db::{DbError, Stmt};
+    use futures_util::FutureExt;
+    use std::sync::mpsc::channel;
+
+    #[test]
+    fn places_are_counted_in_batches_and_in_bytes_and_given_back() {
+        let queue = Queue::default();
+        let large = queue.enter(BYTES_MOST * 3).expect("alone, a batch may be of any size");
+        assert!(queue.enter(0).is_none());
+        drop(large);
+        let half = queue.enter(BYTES_MOST / 2).unwrap();
+        assert!(queue.enter(BYTES_MOST / 2 + 1).is_none());
+        let rest = queue.enter(BYTES_MOST / 2).unwrap();
+        drop((half, rest));
+        let all: Vec<_> = (0..BATCHES_MOST).map(|_| queue.enter(1).unwrap()).collect();
+        assert!(queue.enter(1).is_none());
+        drop(all);
+        assert!(queue.enter(1).is_some());
+    }
+
+    #[tokio::test]
+    async fn full_queue_refuses_at_once_and_everything_that_was_queued_is_durable() {
+        let folder = tempfile::TempDir::new().unwrap();
+        let path = folder.path().join("a.db");
+        let db = SqliteDb::open(path.to_str().unwrap()).await.unwrap();
+        db.batch(vec![Stmt::new("CREATE TABLE t (a BIGINT)", vec![])]).await.unwrap();
+        // The writer is held until this test lets it go.
+        let ((held, is_held), (release, released)) = (channel(), channel::<()>());
+        let holder = {
+            let db = db.clone();
+            tokio::spawn(async move {
+                let work = move |_: &mut rusqlite::Connection| {
+                    let _ = held.send(());
+                    let _ = released.recv();
+                    Ok(())
+                };
+                db.writer().alone(work).await
+            })
+        };
+        tokio::task::spawn_blocking(move || is_held.recv()).await.unwrap().unwrap();
+        let insert = |number: i64| Stmt::new("INSERT INTO t VALUES ($1)", vec![number.into()]);
+        let mut accepted = Vec::new();
+        for number in 0..i64::try_from(BATCHES_MOST).unwrap() {
+            let mut write = Box::pin(db.batch(vec![insert(number)]));
+            assert!((&mut write).now_or_never().is_none(), "{number}");
+            accepted.push(write);
+        }
+        let refused = db.batch(vec![insert(-1)]).now_or_never();
+        assert!(matches!(refused, Some(Err(DbError::Busy))), "{refused:?}");
+        // A caller that goes away leaves its write in the queue.
+        drop(accepted.pop());
+        drop(release);
+        holder.await.unwrap().unwrap();
+        for write in accepted {
+            write.await.unwrap();
+        }
+        db.batch(vec![insert(1_000_000)]).await.expect("there is room again");
+        db.close().await;
+        let count = "SELECT COUNT(*) FROM t WHERE a BETWEEN 0 AND 999999";
+        let connection = rusqlite::Connection::open(&path).unwrap();
+        let found: i64 = connection.query_row(count, [], |row| row.get(0)).unwrap();
+        assert_eq!(found, i64::try_from(BATCHES_MOST).unwrap());
+        let refused: i64 =
+            connection.query_row("SELECT COUNT(*) FROM t WHERE a = -1", [], |row| row.get(0)).unwrap();
+        assert_eq!(refused, 0);
+    }
+}

@@ -1,0 +1,104 @@
+// 60 keys of one account, then many accounts, begin thousands of MCP sessions with 60 KB of client parameters each: the
+// process and the database stay small, and a session that is in use goes on.
+
+import assert from 'node:assert/strict';
+import { stat } from 'node:fs/promises';
+import http from 'node:http';
+import path from 'node:path';
+import { after, before, test } from 'node:test';
+import { request } from '../e2e/http.mjs';
+import { command, operatorKey, startServer } from '../e2e/server.mjs';
+import { LONG, memory, UNLIMITED } from './fixture.mjs';
+
+const KEYS = 60;
+const CALLS = LONG ? 20_000 : 6_600;
+const ACCOUNTS = LONG ? 60 : 25; // each has 100 sessions: more together than a node holds in memory
+const TOGETHER = 16;
+const MOST_MIB = 150;
+const MOST_DATABASE_MIB = 64; // most of it the log, which is used again
+
+const agent = new http.Agent({ keepAlive: true, maxSockets: TOGETHER });
+const long = 'p'.repeat(15_000);
+const INITIALIZE = JSON.stringify({
+  jsonrpc: '2.0',
+  id: 1,
+  method: 'initialize',
+  params: {
+    protocolVersion: '2025-06-18',
+    capabilities: { roots: {}, experimental: { notes: { text: long } } },
+    clientInfo: { name: long, version: '1', title: long, description: long },
+  },
+});
+
+let server, key, baseline;
+
+before(async () => {
+  server = await startServer({ env: UNLIMITED });
+  key = await operatorKey(server);
+  baseline = (await memory(server.pid)).now;
+});
+after(() => server?.stop());
+
+const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
+
+function say(by, body, session) {
+  const more = session ? { 'mcp-session-id': session, 'mcp-protocol-version': '2025-06-18' } : {};
+  return request(server, { method: 'POST', path: '/mcp', key: by, agent, headers: { ...headers, ...more }, body });
+}
+
+const ping = (by, session) => say(by, JSON.stringify({ jsonrpc: '2.0', id: 2, method: 'ping' }), session);
+
+async function databaseMib() {
+  const sizes = await Promise.all(
+    ['dropleaf.db', 'dropleaf.db-wal'].map((name) =>
+      stat(path.join(server.dataDir, name)).then((file) => file.size, () => 0),
+    ),
+  );
+  return sizes.reduce((sum, size) => sum + size, 0) / 1024 / 1024;
+}
+
+/** Begins so many sessions, with the keys in turn; says what that took. */
+async function attack(context, keys, calls) {
+  const before = await databaseMib();
+  let begun = 0;
+  const worker = async () => {
+    while (begun < calls) {
+      const answer = await say(keys[begun++ % keys.length], INITIALIZE);
+      assert.equal(answer.status, 200, answer.text());
+    }
+  };
+  await Promise.all(Array.from({ length: TOGETHER }, worker));
+  const { peak, now } = await memory(server.pid);
+  const grown = (await databaseMib()) - before;
+  context.diagnostic(`${Math.round(baseline)} MiB before, ${Math.round(peak)} at most, ${Math.round(now)} now`);
+  context.diagnostic(`the database grew by ${grown.toFixed(1)} MiB`);
+  assert.ok(peak < MOST_MIB, `${Math.round(peak)} MiB`);
+  assert.ok(grown < MOST_DATABASE_MIB, `${grown} MiB`);
+}
+
+test('many sessions of one account take little memory and few rows', async (context) => {
+  const keys = [];
+  for (let n = 0; n < KEYS; n += 1) {
+    const made = await request(server, { method: 'POST', path: '/api-keys', key, agent, headers, body: '{"name":"one of many"}' });
+    assert.equal(made.status, 201, made.text());
+    keys.push(made.json().key);
+  }
+  await attack(context, keys, CALLS);
+});
+
+test('sessions of many accounts take no more', async (context) => {
+  const keys = [];
+  for (let n = 0; n < ACCOUNTS; n += 1) {
+    await command(server, 'account', 'create', `${n}@example.org`);
+    keys.push((await command(server, 'account', 'key', `${n}@example.org`)).match(/stk_live_[0-9A-Za-z]{36}/)[0]);
+  }
+  await attack(context, keys, ACCOUNTS * 100);
+});
+
+test('a session goes on, and one more can begin', async () => {
+  const begun = await say(key, INITIALIZE);
+  assert.equal(begun.status, 200, begun.text());
+  const answer = await ping(key, begun.headers['mcp-session-id']);
+  assert.equal(answer.status, 200, answer.text());
+  assert.equal(server.log.match(/.*panicked.*/)?.[0], undefined);
+});
