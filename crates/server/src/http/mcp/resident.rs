@@ -83,7 +83,9 @@ impl Recency {
         let excess = self.last_use.len().saturating_sub(most);
         let idle = self.by_use.values().filter(|id| *id != newest && !self.answering.contains_key(*id));
         let ids: Vec<_> = idle.take(excess).cloned().collect();
-        ids.iter().for_each(|id| self.remove(id));
+        for id in &ids {
+            self.remove(id);
+        }
         ids
     }
 }
