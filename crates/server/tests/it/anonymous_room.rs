@@ -75,11 +75,11 @@ async fn claimed_and_erased_pages_give_their_room_back() {
 async fn new_versions_count_too() {
     on_each_database(narrow, async |node| {
         let site = publish(node, "203.0.113.7").await.expect(201).json();
-        let bearer = format!("Bearer {}", site["claim_token"].as_str().unwrap());
+        let token = site["claim_token"].as_str().unwrap();
         let replace = async || {
             let form = Form::file("a.html", vec![b'y'; PAGE_BYTES]);
             // From elsewhere: the network that published the page is the one that counts.
-            let ask = node.put(&site_path(&site)).header("authorization", &bearer);
+            let ask = node.put(&site_path(&site)).claim(token);
             ask.header("x-forwarded-for", "198.51.100.1").form(form).send().await
         };
         for _ in 0..2 {

@@ -209,8 +209,8 @@ async fn key_allows_no_more_than_the_token_it_was_made_with() {
 #[tokio::test]
 async fn account_has_a_hundred_keys_and_no_more_under_a_race() {
     on_each_database(Setup::new, async |node| {
-        let make = || node.post("/api-keys").key(&node.key).json(&json!({"name": "one of many"})).send();
-        let answers = futures_util::future::join_all((0..110).map(|_| make())).await;
+        let create = || node.post("/api-keys").key(&node.key).json(&json!({"name": "one of many"})).send();
+        let answers = futures_util::future::join_all((0..110).map(|_| create())).await;
         let made: Vec<_> = answers.iter().filter(|answer| answer.status == 201).collect();
         assert_eq!(made.len(), 99, "the one that asks is the hundredth");
         for answer in answers.iter().filter(|answer| answer.status != 201) {
@@ -219,7 +219,7 @@ async fn account_has_a_hundred_keys_and_no_more_under_a_race() {
         assert_eq!(node.count("SELECT COUNT(*) FROM api_keys").await, 100);
         let id = made[0].json()["id"].as_str().unwrap().to_owned();
         node.delete(&format!("/api-keys/{id}")).key(&node.key).send().await.expect(200);
-        make().await.expect(201);
+        create().await.expect(201);
         let stranger = node.account("pro").await;
         node.post("/api-keys").key(&stranger).json(&json!({})).send().await.expect(201);
     })

@@ -78,11 +78,14 @@ impl Recency {
         }
     }
 
-    fn take_least_recent(&mut self, most: usize) -> Vec<SessionId> {
+    /// Never the newest: it is about to be used.
+    fn take_least_recent(&mut self, most: usize, newest: &SessionId) -> Vec<SessionId> {
         let excess = self.last_use.len().saturating_sub(most);
-        let idle = self.by_use.values().filter(|id| !self.answering.contains_key(*id));
+        let idle = self.by_use.values().filter(|id| *id != newest && !self.answering.contains_key(*id));
         let ids: Vec<_> = idle.take(excess).cloned().collect();
-        ids.iter().for_each(|id| self.remove(id));
+        for id in &ids {
+            self.remove(id);
+        }
         ids
     }
 }
@@ -116,7 +119,7 @@ impl ResidentSessions {
         let evicted = {
             let mut recency = self.recency();
             recency.insert(id);
-            recency.take_least_recent(self.most)
+            recency.take_least_recent(self.most, id)
         };
         for id in evicted {
             if let Err(error) = self.local.close_session(&id).await {
