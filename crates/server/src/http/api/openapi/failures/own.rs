@@ -32,13 +32,26 @@ const PLAN: &[Code] = &[Code::PlanPageLimit, Code::PlanLifetimeLimit, Code::Plan
 
 /// What operations can answer besides what follows from their descriptions.
 const OWN: &[(&[&str], &[&[Code]])] = &[
-    (&["createSite"], &[&[Code::AuthRequired, Code::NoClientIp], SLUG, PLAN, PAGE, JUDGED]),
-    (&["replaceSite"], &[&[Code::Forbidden, Code::Conflict, Code::Expired], SLUG, PLAN, PAGE, JUDGED]),
+    (
+        &["createSite"],
+        &[&[Code::AuthRequired, Code::NoClientIp, Code::ExecutableRefused], SLUG, PLAN, PAGE, JUDGED],
+    ),
+    (
+        &["replaceSite"],
+        &[
+            &[Code::Forbidden, Code::Conflict, Code::Expired, Code::ExecutableRefused],
+            SLUG,
+            PLAN,
+            PAGE,
+            JUDGED,
+        ],
+    ),
     (
         &["putUpload", "postUpload"],
         &[
             &[
                 Code::InvalidUploadAddress,
+                Code::ExecutableRefused,
                 Code::AccountSuspended,
                 Code::InsufficientScope,
                 Code::RateLimited,
