@@ -2,6 +2,7 @@
 
 import base64
 
+import leading
 import neighbours
 from layouts import centred, plain, table_layout, with_nav
 
@@ -286,6 +287,6 @@ def kits():
 
 def pages():
     made = []
-    for part in (logins, lures, wallets, networks, without_forms, hidden, disguised, kits, neighbours.harvest):
+    for part in (logins, lures, wallets, networks, without_forms, hidden, disguised, kits, neighbours.harvest, leading.harvest):
         made.extend(part())
     return made

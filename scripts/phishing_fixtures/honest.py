@@ -5,6 +5,7 @@ import honest_forms
 import honest_money
 import honest_reading
 import honest_screens
+import leading
 import neighbours
 
 
@@ -13,4 +14,5 @@ def pages():
     for part in (honest_reading, honest_screens, honest_forms, honest_money):
         made.extend(part.pages())
     made.extend(neighbours.honest())
+    made.extend(leading.honest())
     return made

@@ -45,6 +45,8 @@ pub(crate) struct Demands {
     pub(crate) pii_check: Option<PiiCheck>,
     /// The feedback toolbar is asked for.
     pub(crate) agentation: bool,
+    /// Files that run on a viewer's computer are taken.
+    pub(crate) executables: bool,
 }
 
 /// Content ready to be committed.
@@ -116,6 +118,9 @@ impl App {
     /// Checks and packs; nothing is stored yet. What may not be published is refused here, for every door alike.
     pub(crate) async fn prepare(&self, upload: Upload, demands: Demands) -> Result<Prepared> {
         let (mut prepared, reading) = self.read_upload(upload, demands).await?;
+        if let Some(file) = prepared.bundle.program().filter(|_| !demands.executables) {
+            return Err(executable(&file.path));
+        }
         prepared.bundle.warnings.extend(self.judge(&reading).await?);
         Ok(prepared)
     }
@@ -162,7 +167,7 @@ impl App {
         demands: Demands,
         unwanted: Option<Arc<Unwanted>>,
     ) -> impl FnOnce() -> Result<(Prepared, Reading)> + Send + use<> {
-        let Demands { e2e, strict, pii_check, agentation } = demands;
+        let Demands { e2e, strict, pii_check, agentation, executables: _ } = demands;
         let safety = self.settings.safety.clone();
         let limits = self.settings.content.clone();
         let spool = self.settings.spool_dir.clone();
@@ -191,6 +196,18 @@ impl App {
             Ok((Prepared { bundle, policy: policy.transpose()?, strict }, reading))
         }
     }
+}
+
+/// The refusal of a file that runs on a viewer's computer. Decisions §2.11.
+pub(crate) fn executable(path: &str) -> Error {
+    let shown: String = path.chars().filter(|c| !c.is_control()).take(120).collect();
+    Error::new(
+        Code::ExecutableRefused,
+        format!(
+            "`{shown}` can run on a viewer's computer. Such files are not taken without an account or on this plan; leave \
+             it out."
+        ),
+    )
 }
 
 /// Too many who do not publish are being served.

@@ -4,16 +4,16 @@ use std::collections::BTreeSet;
 use std::io;
 
 use crate::bundle::{Bundle, File};
+use crate::character_references::{Context, decode, reference};
 use crate::file_text::text_of;
-use crate::{entities, mime};
+use crate::mime;
 
 /// An address beyond this is data.
 const LONGEST: usize = 2048;
 /// How many places of an upload are looked at.
 const MOST_PLACES: usize = 100_000;
-/// The ways to write a slash: plain, in a script, in an attribute. The shortest that begins others comes last.
-const SLASHES: [&str; 8] = ["/", "\\/", "&#47;", "&#x2f;", "&sol;", "\\u002f", "\\x2f", "\\"];
-const COLONS: [&str; 4] = [":", "&#58;", "&#x3a;", "&colon;"];
+/// The ways to write a slash in a text or a script. The shortest that begins others comes last.
+const SLASHES: [&str; 5] = ["/", "\\/", "\\u002f", "\\x2f", "\\"];
 
 /// Whether a file is read as text.
 pub fn is_text(file: &File) -> bool {
@@ -85,14 +85,23 @@ fn places_in(text: &str) -> impl Iterator<Item = Place> {
         })?;
         let alone = before.last().is_none_or(|last| !last.is_ascii_alphanumeric());
         let rest = text.get(from + scheme.len()..).filter(|_| alone)?;
-        let mut after = COLONS.iter().find_map(|colon| strip(rest, colon))?;
+        let mut after = strip(rest, ":").or_else(|| strip_reference(rest, ':'))?;
         let mut slashes = 0;
-        while let Some(next) = SLASHES.iter().find_map(|slash| strip(after, slash)) {
+        while let Some(next) =
+            SLASHES.iter().find_map(|slash| strip(after, slash)).or_else(|| strip_reference(after, '/'))
+        {
             after = next;
             slashes += 1;
         }
         (slashes > 0).then_some(Place { from, host: text.len() - after.len(), scheme })
     })
+}
+
+/// The text after a character that is written as a reference.
+fn strip_reference(text: &str, character: char) -> Option<&str> {
+    let rest = text.strip_prefix('&')?;
+    let (found, used) = reference(rest, Context::Attribute)?;
+    (found.first == character && found.second.is_none()).then(|| &rest[used..])
 }
 
 fn strip<'a>(text: &'a str, start: &str) -> Option<&'a str> {
@@ -129,7 +138,7 @@ fn end_of(rest: &str) -> usize {
 }
 
 fn address_of(scheme: &str, text: &str) -> Option<String> {
-    let rest = entities::decode(text).replace("\\/", "/").replace("&sol;", "/");
+    let rest = decode(text, Context::Attribute).replace("\\/", "/");
     let rest = rest.trim_end_matches(['.', ',', ';', ':', '!', '?']);
     let host = rest.split(['/', '?', '#']).next().unwrap_or_default();
     let fits = host.contains(['.', ':']) && !host.starts_with('.');
@@ -207,6 +216,7 @@ mod tests {
             "a='https:\\/\\/a.example\\/x'",
             "<a href='https:&#47;&#47;a.example/x'>",
             "<a href='https&colon;&sol;&sol;a.example&sol;x'>",
+            "<a href='https&#58&#47&#x2F;a.example&#0047x'>",
             "<a href='https:/\\a.example/x'>",
             "<a href='https:/a.example/x'>",
             "a='https:\\u002F\\u002fa.example/x'",

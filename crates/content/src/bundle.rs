@@ -2,6 +2,8 @@
 
 use bytes::Bytes;
 
+use crate::program::PROGRAM;
+
 /// Names under this prefix belong to the service, not to the uploader.
 pub(crate) const RESERVED: &str = "_dropleaf";
 
@@ -119,6 +121,11 @@ impl Bundle {
         files.sort_by(|a, b| a.path.cmp(&b.path));
         let size_bytes = files.iter().filter(|f| !is_reserved(&f.path)).map(|f| f.size_bytes).sum();
         Self { kind, title, entry, files, warnings, size_bytes }
+    }
+
+    /// The first file that runs on a viewer's computer, if there is one. What lies below `_dropleaf/` is not for viewers.
+    pub fn program(&self) -> Option<&File> {
+        self.files.iter().find(|file| file.mime == PROGRAM && !is_reserved(&file.path))
     }
 
     /// A hash of everything that was sent: the paths and contents of all files.

@@ -1,7 +1,8 @@
-//! End-to-end ciphertext: kept verbatim. Only the frame is checked, so that a mistake of the
-//! sender shows at upload and not in the viewer's browser. It never sees a key.
+//! End-to-end ciphertext: kept verbatim. The frame is checked, and whether the bytes can be ciphertext at all, so that a
+//! mistake of the sender shows at upload and no file of another kind is handed out unread. It never sees a key.
 
 use crate::bundle::{Bundle, Kind};
+use crate::ciphertext::Evenness;
 use crate::input::Input;
 use crate::mime::BINARY;
 use crate::pack::Packer;
@@ -11,53 +12,35 @@ const PATH: &str = "payload.e2e";
 const MAGIC: &[u8] = b"E2E1";
 const HEADER_BYTES: usize = 40;
 const TAG_BYTES: u64 = 16;
-/// So much of a payload without a frame is looked at for signs that it is not encrypted.
-const LOOKED_AT_BYTES: usize = 512;
 /// IV, tag and at least one byte.
 const SHORTEST_BARE: u64 = 12 + TAG_BYTES + 1;
 const SHORTEST_FRAMED: u64 = HEADER_BYTES as u64 + TAG_BYTES;
 
 pub(crate) fn prepare(input: &mut Input, packer: &mut Packer<'_>) -> Result<Bundle, Refusal> {
-    let head = input.head(LOOKED_AT_BYTES)?;
-    check(&head[..head.len().min(HEADER_BYTES)], input.len()).map_err(|detail| {
-        Refusal::new(RefusalCode::InvalidCiphertext, format!("The ciphertext {detail}."))
-    })?;
+    let refusal =
+        |detail: &str| Refusal::new(RefusalCode::InvalidCiphertext, format!("The ciphertext {detail}."));
+    let head = input.head(HEADER_BYTES)?;
+    check(&head, input.len()).map_err(refusal)?;
+    // A frame begins with words of ours; what follows is as random as a payload without one.
+    let mut skipped = if head.starts_with(MAGIC) { HEADER_BYTES } else { 0 };
+    let mut evenness = Evenness::default();
     let mut sink = packer.begin(PATH, BINARY, input.len())?;
-    input.for_each_chunk(|chunk| sink.write(chunk))?;
+    input.for_each_chunk(|chunk| {
+        let header = skipped.min(chunk.len());
+        skipped -= header;
+        evenness.take(&chunk[header..]);
+        sink.write(chunk)
+    })?;
+    if let Some(kind) = evenness.plain_kind() {
+        let detail = format!(
+            "is not encrypted: with e2e=true the file must be AES-GCM ciphertext, but it looks like {kind}. Encrypt it \
+             first, send bytes instead of base64, or publish it without e2e"
+        );
+        return Err(refusal(&detail));
+    }
     let file = packer.finish(sink)?;
     let title = "Encrypted page".to_owned();
-    let warnings = plain_kind(&head).map(warning).into_iter().collect();
-    Ok(Bundle::assemble(Kind::E2e, title, PATH.to_owned(), vec![file], warnings))
-}
-
-/// What a payload without a frame is, if it can hardly be ciphertext: the first bytes of ciphertext are random.
-fn plain_kind(head: &[u8]) -> Option<&'static str> {
-    if head.starts_with(MAGIC) {
-        return None;
-    }
-    if head.starts_with(b"%PDF-") {
-        return Some("a PDF");
-    }
-    if head.starts_with(b"PK\x03\x04") {
-        return Some("a zip archive");
-    }
-    let text = match std::str::from_utf8(head) {
-        Ok(text) => text,
-        // The last character may be cut.
-        Err(error) if error.error_len().is_none() => {
-            std::str::from_utf8(&head[..error.valid_up_to()]).ok()?
-        }
-        Err(_) => return None,
-    };
-    let is_text = !text.chars().any(|c| c.is_control() && !c.is_ascii_whitespace());
-    is_text.then_some("plain text")
-}
-
-fn warning(kind: &str) -> String {
-    format!(
-        "The upload says e2e=true, but the payload looks like {kind} and not like ciphertext: it is stored unencrypted, and \
-         the viewer cannot open it. Encrypt it first, send bytes instead of base64, or publish it without e2e."
-    )
+    Ok(Bundle::assemble(Kind::E2e, title, PATH.to_owned(), vec![file], Vec::new()))
 }
 
 fn check(head: &[u8], len: u64) -> Result<(), &'static str> {
@@ -125,28 +108,6 @@ mod tests {
             MAGIC.to_vec(),
         ] {
             assert!(!accepts(&bytes), "{bytes:?}");
-        }
-    }
-
-    #[test]
-    fn payloads_that_are_not_encrypted_are_known() {
-        let long = "é".repeat(300);
-        let plain: [(&[u8], &str); 6] = [
-            ("<!doctype html>\n<title>Hi</title><p>Hello".as_bytes(), "plain text"),
-            ("\u{feff}# Überschrift\r\n\tund Text dazu".as_bytes(), "plain text"),
-            (&long.as_bytes()[..511], "plain text"),
-            ("q83vEjRWeJCrze8SNFZ4kKvN7xI0VniQq83vEjRWeJA=".as_bytes(), "plain text"),
-            (b"%PDF-1.7\n%\xff\xff\xff\xff", "a PDF"),
-            (b"PK\x03\x04\x14\x00\x00\x00", "a zip archive"),
-        ];
-        for (payload, kind) in plain {
-            assert_eq!(plain_kind(payload), Some(kind), "{payload:?}");
-        }
-        let noise: Vec<u8> = (0..512_u32).map(|n| n.wrapping_mul(2_654_435_761).to_be_bytes()[0]).collect();
-        for payload in
-            [noise.as_slice(), &noise[..29], &[1; 29], b"E2E1 and so on in plain text", b"text\0text"]
-        {
-            assert_eq!(plain_kind(payload), None, "{payload:?}");
         }
     }
 

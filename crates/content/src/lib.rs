@@ -5,10 +5,11 @@
 pub mod addresses;
 mod blocked;
 mod bundle;
+mod character_references;
 mod charset;
+mod ciphertext;
 mod detect;
 mod e2e;
-mod entities;
 mod file_text;
 mod glance;
 #[cfg(feature = "hostile-corpus")]
@@ -26,6 +27,7 @@ mod pdf;
 mod pdf_title;
 pub mod phishing;
 pub mod preview;
+mod program;
 mod refs;
 mod refusal;
 mod scan;
@@ -50,6 +52,7 @@ pub use input::Source;
 pub use loose::{Alone, LooseText, alone, is_page, is_read, read_loose};
 pub use markdown::{source_lines, typeset};
 pub use mime::{is_active, is_compressible, mime_of};
+pub use program::{PROGRAM, is_program_name};
 pub use refusal::{Refusal, RefusalCode};
 pub use strict::{MOST_SCRIPTS, Strict};
 pub use texts::Texts;

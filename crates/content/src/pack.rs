@@ -10,6 +10,7 @@ use zstd::zstd_safe::CParameter;
 
 use crate::bundle::{Body, Encoding, File};
 use crate::mime::is_compressible;
+use crate::program::{PROGRAM, Sniffer};
 
 const HELD_FILE_BYTES: u64 = 4 << 20;
 /// Identity bytes kept in memory for one bundle. Beyond it even files of incompressible types
@@ -39,6 +40,7 @@ pub(crate) struct Sink {
     path: String,
     mime: &'static str,
     hasher: blake3::Hasher,
+    sniffer: Sniffer,
     written: u64,
     place: Place,
 }
@@ -69,7 +71,14 @@ impl<'a> Packer<'a> {
                 Place::Spooled(file)
             }
         };
-        Ok(Sink { path: path.into(), mime, hasher: blake3::Hasher::new(), written: 0, place })
+        Ok(Sink {
+            path: path.into(),
+            mime,
+            hasher: blake3::Hasher::new(),
+            sniffer: Sniffer::default(),
+            written: 0,
+            place,
+        })
     }
 
     pub(crate) fn finish(&mut self, sink: Sink) -> io::Result<File> {
@@ -79,7 +88,9 @@ impl<'a> Packer<'a> {
             Place::SpooledZstd(encoder) => spooled(encoder.finish()?, Encoding::Zstd)?,
         };
         let hash = *sink.hasher.finalize().as_bytes();
-        Ok(File { path: sink.path, mime: sink.mime, hash, size_bytes: sink.written, body })
+        // Whatever its name says, nothing of it is shown.
+        let mime = if sink.sniffer.is_program(&sink.path) { PROGRAM } else { sink.mime };
+        Ok(File { path: sink.path, mime, hash, size_bytes: sink.written, body })
     }
 
     /// Packs bytes that are already whole.
@@ -128,6 +139,7 @@ fn compress(kept: &mut Option<zstd::bulk::Compressor<'static>>, bytes: &[u8]) ->
 impl Sink {
     pub(crate) fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.hasher.update(bytes);
+        self.sniffer.take(self.written, bytes);
         self.written += bytes.len() as u64;
         match &mut self.place {
             Place::Held(held) => {

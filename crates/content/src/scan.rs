@@ -8,7 +8,7 @@ use std::rc::Rc;
 use lol_html::html_content::{Element, EndTag, TextChunk};
 use lol_html::{HtmlRewriter, MemorySettings, Settings, element, text};
 
-use crate::entities;
+use crate::character_references::{Context, decode};
 use crate::refs;
 use crate::title;
 use crate::warnings::Warnings;
@@ -180,7 +180,7 @@ fn references<'f>(
             if url.len() > LONGEST_URL {
                 continue;
             }
-            if let Some(warning) = refs::judge(page, &entities::decode(&url), must_load, files) {
+            if let Some(warning) = refs::judge(page, &decode(&url, Context::Attribute), must_load, files) {
                 found.warnings.push(warning);
             }
         }

@@ -2,7 +2,7 @@
 
 use sha2::{Digest, Sha256};
 
-use crate::entities;
+use crate::character_references::{Context, decode};
 
 /// Scripts in drawings are gathered before they are read; nobody draws with more.
 const DRAWN_BYTES: usize = 1 << 20;
@@ -36,7 +36,7 @@ impl ScriptText {
     /// Reads the entities of what was gathered so far.
     fn settle(&mut self) {
         let gathered = self.drawn.as_mut().map(std::mem::take).unwrap_or_default();
-        let text = entities::decode(&gathered);
+        let text = decode(&gathered, Context::Text);
         self.hash(&text);
     }
 

@@ -12,7 +12,7 @@ use lol_html::{AsciiCompatibleEncoding, HtmlRewriter, MemorySettings, Settings, 
 
 use crate::blocked::{Blocked, Kind};
 use crate::bundle::{Body, Bundle, Encoding};
-use crate::entities;
+use crate::character_references::{Context, decode};
 use crate::mime::{charset_in, is_html};
 use crate::script_text::ScriptText;
 
@@ -160,7 +160,7 @@ fn judge(found: &Rc<RefCell<Found>>) -> impl FnMut(&mut Element<'_, '_>) -> lol_
         let attributes: Vec<(String, String)> = element
             .attributes()
             .iter()
-            .map(|attribute| (attribute.name(), entities::decode(&attribute.value()).into_owned()))
+            .map(|attribute| (attribute.name(), decode(&attribute.value(), Context::Attribute).into_owned()))
             .collect();
         for (kind, example) in crate::blocked::of_element(&tag, &attributes) {
             found.block(kind, &example);
@@ -231,7 +231,7 @@ fn style_text(
 fn is_governed(kind: Option<String>, language: Option<String>) -> bool {
     let kind = match (kind, language) {
         (Some(kind), _) if kind.is_empty() => return true,
-        (Some(kind), _) => entities::decode(&kind).trim_ascii().to_ascii_lowercase(),
+        (Some(kind), _) => decode(&kind, Context::Attribute).trim_ascii().to_ascii_lowercase(),
         (None, Some(language)) if !language.is_empty() => format!("text/{}", language.to_ascii_lowercase()),
         (None, _) => return true,
     };

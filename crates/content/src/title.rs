@@ -1,6 +1,6 @@
 //! Titles: one clean line of at most 200 characters.
 
-use crate::entities;
+use crate::character_references::{Context, decode};
 use crate::shorten::shorten;
 
 const LONGEST: usize = 200;
@@ -30,7 +30,7 @@ pub(crate) fn clean(text: &str) -> Option<String> {
 
 /// The same for text of an HTML document, where characters may be written as entities.
 pub(crate) fn clean_html(text: &str) -> Option<String> {
-    clean(&entities::decode(text))
+    clean(&decode(text, Context::Text))
 }
 
 /// The file name without folders and extension.

@@ -47,6 +47,7 @@ codes! {
     MissingIndex = "missing_index": "The archive has no `index.html` at its root.";
     ForbiddenName = "forbidden_name": "An entry of the archive has a name that is refused; the description names it and says why.";
     InvalidCiphertext = "invalid_ciphertext": "`e2e=true` was sent, but the payload is no AES-GCM ciphertext.";
+    ExecutableRefused = "executable_refused": "The upload holds a program, an installer or another file that runs on a viewer's computer; the description names it. They are taken from accounts whose plan allows them.";
     TooLarge = "too_large": "The upload, or what it unpacks to, is over the limit in the description.";
     TooManyFiles = "too_many_files": "The archive holds more files than the limit in the description.";
     TooManyScripts = "too_many_scripts": "A strict policy names each inline script, and there are more than 64; move some into files, or leave `csp_strict` out.";

@@ -73,6 +73,12 @@ impl Error {
         Self::new(Code::InvalidField, format!("`{name}` {why}; {hint}.")).with_fault(name, why.to_owned())
     }
 
+    /// A field that the request does not take and that may not be ignored.
+    pub fn unknown_field(name: &str, hint: &str) -> Self {
+        Self::new(Code::InvalidField, format!("`{name}` is not known: {hint}"))
+            .with_fault(name, format!("is not known: {hint}"))
+    }
+
     /// A limit, in one sentence, and what programs can do about it, in another.
     pub fn limit(code: Code, why: String, remedy: &str) -> Self {
         Self::new(code, format!("{why} {remedy}")).with_fault("", why)

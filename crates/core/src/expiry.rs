@@ -1,7 +1,7 @@
 //! When a page ends: what was asked for, against what the plan allows.
 
 use crate::plan::Plan;
-use crate::{Code, Error, Result, iso};
+use crate::{Code, Error, Result, iso, options};
 
 /// Anonymous pages live this long at the most. Spec §8.
 pub const ANONYMOUS_LIFE_SECONDS: i64 = 24 * 3600;
@@ -23,7 +23,7 @@ impl Lifetime {
     pub fn from_hours_text(text: &str) -> Result<Self> {
         let text = text.trim();
         if text.is_empty() {
-            return Ok(Self::Unstated);
+            return Err(options::empty("expires_in_hours"));
         }
         if text.eq_ignore_ascii_case("never") {
             return Ok(Self::Never);
@@ -130,6 +130,7 @@ mod tests {
             active_pages: Some(3),
             longest_life_seconds: Some(7 * 86_400),
             publishes_a_day: Some(1000),
+            executables: false,
         }
     }
 
@@ -176,7 +177,7 @@ mod tests {
             assert!(error.detail.contains("given twice"), "{choice} {date} {shown}: {}", error.detail);
         }
         for (choice, date) in
-            [("date", ""), ("date", "soon"), ("never", "soon"), ("never", "2001-01-01T00:00")]
+            [("date", ""), ("date", "soon"), ("never", "soon"), ("never", "2001-01-01T00:00"), ("", "")]
         {
             assert!(from(choice, date, "").is_err(), "{choice} {date}");
         }
@@ -186,7 +187,7 @@ mod tests {
     fn hours_may_have_a_fraction_and_bad_ones_are_refused() {
         assert_eq!(Lifetime::from_hours_text("0.5").unwrap(), Lifetime::Seconds(1800));
         assert_eq!(Lifetime::from_hours_text(" never ").unwrap(), Lifetime::Never);
-        for bad in ["0", "-1", "nan", "inf", "1e300", "soon"] {
+        for bad in ["0", "-1", "nan", "inf", "1e300", "soon", "", " "] {
             assert!(Lifetime::from_hours_text(bad).is_err(), "{bad}");
         }
         assert!(Lifetime::from_epoch(5, 5).is_err());

@@ -22,6 +22,7 @@ pub mod hex;
 pub mod host;
 pub mod iso;
 pub mod ledger;
+pub mod lookalike;
 pub mod minter;
 pub mod network;
 pub mod number;

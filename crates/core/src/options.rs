@@ -4,10 +4,28 @@ use crate::expiry::Lifetime;
 use crate::safety::PiiCheck;
 use crate::site::Visibility;
 use crate::slug::Slug;
-use crate::{Code, Error, Result, email, number, site_change};
+use crate::{Code, Error, Result, email, lookalike, number, site_change};
 
 /// Longest password: enough for any phrase, too short to keep a hasher busy.
 pub const PASSWORD_BYTES: usize = 1024;
+
+/// The fields of an upload, beside the second names.
+pub const FIELDS: [&str; 12] = [
+    "slug",
+    "password",
+    "expires_in_hours",
+    "burn_after_read",
+    "e2e",
+    "csp_strict",
+    "agentation",
+    "email_gate_domain",
+    "title",
+    "visibility",
+    "pii_check",
+    "expected_updated_at",
+];
+/// Fields that protect nothing: an empty one counts as not sent.
+const MAY_BE_EMPTY: [&str; 2] = ["agentation", "title"];
 
 /// Fields that have a second name.
 const SECOND_NAMES: [(&str, &str); 2] =
@@ -34,15 +52,19 @@ pub struct UploadOptions {
 
 impl UploadOptions {
     /// Reads form fields in the order they came. A known field with a bad value is an error;
-    /// an unknown one is passed over with a warning; an empty one counts as not sent.
+    /// an unknown one is passed over with a warning, unless it looks like a protection; an empty protection is an error,
+    /// because the page would be published without it. Decisions §2.3.
     pub fn parse<'a>(fields: impl IntoIterator<Item = (&'a str, &'a str)>) -> Result<Self> {
         let (mut options, mut others) = (Self::default(), Self::default());
+        let mut unknown = Vec::new();
         for (name, value) in fields {
             match SECOND_NAMES.iter().find(|(_, second)| *second == name) {
                 Some((first, _)) => others.set(first, value)?,
-                None => options.set(name, value)?,
+                None if FIELDS.contains(&name) => options.set(name, value)?,
+                None => unknown.push(name),
             }
         }
+        options.warnings = lookalike::unknown_fields(unknown, &FIELDS)?;
         let [slug, domain] = SECOND_NAMES;
         options.slug = agreed(slug, options.slug, others.slug)?;
         options.email_gate_domain = agreed(domain, options.email_gate_domain, others.email_gate_domain)?;
@@ -62,29 +84,8 @@ impl UploadOptions {
     }
 
     fn set(&mut self, name: &str, value: &str) -> Result<()> {
-        let known = [
-            "slug",
-            "password",
-            "expires_in_hours",
-            "burn_after_read",
-            "e2e",
-            "csp_strict",
-            "agentation",
-            "email_gate_domain",
-            "title",
-            "visibility",
-            "pii_check",
-            "expected_updated_at",
-        ];
-        if !known.contains(&name) {
-            if self.warnings.len() < 32 {
-                let shown: String = name.chars().filter(|c| !c.is_control()).take(60).collect();
-                self.warnings.push(format!("The field `{shown}` is not known and was ignored."));
-            }
-            return Ok(());
-        }
         if value.trim().is_empty() {
-            return Ok(());
+            return if MAY_BE_EMPTY.contains(&name) { Ok(()) } else { Err(empty(name)) };
         }
         match name {
             "slug" => self.slug = Some(Slug::parse(value)?),
@@ -173,9 +174,15 @@ fn agreed<T: PartialEq>(
     }
 }
 
+/// The refusal of an empty protection: it asks for nothing that could be done, and is not the same as not sending it.
+pub fn empty(name: &str) -> Error {
+    Error::field(name, "is empty: leave it out, or send a value")
+}
+
 pub fn password(text: &str) -> Result<&str> {
-    if text.is_empty() || text.len() > PASSWORD_BYTES {
-        return Err(Error::field("password", format!("must be 1 to {PASSWORD_BYTES} bytes")));
+    if text.trim().is_empty() || text.len() > PASSWORD_BYTES {
+        let why = format!("must be 1 to {PASSWORD_BYTES} bytes, and more than white space");
+        return Err(Error::field("password", why));
     }
     Ok(text)
 }
@@ -227,8 +234,6 @@ mod tests {
         }
         let same = UploadOptions::parse([("slug", "One"), ("public_slug", "one")]).unwrap();
         assert_eq!(same.slug.unwrap().as_str(), "one");
-        let empty = UploadOptions::parse([("slug", ""), ("public_slug", "one")]).unwrap();
-        assert_eq!(empty.slug.unwrap().as_str(), "one");
     }
 
     #[test]
@@ -246,16 +251,36 @@ mod tests {
     }
 
     #[test]
-    fn empty_fields_count_as_not_sent() {
-        let options = UploadOptions::parse([("slug", ""), ("password", " "), ("e2e", "")]).unwrap();
-        assert_eq!(options, UploadOptions::default());
+    fn an_empty_protection_is_refused_and_an_empty_title_counts_as_not_sent() {
+        for name in FIELDS.into_iter().chain(SECOND_NAMES.map(|(_, second)| second)) {
+            for value in ["", " ", "\t\n", "\u{a0}"] {
+                let parsed = UploadOptions::parse([(name, value)]);
+                if MAY_BE_EMPTY.contains(&name) {
+                    assert_eq!(parsed.unwrap(), UploadOptions::default(), "{name}");
+                } else {
+                    let error = parsed.expect_err(name);
+                    assert_eq!(error.code, Code::InvalidField, "{name}");
+                    assert!(error.detail.contains("is empty"), "{name}: {}", error.detail);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn an_unknown_field_that_looks_like_a_protection_is_refused() {
+        for name in
+            ["passcode", "Password", "expires_at", "ttl", "burn", "private", "encrypted", "allowed_domain"]
+        {
+            let error = UploadOptions::parse([("title", "A"), (name, "x")]).expect_err(name);
+            assert!(error.detail.contains("did you mean"), "{name}: {}", error.detail);
+        }
     }
 
     #[test]
     fn a_public_page_cannot_burn() {
         let error = UploadOptions::parse([("slug", "abc"), ("visibility", "unlisted")]).unwrap_err();
         assert!(error.detail.contains("public pages only"), "{}", error.detail);
-        assert!(UploadOptions::parse([("slug", ""), ("visibility", "unlisted")]).is_ok());
+        assert!(UploadOptions::parse([("visibility", "unlisted")]).is_ok());
         let error = UploadOptions::parse([("slug", "abc"), ("burn_after_read", "true")]).unwrap_err();
         assert_eq!(error.code, Code::InvalidField);
     }

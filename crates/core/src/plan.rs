@@ -10,6 +10,8 @@ pub struct Plan {
     pub active_pages: Option<i64>,
     pub longest_life_seconds: Option<i64>,
     pub publishes_a_day: Option<i64>,
+    /// Whether pages may hold programs, installers and other files that run on a viewer's computer. Decisions §2.11.
+    pub executables: bool,
 }
 
 /// What `higher_limits` gives instead of the plan's own cap. Decisions §3.2.
@@ -18,7 +20,13 @@ const MORE_PAGES: i64 = 100;
 impl Plan {
     /// Without limits: for what counts against no plan.
     pub const fn unlimited() -> Self {
-        Self { name: String::new(), active_pages: None, longest_life_seconds: None, publishes_a_day: None }
+        Self {
+            name: String::new(),
+            active_pages: None,
+            longest_life_seconds: None,
+            publishes_a_day: None,
+            executables: false,
+        }
     }
 
     /// The plan with the limits lifted that were bought.
@@ -52,6 +60,7 @@ impl Plans {
             active_pages: self.0.values().filter_map(|plan| plan.active_pages).min().or(Some(0)),
             longest_life_seconds: self.0.values().filter_map(|plan| plan.longest_life_seconds).min(),
             publishes_a_day: self.0.values().filter_map(|plan| plan.publishes_a_day).min(),
+            executables: false,
         })
     }
 

@@ -147,7 +147,13 @@ pub(crate) mod tests {
     }
 
     fn pro() -> Plan {
-        Plan { name: "pro".into(), active_pages: None, longest_life_seconds: None, publishes_a_day: None }
+        Plan {
+            name: "pro".into(),
+            active_pages: None,
+            longest_life_seconds: None,
+            publishes_a_day: None,
+            executables: true,
+        }
     }
 
     #[test]

@@ -20,6 +20,8 @@ pub struct LiveFile {
     /// Runs in a browser: a page, not a part of one.
     pub is_document: bool,
     pub is_compressible: bool,
+    /// Runs on a viewer's computer: it is saved, never shown.
+    pub is_program: bool,
     etags: [Bytes; 4],
 }
 
@@ -58,6 +60,9 @@ impl LiveBundle {
                 let live = LiveFile {
                     path: file.path.clone(),
                     is_document: dropleaf_content::is_active(&file.mime),
+                    // Content of earlier versions is known by its name alone.
+                    is_program: file.mime == dropleaf_content::PROGRAM
+                        || dropleaf_content::is_program_name(&file.path),
                     is_compressible: dropleaf_content::is_compressible(&file.mime) && file.size_bytes >= 512,
                     mime: file.mime.into(),
                     hash: file.blob_hash,

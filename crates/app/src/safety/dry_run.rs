@@ -2,7 +2,7 @@
 
 use super::Checked;
 use crate::app::App;
-use crate::staging::Demands;
+use crate::staging::{Demands, executable};
 use crate::upload::Upload;
 use dropleaf_core::options::UploadOptions;
 use dropleaf_core::slug::Slug;
@@ -33,11 +33,14 @@ impl App {
             strict,
             pii_check: options.pii_check,
             agentation: options.agentation == Some(true),
+            executables: true,
         };
         let (prepared, reading) = self.read_for_check(upload, demands).await?;
         self.charge_check(ip, prepared.bundle.size_bytes);
         let content_hash = reading.content_hash();
         let mut warnings = options.warnings;
+        // Nobody knows here on which plan it will be published.
+        warnings.extend(prepared.bundle.program().map(|file| executable(&file.path).detail));
         warnings.extend(prepared.into_warnings());
         let slug = options.slug.as_ref().map(Slug::as_str);
         let verdict = match self.check_address(options.e2e, slug) {

@@ -55,6 +55,7 @@ impl App {
             strict,
             pii_check: options.pii_check,
             agentation: options.agentation == Some(true),
+            executables: plan.as_ref().is_some_and(|plan| plan.executables),
         };
         let staged = self.stage(upload, demands).await?;
         warnings.extend(staged.warnings.iter().cloned());

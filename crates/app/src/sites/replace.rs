@@ -80,16 +80,17 @@ impl App {
         }
         let mut warnings = std::mem::take(&mut options.warnings);
         let strict = options.csp_strict.unwrap_or(site.csp_strict);
+        let plan = writer.account().map_or_else(Plan::unlimited, |account| self.plan_of(account));
         let demands = Demands {
             e2e: options.e2e,
             strict,
             pii_check: options.pii_check,
             agentation: options.agentation == Some(true),
+            executables: plan.executables,
         };
         let staged = self.stage(upload, demands).await?;
         warnings.extend(staged.warnings.iter().cloned());
         let change = self.settings_of(writer, &site, &options).await?;
-        let plan = writer.account().map_or_else(Plan::unlimited, |account| self.plan_of(account));
         for _ in 0..TRIES {
             let (mut next, more) =
                 change.clone().apply(&site, &plan, self.now()).map_err(|error| self.name_unlock(error))?;

@@ -76,6 +76,7 @@ fn settings(dir: &TempDir) -> Settings {
             active_pages: i64::try_from(PLACES).ok(),
             longest_life_seconds: None,
             publishes_a_day: None,
+            executables: true,
         }]),
         default_plan: "small".into(),
         sign_up: dropleaf_core::sign_up::SignUp::Open,

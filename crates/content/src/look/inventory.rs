@@ -6,7 +6,7 @@ use std::rc::Rc;
 use lol_html::html_content::Element;
 use lol_html::{HtmlRewriter, MemorySettings, Settings, element};
 
-use crate::entities;
+use crate::character_references::{Context, decode};
 
 const MEMORY_BYTES: usize = 8 << 20;
 /// More of a kind than this is counted, not listed.
@@ -151,7 +151,7 @@ fn is_outside(address: &str) -> bool {
 }
 
 fn shown(raw: &str) -> String {
-    let text = entities::decode(raw);
+    let text = decode(raw, Context::Attribute);
     let text = text.trim();
     match text.char_indices().nth(SHOWN) {
         Some((at, _)) => format!("{}…", &text[..at]),

@@ -2,7 +2,7 @@
 
 use memchr::memmem;
 
-use crate::entities;
+use crate::character_references::{Context, decode};
 
 use super::dictionary::parse;
 
@@ -20,7 +20,7 @@ pub(super) fn title(bytes: &[u8]) -> Option<String> {
     let items: Vec<(&str, &str)> = titles.split("<rdf:li").skip(1).filter_map(item).collect();
     let default = items.iter().find(|(attributes, _)| attributes.contains("x-default"));
     let (_, text) = default.or_else(|| items.first())?;
-    Some(entities::decode(text).into_owned())
+    Some(decode(text, Context::Text).into_owned())
 }
 
 /// The attributes and the text of one item.

@@ -3,14 +3,25 @@
 use super::reader::Reader;
 use super::script;
 use super::tag::Tag;
+use crate::character_references::{Context, decode};
 
 impl Reader<'_> {
     /// Scripts in attributes.
     pub(crate) fn handlers(&mut self, tag: &Tag<'_>, at: usize) {
         for (name, value) in &tag.attributes {
             let starts_on = name.len() > 3 && name.as_bytes()[..2].eq_ignore_ascii_case(b"on");
+            if starts_on {
+                // Something to press leads nowhere by itself.
+                let pressed = ["onclick", "onsubmit", "ondblclick", "onkeydown", "onkeyup", "onkeypress"];
+                let moved = ["onmouse", "onpointer", "ontouch"];
+                let begins =
+                    |start: &&str| name.get(..start.len()).is_some_and(|it| it.eq_ignore_ascii_case(start));
+                let by_hand =
+                    pressed.iter().any(|it| name.eq_ignore_ascii_case(it)) || moved.iter().any(begins);
+                self.facts.buttons += usize::from(by_hand);
+            }
             if starts_on && value.len() > 6 {
-                let code = crate::entities::decode(value);
+                let code = decode(value, Context::Attribute);
                 script::read(&code, at, self.origin.depth, self.facts, self.rules);
             }
         }
@@ -18,7 +29,11 @@ impl Reader<'_> {
 }
 
 pub(crate) fn hides(style: &str) -> bool {
-    let style: String = style.chars().filter(|c| !c.is_whitespace()).collect::<String>().to_ascii_lowercase();
+    let style: String = decode(style, Context::Attribute)
+        .chars()
+        .filter(|c| !c.is_whitespace())
+        .collect::<String>()
+        .to_ascii_lowercase();
     ["display:none", "font-size:0", "visibility:hidden", "opacity:0;"]
         .iter()
         .any(|hiding| style.contains(hiding))

@@ -25,6 +25,7 @@ impl Reader<'_> {
     pub(crate) fn open_form(&mut self, tag: &Tag<'_>, at: usize) {
         let target = self.rules.hosts.target(tag.get("action").unwrap_or_default());
         self.facts.note(&target, at);
+        self.script_address(tag.get("action").unwrap_or_default(), at);
         if matches!(target, Target::Local(_) | Target::ServerScript(_)) {
             self.asset(tag.get("action"), at);
         }
@@ -40,6 +41,7 @@ impl Reader<'_> {
         if let Some(action) = action {
             let target = self.rules.hosts.target(action);
             self.facts.note(&target, at);
+            self.script_address(action, at);
             self.facts.add_send(target, at);
         }
     }
@@ -51,6 +53,7 @@ impl Reader<'_> {
         }
         let kind = exact(tag.get("type").unwrap_or_default()).trim().to_owned();
         if matches!(kind.as_str(), "submit" | "image" | "button") {
+            self.facts.buttons += 1;
             self.form_target(tag.get("formaction"), at);
             for name in ["value", "alt"] {
                 if let Some(text) = tag.get(name) {

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use super::fold::Folded;
 use super::hosts::{HostKind, Target};
 use super::script_words::Mark;
+use super::smuggled::Carried;
 
 /// Where a text stands. A text can stand in several places at once.
 pub(crate) mod zone {
@@ -81,6 +82,16 @@ pub(crate) struct Facts {
     /// Letters that stand inside empty fields, which are part of the text too.
     pub(crate) prompts: usize,
     pub(crate) phone: Option<usize>,
+    /// Where the page leads its reader by itself, by `meta` and by script.
+    pub(crate) redirects: Vec<(Target, usize)>,
+    pub(crate) scripted_redirects: Vec<(Target, usize)>,
+    pub(crate) buttons: usize,
+    /// A program or archive inside the page's own text, and where.
+    pub(crate) carried: Option<(Carried, usize)>,
+    /// A link holds the file that it saves.
+    pub(crate) carries_link: bool,
+    /// The name of something that runs, under which a script or link saves a file.
+    pub(crate) download: Option<(String, usize)>,
     /// A link or file of a place that an operator blocked, and the place.
     pub(crate) blocked: Option<(usize, String)>,
 }

@@ -3,8 +3,8 @@
 
 use unicode_normalization::char::decompose_compatible;
 
-use super::character_references::reference;
 use super::looks::look;
+use crate::character_references::{Context, reference};
 
 /// Folded text and where in it a letter was replaced by the one it imitates.
 #[derive(Debug, Default, Clone)]
@@ -155,11 +155,16 @@ impl Folded {
 
     /// Adds what the text after `&` stands for and says how much of it that was.
     fn reference(&mut self, rest: &str) -> usize {
-        let Some((c, len)) = reference(rest) else {
+        // Addresses stand in attributes.
+        let context = if self.exact { Context::Attribute } else { Context::Text };
+        let Some((found, len)) = reference(rest, context) else {
             self.bytes.push(b'&');
             return 0;
         };
-        self.character(c);
+        self.character(found.first);
+        if let Some(second) = found.second {
+            self.character(second);
+        }
         len
     }
 
@@ -182,6 +187,7 @@ impl Folded {
                 self.space();
             }
             0x2018 | 0x2019 | 0x2bc | 0xb4 => self.bytes.push(b'\''),
+            0x2010 | 0x2011 if !self.exact => self.bytes.push(b'-'),
             // Soft hyphen, joiners, marks of direction, variation selectors, accents that stand alone, tags.
             0xad
             | 0x300..=0x36f

@@ -20,6 +20,9 @@ fn readers_see_the_same_word() {
         "paypa1",
         "PÁYPÀL",
         "&zwnj;paypal",
+        "&Popf;&aopf;&yopf;&Pfr;&afr;&lfr;",
+        "&#80&#97&#121&#80&#97&#108",
+        "&#x50&#x61&#x79Pal",
     ] {
         assert_eq!(fold(text), "paypal", "{text}");
     }
@@ -29,6 +32,7 @@ fn readers_see_the_same_word() {
 fn space_is_single_and_other_scripts_stay() {
     assert_eq!(fold(" a\n\t b&nbsp;&nbsp;c\u{3000}d "), "a b c d");
     assert_eq!(fold("密码 비밀번호 كلمة"), "密码 비밀번호 كلمة");
+    assert_eq!(fold("sign&hyphen;in"), "sign-in");
     assert_eq!(fold("AT&T &amp; &copy 2024 &bogus; 10 h1 x"), "at&t & © 2024 &bogus; 10 hl x");
 }
 

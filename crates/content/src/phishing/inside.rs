@@ -5,6 +5,7 @@ use super::elements::{Element, Name};
 use super::facts::zone;
 use super::reader::Reader;
 use super::script;
+use crate::character_references::{Context, decode};
 
 impl Reader<'_> {
     pub(crate) fn comment(&mut self, text: &str, at: usize) {
@@ -41,7 +42,7 @@ impl Reader<'_> {
     /// Text that is not there to be read: true for that of scripts and styles.
     pub(crate) fn foreign_text(&mut self, text: &str, at: usize) -> bool {
         if let Some((_, code)) = &mut self.script {
-            code.push_str(&crate::entities::decode(text));
+            code.push_str(&decode(text, Context::Text));
             return true;
         }
         if self.styled {
@@ -49,7 +50,7 @@ impl Reader<'_> {
         }
         if self.templates {
             // A template may show it as markup.
-            let page = crate::entities::decode(text);
+            let page = decode(text, Context::Text);
             if script::looks_like_markup(&page) {
                 script::packed_page(&page, at, self.origin, false, self.facts, self.rules);
             }

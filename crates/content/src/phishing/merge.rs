@@ -42,6 +42,20 @@ impl Facts {
         if let (None, Some((at, host))) = (&self.blocked, &script.blocked) {
             self.blocked = Some((from + at, host.clone()));
         }
+        if let (None, Some((carried, at))) = (self.carried, script.carried) {
+            self.carried = Some((carried, from + at));
+        }
+        if let (None, Some((name, at))) = (&self.download, &script.download) {
+            self.download = Some((name.clone(), from + at));
+        }
+        self.carries_link |= script.carries_link;
+        self.buttons += script.buttons;
+        for (target, at) in &script.redirects {
+            self.add_redirect(target.clone(), from + at);
+        }
+        for (target, at) in &script.scripted_redirects {
+            self.add_scripted_redirect(target.clone(), from + at);
+        }
         self.pictures += script.pictures;
         self.prompts += script.prompts;
         self.links += script.links;

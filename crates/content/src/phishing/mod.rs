@@ -2,7 +2,6 @@
 //! page, follows nothing outside them, and says what it found and what would help (Spec §1.9, §7).
 
 mod attributes;
-mod character_references;
 mod claims;
 mod controls;
 mod copies;
@@ -28,6 +27,7 @@ mod portals;
 mod raw_text;
 mod reader;
 mod reasons;
+mod redirects;
 mod references;
 mod rule;
 mod rules;
@@ -37,6 +37,7 @@ pub(crate) mod script_words;
 mod secrets;
 pub(crate) mod site;
 mod sites;
+mod smuggled;
 mod tag;
 mod tokens;
 mod upload;

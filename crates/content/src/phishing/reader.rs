@@ -163,6 +163,7 @@ impl Reader<'_> {
             Element::Link => self.link(tag, at),
             Element::Button => {
                 self.begin_zone(zone::BUTTON);
+                self.facts.buttons += 1;
                 self.form_target(tag.get("formaction"), at);
             }
             Element::Choice => self.begin_zone(zone::BUTTON),

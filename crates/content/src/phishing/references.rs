@@ -1,11 +1,16 @@
 //! What a page refers to: links, pictures, styles, scripts and frames, its own or somebody else's.
 
+use std::borrow::Cow;
+
 use super::facts::{Use, UseKind, zone};
 use super::fold::exact;
 use super::hosts::{HostKind, Target};
 use super::reader::Reader;
 use super::script;
+use super::script_words::Mark;
+use super::smuggled;
 use super::tag::Tag;
+use crate::character_references::{Context, decode};
 
 /// Words of addresses where accounts are dealt with, those where a lost one is found again first.
 const ACCOUNT_PATHS: [&str; 14] = [
@@ -16,6 +21,8 @@ const RECOVERY_PATHS: usize = 4;
 /// How many folders of a path are looked at for the name of a host.
 const MOST_FOLDERS: usize = 6;
 const SHORTEST_HOST: usize = 4;
+/// What `javascript:void(0)` and its like fit into.
+const SHORTEST_SCRIPT: usize = 20;
 
 impl Reader<'_> {
     pub(crate) fn link(&mut self, tag: &Tag<'_>, at: usize) {
@@ -39,8 +46,27 @@ impl Reader<'_> {
         if href.len() > 8 && href.as_bytes()[..4].eq_ignore_ascii_case(b"tel:") {
             self.facts.phone.get_or_insert(at);
         }
-        if href.len() > 20 && href.as_bytes()[..11].eq_ignore_ascii_case(b"javascript:") {
-            script::read(&crate::entities::decode(href), at, self.origin.depth, self.facts, self.rules);
+        self.script_address(href, at);
+        let address = read_address(href);
+        if starts_with(&address, "data:") || starts_with(&address, "blob:") {
+            self.facts.carries_link = true;
+            if let Some(carried) = smuggled::in_text(&address) {
+                self.facts.carry(carried, at);
+            }
+            if let Some(name) = tag.get("download") {
+                self.facts.mark(Mark::Download, at);
+                self.facts.save_as(&decode(name, Context::Attribute), at);
+            }
+        }
+    }
+
+    /// `javascript:…`: an address that is a script.
+    pub(crate) fn script_address(&mut self, address: &str, at: usize) {
+        if address.len() > SHORTEST_SCRIPT {
+            let address = read_address(address);
+            if starts_with(&address, "javascript:") {
+                script::read(&address, at, self.origin.depth, self.facts, self.rules);
+            }
         }
     }
 
@@ -69,7 +95,9 @@ impl Reader<'_> {
     }
 
     pub(crate) fn asset(&mut self, address: Option<&str>, at: usize) {
-        let Some(address) = address.filter(|address| !starts_with(address, "data:")) else { return };
+        let Some(address) = address.filter(|address| !starts_with(&read_address(address), "data:")) else {
+            return;
+        };
         let target = self.rules.hosts.target(address);
         let target = match target {
             Target::Local(path) | Target::ServerScript(path) => self.kept_of(&path),
@@ -104,8 +132,8 @@ impl Reader<'_> {
         let Some(source) = source else { return };
         match self.rules.hosts.target(source) {
             Target::Local(path) => self.facts.add_local_script(path, at),
-            Target::Nowhere if starts_with(source, "data:") => {
-                script::data_address(source, at, self.origin, self.facts, self.rules);
+            Target::Nowhere if starts_with(&read_address(source), "data:") => {
+                script::data_address(&read_address(source), at, self.origin, self.facts, self.rules);
             }
             _ => self.asset(Some(source), at),
         }
@@ -113,13 +141,15 @@ impl Reader<'_> {
 
     pub(crate) fn frame(&mut self, tag: &Tag<'_>, at: usize) {
         if let Some(page) = tag.get("srcdoc") {
-            let page = crate::entities::decode(page);
+            let page = decode(page, Context::Attribute);
             script::packed_page(&page, at, self.origin, false, self.facts, self.rules);
         }
         for source in ["src", "data"].iter().filter_map(|name| tag.get(name)) {
-            if starts_with(source, "data:") {
-                script::data_address(source, at, self.origin, self.facts, self.rules);
+            let address = read_address(source);
+            if starts_with(&address, "data:") {
+                script::data_address(&address, at, self.origin, self.facts, self.rules);
             } else {
+                self.script_address(source, at);
                 let target = self.rules.hosts.target(source);
                 self.facts.add_use(Use { kind: UseKind::Frame, target, account: false, recovers: false, at });
             }
@@ -141,15 +171,42 @@ impl Reader<'_> {
         {
             self.asset(Some(content), at);
         }
-        let refreshes = tag.get("http-equiv").is_some_and(|name| name.eq_ignore_ascii_case("refresh"));
-        if refreshes && let Some((_, address)) = content.split_once('=') {
-            let target = self.rules.hosts.target(address.trim_matches([' ', '\'', '"']));
-            self.facts.note(&target, at);
+        let refreshes = tag.get("http-equiv").is_some_and(|name| exact(name).trim() == "refresh");
+        if !refreshes {
+            return;
         }
-        if refreshes && let Some(address) = content.find("data:").map(|from| &content[from..]) {
+        let content = read_address(content);
+        if let Some(address) = refresh_address(&content) {
+            let target = self.rules.hosts.target(address);
+            self.facts.note(&target, at);
+            self.facts.add_redirect(target, at);
+        }
+        if let Some(address) = content.find("data:").map(|from| &content[from..]) {
             script::data_address(address, at, self.origin, self.facts, self.rules);
         }
     }
+}
+
+/// Where `<meta http-equiv=refresh>` leads, if anywhere else: `5; url='…'`, or the address alone behind the time.
+fn refresh_address(content: &str) -> Option<&str> {
+    let (_, rest) = content.split_once([';', ','])?;
+    let rest = rest.trim();
+    let named = rest.get(..3).filter(|name| name.eq_ignore_ascii_case("url")).map(|_| rest[3..].trim_start());
+    let address = named.and_then(|after| after.strip_prefix('=')).map_or(rest, str::trim);
+    let address = match address.chars().next() {
+        Some(quote @ ('"' | '\'')) => address[1..].split(quote).next().unwrap_or_default(),
+        _ => address,
+    };
+    (!address.is_empty()).then_some(address)
+}
+
+/// An address as a browser takes it from an attribute: references decoded, tabs and line ends gone.
+fn read_address(value: &str) -> Cow<'_, str> {
+    let decoded = decode(value, Context::Attribute);
+    if memchr::memchr3(b'\t', b'\n', b'\r', decoded.as_bytes()).is_some() {
+        return Cow::Owned(decoded.replace(['\t', '\n', '\r'], ""));
+    }
+    decoded
 }
 
 /// The name of a picture that does not say what it shows.
@@ -171,5 +228,8 @@ fn file_name(address: &str) -> Option<String> {
 }
 
 fn starts_with(text: &str, start: &str) -> bool {
-    text.trim_start().get(..start.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(start))
+    // Browsers drop control characters in front of an address as well as spaces.
+    text.trim_start_matches(|c: char| c <= ' ' || c.is_whitespace())
+        .get(..start.len())
+        .is_some_and(|begin| begin.eq_ignore_ascii_case(start))
 }

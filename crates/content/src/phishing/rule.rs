@@ -68,6 +68,8 @@ rules! {
     WalletDrain = "wallet-drain",
     ScanLure = "scan-lure",
     FramedLogin = "framed-login",
+    OnlyRedirect = "only-redirect",
+    SmuggledDownload = "smuggled-download",
     BlockedAddress = "blocked-address",
     HiddenForm = "hidden-form",
     BuiltMarkup = "built-markup",

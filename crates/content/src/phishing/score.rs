@@ -6,10 +6,12 @@ use super::identity::{Said, said};
 use super::kinds::{Secret, Topic};
 use super::lures::{lures, words};
 use super::portals::{kit_fields, names_network, portal, trap_fields};
+use super::redirects::redirects;
 use super::rule::Rule;
 use super::rules::Rules;
 use super::script_words::Mark;
 use super::secrets::{Asked, asked};
+use super::smuggled::smuggled;
 
 /// A rule that hit, where in the file, and the particular word, name or host.
 #[derive(Debug, Clone, PartialEq)]
@@ -59,6 +61,7 @@ pub(crate) fn judge(facts: &Facts, files: &dyn Fn(&str) -> bool, rules: &Rules) 
     };
     let mut hits = Vec::from_iter(blocked(facts, rules));
     if facts.text.len() > LONG_TEXT && asked.secrets.keys().all(harmless) {
+        smuggled(facts, &mut hits);
         built(facts, &mut hits);
         return Judged { hits, asks: false };
     }
@@ -73,6 +76,8 @@ pub(crate) fn judge(facts: &Facts, files: &dyn Fn(&str) -> bool, rules: &Rules) 
         virtues(&said, facts, &mut hits);
     }
     lures(facts, &said, &mut hits);
+    redirects(facts, &mut hits);
+    smuggled(facts, &mut hits);
     built(facts, &mut hits);
     Judged { hits, asks }
 }

@@ -8,6 +8,7 @@ use super::payload;
 use super::reader::{self, Origin};
 use super::rules::Rules;
 use super::script_words::Mark;
+use super::smuggled;
 
 /// Packed in packed is read, a third layer is not.
 const DEEPEST: u8 = 2;
@@ -19,13 +20,15 @@ const LONGEST_OWN: usize = 256 << 10;
 const ADDRESS_WITHIN: usize = 48;
 const LONGEST_ADDRESS: usize = 512;
 const MOST_ADDRESSES: usize = 20_000;
+/// How much of a list of numbers is read.
+const LONGEST_NUMBERS: usize = 6144;
 /// Names of what a person typed, in the query of an address.
 const TYPED: [&str; 8] = ["pass", "pwd", "email", "login", "card", "otp", "cvv", "phrase"];
 
 pub(crate) fn read(text: &str, at: usize, depth: u8, facts: &mut Facts, rules: &Rules) {
     let file = depth == 0;
     facts.work += text.len();
-    let (mut unpacks, mut codes, mut shows, mut secret) = (false, false, false, false);
+    let (mut unpacks, mut codes, mut shows, mut secret, mut saves) = (false, false, false, false, false);
     let mut typed = None;
     for (mark, start, end) in rules.script.find(text) {
         let place = if file { at + start } else { at };
@@ -53,6 +56,41 @@ pub(crate) fn read(text: &str, at: usize, depth: u8, facts: &mut Facts, rules: &
                     facts.add_send(target, place);
                 }
             }
+            Mark::Redirect if is_setting(text, start, end) => {
+                facts.addresses += 1;
+                facts.mark(mark, place);
+                if facts.addresses <= MOST_ADDRESSES
+                    && let Some(address) = address_after(text, end, Mark::Send)
+                {
+                    facts.work += LONGEST_ADDRESS;
+                    facts.add_scripted_redirect(rules.hosts.target(&address), place);
+                }
+            }
+            Mark::Redirect => {}
+            Mark::Download => {
+                facts.addresses += 1;
+                facts.mark(mark, place);
+                if facts.addresses <= MOST_ADDRESSES
+                    && let Some(name) = address_after(text, end, Mark::Send)
+                {
+                    facts.work += LONGEST_ADDRESS;
+                    facts.save_as(&name, place);
+                }
+            }
+            Mark::Bytes => {
+                facts.addresses += 1;
+                if facts.addresses <= MOST_ADDRESSES {
+                    facts.work += LONGEST_NUMBERS;
+                    let list = cut(text, end, LONGEST_NUMBERS);
+                    if let Some(carried) = smuggled::in_numbers(list) {
+                        facts.carry(carried, place);
+                    }
+                }
+            }
+            Mark::Blob => {
+                saves = true;
+                facts.mark(mark, place);
+            }
             Mark::Unpack => unpacks = true,
             Mark::CharCodes => codes = true,
             Mark::Markup => shows = true,
@@ -79,7 +117,7 @@ pub(crate) fn read(text: &str, at: usize, depth: u8, facts: &mut Facts, rules: &
             take(&unpacked, at, origin, true, facts, rules);
         }
     }
-    if !(unpacks || shows || secret) {
+    if !(unpacks || shows || secret || saves) {
         return;
     }
     let short = text.len() <= LONGEST_OWN;
@@ -87,6 +125,12 @@ pub(crate) fn read(text: &str, at: usize, depth: u8, facts: &mut Facts, rules: &
     for literal in Literals::new(text, 0) {
         facts.work += literal.text.len();
         let place = if file { at + literal.at } else { at };
+        if (unpacks || saves)
+            && let Some(carried) = smuggled::in_text(&literal.text)
+        {
+            facts.carry(carried, place);
+            continue;
+        }
         if looks_like_markup(&literal.text) {
             let library = !short && !literal.escaped;
             packed_page(&literal.text, place, Origin { library, ..origin }, literal.escaped, facts, rules);
@@ -98,6 +142,23 @@ pub(crate) fn read(text: &str, at: usize, depth: u8, facts: &mut Facts, rules: &
             facts.add_aside(&literal.text, place, zone::SCRIPT | zone::LITERAL);
         }
     }
+}
+
+/// Whether `location=` is a variable of that name that is set: not the end of another word, nor compared.
+fn is_setting(text: &str, start: usize, end: usize) -> bool {
+    let before = start.checked_sub(1).map(|at| text.as_bytes()[at]);
+    let goes_on =
+        before.is_some_and(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$' | b'-'));
+    !goes_on && text.as_bytes().get(end) != Some(&b'=')
+}
+
+/// So much of the text from a place on, or a little less.
+fn cut(text: &str, from: usize, most: usize) -> &str {
+    let mut end = (from + most).min(text.len());
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    &text[from..end]
 }
 
 /// Where a script sends something is no text that anybody reads.

@@ -25,6 +25,14 @@ pub(crate) enum Mark {
     Lookup,
     Lock,
     Siren,
+    /// A place that the reader is led to: the next literal is its address.
+    Redirect,
+    /// Bytes made into something that can be saved.
+    Blob,
+    /// The name under which something is saved is the next literal.
+    Download,
+    /// A list of numbers made into bytes.
+    Bytes,
 }
 
 /// A space at the end of a line, which would not be seen otherwise.
@@ -95,6 +103,10 @@ pub(crate) fn mark_of(section: &str) -> Option<Mark> {
         "lookup" => Mark::Lookup,
         "lock" => Mark::Lock,
         "siren" => Mark::Siren,
+        "redirect" => Mark::Redirect,
+        "blob" => Mark::Blob,
+        "download" => Mark::Download,
+        "bytes" => Mark::Bytes,
         _ => return None,
     })
 }

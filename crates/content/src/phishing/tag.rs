@@ -6,7 +6,7 @@ use super::elements::Name;
 use crate::name_key::name_key;
 
 /// The attributes that anybody asks for, in order. Others are dropped as they are read: a tag may have a million of them.
-const KNOWN: [&str; 26] = [
+const KNOWN: [&str; 27] = [
     "action",
     "alt",
     "aria-label",
@@ -15,6 +15,7 @@ const KNOWN: [&str; 26] = [
     "data",
     "data-label",
     "disabled",
+    "download",
     "for",
     "formaction",
     "formcontrolname",

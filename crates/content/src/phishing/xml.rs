@@ -6,7 +6,7 @@ use std::collections::HashMap;
 
 use memchr::{memchr, memchr_iter, memmem};
 
-use super::character_references::reference;
+use crate::character_references::{Context, reference};
 
 const MOST_NAMES: usize = 1000;
 const LONGEST_NAME: usize = 64;
@@ -87,8 +87,9 @@ fn plain(value: &str) -> Option<String> {
     let mut rest = value;
     while let Some(at) = rest.find('&') {
         text.push_str(&rest[..at]);
-        let (c, used) = rest[at + 1..].starts_with('#').then(|| reference(&rest[at + 1..])).flatten()?;
-        text.push(c);
+        let number = rest[at + 1..].starts_with('#').then(|| reference(&rest[at + 1..], Context::Text));
+        let (found, used) = number.flatten()?;
+        text.push(found.first);
         rest = &rest[at + 1 + used..];
     }
     text.push_str(rest);

@@ -214,3 +214,72 @@ fn scripts_belong_to_their_page_however_it_names_them() {
     let many = (0..300).map(|n| format!("<script src={n}.js></script>")).collect::<Vec<_>>().concat();
     assert!(is_refused(&format!("{many}<script src=a.js></script>"), &[("a.js", script)]));
 }
+
+/// Every character as a number without a semicolon, and some as names.
+fn numbered(text: &str) -> [String; 3] {
+    let digit = |c: char| c.is_ascii_hexdigit();
+    let mut numbers = String::new();
+    let mut few = String::new();
+    let mut names = String::new();
+    for (at, c) in text.char_indices() {
+        let next = text[at + c.len_utf8()..].chars().next();
+        // A digit after the number would belong to it.
+        let end = if next.is_some_and(digit) { ";" } else { "" };
+        numbers.push_str(&format!("&#{}", u32::from(c)));
+        match c {
+            '<' | '>' | '\'' | '(' | ')' | ':' | '=' => few.push_str(&format!("&#x{:X}{end}", u32::from(c))),
+            other => few.push(other),
+        }
+        let name = match c {
+            '<' => "&LT;",
+            '>' => "&GT;",
+            '(' => "&lpar;",
+            ')' => "&rpar;",
+            ':' => "&colon;",
+            '/' => "&sol;",
+            '\'' => "&apos;",
+            '=' => "&equals;",
+            '.' => "&period;",
+            '?' => "&quest;",
+            '&' => "&amp;",
+            '+' => "&plus;",
+            '_' => "&UnderBar;",
+            _ => "",
+        };
+        names.push_str(name);
+        if name.is_empty() {
+            names.push(c);
+        }
+    }
+    [numbers, few, names]
+}
+
+#[test]
+fn references_that_browsers_decode_hide_nothing() {
+    let form = FORM.replace('"', "'");
+    for page in numbered(&form) {
+        assert!(judged("a.html", format!("<iframe srcdoc=\"{page}\"></iframe>")).refused, "srcdoc {page}");
+    }
+    let field = "<title>Members</title><h1>Welcome</h1><input id=password type=password>";
+    assert!(!judged("a.html", field).refused, "what follows has to decide");
+    for code in numbered(SENDER) {
+        for page in [
+            format!("{field}<button onclick=\"{code}\">Go</button>"),
+            format!("{field}<a href=\"javascript:{code}\">Go</a>"),
+            format!("{field}<a href=\"&#106ava&Tab;script&colon;{code}\">Go</a>"),
+            format!("{field}<a href=\" java&NewLine;script&#58{code}\">Go</a>"),
+            format!("{field}<form action=\"javascript:{code}\"></form>"),
+            format!("{field}<button formaction=\"&#0106avascript:{code}\">Go</button>"),
+            format!("{field}<iframe src=\"&#106avascript:{code}\"></iframe>"),
+        ] {
+            assert!(judged("a.html", page.clone()).refused, "{page}");
+        }
+        let drawing = format!(
+            "<svg xmlns='http://www.w3.org/2000/svg' xmlns:h='http://www.w3.org/1999/xhtml'><h:title>Members</h:title>\
+             <h:h1>Welcome</h:h1><h:input type='password'/><script>{code}</script></svg>"
+        );
+        assert!(is_refused("a.svg", &drawing), "{drawing}");
+    }
+    // An address stays what it is: `&copy` before `=` is no sign of copyright in an attribute.
+    assert!(!judged("a.html", "<p>Report</p><a href='/a?x=1&copy=2&lt=3'>next</a>").refused);
+}

@@ -9,9 +9,9 @@ fn refused(name: &str, bytes: &'static [u8]) -> RefusalCode {
     upload(name, bytes).unwrap_err().code
 }
 
-fn encrypted(bytes: &'static [u8]) -> Result<Bundle, Refusal> {
+fn encrypted(bytes: &[u8]) -> Result<Bundle, Refusal> {
     let spool = tempfile::tempdir().unwrap();
-    let source = Source::Memory(Bytes::from_static(bytes));
+    let source = Source::Memory(Bytes::copy_from_slice(bytes));
     let upload = Upload { filename: Some("page.html"), content_type: None, e2e: true, source };
     prepare(upload, &Limits::default(), spool.path())
 }
@@ -90,11 +90,16 @@ fn pdf_is_served_as_itself() {
 
 #[test]
 fn ciphertext_is_kept_verbatim_under_any_name() {
-    let bundle = encrypted(b"IV IV IV IV.ciphertext..and.a.tag").unwrap();
+    let sealed: Vec<u8> = (0..60_u32).map(|n| n.wrapping_mul(2_654_435_761).to_be_bytes()[1]).collect();
+    let bundle = encrypted(&sealed).unwrap();
     assert_eq!((bundle.kind, bundle.title.as_str()), (Kind::E2e, "Encrypted page"));
     let files = tree(&bundle);
-    assert_eq!(files["payload.e2e"], b"IV IV IV IV.ciphertext..and.a.tag");
+    assert_eq!(files["payload.e2e"], sealed);
     assert_eq!(bundle.files[0].mime, "application/octet-stream");
+    assert_eq!(
+        encrypted(b"IV IV IV IV.ciphertext..and.a.tag").unwrap_err().code,
+        RefusalCode::InvalidCiphertext
+    );
     assert_eq!(encrypted(b"short").unwrap_err().code, RefusalCode::InvalidCiphertext);
     assert_eq!(encrypted(b"E2E1\x07").unwrap_err().code, RefusalCode::InvalidCiphertext);
     assert_eq!(encrypted(b"").unwrap_err().code, RefusalCode::EmptyFile);

@@ -170,3 +170,16 @@ fn a_mistyped_option_is_not_taken_for_a_name() {
         assert!(Cli::command().try_get_matches_from(words).is_err(), "{line}");
     }
 }
+
+#[test]
+fn an_empty_protection_is_refused_before_anything_is_sent() {
+    for words in [
+        ["publish", "--slug", "", "a.html"],
+        ["publish", "--expires-in-hours", "", "a.html"],
+        ["publish", "a.html", "--password", ""],
+        ["publish", "a.html", "--passcode", "x"],
+    ] {
+        let all = std::iter::once("dropleaf").chain(words);
+        assert!(Cli::command().try_get_matches_from(all).is_err(), "{words:?}");
+    }
+}

@@ -160,4 +160,5 @@ pub struct Plan {
     pub active_pages: i64,
     pub longest_life_days: i64,
     pub publishes_a_day: i64,
+    pub executables: bool,
 }

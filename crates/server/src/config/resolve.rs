@@ -208,6 +208,7 @@ impl Config {
             active_pages: (plan.active_pages > 0).then_some(plan.active_pages),
             longest_life_seconds: (plan.longest_life_days > 0).then_some(plan.longest_life_days * 86_400),
             publishes_a_day: (plan.publishes_a_day > 0).then_some(plan.publishes_a_day),
+            executables: plan.executables,
         }));
         ensure!(plans.knows(&self.accounts.default_plan), "`accounts.default_plan` names no plan");
         let rate = |name, limit, window_seconds| Rate { name, limit, window_seconds };

@@ -74,6 +74,7 @@ pub const fn status(code: Code) -> StatusCode {
         Code::MisdirectedHost => StatusCode::MISDIRECTED_REQUEST,
         Code::IdempotencyMismatch
         | Code::TooManyScripts
+        | Code::ExecutableRefused
         | Code::PhishingBlocked
         | Code::ContentBlocked
         | Code::SecretsFound => StatusCode::UNPROCESSABLE_ENTITY,

@@ -15,6 +15,7 @@ mod preview;
 mod prose;
 mod report;
 mod reveal;
+mod risky;
 mod style;
 mod viewer;
 mod words;
@@ -30,6 +31,7 @@ pub use notice::{Notice, notice};
 pub use preview::{Preview, preview};
 pub use report::{ReportForm, report, report_thanks};
 pub use reveal::{Reveal, reveal};
+pub use risky::{RiskyFile, risky};
 pub use viewer::{Viewer, viewer};
 pub use words::{owner_words, words};
 

@@ -84,7 +84,7 @@ async fn settings_change_one_at_a_time() {
         assert_eq!((&now["agentation"], &now["csp_strict"]), (&json!(true), &json!(true)));
         assert_eq!(now["expires_at"].as_i64().unwrap(), now["created_at"].as_i64().unwrap() + DAY);
         assert_eq!(change(node, &tab, &site, "/password", &[("act", "clear")]).await, 303);
-        assert_eq!(change(node, &tab, &site, "/email-gate", &[("domain", "")]).await, 303);
+        assert_eq!(change(node, &tab, &site, "/email-gate", &[("act", "clear"), ("domain", "")]).await, 303);
         assert_eq!(change(node, &tab, &site, "/options", &[]).await, 303);
         assert_eq!(
             change(node, &tab, &site, "/expiry", &[("expires", "date"), ("until", "2030-01-02T03:04")]).await,

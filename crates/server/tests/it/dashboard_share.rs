@@ -46,7 +46,11 @@ async fn wish_that_makes_no_sense_is_refused_beside_its_field() {
         ("max_uses", "0", "The number of times must be at least 1."),
         ("note", &"x".repeat(201), "The note must be at most 200"),
     ] {
-        let text = tab.submit(&at(&site, ""), &[(name, value)]).await.expect(400).text();
+        let text = tab
+            .submit(&at(&site, ""), &[(name, value), ("expires_in_hours", "never")])
+            .await
+            .expect(400)
+            .text();
         assert!(text.contains(said), "{said}: {text}");
     }
     assert_eq!(tokens(&node, &site).await.len(), 0);

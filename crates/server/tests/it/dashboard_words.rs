@@ -38,7 +38,7 @@ async fn each_form_says_what_it_changed() {
         ("password", vec![("act", "set"), ("password", "open sesame")], "asks for the new password"),
         ("password", vec![("act", "clear")], "password is gone"),
         ("email-gate", vec![("domain", "example.org")], "asks for an address"),
-        ("email-gate", vec![("domain", "")], "no longer asks for an e-mail"),
+        ("email-gate", vec![("act", "clear"), ("domain", "")], "no longer asks for an e-mail"),
         ("expiry", vec![("expires", "24")], "new expiry"),
         ("visibility", vec![("visibility", "public"), ("slug", "orchard-of-words")], "is public"),
         ("visibility", vec![("visibility", "unlisted"), ("slug", "")], "Only people with the link"),

@@ -1,6 +1,6 @@
 //! End-to-end encrypted pages: the viewer for browsers, the bytes for everybody else, `dropleaf encrypt`. Spec §1.4.
 
-use crate::harness::{Answer, Dropleaf, Form, Node, Setup, noise, on_each_database, site_path};
+use crate::harness::{Answer, Dropleaf, Form, Node, Setup, noise, on_each_database, site_path, zip};
 use aes_gcm::Aes256Gcm;
 use aes_gcm::aead::{Aead, KeyInit, Payload};
 use base64::Engine as _;
@@ -200,17 +200,36 @@ async fn encrypt_writes_a_payload_that_its_fragment_opens() {
 }
 
 #[tokio::test]
-async fn payload_that_is_not_encrypted_is_kept_with_a_warning() {
+async fn payload_that_is_not_encrypted_is_400() {
     let node = Node::start().await;
-    let html = crate::harness::page("Sent in plain text");
-    for bytes in [html.clone().into_bytes(), crate::harness::pdf(), STANDARD.encode(sealed(100)).into_bytes()]
-    {
-        let site = published(&node, &bytes, &[]).await;
-        let warning = site["warnings"][0].as_str().unwrap_or_default().to_owned();
-        assert!(warning.contains("stored unencrypted"), "{site}");
-        let again = Form::file("page.html", bytes).field("e2e", "true");
-        let again = node.put(&site_path(&site)).key(&node.key).form(again).send().await.expect(200).json();
-        assert_eq!(again["warnings"][0], warning);
+    let site = published(&node, &sealed(100), &[]).await;
+    assert_eq!(site["warnings"], json!([]));
+    let mut program = b"MZ\x90\0".to_vec();
+    program.resize(0x3c, 0);
+    program.extend([0x80, 0, 0, 0]);
+    program.resize(0x80, 0);
+    program.extend(b"PE\0\0");
+    program.extend(sealed(20_000));
+    for bytes in [
+        crate::harness::page("Sent in plain text").into_bytes(),
+        crate::harness::pdf(),
+        STANDARD.encode(sealed(100)).into_bytes(),
+        zip(&[("index.html", "<p>x"), ("setup.exe", "MZ")]),
+        program.clone(),
+        [&[0; 0x8001][..], b"CD001", &sealed(5000)].concat(),
+        // A frame of ours around it does not help.
+        [b"E2E1\0\0\0\0\0\0\0\0", &sealed(28)[..], &program].concat(),
+    ] {
+        let form = || Form::file("page.html", &bytes).field("e2e", "true");
+        for ask in [
+            node.post("/sites"),
+            node.post("/sites").key(&node.key),
+            node.put(&site_path(&site)).key(&node.key),
+            node.post("/check"),
+        ] {
+            let said = ask.form(form()).send().await.refused(400, "invalid_ciphertext").json();
+            assert!(said["error_description"].as_str().unwrap().contains("is not encrypted"), "{said}");
+        }
     }
-    assert_eq!(published(&node, &sealed(100), &[]).await["warnings"], json!([]));
+    assert_eq!(node.read_site(&site).await["version"], 1);
 }

@@ -1,6 +1,6 @@
 //! The toolbar: its script, and the line that brings it into documents in every coding, for HEAD and for validators.
 
-use crate::harness::{Answer, Form, Node, page, zip};
+use crate::harness::{Answer, Form, Node, noise, page, zip};
 use serde_json::{Value, json};
 use std::io::Read;
 
@@ -211,7 +211,7 @@ async fn burning_and_encrypted_pages_stay_without_it() {
     let burn = Form::file("a.html", page("x")).field("agentation", "true").field("burn_after_read", "true");
     let burn = own_root(&node, &node.publish(burn).await).await;
     node.get(&format!("{burn}_dropleaf/toolbar.js")).send().await.expect(404);
-    let cipher = Form::file("a.bin", vec![7; 64]).field("agentation", "true").field("e2e", "true");
+    let cipher = Form::file("a.bin", noise("cipher", 64)).field("agentation", "true").field("e2e", "true");
     let cipher = node.publish(cipher).await;
-    assert_eq!(node.get(cipher["url"].as_str().unwrap()).send().await.expect(200).body, vec![7; 64]);
+    assert_eq!(node.get(cipher["url"].as_str().unwrap()).send().await.expect(200).body, noise("cipher", 64));
 }

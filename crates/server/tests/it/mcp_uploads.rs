@@ -74,7 +74,7 @@ async fn file_replaces_the_content_at_the_same_link() {
 async fn form_carries_the_file_and_nothing_else() {
     let node = Node::start().await;
     let url = address(&node, json!({"title": "Chosen"})).await;
-    let form = || Form::file("a.html", page("Form")).field("title", "Other").field("slug", "other");
+    let form = || Form::file("a.html", page("Form")).field("title", "Other").field("colour", "red");
     let target = url.trim_end_matches('/');
     let site = node.post(target).form(form()).send().await.expect(201);
     assert_eq!(site.json()["title"], "Chosen");

@@ -1,6 +1,6 @@
 //! `PUT /sites/{idOrSlug}`: new content at the same address. Spec §3, §4, §5.
 
-use crate::harness::{DAY, Form, NOW, Node, Setup, on_each_database, page, pdf, site_path, zip};
+use crate::harness::{DAY, Form, NOW, Node, Setup, noise, on_each_database, page, pdf, site_path, zip};
 use serde_json::json;
 use std::fmt::Write;
 
@@ -37,11 +37,11 @@ async fn multipart_carries_every_kind_and_changes_sent_settings() {
     assert_eq!(after["visibility"], "public");
     assert_eq!(after["slug"], "named");
     assert_eq!(after["expires_at"], NOW + 7200);
-    let form = Form::file("payload", [7; 64]).field("e2e", "true");
+    let form = Form::file("payload", noise("payload", 64)).field("e2e", "true");
     let after = node.put("/sites/named").key(&node.key).form(form).send().await.expect(200).json();
     assert_eq!(after["e2e"], true);
     assert_eq!(after["slug"], "named", "what is not sent stays");
-    assert_eq!(node.get(url).send().await.expect(200).body, [7; 64]);
+    assert_eq!(node.get(url).send().await.expect(200).body, noise("payload", 64));
 }
 
 #[tokio::test]

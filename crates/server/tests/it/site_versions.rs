@@ -1,6 +1,6 @@
 //! `GET …/versions` and `POST …/rollback`. Decisions §2.10.
 
-use crate::harness::{Form, Node, Setup, on_each_database, page, site_path};
+use crate::harness::{Form, Node, Setup, noise, on_each_database, page, site_path};
 use serde_json::{Value, json};
 
 async fn replace(node: &Node, site: &Value, title: &str) {
@@ -75,12 +75,12 @@ async fn rollback_needs_a_version_that_exists() {
 #[tokio::test]
 async fn rollback_restores_the_kind_of_content() {
     let node = Node::start().await;
-    let site = node.publish(Form::file("x", [7; 64]).field("e2e", "true")).await;
+    let site = node.publish(Form::file("x", noise("x", 64)).field("e2e", "true")).await;
     replace(&node, &site, "Plain").await;
     assert_eq!(node.read_site(&site).await["e2e"], false);
     let back = rollback(&node, &site, json!({"version": 1})).await.expect(200).json();
     assert_eq!(back["e2e"], true);
-    assert_eq!(node.get(site["url"].as_str().unwrap()).send().await.expect(200).body, [7; 64]);
+    assert_eq!(node.get(site["url"].as_str().unwrap()).send().await.expect(200).body, noise("x", 64));
 }
 
 #[tokio::test]

@@ -5,6 +5,7 @@ use super::{Surroundings, visible};
 use crate::cli::{name, print_line};
 use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
+use clap::builder::NonEmptyStringValueParser;
 use dropleaf_client::{Client, ClientError, File, PageOptions, Reason, Site};
 use std::path::{Path, PathBuf};
 
@@ -20,7 +21,7 @@ pub(crate) struct Publish {
     #[arg(long, value_name = "ID", allow_hyphen_values = true, value_parser = name::parse)]
     update: Option<String>,
     /// The name of a public page
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     slug: Option<String>,
     /// Show it to everybody, at an address with the slug
     #[arg(long, conflicts_with = "burn")]
@@ -32,7 +33,7 @@ pub(crate) struct Publish {
     #[arg(long)]
     password: bool,
     /// How long it lives; `never` where the plan allows it
-    #[arg(long, value_name = "HOURS")]
+    #[arg(long, value_name = "HOURS", value_parser = NonEmptyStringValueParser::new())]
     expires_in_hours: Option<String>,
     #[arg(long)]
     title: Option<String>,
@@ -87,7 +88,7 @@ impl Publish {
         let password = if self.password {
             let first = rpassword::prompt_password("Password for viewers: ")
                 .context("there is no terminal to ask for the password on")?;
-            ensure!(!first.is_empty(), "the password is empty");
+            ensure!(!first.trim().is_empty(), "the password is empty");
             ensure!(rpassword::prompt_password("Again: ")? == first, "the two differ");
             Some(first)
         } else {

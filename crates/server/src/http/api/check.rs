@@ -11,7 +11,7 @@ use axum::body::Body;
 use axum::extract::State;
 use dropleaf_app::{DryRun, Upload, UploadBody};
 use dropleaf_core::finding::Finding;
-use dropleaf_core::options::UploadOptions;
+use dropleaf_core::options::{FIELDS, UploadOptions};
 use dropleaf_core::{Code, Error, Result};
 use http::HeaderMap;
 use serde::Serialize;
@@ -162,6 +162,6 @@ fn options(mut fields: Fields) -> Result<UploadOptions> {
     let chosen = fields.upload_options()?;
     let mut options =
         UploadOptions::parse(chosen.iter().map(|(name, value)| (name.as_str(), value.as_str())))?;
-    options.warnings.extend(fields.warnings());
+    options.warnings.extend(fields.unknown(&FIELDS)?);
     Ok(options)
 }

@@ -185,7 +185,8 @@ pub(in crate::http) async fn make_share_token(
     key: Option<String>,
 ) -> Result<Written, Error> {
     let wish = wish(&mut fields)?;
-    let warnings = fields.warnings();
+    let warnings =
+        fields.unknown(&["note", "expires_in", "expires_in_hours", "max_uses", "bypass_email_gate"])?;
     let asked = secret::hash(&format!("share-tokens\0{name}\0{wish:?}"));
     let once = once(state, key, caller, Some(asked));
     let render = |own: &OwnShareToken| ShareTokenJson::created(own, warnings.clone());

@@ -17,6 +17,20 @@ use http::HeaderMap;
 use serde::Serialize;
 use utoipa::ToSchema;
 
+/// The fields of a change.
+const SETTINGS: [&str; 10] = [
+    "slug",
+    "visibility",
+    "password",
+    "expires_in_hours",
+    "expires_at",
+    "email_gate_domain",
+    "agentation",
+    "csp_strict",
+    "title",
+    "wallet",
+];
+
 /// Settings to change; what is not sent stays as it is.
 #[derive(Debug, ToSchema)]
 #[schema(example = json!({"visibility": "public", "slug": "weekly-report", "expires_at": null}))]
@@ -54,7 +68,8 @@ pub(super) struct ChangedJson {
 
 /// Change a page's settings
 ///
-/// Only sent fields change. Unknown fields are ignored with a warning.
+/// Only sent fields change. Unknown fields are ignored with a warning, but one that looks like a protection is refused.
+/// Only null clears: an empty string is refused.
 #[utoipa::path(
     patch, path = "/sites/{idOrSlug}", tag = "Sites", operation_id = "changeSite",
     params(("idOrSlug" = String, Path, description = "The id, the slug or the token.")),
@@ -108,7 +123,6 @@ pub(in crate::http) fn patch_request(
         }
     };
     let email_gate_domain = match fields.text_of(&["email_gate_domain", "allowed_email_domain"])? {
-        Field::Value(text) if text.trim().is_empty() => Field::Null,
         Field::Value(text) => Field::Value(email::gate_domain(&text)?),
         other => other,
     };
@@ -136,5 +150,5 @@ pub(in crate::http) fn patch_request(
         ends_wallet,
         expected_updated_at: None,
     };
-    Ok((request, fields.warnings()))
+    Ok((request, fields.unknown(&SETTINGS)?))
 }

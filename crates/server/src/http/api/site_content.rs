@@ -134,7 +134,8 @@ pub(super) async fn rollback(
     let mut fields =
         Fields::new(Incoming { state: &state, headers: &headers, body }.object(64 * 1024).await?);
     let version = fields.required_int("version")?;
+    let warnings = fields.unknown(&["version"])?;
     let mut updated = state.app.rollback_site(&account, &name, version).await?;
-    updated.warnings.extend(fields.warnings());
+    updated.warnings.extend(warnings);
     Ok(Json(SiteJson::updated(&state.app, updated)))
 }

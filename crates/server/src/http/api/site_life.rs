@@ -103,6 +103,7 @@ pub(super) async fn claim(
     let mut fields =
         Fields::new(Incoming { state: &state, headers: &headers, body }.object(64 * 1024).await?);
     let token = fields.required_text("claim_token")?;
+    let warnings = fields.unknown(&["claim_token"])?;
     let site = state.app.claim_site(&account, &name, &token).await?;
-    Ok(Json(ClaimedJson { ok: true, id: site.id, warnings: fields.warnings() }))
+    Ok(Json(ClaimedJson { ok: true, id: site.id, warnings }))
 }

@@ -174,7 +174,7 @@ pub(super) async fn replace(
         check_size(html.len() as u64, limit)?;
         let expected = fields.optional_int("expected_updated_at")?;
         let pii_check = fields.optional_text("pii_check")?.as_deref().map(PiiCheck::read).transpose()?;
-        let warnings = fields.warnings();
+        let warnings = fields.unknown(&["html", "expected_updated_at", "pii_check"])?;
         let options =
             UploadOptions { expected_updated_at: expected, pii_check, warnings, ..UploadOptions::default() };
         (Upload::html(html), options, share)

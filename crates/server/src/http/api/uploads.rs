@@ -8,7 +8,7 @@ use axum::body::Body;
 use axum::extract::{Path, State};
 use dropleaf_app::{Arrived, Updated, Writable};
 use dropleaf_core::site::Site;
-use dropleaf_core::{Code, Error};
+use dropleaf_core::{Code, Error, lookalike};
 use http::{HeaderMap, StatusCode};
 use utoipa::ToSchema;
 
@@ -84,6 +84,8 @@ async fn take(
     let TicketHolder { ticketed, ip } = holder;
     let status = if ticketed.publishes() { StatusCode::CREATED } else { StatusCode::OK };
     let request_hash = form.hash.ok_or_else(|| Error::plain(Code::Internal))?;
+    // A protection that comes with the file would be ignored: it is part of the ticket or not at all.
+    lookalike::unknown_fields(form.fields.iter().map(|(name, _)| name.as_str()), &[])?;
     let beside =
         form.fields.first().map(|_| "Only the file counts here; options are chosen with create_upload.");
     let warnings = beside.map(str::to_owned).into_iter().collect();

@@ -42,6 +42,7 @@ fn field(error: &Error) -> &'static str {
         | Code::TooLarge
         | Code::TooManyFiles
         | Code::TooManyScripts
+        | Code::ExecutableRefused
         | Code::PhishingBlocked
         | Code::ContentBlocked
         | Code::SecretsFound => "file",

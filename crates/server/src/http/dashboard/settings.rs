@@ -50,7 +50,7 @@ fn said(form: &str, fields: &Fields) -> Done {
         },
         "password" if fields.text("act") == "clear" => Done::PasswordRemoved,
         "password" => Done::PasswordSet,
-        "email" if fields.text("domain").trim().is_empty() => Done::GateRemoved,
+        "email" if fields.text("act") == "clear" => Done::GateRemoved,
         "email" => Done::GateSet,
         "expiry" => Done::ExpirySet,
         _ => Done::Saved,
@@ -119,9 +119,19 @@ pub(super) async fn email_gate(
     form: SignedForm,
 ) -> Result<Response, WebError> {
     let read = |fields: &Fields| {
-        let email_gate_domain = match fields.text("domain").trim() {
-            "" => Field::Null,
-            text => Field::Value(email::gate_domain(text)?),
+        let typed = fields.text("domain").trim();
+        let email_gate_domain = match fields.text("act") {
+            "clear" if typed.is_empty() || typed == fields.text("domain_shown") => Field::Null,
+            "clear" => {
+                let why = "is typed, but Remove was pressed: clear the field to remove the gate";
+                return Err(Error::field("email_gate_domain", why));
+            }
+            _ if typed.is_empty() => {
+                let why =
+                    "is empty: enter a domain, or press Remove to open the page to everybody with the link";
+                return Err(Error::field("email_gate_domain", why));
+            }
+            _ => Field::Value(email::gate_domain(typed)?),
         };
         Ok(PatchRequest { email_gate_domain, ..PatchRequest::default() })
     };

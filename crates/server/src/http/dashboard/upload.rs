@@ -45,7 +45,8 @@ pub(super) async fn receive(
 ) -> Result<Form> {
     let incoming = Incoming { state, headers, body };
     let mut form = incoming.form_if(|fields| sender.may_send(state, fields)).await?;
-    form.fields.retain(|(name, _)| name != TOKEN_FIELD);
+    // Browsers send an empty text for a field of the form that was left alone.
+    form.fields.retain(|(name, value)| name != TOKEN_FIELD && !value.is_empty());
     Ok(form)
 }
 

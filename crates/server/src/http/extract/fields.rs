@@ -1,8 +1,9 @@
-//! A JSON object read field by field: a known field of the wrong type is an error, an unknown one a warning.
+//! A JSON object read field by field: a known field of the wrong type is an error, an unknown one a warning, or an error
+//! when it looks like a protection.
 
 use dropleaf_core::expiry::Lifetime;
 use dropleaf_core::site_change::Field;
-use dropleaf_core::{Error, Result};
+use dropleaf_core::{Error, Result, lookalike};
 use serde_json::{Map, Value};
 
 #[derive(Debug)]
@@ -138,7 +139,13 @@ impl Fields {
         self.optional_text(name)?.ok_or_else(|| Error::field(name, "is required"))
     }
 
-    /// A warning for each field nobody asked for.
+    /// A warning for each field that is left, for a request that changes a page. One that looks like a protection is
+    /// refused, so this comes before anything is changed. `taken` are the fields that the request does take.
+    pub(in crate::http) fn unknown(&self, taken: &[&str]) -> Result<Vec<String>> {
+        lookalike::unknown_fields(self.0.keys().map(String::as_str), taken)
+    }
+
+    /// A warning for each field that is left, for a request that protects nothing.
     pub(in crate::http) fn warnings(self) -> Vec<String> {
         let shown = |name: String| name.chars().filter(|c| !c.is_control()).take(60).collect::<String>();
         self.0
@@ -186,6 +193,9 @@ mod tests {
         let mut f = fields(r#"{"a": 1, "b": "x", "more": 1}"#);
         assert!(f.text("a").is_err());
         assert!(f.int("b").is_err());
+        assert_eq!(f.unknown(&["password"]).unwrap().len(), 1);
         assert_eq!(f.warnings().len(), 1);
+        let error = fields(r#"{"Passcode": null}"#).unknown(&["password"]).unwrap_err();
+        assert!(error.detail.contains("did you mean `password`?"), "{}", error.detail);
     }
 }

@@ -34,6 +34,9 @@ pub(super) const fn next_step(code: Code) -> Option<&'static str> {
             "Make it smaller: fewer and smaller images inside it, or several pages. get_me tells the limit; get_content \
              takes `max_bytes` and `offset`."
         }
+        Code::ExecutableRefused => {
+            "Leave the file out, or publish from an account whose plan takes such files."
+        }
         Code::TooManyScripts => "Leave `csp_strict` out, or put the scripts into fewer elements.",
         Code::PhishingBlocked => {
             "Do what `reasons` advise and publish again. If the page is honest, tell the person: they can ask whoever runs \

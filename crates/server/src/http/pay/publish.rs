@@ -183,7 +183,8 @@ async fn read(state: &ApiState, headers: &HeaderMap, body: Body) -> Result<(Opti
     if html.len() as u64 > limit {
         return Err(over());
     }
-    let sent = Sent::new(html.into(), name, fields.warnings());
+    let warnings = fields.unknown(&["html", "filename", "pii_check"])?;
+    let sent = Sent::new(html.into(), name, warnings);
     Ok((Some(Sent { pii_check, ..sent }), share))
 }
 

@@ -15,6 +15,7 @@ mod ours;
 mod owner;
 mod place;
 mod report;
+mod risky;
 mod scene;
 mod sending;
 mod share;
@@ -191,6 +192,9 @@ async fn show(scene: &Scene<'_>, tail: &str) -> Result<Response<OutBody>, Error>
         Found::File(file) => {
             if scene.page.site.e2e && scene.visitor.navigation && file.path.starts_with("payload") {
                 return encrypted::viewer(scene, file).await;
+            }
+            if file.is_program {
+                return Box::pin(risky::send(scene, file)).await;
             }
             file::send(scene, file, StatusCode::OK).await
         }

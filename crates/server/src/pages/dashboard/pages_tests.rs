@@ -65,6 +65,7 @@ fn plan() -> Plan {
         active_pages: None,
         longest_life_seconds: Some(86_400),
         publishes_a_day: None,
+        executables: true,
     }
 }
 

@@ -50,9 +50,10 @@ pub(super) static RESTORE_SITE: Tool = Tool {
 
 async fn restore_site(mut call: Call) -> Result<Answer> {
     let name = call.site()?;
+    let warnings = call.fields.unknown(&[])?;
     let app = &call.state.app;
     let updated = app.restore_site(call.account(), &name).await?;
-    Ok(Answer::json(SiteJson::updated(app, updated)).page().warned(call.fields.warnings()))
+    Ok(Answer::json(SiteJson::updated(app, updated)).page().warned(warnings))
 }
 
 /// Which page to adopt.
@@ -80,7 +81,8 @@ pub(super) static CLAIM_SITE: Tool = Tool {
 async fn claim_site(mut call: Call) -> Result<Answer> {
     let name = call.site()?;
     let token = call.fields.required_text("claim_token")?;
+    let warnings = call.fields.unknown(&["claim_token"])?;
     let app = &call.state.app;
     let site = app.claim_site(call.account(), &name, &token).await?;
-    Ok(Answer::json(SiteJson::new(app, site)).page().warned(call.fields.warnings()))
+    Ok(Answer::json(SiteJson::new(app, site)).page().warned(warnings))
 }

@@ -5,7 +5,7 @@ use crate::http::api::{SiteJson, publish};
 use crate::http::extract::{check_size, once};
 use crate::http::mcp::answer::Answer;
 use dropleaf_app::{Upload, Writer};
-use dropleaf_core::options::UploadOptions;
+use dropleaf_core::options::{FIELDS, UploadOptions};
 use dropleaf_core::safety::PiiCheck;
 use dropleaf_core::scope::Scope;
 use dropleaf_core::{Code, Error, Result, secret};
@@ -44,7 +44,7 @@ pub(super) struct UploadArguments {
     /// Deletes the page after its first view.
     #[schema(nullable = false)]
     burn_after_read: Option<bool>,
-    /// Allows the page's own scripts alone; nothing from elsewhere is loaded.
+    /// Allows the page's own scripts alone; nothing from elsewhere is loaded. Navigation and WebRTC are not stopped.
     #[schema(nullable = false)]
     csp_strict: Option<bool>,
     /// Gives viewers a toolbar to leave feedback with.
@@ -101,7 +101,7 @@ async fn publish_html(mut call: Call) -> Result<Answer> {
         key.is_some().then(|| secret::hash(&format!("publish_html\0{:?}\0{chosen:?}", document.hash())));
     let mut options =
         UploadOptions::parse(chosen.iter().map(|(name, value)| (name.as_str(), value.as_str())))?;
-    options.warnings.extend(call.fields.warnings());
+    options.warnings.extend(call.fields.unknown(&FIELDS)?);
     let caller = &call.sender.caller;
     let once = once(&call.state, key, caller, asked);
     let written = publish(&call.state, caller, document.upload(), options, once.as_ref()).await?;
@@ -128,7 +128,7 @@ async fn update_site(mut call: Call) -> Result<Answer> {
     let app = &call.state.app;
     let writer = Writer::Account(call.account().clone());
     let seen = app.check_writer(&writer, &name, call.sender.caller.ip).await?;
-    let warnings = call.fields.warnings();
+    let warnings = call.fields.unknown(&["html", "markdown", "expected_updated_at", "pii_check"])?;
     let options = UploadOptions { expected_updated_at, pii_check, warnings, ..UploadOptions::default() };
     let updated = app.replace_site(&writer, &name, seen, document.upload(), options).await?;
     Ok(Answer::json(SiteJson::updated(app, updated)).page())

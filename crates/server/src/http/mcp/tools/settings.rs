@@ -18,11 +18,13 @@ async fn change(mut call: Call, needed: &[&str], allowed: &[&str]) -> Result<Ans
     if !needed.iter().any(|needed| call.fields.has(needed)) {
         return Err(missing(needed));
     }
-    let settings = call.fields.split(&[needed, allowed].concat());
+    let taken = [needed, allowed].concat();
+    let settings = call.fields.split(&taken);
+    let warnings = call.fields.unknown(&taken)?;
     let app = &call.state.app;
     let (request, _) = patch_request(settings, app.now())?;
     let updated = app.change_site(call.account(), &name, request).await?;
-    Ok(Answer::json(SiteJson::updated(app, updated)).page().warned(call.fields.warnings()))
+    Ok(Answer::json(SiteJson::updated(app, updated)).page().warned(warnings))
 }
 
 fn missing(needed: &[&str]) -> Error {

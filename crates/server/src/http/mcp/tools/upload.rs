@@ -3,6 +3,7 @@
 use super::publish::UploadArguments;
 use super::{Call, REPLACES, Tool, schema};
 use crate::http::mcp::answer::Answer;
+use dropleaf_core::options::FIELDS;
 use dropleaf_core::scope::Scope;
 use dropleaf_core::{Error, Result, iso};
 use serde::Serialize;
@@ -79,6 +80,7 @@ async fn create_upload(mut call: Call) -> Result<Answer> {
     let mut chosen = call.fields.upload_options()?;
     let expected = call.fields.optional_int("expected_updated_at")?;
     chosen.extend(expected.map(|at| ("expected_updated_at".to_owned(), at.to_string())));
+    let warnings = call.fields.unknown(&FIELDS)?;
     let app = &call.state.app;
     let site = match site {
         Some(name) => Some(app.get_site(call.account(), &name).await?),
@@ -111,7 +113,7 @@ async fn create_upload(mut call: Call) -> Result<Answer> {
     if let Some(site) = site {
         answer = answer.about(app, site);
     }
-    Ok(answer.noted(Some(note)).warned(call.fields.warnings()))
+    Ok(answer.noted(Some(note)).warned(warnings))
 }
 
 /// A path as a word that every shell takes for it and curl for a path; none for one that shells read differently.

@@ -51,7 +51,8 @@ pub(super) static ROLLBACK_SITE: Tool = Tool {
 async fn rollback_site(mut call: Call) -> Result<Answer> {
     let name = call.site()?;
     let version = call.fields.required_int("version")?;
+    let warnings = call.fields.unknown(&["version"])?;
     let app = &call.state.app;
     let updated = app.rollback_site(call.account(), &name, version).await?;
-    Ok(Answer::json(SiteJson::updated(app, updated)).page().warned(call.fields.warnings()))
+    Ok(Answer::json(SiteJson::updated(app, updated)).page().warned(warnings))
 }

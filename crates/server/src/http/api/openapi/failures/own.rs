@@ -34,12 +34,24 @@ const PLAN: &[Code] = &[Code::PlanPageLimit, Code::PlanLifetimeLimit, Code::Plan
 const OWN: &[(&[&str], &[&[Code]])] = &[
     (
         &["createSite"],
-        &[&[Code::AuthRequired, Code::NoClientIp, Code::AnonymousStorageFull], SLUG, PLAN, PAGE, JUDGED],
+        &[
+            &[Code::AuthRequired, Code::NoClientIp, Code::AnonymousStorageFull, Code::ExecutableRefused],
+            SLUG,
+            PLAN,
+            PAGE,
+            JUDGED,
+        ],
     ),
     (
         &["replaceSite"],
         &[
-            &[Code::Forbidden, Code::Conflict, Code::Expired, Code::AnonymousStorageFull],
+            &[
+                Code::Forbidden,
+                Code::Conflict,
+                Code::Expired,
+                Code::AnonymousStorageFull,
+                Code::ExecutableRefused,
+            ],
             SLUG,
             PLAN,
             PAGE,
@@ -51,6 +63,7 @@ const OWN: &[(&[&str], &[&[Code]])] = &[
         &[
             &[
                 Code::InvalidUploadAddress,
+                Code::ExecutableRefused,
                 Code::AccountSuspended,
                 Code::InsufficientScope,
                 Code::RateLimited,

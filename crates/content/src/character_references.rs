@@ -1,0 +1,142 @@
+//! Character references (`&lt;`, `&#60`) as the HTML standard has browsers read them, in text and in attribute values:
+//! all 2,231 names, those without a semicolon, numbers of any length and their replacements.
+
+use std::borrow::Cow;
+use std::sync::LazyLock;
+
+/// The list of the standard; its head says how it is written.
+const LIST: &str = include_str!("../assets/character_references.txt");
+/// The longest name has 31 letters, the longest that needs no semicolon 6, the shortest 2.
+const LONGEST_NAME: usize = 31;
+const LONGEST_BARE: usize = 6;
+const SHORTEST: usize = 2;
+
+/// Where a text stands. In an attribute value a name without a semicolon is none when `=`, a letter or a digit follows, so
+/// that `?a=1&copy=2` stays an address.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Context {
+    Text,
+    Attribute,
+}
+
+/// What a reference stands for: one character, or for a few names two.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Characters {
+    pub(crate) first: char,
+    pub(crate) second: Option<char>,
+}
+
+struct Name {
+    text: &'static str,
+    characters: Characters,
+    is_bare: bool,
+}
+
+struct Names {
+    all: Vec<Name>,
+    /// Where the names begin that start with this byte, and where they end.
+    starts: [(usize, usize); 128],
+}
+
+static NAMES: LazyLock<Names> = LazyLock::new(|| {
+    let mut names = Names { all: Vec::with_capacity(2125), starts: [(0, 0); 128] };
+    for line in LIST.lines().filter(|line| !line.starts_with('#')) {
+        let mut words = line.split(' ');
+        let name = words.next().unwrap_or_default();
+        let mut codes = words.filter_map(|code| u32::from_str_radix(code, 16).ok().and_then(char::from_u32));
+        let (Some(first), second) = (codes.next(), codes.next()) else { continue };
+        let text = name.trim_end_matches(';');
+        let start = text.as_bytes().first().map_or(0, |byte| usize::from(byte & 0x7f));
+        let next = names.all.len();
+        let range = &mut names.starts[start];
+        *range = if range.1 == 0 { (next, next + 1) } else { (range.0, next + 1) };
+        let characters = Characters { first, second };
+        names.all.push(Name { text, characters, is_bare: text.len() == name.len() });
+    }
+    names
+});
+
+impl Names {
+    fn find(&self, name: &str) -> Option<&Name> {
+        let first = name.as_bytes().first().filter(|byte| byte.is_ascii())?;
+        let (from, to) = self.starts[usize::from(*first)];
+        let range = &self.all[from..to];
+        range.binary_search_by(|known| known.text.cmp(name)).ok().map(|at| &range[at])
+    }
+}
+
+/// The text with every reference decoded.
+pub(crate) fn decode(text: &str, context: Context) -> Cow<'_, str> {
+    let Some(first) = memchr::memchr(b'&', text.as_bytes()) else { return Cow::Borrowed(text) };
+    let mut decoded = String::with_capacity(text.len());
+    decoded.push_str(&text[..first]);
+    let mut rest = &text[first..];
+    while let Some(at) = memchr::memchr(b'&', rest.as_bytes()) {
+        decoded.push_str(&rest[..at]);
+        rest = &rest[at + 1..];
+        match reference(rest, context) {
+            Some((characters, used)) => {
+                decoded.push(characters.first);
+                decoded.extend(characters.second);
+                rest = &rest[used..];
+            }
+            None => decoded.push('&'),
+        }
+    }
+    decoded.push_str(rest);
+    Cow::Owned(decoded)
+}
+
+/// What the text after `&` stands for, and how many of its bytes say so.
+pub(crate) fn reference(rest: &str, context: Context) -> Option<(Characters, usize)> {
+    if let Some(number) = rest.strip_prefix('#') {
+        return numeric(number).map(|(first, used)| (Characters { first, second: None }, used + 1));
+    }
+    let bytes = rest.as_bytes();
+    let len = bytes.iter().take(LONGEST_NAME + 1).take_while(|byte| byte.is_ascii_alphanumeric()).count();
+    if (SHORTEST..=LONGEST_NAME).contains(&len)
+        && bytes.get(len) == Some(&b';')
+        && let Some(name) = NAMES.find(&rest[..len])
+    {
+        return Some((name.characters, len + 1));
+    }
+    // The longest name that needs no semicolon counts, whatever follows in a text: `&notit;` is `¬it;`.
+    let (name, used) = (SHORTEST..=len.min(LONGEST_BARE)).rev().find_map(|used| {
+        let name = NAMES.find(&rest[..used]).filter(|name| name.is_bare)?;
+        Some((name, used))
+    })?;
+    let goes_on = bytes.get(used).is_some_and(|next| next.is_ascii_alphanumeric() || *next == b'=');
+    let is_one = context == Context::Text || !goes_on;
+    is_one.then_some((name.characters, used))
+}
+
+/// A number after `&#`, with or without a semicolon.
+fn numeric(number: &str) -> Option<(char, usize)> {
+    let (radix, digits) = match number.strip_prefix(['x', 'X']) {
+        Some(digits) => (16, digits),
+        None => (10, number),
+    };
+    let len = digits.bytes().take_while(|byte| char::from(*byte).is_digit(radix)).count();
+    let code = digits[..len].bytes().fold(0_u32, |code, byte| {
+        code.saturating_mul(radix).saturating_add(char::from(byte).to_digit(radix).unwrap_or(0))
+    });
+    let semicolon = usize::from(digits[len..].starts_with(';'));
+    (len > 0).then(|| (character(code), number.len() - digits.len() + len + semicolon))
+}
+
+/// The character of a number: none for NUL, surrogates and what is no code point; windows-1252 where C1 controls would be.
+fn character(code: u32) -> char {
+    const REPLACED: [char; 32] = [
+        '€', '\u{81}', '‚', 'ƒ', '„', '…', '†', '‡', 'ˆ', '‰', 'Š', '‹', 'Œ', '\u{8d}', 'Ž', '\u{8f}',
+        '\u{90}', '‘', '’', '“', '”', '•', '–', '—', '˜', '™', 'š', '›', 'œ', '\u{9d}', 'ž', 'Ÿ',
+    ];
+    match code {
+        0 => char::REPLACEMENT_CHARACTER,
+        0x80..=0x9f => REPLACED[(code - 0x80) as usize],
+        _ => char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER),
+    }
+}
+
+#[cfg(test)]
+#[path = "character_references_tests.rs"]
+mod tests;

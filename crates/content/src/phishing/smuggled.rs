@@ -1,0 +1,214 @@
+//! Files that a page carries inside its own text and saves to its reader's disk: programs and archives as base64, hex,
+//! escapes or lists of numbers. What a page makes of its own data, such as a table to download, is none of them.
+
+use super::facts::Facts;
+use super::rule::Rule;
+use super::score::Hit;
+use super::script_words::Mark;
+use crate::program::{is_program_head, is_program_name};
+
+/// What a text decodes to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Carried {
+    Program,
+    Archive,
+}
+
+/// Shorter texts hold no file.
+const SHORTEST: usize = 64;
+/// So much of a file is decoded, and so many characters may stand for it.
+const HEAD_BYTES: usize = 1024;
+const HEAD_CHARACTERS: usize = 4 * HEAD_BYTES;
+/// Where the name of an ISO volume stands in base64, and how it begins there.
+const ISO_AT: usize = 43_692;
+const ISO: &str = "Q0QwMD";
+/// A page with more text than this has another purpose than an archive that it saves.
+const LONGEST_LURE: usize = 1500;
+/// How office documents and books begin, which are archives too.
+const DOCUMENTS: [&str; 7] =
+    ["[Content_Types].xml", "_rels/", "mimetype", "docProps/", "xl/", "word/", "ppt/"];
+
+pub(crate) fn smuggled(facts: &Facts, hits: &mut Vec<Hit>) {
+    let saves = facts.has(Mark::Download) || facts.has(Mark::Blob);
+    let named = facts.download.as_ref().filter(|_| facts.has(Mark::Blob) || facts.carries_link);
+    let found = match (facts.carried, named) {
+        (Some((Carried::Program, at)), _) => Some((at, "a program")),
+        (_, Some((_, at))) => Some((*at, "a file that runs")),
+        (Some((Carried::Archive, at)), None) if saves && facts.text.len() <= LONGEST_LURE => {
+            Some((at, "an archive"))
+        }
+        (Some((Carried::Archive, _)) | None, None) => None,
+    };
+    if let Some((at, detail)) = found {
+        hits.push(Hit { rule: Rule::SmuggledDownload, at, detail: detail.to_owned() });
+    }
+}
+
+impl Facts {
+    /// Remembers the worst file that the page carries, and where.
+    pub(crate) fn carry(&mut self, carried: Carried, at: usize) {
+        let is_worse = !matches!(self.carried, Some((Carried::Program, _))) && carried == Carried::Program;
+        if self.carried.is_none() || is_worse {
+            self.carried = Some((carried, at));
+        }
+    }
+
+    /// Remembers the name under which something is saved, if it runs when it is opened.
+    pub(crate) fn save_as(&mut self, name: &str, at: usize) {
+        if self.download.is_none() && is_program_name(name.trim()) {
+            self.download = Some((name.trim().chars().take(60).collect(), at));
+        }
+    }
+}
+
+/// The file that a literal of a script, or the address of a link, holds.
+pub(crate) fn in_text(text: &str) -> Option<Carried> {
+    if text.len() < SHORTEST {
+        return None;
+    }
+    let packed = text.split_once(";base64,").map_or(text, |(_, packed)| packed);
+    if packed.get(ISO_AT..ISO_AT + ISO.len()) == Some(ISO) {
+        return Some(Carried::Program);
+    }
+    let raw = matches!(packed.as_bytes().first(), Some(b'M' | b'P' | 0x7f)).then(|| latin(packed));
+    let backwards = packed
+        .starts_with('=')
+        .then(|| base64(packed.bytes().rev().skip_while(|byte| *byte == b'=').take(HEAD_CHARACTERS)));
+    [raw, backwards, hex(packed), Some(base64(packed.bytes().take(HEAD_CHARACTERS)))]
+        .into_iter()
+        .flatten()
+        .find_map(|head| carried(&head))
+}
+
+/// The file that a list of numbers holds: `77, 90, 144` or `0x4d, 0x5a`.
+pub(crate) fn in_numbers(list: &str) -> Option<Carried> {
+    let mut head = Vec::new();
+    for word in list.split(',').take(HEAD_BYTES) {
+        let word = word.trim().get(..word.trim().len().min(8)).unwrap_or_default();
+        let number = match word.strip_prefix("0x").or(word.strip_prefix("0X")) {
+            Some(digits) => u8::from_str_radix(digits.trim_end_matches([']', ')', ';']), 16),
+            None => word.trim_end_matches([']', ')', ';']).parse(),
+        };
+        let Ok(byte) = number else { break };
+        head.push(byte);
+    }
+    (head.len() >= 16).then(|| carried(&head)).flatten()
+}
+
+fn carried(head: &[u8]) -> Option<Carried> {
+    if is_program_head(head, "") {
+        return Some(Carried::Program);
+    }
+    if [&b"7z\xbc\xaf\x27\x1c"[..], b"Rar!\x1a\x07"].iter().any(|magic| head.starts_with(magic)) {
+        return Some(Carried::Archive);
+    }
+    let name = archived(head)?;
+    if is_program_name(name) || name.starts_with("META-INF/") || name == "AndroidManifest.xml" {
+        return Some(Carried::Program);
+    }
+    (!DOCUMENTS.iter().any(|start| name.starts_with(start))).then_some(Carried::Archive)
+}
+
+/// The first file of a zip archive.
+fn archived(head: &[u8]) -> Option<&str> {
+    if !head.starts_with(b"PK\x03\x04") {
+        return None;
+    }
+    let len = usize::from(u16::from_le_bytes([*head.get(26)?, *head.get(27)?]));
+    Some(head.get(30..30 + len).and_then(|name| std::str::from_utf8(name).ok()).unwrap_or_default())
+}
+
+/// Characters that each stand for one byte.
+fn latin(text: &str) -> Vec<u8> {
+    text.chars().take(HEAD_BYTES).map_while(|c| u8::try_from(u32::from(c)).ok()).collect()
+}
+
+fn hex(text: &str) -> Option<Vec<u8>> {
+    let digits: Vec<u8> = text
+        .bytes()
+        .take(2 * HEAD_BYTES)
+        .map_while(|byte| char::from(byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok()))
+        .collect();
+    (digits.len() >= SHORTEST)
+        .then(|| digits.as_chunks::<2>().0.iter().map(|[high, low]| high << 4 | low).collect())
+}
+
+fn base64(text: impl Iterator<Item = u8>) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let (mut bits, mut held) = (0_u32, 0);
+    for byte in text {
+        let digit = match byte {
+            b'A'..=b'Z' => byte - b'A',
+            b'a'..=b'z' => byte - b'a' + 26,
+            b'0'..=b'9' => byte - b'0' + 52,
+            b'+' | b'-' => 62,
+            b'/' | b'_' => 63,
+            b' ' | b'\n' | b'\r' | b'\t' => continue,
+            _ => break,
+        };
+        bits = bits << 6 | u32::from(digit);
+        held += 6;
+        if held >= 8 {
+            held -= 8;
+            bytes.push(u8::try_from(bits >> held & 0xff).unwrap_or_default());
+            if bytes.len() == HEAD_BYTES {
+                break;
+            }
+        }
+    }
+    bytes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn programs_and_archives_are_seen_in_every_packing() {
+        // The first 64 bytes of a program of Windows.
+        let program =
+            "TVqQAAMAAAAEAAAA//8AALgAAAAAAAAAQAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAgAAAAA==";
+        let backwards: String = program.chars().rev().collect();
+        let numbers = "77,90,144,0,3,0,0,0,4,0,0,0,255,255,0,0,184,0,0,0,0,0,0,0,64,0])";
+        let hexes = "0x4D, 0x5a,0x90,0,3,0,0,0,4,0,0,0,255,255,0,0, 184,0]";
+        for text in [program.to_owned(), backwards, format!("data:application/octet-stream;base64,{program}")]
+        {
+            assert_eq!(in_text(&text), Some(Carried::Program), "{text}");
+        }
+        let plain = "4d5a90000300000004000000ffff0000b8000000000000004000000000000000";
+        assert_eq!(in_text(plain), Some(Carried::Program));
+        assert_eq!(in_text(&format!("MZ\u{90}\0\u{3}{}", "\0".repeat(80))), Some(Carried::Program));
+        assert_eq!(
+            (in_numbers(numbers), in_numbers(hexes)),
+            (Some(Carried::Program), Some(Carried::Program))
+        );
+        let zip = |name: &str| {
+            let mut bytes = b"PK\x03\x04\x14\0\0\0\x08\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0".to_vec();
+            bytes.extend([u8::try_from(name.len()).unwrap(), 0, 0, 0]);
+            bytes.extend(name.as_bytes());
+            bytes.resize(120, 7);
+            bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>()
+        };
+        assert_eq!(in_text(&zip("invoice/invoice.js")), Some(Carried::Archive));
+        assert_eq!(in_text(&zip("setup.exe")), Some(Carried::Program));
+        assert_eq!(in_text(&zip("META-INF/MANIFEST.MF")), Some(Carried::Program));
+        assert_eq!(in_text(&zip("[Content_Types].xml")), None);
+        let iso = format!("{}Q0QwMDEB{}", "A".repeat(ISO_AT), "A".repeat(100));
+        assert_eq!(in_text(&iso), Some(Carried::Program));
+    }
+
+    #[test]
+    fn pictures_fonts_and_texts_are_let_be() {
+        for text in [
+            "iVBORw0KGgoAAAANSUhEUgAAAAUAAAAFCAYAAACNbyblAAAAHElEQVQI12P4//8/w38GIAXDIBKE0DHxgljNBAAO9TXL0Y4OHwAAAABJRU5ErkJggg==",
+            "d09GMgABAAAAAAQ4ABAAAAAACVwAAAPaAAEAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAP0ZGVE0cGiAbIBw",
+            "My summer in the mountains was long and warm, and this sentence about it is long as well.",
+            "MZ is how programs of Windows begin, and this sentence is about them; it is no program itself.",
+            "Price,Quantity,Total\n1,2,3\n1,2,3\n1,2,3\n1,2,3\n1,2,3\n1,2,3\n1,2,3\n1,2,3\n1,2,3\n1,2,3\n",
+        ] {
+            assert_eq!(in_text(text), None, "{text}");
+        }
+        assert_eq!(in_numbers("1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18"), None);
+        assert_eq!(in_numbers("77, 90"), None);
+    }
+}

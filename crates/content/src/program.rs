@@ -1,0 +1,264 @@
+//! Files that run on a viewer's computer: programs, installers, disk images, shortcuts and scripts of the system, known by
+//! their names and by their first bytes. Who may publish them is not decided here.
+
+/// The media type of such a file, whatever its name says: browsers save it and show nothing of it.
+pub const PROGRAM: &str = "application/x-executable";
+
+/// So much of a file is looked at.
+const HEAD_BYTES: usize = 4096;
+/// Where a volume of ISO 9660 names itself.
+const ISO_AT: u64 = 0x8001;
+const ISO: [u8; 5] = *b"CD001";
+
+/// Extensions that a desktop or telephone runs, installs or mounts when they are opened.
+const EXTENSIONS: [&str; 6] = [
+    // Windows: programs, libraries, installers.
+    "exe com scr pif cpl dll ocx sys drv efi ax msi msp mst msix msixbundle appx appxbundle appinstaller application xll wll",
+    // Windows: scripts, shortcuts, settings and help that run commands.
+    "bat cmd ps1 ps1xml psm1 psd1 vbs vbe jse wsf wsh wsc sct hta lnk url scf reg inf msc chm hlp gadget library-ms search-ms \
+     settingcontent-ms diagcab one onepkg rdp",
+    // Disk images and cabinets, which hide where a file came from.
+    "iso img vhd vhdx cab wim udf",
+    // Java, Android and iOS.
+    "jar jnlp class apk apkm xapk aab ipa dex",
+    // macOS.
+    "dmg pkg mpkg command tool workflow action scpt scptd applescript terminal dylib kext",
+    // Linux.
+    "deb rpm appimage run desktop flatpakref flatpak snap so",
+];
+
+/// The first bytes of a format, and whether they stand for a program under any name.
+const MAGIC: [&[u8]; 15] = [
+    b"\x7fELF",
+    // Mach-O of 32 and 64 bits in both orders; several in one file, which is also how Java classes begin.
+    b"\xfe\xed\xfa\xce",
+    b"\xfe\xed\xfa\xcf",
+    b"\xce\xfa\xed\xfe",
+    b"\xcf\xfa\xed\xfe",
+    b"\xca\xfe\xba\xbe",
+    // A shortcut of Windows: its length and its class.
+    b"\x4c\x00\x00\x00\x01\x14\x02\x00\x00\x00\x00\x00\xc0\x00\x00\x00\x00\x00\x00\x46",
+    b"MSCF\x00\x00\x00\x00",
+    b"ITSF\x03\x00\x00\x00",
+    b"conectix",
+    b"vhdxfile",
+    b"MSWIM\x00\x00\x00",
+    // OneNote.
+    b"\xe4\x52\x5c\x7b\x8c\xd8\xa7\x4d\xae\xb1\x53\x78\xd0\x29\x96\xd3",
+    b"!<arch>\ndebian-binary",
+    b"\xed\xab\xee\xdb",
+];
+/// Compound files: installers of Windows, and the office documents below.
+const COMPOUND: &[u8] = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1";
+const DOCUMENTS: [&str; 11] = ["doc", "dot", "xls", "xlt", "ppt", "pot", "pps", "msg", "vsd", "mpp", "pub"];
+
+/// Whether a file of this name runs when it is opened. Windows drops dots and spaces at the end of a name.
+pub fn is_program_name(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    extension(name).is_some_and(|extension| is_listed(&extension))
+}
+
+fn extension(name: &str) -> Option<String> {
+    let name = name.trim_end_matches(|c: char| c == '.' || c.is_whitespace());
+    let (_, extension) = name.rsplit_once('.')?;
+    Some(extension.to_ascii_lowercase())
+}
+
+fn is_listed(extension: &str) -> bool {
+    EXTENSIONS.iter().any(|group| group.split_ascii_whitespace().any(|known| known == extension))
+}
+
+/// Collects what of a file's bytes is needed to know a program, while they pass by.
+#[derive(Debug, Default)]
+pub(crate) struct Sniffer {
+    head: Vec<u8>,
+    iso: [u8; 5],
+}
+
+impl Sniffer {
+    /// Takes the bytes that stand at `offset`.
+    pub(crate) fn take(&mut self, offset: u64, bytes: &[u8]) {
+        if self.head.len() < HEAD_BYTES && offset == self.head.len() as u64 {
+            let room = HEAD_BYTES - self.head.len();
+            self.head.extend_from_slice(&bytes[..bytes.len().min(room)]);
+        }
+        let end = offset + bytes.len() as u64;
+        if offset < ISO_AT + ISO.len() as u64 && end > ISO_AT {
+            for (place, at) in self.iso.iter_mut().zip(ISO_AT..) {
+                let index = at.checked_sub(offset).and_then(|index| usize::try_from(index).ok());
+                if let Some(byte) = index.and_then(|index| bytes.get(index)) {
+                    *place = *byte;
+                }
+            }
+        }
+    }
+
+    /// Whether the file is a program by its name or by its bytes.
+    pub(crate) fn is_program(&self, path: &str) -> bool {
+        is_program_name(path) || self.iso == ISO || is_program_head(&self.head, path)
+    }
+}
+
+/// Whether a file that begins so is a program, under whatever name.
+pub(crate) fn is_program_head(head: &[u8], path: &str) -> bool {
+    if MAGIC.iter().any(|magic| head.starts_with(magic)) || is_windows_program(head) {
+        return true;
+    }
+    let name = path.rsplit('/').next().unwrap_or(path);
+    let is_document = || extension(name).is_some_and(|extension| DOCUMENTS.contains(&extension.as_str()));
+    head.starts_with(COMPOUND) && !is_document()
+}
+
+/// `MZ` and, where its header says, the signature of a newer format. Without one it is a program of DOS, if it is no text.
+fn is_windows_program(head: &[u8]) -> bool {
+    if !head.starts_with(b"MZ") && !head.starts_with(b"ZM") {
+        return false;
+    }
+    let Some(place) = head.get(0x3c..0x40).and_then(|bytes| <[u8; 4]>::try_from(bytes).ok()) else {
+        return !is_text(head);
+    };
+    let place = usize::try_from(u32::from_le_bytes(place)).unwrap_or(usize::MAX);
+    let signature = place.checked_add(2).and_then(|end| head.get(place..end));
+    match signature {
+        Some(b"PE" | b"NE" | b"LE" | b"LX") => true,
+        Some(_) | None => !is_text(head),
+    }
+}
+
+fn is_text(head: &[u8]) -> bool {
+    let text = match std::str::from_utf8(head) {
+        Ok(text) => text,
+        Err(error) if error.error_len().is_none() => {
+            std::str::from_utf8(&head[..error.valid_up_to()]).unwrap_or_default()
+        }
+        Err(_) => return false,
+    };
+    !text.chars().any(|c| c.is_control() && !c.is_ascii_whitespace())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The beginning of a program of Windows.
+    fn windows(signature: &[u8]) -> Vec<u8> {
+        let mut bytes = b"MZ\x90\x00\x03\x00\x00\x00\x04\x00\x00\x00\xff\xff\x00\x00".to_vec();
+        bytes.resize(0x3c, 0);
+        bytes.extend(0x80_u32.to_le_bytes());
+        bytes.resize(0x80, 0);
+        bytes.extend(signature);
+        bytes.resize(0x400, 0);
+        bytes
+    }
+
+    fn sniffed(path: &str, bytes: &[u8], chunk: usize) -> bool {
+        let mut sniffer = Sniffer::default();
+        for (index, part) in bytes.chunks(chunk).enumerate() {
+            sniffer.take((index * chunk) as u64, part);
+        }
+        sniffer.is_program(path)
+    }
+
+    #[test]
+    fn programs_are_known_by_their_names_in_any_case() {
+        for name in [
+            "setup.exe",
+            "a/b/Setup.EXE",
+            "x.hta",
+            "x.scr",
+            "x.lnk",
+            "x.iso",
+            "x.msi",
+            "x.bat",
+            "x.cmd",
+            "x.ps1",
+            "x.vbs",
+            "x.jar",
+            "x.apk",
+            "x.dmg",
+            "x.pkg",
+            "x.deb",
+            "x.appx",
+            "x.cab",
+            "x.img",
+            "x.vhd",
+            "x.one",
+            "x.chm",
+            "x.cpl",
+            "x.dll",
+            "x.com",
+            "x.pif",
+            "x.wsf",
+            "x.reg",
+            "x.url",
+            "x.desktop",
+            "invoice.pdf.exe",
+            "x.exe.",
+            "x.exe ",
+            "x.library-ms",
+        ] {
+            assert!(is_program_name(name), "{name}");
+        }
+        for name in [
+            "index.html",
+            "app.js",
+            "a.mjs",
+            "a.wasm",
+            "data.csv",
+            "a.zip",
+            "exe",
+            ".exe/readme",
+            "notes.exe.txt",
+            "a.sh",
+            "a.py",
+            "a.doc",
+            "a.docx",
+            "font.woff2",
+            "setup.exe.html",
+            "a.json",
+            "LICENSE",
+            "a.ts",
+        ] {
+            assert!(!is_program_name(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn programs_are_known_by_their_bytes_under_any_name() {
+        let mut iso = vec![0; 0x9000];
+        iso[0x8001..0x8006].copy_from_slice(b"CD001");
+        let mut files: Vec<Vec<u8>> = MAGIC.iter().map(|magic| [*magic, &[0; 64]].concat()).collect();
+        files.extend([
+            windows(b"PE\0\0"),
+            windows(b"NE"),
+            windows(b"??"),
+            iso,
+            [COMPOUND, &[0; 600]].concat(),
+        ]);
+        files.push(b"MZ\x00\x01".to_vec());
+        for file in files {
+            for chunk in [1, 7, 4096, 65_536] {
+                assert!(sniffed("picture.png", &file, chunk), "{:?}", &file[..8.min(file.len())]);
+            }
+        }
+    }
+
+    #[test]
+    fn honest_files_are_no_programs() {
+        let noise: Vec<u8> =
+            (0..50_000_u32).map(|n| n.wrapping_mul(2_654_435_761).to_be_bytes()[1]).collect();
+        for (path, bytes) in [
+            ("index.html", &b"<!doctype html><p>MZ"[..]),
+            ("notes.txt", b"MZ is how programs of Windows begin, and this is a text about it that is longer than a header."),
+            ("short.txt", b"MZ"),
+            ("a.png", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"),
+            ("a.wasm", b"\0asm\x01\0\0\0"),
+            ("a.zip", b"PK\x03\x04"),
+            ("old.doc", &[COMPOUND, &[0; 600]].concat()),
+            ("empty", b""),
+            ("noise.bin", &noise),
+        ] {
+            assert!(!sniffed(path, bytes, 4096), "{path}");
+        }
+    }
+}

@@ -1,0 +1,67 @@
+//! Files that run on a viewer's computer: always saved and never shown, and a browser that navigates to one is told
+//! first what it is about to save. Which files these are is decided when they are uploaded.
+
+use super::scene::Scene;
+use super::{FETCH_SITE, file, headers, report, without_body};
+use crate::http::{OutBody, error};
+use crate::pages::{self, RiskyFile};
+use dropleaf_app::LiveFile;
+use dropleaf_core::Error;
+use http::{HeaderValue, Method, Response, StatusCode, header};
+
+/// The field of the form on the page that asks first.
+const AGREED: &str = "dropleaf-download=1";
+const ATTACHMENT: HeaderValue = HeaderValue::from_static("attachment");
+
+pub(super) async fn send(scene: &Scene<'_>, file: &LiveFile) -> Result<Response<OutBody>, Error> {
+    if scene.visitor.navigation && !is_agreed(scene) {
+        return Ok(ask_first(scene, file));
+    }
+    let mut response = file::send(scene, file, StatusCode::OK).await?;
+    let name = file.path.rsplit('/').next().unwrap_or(&file.path);
+    response.headers_mut().insert(header::CONTENT_DISPOSITION, attachment(name));
+    Ok(response)
+}
+
+/// Whether the button was pressed. A link from another site or from a letter does not count: it would skip the question.
+fn is_agreed(scene: &Scene<'_>) -> bool {
+    let site = scene.head.headers.get(FETCH_SITE).and_then(|site| site.to_str().ok());
+    let is_asked = scene.head.uri.query().is_some_and(|query| query.split('&').any(|pair| pair == AGREED));
+    is_asked && site.is_none_or(|site| site == "same-origin")
+}
+
+fn ask_first(scene: &Scene<'_>, file: &LiveFile) -> Response<OutBody> {
+    let name = file.path.rsplit('/').next().unwrap_or(&file.path);
+    let page =
+        pages::risky(&RiskyFile { name, size_bytes: file.size_bytes, report: &report::link(&scene.root()) });
+    let mut response = error::designed(StatusCode::OK, page);
+    headers::unburnt(response.headers_mut());
+    if scene.head.method == Method::HEAD {
+        without_body(&mut response);
+    }
+    response
+}
+
+/// `attachment` with the file's name in UTF-8 (RFC 6266, RFC 8187).
+fn attachment(name: &str) -> HeaderValue {
+    let mut text = String::from("attachment; filename*=UTF-8''");
+    for byte in name.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-._".contains(&byte) {
+            text.push(char::from(byte));
+        } else {
+            text.push_str(&format!("%{byte:02X}"));
+        }
+    }
+    HeaderValue::from_str(&text).unwrap_or(ATTACHMENT)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_coded_so_that_none_ends_the_header() {
+        assert_eq!(attachment("setup.exe"), "attachment; filename*=UTF-8''setup.exe");
+        assert_eq!(attachment("ü \"x\".exe"), "attachment; filename*=UTF-8''%C3%BC%20%22x%22.exe");
+    }
+}

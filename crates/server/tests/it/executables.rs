@@ -1,0 +1,108 @@
+//! Files that run on a viewer's computer: not taken without an account or on the `free` plan, saved and never shown on
+//! others. Decisions §2.11.
+
+use crate::harness::{Form, Node, Setup, noise, on_each_database, page, site_path, zip};
+use serde_json::json;
+
+/// A program of Windows as far as anybody looks at it, in UTF-8 so that it can stand in an archive of the harness.
+fn program() -> String {
+    let mut text = String::from("MZ");
+    text.push_str(&"\0".repeat(0x3a));
+    text.push_str("\u{40}\0\0\0PE\0\0");
+    text.push_str(&"\0".repeat(500));
+    text
+}
+
+#[tokio::test]
+async fn programs_are_422_without_an_account_and_on_the_free_plan() {
+    on_each_database(Setup::new, async |node| {
+        let free = node.account("free").await;
+        let index = page("Download");
+        for (name, body) in [
+            ("setup.exe", "x".to_owned()),
+            ("a/invoice.pdf.SCR", "x".to_owned()),
+            ("x.hta", "<script>".to_owned()),
+            ("x.lnk", "x".to_owned()),
+            ("x.iso", "x".to_owned()),
+            ("x.msi", "x".to_owned()),
+            ("picture.png", program()),
+            ("data.bin", "\u{7f}ELF\u{2}".to_owned()),
+        ] {
+            let archive = || Form::file("site.zip", zip(&[("index.html", &index), (name, &body)]));
+            for ask in [node.post("/sites"), node.post("/sites").key(&free)] {
+                let said = ask.form(archive()).send().await.refused(422, "executable_refused").json();
+                assert!(said["error_description"].as_str().unwrap().contains(name), "{said}");
+            }
+        }
+        assert_eq!(node.count("SELECT COUNT(*) FROM sites").await, 0);
+        assert_eq!(node.count("SELECT COUNT(*) FROM blobs").await, 0);
+        // A claim token does not bring one in either.
+        let unowned = node.publish_anonymously().await;
+        let archive = Form::file("site.zip", zip(&[("index.html", &index), ("setup.exe", "x")]));
+        let claim = node.put(&site_path(&unowned)).claim(unowned["claim_token"].as_str().unwrap());
+        claim.form(archive).send().await.refused(422, "executable_refused");
+        // Scripts of pages and other files stay welcome.
+        let honest =
+            zip(&[("index.html", &index), ("app.js", "1"), ("a.wasm", "\0asm"), ("run.sh", "#!/bin/sh")]);
+        node.post("/sites").form(Form::file("site.zip", honest)).send().await.expect(201);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn dry_run_says_that_programs_are_not_taken_everywhere() {
+    let node = Node::start().await;
+    let archive = zip(&[("index.html", &page("Download")), ("setup.exe", "x")]);
+    let said = node.post("/check").form(Form::file("a.zip", archive)).send().await.expect(200).json();
+    assert!(said["warnings"].to_string().contains("setup.exe"), "{said}");
+}
+
+#[tokio::test]
+async fn programs_of_other_plans_are_saved_and_a_browser_is_asked_first() {
+    let node = Node::start().await;
+    let solo = node.account("solo").await;
+    let body = program();
+    let archive =
+        zip(&[("index.html", &page("Download")), ("files/set up.exe", &body), ("picture.png", &body)]);
+    let site = node.publish_as(&solo, Form::file("site.zip", archive)).await;
+    let root = site["url"].as_str().unwrap();
+    for (path, name) in [("files/set%20up.exe", "set%20up.exe"), ("picture.png", "picture.png")] {
+        let plain = node.get(&format!("{root}{path}")).send().await.expect(200);
+        assert_eq!(plain.body, body.as_bytes());
+        assert_eq!(plain.header("content-disposition"), format!("attachment; filename*=UTF-8''{name}"));
+        assert_eq!(plain.header("content-type"), "application/x-executable");
+        assert_eq!(plain.header("x-content-type-options"), "nosniff");
+        // A browser that navigates is led to the page's own host and asked there.
+        let moved = node.get(&format!("{root}{path}")).browser().send().await.expect(307);
+        let own = moved.header("location").to_owned();
+        let asked = node.get(&own).browser().send().await.expect(200);
+        let shown = asked.text();
+        for said in ["This file can run on your computer", "not verified", "Download anyway"] {
+            assert!(shown.contains(said), "{said}: {shown}");
+        }
+        assert!(!asked.has("content-disposition") && asked.header("cache-control").contains("no-store"));
+        let agreed = format!("{own}?dropleaf-download=1");
+        let pressed = node.get(&agreed).browser().header("sec-fetch-site", "same-origin").send().await;
+        assert_eq!(pressed.expect(200).body, body.as_bytes());
+        // A link in a letter or on another site does not answer for its reader.
+        for from in ["none", "cross-site", "same-site"] {
+            let shown = node.get(&agreed).browser().header("sec-fetch-site", from).send().await.expect(200);
+            assert!(shown.text().contains("Download anyway"), "{from}");
+        }
+    }
+    assert_eq!(node.get(root).send().await.expect(200).text(), page("Download"));
+}
+
+#[tokio::test]
+async fn plan_of_the_operators_own_takes_them_only_when_it_says_so() {
+    let node = Setup::new().set("plans.team.active_pages", "50").start().await;
+    let team = node.account("team").await;
+    let archive = || Form::file("a.zip", zip(&[("index.html", "<p>x"), ("a.exe", "x")]));
+    node.post("/sites").key(&team).form(archive()).send().await.refused(422, "executable_refused");
+    let node = Setup::new().set("plans.free.executables", "true").start().await;
+    let free = node.account("free").await;
+    let made = node.publish_as(&free, archive()).await;
+    assert_eq!(made["version"], json!(1));
+    let noise = noise("bytes", 5000);
+    node.publish_as(&free, Form::file("x", noise).field("e2e", "true")).await;
+}
