@@ -79,17 +79,12 @@ mod tests {
         db.batch(vec![Stmt::new("CREATE TABLE t (a BIGINT)", vec![])]).await.unwrap();
         // The writer is held until this test lets it go.
         let ((held, is_held), (release, released)) = (channel(), channel::<()>());
-        let holder = {
-            let db = db.clone();
-            tokio::spawn(async move {
-                let work = move |_: &mut rusqlite::Connection| {
-                    let _ = held.send(());
-                    let _ = released.recv();
-                    Ok(())
-                };
-                db.writer().alone(work).await
-            })
-        };
+        let mut holder = Box::pin(db.writer().alone(move |_| {
+            let _ = held.send(());
+            let _ = released.recv();
+            Ok(())
+        }));
+        assert!((&mut holder).now_or_never().is_none());
         tokio::task::spawn_blocking(move || is_held.recv()).await.unwrap().unwrap();
         let insert = |number: i64| Stmt::new("INSERT INTO t VALUES ($1)", vec![number.into()]);
         let mut accepted = Vec::new();
@@ -103,7 +98,7 @@ mod tests {
         // A caller that goes away leaves its write in the queue.
         drop(accepted.pop());
         drop(release);
-        holder.await.unwrap().unwrap();
+        holder.await.unwrap();
         for write in accepted {
             write.await.unwrap();
         }
