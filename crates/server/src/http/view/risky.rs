@@ -8,12 +8,13 @@ use crate::pages::{self, RiskyFile};
 use dropleaf_app::LiveFile;
 use dropleaf_core::Error;
 use http::{HeaderValue, Method, Response, StatusCode, header};
+use std::sync::Arc;
 
 /// The field of the form on the page that asks first.
 const AGREED: &str = "dropleaf-download=1";
 const ATTACHMENT: HeaderValue = HeaderValue::from_static("attachment");
 
-pub(super) async fn send(scene: &Scene<'_>, file: &LiveFile) -> Result<Response<OutBody>, Error> {
+pub(super) async fn send(scene: &Scene<'_>, file: &Arc<LiveFile>) -> Result<Response<OutBody>, Error> {
     if scene.visitor.navigation && !is_agreed(scene) {
         return Ok(ask_first(scene, file));
     }
