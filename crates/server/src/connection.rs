@@ -11,7 +11,8 @@ use std::sync::Arc;
 const WHOLE_BYTES: u64 = 8 << 20;
 /// Bodies up to this are not charged: on HTTP/2, where a hundred may wait on a connection, and on HTTP/1.1, where one may.
 const FREE_BYTES: u64 = 4 * 1024;
-const FREE_BYTES_HTTP1: u64 = 64 * 1024;
+/// The piece of a body that a connection may hold whatever its neighbours hold, so that none of them can stop it.
+pub(crate) const PIECE_BYTES: u64 = 64 * 1024;
 
 #[derive(Debug)]
 pub(crate) struct Connection {
@@ -26,7 +27,8 @@ pub(crate) struct Charge(Option<Charged>);
 
 #[derive(Debug)]
 struct Charged {
-    permit: Permit,
+    /// None for what counts towards the connection alone.
+    permit: Option<Permit>,
     pulse: Arc<Pulse>,
     bytes: u64,
 }
@@ -54,24 +56,49 @@ impl Connection {
         Arc::new(Self { peer, pulse, share })
     }
 
-    /// Charges so many bytes if there is room for them now.
+    /// Charges so many bytes of a whole body if there is room for them now.
     pub(crate) fn try_charge(&self, bytes: u64) -> Option<Charge> {
-        let free = if self.pulse.is_http2() { FREE_BYTES } else { FREE_BYTES_HTTP1 };
-        if bytes <= free {
+        if bytes <= self.free_bytes() {
             return Some(Charge(None));
         }
         if self.pulse.held() + bytes > WHOLE_BYTES {
             return None;
         }
-        self.share.try_hold(bytes).map(|permit| self.charged(permit, bytes))
+        self.share.try_hold(bytes).map(|permit| self.charged(Some(permit), bytes))
     }
 
-    /// Charges so many bytes as soon as there is room in the share of the network.
+    /// Charges so many bytes to the connection alone: an answer that is there already and has to be given.
+    pub(crate) fn overdraw(&self, bytes: u64) -> Charge {
+        self.charged(None, bytes)
+    }
+
+    /// Charges so many bytes as soon as there is room in the share of the network. For requests under way.
     pub(crate) async fn charge(&self, bytes: u64) -> Charge {
         let waiting = self.pulse.wait();
-        let permit = self.share.hold(bytes).await;
+        let charge = self.charge_piece(bytes).await;
         drop(waiting);
-        self.charged(permit, bytes)
+        charge
+    }
+
+    /// The same for a piece of an answer that has begun. A connection that holds nothing else gets it at once.
+    pub(crate) async fn charge_piece(&self, bytes: u64) -> Charge {
+        if bytes > PIECE_BYTES {
+            let permit = self.share.hold(bytes).await;
+            return self.charged(Some(permit), bytes);
+        }
+        loop {
+            if self.pulse.hold_first(bytes) {
+                return Charge(Some(Charged { permit: None, pulse: Arc::clone(&self.pulse), bytes }));
+            }
+            tokio::select! {
+                permit = self.share.hold(bytes) => return self.charged(Some(permit), bytes),
+                () = self.pulse.emptied() => {}
+            }
+        }
+    }
+
+    fn free_bytes(&self) -> u64 {
+        if self.pulse.is_http2() { FREE_BYTES } else { PIECE_BYTES }
     }
 
     /// An event stream was opened: it may be silent as long as it lives.
@@ -79,7 +106,7 @@ impl Connection {
         self.pulse.listen()
     }
 
-    fn charged(&self, permit: Permit, bytes: u64) -> Charge {
+    fn charged(&self, permit: Option<Permit>, bytes: u64) -> Charge {
         self.pulse.hold(bytes);
         Charge(Some(Charged { permit, pulse: Arc::clone(&self.pulse), bytes }))
     }
@@ -91,7 +118,9 @@ impl Charge {
         if let Some(charged) = &mut self.0
             && bytes < charged.bytes
         {
-            charged.permit.shrink_to(bytes);
+            if let Some(permit) = &mut charged.permit {
+                permit.shrink_to(bytes);
+            }
             charged.pulse.release(charged.bytes - bytes);
             charged.bytes = bytes;
         }
@@ -117,7 +146,7 @@ mod tests {
     fn connection(version: Version) -> (Arc<Connection>, Arc<Pulse>) {
         let pulse = Pulse::new();
         drop(pulse.begin(version));
-        let share = SendBudget::new(256 * MIB).share();
+        let share = SendBudget::new(256 * MIB).share(1);
         (Connection::new(([192, 0, 2, 1], 1).into(), Arc::clone(&pulse), share), pulse)
     }
 
@@ -144,7 +173,23 @@ mod tests {
         assert!(http2.try_charge(FREE_BYTES).is_some());
         assert!(http2.try_charge(FREE_BYTES + 1).is_none());
         let (http1, pulse) = connection(Version::HTTP_11);
-        let _free = http1.try_charge(FREE_BYTES_HTTP1).unwrap();
+        let _free = http1.try_charge(PIECE_BYTES).unwrap();
         assert_eq!(pulse.held(), 0);
+    }
+
+    #[tokio::test]
+    async fn a_connection_that_holds_nothing_goes_on_whatever_its_neighbours_hold() {
+        let budget = SendBudget::new(8 * MIB);
+        let share = budget.share(1);
+        let neighbour = share.hold(MIB).await;
+        let pulse = Pulse::new();
+        let connection = Connection::new(([192, 0, 2, 1], 1).into(), Arc::clone(&pulse), share);
+        let first = connection.charge_piece(PIECE_BYTES).await;
+        let mut second = std::pin::pin!(connection.charge_piece(PIECE_BYTES));
+        assert!(futures_util::poll!(&mut second).is_pending(), "one at a time");
+        drop(first);
+        drop(second.await);
+        assert_eq!(pulse.held(), 0);
+        drop(neighbour);
     }
 }

@@ -5,6 +5,7 @@ mod body_counter;
 pub mod cli;
 pub mod config;
 mod connection;
+mod frames;
 pub mod http;
 mod large_heads;
 pub mod lists;

@@ -1,12 +1,15 @@
-//! What each client network holds of this server: open connections, and memory for answers it has not taken yet. A network
-//! is an IPv4 address; of IPv6 connections are counted for the /64 and for the /48, memory for the /48.
+//! What each client network holds of this server: open connections, memory for answers it has not taken yet, and large
+//! request heads. A network is an IPv4 address; of IPv6 connections are counted for the /64 and for the /48, the rest for
+//! the /48, which has twice as much as an address.
 
+use crate::large_heads::CONNECTIONS_OF_NETWORK;
 use crate::send_budget::{SendBudget, Share};
 use dropleaf_core::network;
 use ipnet::IpNet;
 use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tokio::sync::Semaphore;
 
 const CLIENT_PREFIX: u8 = 64;
 const CUSTOMER_PREFIX: u8 = 48;
@@ -18,13 +21,15 @@ pub(crate) struct Networks {
     /// Trusted proxies, which speak for many clients, and networks without limits.
     uncapped: Vec<IpNet>,
     budget: SendBudget,
+    /// What all uncapped networks share.
+    whole: Share,
     held: Mutex<HashMap<IpNet, Held>>,
 }
 
 #[derive(Debug, Default)]
 struct Held {
     connections: usize,
-    share: Option<Share>,
+    share: Option<(Share, Arc<Semaphore>)>,
 }
 
 /// One connection's place in the count of its networks. It ends when this is dropped.
@@ -34,18 +39,21 @@ pub(crate) struct Seat {
     /// The networks that were counted; none for those without limits.
     counted: Vec<IpNet>,
     pub(crate) share: Share,
+    /// The bound of large heads for its network.
+    pub(crate) large_heads: Option<Arc<Semaphore>>,
 }
 
 impl Networks {
     pub(crate) fn new(cap: usize, uncapped: Vec<IpNet>, budget: SendBudget) -> Arc<Self> {
-        Arc::new(Self { cap: cap.max(1), uncapped, budget, held: Mutex::default() })
+        let whole = budget.whole();
+        Arc::new(Self { cap: cap.max(1), uncapped, budget, whole, held: Mutex::default() })
     }
 
     /// Counts one more connection of this address. None when its network has as many as it may.
     pub(crate) fn enter(self: &Arc<Self>, ip: IpAddr) -> Option<Seat> {
         if network::is_in(ip, &self.uncapped) {
-            let networks = Arc::clone(self);
-            return Some(Seat { networks, counted: Vec::new(), share: self.budget.whole() });
+            let (networks, share) = (Arc::clone(self), self.whole.clone());
+            return Some(Seat { networks, counted: Vec::new(), share, large_heads: None });
         }
         let customer = network::network_of(ip, CUSTOMER_PREFIX);
         let mut counted = vec![customer];
@@ -62,10 +70,11 @@ impl Networks {
         for net in &counted {
             held.entry(*net).or_default().connections += 1;
         }
-        let share =
-            held.entry(customer).or_default().share.get_or_insert_with(|| self.budget.share()).clone();
+        let times = counted.len();
+        let new = || (self.budget.share(times), Arc::new(Semaphore::new(CONNECTIONS_OF_NETWORK * times)));
+        let (share, large_heads) = held.entry(customer).or_default().share.get_or_insert_with(new).clone();
         drop(held);
-        Some(Seat { networks: Arc::clone(self), counted, share })
+        Some(Seat { networks: Arc::clone(self), counted, share, large_heads: Some(large_heads) })
     }
 
     fn cap_of(&self, net: IpNet) -> usize {

@@ -5,6 +5,7 @@ use http::Version;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
+use tokio::sync::Notify;
 use tokio::time::{Instant, sleep_until};
 
 /// The life signs of one connection.
@@ -17,12 +18,15 @@ pub struct Pulse {
     /// Milliseconds from the start to the end of the last request; 0 before the first one ended.
     last: AtomicU64,
     http2: AtomicBool,
-    /// Body bytes that were written to the client.
+    /// Body bytes that were written to the client, and all bytes that it sent.
     sent: AtomicU64,
+    received: AtomicU64,
     /// Bytes of bodies that wait to be written, as far as they are charged, and how often they came down to zero.
     held: AtomicU64,
     emptied: AtomicU64,
-    /// Requests under way that only wait for the client to take earlier answers.
+    /// Rung when nothing waits to be written any more.
+    empty: Notify,
+    /// Requests under way that only wait for memory.
     waiting: AtomicU32,
     /// Event streams, which say little for hours.
     listening: AtomicU32,
@@ -60,6 +64,10 @@ pub struct Pace {
     pub bytes_per_second: u64,
 }
 
+/// A client whose request is being worked on need not take anything for so many times `Pace::over` in a row. Longer only
+/// if it sends at that pace itself: an upload that goes on.
+const EXCUSES: u32 = 6;
+
 /// How a connection fell silent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Silence {
@@ -78,8 +86,10 @@ impl Pulse {
             last: AtomicU64::new(0),
             http2: AtomicBool::new(false),
             sent: AtomicU64::new(0),
+            received: AtomicU64::new(0),
             held: AtomicU64::new(0),
             emptied: AtomicU64::new(0),
+            empty: Notify::new(),
             waiting: AtomicU32::new(0),
             listening: AtomicU32::new(0),
         })
@@ -112,23 +122,39 @@ impl Pulse {
         self.sent.fetch_add(bytes, Ordering::Relaxed);
     }
 
+    /// So many bytes came in.
+    pub fn received(&self, bytes: u64) {
+        self.received.fetch_add(bytes, Ordering::Relaxed);
+    }
+
     /// So many bytes more wait to be written.
     pub fn hold(&self, bytes: u64) {
-        self.held.fetch_add(bytes, Ordering::Relaxed);
+        self.held.fetch_add(bytes, Ordering::AcqRel);
+    }
+
+    /// The same, but only if none wait yet.
+    pub fn hold_first(&self, bytes: u64) -> bool {
+        self.held.compare_exchange(0, bytes, Ordering::AcqRel, Ordering::Acquire).is_ok()
     }
 
     pub fn release(&self, bytes: u64) {
-        if self.held.fetch_sub(bytes, Ordering::Relaxed) == bytes {
+        if self.held.fetch_sub(bytes, Ordering::AcqRel) == bytes {
             self.emptied.fetch_add(1, Ordering::Relaxed);
+            self.empty.notify_one();
         }
+    }
+
+    /// Completes when nothing waits to be written any more; perhaps also without need.
+    pub async fn emptied(&self) {
+        self.empty.notified().await;
     }
 
     /// Bytes that wait to be written.
     pub fn held(&self) -> u64 {
-        self.held.load(Ordering::Relaxed)
+        self.held.load(Ordering::Acquire)
     }
 
-    /// A request waits until the client has taken earlier answers.
+    /// A request waits for memory.
     pub fn wait(self: &Arc<Self>) -> Counted {
         self.counted(|pulse| &pulse.waiting)
     }
@@ -148,35 +174,54 @@ impl Pulse {
         self.under_way.load(Ordering::Acquire) == 0 && self.last.load(Ordering::Relaxed) == 0
     }
 
-    /// Completes when the client takes its answers more slowly than `pace`, though no request is being worked on. An open
-    /// event stream needs no pace, only a sign of life.
+    /// Completes when the client takes its answers more slowly than `pace`. An event stream needs no pace, only a sign of
+    /// life, unless other answers wait beside it.
     pub async fn stalled(&self, pace: Pace) {
-        while self.takes_enough(pace).await {}
+        let mut excuses = 0;
+        while self.takes_enough(pace, &mut excuses).await {}
     }
 
     /// Completes when answers wait to be written and the client takes them more slowly than `pace`, whatever else it asks
     /// for meanwhile.
     pub async fn starved(&self, pace: Pace) {
+        let mut excuses = 0;
         loop {
             let (held, emptied) = (self.held(), self.emptied.load(Ordering::Relaxed));
-            let enough = self.takes_enough(pace).await;
+            let enough = self.takes_enough(pace, &mut excuses).await;
             let waits = held > 0 && self.emptied.load(Ordering::Relaxed) == emptied;
-            if waits && !enough {
+            if !waits {
+                excuses = 0;
+            } else if !enough {
                 return;
             }
         }
     }
 
-    async fn takes_enough(&self, pace: Pace) -> bool {
-        let before = self.sent.load(Ordering::Relaxed);
+    async fn takes_enough(&self, pace: Pace, excuses: &mut u32) -> bool {
+        let counts = || (self.sent.load(Ordering::Relaxed), self.received.load(Ordering::Relaxed));
+        let before = counts();
         tokio::time::sleep(pace.over).await;
-        let busy = self.under_way.load(Ordering::Acquire) > self.waiting.load(Ordering::Relaxed);
-        let taken = self.sent.load(Ordering::Relaxed) - before;
-        let enough = match self.listening.load(Ordering::Relaxed) {
-            0 => (pace.bytes_per_second * pace.over.as_secs()).max(1),
-            _ => 1,
-        };
-        busy || taken >= enough
+        let now = counts();
+        let (sent, received) = (now.0 - before.0, now.1 - before.1);
+        let enough = (pace.bytes_per_second * pace.over.as_secs()).max(1);
+        let is_listening = self.listening.load(Ordering::Relaxed) > 0 && self.held() == 0;
+        if sent >= if is_listening { 1 } else { enough } {
+            *excuses = 0;
+            return true;
+        }
+        if !self.is_worked_on() {
+            return false;
+        }
+        *excuses = if received >= enough { 0 } else { *excuses + 1 };
+        *excuses <= EXCUSES
+    }
+
+    /// Whether the client waits for the server. A request that waits for memory does so because of the client itself,
+    /// unless nothing of its own waits to be taken.
+    fn is_worked_on(&self) -> bool {
+        let (under_way, waiting) =
+            (self.under_way.load(Ordering::Acquire), self.waiting.load(Ordering::Relaxed));
+        under_way > waiting || (under_way > 0 && self.held() == 0)
     }
 
     /// Ends when no request came in time: the first one and every next of HTTP/1.1 within `headers`, the next of
@@ -255,6 +300,10 @@ mod tests {
         let _listening = pulse.listen();
         tokio::select! { biased; () = send_slowly(&pulse, 3) => {}, () = pulse.stalled(PACE) => {} }
         assert_eq!(pulse.start.elapsed().as_secs(), 120);
+        pulse.hold(500);
+        let start = Instant::now();
+        tokio::select! { biased; () = send_slowly(&pulse, 3) => {}, () = pulse.starved(PACE) => {} }
+        assert_eq!(start.elapsed().as_secs(), 30, "but answers beside it do");
     }
 
     #[tokio::test(start_paused = true)]

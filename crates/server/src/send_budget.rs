@@ -48,9 +48,9 @@ impl SendBudget {
         Self { all: Arc::new(Semaphore::new(all_kib)), all_kib }
     }
 
-    /// The share of a network that has none yet.
-    pub(crate) fn share(&self) -> Share {
-        self.part(self.all_kib / NETWORK_PART)
+    /// The share of a network that has none yet: an eighth of the whole, so many times.
+    pub(crate) fn share(&self, times: usize) -> Share {
+        self.part(self.all_kib / NETWORK_PART * times)
     }
 
     /// For trusted proxies, which speak for many networks: no limit but that of the server.
@@ -113,7 +113,7 @@ mod tests {
     #[tokio::test]
     async fn one_network_cannot_hold_more_than_its_share() {
         let budget = SendBudget::new(64 * MIB);
-        let (greedy, modest) = (budget.share(), budget.share());
+        let (greedy, modest) = (budget.share(1), budget.share(1));
         let mut held: Vec<_> = (0..100).map_while(|_| greedy.try_hold(MIB)).collect();
         assert_eq!(held.len(), 4, "half of an eighth of the whole");
         while let Some(permit) = greedy.hold(MIB).now_or_never() {
@@ -131,7 +131,7 @@ mod tests {
     async fn networks_that_hold_little_are_served_when_the_whole_budget_is_used_up() {
         let budget = SendBudget::new(16 * MIB);
         let held = budget.whole().hold(16 * MIB).await;
-        let late = budget.share();
+        let late = budget.share(1);
         assert!(late.try_hold(MIB).is_some(), "the first MiB is free");
         let proxy = budget.whole();
         let _first = proxy.try_hold(MIB).expect("the first MiB is free");
@@ -143,7 +143,7 @@ mod tests {
     #[tokio::test]
     async fn what_is_larger_than_a_share_waits_until_it_is_alone() {
         let budget = SendBudget::new(8 * MIB);
-        let share = budget.share();
+        let share = budget.share(1);
         let first = share.hold(MIB / 2).await;
         let mut large = std::pin::pin!(share.hold(25 * MIB));
         assert!(futures_util::poll!(&mut large).is_pending());

@@ -49,7 +49,9 @@ impl<S: AsyncRead + Unpin> AsyncRead for Tended<S> {
         let before = buffer.filled().len();
         std::task::ready!(Pin::new(&mut self.stream).poll_read(cx, buffer))?;
         let this = &mut *self;
-        Poll::Ready(this.heads.count(buffer.filled().len() - before, &this.pulse))
+        let arrived = &buffer.filled()[before..];
+        this.pulse.received(arrived.len() as u64);
+        Poll::Ready(this.heads.count(arrived, &this.pulse))
     }
 }
 

@@ -158,7 +158,8 @@ impl Wire {
                 Ok::<_, Infallible>(response)
             }
         });
-        let stream = Tended::new(stream, self.large_heads.meter(), Arc::clone(&pulse));
+        let stream =
+            Tended::new(stream, self.large_heads.meter(seat.large_heads.clone()), Arc::clone(&pulse));
         let connection = builder.serve_connection(TokioIo::new(stream), service);
         tokio::pin!(connection);
         let mut end = Aside::new(async {
@@ -191,7 +192,7 @@ impl Wire {
     }
 }
 
-/// An eighth of all connections for one network, unless the operator says less.
+/// An eighth of all connections for one network, unless the operator says otherwise.
 fn connections_per_network(all: usize, setting: usize) -> usize {
     let share = (all / 8).max(1);
     if setting == 0 { share } else { setting.min(all) }

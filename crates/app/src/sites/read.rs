@@ -42,7 +42,7 @@ pub struct Document {
 }
 
 impl Document {
-    fn mime(&self) -> String {
+    pub fn mime(&self) -> String {
         String::from_utf8_lossy(&self.file.mime).into_owned()
     }
 }
@@ -150,8 +150,7 @@ impl App {
         Ok(Document { file: Arc::clone(file), version: site.version, updated_at: site.updated_at })
     }
 
-    /// The bytes of a document that was found.
-    pub async fn read_document(&self, document: Document) -> Result<Content> {
+    async fn read_document(&self, document: Document) -> Result<Content> {
         let bytes = self.store.blobs.read(&self.store.db, &document.file.hash).await?;
         let Document { version, updated_at, .. } = document;
         Ok(Content { mime: document.mime(), bytes, version, updated_at })

@@ -3,6 +3,7 @@
 
 mod address;
 pub mod api;
+mod api_answer;
 mod body;
 mod cookie;
 mod dashboard;
@@ -118,7 +119,7 @@ impl Door {
         let face = self.resolved.hosts.face(authority);
         let shows_pages = matches!(face, Face::Api { pages: true } | Face::Pages);
         if shows_pages && !self.resolved.hosts.isolated && path.starts_with(view::LOOK) {
-            return (Surface::Page, self.in_time(&head, Box::pin(view::look(self, &head, None))).await);
+            return (Surface::Page, Box::pin(self.look(&head, None)).await);
         }
         let place = match face {
             Face::Api { pages } => {
@@ -136,31 +137,29 @@ impl Door {
             }
             Face::Pages => shared_place(path, true, self.resolved.hosts.isolated),
             Face::Isolated(label) if path.starts_with(view::LOOK) => {
-                let look = Box::pin(view::look(self, &head, Some(label)));
-                return (Surface::Page, self.in_time(&head, look).await);
+                return (Surface::Page, Box::pin(self.look(&head, Some(label))).await);
             }
             Face::Isolated(label) => path.strip_prefix("/p/").map(|rest| Place::Isolated { label, rest }),
             Face::Slug(slug) => Some(Place::Slug { slug, rest: path.strip_prefix('/').unwrap_or(path) }),
             Face::Unknown => return (Surface::Other, self.misdirected(&head)),
         };
         let response = match place {
-            Some(place) => self.in_time(&head, view::answer(self, &head, body, connection, place)).await,
+            Some(place) => view::answer(self, &head, body, connection, place).await,
             None => view::other(&head),
         };
         (Surface::Page, response)
     }
 
-    /// An answer that has to begin in time. One that is ready at once, as that of a page in memory, sets no timer.
-    async fn in_time(
-        &self,
-        head: &Parts,
-        work: impl Future<Output = Response<OutBody>>,
-    ) -> Response<OutBody> {
+    /// Work on an answer that has to begin in time. What is ready at once, as a page in memory, sets no timer.
+    async fn in_time<T>(&self, head: &Parts, work: impl Future<Output = T>) -> Result<T, Error> {
         let limit = Duration::from_secs(self.resolved.config.limits.request_seconds.max(1));
-        tokio::time::timeout(limit, work).await.unwrap_or_else(|_| {
-            let error = deadline::refusal(Late::Server, head.method.is_safe());
-            error::respond(&error, Wants::of(&head.headers))
-        })
+        let late = || deadline::refusal(Late::Server, head.method.is_safe());
+        tokio::time::timeout(limit, work).await.map_err(|_| late())
+    }
+
+    async fn look(&self, head: &Parts, label: Option<&str>) -> Response<OutBody> {
+        let look = self.in_time(head, view::look(self, head, label)).await;
+        look.unwrap_or_else(|error| error::respond(&error, Wants::of(&head.headers)))
     }
 
     async fn call_api(
@@ -170,15 +169,16 @@ impl Door {
     ) -> Response<OutBody> {
         request.extensions_mut().insert(Peer(connection.peer));
         request.extensions_mut().insert(Arc::clone(connection));
+        let is_safe = request.method().is_safe();
         let response = match self.api.clone().oneshot(request.map(axum::body::Body::new)).await {
             Ok(response) => response,
             Err(never) => match never {},
         };
-        if !media_type::is(response.headers(), "text/event-stream") {
-            return response.map(OutBody::Boxed);
+        if media_type::is(response.headers(), "text/event-stream") {
+            let listening = connection.listen();
+            return response.map(|body| OutBody::Boxed(body).keeping(listening));
         }
-        let listening = connection.listen();
-        response.map(|body| OutBody::Boxed(body).keeping(listening))
+        api_answer::charge(response, connection, is_safe).await
     }
 
     /// The front door for agents leads to a part of the API.

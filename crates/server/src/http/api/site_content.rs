@@ -4,6 +4,7 @@ use super::site_json::SiteJson;
 use super::{ApiError, ApiState};
 use crate::connection::Connection;
 use crate::http::extract::{Fields, Incoming, Owner, Reader};
+use crate::http::view::sending;
 use axum::body::Body;
 use axum::extract::{Path, RawQuery, State};
 use axum::response::{IntoResponse, Response};
@@ -90,12 +91,15 @@ pub(super) async fn read(
         .split('&')
         .any(|pair| matches!(pair, "source=true" | "source=1"));
     let document = state.app.find_content(&account, &name, source).await?;
-    let charge = connection.charge(document.file.size_bytes).await;
-    let content = state.app.read_document(document).await?;
+    let part = sending::open(&state.app, &connection, &document.file, None).await?;
     // Without this lock somebody's page would run in the API's own origin.
     let policy = "sandbox; default-src 'none'";
-    let headers = [(header::CONTENT_TYPE, content.mime.as_str()), (header::CONTENT_SECURITY_POLICY, policy)];
-    Ok((headers, charge.attach(content.bytes)).into_response())
+    let headers = [
+        (header::CONTENT_TYPE, document.mime()),
+        (header::CONTENT_LENGTH, part.bytes.to_string()),
+        (header::CONTENT_SECURITY_POLICY, policy.to_owned()),
+    ];
+    Ok((headers, Body::from_stream(part.stream)).into_response())
 }
 
 /// List a page's versions

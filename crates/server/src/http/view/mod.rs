@@ -17,7 +17,7 @@ mod place;
 mod report;
 mod risky;
 mod scene;
-mod sending;
+pub(super) mod sending;
 mod share;
 mod toolbar;
 
@@ -128,7 +128,7 @@ async fn try_answer(
     if ours.is_none() && !rare && !matches!(head.method, Method::GET | Method::HEAD) {
         return Err(Error::plain(Code::MethodNotAllowed));
     }
-    let page = door.app.open_page(&key).await?.ok_or_else(missing)?;
+    let page = door.in_time(head, door.app.open_page(&key)).await??.ok_or_else(missing)?;
     if let Place::Isolated { label, .. } = place
         && !page.site.host_label.eq_ignore_ascii_case(label)
     {
@@ -136,24 +136,41 @@ async fn try_answer(
     }
     let page = &**met.insert(page);
     let scene = Scene { door, head, connection, place, page, visitor: visitor(&head.headers) };
+    let answer = respond(&scene, tail, ours, rare, body);
+    if page.door.visibility == Visibility::Burn {
+        // Its one view may be decided already: an answer that was given up would lose the page.
+        return Box::pin(answer).await;
+    }
+    door.in_time(head, answer).await?
+}
+
+/// The answer for a page that was found.
+async fn respond(
+    scene: &Scene<'_>,
+    tail: Option<&str>,
+    ours: Option<&str>,
+    rare: bool,
+    body: Incoming,
+) -> Result<Response<OutBody>, Error> {
+    let Scene { door, head, page, .. } = *scene;
     if let Some(name) = ours {
         // Boxed: forms are rare, and a view should not carry the room their work needs.
-        return Box::pin(ours::answer(&scene, name, body)).await;
+        return Box::pin(ours::answer(scene, name, body)).await;
     }
     if rare {
-        return Box::pin(ours::at_root(&scene, body)).await;
+        return Box::pin(ours::at_root(scene, body)).await;
     }
-    check_requester(&scene, tail)?;
+    check_requester(scene, tail)?;
     // The way to the page's own host comes before its gates: what they hand out must be kept there. But what is
     // gone is gone everywhere, and says so without a detour.
     if let Access::Gone(code) = access::decide(&page.door, access::Passes::ALL, door.app.now()) {
-        return Box::pin(burn::gone(&scene, tail, code)).await;
+        return Box::pin(burn::gone(scene, tail, code)).await;
     }
     let burns = page.door.visibility == Visibility::Burn;
-    if burns && !page.door.is_gated() && burn::is_ahead_of_time(&scene) {
+    if burns && !page.door.is_gated() && burn::is_ahead_of_time(scene) {
         return Ok(burn::not_now());
     }
-    if let Some(target) = isolated_target(&scene).filter(|_| !burns || !burn::is_robot(&scene)) {
+    if let Some(target) = isolated_target(scene).filter(|_| !burns || !burn::is_robot(scene)) {
         return redirect(StatusCode::TEMPORARY_REDIRECT, &target);
     }
     let Some(tail) = tail else {
@@ -162,9 +179,9 @@ async fn try_answer(
     if let Some(detour) = scene.detour(tail).await? {
         return Ok(detour);
     }
-    match show(&scene, tail).await {
+    match show(scene, tail).await {
         // Another process may have erased the content under a row that is still believed.
-        Err(error) if error.code == Code::Internal => Box::pin(burn::decide_anew(&scene, tail, error)).await,
+        Err(error) if error.code == Code::Internal => Box::pin(burn::decide_anew(scene, tail, error)).await,
         answer => answer,
     }
 }

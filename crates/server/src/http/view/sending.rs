@@ -2,21 +2,20 @@
 //! room, else in pieces that are fetched when the client can take them, or streamed from storage.
 
 use super::scene::Scene;
-use crate::connection::Connection;
+use crate::connection::{Charge, Connection, PIECE_BYTES};
 use crate::http::OutBody;
 use axum::body::Body;
 use bytes::Bytes;
 use dropleaf_app::{App, Coding, LiveFile, Part};
 use dropleaf_core::{Error, Result};
-use futures_util::{StreamExt, stream};
+use futures_util::{StreamExt, TryStreamExt, stream};
 use std::ops::Range;
 use std::sync::Arc;
 
-const PIECE_BYTES: u64 = 64 * 1024;
-/// What reading from storage takes: an open file and the pieces on their way.
-const STREAM_BYTES: u64 = 256 * 1024;
-/// What unpacking a large file takes on top, once to send it and once to check it.
-const UNPACKING_BYTES: u64 = 2 << 20;
+/// What an open file takes.
+const OPEN_BYTES: u64 = 16 * 1024;
+/// What unpacking a large file takes: once to send it, and once to check it.
+const UNPACKING_BYTES: u64 = 768 * 1024;
 /// Files up to this were packed in one go, so that unpacking needs room for all of it.
 const PACKED_AT_ONCE_BYTES: u64 = 4 << 20;
 
@@ -54,13 +53,13 @@ pub(super) fn in_pieces(scene: &Scene<'_>, file: &Arc<LiveFile>, part: Range<u64
 
 async fn piece(app: &App, connection: &Connection, file: &LiveFile, range: &Range<u64>) -> Result<Bytes> {
     let length = range.end - range.start;
-    let charge = connection.charge(length).await;
+    let charge = connection.charge_piece(length).await;
     if let Some(body) = app.cached_body(file, Coding::Identity) {
         return Ok(charge.attach(copy(&body.bytes, range)));
     }
     drop(charge);
     // While it is loaded there must be room for all of it.
-    let mut charge = connection.charge(file.size_bytes).await;
+    let mut charge = connection.charge_piece(file.size_bytes).await;
     let body = app.body(file, Coding::Identity).await?;
     charge.shrink_to(length);
     Ok(charge.attach(copy(&body.bytes, range)))
@@ -72,22 +71,40 @@ fn copy(whole: &Bytes, range: &Range<u64>) -> Bytes {
 }
 
 /// A file, or a range of it, straight from storage. Waits until there is room for what that takes.
-pub(super) async fn stream(scene: &Scene<'_>, file: &LiveFile, range: Option<Range<u64>>) -> Result<Part> {
+pub(in crate::http) async fn open(
+    app: &App,
+    connection: &Arc<Connection>,
+    file: &LiveFile,
+    range: Option<Range<u64>>,
+) -> Result<Part> {
     let unpacking = match file.size_bytes {
         _ if !file.is_compressible => 0,
         size if size <= PACKED_AT_ONCE_BYTES => size * 2,
-        _ => UNPACKING_BYTES,
+        _ => UNPACKING_BYTES * 2,
     };
-    let charge = scene.connection.charge(STREAM_BYTES + unpacking).await;
-    let mut part = scene.door.app.stream(file, range).await?;
-    part.stream = part.stream.map(move |piece| (&charge, piece).1).boxed();
-    Ok(part)
+    let charge = connection.charge(OPEN_BYTES + unpacking).await;
+    Ok(charged(app.stream(file, range).await?, connection, charge))
+}
+
+pub(super) async fn stream(scene: &Scene<'_>, file: &LiveFile, range: Option<Range<u64>>) -> Result<Part> {
+    open(&scene.door.app, scene.connection, file, range).await
 }
 
 /// The stored form of a large file, when it is stored the way the viewer wants it.
 pub(super) async fn stream_zstd(scene: &Scene<'_>, file: &LiveFile) -> Result<Option<Part>> {
-    let charge = scene.connection.charge(STREAM_BYTES + UNPACKING_BYTES).await;
-    let Some(mut part) = scene.door.app.stream_zstd(file).await? else { return Ok(None) };
-    part.stream = part.stream.map(move |piece| (&charge, piece).1).boxed();
-    Ok(Some(part))
+    let charge = scene.connection.charge(OPEN_BYTES + UNPACKING_BYTES).await;
+    let part = scene.door.app.stream_zstd(file).await?;
+    Ok(part.map(|part| charged(part, scene.connection, charge)))
+}
+
+/// The same stream, which keeps its charge to its end and charges every piece until it is sent.
+fn charged(mut part: Part, connection: &Arc<Connection>, charge: Charge) -> Part {
+    let connection = Arc::clone(connection);
+    let pieces = part.stream.and_then(move |piece| {
+        let _kept = &charge;
+        let connection = Arc::clone(&connection);
+        async move { Ok(connection.charge_piece(piece.len() as u64).await.attach(piece)) }
+    });
+    part.stream = pieces.boxed();
+    part
 }
