@@ -6,9 +6,8 @@ use std::sync::LazyLock;
 
 /// The list of the standard; its head says how it is written.
 const LIST: &str = include_str!("../assets/character_references.txt");
-/// The longest name has 31 letters, the longest that needs no semicolon 6, the shortest 2.
+/// The longest name has 31 letters, the shortest 2. Those that need no semicolon have 6 at the most.
 const LONGEST_NAME: usize = 31;
-const LONGEST_BARE: usize = 6;
 const SHORTEST: usize = 2;
 
 /// Where a text stands. In an attribute value a name without a semicolon is none when `=`, a letter or a digit follows, so
@@ -29,17 +28,33 @@ pub(crate) struct Characters {
 struct Name {
     text: &'static str,
     characters: Characters,
-    is_bare: bool,
+}
+
+/// A name that needs no semicolon, as a number of its first bytes.
+struct Bare {
+    key: u64,
+    len: usize,
+    /// Its place among all names.
+    at: usize,
 }
 
 struct Names {
     all: Vec<Name>,
+    /// The first eight bytes of each name as a number of the same order.
+    keys: Vec<u64>,
     /// Where the names begin that start with this byte, and where they end.
     starts: [(usize, usize); 128],
+    /// By their first byte, the longest first.
+    bare: [Vec<Bare>; 128],
 }
 
 static NAMES: LazyLock<Names> = LazyLock::new(|| {
-    let mut names = Names { all: Vec::with_capacity(2125), starts: [(0, 0); 128] };
+    let mut names = Names {
+        all: Vec::with_capacity(2125),
+        keys: Vec::with_capacity(2125),
+        starts: [(0, 0); 128],
+        bare: [const { Vec::new() }; 128],
+    };
     for line in LIST.lines().filter(|line| !line.starts_with('#')) {
         let mut words = line.split(' ');
         let name = words.next().unwrap_or_default();
@@ -47,11 +62,17 @@ static NAMES: LazyLock<Names> = LazyLock::new(|| {
         let (Some(first), second) = (codes.next(), codes.next()) else { continue };
         let text = name.trim_end_matches(';');
         let start = text.as_bytes().first().map_or(0, |byte| usize::from(byte & 0x7f));
-        let next = names.all.len();
+        let at = names.all.len();
         let range = &mut names.starts[start];
-        *range = if range.1 == 0 { (next, next + 1) } else { (range.0, next + 1) };
-        let characters = Characters { first, second };
-        names.all.push(Name { text, characters, is_bare: text.len() == name.len() });
+        *range = if range.1 == 0 { (at, at + 1) } else { (range.0, at + 1) };
+        let key = first_eight(text.as_bytes());
+        names.keys.push(key);
+        if text.len() == name.len() {
+            let bare = &mut names.bare[start];
+            bare.push(Bare { key, len: text.len(), at });
+            bare.sort_by_key(|known| std::cmp::Reverse(known.len));
+        }
+        names.all.push(Name { text, characters: Characters { first, second } });
     }
     names
 });
@@ -60,9 +81,30 @@ impl Names {
     fn find(&self, name: &str) -> Option<&Name> {
         let first = name.as_bytes().first().filter(|byte| byte.is_ascii())?;
         let (from, to) = self.starts[usize::from(*first)];
-        let range = &self.all[from..to];
-        range.binary_search_by(|known| known.text.cmp(name)).ok().map(|at| &range[at])
+        let key = first_eight(name.as_bytes());
+        let lowest = from + self.keys[from..to].partition_point(|known| *known < key);
+        let same = self.keys[lowest..to].iter().take_while(|known| **known == key).count();
+        self.all[lowest..lowest + same].iter().find(|known| known.text == name)
     }
+
+    /// The longest name without a semicolon that the text begins with.
+    fn find_bare(&self, text: &[u8]) -> Option<(&Name, usize)> {
+        let bare = &self.bare[usize::from(*text.first().filter(|byte| byte.is_ascii())?)];
+        let word = first_eight(text);
+        let found =
+            bare.iter().find(|name| word >> (64 - 8 * name.len) == name.key >> (64 - 8 * name.len))?;
+        Some((&self.all[found.at], found.len))
+    }
+}
+
+/// The first eight bytes as a number, with zeroes for those that are missing.
+fn first_eight(bytes: &[u8]) -> u64 {
+    if let Some(eight) = bytes.first_chunk::<8>() {
+        return u64::from_be_bytes(*eight);
+    }
+    let mut eight = [0; 8];
+    eight[..bytes.len()].copy_from_slice(bytes);
+    u64::from_be_bytes(eight)
 }
 
 /// The text with every reference decoded.
@@ -101,10 +143,7 @@ pub(crate) fn reference(rest: &str, context: Context) -> Option<(Characters, usi
         return Some((name.characters, len + 1));
     }
     // The longest name that needs no semicolon counts, whatever follows in a text: `&notit;` is `¬it;`.
-    let (name, used) = (SHORTEST..=len.min(LONGEST_BARE)).rev().find_map(|used| {
-        let name = NAMES.find(&rest[..used]).filter(|name| name.is_bare)?;
-        Some((name, used))
-    })?;
+    let (name, used) = NAMES.find_bare(bytes)?;
     let goes_on = bytes.get(used).is_some_and(|next| next.is_ascii_alphanumeric() || *next == b'=');
     let is_one = context == Context::Text || !goes_on;
     is_one.then_some((name.characters, used))

@@ -175,14 +175,12 @@ pub fn unknown_field(name: &str, taken: &[&str]) -> Result<String> {
     let Some(protection) = protection(name) else {
         return Ok(format!("The field `{shown}` is not known and was ignored."));
     };
-    match protection.fields.iter().find(|field| taken.contains(field)) {
-        Some(field) => Err(Error::unknown_field(&shown, &format!("did you mean `{field}`?"))),
-        None => {
-            let why = "it would have no effect here. Protections are never ignored: leave it out, or set it where the page \
-                       is created or its settings are changed.";
-            Err(Error::unknown_field(&shown, why))
-        }
+    if let Some(field) = protection.fields.iter().find(|field| taken.contains(field)) {
+        return Err(Error::unknown_field(&shown, &format!("did you mean `{field}`?")));
     }
+    let why = "it would have no effect here. Protections are never ignored: leave it out, or set it where the page is created \
+               or its settings are changed.";
+    Err(Error::unknown_field(&shown, why))
 }
 
 /// Every field that a request does not take; see [`unknown_field`].
@@ -259,11 +257,11 @@ fn is_within(a: &[char], b: &[char], most: usize) -> bool {
         let mut row = vec![i + 1];
         for (j, y) in b.iter().enumerate() {
             let replaced = last[j] + usize::from(x != y);
-            let mut least = replaced.min(last[j + 1] + 1).min(row[j] + 1);
+            let mut distance = replaced.min(last[j + 1] + 1).min(row[j] + 1);
             if i > 0 && j > 0 && *x == b[j - 1] && a[i - 1] == *y {
-                least = least.min(before_last[j - 1] + 1);
+                distance = distance.min(before_last[j - 1] + 1);
             }
-            row.push(least);
+            row.push(distance);
         }
         before_last = std::mem::replace(&mut last, row);
     }

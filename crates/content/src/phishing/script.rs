@@ -56,36 +56,8 @@ pub(crate) fn read(text: &str, at: usize, depth: u8, facts: &mut Facts, rules: &
                     facts.add_send(target, place);
                 }
             }
-            Mark::Redirect if is_setting(text, start, end) => {
-                facts.addresses += 1;
-                facts.mark(mark, place);
-                if facts.addresses <= MOST_ADDRESSES
-                    && let Some(address) = address_after(text, end, Mark::Send)
-                {
-                    facts.work += LONGEST_ADDRESS;
-                    facts.add_scripted_redirect(rules.hosts.target(&address), place);
-                }
-            }
-            Mark::Redirect => {}
-            Mark::Download => {
-                facts.addresses += 1;
-                facts.mark(mark, place);
-                if facts.addresses <= MOST_ADDRESSES
-                    && let Some(name) = address_after(text, end, Mark::Send)
-                {
-                    facts.work += LONGEST_ADDRESS;
-                    facts.save_as(&name, place);
-                }
-            }
-            Mark::Bytes => {
-                facts.addresses += 1;
-                if facts.addresses <= MOST_ADDRESSES {
-                    facts.work += LONGEST_NUMBERS;
-                    let list = cut(text, end, LONGEST_NUMBERS);
-                    if let Some(carried) = smuggled::in_numbers(list) {
-                        facts.carry(carried, place);
-                    }
-                }
+            Mark::Redirect | Mark::Download | Mark::Bytes => {
+                lead(mark, text, (start, end), place, facts, rules)
             }
             Mark::Blob => {
                 saves = true;
@@ -141,6 +113,39 @@ pub(crate) fn read(text: &str, at: usize, depth: u8, facts: &mut Facts, rules: &
         } else if own && (3..200).contains(&literal.text.len()) && !is_address(&literal.text) {
             facts.add_aside(&literal.text, place, zone::SCRIPT | zone::LITERAL);
         }
+    }
+}
+
+/// What leads the reader elsewhere or saves something: the literal or the list of numbers behind it says where and what.
+fn lead(
+    mark: Mark,
+    text: &str,
+    (start, end): (usize, usize),
+    place: usize,
+    facts: &mut Facts,
+    rules: &Rules,
+) {
+    if mark == Mark::Redirect && !is_setting(text, start, end) {
+        return;
+    }
+    facts.mark(mark, place);
+    facts.addresses += 1;
+    if facts.addresses > MOST_ADDRESSES {
+        return;
+    }
+    if mark == Mark::Bytes {
+        facts.work += LONGEST_NUMBERS;
+        if let Some(carried) = smuggled::in_numbers(cut(text, end, LONGEST_NUMBERS)) {
+            facts.carry(carried, place);
+        }
+        return;
+    }
+    let Some(literal) = address_after(text, end, Mark::Send) else { return };
+    facts.work += LONGEST_ADDRESS;
+    if mark == Mark::Redirect {
+        facts.add_scripted_redirect(rules.hosts.target(&literal), place);
+    } else {
+        facts.save_as(&literal, place);
     }
 }
 

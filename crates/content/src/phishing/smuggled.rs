@@ -187,7 +187,11 @@ mod tests {
             bytes.extend([u8::try_from(name.len()).unwrap(), 0, 0, 0]);
             bytes.extend(name.as_bytes());
             bytes.resize(120, 7);
-            bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>()
+            bytes
+                .iter()
+                .flat_map(|byte| [byte >> 4, byte & 15])
+                .filter_map(|it| char::from_digit(it.into(), 16))
+                .collect::<String>()
         };
         assert_eq!(in_text(&zip("invoice/invoice.js")), Some(Carried::Archive));
         assert_eq!(in_text(&zip("setup.exe")), Some(Carried::Program));

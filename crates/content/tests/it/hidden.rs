@@ -1,5 +1,6 @@
 //! Pages that a browser shows and a careless reader would not see: charsets, XML, scripts under other names.
 
+use std::fmt::Write as _;
 use std::sync::LazyLock;
 
 use dropleaf_content::phishing::{Rules, Verdict, check_bundle};
@@ -225,9 +226,9 @@ fn numbered(text: &str) -> [String; 3] {
         let next = text[at + c.len_utf8()..].chars().next();
         // A digit after the number would belong to it.
         let end = if next.is_some_and(digit) { ";" } else { "" };
-        numbers.push_str(&format!("&#{}", u32::from(c)));
+        write!(numbers, "&#{}", u32::from(c)).unwrap();
         match c {
-            '<' | '>' | '\'' | '(' | ')' | ':' | '=' => few.push_str(&format!("&#x{:X}{end}", u32::from(c))),
+            '<' | '>' | '\'' | '(' | ')' | ':' | '=' => write!(few, "&#x{:X}{end}", u32::from(c)).unwrap(),
             other => few.push(other),
         }
         let name = match c {

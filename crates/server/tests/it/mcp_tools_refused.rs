@@ -198,11 +198,11 @@ async fn unknown_arguments_are_warned_of_by_every_tool() {
             warnings.iter().any(|warning| warning.as_str().unwrap().contains("`colour` is not known"));
         assert!(warns, "{tool}: {warnings:?}");
     }
-    // A setting that belongs to another tool is none of this one's.
+    // A protection that belongs to another tool is refused, not ignored.
     let call = json!({"site": other["id"], "agentation": true, "visibility": "burn"});
-    let given = client.give("set_agentation", call).await;
-    assert_eq!((&given["agentation"], &given["visibility"]), (&json!(true), &json!("unlisted")));
-    assert!(given["warnings"][0].as_str().unwrap().contains("`visibility`"));
+    let said = client.refused("set_agentation", call, "invalid_field").await;
+    assert!(said.contains("`visibility`"), "{said}");
+    assert_eq!(node.read_site(&other).await["visibility"], "unlisted");
 }
 
 #[tokio::test]

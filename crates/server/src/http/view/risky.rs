@@ -50,7 +50,8 @@ fn attachment(name: &str) -> HeaderValue {
         if byte.is_ascii_alphanumeric() || b"-._".contains(&byte) {
             text.push(char::from(byte));
         } else {
-            text.push_str(&format!("%{byte:02X}"));
+            let hex = |digit: u8| char::from(b"0123456789ABCDEF"[usize::from(digit)]);
+            text.extend(['%', hex(byte >> 4), hex(byte & 15)]);
         }
     }
     HeaderValue::from_str(&text).unwrap_or(ATTACHMENT)
