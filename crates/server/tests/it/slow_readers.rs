@@ -11,7 +11,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpSocket, TcpStream};
 use tokio::task::JoinSet;
 
-const FILES: usize = 12;
+const FILES: usize = 20;
 const FILE_BYTES: usize = 1 << 20;
 /// Longer than anything here takes, unless it hangs.
 const HANGS: Duration = Duration::from_mins(2);
@@ -75,15 +75,19 @@ async fn publish(node: &Node) -> String {
     node.publish(Form::file("files.zip", bytes)).await["url"].as_str().unwrap().to_owned()
 }
 
-/// A server whose patience is short and whose memory for answers is as small as it may be: 1 MiB for a network.
-fn setup() -> Setup {
-    let setup = Setup::new().with_rates().set("limits.header_seconds", "1").set("limits.idle_seconds", "1");
-    setup.set("limits.unsent_bytes", "0")
+/// A server whose memory for answers is as small as it may be: 1 MiB for a network.
+fn small() -> Setup {
+    Setup::new().with_rates().set("limits.unsent_bytes", "0")
+}
+
+/// One that also has little patience.
+fn impatient() -> Setup {
+    small().set("limits.header_seconds", "1").set("limits.idle_seconds", "1")
 }
 
 #[tokio::test]
 async fn pings_do_not_keep_a_connection_that_takes_nothing() {
-    let node = setup().start().await;
+    let node = impatient().start().await;
     let url = publish(&node).await;
     for file in ["", "0.bin"] {
         let (client, mut closed) = pinging(&node, 0).await;
@@ -95,7 +99,7 @@ async fn pings_do_not_keep_a_connection_that_takes_nothing() {
 
 #[tokio::test]
 async fn new_requests_do_not_keep_a_connection_that_leaves_its_answers() {
-    let node = setup().start().await;
+    let node = impatient().start().await;
     let url = publish(&node).await;
     let (client, mut closed) = pinging(&node, 0).await;
     let _kept = ask(&client, &format!("{url}0.bin")).await.await.unwrap();
@@ -117,14 +121,15 @@ async fn new_requests_do_not_keep_a_connection_that_leaves_its_answers() {
 
 #[tokio::test]
 async fn files_arrive_whole_though_the_memory_for_answers_is_used_up() {
-    let node = setup().start().await;
+    let node = small().start().await;
     let url = publish(&node).await;
-    let (greedy, mut closed) = pinging(&node, 0).await;
+    let (greedy, _greedy) = pinging(&node, 0).await;
     let mut untaken = Vec::new();
     for n in 0..FILES {
         untaken.push(ask(&greedy, &format!("{url}{}", name(n))).await);
     }
-    let (modest, _open) = pinging(&node, 1 << 20).await;
+    // The other connection stays and holds all that its network may: this one goes on, piece by piece.
+    let (modest, _modest) = pinging(&node, 1 << 20).await;
     let reading = async {
         let urls: Vec<_> = (0..FILES).map(|n| format!("{url}{}", name(n))).collect();
         futures_util::future::join_all(urls.iter().map(|url| read_all(&modest, url))).await
@@ -133,12 +138,11 @@ async fn files_arrive_whole_though_the_memory_for_answers_is_used_up() {
     for (n, file) in files.iter().enumerate() {
         assert!(*file == noise(&name(n), FILE_BYTES), "{n}");
     }
-    tokio::time::timeout(HANGS, closed.join_next()).await.expect("the other was ended");
 }
 
 #[tokio::test]
 async fn ranges_and_validators_hold_for_files_sent_in_pieces() {
-    let node = setup().start().await;
+    let node = small().start().await;
     let url = format!("{}3.bin", publish(&node).await);
     let whole = noise("3.bin", FILE_BYTES);
     // More than the network's share, so that it cannot be sent whole.
