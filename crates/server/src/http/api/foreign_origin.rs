@@ -1,6 +1,7 @@
-//! What web pages of other origins may send to the API from a visitor's browser: whatever carries a valid key. A write without a
-//! credential counts for the visitor's network, and on a private network only the visitor can reach the server, so it
-//! is refused before the body is read. Programs outside browsers send no `Origin` and are not concerned.
+//! What web pages of other origins may send to the API from a visitor's browser: whatever carries a credential, which is a
+//! valid key, a live payment or an upload address. A write without one counts for the visitor's network, and on a private
+//! network only the visitor can reach the server, so it is refused before the body is read. Programs outside browsers
+//! send no `Origin` and are not concerned.
 
 use super::{ApiError, ApiState};
 use crate::http::extract::bearer_text;
@@ -8,17 +9,22 @@ use crate::http::mcp::is_welcome;
 use axum::extract::{Request, State};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use dropleaf_core::{Code, Error};
+use dropleaf_core::{Code, Error, upload_ticket};
 use http::request::Parts;
 use http::{HeaderMap, HeaderValue, Method, header};
 
 const REQUESTS_PRIVATE_NETWORK: &str = "access-control-request-private-network";
-/// Decided at the door of `/mcp` itself, which takes nothing without a credential.
+/// Checked by the handler of `/mcp`, which takes nothing without a credential.
 const MCP: &str = "/mcp";
 /// Where programs sign in, those in browsers too if they may speak to `/mcp`.
 const SIGN_IN: [&str; 2] = ["/oauth/", "/device/"];
 /// Where no key is looked at, so that one does not help: what is paid for, and what has its credential in its address.
 const KEYLESS: [&str; 4] = ["/publish", "/provision", "/wallet-auth/", "/uploads/"];
+/// Where a payment is the credential.
+const PAID: [&str; 3] = ["/publish", "/provision", "/unlock"];
+const PAYMENT_HEADERS: [&str; 2] = ["payment-signature", "x-payment"];
+/// The least that follows the prefix of an upload ticket: a sealed ticket is longer.
+const TICKET_CHARS: usize = 64;
 
 /// Lets a request through unless a page of another origin sends it without a credential.
 pub(super) async fn guard(State(state): State<ApiState>, request: Request, next: Next) -> Response {
@@ -34,12 +40,14 @@ async fn check(state: &ApiState, parts: &Parts) -> Result<(), ApiError> {
     if reads || parts.uri.path() == MCP || !is_foreign(state, parts) {
         return Ok(());
     }
-    if is_claimed_or_signed(parts) {
+    let path = parts.uri.path();
+    let is_paid = || is_sold_for_money(state, path) && carries_payment(&parts.headers);
+    if is_claimed_or_signed(parts) || is_upload_address(path) || is_paid() {
         return Ok(());
     }
-    let keyless = SIGN_IN.iter().chain(&KEYLESS).any(|prefix| parts.uri.path().starts_with(prefix));
+    let keyless = SIGN_IN.iter().chain(&KEYLESS).any(|prefix| path.starts_with(prefix));
     match bearer_text(parts).filter(|_| !keyless) {
-        // Looked at here too, so that a route which forgets to does not let anybody in.
+        // Checked here too, in case a route does not check it.
         Some(bearer) => Ok(state.app.identify(&bearer).await.map(|_| ())?),
         None => Err(refused().into()),
     }
@@ -54,6 +62,28 @@ fn is_claimed_or_signed(parts: &Parts) -> bool {
     parts.method == Method::PUT && page && scheme.is_some_and(|(scheme, _)| named(scheme))
 }
 
+/// Whether a payment is a credential here. In the sandbox a proof costs nothing, so it is none.
+fn is_sold_for_money(state: &ApiState, path: &str) -> bool {
+    PAID.contains(&path) && state.app.selling().is_ok_and(|payments| !payments.is_sandbox())
+}
+
+/// Whether the request carries a payment, which the operation verifies.
+fn carries_payment(headers: &HeaderMap) -> bool {
+    let scheme = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok()?.split(' ').next());
+    PAYMENT_HEADERS.iter().any(|name| headers.contains_key(*name))
+        || scheme.is_some_and(|scheme| scheme.eq_ignore_ascii_case("payment"))
+}
+
+/// Whether this is the address of an upload: its ticket cannot be guessed, and the operation checks it.
+fn is_upload_address(path: &str) -> bool {
+    let is_sealed = |text: &str| {
+        text.len() >= TICKET_CHARS
+            && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_')
+    };
+    let ticket = path.strip_prefix("/uploads/").and_then(|rest| rest.split('/').next());
+    ticket.and_then(|ticket| ticket.strip_prefix(upload_ticket::PREFIX)).is_some_and(is_sealed)
+}
+
 /// What the browser asks before it sends something: whether it may. A page of another origin is told no where the
 /// request itself would be refused, and wherever it would reach from a public site into a private network.
 pub(super) fn check_preflight(state: &ApiState, parts: &Parts) -> Result<(), Error> {
@@ -63,9 +93,12 @@ pub(super) fn check_preflight(state: &ApiState, parts: &Parts) -> Result<(), Err
     let text = |name: &str| parts.headers.get(name).and_then(|value| value.to_str().ok());
     let method = text(header::ACCESS_CONTROL_REQUEST_METHOD.as_str());
     let writes = method.is_some_and(|method| method != "GET" && method != "HEAD");
-    let brings_key = text(header::ACCESS_CONTROL_REQUEST_HEADERS.as_str())
-        .is_some_and(|names| names.split(',').any(|name| name.trim().eq_ignore_ascii_case("authorization")));
-    if parts.headers.contains_key(REQUESTS_PRIVATE_NETWORK) || (writes && !brings_key) {
+    let names = text(header::ACCESS_CONTROL_REQUEST_HEADERS.as_str()).unwrap_or_default();
+    let sends = |wanted: &str| names.split(',').any(|name| name.trim().eq_ignore_ascii_case(wanted));
+    let path = parts.uri.path();
+    let pays = || is_sold_for_money(state, path) && PAYMENT_HEADERS.iter().any(|name| sends(name));
+    let has_credential = sends("authorization") || is_upload_address(path) || pays();
+    if parts.headers.contains_key(REQUESTS_PRIVATE_NETWORK) || (writes && !has_credential) {
         return Err(refused());
     }
     Ok(())
