@@ -13,6 +13,8 @@ use std::net::IpAddr;
 
 /// As many open comments as a viewer is shown.
 const SHOWN_MOST: i64 = 200;
+/// Comments that are read from the database at a time: each can be tens of kilobytes long.
+const READ_AT_ONCE: usize = 200;
 
 /// One part of the list of comments on a page.
 #[derive(Debug)]
@@ -92,7 +94,9 @@ impl App {
         let site = self.get_site(account, name).await?;
         let list = self.part_of_feedback(&site, query).await?;
         if !list.feedback.is_empty() && self.store.count_unread_feedback(&site.id).await? > 0 {
-            self.store.commit(vec![rows::mark_read(&site.id, &list.feedback, self.now())]).await?;
+            let given = list.feedback.chunks(READ_AT_ONCE);
+            let marks = given.map(|given| rows::mark_read(&site.id, given, self.now()));
+            self.store.commit(marks.collect()).await?;
         }
         Ok(list)
     }
@@ -104,15 +108,25 @@ impl App {
     }
 
     async fn part_of_feedback(&self, site: &Site, query: &FeedbackQuery) -> Result<FeedbackList> {
-        let (after, one_more) = (query.cursor.as_ref(), query.limit + 1);
-        let mut feedback = if query.include_resolved {
-            self.store.list_feedback(&site.id, after, one_more).await?
-        } else {
-            self.store.list_open_feedback(&site.id, after, one_more).await?
+        let mut feedback: Vec<Feedback> = Vec::new();
+        let mut after = query.cursor.clone();
+        let has_more = loop {
+            let wanted = query.most().saturating_sub(feedback.len()).min(READ_AT_ONCE);
+            let one_more = i64::try_from(wanted).unwrap_or_default() + 1;
+            let mut found = if query.include_resolved {
+                self.store.list_feedback(&site.id, after.as_ref(), one_more).await?
+            } else {
+                self.store.list_open_feedback(&site.id, after.as_ref(), one_more).await?
+            };
+            let is_longer = found.len() > wanted;
+            found.truncate(wanted);
+            feedback.extend(found);
+            let is_cut = feedback_list::cut(&mut feedback, query.bytes);
+            if is_cut || !is_longer || feedback.len() >= query.most() {
+                break is_cut || is_longer;
+            }
+            after = feedback.last().map(Cursor::of);
         };
-        let is_longer = i64::try_from(feedback.len()).is_ok_and(|found| found > query.limit);
-        feedback.truncate(usize::try_from(query.limit).unwrap_or_default());
-        let has_more = feedback_list::cut(&mut feedback, query.bytes) || is_longer;
         let next = feedback.last().filter(|_| has_more).map(Cursor::of);
         Ok(FeedbackList { feedback, next })
     }

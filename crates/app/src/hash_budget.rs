@@ -1,11 +1,11 @@
 //! How many passwords the server hashes for one network or account in a minute, right or wrong, over all pages.
-//! Hashing is the most expensive thing that a stranger can ask for. Counted per node, in monotonic time.
+//! Hashing is the most expensive operation that an anonymous caller can request. Counted per node, in monotonic time.
 
 use crate::bucket::Buckets;
 use crate::fair_queue::Group;
 use crate::gates::too_many;
 use dropleaf_core::rate::Rate;
-use dropleaf_core::{Result, network};
+use dropleaf_core::{Code, Error, Result, network};
 use std::net::IpAddr;
 use std::time::Duration;
 
@@ -60,7 +60,7 @@ impl HashBudget {
         let Group { own, wide, .. } = payer.group();
         match payer {
             Payer::Client { is_exempt: true, .. } => Ok(()),
-            Payer::Account(_) => self.accounts.take(&own, now).map_err(too_many),
+            Payer::Account(_) => self.accounts.take(&own, now).map_err(account_refusal),
             Payer::Client { .. } => {
                 self.wide.take(&wide, now).map_err(too_many)?;
                 self.networks.take(&own, now).map_err(|wait| {
@@ -83,6 +83,12 @@ impl HashBudget {
             }
         }
     }
+}
+
+fn account_refusal(wait: Duration) -> Error {
+    let seconds = i64::try_from(wait.as_millis().div_ceil(1000)).unwrap_or(i64::MAX);
+    let detail = format!("This account set too many passwords in a minute; try again in {seconds} s.");
+    Error::new(Code::RateLimited, detail).retry_after(seconds)
 }
 
 #[cfg(test)]
@@ -130,5 +136,8 @@ mod tests {
         assert!((0..100).all(|_| budget.take(&exempt, NOW).is_ok()));
         let account = Payer::Account("acc_1");
         assert_eq!((0..100).filter(|_| budget.take(&account, NOW).is_ok()).count(), 24);
+        let refused = budget.take(&account, NOW).unwrap_err();
+        assert!(refused.detail.starts_with("This account set too many passwords"), "{}", refused.detail);
+        assert_eq!((refused.code, refused.retry_after), (Code::RateLimited, Some(3)));
     }
 }

@@ -141,17 +141,19 @@ impl App {
     /// Counts a new page without an account towards what all of them and those of this network may take.
     pub(crate) fn take_room(&self, ip: Option<IpAddr>, site: &Site) -> Vec<Stmt> {
         let Some(ip) = ip.filter(|ip| !self.is_exempt(Some(*ip))) else { return Vec::new() };
-        let network = self.hash_client(&network::client_network(ip));
-        anonymous_usage::take(&site.id, &network, site.byte_size, self.settings.anonymous_usage).into()
+        let networks = anonymous_usage::Networks {
+            own: self.hash_client(&network::client_network(ip)),
+            wide: self.hash_client(&network::wide_network(ip)),
+        };
+        anonymous_usage::take(&site.id, &networks, site.byte_size, self.settings.anonymous_usage)
     }
 
     /// Counts one version more of such a page, towards the network that published it.
     pub(crate) async fn take_more_room(&self, site: &Site) -> Result<Vec<Stmt>> {
-        let network = self.store.find_anonymous_network(&site.id).await?;
-        let take = |network: String| {
-            anonymous_usage::take(&site.id, &network, site.byte_size, self.settings.anonymous_usage)
+        let Some(networks) = self.store.find_anonymous_networks(&site.id).await? else {
+            return Ok(Vec::new());
         };
-        Ok(network.map(take).into_iter().flatten().collect())
+        Ok(anonymous_usage::take(&site.id, &networks, site.byte_size, self.settings.anonymous_usage))
     }
 
     /// A name for a client's network that cannot be turned back into it.

@@ -1,4 +1,4 @@
-//! Passwords: argon2id on a bounded number of threads. Every hash is taken out of the budget of whoever asks for it, and
+//! Passwords: argon2id on a bounded number of threads. Every hash is taken out of the budget of the caller, and
 //! turns go round the networks that wait, so that one of them cannot keep the others from a page.
 
 use crate::fair_queue::{Bounds, FairQueue, Refused};

@@ -100,7 +100,7 @@ codes! {
     RequestTimeout = "request_timeout": "The request did not arrive in time.";
     HeadersTooLarge = "headers_too_large": "The request's headers or address are too long.";
     StorageFull = "storage_full": "The server has no room left; nothing was stored. Reading still works.";
-    AnonymousStorageFull = "anonymous_storage_full": "Pages without an account take all the room they may, on this server or of this network; nothing was stored. Publish with an API key, or try again when some have expired.";
+    AnonymousStorageFull = "anonymous_storage_full": "Anonymous pages have used all their storage, on this server or of this network; nothing was stored. Try again later or publish with an account.";
     StorageUnavailable = "storage_unavailable": "The server cannot reach its storage; whether a change was made is not certain. Look, and try again shortly.";
     Overloaded = "overloaded": "The server is busy; try again shortly. The description says so if a change may still be made.";
     Internal = "internal": "Something went wrong on the server; the request id finds it in the log.";

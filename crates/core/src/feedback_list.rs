@@ -5,9 +5,11 @@ use crate::feedback::Feedback;
 use crate::{Error, Minter, Result, number};
 use std::fmt;
 
-/// Comments in one part unless the caller asks for another number, and at most.
-pub const DEFAULT: i64 = 100;
+/// Comments in one part for a model unless it asks for another number, and the largest number that can be asked for.
+pub const MODEL_DEFAULT: i64 = 100;
 pub const MOST: i64 = 200;
+/// Comments in one part when no number is asked for.
+pub const UNPAGED: i64 = 2000;
 /// What the comments of one answer may take as JSON: in the API, for viewers, and on the dashboard.
 pub const ANSWER_BYTES: usize = 1 << 20;
 /// The same for a model. A tool's result carries its JSON twice, the second time as text.
@@ -18,7 +20,8 @@ const ITEM_BYTES: usize = 360;
 /// Which part of the list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FeedbackQuery {
-    pub limit: i64,
+    /// Without it as many as fit into `bytes`, up to [`UNPAGED`].
+    pub limit: Option<i64>,
     /// Where the part before ended.
     pub cursor: Option<Cursor>,
     pub include_resolved: bool,
@@ -27,16 +30,21 @@ pub struct FeedbackQuery {
 
 impl Default for FeedbackQuery {
     fn default() -> Self {
-        Self { limit: DEFAULT, cursor: None, include_resolved: true, bytes: ANSWER_BYTES }
+        Self { limit: None, cursor: None, include_resolved: true, bytes: ANSWER_BYTES }
     }
 }
 
 impl FeedbackQuery {
     pub fn check(&self) -> Result<()> {
-        if (1..=MOST).contains(&self.limit) {
+        if self.limit.is_none_or(|limit| (1..=MOST).contains(&limit)) {
             return Ok(());
         }
         Err(Error::field("limit", format!("must be 1 to {MOST}")))
+    }
+
+    /// The largest number of comments in this part.
+    pub fn most(&self) -> usize {
+        usize::try_from(self.limit.unwrap_or(UNPAGED)).unwrap_or_default()
     }
 }
 

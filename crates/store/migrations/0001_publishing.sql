@@ -128,15 +128,18 @@ CREATE TABLE counters (
 );
 CREATE INDEX counters_by_end ON counters(ends_at);
 
--- What a page without an account counts towards the totals below; the network is a keyed hash.
+-- What a page without an account counts towards the totals below; the networks are keyed hashes: of the IPv4 address or the
+-- IPv6 /64, and of the IPv4 address again or the IPv6 /48.
 CREATE TABLE anonymous_sites (
   site_id TEXT PRIMARY KEY,
   network TEXT NOT NULL,
+  wide    TEXT NOT NULL,
   bytes   BIGINT NOT NULL
 );
 CREATE INDEX anonymous_sites_by_network ON anonymous_sites(network);
+CREATE INDEX anonymous_sites_by_wide ON anonymous_sites(wide);
 
--- What such pages take: of one network, and under 'all' of all together.
+-- What such pages take: of one network, of one wide network, and under 'all' of all together.
 CREATE TABLE anonymous_usage (
   key   TEXT PRIMARY KEY,
   bytes BIGINT NOT NULL

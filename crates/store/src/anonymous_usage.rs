@@ -1,7 +1,7 @@
-//! Rows of `anonymous_sites` and `anonymous_usage`: what pages without an account take, for each network and for all
-//! together. A publish adds to the totals only while they stay within their limits; the sweep counts again what is left.
+//! Rows of `anonymous_sites` and `anonymous_usage`: what pages without an account take, for each network, for the wider
+//! network around it and for all together. A publish adds to the totals only while they stay within their limits; the sweep counts again what is left.
 
-use crate::db::{DbError, Stmt};
+use crate::db::{DbError, Row, Stmt};
 use crate::store::Store;
 
 /// The pages of all networks, or of this one, take as much as they may.
@@ -11,6 +11,17 @@ pub const NETWORK_FULL: &str = "anonymous_network_full";
 const ALL: &str = "all";
 /// What a version takes besides its content: its rows.
 const VERSION_BYTES: i64 = 4096;
+/// An IPv6 /48, which may belong to one customer or to many, has this many times the bytes of a /64.
+const WIDE: i64 = 4;
+
+/// Where a page without an account came from, as keyed hashes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Networks {
+    /// The IPv4 address or the IPv6 /64.
+    pub own: String,
+    /// The IPv6 /48; for IPv4 the same as `own`.
+    pub wide: String,
+}
 
 /// The most that pages without an account may take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,16 +31,18 @@ pub struct UsageLimits {
 }
 
 impl Store {
-    /// The network whose total this page counts towards, if it counts at all.
-    pub async fn find_anonymous_network(&self, site_id: &str) -> Result<Option<String>, DbError> {
-        let sql = "SELECT network FROM anonymous_sites WHERE site_id = $1";
-        self.db.get(sql, &[site_id.into()], |row| row.text(0).map(str::to_owned)).await
+    /// The networks whose totals this page counts towards, if it counts at all.
+    pub async fn find_anonymous_networks(&self, site_id: &str) -> Result<Option<Networks>, DbError> {
+        let sql = "SELECT network, wide FROM anonymous_sites WHERE site_id = $1";
+        let networks =
+            |row: &Row<'_>| Ok(Networks { own: row.text(0)?.to_owned(), wide: row.text(1)?.to_owned() });
+        self.db.get(sql, &[site_id.into()], networks).await
     }
 }
 
 /// Adds one version of a page to the totals, unless that is too much. The first takes the row that all such batches take
 /// first, so none of them waits for another in a circle.
-pub fn take(site_id: &str, network: &str, byte_size: i64, limits: UsageLimits) -> [Stmt; 3] {
+pub fn take(site_id: &str, networks: &Networks, byte_size: i64, limits: UsageLimits) -> Vec<Stmt> {
     let bytes = byte_size.saturating_add(VERSION_BYTES);
     let total = |key: &str, most: i64, label| {
         Stmt::new(
@@ -42,14 +55,22 @@ pub fn take(site_id: &str, network: &str, byte_size: i64, limits: UsageLimits) -
         .one(label)
     };
     let site = Stmt::new(
-        "INSERT INTO anonymous_sites (site_id, network, bytes) VALUES ($1, $2, $3) \
+        "INSERT INTO anonymous_sites (site_id, network, wide, bytes) VALUES ($1, $2, $3, $4) \
          ON CONFLICT (site_id) DO UPDATE SET bytes = anonymous_sites.bytes + excluded.bytes",
-        vec![site_id.into(), network.into(), bytes.into()],
+        vec![site_id.into(), networks.own.as_str().into(), networks.wide.as_str().into(), bytes.into()],
     );
-    [total(ALL, limits.server_bytes, SERVER_FULL), total(network, limits.network_bytes, NETWORK_FULL), site]
+    let mut stmts = vec![
+        total(ALL, limits.server_bytes, SERVER_FULL),
+        total(&networks.own, limits.network_bytes, NETWORK_FULL),
+    ];
+    if networks.wide != networks.own {
+        stmts.push(total(&networks.wide, limits.network_bytes.saturating_mul(WIDE), NETWORK_FULL));
+    }
+    stmts.push(site);
+    stmts
 }
 
-/// Counts again: pages that were claimed or whose content is gone count no more, and versions that were let go neither.
+/// Counts again: claimed pages, pages whose content is erased and deleted versions no longer count.
 /// The first statement keeps publishes without an account waiting until the totals are right.
 pub fn recount() -> [Stmt; 6] {
     [
@@ -68,12 +89,12 @@ pub fn recount() -> [Stmt; 6] {
         ),
         Stmt::new(
             "DELETE FROM anonymous_usage WHERE key <> 'all' AND NOT EXISTS \
-             (SELECT 1 FROM anonymous_sites a WHERE a.network = anonymous_usage.key)",
+             (SELECT 1 FROM anonymous_sites a WHERE a.network = anonymous_usage.key OR a.wide = anonymous_usage.key)",
             [],
         ),
         Stmt::new(
             "UPDATE anonymous_usage SET bytes = (SELECT COALESCE(SUM(a.bytes), 0) FROM anonymous_sites a \
-             WHERE a.network = anonymous_usage.key) WHERE key <> 'all'",
+             WHERE a.network = anonymous_usage.key OR a.wide = anonymous_usage.key) WHERE key <> 'all'",
             [],
         ),
         Stmt::new(

@@ -3,8 +3,10 @@
 use super::Reading;
 use crate::app::App;
 use crate::queue::work_in_turn;
+use crate::staging::executable;
 use bytes::Bytes;
 use dropleaf_content::{self as content, Body, Encoding, Kind};
+use dropleaf_core::plan::Plan;
 use dropleaf_core::{Error, Result};
 use dropleaf_store::blobs::BlobError;
 
@@ -43,6 +45,21 @@ impl App {
         let warnings = self.judge_stored(bundle_id).await?;
         *judged = Some(Judged { bundle_id: bundle_id.to_owned(), warnings: warnings.clone() });
         Ok(warnings)
+    }
+
+    /// Refuses content with a file that runs on a viewer's computer, if the plan takes none.
+    pub(crate) async fn check_stored_programs(&self, plan: &Plan, bundle_id: &str) -> Result<()> {
+        if plan.executables {
+            return Ok(());
+        }
+        let stored = self.store.find_bundle(bundle_id).await?;
+        let stored = stored.ok_or_else(|| Error::internal("a site points at a missing bundle"))?;
+        // Content of earlier versions of this server is known by its name alone.
+        let program = stored.files.iter().find(|file| {
+            let is_program = file.mime == content::PROGRAM || content::is_program_name(&file.path);
+            is_program && !file.path.starts_with("_dropleaf/")
+        });
+        program.map_or(Ok(()), |file| Err(executable(&file.path)))
     }
 
     /// Reads a stored bundle, without a judgement.

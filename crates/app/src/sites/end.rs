@@ -106,7 +106,10 @@ impl App {
             let expired = site.expires_at.is_some_and(|at| at <= now);
             let mut stmts = Vec::new();
             let mut warnings = match &site.bundle_id {
-                Some(bundle) => self.judge_stored_once(&mut judged, bundle).await?,
+                Some(bundle) => {
+                    self.check_stored_programs(&plan, bundle).await?;
+                    self.judge_stored_once(&mut judged, bundle).await?
+                }
                 None => Vec::new(),
             };
             if expired {

@@ -162,12 +162,11 @@ impl App {
     }
 }
 
-/// The refusal where pages without an account take as much as they may.
+/// The refusal where anonymous pages have used all their storage. Deleting some does not help before they are erased.
 fn no_room(label: &str) -> Error {
     let whose = if label == anonymous_usage::NETWORK_FULL { "of your network" } else { "on this server" };
     let detail = format!(
-        "The pages without an account {whose} take all the room they may. Publish with an API key, delete or claim some, or \
-         try again when some have expired."
+        "Anonymous pages {whose} have used all their storage; try again later or publish with an account."
     );
     Error::new(Code::AnonymousStorageFull, detail).retry_after(3600)
 }

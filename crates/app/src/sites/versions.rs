@@ -54,6 +54,7 @@ impl App {
             if old.version == site.version {
                 return Ok(Updated { site, warnings: vec!["This version is the newest already.".into()] });
             }
+            self.check_stored_programs(&self.plan_of(account), &old.bundle_id).await?;
             let mut warnings = self.judge_stored_once(&mut judged, &old.bundle_id).await?;
             let now = self.now();
             let next = Site {

@@ -28,8 +28,14 @@ pub fn finding_json(found: &Finding) -> Value {
     json!({"rule": found.rule, "file": found.file, "line": found.line, "why": found.why, "fix": found.fix})
 }
 
+/// Whether the error itself says what happened and what to do, because that depends on the cause.
+fn says_cause(error: &Error) -> bool {
+    error.code == Code::HeadersTooLarge
+}
+
 pub(super) fn viewer_words(error: &Error) -> String {
     match pages::words(error.code.as_str()) {
+        Some((heading, _)) if says_cause(error) => format!("{heading}. {}", error.detail),
         Some((heading, message)) if error.code != Code::MisdirectedHost => format!("{heading}. {message}"),
         _ => error.detail.clone(),
     }
@@ -37,7 +43,7 @@ pub(super) fn viewer_words(error: &Error) -> String {
 
 pub(super) fn page_body(error: &Error, status: StatusCode, report: Option<&str>) -> pages::Rendered {
     let (heading, message) = pages::words(error.code.as_str()).unwrap_or(("Something is not right", ""));
-    let detail = if message.is_empty() { error.detail.as_str() } else { message };
+    let detail = if message.is_empty() || says_cause(error) { error.detail.as_str() } else { message };
     let hint = (error.code == Code::MisdirectedHost).then_some(error.detail.as_str());
     let notice = Notice {
         status: status.as_u16(),

@@ -15,6 +15,8 @@ pub(crate) const READ_BYTES: usize = 768 * 1024;
 pub(crate) const ACCEPTED_BYTES: usize = 32 * 1024;
 /// With more than this of them, it is the cookies that have to go.
 const COOKIE_BYTES: usize = ACCEPTED_BYTES / 2;
+/// With more than this of it, it is the address that is too long.
+const ADDRESS_BYTES: usize = ACCEPTED_BYTES / 2;
 
 /// The refusal of a head that is too large.
 pub(super) fn refuse(head: &Parts) -> Option<Response<OutBody>> {
@@ -27,8 +29,14 @@ pub(super) fn refuse(head: &Parts) -> Option<Response<OutBody>> {
     }
     let cookies = head.headers.get_all(header::COOKIE).iter().map(HeaderValue::len).sum::<usize>();
     let are_cookies = cookies > COOKIE_BYTES;
-    let detail = if are_cookies {
-        "The cookies of this request are too long, and the browser was told to delete those of this domain; try again."
+    let detail = if are_cookies && is_secure(&head.headers) {
+        "Too many cookies came with this request; another site on this domain may have stored them. They have been \
+         cleared: reload the page. You may have to sign in again."
+    } else if are_cookies {
+        "Too many cookies came with this request; another site on this domain may have stored them. Delete the cookies of \
+         this site in the settings of your browser, then reload the page. You may have to sign in again."
+    } else if address > ADDRESS_BYTES {
+        "The address of this request is too long. Check the link, or ask the person who sent it for a new one."
     } else {
         "The address and the headers of a request may have 32 KiB together."
     };
@@ -37,6 +45,12 @@ pub(super) fn refuse(head: &Parts) -> Option<Response<OutBody>> {
         response.headers_mut().insert("clear-site-data", HeaderValue::from_static("\"cookies\""));
     }
     Some(response)
+}
+
+/// Whether the browser came over https or from this machine: only there it sends fetch metadata, and only there it
+/// obeys `Clear-Site-Data`.
+fn is_secure(headers: &http::HeaderMap) -> bool {
+    headers.contains_key("sec-fetch-site") || headers.contains_key("sec-fetch-mode")
 }
 
 #[cfg(test)]

@@ -114,8 +114,7 @@ pub fn words(code: &str) -> Option<(&'static str, &'static str)> {
         ),
         "headers_too_large" => (
             "Your browser sent too much",
-            "Too many cookies came with this request, or its address is too long. Another site on this domain may have \
-             stored those cookies. If so, they have been cleared now: reload the page. You may have to sign in again.",
+            "The cookies that came with this request, its address or another header are too long.",
         ),
         "misdirected_host" => (
             "Nothing is served at this name",

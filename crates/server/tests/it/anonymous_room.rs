@@ -93,3 +93,27 @@ async fn new_versions_count_too() {
     })
     .await;
 }
+
+#[tokio::test]
+async fn wide_ipv6_network_holds_four_times_as_much_as_one_of_its_networks() {
+    let setup =
+        || narrow().set("limits.anonymous_network_bytes", "12000").set("limits.anonymous_bytes", "500000");
+    on_each_database(setup, async |node| {
+        for n in 0..4 {
+            publish(node, &format!("2001:db8:1:{n}::1")).await.expect(201);
+            publish(node, &format!("2001:db8:1:{n}::2")).await.refused(507, "anonymous_storage_full");
+        }
+        publish(node, "2001:db8:1:4::1").await.refused(507, "anonymous_storage_full");
+        publish(node, "2001:db8:2::1").await.expect(201);
+        publish(node, "203.0.113.7").await.expect(201);
+        publish(node, "203.0.113.7").await.refused(507, "anonymous_storage_full");
+        // All together, five networks with two wide ones, and one address that counts once.
+        assert_eq!(node.count("SELECT COUNT(*) FROM anonymous_usage").await, 1 + 5 + 2 + 1);
+        let total = "SELECT CAST(SUM(bytes) AS BIGINT) FROM anonymous_usage";
+        let before = node.count(total).await;
+        node.app().sweep().await.unwrap();
+        assert_eq!(node.count(total).await, before, "counted again it is the same");
+        publish(node, "2001:db8:1:4::1").await.refused(507, "anonymous_storage_full");
+    })
+    .await;
+}

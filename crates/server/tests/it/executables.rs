@@ -106,3 +106,37 @@ async fn plan_of_the_operators_own_takes_them_only_when_it_says_so() {
     let noise = noise("bytes", 5000);
     node.publish_as(&free, Form::file("x", noise).field("e2e", "true")).await;
 }
+
+#[tokio::test]
+async fn program_is_not_brought_back_on_a_plan_that_takes_none() {
+    on_each_database(Setup::new, async |node| {
+        let solo = node.account("solo").await;
+        let archive = |name: &str, body: &str| {
+            Form::file("a.zip", zip(&[("index.html", &page("Download")), (name, body)]))
+        };
+        let by_name = node.publish_as(&solo, archive("setup.exe", "x")).await;
+        let by_bytes = node.publish_as(&solo, archive("picture.png", &program())).await;
+        for site in [&by_name, &by_bytes] {
+            node.put(&site_path(site))
+                .key(&solo)
+                .form(Form::file("a.html", page("New")))
+                .send()
+                .await
+                .expect(200);
+        }
+        let deleted = node.publish_as(&solo, archive("setup.exe", "x")).await;
+        node.delete(&site_path(&deleted)).key(&solo).send().await.expect(200);
+        let ids = "SELECT id FROM accounts WHERE plan = 'solo'";
+        let ids = node.rows(ids, vec![], |row| row.text(0).map(str::to_owned)).await;
+        node.app().set_plan("ann", &ids[0], "free").await.unwrap();
+        for site in [&by_name, &by_bytes] {
+            let ask = node.post(&format!("{}/rollback", site_path(site))).key(&solo);
+            ask.json(&json!({"version": 1})).send().await.refused(422, "executable_refused");
+        }
+        let restore = || node.post(&format!("{}/restore", site_path(&deleted))).key(&solo).send();
+        restore().await.refused(422, "executable_refused");
+        node.app().set_plan("ann", &ids[0], "solo").await.unwrap();
+        restore().await.expect(200);
+    })
+    .await;
+}

@@ -72,13 +72,37 @@ async fn parts_follow_each_other_unresolved_first_and_each_counts_as_read_when_g
 }
 
 #[tokio::test]
+async fn without_a_limit_all_that_fits_is_given_at_once() {
+    on_each_database(Setup::new, async |node| {
+        let site = open_page(node, &node.key, "Discussed by many").await;
+        fill(node, &site, 230, 10, 15).await;
+        let (list, _) = part(node, &site, "").await;
+        let expected: Vec<_> = (15..230).rev().chain((0..15).rev()).map(id_of).collect();
+        assert_eq!(ids(&list), expected);
+        assert_eq!((&list["has_more"], &list["next_cursor"]), (&json!(false), &Value::Null));
+        assert_eq!(
+            node.count("SELECT COUNT(*) FROM feedback WHERE read_at IS NULL AND resolved_at IS NULL").await,
+            0
+        );
+        let tab = node.operator().await;
+        let page = tab.get(&format!("/dashboard/pages/{}", site["id"].as_str().unwrap())).await.expect(200);
+        assert!(page.text().contains("215 open") && !page.text().contains("more comments than fit here"));
+        let result = node.mcp_modern(&node.key).call("list_feedback", json!({"site": site["id"]})).await;
+        assert_eq!(ids(&result["structuredContent"]).len(), 100);
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn answer_is_about_a_mebibyte_whatever_the_comments_hold() {
     on_each_database(Setup::new, async |node| {
         let site = open_page(node, &node.key, "Discussed at length").await;
         fill(node, &site, 150, 16_000, 0).await;
-        let (list, bytes) = part(node, &site, "?limit=200").await;
-        assert!((900_000..1_100_000).contains(&bytes), "{bytes}");
-        assert_eq!(list["has_more"], true);
+        for query in ["?limit=200", ""] {
+            let (list, bytes) = part(node, &site, query).await;
+            assert!((900_000..1_100_000).contains(&bytes), "{bytes}");
+            assert_eq!(list["has_more"], true);
+        }
         let shown = node.get(&format!("{}_dropleaf/feedback", site["url"].as_str().unwrap()));
         let shown = shown.send().await.expect(200);
         assert!((900_000..1_100_000).contains(&shown.body.len()), "{}", shown.body.len());

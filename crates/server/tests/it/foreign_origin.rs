@@ -1,6 +1,6 @@
 //! Writes without a credential from web pages of other origins. Decisions §1.3.
 
-use crate::harness::{Answer, Ask, Form, Node, Setup, page};
+use crate::harness::{Answer, Ask, FakeFacilitator, Form, Node, Setup, page};
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -160,4 +160,60 @@ async fn preflights_are_answered_only_where_the_request_would_be() {
     }
     let own = preflight(&node.base_url(), "POST", "", true).await.expect(204);
     assert!(!own.has("access-control-allow-private-network"));
+}
+
+async fn preflight(node: &Node, path: &str, method: &str, headers: &str) -> Answer {
+    let ask = node.ask(Method::OPTIONS, path).header("origin", EVIL);
+    ask.header("access-control-request-method", method)
+        .header("access-control-request-headers", headers)
+        .send()
+        .await
+}
+
+#[tokio::test]
+async fn paid_routes_are_open_to_other_origins_where_money_moves() {
+    let fake = FakeFacilitator::start().await;
+    let live = Setup::new().set("payments.mode", "live").set("payments.facilitator_url", fake.url());
+    let live = live.set("payments.evm_pay_to", "0x70997970C51812dc3A010C7d01b50e0d17dc79C8").start().await;
+    let sandbox = Node::start().await;
+    let proofs =
+        [("payment-signature", "proof"), ("x-payment", "proof"), ("authorization", "Payment id=\"x\"")];
+    for path in ["/publish", "/provision", "/unlock?feature=higher_limits"] {
+        for (name, value) in proofs {
+            let pay = async |node: &Node, path: &str| {
+                let ask = node.post(path).header("origin", EVIL).header(name, value);
+                ask.json(&json!({"html": page("Paid for")})).send().await
+            };
+            let answer = pay(&live, path).await;
+            assert_ne!(answer.json()["error"], "cross_site", "{path} with {name}");
+            pay(&sandbox, path).await.refused(403, "cross_site");
+            pay(&live, "/sites").await.refused(403, "cross_site");
+            preflight(&live, path, "POST", &format!("content-type,{name}")).await.expect(204);
+        }
+        preflight(&live, path, "POST", "content-type").await.expect(204);
+        preflight(&sandbox, path, "POST", "payment-signature").await.refused(403, "cross_site");
+        let terms = live.post(path).header("origin", EVIL).send().await;
+        assert_ne!(terms.json()["error"], "cross_site", "{path} without a payment");
+        sandbox.post(path).header("origin", EVIL).send().await.refused(403, "cross_site");
+    }
+    preflight(&live, "/sites", "POST", "x-payment").await.refused(403, "cross_site");
+}
+
+#[tokio::test]
+async fn upload_address_is_a_credential() {
+    let node = Node::start().await;
+    let made = node.mcp_modern(&node.key).give("create_upload", json!({})).await;
+    let url = made["upload_url"].as_str().unwrap();
+    let path = url.strip_prefix(&node.base_url()).unwrap();
+    preflight(&node, path, "PUT", "content-type").await.expect(204);
+    let put = node.put(&format!("{path}a.html")).header("origin", EVIL);
+    put.body("application/octet-stream", page("Sent")).send().await.expect(201);
+    for wrong in ["/uploads/upl_x/a.html", "/uploads/x/a.html"] {
+        preflight(&node, wrong, "PUT", "content-type").await.refused(403, "cross_site");
+        let put = node.put(wrong).header("origin", EVIL).body("text/html", page("x"));
+        put.send().await.refused(403, "cross_site");
+    }
+    let unknown = format!("/uploads/upl_{}/a.html", "A".repeat(100));
+    let put = node.put(&unknown).header("origin", EVIL).body("text/html", page("x"));
+    put.send().await.refused(403, "invalid_upload_address");
 }

@@ -28,14 +28,14 @@ async fn too_many_cookies_are_431_and_cleared() {
             for path in paths {
                 let ask =
                     client.get(format!("http://127.0.0.1:{}{path}", node.port)).header(COOKIE, bomb(cookies));
-                let answer = ask.header("accept", "text/html").send().await.unwrap();
+                let ask = ask.header("accept", "text/html").header("sec-fetch-site", "none");
+                let answer = ask.send().await.unwrap();
                 assert_eq!(answer.status(), 431, "{path} with {cookies} cookies");
                 assert_eq!(answer.headers()["clear-site-data"], "\"cookies\"");
                 assert_eq!(answer.headers()["content-type"], "text/html; charset=utf-8");
                 let text = answer.text().await.unwrap();
-                assert!(
-                    text.contains("<h1>Your browser sent too much</h1>") && text.contains("reload the page")
-                );
+                assert!(text.contains("<h1>Your browser sent too much</h1>"), "{text}");
+                assert!(text.contains("They have been cleared: reload the page"), "{text}");
             }
         }
     }
@@ -48,11 +48,18 @@ async fn refusal_of_a_large_head_is_worded_for_whoever_asks() {
     ask().header("accept", "application/json").send().await.refused(431, "headers_too_large");
     let text = ask().header("accept", "text/plain").send().await.expect(431);
     assert!(text.text().starts_with("431 Your browser sent too much."), "{}", text.text());
+    // Without https and away from this machine browsers clear nothing, and send no fetch metadata.
+    let plain = ask().header("accept", "text/html").send().await.expect(431);
+    assert!(plain.text().contains("Delete the cookies of this site") && !plain.text().contains("cleared"));
     let other = node.get("/me").header("x-long", &"x".repeat(40_000)).header("accept", "application/json");
     let other = other.send().await.refused(431, "headers_too_large");
     assert!(!other.has("clear-site-data"), "cookies are not to blame");
     let address = node.get(&format!("/me?{}", "x".repeat(40_000))).header("accept", "application/json");
     address.send().await.refused(431, "headers_too_large");
+    let address = node.get(&format!("/me?{}", "x".repeat(40_000))).header("accept", "text/html");
+    let address = address.send().await.expect(431);
+    assert!(address.text().contains("address of this request is too long"), "{}", address.text());
+    assert!(!address.text().contains("ookies") && !address.has("clear-site-data"));
     // What fits is served.
     node.get("/healthz").header("cookie", &bomb(7)).send().await.expect(200);
 }

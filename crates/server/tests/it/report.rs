@@ -166,9 +166,18 @@ async fn what_a_script_sends_is_refused_and_not_counted() {
     assert!(stored(&node).await.is_empty());
     let click = [SUBMIT[0], SUBMIT[1], ("sec-fetch-user", "?1")];
     sent(&click).await.expect(200);
-    let safari =
-        "Mozilla/5.0 (Macintosh) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.0 Safari/605.1.15";
-    sent(&[SUBMIT[0], SUBMIT[1], ("user-agent", safari)]).await.expect(200);
+    let webkit = "AppleWebKit/605.1.15 (KHTML, like Gecko)";
+    for name in [
+        "Version/18.0 Safari/605.1.15",
+        "CriOS/131.0.6778.73 Mobile/15E148 Safari/604.1",
+        "FxiOS/133.0 Mobile/15E148 Safari/605.1.15",
+        "Mobile/15E148",
+    ] {
+        let agent = format!("Mozilla/5.0 (iPhone; CPU iPhone OS 18_1 like Mac OS X) {webkit} {name}");
+        sent(&[SUBMIT[0], SUBMIT[1], ("user-agent", &agent)]).await.expect(200);
+    }
+    let chrome = "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/131.0.0.0 Safari/537.36";
+    sent(&[SUBMIT[0], SUBMIT[1], ("user-agent", chrome)]).await.refused(403, "cross_site");
     report(&node, other["url"].as_str().unwrap(), "reason=other").send().await.expect(200);
 }
 

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// Batches that wait or are being committed. A quick disk commits this many in well under a second.
 pub(super) const BATCHES_MOST: usize = 4096;
-/// What they bind, together. One batch alone may be larger: an archive of many small files is.
+/// What they bind, together. One batch beside them may be larger than that: an archive of many small files is.
 pub(super) const BYTES_MOST: usize = 64 << 20;
 
 #[derive(Debug, Default)]
@@ -15,7 +15,10 @@ pub(super) struct Queue(Arc<Mutex<Waiting>>);
 #[derive(Debug, Default)]
 struct Waiting {
     batches: usize,
+    /// Of all batches but the large one.
     bytes: usize,
+    /// A batch above [`BYTES_MOST`] is among them.
+    has_large: bool,
 }
 
 /// A place in the queue, given back when it is dropped.
@@ -29,12 +32,17 @@ impl Queue {
     /// A place for a batch of this weight; none while too much waits.
     pub(super) fn enter(&self, bytes: usize) -> Option<Queued> {
         let mut waiting = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let fits = waiting.batches < BATCHES_MOST && waiting.bytes.saturating_add(bytes) <= BYTES_MOST;
-        if !fits && waiting.batches > 0 {
+        let is_large = bytes > BYTES_MOST;
+        let fits = if is_large { !waiting.has_large } else { waiting.bytes + bytes <= BYTES_MOST };
+        if !fits || waiting.batches >= BATCHES_MOST {
             return None;
         }
         waiting.batches += 1;
-        waiting.bytes = waiting.bytes.saturating_add(bytes);
+        if is_large {
+            waiting.has_large = true;
+        } else {
+            waiting.bytes += bytes;
+        }
         Some(Queued { queue: Arc::clone(&self.0), bytes })
     }
 }
@@ -43,7 +51,11 @@ impl Drop for Queued {
     fn drop(&mut self) {
         let mut waiting = self.queue.lock().unwrap_or_else(PoisonError::into_inner);
         waiting.batches -= 1;
-        waiting.bytes = waiting.bytes.saturating_sub(self.bytes);
+        if self.bytes > BYTES_MOST {
+            waiting.has_large = false;
+        } else {
+            waiting.bytes -= self.bytes;
+        }
     }
 }
 
@@ -58,9 +70,14 @@ mod tests {
     #[test]
     fn places_are_counted_in_batches_and_in_bytes_and_given_back() {
         let queue = Queue::default();
-        let large = queue.enter(BYTES_MOST * 3).expect("alone, a batch may be of any size");
-        assert!(queue.enter(0).is_none());
+        let small = queue.enter(BYTES_MOST).unwrap();
+        let large = queue.enter(BYTES_MOST * 3).expect("one batch may be of any size");
+        assert!(queue.enter(BYTES_MOST + 1).is_none(), "but only one");
+        assert!(queue.enter(1).is_none());
+        drop(small);
+        assert!(queue.enter(1).is_some(), "the large one leaves the others their bytes");
         drop(large);
+        drop(queue.enter(BYTES_MOST + 1).unwrap());
         let half = queue.enter(BYTES_MOST / 2).unwrap();
         assert!(queue.enter(BYTES_MOST / 2 + 1).is_none());
         let rest = queue.enter(BYTES_MOST / 2).unwrap();

@@ -1,6 +1,7 @@
-//! What web pages of other origins may send to the API from a visitor's browser: whatever carries a valid key. A write without a
-//! credential counts for the visitor's network, and on a private network only the visitor can reach the server, so it
-//! is refused before the body is read. Programs outside browsers send no `Origin` and are not concerned.
+//! What web pages of other origins may send to the API from a visitor's browser: whatever carries a credential, which is a
+//! valid key or an upload address, and what is only made for a payment. A write without one counts for the visitor's network, and on a private
+//! network only the visitor can reach the server, so it is refused before the body is read. Programs outside browsers
+//! send no `Origin` and are not concerned.
 
 use super::{ApiError, ApiState};
 use crate::http::extract::bearer_text;
@@ -8,17 +9,21 @@ use crate::http::mcp::is_welcome;
 use axum::extract::{Request, State};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use dropleaf_core::{Code, Error};
+use dropleaf_core::{Code, Error, upload_ticket};
 use http::request::Parts;
 use http::{HeaderMap, HeaderValue, Method, header};
 
 const REQUESTS_PRIVATE_NETWORK: &str = "access-control-request-private-network";
-/// Decided at the door of `/mcp` itself, which takes nothing without a credential.
+/// Checked by the handler of `/mcp`, which takes nothing without a credential.
 const MCP: &str = "/mcp";
 /// Where programs sign in, those in browsers too if they may speak to `/mcp`.
 const SIGN_IN: [&str; 2] = ["/oauth/", "/device/"];
 /// Where no key is looked at, so that one does not help: what is paid for, and what has its credential in its address.
 const KEYLESS: [&str; 4] = ["/publish", "/provision", "/wallet-auth/", "/uploads/"];
+/// Where a payment is the credential.
+const PAID: [&str; 3] = ["/publish", "/provision", "/unlock"];
+/// The least that follows the prefix of an upload ticket: a sealed ticket is longer.
+const TICKET_CHARS: usize = 64;
 
 /// Lets a request through unless a page of another origin sends it without a credential.
 pub(super) async fn guard(State(state): State<ApiState>, request: Request, next: Next) -> Response {
@@ -34,12 +39,13 @@ async fn check(state: &ApiState, parts: &Parts) -> Result<(), ApiError> {
     if reads || parts.uri.path() == MCP || !is_foreign(state, parts) {
         return Ok(());
     }
-    if is_claimed_or_signed(parts) {
+    let path = parts.uri.path();
+    if is_claimed_or_signed(parts) || is_upload_address(path) || is_sold_for_money(state, path) {
         return Ok(());
     }
-    let keyless = SIGN_IN.iter().chain(&KEYLESS).any(|prefix| parts.uri.path().starts_with(prefix));
+    let keyless = SIGN_IN.iter().chain(&KEYLESS).any(|prefix| path.starts_with(prefix));
     match bearer_text(parts).filter(|_| !keyless) {
-        // Looked at here too, so that a route which forgets to does not let anybody in.
+        // Checked here too, in case a route does not check it.
         Some(bearer) => Ok(state.app.identify(&bearer).await.map(|_| ())?),
         None => Err(refused().into()),
     }
@@ -54,6 +60,22 @@ fn is_claimed_or_signed(parts: &Parts) -> bool {
     parts.method == Method::PUT && page && scheme.is_some_and(|(scheme, _)| named(scheme))
 }
 
+/// Whether a payment is the credential here: without one the answer is the terms, and nothing is made. In the sandbox a
+/// proof costs nothing, so there it is none.
+fn is_sold_for_money(state: &ApiState, path: &str) -> bool {
+    PAID.contains(&path) && state.app.selling().is_ok_and(|payments| !payments.is_sandbox())
+}
+
+/// Whether this is the address of an upload: its ticket cannot be guessed, and the operation checks it.
+fn is_upload_address(path: &str) -> bool {
+    let is_sealed = |text: &str| {
+        text.len() >= TICKET_CHARS
+            && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_')
+    };
+    let ticket = path.strip_prefix("/uploads/").and_then(|rest| rest.split('/').next());
+    ticket.and_then(|ticket| ticket.strip_prefix(upload_ticket::PREFIX)).is_some_and(is_sealed)
+}
+
 /// What the browser asks before it sends something: whether it may. A page of another origin is told no where the
 /// request itself would be refused, and wherever it would reach from a public site into a private network.
 pub(super) fn check_preflight(state: &ApiState, parts: &Parts) -> Result<(), Error> {
@@ -63,9 +85,11 @@ pub(super) fn check_preflight(state: &ApiState, parts: &Parts) -> Result<(), Err
     let text = |name: &str| parts.headers.get(name).and_then(|value| value.to_str().ok());
     let method = text(header::ACCESS_CONTROL_REQUEST_METHOD.as_str());
     let writes = method.is_some_and(|method| method != "GET" && method != "HEAD");
-    let brings_key = text(header::ACCESS_CONTROL_REQUEST_HEADERS.as_str())
-        .is_some_and(|names| names.split(',').any(|name| name.trim().eq_ignore_ascii_case("authorization")));
-    if parts.headers.contains_key(REQUESTS_PRIVATE_NETWORK) || (writes && !brings_key) {
+    let names = text(header::ACCESS_CONTROL_REQUEST_HEADERS.as_str()).unwrap_or_default();
+    let sends = |wanted: &str| names.split(',').any(|name| name.trim().eq_ignore_ascii_case(wanted));
+    let path = parts.uri.path();
+    let has_credential = sends("authorization") || is_upload_address(path) || is_sold_for_money(state, path);
+    if parts.headers.contains_key(REQUESTS_PRIVATE_NETWORK) || (writes && !has_credential) {
         return Err(refused());
     }
     Ok(())

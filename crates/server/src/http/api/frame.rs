@@ -18,6 +18,10 @@ use tracing::Instrument;
 
 /// Where payments are settled, or asked about by an operator.
 const PAID_ROUTES: [&str; 4] = ["/publish", "/provision", "/unlock", "/operator/payments/"];
+/// Where a secret is handed out once. A write that commits after the 503 would leave the client without what it was given:
+/// its code or refresh token would be used up, or its key would count and be unknown.
+const HANDOUT_ROUTES: [&str; 5] =
+    ["/oauth/token", "/device/token", "/api-keys", "/sites/{idOrSlug}/share-tokens", "/appeals"];
 
 /// An error on its way out of a handler.
 #[derive(Debug)]
@@ -102,11 +106,9 @@ pub(in crate::http) async fn carry(state: &ApiState, mut request: Request, next:
     let span = tracing::info_span!("request", id, %method, route);
     let deadline = Deadline::new(state.resolved.config.limits.request_seconds);
     let request = request.map(|body| Body::new(deadline.watch(body)));
-    let pays = method == Method::POST && PAID_ROUTES.iter().any(|paid| route.starts_with(paid));
+    let is_exempt = is_exempt(&method, &route);
     let work = AssertUnwindSafe(next.run(request)).catch_unwind();
-    // What settles a payment ends by the time limits of the facilitator and the chain, and only it can say what became of
-    // the money.
-    let work = async { if pays { Ok(work.await) } else { deadline.limit(work).await } };
+    let work = async { if is_exempt { Ok(work.await) } else { deadline.limit(work).await } };
     let response = match work.instrument(span.clone()).await {
         Ok(Ok(response)) => response,
         Ok(Err(_)) => ApiError(Error::internal("a handler panicked")).into_response(),
@@ -115,6 +117,13 @@ pub(in crate::http) async fn carry(state: &ApiState, mut request: Request, next:
     let _entered = span.enter();
     tracing::info!(status = response.status().as_u16(), "answered");
     Carried { response, id, exchange, head }
+}
+
+/// Whether a request may take longer than others. What settles a payment ends by the time limits of the facilitator and
+/// the chain, and only it can say what became of the money.
+fn is_exempt(method: &Method, route: &str) -> bool {
+    let is_paid = PAID_ROUTES.iter().any(|paid| route.starts_with(paid));
+    method == Method::POST && (is_paid || HANDOUT_ROUTES.contains(&route))
 }
 
 fn open_to_all(headers: &mut HeaderMap) {
@@ -163,5 +172,23 @@ fn worded(request: &Request) -> Wants {
     match Wants::of(request.headers()) {
         Wants::Page => Wants::Page,
         Wants::Json | Wants::Text => Wants::Json,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_paid_for_or_handed_out_once_has_no_time_limit() {
+        let document: serde_json::Value = serde_json::from_str(&super::super::openapi::text()).unwrap();
+        for route in HANDOUT_ROUTES {
+            assert!(document["paths"][route]["post"].is_object(), "{route}");
+            assert!(is_exempt(&Method::POST, route) && !is_exempt(&Method::GET, route), "{route}");
+        }
+        assert!(is_exempt(&Method::POST, "/publish"));
+        for route in ["/sites", "/sites/{idOrSlug}", "/oauth/revoke", "/mcp", "(none)"] {
+            assert!(!is_exempt(&Method::POST, route), "{route}");
+        }
     }
 }

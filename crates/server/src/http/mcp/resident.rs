@@ -32,6 +32,8 @@ struct Recency {
     by_use: BTreeMap<u64, SessionId>,
     /// How many requests each session is answering.
     answering: HashMap<SessionId, usize>,
+    /// How many evicted instances of each session have not reported their end yet.
+    evicted: HashMap<SessionId, usize>,
 }
 
 /// A request that a session is answering, until this is dropped.
@@ -85,8 +87,19 @@ impl Recency {
         let ids: Vec<_> = idle.take(excess).cloned().collect();
         for id in &ids {
             self.remove(id);
+            *self.evicted.entry(id.clone()).or_default() += 1;
         }
         ids
+    }
+
+    /// Whether the session that ends is an evicted instance. A new instance with the same id may have been restored.
+    fn take_evicted(&mut self, id: &SessionId) -> bool {
+        let Some(count) = self.evicted.get_mut(id) else { return false };
+        *count -= 1;
+        if *count == 0 {
+            self.evicted.remove(id);
+        }
+        true
     }
 }
 
@@ -159,7 +172,14 @@ impl SessionManager for ResidentSessions {
     }
 
     async fn close_session(&self, id: &SessionId) -> Result<(), Self::Error> {
-        self.recency().remove(id);
+        {
+            let mut recency = self.recency();
+            // The library calls this for each instance whose service has ended, evicted ones included.
+            if recency.take_evicted(id) {
+                return Ok(());
+            }
+            recency.remove(id);
+        }
         self.local.close_session(id).await
     }
 
@@ -213,11 +233,31 @@ mod tests {
         assert!(matches!(restored, RestoreOutcome::Restored(_)));
         assert!(sessions.holds(&second).await && !sessions.holds(&first).await);
         assert!(!sessions.has_session(&first).await.unwrap(), "asking for it does not bring it back");
+        // Both evicted instances report their end.
+        for id in [&first, &second] {
+            sessions.close_session(id).await.unwrap();
+        }
         for id in [&second, &third] {
             sessions.close_session(id).await.unwrap();
         }
         let recency = sessions.recency();
         assert!(recency.last_use.is_empty() && recency.by_use.is_empty(), "nothing is left behind");
+        assert!(recency.evicted.is_empty());
+    }
+
+    #[tokio::test]
+    async fn late_end_of_an_evicted_instance_leaves_the_restored_one() {
+        let sessions = ResidentSessions::with_most(Duration::from_mins(1), 1);
+        let (first, _one) = sessions.create_session().await.unwrap();
+        let (second, _two) = sessions.create_session().await.unwrap();
+        assert!(!sessions.holds(&first).await);
+        let restored = sessions.restore_session(first.clone()).await.unwrap();
+        assert!(matches!(restored, RestoreOutcome::Restored(_)));
+        sessions.close_session(&first).await.unwrap();
+        assert!(sessions.holds(&first).await, "only the evicted instance has ended");
+        sessions.close_session(&first).await.unwrap();
+        assert!(!sessions.holds(&first).await && !sessions.holds(&second).await);
+        assert!(sessions.recency().last_use.is_empty());
     }
 
     #[tokio::test]

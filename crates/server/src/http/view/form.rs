@@ -22,7 +22,7 @@ pub(super) fn field<'a>(fields: &'a [(String, String)], name: &str) -> Option<&'
 
 /// Refuses a form that a script sends. A page shares its origin with the forms below it, so its own script could fill them
 /// in for a viewer who never saw them. A person's click is a navigation of the whole window that the browser marks as
-/// such; Safari leaves that mark out. Browsers send these headers over https and on this machine only, and plain clients
+/// such; WebKit leaves that mark out. Browsers send these headers over https and on this machine only, and plain clients
 /// never: what comes without them is left to the rates.
 pub(super) fn require_persons_click(scene: &Scene<'_>) -> Result<(), Error> {
     let header = |name| scene.header(name);
@@ -31,8 +31,15 @@ pub(super) fn require_persons_click(scene: &Scene<'_>) -> Result<(), Error> {
     }
     let is_navigation = header("sec-fetch-mode") == Some("navigate")
         && header("sec-fetch-dest").is_none_or(|dest| dest == "document");
-    let is_marked = header("sec-fetch-user") == Some("?1") || scene.visitor.safari;
+    let is_marked = header("sec-fetch-user") == Some("?1") || is_webkit(header("user-agent"));
     if is_navigation && is_marked { Ok(()) } else { Err(Error::plain(Code::CrossSite)) }
+}
+
+/// Whether this is Safari or another browser with the engine of iOS, also one inside an app.
+fn is_webkit(agent: Option<&str>) -> bool {
+    agent.is_some_and(|agent| {
+        agent.contains("AppleWebKit/") && !agent.contains("Chrome/") && !agent.contains("Chromium/")
+    })
 }
 
 /// Refuses what another site's page sends in a viewer's name. A plain client sends neither header and may pass:

@@ -43,7 +43,7 @@ pub(super) static LIST_FEEDBACK: Tool = Tool {
 async fn list_feedback(mut call: Call) -> Result<Answer> {
     let name = call.site()?;
     let query = FeedbackQuery {
-        limit: call.fields.optional_int("limit")?.unwrap_or(feedback_list::DEFAULT),
+        limit: Some(call.fields.optional_int("limit")?.unwrap_or(feedback_list::MODEL_DEFAULT)),
         cursor: call.fields.optional_text("cursor")?.as_deref().map(Cursor::parse).transpose()?,
         include_resolved: call.fields.flag("include_resolved")?.unwrap_or(false),
         bytes: feedback_list::MODEL_BYTES,

@@ -84,8 +84,11 @@ const OWN: &[(&[&str], &[&[Code]])] = &[
     (&["createAppeal"], &[&[Code::NoClientIp, Code::SecretsFound], PAGE]),
     (&["changeSite"], &[&[Code::Conflict, Code::Overloaded], SLUG, PLAN, JUDGED]),
     (&["deleteSite"], &[&[Code::Conflict]]),
-    (&["restoreSite"], &[&[Code::Conflict, Code::Expired, Code::NotRestorable], PLAN, JUDGED]),
-    (&["rollbackSite"], &[&[Code::Conflict, Code::Expired], JUDGED]),
+    (
+        &["restoreSite"],
+        &[&[Code::Conflict, Code::Expired, Code::NotRestorable, Code::ExecutableRefused], PLAN, JUDGED],
+    ),
+    (&["rollbackSite"], &[&[Code::Conflict, Code::Expired, Code::ExecutableRefused], JUDGED]),
     (
         &["claimSite"],
         &[&[Code::InvalidClaimToken, Code::AlreadyClaimed, Code::Conflict, Code::Expired], PLAN],
