@@ -57,7 +57,7 @@ pub(crate) fn read(text: &str, at: usize, depth: u8, facts: &mut Facts, rules: &
                 }
             }
             Mark::Redirect | Mark::Download | Mark::Bytes => {
-                lead(mark, text, (start, end), place, facts, rules)
+                lead(mark, text, (start, end), place, facts, rules);
             }
             Mark::Blob => {
                 saves = true;
