@@ -58,7 +58,7 @@ impl Evenness {
         }
         // Of random bytes, one in 2³² begins like one of these; those of Windows need six bytes in their places.
         let is_short = self.head.starts_with(b"MZ") || self.head.starts_with(b"ZM");
-        if is_program_head(&self.head, "") && (!is_short || self.has_windows_header()) {
+        if is_program_head(&self.head) && (!is_short || self.has_windows_header()) {
             return Some("a program");
         }
         if self.len >= u64::from(SHORTEST_TEXT) && self.is_text() {

@@ -38,7 +38,12 @@ pub(crate) fn prepare(input: &mut Input, packer: &mut Packer<'_>) -> Result<Bund
         );
         return Err(refusal(&detail));
     }
-    let file = packer.finish(sink)?;
+    if sink.is_disk_image() {
+        return Err(refusal("is not encrypted: it looks like a disk image. Publish it without e2e"));
+    }
+    let mut file = packer.finish(sink)?;
+    // That it can be ciphertext is settled. The packer knows a program by two letters, and some ciphertext begins with them.
+    file.mime = BINARY;
     let title = "Encrypted page".to_owned();
     Ok(Bundle::assemble(Kind::E2e, title, PATH.to_owned(), vec![file], Vec::new()))
 }

@@ -151,6 +151,10 @@ impl Sink {
         }
     }
 
+    pub(crate) fn is_disk_image(&self) -> bool {
+        self.sniffer.is_disk_image()
+    }
+
     /// For types that are known only once all bytes were seen.
     pub(crate) fn set_mime(&mut self, mime: &'static str) {
         self.mime = mime;

@@ -48,9 +48,17 @@ const MAGIC: [&[u8]; 15] = [
     b"!<arch>\ndebian-binary",
     b"\xed\xab\xee\xdb",
 ];
-/// Compound files: installers of Windows, and the office documents below.
-const COMPOUND: &[u8] = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1";
-const DOCUMENTS: [&str; 11] = ["doc", "dot", "xls", "xlt", "ppt", "pot", "pps", "msg", "vsd", "mpp", "pub"];
+/// Compound files: installers of Windows, but also office documents, encrypted ones of every kind, mail and drawings.
+pub(crate) const COMPOUND: &[u8] = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1";
+/// Where the header of a compound file states the size of its sectors (as a power of two) and the first sector of its
+/// directory, and where the first entry of that, which is the root, states its class.
+const SECTOR_SHIFT_AT: usize = 0x1e;
+const DIRECTORY_AT: usize = 0x30;
+const CLASS_AT: u64 = 0x50;
+/// The classes of the Windows Installer, which opens no file of another class: transforms, packages, patches. The first
+/// byte differs.
+const INSTALLERS: [u8; 3] = [0x82, 0x84, 0x86];
+const INSTALLER: [u8; 15] = *b"\x10\x0c\x00\x00\x00\x00\x00\xc0\x00\x00\x00\x00\x00\x00\x46";
 
 /// Whether a file of this name runs when it is opened. Windows drops dots and spaces at the end of a name.
 pub fn is_program_name(path: &str) -> bool {
@@ -73,6 +81,8 @@ fn is_listed(extension: &str) -> bool {
 pub(crate) struct Sniffer {
     head: Vec<u8>,
     iso: [u8; 5],
+    /// The class of a compound file's root.
+    class: [u8; 16],
 }
 
 impl Sniffer {
@@ -82,31 +92,61 @@ impl Sniffer {
             let room = HEAD_BYTES - self.head.len();
             self.head.extend_from_slice(&bytes[..bytes.len().min(room)]);
         }
-        let end = offset + bytes.len() as u64;
-        if offset < ISO_AT + ISO.len() as u64 && end > ISO_AT {
-            for (place, at) in self.iso.iter_mut().zip(ISO_AT..) {
-                let index = at.checked_sub(offset).and_then(|index| usize::try_from(index).ok());
-                if let Some(byte) = index.and_then(|index| bytes.get(index)) {
-                    *place = *byte;
-                }
-            }
+        copy(offset, bytes, ISO_AT, &mut self.iso);
+        if let Some(at) = class_at(&self.head) {
+            copy(offset, bytes, at, &mut self.class);
         }
     }
 
     /// Whether the file is a program by its name or by its bytes.
     pub(crate) fn is_program(&self, path: &str) -> bool {
-        is_program_name(path) || self.iso == ISO || is_program_head(&self.head, path)
+        is_program_name(path) || self.is_disk_image() || self.is_installer() || is_program_head(&self.head)
+    }
+
+    /// Whether the file is a volume of ISO 9660.
+    pub(crate) fn is_disk_image(&self) -> bool {
+        self.iso == ISO
+    }
+
+    fn is_installer(&self) -> bool {
+        INSTALLERS.contains(&self.class[0]) && self.class[1..] == INSTALLER
     }
 }
 
-/// Whether a file that begins so is a program, under whatever name.
-pub(crate) fn is_program_head(head: &[u8], path: &str) -> bool {
-    if MAGIC.iter().any(|magic| head.starts_with(magic)) || is_windows_program(head) {
-        return true;
+/// Copies those of the bytes at `offset` that belong to the window at `from`.
+fn copy(offset: u64, bytes: &[u8], from: u64, window: &mut [u8]) {
+    let end = offset + bytes.len() as u64;
+    if offset >= from + window.len() as u64 || end <= from {
+        return;
     }
-    let name = path.rsplit('/').next().unwrap_or(path);
-    let is_document = || extension(name).is_some_and(|extension| DOCUMENTS.contains(&extension.as_str()));
-    head.starts_with(COMPOUND) && !is_document()
+    for (place, at) in window.iter_mut().zip(from..) {
+        let index = at.checked_sub(offset).and_then(|index| usize::try_from(index).ok());
+        if let Some(byte) = index.and_then(|index| bytes.get(index)) {
+            *place = *byte;
+        }
+    }
+}
+
+/// Where a compound file states the class of its root. It lies behind the header, so the header has been seen by then.
+fn class_at(head: &[u8]) -> Option<u64> {
+    if !head.starts_with(COMPOUND) {
+        return None;
+    }
+    // Sectors have 512 or 4,096 bytes; the header takes up the first.
+    let shift = *head.get(SECTOR_SHIFT_AT)?;
+    let sector =
+        head.get(DIRECTORY_AT..DIRECTORY_AT + 4).and_then(|bytes| <[u8; 4]>::try_from(bytes).ok())?;
+    matches!(shift, 9 | 12).then(|| ((u64::from(u32::from_le_bytes(sector)) + 1) << shift) + CLASS_AT)
+}
+
+/// Whether a file that begins so is a program, under whatever name.
+pub(crate) fn is_program_head(head: &[u8]) -> bool {
+    is_program_magic(head) || is_windows_program(head)
+}
+
+/// Whether a file begins like a program whose first bytes are enough to know it.
+pub(crate) fn is_program_magic(head: &[u8]) -> bool {
+    MAGIC.iter().any(|magic| head.starts_with(magic))
 }
 
 /// `MZ` and, where its header says, the signature of a newer format. Without one it is a program of DOS, if it is no text.
@@ -114,15 +154,29 @@ fn is_windows_program(head: &[u8]) -> bool {
     if !head.starts_with(b"MZ") && !head.starts_with(b"ZM") {
         return false;
     }
-    let Some(place) = head.get(0x3c..0x40).and_then(|bytes| <[u8; 4]>::try_from(bytes).ok()) else {
-        return !is_text(head);
-    };
-    let place = usize::try_from(u32::from_le_bytes(place)).unwrap_or(usize::MAX);
+    let Some(place) = signature_at(head) else { return !is_text(head) };
     let signature = place.checked_add(2).and_then(|end| head.get(place..end));
     match signature {
         Some(b"PE" | b"NE" | b"LE" | b"LX") => true,
         Some(_) | None => !is_text(head),
     }
+}
+
+/// Whether bytes that came out of a text begin a program of Windows. Two letters are too few there: a page may hold
+/// thousands of words and hashes, and some decode to `MZ`. The whole header must be there, with the signature where it
+/// says, or a likely place for it if the bytes end before.
+pub(crate) fn is_windows_header(head: &[u8]) -> bool {
+    let Some(place) = signature_at(head).filter(|_| head.starts_with(b"MZ")) else { return false };
+    match place.checked_add(4).and_then(|end| head.get(place..end)) {
+        Some(signature) => signature == b"PE\0\0",
+        None => (0x40..0x1000).contains(&place),
+    }
+}
+
+/// Where the header of a program of Windows says that its signature stands.
+fn signature_at(head: &[u8]) -> Option<usize> {
+    let place = head.get(0x3c..0x40).and_then(|bytes| <[u8; 4]>::try_from(bytes).ok())?;
+    Some(usize::try_from(u32::from_le_bytes(place)).unwrap_or(usize::MAX))
 }
 
 fn is_text(head: &[u8]) -> bool {
@@ -148,6 +202,20 @@ mod tests {
         bytes.resize(0x80, 0);
         bytes.extend(signature);
         bytes.resize(0x400, 0);
+        bytes
+    }
+
+    /// A compound file whose directory begins in this sector, with the class of an installer or another.
+    fn compound(shift: u8, sector: u32, class: u8) -> Vec<u8> {
+        let mut bytes = COMPOUND.to_vec();
+        bytes.resize(1 << shift, 0);
+        bytes[SECTOR_SHIFT_AT] = shift;
+        bytes[DIRECTORY_AT..DIRECTORY_AT + 4].copy_from_slice(&sector.to_le_bytes());
+        let root = (sector as usize + 1) << shift;
+        bytes.resize(root + 0x50, 0);
+        bytes.push(class);
+        bytes.extend(INSTALLER);
+        bytes.resize(root + 512, 0);
         bytes
     }
 
@@ -233,7 +301,9 @@ mod tests {
             windows(b"NE"),
             windows(b"??"),
             iso,
-            [COMPOUND, &[0; 600]].concat(),
+            compound(9, 1, 0x84),
+            compound(9, 90, 0x86),
+            compound(12, 7, 0x82),
         ]);
         files.push(b"MZ\x00\x01".to_vec());
         for file in files {
@@ -255,10 +325,26 @@ mod tests {
             ("a.wasm", b"\0asm\x01\0\0\0"),
             ("a.zip", b"PK\x03\x04"),
             ("old.doc", &[COMPOUND, &[0; 600]].concat()),
+            // Encrypted documents of today's formats are compound files too; so are drawings and what has no ending.
+            ("budget.xlsx", &compound(9, 1, 0)),
+            ("plan.docx", &compound(12, 3, 0x20)),
+            ("part.sldprt", &compound(9, 40, 0)),
+            ("data", COMPOUND),
             ("empty", b""),
             ("noise.bin", &noise),
         ] {
             assert!(!sniffed(path, bytes, 4096), "{path}");
         }
+    }
+    #[test]
+    fn in_texts_the_whole_header_counts() {
+        let program = windows(b"PE\0\0");
+        assert!(is_windows_header(&program) && is_windows_header(&program[..64]));
+        assert!(!is_windows_header(&program[..63]) && !is_windows_header(&windows(b"??")));
+        let mut far = program[..0x100].to_vec();
+        far[0x3c..0x40].copy_from_slice(&0x800_u32.to_le_bytes());
+        assert!(is_windows_header(&far), "the signature lies behind what was decoded");
+        far[0x3c..0x40].copy_from_slice(&0x6f72_u32.to_le_bytes());
+        assert!(!is_windows_header(&far));
     }
 }

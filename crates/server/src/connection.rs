@@ -97,6 +97,11 @@ impl Connection {
         }
     }
 
+    /// Waits until so many bytes may be loaded from storage; for as long as what is given lives.
+    pub(crate) async fn load(&self, bytes: u64) -> impl Sized + use<> {
+        self.share.load(bytes).await
+    }
+
     fn free_bytes(&self) -> u64 {
         if self.pulse.is_http2() { FREE_BYTES } else { PIECE_BYTES }
     }

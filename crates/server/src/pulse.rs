@@ -334,15 +334,34 @@ mod tests {
             }
         };
         tokio::select! { () = taking => {}, () = brisk.starved(PACE) => panic!("it takes all"), () = tokio::time::sleep(hour) => {} }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn work_on_a_request_excuses_for_a_while_and_an_upload_as_long_as_it_goes_on() {
         let busy = Pulse::new();
         busy.hold(500);
         let _request = busy.begin(Version::HTTP_2);
-        assert!(tokio::time::timeout(hour, busy.starved(PACE)).await.is_err(), "an upload is under way");
+        busy.starved(PACE).await;
+        assert_eq!(busy.start.elapsed().as_secs(), 210, "six times, and then once more");
+        let uploading = async {
+            loop {
+                tokio::time::sleep(Duration::from_secs(1)).await;
+                busy.received(200);
+            }
+        };
+        let hour = tokio::time::sleep(Duration::from_mins(60));
+        tokio::select! { () = uploading => {}, () = busy.starved(PACE) => panic!("it uploads"), () = hour => {} }
         let _waiting = busy.wait();
-        assert!(
-            tokio::time::timeout(hour, busy.starved(PACE)).await.is_ok(),
-            "a request that only waits for room"
-        );
+        let start = Instant::now();
+        busy.starved(PACE).await;
+        assert_eq!(start.elapsed().as_secs(), 30, "it waits for memory that it holds itself");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn one_that_waits_for_memory_that_others_hold_is_not_stalled() {
+        let pulse = Pulse::new();
+        let (_request, _waiting) = (pulse.begin(Version::HTTP_11), pulse.wait());
+        assert!(tokio::time::timeout(Duration::from_secs(90), pulse.stalled(PACE)).await.is_err());
     }
 
     #[tokio::test(start_paused = true)]

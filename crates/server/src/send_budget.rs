@@ -6,6 +6,8 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 /// The part of the whole budget that one network may hold.
 const NETWORK_PART: usize = 8;
+/// What may be loaded from storage at the same time. Loading takes a moment, whoever it is for, and does not wait for clients.
+const LOADING_KIB: usize = 32 * 1024;
 /// What every network may hold even while others have used up the whole budget.
 const FREE_KIB: usize = 1024;
 
@@ -14,6 +16,7 @@ const FREE_KIB: usize = 1024;
 pub(crate) struct SendBudget {
     all: Arc<Semaphore>,
     all_kib: usize,
+    loading: Arc<Semaphore>,
 }
 
 /// What one network may hold of it. Clones are the same share.
@@ -22,6 +25,7 @@ pub(crate) struct Share {
     network: Arc<Semaphore>,
     network_kib: usize,
     all: Arc<Semaphore>,
+    loading: Arc<Semaphore>,
 }
 
 /// Memory that is held; it is given back when this is dropped.
@@ -45,7 +49,11 @@ impl SendBudget {
     pub(crate) fn new(bytes: u64) -> Self {
         let kib = usize::try_from(bytes / 1024).unwrap_or(usize::MAX);
         let all_kib = kib.clamp(NETWORK_PART * FREE_KIB, u32::MAX as usize / 2);
-        Self { all: Arc::new(Semaphore::new(all_kib)), all_kib }
+        Self {
+            all: Arc::new(Semaphore::new(all_kib)),
+            all_kib,
+            loading: Arc::new(Semaphore::new(LOADING_KIB)),
+        }
     }
 
     /// The share of a network that has none yet: an eighth of the whole, so many times.
@@ -60,7 +68,7 @@ impl SendBudget {
 
     fn part(&self, network_kib: usize) -> Share {
         let network = Arc::new(Semaphore::new(network_kib));
-        Share { network, network_kib, all: Arc::clone(&self.all) }
+        Share { network, network_kib, all: Arc::clone(&self.all), loading: Arc::clone(&self.loading) }
     }
 }
 
@@ -89,6 +97,14 @@ impl Share {
             let Ok(all) = Arc::clone(&self.all).acquire_many_owned(kib).await else { continue };
             return Permit { network, all: Some(all) };
         }
+    }
+
+    /// Waits until so many bytes may be loaded from storage.
+    pub(crate) async fn load(&self, bytes: u64) -> Option<OwnedSemaphorePermit> {
+        let kib = bytes.div_ceil(1024).min(LOADING_KIB as u64);
+        let kib = u32::try_from(kib).unwrap_or(u32::MAX);
+        // Never closed, so that there always is one.
+        Arc::clone(&self.loading).acquire_many_owned(kib).await.ok()
     }
 
     /// Whether the network holds so little, with what it was just given, that the budget of the server does not matter.

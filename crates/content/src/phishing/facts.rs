@@ -85,6 +85,8 @@ pub(crate) struct Facts {
     /// Where the page leads its reader by itself, by `meta` and by script.
     pub(crate) redirects: Vec<(Target, usize)>,
     pub(crate) scripted_redirects: Vec<(Target, usize)>,
+    /// How many variables were looked up to learn where a script leads.
+    pub(crate) names: usize,
     pub(crate) buttons: usize,
     /// A program or archive inside the page's own text, and where.
     pub(crate) carried: Option<(Carried, usize)>,

@@ -1,9 +1,11 @@
 //! Pages that do nothing but lead their reader to another site: a good name lent to an address that nobody can see.
 
 use super::facts::{Facts, UseKind};
-use super::hosts::Target;
+use super::hosts::{Hosts, Target};
+use super::payload;
 use super::rule::Rule;
 use super::score::Hit;
+use super::script::{cut, literal_at};
 use super::script_words::Mark;
 
 /// A page that says more than this has something to show.
@@ -13,12 +15,34 @@ const FEWEST_LETTERS: usize = 100;
 /// A notice that a page has moved says at least this.
 const NOTICE_LETTERS: usize = 20;
 const MOST: usize = 20;
+/// How far behind `location =` the literal begins that is assigned, and how much of a list of numbers is read.
+const VALUE_WITHIN: usize = 48;
+const LONGEST_CODES: usize = 2048;
+/// What variables hold is looked up in scripts as short as those that do nothing else, and so often.
+const LONGEST_WITH_NAMES: usize = 4096;
+const MOST_NAMES: usize = 20;
 
 impl Facts {
     /// Remembers where the page leads its reader by itself, if that is another site.
     pub(crate) fn add_redirect(&mut self, target: Target, at: usize) {
         if host(&target).is_some() && self.redirects.len() < MOST {
             self.redirects.push((target, at));
+        }
+    }
+
+    /// Reads where a script leads that assigns what stands at `from` to `location`.
+    pub(crate) fn add_assigned(&mut self, text: &str, from: usize, place: usize, hosts: &Hosts) {
+        let address = match value_at(text, from) {
+            Value::Literal(address) => Some(address),
+            Value::Name(name) if text.len() <= LONGEST_WITH_NAMES && self.names < MOST_NAMES => {
+                self.names += 1;
+                self.work += text.len();
+                held_by(name, text)
+            }
+            Value::Name(_) | Value::Other => None,
+        };
+        if let Some(address) = address {
+            self.add_scripted_redirect(hosts.target(&address), place);
         }
     }
 
@@ -39,8 +63,8 @@ pub(crate) fn redirects(facts: &Facts, hits: &mut Vec<Hit>) {
     let by_script = facts.marks.get(&Mark::Redirect);
     let nothing_to_press = facts.links == 0 && facts.buttons == 0 && facts.says_at_most(FEWEST_LETTERS);
     let scripted = by_script.filter(|_| nothing_to_press).and_then(|at| {
-        let sent = facts.scripted_redirects.iter().chain(&facts.sends);
-        let host = sent.map(|(target, _)| target).find_map(host)?;
+        // What else it fetches is what an application shows.
+        let host = facts.scripted_redirects.iter().find_map(|(target, _)| host(target))?;
         Some((host, *at))
     });
     let found = shown.and_then(|(target, at)| Some((host(target)?, *at))).or(scripted);
@@ -60,5 +84,129 @@ fn host(target: &Target) -> Option<&str> {
     match target {
         Target::Host(host, _) | Target::Address(host) => Some(host),
         Target::Nowhere | Target::Local(_) | Target::ServerScript(_) | Target::Mail => None,
+    }
+}
+
+/// What is assigned.
+enum Value<'a> {
+    /// A literal or what it was packed from.
+    Literal(String),
+    /// A variable, perhaps given to a function that unpacks it.
+    Name(&'a str),
+    Other,
+}
+
+/// The value that begins here. It ends with its statement: what follows is assigned to something else.
+fn value_at(text: &str, from: usize) -> Value<'_> {
+    let mut depth = 0_usize;
+    let mut begun = false;
+    let mut end = text.len();
+    for (at, byte) in text.bytes().enumerate().skip(from) {
+        if at - from >= VALUE_WITHIN {
+            return Value::Other;
+        }
+        match byte {
+            b'"' | b'\'' | b'`' => {
+                return literal_at(text, at)
+                    .map_or(Value::Other, |literal| Value::Literal(unpacked(literal)));
+            }
+            b'(' | b'[' | b'{' => {
+                if ends_in_char_codes(&text.as_bytes()[from..at]) {
+                    return Value::Literal(payload::char_codes(cut(text, at, LONGEST_CODES), LONGEST_CODES));
+                }
+                depth += 1;
+            }
+            b')' | b']' | b'}' if depth > 0 => depth -= 1,
+            b')' | b']' | b'}' | b';' => {
+                end = at;
+                break;
+            }
+            b',' | b'\n' if depth == 0 && begun => {
+                end = at;
+                break;
+            }
+            _ => {}
+        }
+        begun |= !byte.is_ascii_whitespace();
+    }
+    // `atob(name)` or `name`.
+    let value = text.get(from..end).unwrap_or_default().trim().trim_end_matches(')');
+    let name = value.rsplit('(').next().unwrap_or_default().trim();
+    if !name.is_empty() && name.bytes().all(is_of_name) { Value::Name(name) } else { Value::Other }
+}
+
+fn ends_in_char_codes(before: &[u8]) -> bool {
+    const CALL: &[u8] = b"fromcharcode";
+    before.last_chunk::<{ CALL.len() }>().is_some_and(|end| end.eq_ignore_ascii_case(CALL))
+}
+
+fn unpacked(literal: String) -> String {
+    payload::unpack(&literal).filter(|text| text.starts_with("http")).unwrap_or(literal)
+}
+
+/// The literal that a variable is set to.
+fn held_by(name: &str, text: &str) -> Option<String> {
+    memchr::memmem::find_iter(text.as_bytes(), name.as_bytes()).find_map(|at| {
+        let is_whole = at.checked_sub(1).is_none_or(|before| {
+            let before = text.as_bytes()[before];
+            !is_of_name(before) && before != b'.'
+        });
+        let behind = at + name.len();
+        let sign =
+            behind + text.as_bytes()[behind..].iter().take_while(|byte| byte.is_ascii_whitespace()).count();
+        let is_set = text.as_bytes().get(sign) == Some(&b'=')
+            && !matches!(text.as_bytes().get(sign + 1), Some(b'=' | b'>'));
+        match (is_whole && is_set).then(|| value_at(text, sign + 1)) {
+            Some(Value::Literal(literal)) => Some(literal),
+            _ => None,
+        }
+    })
+}
+
+fn is_of_name(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::rules::Rules;
+    use super::super::script;
+    use super::*;
+
+    fn leads_to(code: &str) -> Vec<String> {
+        let mut facts = Facts::default();
+        script::read(code, 0, 0, &mut facts, &Rules::builtin());
+        facts.scripted_redirects.iter().filter_map(|(target, _)| host(target).map(str::to_owned)).collect()
+    }
+
+    #[test]
+    fn assigned_addresses_are_found_in_every_packing() {
+        for code in [
+            "location = 'https://a.invalid/x'",
+            "location.href =\n  'https://a.invalid/x'",
+            "location.replace((0, 'https://a.invalid/x'))",
+            "location=atob('aHR0cHM6Ly9hLmludmFsaWQveA==')",
+            "var to = atob('aHR0cHM6Ly9hLmludmFsaWQveA=='); location.assign(to)",
+            "var to = 'aHR0cHM6Ly9hLmludmFsaWQveA=='; location.href = atob(to);",
+            "const to=\"https://\"+\"a.invalid/x\";setTimeout(()=>location.replace(to),9)",
+            "location = String.fromCharCode(104,116,116,112,115,58,47,47,97,46,105,110,118,97,108,105,100,47)",
+        ] {
+            assert_eq!(leads_to(code), ["a.invalid"], "{code}");
+        }
+    }
+
+    #[test]
+    fn what_a_script_fetches_is_not_where_it_leads() {
+        for code in [
+            "function go(u){window.location.assign(u)}fetch('https://api.invalid/x')",
+            "location.href = u\nfetch('https://api.invalid/x')",
+            "location.href=u,fetch('https://api.invalid/x')",
+            "const location=useLocation(),api='https://api.invalid/x'",
+            "items=[{url:'https://api.invalid/x'}];location.assign(items[0].url)",
+            "if(u==='https://api.invalid/x')location.assign(u)",
+            "fetch(atob('aHR0cHM6Ly9hcGkuaW52YWxpZC94'));location.assign(u)",
+        ] {
+            assert_eq!(leads_to(code), [""; 0], "{code}");
+        }
     }
 }

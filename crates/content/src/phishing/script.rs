@@ -57,7 +57,7 @@ pub(crate) fn read(text: &str, at: usize, depth: u8, facts: &mut Facts, rules: &
                 }
             }
             Mark::Redirect | Mark::Download | Mark::Bytes => {
-                lead(mark, text, (start, end), place, facts, rules)
+                lead(mark, text, (start, end), place, facts, rules);
             }
             Mark::Blob => {
                 saves = true;
@@ -140,12 +140,11 @@ fn lead(
         }
         return;
     }
-    let Some(literal) = address_after(text, end, Mark::Send) else { return };
     facts.work += LONGEST_ADDRESS;
     if mark == Mark::Redirect {
-        facts.add_scripted_redirect(rules.hosts.target(&literal), place);
-    } else {
-        facts.save_as(&literal, place);
+        facts.add_assigned(text, end, place, &rules.hosts);
+    } else if let Some(name) = address_after(text, end, Mark::Send) {
+        facts.save_as(&name, place);
     }
 }
 
@@ -158,7 +157,7 @@ fn is_setting(text: &str, start: usize, end: usize) -> bool {
 }
 
 /// So much of the text from a place on, or a little less.
-fn cut(text: &str, from: usize, most: usize) -> &str {
+pub(crate) fn cut(text: &str, from: usize, most: usize) -> &str {
     let mut end = (from + most).min(text.len());
     while !text.is_char_boundary(end) {
         end -= 1;
@@ -269,13 +268,18 @@ fn address_after(text: &str, from: usize, mark: Mark) -> Option<String> {
         .map(|second| second.text)
 }
 
-/// Where an address leads whose last part is to be filled in: `"https://host/?password=" + value`.
-fn appended_to(text: &str, quote: usize, facts: &mut Facts, rules: &Rules) -> Option<Target> {
+/// The literal that opens at a quote, or its beginning.
+pub(crate) fn literal_at(text: &str, quote: usize) -> Option<String> {
     let mut end = (quote + LONGEST_ADDRESS).min(text.len());
     while !text.is_char_boundary(end) {
         end -= 1;
     }
-    let address = Literals::new(&text[..end], quote).next()?.text;
+    Some(Literals::new(&text[..end], quote).next()?.text)
+}
+
+/// Where an address leads whose last part is to be filled in: `"https://host/?password=" + value`.
+fn appended_to(text: &str, quote: usize, facts: &mut Facts, rules: &Rules) -> Option<Target> {
+    let address = literal_at(text, quote)?;
     facts.work += address.len();
     let (_, query) = address.split_once('?')?;
     let query = query.split("${").next().unwrap_or_default().to_ascii_lowercase();

@@ -5,7 +5,7 @@ use super::facts::Facts;
 use super::rule::Rule;
 use super::score::Hit;
 use super::script_words::Mark;
-use crate::program::{is_program_head, is_program_name};
+use crate::program::{COMPOUND, is_program_magic, is_program_name, is_windows_header};
 
 /// What a text decodes to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,14 +30,16 @@ const DOCUMENTS: [&str; 7] =
 
 pub(crate) fn smuggled(facts: &Facts, hits: &mut Vec<Hit>) {
     let saves = facts.has(Mark::Download) || facts.has(Mark::Blob);
+    // A link or an address that holds the file saves it when it is opened.
+    let hands_out = saves || facts.carries_link || facts.has(Mark::Redirect);
     let named = facts.download.as_ref().filter(|_| facts.has(Mark::Blob) || facts.carries_link);
     let found = match (facts.carried, named) {
-        (Some((Carried::Program, at)), _) => Some((at, "a program")),
+        (Some((Carried::Program, at)), _) if hands_out => Some((at, "a program")),
         (_, Some((_, at))) => Some((*at, "a file that runs")),
         (Some((Carried::Archive, at)), None) if saves && facts.text.len() <= LONGEST_LURE => {
             Some((at, "an archive"))
         }
-        (Some((Carried::Archive, _)) | None, None) => None,
+        (_, None) => None,
     };
     if let Some((at, detail)) = found {
         hits.push(Hit { rule: Rule::SmuggledDownload, at, detail: detail.to_owned() });
@@ -96,10 +98,11 @@ pub(crate) fn in_numbers(list: &str) -> Option<Carried> {
 }
 
 fn carried(head: &[u8]) -> Option<Carried> {
-    if is_program_head(head, "") {
+    if is_program_magic(head) || is_windows_header(head) {
         return Some(Carried::Program);
     }
-    if [&b"7z\xbc\xaf\x27\x1c"[..], b"Rar!\x1a\x07"].iter().any(|magic| head.starts_with(magic)) {
+    // Of a compound file it is not seen here whether it is an installer or a document.
+    if [COMPOUND, &b"7z\xbc\xaf\x27\x1c"[..], b"Rar!\x1a\x07"].iter().any(|magic| head.starts_with(magic)) {
         return Some(Carried::Archive);
     }
     let name = archived(head)?;
@@ -133,6 +136,7 @@ fn hex(text: &str) -> Option<Vec<u8>> {
         .then(|| digits.as_chunks::<2>().0.iter().map(|[high, low]| high << 4 | low).collect())
 }
 
+/// Spaces are passed over as `atob` does; line breaks in a literal have become spaces, too.
 fn base64(text: impl Iterator<Item = u8>) -> Vec<u8> {
     let mut bytes = Vec::new();
     let (mut bits, mut held) = (0_u32, 0);
@@ -169,17 +173,20 @@ mod tests {
         let program =
             "TVqQAAMAAAAEAAAA//8AALgAAAAAAAAAQAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAgAAAAA==";
         let backwards: String = program.chars().rev().collect();
-        let numbers = "77,90,144,0,3,0,0,0,4,0,0,0,255,255,0,0,184,0,0,0,0,0,0,0,64,0])";
-        let hexes = "0x4D, 0x5a,0x90,0,3,0,0,0,4,0,0,0,255,255,0,0, 184,0]";
-        for text in [program.to_owned(), backwards, format!("data:application/octet-stream;base64,{program}")]
-        {
+        let broken = format!("{} {}", &program[..3], &program[3..]);
+        let zeros = |count: usize| "0,".repeat(count);
+        let numbers = format!("77,90,144,{}128,0,0,0])", zeros(57));
+        let hexes = format!("0x4D, 0x5a,0x90, {}0x80,0,0,0]", zeros(57));
+        let address = format!("data:application/octet-stream;base64,{program}");
+        for text in [program.to_owned(), broken, backwards, address] {
             assert_eq!(in_text(&text), Some(Carried::Program), "{text}");
         }
-        let plain = "4d5a90000300000004000000ffff0000b8000000000000004000000000000000";
-        assert_eq!(in_text(plain), Some(Carried::Program));
-        assert_eq!(in_text(&format!("MZ\u{90}\0\u{3}{}", "\0".repeat(80))), Some(Carried::Program));
+        let plain = format!("4d5a9000{}80000000", "00".repeat(56));
+        assert_eq!(in_text(&plain), Some(Carried::Program));
+        let raw = format!("MZ\u{90}{}\u{40}\0\0\0PE\0\0{}", "\0".repeat(57), "\0".repeat(80));
+        assert_eq!(in_text(&raw), Some(Carried::Program));
         assert_eq!(
-            (in_numbers(numbers), in_numbers(hexes)),
+            (in_numbers(&numbers), in_numbers(&hexes)),
             (Some(Carried::Program), Some(Carried::Program))
         );
         let zip = |name: &str| {
@@ -208,6 +215,11 @@ mod tests {
             "d09GMgABAAAAAAQ4ABAAAAAACVwAAAPaAAEAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAP0ZGVE0cGiAbIBw",
             "My summer in the mountains was long and warm, and this sentence about it is long as well.",
             "MZ is how programs of Windows begin, and this sentence is about them; it is no program itself.",
+            // Words and hashes that decode to `MZ` or `ZM`.
+            "TV revenue by quarter and region, with forecasts for the next two years and a note on the method",
+            "Wk 0/1/2/3/4/5/6/7/8/9/10/11/12/13/14/15/16/17/18/19/20/21/22/23/24/25/26/27/28/29/30/31",
+            "4d5a1f0c9b7e3a6d58c2f4b1e09d7c6a5b3f2e1d0c9b8a7f6e5d4c3b2a190807",
+            "4d5a1f0c9b7e3a6d58c2f4b1e09d7c6a5b3f2e1d0c9b8a7f6e5d4c3b2a1908074d5a1f0c9b7e3a6d58c2f4b1e09d7c6a5b3f2e1d0c9b8a7f6e5d4c3b2a190807",
             "Price,Quantity,Total\n1,2,3\n1,2,3\n1,2,3\n1,2,3\n1,2,3\n1,2,3\n1,2,3\n1,2,3\n1,2,3\n1,2,3\n",
         ] {
             assert_eq!(in_text(text), None, "{text}");

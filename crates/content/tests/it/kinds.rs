@@ -106,6 +106,21 @@ fn ciphertext_is_kept_verbatim_under_any_name() {
 }
 
 #[test]
+fn ciphertext_that_begins_like_a_program_is_no_program() {
+    for letters in [b"MZ", b"ZM"] {
+        let mut sealed: Vec<u8> =
+            (0..5000_u32).map(|n| n.wrapping_mul(2_654_435_761).to_be_bytes()[1]).collect();
+        sealed[..2].copy_from_slice(letters);
+        let bundle = encrypted(&sealed).unwrap();
+        assert_eq!(bundle.files[0].mime, "application/octet-stream");
+    }
+    let mut image: Vec<u8> =
+        (0..50_000_u32).map(|n| n.wrapping_mul(2_654_435_761).to_be_bytes()[1]).collect();
+    image[0x8001..0x8006].copy_from_slice(b"CD001");
+    assert_eq!(encrypted(&image).unwrap_err().code, RefusalCode::InvalidCiphertext);
+}
+
+#[test]
 fn the_published_vectors_of_the_frame_are_accepted() {
     let frame: Vec<u8> = [
         b"E2E1\x01\0\0\0\0\x09\x27\xc0".as_slice(),

@@ -1,6 +1,7 @@
 //! Files that run on a viewer's computer: not taken without an account or on the `free` plan, saved and never shown on
 //! others. Decisions §2.11.
 
+use crate::gates::{PASSWORD, open, own_host};
 use crate::harness::{Form, Node, Setup, noise, on_each_database, page, site_path, zip};
 use serde_json::json;
 
@@ -84,6 +85,15 @@ async fn programs_of_other_plans_are_saved_and_a_browser_is_asked_first() {
         let agreed = format!("{own}?dropleaf-download=1");
         let pressed = node.get(&agreed).browser().header("sec-fetch-site", "same-origin").send().await;
         assert_eq!(pressed.expect(200).body, body.as_bytes());
+        // A link of the page itself, which a browser may follow to save the file, is answered with the file.
+        let linked =
+            node.get(&own).browser().header("sec-fetch-site", "same-origin").send().await.expect(200);
+        assert_eq!(linked.body, body.as_bytes());
+        assert_eq!(linked.header("content-disposition"), format!("attachment; filename*=UTF-8''{name}"));
+        for from in ["none", "cross-site", "same-site"] {
+            let shown = node.get(&own).browser().header("sec-fetch-site", from).send().await.expect(200);
+            assert!(shown.text().contains("Download anyway"), "{from}");
+        }
         // A link in a letter or on another site does not answer for its reader.
         for from in ["none", "cross-site", "same-site"] {
             let shown = node.get(&agreed).browser().header("sec-fetch-site", from).send().await.expect(200);
@@ -91,6 +101,23 @@ async fn programs_of_other_plans_are_saved_and_a_browser_is_asked_first() {
         }
     }
     assert_eq!(node.get(root).send().await.expect(200).text(), page("Download"));
+}
+
+#[tokio::test]
+async fn form_of_a_gate_does_not_answer_for_its_reader() {
+    let node = Node::start().await;
+    let solo = node.account("solo").await;
+    let archive = zip(&[("index.html", &page("Download")), ("setup.exe", &program())]);
+    let site = node.publish_as(&solo, Form::file("site.zip", archive).field("password", PASSWORD)).await;
+    let root = own_host(&node, &site).await;
+    let cookie = open(&node, &root).await;
+    // This is also how a browser arrives that was led here by the form.
+    let linked = |path: &str| {
+        let ask = node.get(&format!("{root}{path}")).browser().cookie(&cookie);
+        ask.header("sec-fetch-site", "same-origin").send()
+    };
+    assert!(linked("setup.exe").await.expect(200).text().contains("Download anyway"));
+    assert_eq!(linked("setup.exe?dropleaf-download=1").await.expect(200).body, program().as_bytes());
 }
 
 #[tokio::test]

@@ -15,7 +15,7 @@ const AGREED: &str = "dropleaf-download=1";
 const ATTACHMENT: HeaderValue = HeaderValue::from_static("attachment");
 
 pub(super) async fn send(scene: &Scene<'_>, file: &Arc<LiveFile>) -> Result<Response<OutBody>, Error> {
-    if scene.visitor.navigation && !is_agreed(scene) {
+    if scene.visitor.navigation && !may_skip_question(scene) {
         return Ok(ask_first(scene, file));
     }
     let mut response = file::send(scene, file, StatusCode::OK).await?;
@@ -24,11 +24,17 @@ pub(super) async fn send(scene: &Scene<'_>, file: &Arc<LiveFile>) -> Result<Resp
     Ok(response)
 }
 
-/// Whether the button was pressed. A link from another site or from a letter does not count: it would skip the question.
-fn is_agreed(scene: &Scene<'_>) -> bool {
+/// Whether the button was pressed, or the page itself links to the file: a browser may send `<a download>` as a navigation,
+/// and would save the question under the file's name. A link from another site or from a letter never skips the question,
+/// and neither does the form of a gate, which leads on to wherever such a link pointed.
+fn may_skip_question(scene: &Scene<'_>) -> bool {
     let site = scene.head.headers.get(FETCH_SITE).and_then(|site| site.to_str().ok());
-    let is_asked = scene.head.uri.query().is_some_and(|query| query.split('&').any(|pair| pair == AGREED));
-    is_asked && site.is_none_or(|site| site == "same-origin")
+    let is_agreed = scene.head.uri.query().is_some_and(|query| query.split('&').any(|pair| pair == AGREED));
+    match site {
+        Some("same-origin") => is_agreed || !scene.page.door.is_gated(),
+        Some(_) => false,
+        None => is_agreed,
+    }
 }
 
 fn ask_first(scene: &Scene<'_>, file: &LiveFile) -> Response<OutBody> {

@@ -57,11 +57,9 @@ async fn piece(app: &App, connection: &Connection, file: &LiveFile, range: &Rang
     if let Some(body) = app.cached_body(file, Coding::Identity) {
         return Ok(charge.attach(copy(&body.bytes, range)));
     }
-    drop(charge);
-    // While it is loaded there must be room for all of it.
-    let mut charge = connection.charge_piece(file.size_bytes).await;
+    let loading = connection.load(file.size_bytes).await;
     let body = app.body(file, Coding::Identity).await?;
-    charge.shrink_to(length);
+    drop(loading);
     Ok(charge.attach(copy(&body.bytes, range)))
 }
 

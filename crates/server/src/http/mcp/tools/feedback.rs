@@ -15,10 +15,10 @@ struct ListFeedback {
     /// The id, the slug or the token of the page.
     site: String,
     /// Also the comments that are resolved already.
-    #[schema(nullable = false, default = false)]
+    #[schema(nullable = false)]
     include_resolved: Option<bool>,
     /// How many at a time.
-    #[schema(nullable = false, minimum = 1, maximum = 200, default = 100)]
+    #[schema(nullable = false, minimum = 1, maximum = 200)]
     limit: Option<i64>,
     /// `next_cursor` of the part before.
     #[schema(nullable = false)]
