@@ -164,7 +164,7 @@ mod tests {
         for _ in 0..10 {
             meter.count(&[b'G'; 900], &pulse).unwrap();
             let busy = pulse.begin(Version::HTTP_11);
-            meter.count(&[b'b'; 100_000], &pulse).unwrap();
+            meter.count(&vec![b'b'; 100_000], &pulse).unwrap();
             drop(busy);
         }
         assert!(meter.permits.is_none());

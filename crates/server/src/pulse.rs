@@ -323,7 +323,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn one_that_takes_its_answers_or_has_none_is_not_starved() {
         let idle = Pulse::new();
-        let hour = Duration::from_mins(60);
+        let hour = Duration::from_hours(1);
         assert!(tokio::time::timeout(hour, idle.starved(PACE)).await.is_err());
         let brisk = Pulse::new();
         let taking = async {
@@ -349,7 +349,7 @@ mod tests {
                 busy.received(200);
             }
         };
-        let hour = tokio::time::sleep(Duration::from_mins(60));
+        let hour = tokio::time::sleep(Duration::from_hours(1));
         tokio::select! { () = uploading => {}, () = busy.starved(PACE) => panic!("it uploads"), () = hour => {} }
         let _waiting = busy.wait();
         let start = Instant::now();

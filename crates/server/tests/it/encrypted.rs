@@ -216,7 +216,7 @@ async fn payload_that_is_not_encrypted_is_400() {
         STANDARD.encode(sealed(100)).into_bytes(),
         zip(&[("index.html", "<p>x"), ("setup.exe", "MZ")]),
         program.clone(),
-        [&[0; 0x8001][..], b"CD001", &sealed(5000)].concat(),
+        [&vec![0; 0x8001][..], b"CD001", &sealed(5000)].concat(),
         // A frame of ours around it does not help.
         [b"E2E1\0\0\0\0\0\0\0\0", &sealed(28)[..], &program].concat(),
     ] {

@@ -38,7 +38,7 @@ async fn every_write_without_a_credential_is_refused_to_other_origins() {
             if !["post", "put", "patch", "delete"].contains(&method.as_str()) {
                 continue;
             }
-            let target = path.replace('{', "x").replace('}', "x");
+            let target = path.replace(['{', '}'], "x");
             let ask = || node.ask(verb.clone(), &target);
             for origin in [EVIL, "null", "http://s-abc.localhost:8080", "https://localhost.evil.example"] {
                 let answer = filled(ask().header("origin", origin), operation).send().await;

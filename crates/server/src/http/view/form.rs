@@ -22,7 +22,7 @@ pub(super) fn field<'a>(fields: &'a [(String, String)], name: &str) -> Option<&'
 
 /// Refuses a form that a script sends. A page shares its origin with the forms below it, so its own script could fill them
 /// in for a viewer who never saw them. A person's click is a navigation of the whole window that the browser marks as
-/// such; WebKit leaves that mark out. Browsers send these headers over https and on this machine only, and plain clients
+/// such; `WebKit` leaves that mark out. Browsers send these headers over https and on this machine only, and plain clients
 /// never: what comes without them is left to the rates.
 pub(super) fn require_persons_click(scene: &Scene<'_>) -> Result<(), Error> {
     let header = |name| scene.header(name);
