@@ -160,7 +160,11 @@ test('clients that take one byte a second are ended', { skip: !LONG && 'only in 
     open.push(connection);
     return connection;
   });
-  await Promise.race([Promise.all(connections.map((connection) => connection.closed)), sleep(TRICKLE_MS)]);
+  let timer;
+  const late = new Promise((resolve) => (timer = setTimeout(resolve, TRICKLE_MS)));
+  await Promise.race([Promise.all(connections.map((connection) => connection.closed)), late]);
+  // Else it would keep this process alive.
+  clearTimeout(timer);
   const held = connections.filter((connection) => connection.blocked() > 0);
   const oldest = Math.max(...connections.map((connection) => connection.endedAfter ?? Date.now() - connection.startedAt));
   context.diagnostic(`${held.length} of ${connections.length} still held, the oldest for ${Math.round(oldest / 1000)} s`);
