@@ -47,7 +47,9 @@ use http::request::Parts;
 use http::{Request, Response, StatusCode, header};
 use hyper::body::Incoming;
 use std::net::SocketAddr;
+use std::pin::pin;
 use std::sync::Arc;
+use std::task::Poll;
 use std::time::Duration;
 use tower::ServiceExt;
 use view::Place;
@@ -150,8 +152,12 @@ impl Door {
         (Surface::Page, response)
     }
 
-    /// Work on an answer that has to begin in time. What is ready at once, as a page in memory, sets no timer.
+    /// Work on an answer that has to begin in time. What is ready at once, as a page in memory, needs no timer.
     async fn in_time<T>(&self, head: &Parts, work: impl Future<Output = T>) -> Result<T, Error> {
+        let mut work = pin!(work);
+        if let Poll::Ready(done) = futures_util::poll!(&mut work) {
+            return Ok(done);
+        }
         let limit = Duration::from_secs(self.resolved.config.limits.request_seconds.max(1));
         let late = || deadline::refusal(Late::Server, head.method.is_safe());
         tokio::time::timeout(limit, work).await.map_err(|_| late())
