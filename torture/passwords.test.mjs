@@ -1,4 +1,4 @@
-// One network sends right and wrong passwords to many pages at once, and its account keeps setting them anew, so that every
+// One network sends right and wrong passwords to many pages at once, and its account keeps changing them, so that every
 // thread that hashes passwords is busy: the right passwords of other networks are still answered within two seconds.
 
 import assert from 'node:assert/strict';
@@ -11,7 +11,7 @@ import { assertServed, measure, say, single } from './others.mjs';
 
 const PAGES = 20;
 const CONNECTIONS = 200;
-/** Clients that set passwords anew. */
+/** Clients that change passwords. */
 const SETTERS = 5;
 const PASSWORD = 'correct horse';
 const TRIES = LONG ? 100 : 20;
@@ -60,7 +60,7 @@ function attack() {
   };
   // Of four clients three send the right password.
   const guess = (page, i) => once('POST', gateOf(page), FORM, form(i % 4 ? PASSWORD : `guess ${i}`));
-  // A password that is set anew is hashed, and what was known of it before counts no more.
+  // A changed password is hashed, and what was remembered of the old one no longer counts.
   const set = (page) => once('PATCH', `/sites/${page.id}`, { 'content-type': 'application/json', authorization: `Bearer ${attacker}` }, JSON.stringify({ password: PASSWORD }));
   const clients = [
     ...Array.from({ length: CONNECTIONS }, (_, number) => repeat(number, guess)),

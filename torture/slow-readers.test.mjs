@@ -49,7 +49,7 @@ before(async () => {
       ...Array.from({ length: FILES }, (_, i) => ({ name: `${i}.bin`, bytes: Buffer.concat([randomBytes(NOISE), Buffer.alloc(FILE_BYTES - NOISE)]) })),
     ]);
     uploaded += bytes.length;
-    // Without a key: whoever can reach the server can do this.
+    // Without a key: any client that reaches the server can do this.
     const site = await publish(server, { name: 'site.zip', bytes });
     for (let i = 0; i < FILES; i += 1) files.push(`${site.path}${i}.bin`);
   }

@@ -1,5 +1,5 @@
-//! A bounded queue that is fair between groups of callers: turns go round-robin over the groups that wait, not to whoever
-//! sent most requests. Holds no policy of its own; `passwords` decides who belongs to which group.
+//! A bounded queue that is fair between groups of callers: turns go round-robin over the groups that wait, not to the one
+//! with most requests. Holds no policy of its own; `passwords` decides who belongs to which group.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -1,4 +1,4 @@
-//! E-mail addresses and domains. Only addresses that every mail server reads in the same way are accepted: whoever proves
+//! E-mail addresses and domains. Only addresses that every mail server reads in the same way are accepted: a person who proves
 //! one may pass a gate of its domain, so no server on the way may take a part of the name for a route to somewhere else.
 
 use crate::{Error, Result};

@@ -6,7 +6,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 /// The part of the whole budget that one network may hold.
 const NETWORK_PART: usize = 8;
-/// What may be loaded from storage at the same time. Loading takes a moment, whoever it is for, and does not wait for clients.
+/// What may be loaded from storage at the same time. Loading takes a moment and does not wait for any client.
 const LOADING_KIB: usize = 16 * 1024;
 /// What every network may hold even while others have used up the whole budget.
 const FREE_KIB: usize = 1024;

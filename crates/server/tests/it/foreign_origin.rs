@@ -61,7 +61,7 @@ async fn every_write_without_a_credential_is_refused_to_other_origins() {
 #[tokio::test]
 async fn the_refusal_comes_before_the_body() {
     let node = Node::start().await;
-    // Announced and never sent: whoever waited for it would be answered by a timeout.
+    // Announced and never sent: a server that waited for it would answer by a timeout.
     let head = format!(
         "POST /sites HTTP/1.1\r\nHost: localhost:{}\r\nOrigin: {EVIL}\r\nContent-Type: text/plain\r\nContent-Length: 1000000\r\n\r\n",
         node.port
