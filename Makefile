@@ -1,6 +1,6 @@
 # Thin on purpose: scripts/ does the work.
 .DEFAULT_GOAL := help
-.PHONY: help run test check e2e torture fuzz bench generate eval-phishing bench-phishing eval-honest
+.PHONY: help run test check e2e compatibility torture fuzz bench generate eval-phishing bench-phishing eval-honest
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -21,6 +21,11 @@ e2e: ## only the browser tests
 	scripts/install-test-tools
 	cargo build --locked -p dropleaf
 	scripts/e2e
+
+compatibility: ## builds outputs of some fifty tools again (needs the package registries), and compares how they are shown
+	scripts/install-test-tools
+	cargo build --locked -p dropleaf
+	scripts/compatibility --long
 
 torture: ## the long forms: crashes, syncs, full disk, hostile clients and archives
 	scripts/install-test-tools

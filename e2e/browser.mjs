@@ -25,8 +25,11 @@ export const VIEWS = [
   { name: 'phone-dark', viewport: { width: 390, height: 844 }, colorScheme: 'dark' },
 ];
 
-export async function launch({ hosts = [] } = {}) {
+/** Options: `hosts`, names that lead to this machine; `isOffline`, no name but those under localhost leads anywhere. */
+export async function launch({ hosts = [], isOffline = false } = {}) {
   await mkdir(OUTPUT, { recursive: true });
+  const resolver = hosts.map((name) => `MAP ${name} 127.0.0.1`);
+  if (isOffline) resolver.push('MAP * ~NOTFOUND', 'EXCLUDE localhost', 'EXCLUDE *.localhost');
   const browser = await chromium.launch({
     executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
     args: [
@@ -37,7 +40,7 @@ export async function launch({ hosts = [] } = {}) {
       '--disable-background-networking',
       '--disable-component-update',
       '--disable-sync',
-      ...(hosts.length ? [`--host-resolver-rules=${hosts.map((name) => `MAP ${name} 127.0.0.1`).join(',')}`] : []),
+      ...(resolver.length ? [`--host-resolver-rules=${resolver.join(',')}`] : []),
     ],
   });
   const newContext = browser.newContext.bind(browser);

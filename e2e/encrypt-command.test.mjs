@@ -54,6 +54,15 @@ test('the key behind the # opens the page, which runs', async () => {
   }
 });
 
+test('Markdown is typeset before it is encrypted', async () => {
+  await writeFile(path.join(dir, 'notes.md'), '# Opened\n\n- [x] **done**\n');
+  const { stdout } = await promisify(execFile)(BINARY, ['encrypt', 'notes.md', '-o', 'notes'], { cwd: dir });
+  const site = await publish(server, { name: 'notes.e2e', bytes: await readFile(path.join(dir, 'notes')), key, fields: { e2e: 'true' } });
+  const page = await opened(site.url + stdout.trim());
+  await isOpen(page);
+  assert.ok(await page.getByRole('checkbox', { name: 'done', checked: true }).count());
+});
+
 test('a page that burns keeps its key through the button', async () => {
   const site = await sealed({ burn_after_read: 'true' });
   const page = await opened(site.link);

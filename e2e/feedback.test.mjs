@@ -105,3 +105,28 @@ test('it works under a public name, and in the frames of a page there is only on
   });
   assert.equal(await page.frames()[1].locator('dropleaf-feedback').count(), 0);
 });
+
+test('the toolbar is on a page of five megabytes, keeps standards mode and changes no selector of the body', async () => {
+  const bytes =
+    '<!-- saved --><!doctype html><html><head><meta charset="utf-8"><title>Large</title><style>body > :last-child { color: rgb(1, 2, 3) }</style>' +
+    `<script>/*${'x'.repeat(5_000_000)}*/ window.ran = true;</script></head><body><p>first</p><p id="last">last</p></body></html>`;
+  const site = await publish(server, { name: 'large.html', bytes, fields: { agentation: 'true' }, key });
+  const page = await visit(site.url);
+  await (await pierce(page)).seen('.pill');
+  const seen = await page.evaluate(() => ({
+    ran: window.ran,
+    mode: document.compatMode,
+    last: document.querySelector('body > :last-child').id,
+    color: getComputedStyle(document.getElementById('last')).color,
+    children: document.body.childElementCount,
+  }));
+  assert.deepEqual(seen, { ran: true, mode: 'CSS1Compat', last: 'last', color: 'rgb(1, 2, 3)', children: 2 });
+  assert.deepEqual(page.complaints, []);
+});
+
+test('the toolbar is on a page in UTF-16', async () => {
+  const wide = Buffer.from('\ufeff<!doctype html><title>Wide \u6f22</title><p id="order">wide</p>', 'utf16le');
+  const page = await visit((await publish(server, { name: 'wide.html', bytes: wide, fields: { agentation: 'true' }, key })).url);
+  await (await pierce(page)).seen('.pill');
+  assert.equal(await page.title(), 'Wide \u6f22');
+});

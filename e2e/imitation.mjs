@@ -12,19 +12,36 @@ export const SITE = `/p/${'A'.repeat(22)}/`;
 
 /** The policy of `csp_strict`, docs/security.md, with the sources of a page's inline scripts. */
 export const strict = (...sources) =>
-  `default-src 'none'; script-src 'self'${sources.map((source) => ` ${source}`).join('')}; style-src 'self' 'unsafe-inline'; ` +
-  "img-src 'self' data: blob:; font-src 'self' data:; media-src 'self' data: blob:; connect-src 'self'; worker-src 'self'; " +
-  "manifest-src 'self'; frame-src 'none'; object-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; " +
+  `default-src 'none'; script-src 'self' 'wasm-unsafe-eval'${sources.map((source) => ` ${source}`).join('')}; style-src 'self' 'unsafe-inline'; ` +
+  "img-src 'self' data: blob:; font-src 'self' data:; media-src 'self' data: blob:; connect-src 'self'; worker-src 'self' blob:; " +
+  "manifest-src 'self'; frame-src 'self' blob: data:; object-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'self'; " +
   'sandbox allow-scripts allow-same-origin allow-modals allow-downloads';
 
 const escape = (text) => text.replace(/[&<>"']/g, (sign) => `&#${sign.charCodeAt(0)};`);
+
+/** The modules of the Markdown renderer as one text, in the order of pages/viewer_script.rs. */
+export async function markdownModules() {
+  const read = (file) => readFile(path.join(ROOT, file), 'utf8');
+  const list = await read('crates/server/src/pages/viewer_script.rs');
+  const names = [...list.match(/= modules!\[([^\]]*)\]/)[1].matchAll(/"(\w+)"/g)].map(([, name]) => name);
+  const modules = await Promise.all(names.map((name) => read(`crates/server/assets/markdown/${name}.js`)));
+  return modules.join('').replace(/^import .*\n/gm, '').replace(/^export /gm, '');
+}
+
+/** The script of the viewer as pages/viewer_script.rs puts it together. */
+export async function viewerScript() {
+  const copy = await readFile(path.join(ROOT, 'crates/content/assets/markdown.js'), 'utf8');
+  const viewer = await readFile(path.join(ASSETS, 'viewer.js'), 'utf8');
+  return `(() => {\n'use strict';\n${await markdownModules()}function addCopyButtons() {\n${copy}}\n${viewer}})();\n`;
+}
 
 /** templates/viewer.html as the server renders it. */
 export async function viewerPage({ payload, report = `${SITE}_dropleaf/report`, anonymous = false }) {
   const read = (file) => readFile(file, 'utf8');
   const fields = {
     style: (await Promise.all(['base.css', 'notice.css', 'viewer.css'].map((name) => read(path.join(ASSETS, name))))).join(''),
-    script: await read(path.join(ASSETS, 'viewer.js')),
+    markdown_style: await read(path.join(ROOT, 'crates/content/assets/markdown.css')),
+    script: await viewerScript(),
     payload: Buffer.isBuffer(payload) ? payload.toString('base64') : payload,
   };
   const template = await read(path.join(TEMPLATES, 'viewer.html'));

@@ -218,7 +218,7 @@ for (const site_host of ['localhost', 'pages.localhost']) {
     test('headers of a page on its own host', async () => {
       const { headers } = await request(server, { path: a.path, host: new URL(pageA.url()).host });
       assert.equal(headers['x-content-type-options'], 'nosniff');
-      assert.equal(headers['referrer-policy'], 'no-referrer');
+      assert.equal(headers['referrer-policy'], 'strict-origin');
       assert.equal(headers['x-robots-tag'], 'noindex, nofollow, noarchive');
       assert.equal(headers['origin-agent-cluster'], '?1');
       assert.equal(headers['cross-origin-opener-policy'], 'same-origin-allow-popups');

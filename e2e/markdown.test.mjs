@@ -1,11 +1,14 @@
-// A rendered Markdown page in a real browser: text direction, tasks and tables, on a desk and on a phone, light and dark.
+// A rendered Markdown page in a real browser: text direction, tasks and tables, HTML and formulas, on a desk and on a
+// phone, light and dark. Nothing of an author's HTML runs.
 
 import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
 import { after, before, describe, test } from 'node:test';
 import { assertAccessible } from './axe.mjs';
 import { launch, openPage, pictureFile } from './browser.mjs';
 import { publish } from './http.mjs';
 import { operatorKey, startServer } from './server.mjs';
+import { zip } from './zip.mjs';
 
 const DESK = { viewport: { width: 1280, height: 900 } };
 const PHONE = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true, deviceScaleFactor: 2 };
@@ -78,6 +81,40 @@ To do:
 | Pears | Along the southern wall | 96 | 310 | Late |
 `;
 
+/** What READMEs have: HTML, formulas, alerts, code, and enough sections for a table of contents. */
+const README = `<h1 align="center">
+  <img src="data:image/gif;base64,R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7" width="96" height="96" alt="Orchard"><br>
+  Orchard :apple:
+</h1>
+
+<p align="center"><b>Presses apples</b> · <a href="#usage">Usage</a> · <kbd>Ctrl</kbd>+<kbd>P</kbd></p>
+
+> [!TIP]
+> Wash the crates first.
+
+${['Install', 'Usage', 'Formulas', 'Questions', 'License'].map((name) => `## ${name}\n\n${'Words about the orchard and its presses. '.repeat(40)}\n\n### ${name} in detail\n\nMore.\n`).join('\n')}
+
+<details>
+<summary>How it works</summary>
+
+1. Wash
+2. Press, see $e^{i\\pi} + 1 = 0$ and
+
+$$\\int_0^\\infty e^{-x^2}\\,dx = \\frac{\\sqrt{\\pi}}{2}$$
+
+\`\`\`js
+const crates = 1284; // picked
+\`\`\`
+
+</details>
+
+<table><tr><th>Fruit</th><th>Crates</th></tr><tr><td>
+
+**Apple**
+
+</td><td align="right">1284</td></tr></table>
+`;
+
 let server, browser;
 const made = {};
 
@@ -85,6 +122,9 @@ before(async () => {
   server = await startServer();
   browser = await launch();
   const key = await operatorKey(server);
+  made.readme = await publish(server, { name: 'README.md', bytes: Buffer.from(README), key });
+  made.strict = await publish(server, { name: 'README.md', bytes: Buffer.from(README), key, fields: { csp_strict: 'true' } });
+  made.key = key;
   made.arabic = await publish(server, { name: 'report.md', bytes: Buffer.from(ARABIC), key });
   made.english = await publish(server, { name: 'harvest.md', bytes: Buffer.from(ENGLISH), key });
   made.plain = await publish(server, { name: 'long.md', bytes: Buffer.from(`שלום לכולם\n\nAn English line.\n\n${'Many words. '.repeat(90_000)}`), key });
@@ -165,11 +205,14 @@ describe('text direction', () => {
   });
 });
 
+/** Nobody can know the language of a text whose author does not state it, and a wrong one is worse than none. */
+const NO_LANGUAGE = ['html-has-lang'];
+
 test('tasks have the name of their text, and nothing is hard to use', async () => {
   for (const [name, view] of Object.entries(VIEWS)) {
-    for (const which of ['arabic', 'english']) {
+    for (const which of ['arabic', 'english', 'readme']) {
       const page = await visit(made[which], view);
-      await assertAccessible(page, `${which} ${name}`);
+      await assertAccessible(page, `${which} ${name}`, which === 'readme' ? NO_LANGUAGE : []);
       await page.screenshot({ path: pictureFile(`markdown-${which}-${name}`), fullPage: true });
       await page.context().close();
     }
@@ -227,5 +270,83 @@ describe('a wide table on a phone', () => {
       const end = await shades();
       assert.ok(end.right < 6 && end.left > 25, `at its end: ${JSON.stringify(end)}`);
     });
+  }
+});
+
+describe('a README', () => {
+  test('shows its HTML, its formulas and its contents', async () => {
+    const page = await visit(made.readme);
+    assert.equal(await page.title(), 'Orchard 🍎');
+    assert.equal(await page.locator('h1').evaluate((node) => getComputedStyle(node).textAlign), 'center');
+    assert.equal(await page.locator('img').evaluate((node) => node.getBoundingClientRect().width), 96);
+    assert.ok(!(await page.textContent('main')).includes('<'), 'no tag shows as text');
+    await page.getByText('How it works').click();
+    const fraction = await page.locator('math[display=block] mfrac').boundingBox();
+    assert.ok(fraction.height > 20, `a formula is drawn: ${JSON.stringify(fraction)}`);
+    await page.locator('.contents summary').click();
+    await page.getByRole('navigation', { name: 'Contents' }).getByRole('link', { name: 'Usage', exact: true }).click();
+    assert.equal(new URL(page.url()).hash, '#usage');
+    await page.waitForFunction(() => Math.abs(document.getElementById('usage').getBoundingClientRect().top) < 40);
+  });
+
+  for (const which of ['readme', 'strict']) {
+    test(`copies its code: ${which}`, async () => {
+      const context = await browser.newContext({ ...DESK, permissions: ['clipboard-read', 'clipboard-write'] });
+      const page = await openPage(context);
+      await page.goto(made[which].url);
+      await page.getByText('How it works').click();
+      await page.locator('.code').hover();
+      await page.getByRole('button', { name: 'Copy' }).click();
+      await page.getByRole('button', { name: 'Copied' }).waitFor();
+    });
+  }
+});
+
+test('attacks in the HTML of Markdown leave nothing that runs', async () => {
+  const vectors = (await readFile(new URL('../crates/content/tests/xss/vectors.txt', import.meta.url), 'utf8')).split('\n%%\n');
+  assert.ok(vectors.length >= 60);
+  const documents = [...vectors.map((vector) => `before ${vector.replaceAll('\n', ' ')} after\n\n${vector}\n\n*after*\n`), vectors.join('\n\n')];
+  const page = await openPage(await browser.newContext(DESK));
+  for (const document of documents) {
+    const site = await publish(server, { name: 'attack.md', bytes: Buffer.from(document), key: made.key });
+    await page.goto(site.url);
+    const found = await page.evaluate(() => {
+      const elements = [...document.querySelectorAll('main, main *')];
+      return {
+        hit: window.hit,
+        names: elements.map((node) => node.localName).filter((name) => /^(script|style|iframe|object|embed|svg|form|input|template|base|meta|link)$/.test(name)),
+        handlers: elements.flatMap((node) => node.getAttributeNames()).filter((name) => name.startsWith('on')),
+        schemes: elements.filter((node) => node.href).map((node) => node.protocol).filter((scheme) => !['http:', 'https:', 'mailto:'].includes(scheme)),
+      };
+    });
+    assert.deepEqual(found, { hit: undefined, names: [], handlers: [], schemes: [] }, document);
+  }
+});
+
+test('documents of an archive are pages that link to each other', async () => {
+  const bytes = zip([{ name: 'README.md', bytes: '# Start\n\n[guide](docs/guide.md)\n' }, { name: 'docs/guide.md', bytes: '# Guide\n\n[back](../README.md)\n' }]);
+  const page = await visit(await publish(server, { name: 'docs.zip', bytes, key: made.key }));
+  await page.getByRole('link', { name: 'guide' }).click();
+  await page.waitForSelector('h1:text("Guide")');
+  await page.getByRole('link', { name: 'back' }).click();
+  await page.waitForSelector('h1:text("Start")');
+});
+
+test('data is shown as a readable page', async () => {
+  const notebook = { cells: [{ cell_type: 'markdown', source: '# Harvest' }, { cell_type: 'code', execution_count: 1, source: 'print(1)', outputs: [{ text: ['1\n'] }, { data: { 'text/html': '<table onclick="x"><tr><td>2</td></tr></table><script>window.hit = 1</script>' } }] }] };
+  for (const [name, text, shown] of [
+    ['harvest.csv', 'Fruit,Crates\nApple,1284\nPear,96\n', 'td:text("Apple")'],
+    ['harvest.json', '{"fruit": "Apple", "crates": [1284, 96]}', '.json summary'],
+    ['harvest.ipynb', JSON.stringify(notebook), 'td:text("2")'],
+  ]) {
+    const site = await publish(server, { name, bytes: Buffer.from(text), key: made.key });
+    for (const [which, view] of Object.entries(VIEWS)) {
+      const page = await visit(site, view);
+      await page.waitForSelector(shown);
+      assert.equal(await page.evaluate(() => window.hit), undefined);
+      await assertAccessible(page, `${name} ${which}`, NO_LANGUAGE);
+      await page.screenshot({ path: pictureFile(`data-${name.split('.')[1]}-${which}`), fullPage: true });
+      await page.context().close();
+    }
   }
 });

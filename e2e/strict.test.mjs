@@ -97,3 +97,37 @@ test('a worker starts, and obeys the policy of its page', async () => {
   const told = await page.waitForFunction(() => window.told);
   assert.deepEqual(await told.jsonValue(), { own: true, outside: 'TypeError', blocked: 'connect-src' });
 });
+
+test('WebAssembly, a worker from a blob and frames of its own work; none of them reaches further', async () => {
+  const outside = "fetch('http://127.0.0.1:9/steal', { mode: 'no-cors' }).then(() => 'sent', (error) => error.name)";
+  const script = `window.told = {};
+    // The smallest module there is.
+    WebAssembly.instantiate(new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0])).then(() => { told.wasm = 'ran'; }, (error) => { told.wasm = error.name; });
+    try { told.code = new Function('return "ran"')(); } catch (error) { told.code = error.name; }
+    const work = new Blob(["${outside}.then((sent) => { let code; try { code = eval('1'); } catch (error) { code = error.name; } postMessage([sent, code]); })"], { type: 'text/javascript' });
+    new Worker(URL.createObjectURL(work)).onmessage = (event) => { told.worker = event.data; };
+    addEventListener('message', (event) => { told[event.data[0]] = event.data.slice(1); });
+    addEventListener('securitypolicyviolation', (event) => { (told.blocked ??= []).push(event.effectiveDirective); });
+    const frame = (src) => { const node = document.createElement('iframe'); node.src = src; document.body.append(node); };
+    frame('inner.html');
+    frame(URL.createObjectURL(new Blob(['<img src="http://127.0.0.1:9/x.png"><p>made</p>'], { type: 'text/html' })));
+    frame('http://127.0.0.1:9/frame');`;
+  const bytes = zip([
+    { name: 'index.html', bytes: '<!doctype html><title>S</title><body><script src="index.js"></script>' },
+    { name: 'index.js', bytes: script },
+    { name: 'inner.html', bytes: '<!doctype html><p>inner</p><script src="inner.js"></script>' },
+    { name: 'inner.js', bytes: `${outside}.then((sent) => { parent.postMessage(['inner', sent], '*'); location = 'http://127.0.0.1:9/leave'; });` },
+  ]);
+  const site = await publish(server, { name: 'strict.zip', bytes, key, fields: { csp_strict: 'true' } });
+  const page = await (await browser.newContext()).newPage();
+  const answered = [];
+  page.on('requestfinished', (sent) => answered.push(sent.url()));
+  await page.goto(site.url);
+  await page.waitForFunction(() => told.wasm && told.worker && told.inner && told.blocked?.filter((name) => name === 'frame-src').length >= 2);
+  const told = await page.evaluate(() => window.told);
+  assert.equal(told.wasm, 'ran');
+  assert.equal(told.code, 'EvalError');
+  assert.deepEqual(told.worker, ['TypeError', 'EvalError']);
+  assert.deepEqual(told.inner, ['TypeError']);
+  assert.ok(answered.every((url) => !url.includes(':9/')), `${answered}`);
+});

@@ -8,7 +8,7 @@ import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { launch, openPage, pictureFile } from './browser.mjs';
-import { SITE, startImitation, strict, viewerPage } from './imitation.mjs';
+import { SITE, startImitation, strict, viewerPage, viewerScript } from './imitation.mjs';
 import { DEMO } from './demo.mjs';
 import * as samples from './samples.mjs';
 import { FRAGMENT, fragment, seal, sealBare, SECRET, VECTORS } from './sealed.mjs';
@@ -21,7 +21,7 @@ const context = {};
 before(async () => {
   server = await startImitation({});
   browser = await launch({ hosts: ['insecure.test'] });
-  script = await readFile(path.join(ROOT, 'crates/server/assets/viewer.js'), 'utf8');
+  script = await viewerScript();
 });
 after(async () => {
   await browser?.close();
@@ -96,9 +96,9 @@ describe('what it opens', () => {
   });
 
   test('text as text, whatever it says', async () => {
-    const page = await view(seal('# Notes\n\n<script>window.hacked = 1</script>\n'), FRAGMENT);
-    await shown(page, '# Notes');
-    assert.equal(await page.locator('pre').textContent(), '# Notes\n\n<script>window.hacked = 1</script>\n');
+    const page = await view(seal('Notes\n\n<script>window.hacked = 1</script>\n'), FRAGMENT);
+    await shown(page, 'Notes');
+    assert.equal(await page.locator('pre').textContent(), 'Notes\n\n<script>window.hacked = 1</script>\n');
     assert.equal(await page.evaluate(() => window.hacked), undefined);
     assert.ok(await page.getByText('not checked by this server').isVisible());
   });
@@ -294,8 +294,8 @@ describe('the looks', () => {
       page = await view(VECTORS.plain, '', { look });
       await heading(page, 'The key is missing');
       await shoot(page, 'no-key');
-      page = await view(seal(await readFile(path.join(ROOT, 'CONTRIBUTING.md'))), FRAGMENT, { look });
-      await shown(page, '# Contributing');
+      page = await view(seal('12:01 pressed 1284 crates\n12:04 cleaned the press\n'), FRAGMENT, { look });
+      await shown(page, '12:01 pressed');
       await shoot(page, 'text');
       page = await view(seal(DEMO), FRAGMENT, { look });
       await shown(page, 'Orchard report, autumn');

@@ -7,7 +7,7 @@ use crate::hash_budget::Payer;
 use crate::limits::refused;
 use crate::passwords::Ask;
 use crate::throttle::Throttle;
-use dropleaf_core::gate_pass::{GatePass, Kind};
+use dropleaf_core::gate_pass::{GatePass, Kind, frame_reader};
 use dropleaf_core::rate::Rate;
 use dropleaf_core::site::Site;
 use dropleaf_core::{Code, Error, Result, network};
@@ -55,6 +55,18 @@ impl App {
     /// Whether this is a pass for that gate of this site as it stands now.
     pub fn admits_pass(&self, kind: Kind, site: &Site, pass: &str) -> bool {
         gate(kind, site).admits(&self.keys, pass, self.now())
+    }
+
+    /// A pass for what a sandboxed frame of the page loads, good in this client's network alone.
+    pub fn issue_frame_pass(&self, site: &Site, ip: IpAddr) -> String {
+        let reader = frame_reader(site, ip);
+        GatePass { reader: Some(&reader), ..gate(Kind::Frame, site) }.issue(&self.keys, self.now())
+    }
+
+    /// Whether this is such a pass for this site and network.
+    pub fn admits_frame_pass(&self, site: &Site, ip: IpAddr, pass: &str) -> bool {
+        let reader = frame_reader(site, ip);
+        GatePass { reader: Some(&reader), ..gate(Kind::Frame, site) }.admits(&self.keys, pass, self.now())
     }
 
     /// Whether this is the page's password. Too many wrong ones are refused before they are looked at. A right one is
@@ -145,7 +157,7 @@ impl App {
 }
 
 fn gate(kind: Kind, site: &Site) -> GatePass<'_> {
-    GatePass { kind, site_id: &site.id, gate_version: site.gate_version }
+    GatePass { kind, site_id: &site.id, gate_version: site.gate_version, reader: None }
 }
 
 pub(crate) fn too_many(wait: Duration) -> Error {

@@ -78,7 +78,9 @@ pub use mcp_sessions::{PARAMS_BYTES, WATCHED_MOST};
 pub use money::Money;
 pub use notices::{Listener, News, Notice};
 pub use oauth::{Answered, CodeTrade, GrantedClient, Identity, NewClient, Tokens};
-pub use pages::{Annotated, Body, Coding, LiveBundle, LiveFile, Page, PageKey, Part, encode};
+pub use pages::{
+    Annotated, Body, Coding, INSERTION_WINDOW, Insertion, LiveBundle, LiveFile, Page, PageKey, Part, encode,
+};
 pub use passkeys::{Asked, NewPasskey};
 pub use pay::{
     Ask, Bought, CatalogueEntry, EvmWay, Facilitator, Goods, Listing, Lost, Mode, Order, PageToSell,

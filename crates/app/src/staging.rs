@@ -45,6 +45,10 @@ pub(crate) struct Demands {
     pub(crate) pii_check: Option<PiiCheck>,
     /// The feedback toolbar is asked for.
     pub(crate) agentation: bool,
+    /// Whether unknown navigations are answered with `index.html`; None leaves it to what is found in the content.
+    pub(crate) spa: Option<bool>,
+    /// The page is shown under a public name.
+    pub(crate) is_public: bool,
     /// Files that run on a viewer's computer are taken.
     pub(crate) executables: bool,
 }
@@ -56,6 +60,7 @@ pub(crate) struct Staged {
     pub(crate) title: String,
     pub(crate) byte_size: i64,
     pub(crate) file_count: i64,
+    pub(crate) spa: bool,
     pub(crate) warnings: Vec<String>,
     pub(crate) stmts: Vec<Stmt>,
     /// Whether it is ready for a strict policy.
@@ -76,6 +81,11 @@ impl App {
             id: self.minter.ordered_id("bun", now),
             kind: bundle.kind.as_str().to_owned(),
             entry: bundle.entry,
+            file_name: bundle.file_name,
+            root_paths: bundle.addressing.root_paths,
+            client_routes: bundle.addressing.client_routes,
+            spa: bundle.addressing.spa,
+            sandboxed_frames: bundle.addressing.sandboxed_frames,
             files: bundle
                 .files
                 .iter()
@@ -109,6 +119,7 @@ impl App {
             title: bundle.title,
             byte_size: to_i64(bundle.size_bytes),
             file_count: to_i64(file_count as u64),
+            spa: row.spa,
             warnings,
             stmts,
             strict,
@@ -167,10 +178,11 @@ impl App {
         demands: Demands,
         unwanted: Option<Arc<Unwanted>>,
     ) -> impl FnOnce() -> Result<(Prepared, Reading)> + Send + use<> {
-        let Demands { e2e, strict, pii_check, agentation, executables: _ } = demands;
+        let Demands { e2e, strict, pii_check, agentation, spa, is_public, executables: _ } = demands;
         let safety = self.settings.safety.clone();
         let limits = self.settings.content.clone();
         let spool = self.settings.spool_dir.clone();
+        let is_isolated = self.hosts.isolated;
         move || {
             let source = match upload.body {
                 UploadBody::Memory(bytes) => content::Source::Memory(bytes),
@@ -184,7 +196,13 @@ impl App {
             };
             let mut bundle =
                 content::prepare(request, &limits, &spool).map_err(|refusal| refused(&refusal))?;
-            if agentation && bundle.kind == content::Kind::File {
+            choose_spa(&mut bundle, spa)?;
+            let shown =
+                content::ShownAt { own_host: is_isolated, slug: is_public, spa: bundle.addressing.spa };
+            let about_address = std::mem::take(&mut bundle.address_warnings).at(shown);
+            let about_toolbar = bundle.toolbar_warning.take().filter(|_| agentation);
+            bundle.warnings.extend(about_address.chain(about_toolbar));
+            if agentation && bundle.kind == content::Kind::File && !bundle.has_page() {
                 bundle.warnings.push("The feedback toolbar works on HTML pages only.".to_owned());
             }
             // Read once more, and only for those who ask for it: most pages are not even parsed.
@@ -196,6 +214,16 @@ impl App {
             Ok((Prepared { bundle, policy: policy.transpose()?, strict }, reading))
         }
     }
+}
+
+/// What the publisher says about client-side routes overrides what was found.
+fn choose_spa(bundle: &mut content::Bundle, spa: Option<bool>) -> Result<()> {
+    let Some(spa) = spa else { return Ok(()) };
+    if spa && !bundle.can_answer_routes() {
+        return Err(Error::field("spa", "needs an HTML page, or an archive with `index.html` at its root"));
+    }
+    bundle.addressing.choose_spa(spa);
+    Ok(())
 }
 
 /// The refusal of a file that runs on a viewer's computer. Decisions §2.11.

@@ -22,7 +22,7 @@ pub fn is_text(file: &File) -> bool {
 
 /// The text of a file of a bundle, as a browser would read it.
 pub fn text(file: &File) -> io::Result<String> {
-    Ok(text_of(file)?.into_owned())
+    Ok(text_of(file, || Ok(None))?.into_owned())
 }
 
 /// Addresses, and whether there were more.
@@ -39,7 +39,8 @@ pub fn in_bundle(bundle: &Bundle, most: usize) -> io::Result<Found> {
     let mut is_cut = false;
     let mut places = 0;
     for file in bundle.files.iter().filter(|file| is_text(file)) {
-        let text = text_of(file)?;
+        // Addresses are ASCII, which is the same in every charset of scripts.
+        let text = text_of(file, || Ok(None))?;
         for (place, address) in addresses_in(&text) {
             places += 1;
             if places > MOST_PLACES {

@@ -1,6 +1,7 @@
 //! What a strict Content-Security-Policy blocks in a page, found in its markup and put into sentences.
-//! What scripts do while they run (`eval`, requests elsewhere, `location = …`) cannot be seen here.
+//! What scripts do while they run (requests elsewhere, `location = …`) cannot be seen here, unless they say so in so many words.
 
+use crate::code_scan::Stopped;
 use crate::refusal::shown_name;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,6 +19,10 @@ pub(crate) enum Kind {
     NewWindow,
     StyleLoads,
     Unread,
+    CodeFromText,
+    Compiled,
+    Wasm,
+    WideScript,
 }
 
 impl Kind {
@@ -30,7 +35,7 @@ impl Kind {
             }
             Self::Image => ("images from other sites", "Put them into the archive or use data: addresses."),
             Self::Media => ("sound or video from other sites", "Put it into the archive."),
-            Self::Frame => ("frames", "Nothing can be framed."),
+            Self::Frame => ("frames from other sites", "Put their pages into the archive, or link to them."),
             Self::Plugin => ("embedded objects", "Use images or links instead."),
             Self::Form => ("forms that are sent", "Handle them in a script."),
             Self::ScriptLink => ("javascript: links", "Use addEventListener in a script."),
@@ -40,6 +45,13 @@ impl Kind {
                 ("fonts or images that styles load from other sites", "Put them into the archive.")
             }
             Self::Unread => ("inline scripts in what could not be read", "Make the page simpler."),
+            Self::CodeFromText => ("code that is made from text", "Use functions or JSON.parse instead."),
+            Self::Compiled => (
+                "scripts that are compiled in the browser",
+                "Compile them before, for example with a build tool.",
+            ),
+            Self::Wasm => ("WebAssembly from other sites", "Put it into the archive."),
+            Self::WideScript => ("inline scripts of pages in UTF-16", "Save the page as UTF-8."),
         }
     }
 }
@@ -55,6 +67,15 @@ impl Blocked {
         } else {
             let example = format!("{} in {}", shown_name(example.as_bytes()), shown_name(page.as_bytes()));
             self.0.push((kind, 1, example));
+        }
+    }
+
+    /// Something that a script does while it runs.
+    pub(crate) fn stop(&mut self, stopped: Stopped, page: &str) {
+        match stopped {
+            Stopped::Eval => self.add(Kind::CodeFromText, "eval", page),
+            Stopped::NewFunction => self.add(Kind::CodeFromText, "new Function", page),
+            Stopped::WasmElsewhere => self.add(Kind::Wasm, "fetch", page),
         }
     }
 
@@ -87,14 +108,22 @@ pub(crate) fn of_element(tag: &str, attributes: &[(String, String)]) -> Vec<(Kin
         }
     };
     match tag {
-        "script" => outside(Kind::Script, "src", false),
+        "script" => {
+            outside(Kind::Script, "src", false);
+            let kind = get("type").map(|kind| kind.trim_ascii().to_ascii_lowercase());
+            if let Some(kind @ ("text/babel" | "text/jsx" | "text/typescript" | "text/coffeescript")) =
+                kind.as_deref()
+            {
+                found.push((Kind::Compiled, kind.to_owned()));
+            }
+        }
         "link" if get("rel").is_some_and(|rel| rel.to_ascii_lowercase().contains("stylesheet")) => {
             outside(Kind::Stylesheet, "href", false);
         }
         "img" | "input" => outside(Kind::Image, "src", true),
         "image" => outside(Kind::Image, "href", true),
         "video" | "audio" | "source" | "track" => outside(Kind::Media, "src", true),
-        "iframe" | "frame" => found.push((Kind::Frame, tag.to_owned())),
+        "iframe" | "frame" => outside(Kind::Frame, "src", true),
         "object" | "embed" => found.push((Kind::Plugin, tag.to_owned())),
         "form" => found.push((Kind::Form, tag.to_owned())),
         "base" if get("href").is_some() => found.push((Kind::Base, tag.to_owned())),

@@ -2,6 +2,10 @@
 
 use bytes::Bytes;
 
+use crate::address_warnings::AddressWarnings;
+use crate::addressing::Addressing;
+use crate::html::INDEX;
+use crate::mime::HTML;
 use crate::program::PROGRAM;
 
 /// Names under this prefix belong to the service, not to the uploader.
@@ -68,6 +72,13 @@ pub struct Bundle {
     pub warnings: Vec<String>,
     /// The sum of the sizes of the files a viewer can ask for.
     pub size_bytes: u64,
+    pub addressing: Addressing,
+    /// The name under which a single file was sent, if it can be a part of an address.
+    pub file_name: Option<String>,
+    /// What is to be said to the publisher only where the page is shown at some addresses.
+    pub address_warnings: AddressWarnings,
+    /// Said to the publisher when the feedback toolbar is asked for: why it cannot be shown.
+    pub toolbar_warning: Option<String>,
 }
 
 #[derive(Debug)]
@@ -120,12 +131,33 @@ impl Bundle {
     ) -> Self {
         files.sort_by(|a, b| a.path.cmp(&b.path));
         let size_bytes = files.iter().filter(|f| !is_reserved(&f.path)).map(|f| f.size_bytes).sum();
-        Self { kind, title, entry, files, warnings, size_bytes }
+        Self {
+            kind,
+            title,
+            entry,
+            files,
+            warnings,
+            size_bytes,
+            addressing: Addressing::default(),
+            file_name: None,
+            address_warnings: AddressWarnings::default(),
+            toolbar_warning: None,
+        }
     }
 
     /// The first file that runs on a viewer's computer, if there is one. What lies below `_dropleaf/` is not for viewers.
     pub fn program(&self) -> Option<&File> {
         self.files.iter().find(|file| file.mime == PROGRAM && !is_reserved(&file.path))
+    }
+
+    /// Whether what is shown first is an HTML page.
+    pub fn has_page(&self) -> bool {
+        self.files.iter().any(|file| file.path == self.entry && file.mime == HTML)
+    }
+
+    /// Whether there is an `index.html` that can stand for paths that name no file.
+    pub fn can_answer_routes(&self) -> bool {
+        matches!(self.kind, Kind::Html | Kind::Zip) && self.entry == INDEX
     }
 
     /// A hash of everything that was sent: the paths and contents of all files.

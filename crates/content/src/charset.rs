@@ -1,10 +1,13 @@
-//! Which charset a page is in. The answer is sent with the page, and a browser believes it before anything that stands in
+//! Which charset a file is in. The answer for a page is sent with the page, and a browser believes it before anything that stands in
 //! the page, so that what was checked is what people see. A byte order mark is believed even more, by both.
 
 use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252, X_USER_DEFINED};
 
 /// How far a declaration is looked for: browsers go beyond the 1024 bytes of the standard while nothing is shown yet.
 pub(crate) const HEAD_BYTES: usize = 4096;
+
+/// Begins a change of the alphabet in ISO-2022, where ASCII letters may then mean others.
+pub(crate) const ESCAPE: u8 = 0x1b;
 
 /// The charset of an HTML page, from its beginning and whether all of it is UTF-8.
 pub(crate) fn of_page(start: &[u8], is_utf8: bool) -> &'static Encoding {
@@ -26,6 +29,32 @@ pub(crate) fn decode_page(bytes: &[u8]) -> String {
 /// The text of a file that is sent as UTF-8 whatever it says about itself.
 pub(crate) fn decode_other(bytes: &[u8]) -> String {
     UTF_8.decode(bytes).0.into_owned()
+}
+
+/// The text of an XML document that is not UTF-8, and that is sent without a charset if it is legacy text.
+pub(crate) fn decode_xml(bytes: &[u8]) -> String {
+    let is_legacy = memchr::memchr2(0, ESCAPE, bytes).is_none();
+    let declared = in_prolog(&bytes[..bytes.len().min(HEAD_BYTES)]).filter(|_| is_legacy);
+    declared.unwrap_or(UTF_8).decode(bytes).0.into_owned()
+}
+
+/// The charset of a script that is not UTF-8, beside pages in a charset. Only one in which every byte is a letter of its own: a
+/// browser reads modules and workers as UTF-8 whatever is said, and in other charsets that can be another program.
+pub(crate) fn of_script(start: &[u8], pages: Option<&'static Encoding>) -> &'static Encoding {
+    match Encoding::for_bom(start) {
+        Some((encoding, _)) => encoding,
+        None => pages.filter(|pages| pages.is_single_byte()).unwrap_or(UTF_8),
+    }
+}
+
+/// `<?xml version="1.0" encoding="…"?>` at the very beginning.
+fn in_prolog(head: &[u8]) -> Option<&'static Encoding> {
+    let rest = head.strip_prefix(b"<?xml")?;
+    let prolog = &rest[..memchr::memmem::find(rest, b"?>")?];
+    let rest = &prolog[memchr::memmem::find(prolog, b"encoding")? + "encoding".len()..];
+    let value = rest.trim_ascii_start().strip_prefix(b"=")?.trim_ascii_start();
+    let quote = *value.first().filter(|byte| matches!(byte, b'"' | b'\''))?;
+    labelled(&value[1..=memchr::memchr(quote, &value[1..])?])
 }
 
 /// What a page declares in a `<meta>`: the algorithm of the standard, step by step.

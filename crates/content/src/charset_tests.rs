@@ -79,7 +79,7 @@ fn texts_are_decoded_as_they_are_sent() {
 
 #[test]
 fn every_charset_has_a_media_type() {
-    for encoding in crate::mime::CHARSETS.iter().map(|(name, _)| name) {
+    for encoding in crate::mime::CHARSETS.iter().map(|charset| charset.name) {
         let encoding = Encoding::for_label(encoding.as_bytes()).unwrap();
         let mime = crate::mime::html_in(encoding);
         assert_eq!(mime, format!("text/html; charset={}", encoding.name().to_ascii_lowercase()));
@@ -128,4 +128,34 @@ fn every_charset_has_a_media_type() {
         let encoding = labelled(label.as_bytes()).unwrap();
         assert!(crate::mime::html_in(encoding).ends_with(&encoding.name().to_ascii_lowercase()), "{label}");
     }
+}
+
+#[test]
+fn xml_is_read_in_the_charset_of_its_prolog() {
+    let koi8 = b"<?xml version='1.0' encoding = \"koi8-r\" ?><svg><text>\xf0\xc1</text></svg>";
+    assert!(decode_xml(koi8).contains("<text>\u{41f}\u{430}</text>"));
+    let sjis = b"<?xml version=\"1.0\" encoding='Shift_JIS'?><a>\x93\xfa</a>";
+    assert!(decode_xml(sjis).contains("<a>\u{65e5}</a>"));
+    // No prolog, one that is not at the beginning, and one that would hide what stands in the file.
+    for undeclared in [
+        &b"<a>\xe9</a>"[..],
+        b" <?xml version='1.0' encoding='latin1'?><a>\xe9</a>",
+        b"<?xml version='1.0' encoding='latin1'?><a>\xe9\x1b$B</a>",
+        b"<?xml version='1.0' encoding='latin1'?><a>\xe9\0</a>",
+        b"<?xml version='1.0' encoding='nonsense'?><a>\xe9</a>",
+    ] {
+        assert!(decode_xml(undeclared).contains('\u{fffd}'), "{undeclared:?}");
+    }
+    assert_eq!(decode_xml(b"\xff\xfe<\0a\0"), "<a");
+}
+
+#[test]
+fn scripts_follow_the_pages_beside_them() {
+    use encoding_rs::{GBK, ISO_2022_JP, SHIFT_JIS};
+    assert_eq!(of_script(b"\x93\xfa", Some(SHIFT_JIS)), UTF_8);
+    assert_eq!(of_script(b"\x93\xfa", Some(ISO_2022_JP)), UTF_8);
+    assert_eq!(of_script(b"\xe9", Some(WINDOWS_1252)), WINDOWS_1252);
+    assert_eq!(of_script(b"\xff\xfea\0", Some(GBK)), UTF_16LE);
+    assert_eq!(of_script(b"\x93\xfa", None), UTF_8);
+    assert_eq!(of_script(b"\x93\xfa", Some(UTF_16LE)), UTF_8, "no page says that a script is made of pairs");
 }

@@ -6,8 +6,8 @@ use crate::mime::{BINARY, mime_of};
 use crate::refusal::{Refusal, RefusalCode, shown_name};
 use crate::single_file::{self, FileType};
 
-pub(crate) const ACCEPTED: &str =
-    ".html, .htm, .md, .markdown, .zip, .pdf, .svg, .txt, .png, .jpg, .jpeg, .gif, .webp or .avif";
+pub(crate) const ACCEPTED: &str = ".html, .htm, .md, .markdown, .zip, .pdf, .svg, .txt, .csv, .tsv, .json, .ipynb, .png, .jpg, .jpeg, .gif, .webp or \
+     .avif";
 
 /// What an upload is.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -205,7 +205,7 @@ mod tests {
     fn known_extensions_that_are_no_page_are_refused_whatever_is_in_the_file() {
         for name in [
             "a.php", "a.PHP ", "a.php.", "a.php. .", "a.exe", "a.docx", "a.js", "a.css", "feed.xml",
-            "a.json", "a.mp4", "a.tar.gz", "a.py", "a.sh", "a.c", "a.svgz",
+            "a.yaml", "a.mp4", "a.tar.gz", "a.py", "a.sh", "a.c", "a.svgz",
         ] {
             for bytes in [&b"<html>"[..], b"PK\x03\x04", b"%PDF-1.7", b"hello"] {
                 for content_type in [None, Some("text/html"), Some("application/zip")] {

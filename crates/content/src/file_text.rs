@@ -6,7 +6,7 @@ use std::io::{self, Read, Seek};
 
 use crate::bundle::{Body, Encoding, File};
 use crate::charset;
-use crate::mime::is_html;
+use crate::mime::{is_active, is_html, is_script};
 
 /// Decompressors that threads keep are for small files.
 const SMALL_BYTES: u64 = 1 << 20;
@@ -15,16 +15,39 @@ thread_local! {
     static DECOMPRESSOR: RefCell<Option<zstd::bulk::Decompressor<'static>>> = const { RefCell::new(None) };
 }
 
-/// Reads a file of a bundle. A spooled one is left positioned at its start.
-pub(crate) fn text_of(file: &File) -> io::Result<Cow<'_, str>> {
+/// Reads a file of a bundle. A spooled one is left positioned at its start. `pages` is the charset of the bundle's pages,
+/// asked for only where a script is not UTF-8.
+pub(crate) fn text_of(
+    file: &File,
+    pages: impl FnOnce() -> io::Result<Option<&'static encoding_rs::Encoding>>,
+) -> io::Result<Cow<'_, str>> {
+    if let Body::Packed { encoding: Encoding::Identity, bytes } = &file.body
+        && let Ok(text) = std::str::from_utf8(bytes)
+    {
+        return Ok(Cow::Borrowed(text));
+    }
+    let bytes = bytes_of(file)?;
+    if is_script(file.mime) && std::str::from_utf8(&bytes).is_err() {
+        return Ok(Cow::Owned(charset::of_script(&bytes, pages()?).decode(&bytes).0.into_owned()));
+    }
+    Ok(Cow::Owned(decoded(bytes, file.mime)))
+}
+
+/// The charset of the first page of a bundle that is not in UTF-8.
+pub(crate) fn charset_of_pages(files: &[File]) -> io::Result<Option<&'static encoding_rs::Encoding>> {
+    for file in files.iter().filter(|file| is_html(file.mime)) {
+        let bytes = bytes_of(file)?;
+        let charset = charset::of_page(&bytes, std::str::from_utf8(&bytes).is_ok());
+        if charset != encoding_rs::UTF_8 {
+            return Ok(Some(charset));
+        }
+    }
+    Ok(None)
+}
+
+fn bytes_of(file: &File) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     match &file.body {
-        Body::Packed { encoding: Encoding::Identity, bytes: packed } => {
-            return Ok(match std::str::from_utf8(packed) {
-                Ok(text) => Cow::Borrowed(text),
-                Err(_) => Cow::Owned(decoded(packed.to_vec(), file.mime)),
-            });
-        }
         Body::Packed { encoding: Encoding::Zstd, bytes: packed } if file.size_bytes <= SMALL_BYTES => {
             bytes = DECOMPRESSOR.with_borrow_mut(|kept| unpack(kept, packed, file.size_bytes))?;
         }
@@ -34,7 +57,7 @@ pub(crate) fn text_of(file: &File) -> io::Result<Cow<'_, str>> {
             { spooled }.rewind()?;
         }
     }
-    Ok(Cow::Owned(decoded(bytes, file.mime)))
+    Ok(bytes)
 }
 
 /// Making a decompressor takes longer than using it on a small page.
@@ -58,12 +81,13 @@ fn read_all(encoding: Encoding, stored: impl Read, bytes: &mut Vec<u8>) -> io::R
     Ok(())
 }
 
-/// The text of a file as a browser reads it that gets it with this media type. Which charset a page was sent with follows
-/// from its bytes; everything else is sent as UTF-8.
+/// The text of a file as a browser reads it that gets it with this media type. The charset of a page and of XML follows
+/// from its bytes; a script on its own is taken for UTF-8.
 pub(crate) fn decoded(bytes: Vec<u8>, mime: &str) -> String {
     match String::from_utf8(bytes) {
         Ok(text) => text,
         Err(error) if is_html(mime) => charset::decode_page(error.as_bytes()),
+        Err(error) if is_active(mime) => charset::decode_xml(error.as_bytes()),
         Err(error) => charset::decode_other(error.as_bytes()),
     }
 }

@@ -13,10 +13,17 @@ const HEAD_TAGS: [&str; 5] = ["!doctype", "html", "head", "meta", "link"];
 /// How a reference begins that cannot be a mistake.
 const HARMLESS: [&str; 7] = ["http:", "https:", "//", "#", "data:", "mailto:", "tel:"];
 
+/// What begins a reference outside of attributes, or a page of frames.
+const CLOSER: [&str; 6] = ["url(", "import", "fetch(", "URL(", "<frameset", "<FRAMESET"];
+
 /// The title of a page that needs no closer look; `None` when it does.
 pub(crate) fn title_of(page: &[u8]) -> Option<String> {
     let page = std::str::from_utf8(page).ok()?;
     let title = title::clean_html(raw_title(page)?)?;
+    // Styles and scripts refer to files too, and some attributes hold several references.
+    if CLOSER.iter().any(|word| memmem::find(page.as_bytes(), word.as_bytes()).is_some()) {
+        return None;
+    }
     // Every value follows an equals sign, so one search finds all references, however their names are written.
     let harmless = |at: usize| !is_reference(&page.as_bytes()[..at]) || is_harmless(&page[at + 1..]);
     memchr_iter(b'=', page.as_bytes()).all(harmless).then_some(title)
@@ -28,7 +35,7 @@ fn is_reference(before: &[u8]) -> bool {
     let ends = |name: &[u8]| {
         before.len() >= name.len() && before[before.len() - name.len()..].eq_ignore_ascii_case(name)
     };
-    ends(b"href") || ends(b"src")
+    [&b"href"[..], b"src", b"srcset", b"poster", b"data", b"action"].into_iter().any(ends)
 }
 
 fn raw_title(page: &str) -> Option<&str> {
@@ -54,16 +61,19 @@ fn is_harmless(after: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::HashSet;
-
     use super::*;
+    use crate::address_warnings::AddressWarnings;
+    use crate::paths::Paths;
+    use crate::reference_report::Report;
     use crate::scan::PageScan;
 
     fn scanned(page: &str) -> (Option<String>, Vec<String>) {
-        let files = HashSet::from(["index.html"]);
-        let mut scan = PageScan::new("index.html", &files);
+        let files = Paths::new(["index.html"]);
+        let mut scan = PageScan::new("index.html", Report::new(&files));
         scan.write(page.as_bytes());
-        scan.finish()
+        let facts = scan.finish();
+        assert_eq!(facts.report.address_warnings(), AddressWarnings::default());
+        (facts.title, facts.report.warnings())
     }
 
     #[test]
@@ -97,6 +107,10 @@ mod tests {
             "<title>A</title><a href=\"&#47;abs\">",
             "<base href=https://x.org><title>A</title>",
             "<title>\u{7}</title>",
+            "<title>A</title><img srcset='a.png 2x'>",
+            "<title>A</title><video poster=a.png>",
+            "<title>A</title><style>a { b: url(c.png) }</style>",
+            "<title>A</title><script>fetch('a.json')</script>",
         ] {
             assert_eq!(title_of(page.as_bytes()), None, "{page}");
         }

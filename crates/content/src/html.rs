@@ -1,16 +1,15 @@
 //! A single HTML page: stored verbatim, read once for its title and for hints.
 
-use std::collections::HashSet;
-
 use crate::bundle::{Bundle, Kind};
-use crate::charset;
+use crate::file_name;
 use crate::glance;
 use crate::input::Input;
-use crate::mime::{HTML, html_in};
+use crate::mime::HTML;
 use crate::pack::Packer;
-use crate::refs;
+use crate::paths::Paths;
+use crate::reference_report::Report;
 use crate::refusal::Refusal;
-use crate::scan::PageScan;
+use crate::scan::{PageScan, toolbar_warning};
 use crate::text::TextWatch;
 use crate::title;
 
@@ -21,10 +20,11 @@ pub(crate) fn prepare(
     filename: Option<&str>,
     packer: &mut Packer<'_>,
 ) -> Result<Bundle, Refusal> {
-    let files = HashSet::from([INDEX]);
+    let own_name = filename.and_then(file_name::clean);
+    let files = Paths::of_single(own_name.as_deref());
     let mut watch = TextWatch::new();
     let glanced = input.whole().and_then(glance::title_of);
-    let mut scan = glanced.is_none().then(|| PageScan::new(INDEX, &files));
+    let mut scan = glanced.is_none().then(|| PageScan::new(INDEX, Report::new(&files)));
     let mut sink = packer.begin(INDEX, HTML, input.len())?;
     input.for_each_chunk(|chunk| {
         watch.watch(chunk);
@@ -34,18 +34,16 @@ pub(crate) fn prepare(
         sink.write(chunk)
     })?;
     watch.check()?;
-    sink.set_mime(charset_of(&watch));
-    let (own_title, mut warnings) = scan.map_or((glanced, Vec::new()), PageScan::finish);
-    if warnings.iter().any(|warning| warning.ends_with(refs::MISSING)) {
-        warnings
-            .push("Send a .zip with index.html and the files it needs to publish them together.".to_owned());
-    }
+    sink.set_mime(watch.media_type(HTML));
+    let facts = scan.map(PageScan::finish);
+    let report = facts.as_ref().map(|facts| &facts.report);
+    let warnings = report.map(Report::warnings).unwrap_or_default();
+    let address_warnings = report.map(Report::address_warnings).unwrap_or_default();
+    let is_frameset = facts.as_ref().is_some_and(|facts| facts.is_frameset);
+    let own_title = facts.map_or(glanced, |facts| facts.title);
     let file = packer.finish(sink)?;
     let title = own_title.unwrap_or_else(|| title::from_filename(filename));
-    Ok(Bundle::assemble(Kind::Html, title, INDEX.to_owned(), vec![file], warnings))
-}
-
-/// What is sent is what was read: a browser left to itself might choose otherwise, and see another page.
-pub(crate) fn charset_of(watch: &TextWatch) -> &'static str {
-    html_in(charset::of_page(watch.start(), watch.is_utf8()))
+    let bundle = Bundle::assemble(Kind::Html, title, INDEX.to_owned(), vec![file], warnings);
+    let toolbar_warning = is_frameset.then(|| toolbar_warning(files.published_as(INDEX)));
+    Ok(Bundle { address_warnings, toolbar_warning, ..bundle })
 }

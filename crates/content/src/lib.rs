@@ -2,61 +2,83 @@
 //! It does not know who uploads or where bundles are stored. Everything here blocks and uses
 //! one core: call [`prepare`] from a thread that may wait.
 
+mod address_warnings;
 pub mod addresses;
+mod addressing;
 mod blocked;
 mod bundle;
 mod character_references;
 mod charset;
 mod ciphertext;
+mod code_scan;
+mod css_scan;
 mod detect;
 mod e2e;
+mod file_name;
 mod file_text;
 mod glance;
 #[cfg(feature = "hostile-corpus")]
 pub mod hostile;
 mod html;
+mod import_map;
 mod input;
 pub mod likeness;
+mod link_relation;
+mod listing;
 pub mod look;
 mod loose;
 mod markdown;
 mod mime;
 mod name_key;
 mod pack;
+mod page_base;
+mod page_references;
+mod paths;
 mod pdf;
 mod pdf_title;
 pub mod phishing;
 pub mod preview;
 mod program;
+mod readable;
+mod reference_examples;
+mod reference_report;
 mod refs;
 mod refusal;
+mod sanitize;
 mod scan;
+mod script_scan;
 mod script_text;
+mod script_type;
 pub mod secrets;
 mod shorten;
 mod single_file;
+mod srcset;
 mod strict;
+mod svg;
 mod text;
 mod texts;
 mod title;
-mod warnings;
+mod windows;
+mod worker_paths;
 mod zip;
 
 use std::path::Path;
 
 use detect::Format;
 
+pub use address_warnings::{AddressWarnings, ShownAt};
+pub use addressing::Addressing;
 pub use bundle::{Body, Bundle, Encoding, File, Kind};
 pub use detect::names_a_page;
 pub use input::Source;
 pub use loose::{Alone, LooseText, alone, is_page, is_read, read_loose};
-pub use markdown::{source_lines, typeset};
+pub use markdown::{MARKDOWN_SCRIPT, MARKDOWN_STYLE, MarkdownPage, markdown_page, source_lines, typeset};
 pub use mime::{is_active, is_compressible, mime_of};
 pub use program::{PROGRAM, is_program_name};
 pub use refusal::{Refusal, RefusalCode};
 pub use strict::{MOST_SCRIPTS, Strict};
 pub use texts::Texts;
-pub use zip::root_of;
+pub use zip::{is_left_out, root_of};
 
 /// What a caller sent: the bytes and what was said about them.
 #[derive(Debug)]
@@ -101,12 +123,17 @@ pub fn prepare(upload: Upload<'_>, limits: &Limits, spool_dir: &Path) -> Result<
         return Err(Refusal::too_large(input.len(), limits.unpacked_bytes));
     }
     let mut packer = pack::Packer::new(spool_dir);
-    match format {
+    let mut bundle = match format {
         Format::Html => html::prepare(&mut input, upload.filename, &mut packer),
         Format::Markdown => markdown::prepare(&mut input, upload.filename, limits, &mut packer),
         Format::Pdf => pdf::prepare(&mut input, upload.filename, &mut packer),
         Format::Zip => zip::prepare(&mut input, upload.filename, limits, &mut packer),
         Format::File(file_type) => single_file::prepare(file_type, &mut input, upload.filename, &mut packer),
         Format::Encrypted => e2e::prepare(&mut input, &mut packer),
+    }?;
+    // An archive has names of its own inside, and the name of an encrypted file is for those who can read it.
+    if !matches!(bundle.kind, Kind::Zip | Kind::E2e) {
+        bundle.file_name = upload.filename.and_then(file_name::clean);
     }
+    Ok(bundle)
 }

@@ -2,15 +2,28 @@
 
 pub(crate) const HTML: &str = "text/html; charset=utf-8";
 pub(crate) const MARKDOWN: &str = "text/markdown; charset=utf-8";
+pub(crate) const SCRIPT: &str = "text/javascript; charset=utf-8";
 pub(crate) const PDF: &str = "application/pdf";
 pub(crate) const BINARY: &str = "application/octet-stream";
 
-macro_rules! charsets {
-    ($($name:literal)+) => { &[$(($name, concat!("text/html; charset=", $name))),+] };
+/// A charset that is not UTF-8, and the media types of pages and scripts in it.
+pub(crate) struct Charset {
+    pub(crate) name: &'static str,
+    html: &'static str,
+    script: &'static str,
 }
 
-/// Pages that are not UTF-8, by their charset.
-pub(crate) const CHARSETS: &[(&str, &str)] = charsets! {
+macro_rules! charsets {
+    ($($name:literal)+) => {
+        &[$(Charset {
+            name: $name,
+            html: concat!("text/html; charset=", $name),
+            script: concat!("text/javascript; charset=", $name),
+        }),+]
+    };
+}
+
+pub(crate) const CHARSETS: &[Charset] = charsets! {
     "utf-16le" "utf-16be" "ibm866" "iso-8859-2" "iso-8859-3" "iso-8859-4" "iso-8859-5" "iso-8859-6"
     "iso-8859-7" "iso-8859-8" "iso-8859-8-i" "iso-8859-10" "iso-8859-13" "iso-8859-14" "iso-8859-15" "iso-8859-16"
     "koi8-r" "koi8-u" "macintosh" "windows-874" "windows-1250" "windows-1251" "windows-1252" "windows-1253"
@@ -20,8 +33,29 @@ pub(crate) const CHARSETS: &[(&str, &str)] = charsets! {
 
 /// The media type of a page in a charset.
 pub(crate) fn html_in(charset: &'static encoding_rs::Encoding) -> &'static str {
-    let known = CHARSETS.iter().find(|(name, _)| name.eq_ignore_ascii_case(charset.name()));
-    known.map_or(HTML, |(_, mime)| mime)
+    known(charset).map_or(HTML, |known| known.html)
+}
+
+/// The media type of a script in a charset.
+pub(crate) fn script_in(charset: &'static encoding_rs::Encoding) -> &'static str {
+    known(charset).map_or(SCRIPT, |known| known.script)
+}
+
+fn known(charset: &'static encoding_rs::Encoding) -> Option<&'static Charset> {
+    CHARSETS.iter().find(|known| known.name.eq_ignore_ascii_case(charset.name()))
+}
+
+/// The media type without what is said about the charset.
+pub(crate) fn without_charset(mime: &'static str) -> &'static str {
+    essence(mime)
+}
+
+pub(crate) fn is_script(mime: &str) -> bool {
+    essence(mime) == "text/javascript"
+}
+
+pub(crate) fn is_stylesheet(mime: &str) -> bool {
+    essence(mime) == "text/css"
 }
 
 /// The charset that a media type names.
@@ -37,8 +71,14 @@ pub(crate) fn is_html(mime: &str) -> bool {
 
 /// Whether a file of this type is text that people or programs read.
 pub(crate) fn is_text(mime: &str) -> bool {
-    // What has a charset is text.
-    mime.contains("charset=") || is_html(mime)
+    let essence = essence(mime);
+    essence.starts_with("text/")
+        || essence.ends_with("+xml")
+        || essence.ends_with("+json")
+        || matches!(
+            essence,
+            "application/json" | "application/xml" | "application/yaml" | "application/x-ndjson"
+        )
 }
 
 /// The media type of a path, by its extension in any case.
@@ -53,7 +93,7 @@ pub fn mime_of(path: &str) -> &'static str {
         "rss" => "application/rss+xml; charset=utf-8",
         "atom" => "application/atom+xml; charset=utf-8",
         "css" => "text/css; charset=utf-8",
-        "js" | "mjs" | "cjs" => "text/javascript; charset=utf-8",
+        "js" | "mjs" | "cjs" => SCRIPT,
         "json" | "map" | "geojson" | "topojson" | "ipynb" => "application/json; charset=utf-8",
         "jsonl" | "ndjson" => "application/x-ndjson; charset=utf-8",
         "jsonld" => "application/ld+json; charset=utf-8",
@@ -164,6 +204,20 @@ mod tests {
         assert_eq!(mime_of("v1.2/LICENSE"), BINARY);
         assert_eq!(mime_of("x.exe"), BINARY);
         assert_eq!(mime_of(""), BINARY);
+    }
+
+    #[test]
+    fn text_is_what_has_a_charset_and_stays_text_without_it() {
+        for extension in
+            "html svg xml rss css js json jsonl jsonld webmanifest txt yaml md csv ics vtt gltf png wasm \
+                          woff2 pdf zip glb stl exe"
+                .split_ascii_whitespace()
+        {
+            let mime = mime_of(&format!("a.{extension}"));
+            assert_eq!(is_text(mime), mime.contains("charset="), "{extension}");
+            assert_eq!(is_text(without_charset(mime)), is_text(mime), "{extension}");
+            assert_eq!(is_active(without_charset(mime)), is_active(mime), "{extension}");
+        }
     }
 
     #[test]

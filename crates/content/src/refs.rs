@@ -1,56 +1,85 @@
-//! Judges the references of a page: would they still work at the address where it is shown?
+//! Where a reference of a page, a stylesheet or a script leads: into its bundle, to nothing, or elsewhere.
 //! Pure text work; nothing is fetched.
 
-use std::collections::HashSet;
+use std::borrow::Cow;
 
-use crate::refusal::shown_name;
+use percent_encoding::percent_decode_str;
 
-/// How every warning about a missing file ends.
-pub(crate) const MISSING: &str = ", which is not part of the upload.";
+use crate::mime::{HTML, mime_of};
+use crate::paths::Paths;
 
-/// A warning about one reference, or nothing if it will work (or cannot be judged).
-/// `loads` is true for references without which the page is not whole: scripts, styles, images.
-pub(crate) fn judge(page: &str, url: &str, loads: bool, files: &HashSet<&str>) -> Option<String> {
+/// Where a reference leads.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Target {
+    /// To another place, to a part of the same page, or nowhere that could be told.
+    Elsewhere,
+    Found,
+    /// To no file of the bundle; this is the path as it is written.
+    Missing(String),
+    /// By a path that starts with `/`, to a file of the bundle.
+    RootFound,
+    RootMissing(String),
+    /// To `/`, which is the first page of a bundle.
+    Home,
+}
+
+/// Judges a reference in the file `from`.
+pub(crate) fn target(from: &str, url: &str, files: &Paths<'_>) -> Target {
     let url = url.trim();
-    if let Some(rest) = url.strip_prefix('/') {
-        return (!rest.starts_with(['/', '\\'])).then(|| root_absolute(page, url, rest));
-    }
-    let path = url.split(['?', '#']).next().unwrap_or_default();
-    if !loads || path.is_empty() || has_scheme(path) {
-        return None;
-    }
-    let decoded = percent_decoded(path)?;
-    match resolve(page, &decoded) {
-        Some(target) if exists(&target, files) => None,
-        _ => Some(format!("{page} refers to {}{MISSING}", shown_name(path.as_bytes()))),
+    let Some((path, _)) = on_host(url) else { return Target::Elsewhere };
+    let is_root = path.starts_with('/');
+    match percent_decoded(path).and_then(|path| resolve(from, &path)) {
+        Some(found) if is_root && found.is_empty() => Target::Home,
+        Some(found) if files.answers(&found) && is_root => Target::RootFound,
+        Some(found) if files.answers(&found) => Target::Found,
+        _ if is_template(url) => Target::Elsewhere,
+        _ if is_root => Target::RootMissing(path.to_owned()),
+        _ => Target::Missing(path.to_owned()),
     }
 }
 
-fn root_absolute(page: &str, url: &str, rest: &str) -> String {
-    let up = "../".repeat(page.matches('/').count());
-    let relative = if up.is_empty() && rest.is_empty() { "./".to_owned() } else { format!("{up}{rest}") };
-    format!(
-        "{page} refers to {}: links that start with / leave the page; write {}.",
-        shown_name(url.as_bytes()),
-        shown_name(relative.as_bytes())
-    )
+/// The path from the bundle's root that a reference in the file `from` names, and what follows it (`?query`, `#part`).
+/// Nothing for places elsewhere or on the same page.
+pub(crate) fn local<'r>(from: &str, reference: &'r str) -> Option<(String, &'r str)> {
+    let (path, rest) = on_host(reference.trim())?;
+    Some((resolve(from, &percent_decoded(path)?)?, rest))
 }
 
-fn has_scheme(path: &str) -> bool {
-    path.split(['/', '\\']).next().is_some_and(|first| first.contains(':'))
+/// Whether a value is filled in later, by a template engine or a script: `{{ x }}`, `{% x %}`, `${x}`, `<%= x %>`.
+pub(crate) fn is_template(value: &str) -> bool {
+    value.contains('{') || value.contains("<%") || percent_decoded(value).is_some_and(|v| v.contains('{'))
 }
 
-fn exists(target: &str, files: &HashSet<&str>) -> bool {
-    if target.is_empty() || target.ends_with('/') {
-        return files.contains(format!("{target}index.html").as_str());
+/// Whether a literal of a script that starts with `/` is, or begins, the path of a file of the bundle. Names of pages say
+/// nothing here: scripts compare them with the address of the page.
+pub(crate) fn names_a_file(literal: &str, files: &Paths<'_>) -> bool {
+    let path = literal.split(['?', '#']).next().unwrap_or_default().trim_start_matches('/');
+    if literal.starts_with("//") || path.is_empty() {
+        return false;
     }
-    files.contains(target)
+    match path.rfind('/') {
+        _ if !path.ends_with('/') && files.has(path) => mime_of(path) != HTML,
+        Some(end) => files.has_folder(&path[..=end]) && (path.ends_with('/') || !path[end..].contains('.')),
+        None => false,
+    }
 }
 
-/// The path from the site's root, or nothing if it climbs above it.
-fn resolve(page: &str, path: &str) -> Option<String> {
-    let mut segments: Vec<&str> = page.split('/').collect();
-    segments.pop();
+/// The path of a reference that stays on its host, and what follows it.
+fn on_host(reference: &str) -> Option<(&str, &str)> {
+    let (path, rest) = reference.split_at(reference.find(['?', '#']).unwrap_or(reference.len()));
+    let has_scheme = path.split(['/', '\\']).next().is_some_and(|first| first.contains(':'));
+    let leaves =
+        path.is_empty() || has_scheme || ["\\", "//", "/\\"].iter().any(|start| path.starts_with(start));
+    (!leaves).then_some((path, rest))
+}
+
+/// The path from the bundle's root, or nothing if it climbs above it.
+fn resolve(from: &str, path: &str) -> Option<String> {
+    let (folder, path) = match path.strip_prefix('/') {
+        Some(path) => ("", path),
+        None => (from.rsplit_once('/').map_or("", |(folder, _)| folder), path),
+    };
+    let mut segments: Vec<&str> = folder.split('/').filter(|segment| !segment.is_empty()).collect();
     for segment in path.split('/') {
         match segment {
             "." => {}
@@ -67,72 +96,118 @@ fn resolve(page: &str, path: &str) -> Option<String> {
     Some(segments.join("/"))
 }
 
-fn percent_decoded(path: &str) -> Option<String> {
-    if !path.contains('%') {
-        return Some(path.to_owned());
-    }
-    let mut bytes = Vec::with_capacity(path.len());
-    let mut rest = path.as_bytes();
-    while let Some((&first, tail)) = rest.split_first() {
-        let hex =
-            (first == b'%').then(|| tail.get(..2).and_then(|pair| std::str::from_utf8(pair).ok())).flatten();
-        let hex = hex.filter(|pair| pair.bytes().all(|b| b.is_ascii_hexdigit()));
-        let decoded = hex.and_then(|pair| u8::from_str_radix(pair, 16).ok());
-        bytes.push(decoded.unwrap_or(first));
-        rest = if decoded.is_some() { &tail[2..] } else { tail };
-    }
-    String::from_utf8(bytes).ok()
+/// Nothing if it is no text: then it names no file.
+fn percent_decoded(path: &str) -> Option<Cow<'_, str>> {
+    percent_decode_str(path).decode_utf8().ok()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn judged(page: &str, url: &str) -> Option<String> {
-        let files = HashSet::from(["index.html", "style.css", "docs/index.html", "docs/a b.png"]);
-        judge(page, url, true, &files)
+    const FILES: [&str; 5] =
+        ["assets/app-1.js", "docs/a b.png", "docs/index.html", "index.html", "style.css"];
+
+    fn judged(from: &str, url: &str) -> Target {
+        target(from, url, &Paths::new(FILES))
     }
 
     #[test]
-    fn root_absolute_references_get_the_relative_form() {
-        let warning = judged("index.html", "/style.css").unwrap();
-        assert_eq!(
-            warning,
-            "index.html refers to /style.css: links that start with / leave the page; write style.css."
-        );
-        assert!(judged("docs/index.html", "/style.css").unwrap().contains("write ../style.css"));
-        assert!(judged("index.html", "/").unwrap().contains("write ./"));
+    fn paths_from_the_root_are_told_apart() {
+        assert_eq!(judged("index.html", "/style.css?v=2"), Target::RootFound);
+        assert_eq!(judged("docs/index.html", "/docs"), Target::RootFound);
+        assert_eq!(judged("index.html", "/docs/a%20b.png#x"), Target::RootFound);
+        assert_eq!(judged("index.html", "/gone.css?v=2"), Target::RootMissing("/gone.css".to_owned()));
+        assert_eq!(judged("index.html", " / "), Target::Home);
+        assert_eq!(judged("docs/index.html", "/."), Target::Home);
+        assert_eq!(judged("docs/index.html", "/docs/../style.css"), Target::RootFound);
     }
 
     #[test]
     fn other_hosts_schemes_and_fragments_are_left_alone() {
-        for url in ["//cdn.example/x.js", "https://x/y", "data:image/png,x", "#top", "?q", "", "mailto:a@b"] {
-            assert_eq!(judged("index.html", url), None, "{url}");
+        for url in [
+            "//cdn.example/x.js",
+            "/\\x",
+            "\\x",
+            "https://x/y",
+            "data:image/png,x",
+            "#top",
+            "?q",
+            "",
+            "mailto:a@b",
+        ] {
+            assert_eq!(judged("index.html", url), Target::Elsewhere, "{url}");
         }
     }
 
     #[test]
-    fn present_files_are_fine_in_every_spelling() {
+    fn present_files_are_found_in_every_spelling() {
         for url in
             ["style.css", "./style.css?v=2", "docs/../style.css#x", "docs/a%20b.png", "docs/", "docs/.", "."]
         {
-            assert_eq!(judged("index.html", url), None, "{url}");
+            assert_eq!(judged("index.html", url), Target::Found, "{url}");
         }
-        assert_eq!(judged("docs/index.html", "../style.css"), None);
-        assert_eq!(judged("docs/index.html", ".."), None);
+        assert_eq!(judged("docs/index.html", "../style.css"), Target::Found);
+        assert_eq!(judged("docs/index.html", ".."), Target::Found);
     }
 
     #[test]
-    fn missing_files_are_named() {
-        assert!(judged("index.html", "app.js").unwrap().contains("app.js, which is not part"));
-        assert!(judged("index.html", "../up.js").is_some());
-        assert!(judged("index.html", "docs").is_some());
-        assert!(judged("index.html", "%zz").is_some());
+    fn missing_files_are_named_as_they_are_written() {
+        assert_eq!(judged("index.html", "app.js?x"), Target::Missing("app.js".to_owned()));
+        for url in ["../up.js", "%zz", "docs/gone/"] {
+            assert!(matches!(judged("index.html", url), Target::Missing(_)), "{url}");
+        }
     }
 
     #[test]
-    fn plain_links_to_missing_pages_are_not_judged() {
-        assert_eq!(judge("index.html", "later.html", false, &HashSet::new()), None);
-        assert!(judge("index.html", "/later.html", false, &HashSet::new()).is_some());
+    fn what_a_template_fills_in_is_left_alone() {
+        for url in [
+            "{{tpl}}",
+            "{{ asset('a.png') }}",
+            "/static/{{ name }}.css",
+            "${x}",
+            "img/${x}.png",
+            "<%= x %>",
+            "/<%= a ? b : c %>",
+            "{% static 'a.png' %}",
+            "%7B%7Btpl%7D%7D.png",
+            "/items/{id}",
+        ] {
+            assert_eq!(judged("index.html", url), Target::Elsewhere, "{url}");
+        }
+        let files = Paths::new(["index.html", "{draft}.png"]);
+        assert_eq!(target("index.html", "{draft}.png", &files), Target::Found, "a file may be called so");
+    }
+
+    #[test]
+    fn references_are_followed_from_the_folder_of_their_file() {
+        for (from, reference, path) in [
+            ("README.md", "docs/a.md#x", Some("docs/a.md")),
+            ("docs/a.md", "../b%20c.md", Some("b c.md")),
+            ("docs/a.md", "./b.md?q", Some("docs/b.md")),
+            ("docs/a.md", "/b.md", Some("b.md")),
+            ("a.md", "../b.md", None),
+            ("docs/a.md", "../../../b.png", None),
+            ("a.md", "https://x.example/b.md", None),
+            ("a.md", "//x.example/b.md", None),
+            ("a.md", "#b", None),
+            ("a.md", "", None),
+        ] {
+            assert_eq!(local(from, reference).map(|(path, _)| path).as_deref(), path, "{reference}");
+        }
+        assert_eq!(local("a.md", "b.md#c").unwrap().1, "#c");
+    }
+
+    #[test]
+    fn literals_of_scripts_name_files_and_folders_of_the_bundle() {
+        let files = Paths::new(FILES);
+        for literal in ["/assets/app-1.js", "/assets/", "/assets/ap", "/style.css?x"] {
+            assert!(names_a_file(literal, &files), "{literal}");
+        }
+        for literal in
+            ["/", "//assets/", "/api/", "/gone.css", "/index.html", "/docs/index.html", "/assets/x.js"]
+        {
+            assert!(!names_a_file(literal, &files), "{literal}");
+        }
     }
 }

@@ -2,23 +2,19 @@
 //! Whatever stops the pass (a giant tag, endless nesting) only ends the hints, never the upload.
 
 use std::cell::RefCell;
-use std::collections::HashSet;
 use std::rc::Rc;
 
 use lol_html::html_content::{Element, EndTag, TextChunk};
 use lol_html::{HtmlRewriter, MemorySettings, Settings, element, text};
 
-use crate::character_references::{Context, decode};
-use crate::refs;
+use crate::page_references::{self, PageReferences};
+use crate::reference_report::Report;
+use crate::refusal::shown_name;
 use crate::title;
-use crate::warnings::Warnings;
 
 const MEMORY_BYTES: usize = 4 << 20;
 /// More raw text than any title of 200 characters needs.
 const HEADLINE_BYTES: usize = 4096;
-const LONGEST_URL: usize = 2048;
-/// Only what can be wrong: ordinary links to other places cost nothing.
-const JUDGED: &str = "base, link[href], script[src], img[src], [href^='/'], [src^='/']";
 
 /// The page is stored as it came, so what the rewriter writes is thrown away.
 type Discard = fn(&[u8]);
@@ -26,6 +22,16 @@ type Discard = fn(&[u8]);
 pub(crate) struct PageScan<'f> {
     rewriter: Option<HtmlRewriter<'f, Discard>>,
     found: Rc<RefCell<Found>>,
+    references: Rc<RefCell<PageReferences<'f>>>,
+}
+
+/// What a page says about itself.
+pub(crate) struct PageFacts<'f> {
+    pub(crate) title: Option<String>,
+    /// The report that the scan began with, and what this page adds to it.
+    pub(crate) report: Report<'f>,
+    /// The page consists of frames: it has no body where anything could be shown.
+    pub(crate) is_frameset: bool,
 }
 
 #[derive(Default)]
@@ -34,8 +40,7 @@ struct Found {
     heading: Headline,
     /// How many `<svg>` are open: a picture may have a `<title>` of its own.
     pictures: usize,
-    has_base: bool,
-    warnings: Warnings,
+    is_frameset: bool,
 }
 
 /// The text of the first element of its kind.
@@ -79,21 +84,25 @@ impl Headline {
 }
 
 impl<'f> PageScan<'f> {
-    /// `page` is the page's path, `files` are all paths of its bundle.
-    pub(crate) fn new(page: &'f str, files: &'f HashSet<&'f str>) -> Self {
+    /// `page` is the page's path; its references are added to `report`.
+    pub(crate) fn new(page: &'f str, report: Report<'f>) -> Self {
         let found = Rc::new(RefCell::new(Found::default()));
+        let references = Rc::new(RefCell::new(PageReferences::new(page, report)));
         let settings = Settings::new()
             .append_element_content_handler(element!("svg", pictures(&found)))
             .append_element_content_handler(element!("title", headline(&found, |f| &mut f.title)))
             .append_element_content_handler(text!("title", text_of(&found, |f| &mut f.title)))
             .append_element_content_handler(element!("h1", headline(&found, |f| &mut f.heading)))
             .append_element_content_handler(text!("h1", text_of(&found, |f| &mut f.heading)))
-            .append_element_content_handler(element!(JUDGED, references(&found, page, files)))
+            .append_element_content_handler(element!("frameset", frameset(&found)))
             .with_memory_settings(MemorySettings::new().with_max_allowed_memory_usage(MEMORY_BYTES))
             .with_strict(false)
             .with_adjust_charset_on_meta_tag(true);
+        let settings = page_references::handlers(&references)
+            .into_iter()
+            .fold(settings, Settings::append_element_content_handler);
         let discard: Discard = |_| {};
-        Self { rewriter: Some(HtmlRewriter::new(settings, discard)), found }
+        Self { rewriter: Some(HtmlRewriter::new(settings, discard)), found, references }
     }
 
     pub(crate) fn write(&mut self, chunk: &[u8]) {
@@ -105,14 +114,18 @@ impl<'f> PageScan<'f> {
         }
     }
 
-    /// The page's own title, and hints for its author.
-    pub(crate) fn finish(mut self) -> (Option<String>, Vec<String>) {
+    /// The page's own title, and what its references add up to.
+    pub(crate) fn finish(mut self) -> PageFacts<'f> {
         if let Some(rewriter) = self.rewriter.take() {
             let _ = rewriter.end();
         }
         let found = self.found.take();
         let title = title::clean_html(&found.title.text).or_else(|| title::clean_html(&found.heading.text));
-        (title, found.warnings.into_list())
+        PageFacts {
+            title,
+            report: self.references.borrow_mut().take_report(),
+            is_frameset: found.is_frameset,
+        }
     }
 }
 
@@ -154,6 +167,22 @@ fn pictures(
     }
 }
 
+fn frameset(
+    found: &Rc<RefCell<Found>>,
+) -> impl FnMut(&mut Element<'_, '_>) -> lol_html::HandlerResult + use<> {
+    let found = Rc::clone(found);
+    move |_| {
+        found.borrow_mut().is_frameset = true;
+        Ok(())
+    }
+}
+
+/// Why a page of frames is shown without the toolbar.
+pub(crate) fn toolbar_warning(page: &str) -> String {
+    let page = shown_name(page.as_bytes());
+    format!("{page} is a frameset, in which the feedback toolbar cannot be shown. Use a page with a body.")
+}
+
 fn text_of(
     found: &Rc<RefCell<Found>>,
     pick: Pick,
@@ -165,40 +194,17 @@ fn text_of(
     }
 }
 
-fn references<'f>(
-    found: &Rc<RefCell<Found>>,
-    page: &'f str,
-    files: &'f HashSet<&'f str>,
-) -> impl FnMut(&mut Element<'_, '_>) -> lol_html::HandlerResult + use<'f> {
-    let found = Rc::clone(found);
-    move |element| {
-        let mut found = found.borrow_mut();
-        let tag = element.tag_name();
-        let must_load = !found.has_base && matches!(tag.as_str(), "link" | "script" | "img");
-        for name in ["src", "href"] {
-            let Some(url) = element.get_attribute(name) else { continue };
-            if url.len() > LONGEST_URL {
-                continue;
-            }
-            if let Some(warning) = refs::judge(page, &decode(&url, Context::Attribute), must_load, files) {
-                found.warnings.push(warning);
-            }
-        }
-        // From here on relative references mean another place.
-        found.has_base = found.has_base || tag == "base";
-        Ok(())
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::paths::Paths;
 
     fn scanned(html: &str, step: usize) -> (Option<String>, Vec<String>) {
-        let files = HashSet::from(["index.html", "ok.css"]);
-        let mut scan = PageScan::new("index.html", &files);
+        let files = Paths::new(["index.html", "ok.css"]);
+        let mut scan = PageScan::new("index.html", Report::new(&files));
         html.as_bytes().chunks(step).for_each(|chunk| scan.write(chunk));
-        scan.finish()
+        let facts = scan.finish();
+        (facts.title, facts.report.warnings())
     }
 
     fn title(html: &str) -> Option<String> {
@@ -231,23 +237,14 @@ mod tests {
 
     #[test]
     fn a_declared_charset_is_honoured() {
-        let files = HashSet::new();
-        let mut scan = PageScan::new("index.html", &files);
+        let files = Paths::default();
+        let mut scan = PageScan::new("index.html", Report::new(&files));
         scan.write(b"<meta charset=windows-1252><title>caf\xe9</title>");
-        assert_eq!(scan.finish().0.as_deref(), Some("café"));
+        assert_eq!(scan.finish().title.as_deref(), Some("café"));
     }
 
     #[test]
-    fn broken_references_are_reported_once_each() {
-        let page = "<link href=ok.css><link href='/a.css'><img src='/a.css'><script src=gone.js></script>\
-                    <a href='later.html'>x</a><a href='/home'>y</a>";
-        let warnings = scanned(page, 7).1;
-        assert_eq!(warnings.len(), 3, "{warnings:?}");
-        assert!(warnings[1].contains("gone.js"));
-    }
-
-    #[test]
-    fn a_base_makes_relative_references_unknowable() {
+    fn a_base_elsewhere_makes_references_unknowable() {
         assert_eq!(scanned("<base href='https://x.example/'><img src=a.png>", 100).1, Vec::<String>::new());
     }
 

@@ -1,12 +1,16 @@
-//! A single file that browsers show by itself, such as a drawing, a text or a picture: stored verbatim and served as
-//! what it is. Its bytes have to be what its name says.
-
-use memchr::memmem;
+//! A single file that is no page, such as a text, a picture or a table: stored verbatim under its own name, with a readable
+//! page before it. Its bytes have to be what its name says. An interactive SVG is a document of its own and needs no page.
 
 use crate::bundle::{Bundle, Kind};
+use crate::charset;
+use crate::file_name;
+use crate::html::INDEX;
 use crate::input::Input;
+use crate::mime::HTML;
 use crate::pack::Packer;
+use crate::readable::{self, Data};
 use crate::refusal::{Refusal, RefusalCode};
+use crate::svg::{is_picture, is_svg};
 use crate::text::TextWatch;
 use crate::title;
 
@@ -26,7 +30,8 @@ pub(crate) struct FileType {
 /// What its bytes have to be.
 #[derive(Debug, PartialEq)]
 enum Content {
-    Text,
+    /// Text that is shown as a page.
+    Data(Data),
     Svg,
     /// Bytes at a position, every one of them.
     Signature(&'static [(usize, &'static [u8])]),
@@ -34,7 +39,7 @@ enum Content {
     AnyOf(&'static [&'static [u8]]),
 }
 
-static TYPES: [FileType; 7] = [
+static TYPES: [FileType; 11] = [
     FileType {
         path: "file.svg",
         mime: "image/svg+xml; charset=utf-8",
@@ -45,7 +50,31 @@ static TYPES: [FileType; 7] = [
         path: "file.txt",
         mime: "text/plain; charset=utf-8",
         extensions: &["txt", "text"],
-        content: Content::Text,
+        content: Content::Data(Data::Text),
+    },
+    FileType {
+        path: "file.csv",
+        mime: "text/csv; charset=utf-8",
+        extensions: &["csv"],
+        content: Content::Data(Data::Csv),
+    },
+    FileType {
+        path: "file.tsv",
+        mime: "text/tab-separated-values; charset=utf-8",
+        extensions: &["tsv"],
+        content: Content::Data(Data::Tsv),
+    },
+    FileType {
+        path: "file.json",
+        mime: "application/json; charset=utf-8",
+        extensions: &["json"],
+        content: Content::Data(Data::Json),
+    },
+    FileType {
+        path: "notebook.ipynb",
+        mime: "application/json; charset=utf-8",
+        extensions: &["ipynb"],
+        content: Content::Data(Data::Notebook),
     },
     FileType {
         path: "file.png",
@@ -84,10 +113,11 @@ pub(crate) fn by_extension(extension: &str) -> Option<&'static FileType> {
     TYPES.iter().find(|file| file.extensions.contains(&extension))
 }
 
-/// The picture of a media type. Plain text is what programs call everything, so it says nothing.
+/// The picture of a media type. Plain text is what programs call everything, and JSON is how they send other things, so
+/// neither says anything.
 pub(crate) fn by_content_type(essence: &str) -> Option<&'static FileType> {
     let of = |file: &&FileType| file.mime.split(';').next() == Some(essence);
-    TYPES.iter().filter(|file| file.content != Content::Text).find(of)
+    TYPES.iter().filter(|file| !matches!(file.content, Content::Data(_))).find(of)
 }
 
 pub(crate) fn prepare(
@@ -98,7 +128,7 @@ pub(crate) fn prepare(
 ) -> Result<Bundle, Refusal> {
     let head = input.head(HEAD_BYTES)?;
     let fits = match file_type.content {
-        Content::Text => true,
+        Content::Data(_) => true,
         Content::Svg => is_svg(&head),
         Content::Signature(parts) => {
             parts.iter().all(|(at, bytes)| head.get(*at..).is_some_and(|rest| rest.starts_with(bytes)))
@@ -112,25 +142,57 @@ pub(crate) fn prepare(
         );
         return Err(Refusal::new(RefusalCode::UnsupportedType, detail));
     }
-    let mut watch = matches!(file_type.content, Content::Text | Content::Svg).then(TextWatch::new);
-    let mut sink = packer.begin(file_type.path, file_type.mime, input.len())?;
+    let mut watch = matches!(file_type.content, Content::Data(_) | Content::Svg).then(TextWatch::new);
+    let own_name = own_name(file_type, filename);
+    let path = own_name.as_deref().unwrap_or(file_type.path);
+    let mut sink = packer.begin(path, file_type.mime, input.len())?;
     input.for_each_chunk(|chunk| {
         if let Some(watch) = &mut watch {
             watch.watch(chunk);
         }
         sink.write(chunk)
     })?;
+    let is_utf8 = watch.as_ref().is_none_or(TextWatch::is_utf8);
+    if matches!(file_type.content, Content::Data(Data::Json | Data::Notebook)) && !is_utf8 {
+        let detail = "The JSON in this file is not UTF-8. Save it as UTF-8 text.";
+        return Err(Refusal::new(RefusalCode::NotText, detail));
+    }
     if let Some(watch) = watch {
         watch.check()?;
-        // It is sent as UTF-8, so that is what was read; a byte order mark overrules that in every browser.
-        if !watch.is_utf8() && !watch.is_utf16() {
-            let detail = "The text is not UTF-8. Save it as UTF-8 and send it again.";
-            return Err(Refusal::new(RefusalCode::NotText, detail));
-        }
+        sink.set_mime(watch.media_type(file_type.mime));
     }
     let file = packer.finish(sink)?;
     let title = title::from_filename(filename);
-    Ok(Bundle::assemble(Kind::File, title, file_type.path.to_owned(), vec![file], Vec::new()))
+    let is_whole = input.len() <= readable::MOST_BYTES as u64;
+    let page = match file_type.content {
+        Content::Data(data) => {
+            let start = input.head(readable::MOST_BYTES)?;
+            // Spreadsheets still export tables in the charset of their country; the most common one is better than none.
+            let (text, _, _) = charset::of_page(&start, is_utf8).decode(&start);
+            Some(readable::page(data, &text, is_whole, &title, path))
+        }
+        Content::Svg if !is_whole => None,
+        Content::Svg => {
+            let drawing = input.head(readable::MOST_BYTES)?;
+            let text = std::str::from_utf8(&drawing).ok().filter(|text| is_picture(text));
+            text.map(|_| readable::picture_page(&title, path, input.len()))
+        }
+        Content::Signature(_) | Content::AnyOf(_) => Some(readable::picture_page(&title, path, input.len())),
+    };
+    let Some(page) = page else {
+        return Ok(Bundle::assemble(Kind::File, title, path.to_owned(), vec![file], Vec::new()));
+    };
+    let files = vec![packer.pack(INDEX, HTML, page.as_bytes())?, file];
+    Ok(Bundle::assemble(Kind::File, title, INDEX.to_owned(), files, Vec::new()))
+}
+
+/// The name that the file was sent under, so that it is found and saved under it.
+fn own_name(file_type: &FileType, filename: Option<&str>) -> Option<String> {
+    // The server answers for `robots.txt` itself where a page has the root of a host.
+    let name = filename.and_then(file_name::clean).filter(|name| !name.eq_ignore_ascii_case("robots.txt"))?;
+    name.rsplit_once('.')
+        .is_some_and(|(_, end)| file_type.extensions.contains(&end.to_ascii_lowercase().as_str()))
+        .then_some(name)
 }
 
 /// The extension that the file has, if it is one of its type.
@@ -139,45 +201,6 @@ fn extension_of(file_type: &FileType, filename: Option<&str>) -> String {
     let named = named.map(|(_, extension)| extension.to_ascii_lowercase());
     let named = named.filter(|named| file_type.extensions.contains(&named.as_str()));
     format!(".{}", named.as_deref().or(file_type.extensions.first().copied()).unwrap_or_default())
-}
-
-/// Whether XML begins here whose first element is a drawing, in UTF-8 or, with a byte order mark, in UTF-16.
-fn is_svg(head: &[u8]) -> bool {
-    let read: Option<fn([u8; 2]) -> u16> = match head {
-        [0xff, 0xfe, ..] => Some(u16::from_le_bytes),
-        [0xfe, 0xff, ..] => Some(u16::from_be_bytes),
-        _ => None,
-    };
-    let Some(read) = read else { return begins_svg(head) };
-    let units = head[2..].chunks_exact(2).map(|pair| read([pair[0], pair[1]]));
-    let text: String = char::decode_utf16(units).map(|c| c.unwrap_or(char::REPLACEMENT_CHARACTER)).collect();
-    begins_svg(text.as_bytes())
-}
-
-fn begins_svg(head: &[u8]) -> bool {
-    let mut rest = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head).trim_ascii_start();
-    loop {
-        let end: &[u8] = if rest.starts_with(b"<!--") {
-            b"-->"
-        } else if rest.starts_with(b"<?") {
-            b"?>"
-        } else if rest.get(..9).is_some_and(|start| start.eq_ignore_ascii_case(b"<!doctype")) {
-            // An internal subset has declarations of its own.
-            let plain = memchr::memchr(b'>', rest);
-            let subset = memchr::memchr(b'[', rest).filter(|at| plain.is_none_or(|plain| *at < plain));
-            if subset.is_some() { b"]>" } else { b">" }
-        } else {
-            break;
-        };
-        match memmem::find(rest, end) {
-            Some(at) => rest = rest[at + end.len()..].trim_ascii_start(),
-            None => return false,
-        }
-    }
-    let Some(name) = rest.strip_prefix(b"<") else { return false };
-    let stop =
-        name.iter().position(|b| b.is_ascii_whitespace() || matches!(b, b'>' | b'/')).unwrap_or(name.len());
-    name[..stop].rsplit(|b| *b == b':').next() == Some(b"svg")
 }
 
 #[cfg(test)]
@@ -193,40 +216,6 @@ mod tests {
                 assert_eq!(mime_of(&format!("a.{extension}")), file.mime);
             }
         }
-    }
-
-    #[test]
-    fn drawings_begin_with_their_element() {
-        for good in [
-            "<svg/>",
-            "<svg xmlns='http://www.w3.org/2000/svg'>",
-            "\u{feff}<?xml version='1.0'?>\n<!-- made > by hand --> <!DOCTYPE svg PUBLIC 'a' 'b'>\n<svg>",
-            "<!DOCTYPE svg [ <!ENTITY a '>'> ]><svg:svg xmlns:svg='x'>",
-        ] {
-            assert!(is_svg(good.as_bytes()), "{good}");
-            assert!(utf16(good).iter().all(|bytes| is_svg(bytes)), "{good}");
-        }
-        for bad in [
-            "",
-            "<",
-            "<html><svg>",
-            "<!doctype html><p>",
-            "text",
-            "<!-- ",
-            "<svgx>",
-            "<?xml",
-            "<!DOCTYPE svg [",
-        ] {
-            assert!(!is_svg(bad.as_bytes()), "{bad}");
-            assert!(!utf16(bad).iter().any(|bytes| is_svg(bytes)), "{bad}");
-        }
-    }
-
-    /// The text in UTF-16 with a byte order mark, in both orders of bytes.
-    fn utf16(text: &str) -> [Vec<u8>; 2] {
-        let units: Vec<u16> =
-            "\u{feff}".encode_utf16().chain(text.trim_start_matches('\u{feff}').encode_utf16()).collect();
-        [u16::to_le_bytes, u16::to_be_bytes].map(|bytes| units.iter().copied().flat_map(bytes).collect())
     }
 
     #[test]

@@ -13,8 +13,10 @@ use lol_html::{AsciiCompatibleEncoding, HtmlRewriter, MemorySettings, Settings, 
 use crate::blocked::{Blocked, Kind};
 use crate::bundle::{Body, Bundle, Encoding};
 use crate::character_references::{Context, decode};
-use crate::mime::{charset_in, is_html};
+use crate::code_scan::CodeScan;
+use crate::mime::{charset_in, is_html, is_script};
 use crate::script_text::ScriptText;
+use crate::script_type::is_governed;
 
 const MEMORY_BYTES: usize = 8 << 20;
 const SVG: &str = "http://www.w3.org/2000/svg";
@@ -32,13 +34,16 @@ impl Strict {
     /// Reads every page of a bundle that is about to be stored.
     pub fn of(bundle: &Bundle) -> io::Result<Self> {
         let mut strict = Self::default();
-        for file in bundle.files.iter().filter(|file| is_page(file.mime)) {
+        for file in bundle.files.iter().filter(|file| is_html(file.mime) || is_script(file.mime)) {
+            // Publishers know a single file by the name that they sent it with.
+            let sent_as = bundle.file_name.as_deref().filter(|_| file.path == bundle.entry);
+            let path = sent_as.unwrap_or(&file.path);
             match &file.body {
                 Body::Packed { encoding, bytes } => {
-                    strict.read(&file.path, file.mime, decoded(*encoding, &bytes[..])?)?;
+                    strict.read(path, file.mime, decoded(*encoding, &bytes[..])?)?;
                 }
                 Body::Spooled { encoding, file: spooled, .. } => {
-                    strict.read(&file.path, file.mime, decoded(*encoding, spooled)?)?;
+                    strict.read(path, file.mime, decoded(*encoding, spooled)?)?;
                     { spooled }.rewind()?;
                 }
             }
@@ -46,20 +51,18 @@ impl Strict {
         Ok(strict)
     }
 
-    /// Reads one page; what is not HTML is passed over.
-    pub fn read(&mut self, path: &str, mime: &str, mut page: impl Read) -> io::Result<()> {
-        if !is_page(mime) {
-            return Ok(());
+    /// Reads one page or script; anything else is passed over.
+    pub fn read(&mut self, path: &str, mime: &str, file: impl Read) -> io::Result<()> {
+        if is_script(mime) {
+            let mut code = CodeScan::default();
+            for_each_chunk(file, |chunk| code.write(chunk, |stopped| self.blocked.stop(stopped, path)))?;
+            code.finish(|stopped| self.blocked.stop(stopped, path));
+        } else if is_html(mime) {
+            let mut scan = Scan::new(std::mem::take(self), path, charset_in(mime));
+            let read = for_each_chunk(file, |chunk| scan.write(chunk));
+            *self = scan.finish();
+            read?;
         }
-        let mut scan = Scan::new(std::mem::take(self), path, charset_in(mime));
-        let mut buffer = vec![0; 64 * 1024];
-        loop {
-            match page.read(&mut buffer)? {
-                0 => break,
-                count => scan.write(&buffer[..count]),
-            }
-        }
-        *self = scan.finish();
         Ok(())
     }
 
@@ -82,8 +85,14 @@ impl Strict {
     }
 }
 
-fn is_page(mime: &str) -> bool {
-    is_html(mime)
+fn for_each_chunk(mut file: impl Read, mut take: impl FnMut(&[u8])) -> io::Result<()> {
+    let mut buffer = vec![0; 64 * 1024];
+    loop {
+        match file.read(&mut buffer)? {
+            0 => return Ok(()),
+            count => take(&buffer[..count]),
+        }
+    }
 }
 
 fn decoded<'a>(encoding: Encoding, stored: impl Read + 'a) -> io::Result<Box<dyn Read + 'a>> {
@@ -105,6 +114,7 @@ struct Found {
     strict: Strict,
     /// The script whose text is passing by, if the policy governs it.
     script: Option<ScriptText>,
+    code: CodeScan,
     style: String,
 }
 
@@ -113,7 +123,11 @@ impl Scan {
     fn new(strict: Strict, page: &str, charset: Option<&'static encoding_rs::Encoding>) -> Self {
         // Where tags are no ASCII nothing is found, and so nothing runs.
         let encoding = charset.and_then(AsciiCompatibleEncoding::new);
-        let found = Found { page: page.to_owned(), strict, script: None, style: String::new() };
+        let (script, code, style) = (None, CodeScan::default(), String::new());
+        let mut found = Found { page: page.to_owned(), strict, script, code, style };
+        if charset.is_some() && encoding.is_none() {
+            found.block(Kind::WideScript, "its scripts");
+        }
         let found = Rc::new(RefCell::new(found));
         let settings = Settings::new()
             .append_element_content_handler(element!("*", judge(&found)))
@@ -198,8 +212,13 @@ fn script_text(
 ) -> impl FnMut(&mut TextChunk<'_>) -> lol_html::HandlerResult + use<> {
     let found = Rc::clone(found);
     move |chunk| {
-        if let Some(script) = &mut found.borrow_mut().script {
+        let Found { script, code, strict, page, .. } = &mut *found.borrow_mut();
+        if let Some(script) = script {
             script.add(chunk.as_str(), chunk.text_type() == TextType::CDataSection);
+            code.write(chunk.as_str().as_bytes(), |stopped| strict.blocked.stop(stopped, page));
+            if chunk.last_in_text_node() {
+                code.finish(|stopped| strict.blocked.stop(stopped, page));
+            }
         }
         Ok(())
     }
@@ -223,33 +242,6 @@ fn style_text(
         let keep = (keep..=text.len()).find(|at| text.is_char_boundary(*at)).unwrap_or(text.len());
         found.style = if chunk.last_in_text_node() { String::new() } else { text[keep..].to_owned() };
         Ok(())
-    }
-}
-
-/// Whether the policy has a say in a script of this type: everything a browser runs, import maps and speculation
-/// rules included. Data blocks such as JSON are not scripts to it.
-fn is_governed(kind: Option<String>, language: Option<String>) -> bool {
-    let kind = match (kind, language) {
-        (Some(kind), _) if kind.is_empty() => return true,
-        (Some(kind), _) => decode(&kind, Context::Attribute).trim_ascii().to_ascii_lowercase(),
-        (None, Some(language)) if !language.is_empty() => format!("text/{}", language.to_ascii_lowercase()),
-        (None, _) => return true,
-    };
-    matches!(kind.as_str(), "module" | "importmap" | "speculationrules") || is_javascript(&kind)
-}
-
-/// The MIME types that browsers take for JavaScript.
-fn is_javascript(kind: &str) -> bool {
-    let Some((family, name)) = kind.split_once('/') else { return false };
-    match family {
-        "application" => matches!(name, "javascript" | "ecmascript" | "x-javascript" | "x-ecmascript"),
-        "text" => {
-            matches!(
-                name,
-                "javascript" | "ecmascript" | "x-javascript" | "x-ecmascript" | "jscript" | "livescript"
-            ) || matches!(name.strip_prefix("javascript1."), Some("0" | "1" | "2" | "3" | "4" | "5"))
-        }
-        _ => false,
     }
 }
 

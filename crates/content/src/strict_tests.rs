@@ -110,7 +110,7 @@ fn page_in_another_charset_is_hashed_as_characters() {
 fn what_will_be_blocked_is_told() {
     let page = "<base href=x><script src=https://cdn.example/a.js></script><link rel=stylesheet href=//cdn.example/a.css>\
         <img src=https://x.example/a.png onerror=go()><body onload=go()><a href=' JavaScript:go()'>x</a><a target=_blank href=b>y</a>\
-        <iframe srcdoc=x></iframe><object></object><form></form><video src=https://x.example/v></video>\
+        <iframe src=https://x.example/></iframe><object></object><form></form><video src=https://x.example/v></video>\
         <style>@font-face{src:url(https://x.example/f.woff2)}</style>";
     let told = strict(page).warnings();
     assert_eq!(told.len(), 12, "{told:#?}");
@@ -119,7 +119,8 @@ fn what_will_be_blocked_is_told() {
     {
         assert!(told.iter().any(|sentence| sentence.contains(what)), "{what}: {told:#?}");
     }
-    let clean = "<link rel=stylesheet href=a.css><img src=data:,x srcset='a.png 2x'><script src=a.js></script><a href=https://x>x</a>";
+    let clean = "<link rel=stylesheet href=a.css><img src=data:,x srcset='a.png 2x'><script src=a.js></script><a href=https://x>x</a>\
+        <iframe srcdoc=x></iframe><iframe src=b.html></iframe>";
     assert_eq!(strict(clean).warnings(), Vec::<String>::new());
 }
 
@@ -128,4 +129,38 @@ fn more_than_64_scripts_are_too_much() {
     let page = |n: usize| (0..n).fold(String::new(), |page, n| format!("{page}<script>{n}</script>"));
     assert!(!strict(&page(64)).is_too_much());
     assert!(strict(&page(65)).is_too_much());
+}
+
+#[test]
+fn what_stops_while_it_runs_is_told_once_for_each_cause() {
+    let page =
+        "<script>eval('1'); new Function('a')</script><script type='text/babel'>let a = <p/>;</script>";
+    let said = strict(page).warnings();
+    assert_eq!(
+        said,
+        [
+            "csp_strict blocks code that is made from text (eval in index.html and 1 more). Use functions or JSON.parse \
+             instead.",
+            "csp_strict blocks scripts that are compiled in the browser (text/babel in index.html). Compile them before, \
+             for example with a build tool.",
+        ]
+    );
+    let mut strict = Strict::default();
+    strict.read("js/app.js", crate::mime::SCRIPT, &b"run(new Function('a'))"[..]).unwrap();
+    assert!(strict.warnings()[0].contains("new Function in js/app.js"), "{:?}", strict.warnings());
+    assert_eq!(strict.script_count(), 0);
+}
+
+#[test]
+fn data_blocks_and_own_webassembly_are_silent() {
+    let page = "<script type='application/json'>\"eval(x)\"</script>\
+                <script>WebAssembly.instantiateStreaming(fetch('a.wasm'))</script>";
+    assert_eq!(strict(page).warnings(), [""; 0]);
+}
+
+#[test]
+fn scripts_of_pages_in_utf16_do_not_run() {
+    let mut strict = Strict::default();
+    strict.read("a.html", "text/html; charset=utf-16le", &b"\xff\xfe<\0p\0>\0"[..]).unwrap();
+    assert!(strict.warnings()[0].contains("UTF-16"), "{:?}", strict.warnings());
 }

@@ -2,13 +2,15 @@
 
 use memchr::memchr;
 
-use crate::charset::HEAD_BYTES;
+use crate::charset::{self, HEAD_BYTES};
+use crate::mime::{html_in, is_html, is_script, without_charset};
 use crate::refusal::{Refusal, RefusalCode};
 
 #[derive(Debug)]
 pub(crate) struct TextWatch {
     start: Vec<u8>,
     has_nul: bool,
+    has_escape: bool,
     has_content: bool,
     utf8: bool,
     /// The unfinished character at the end of the last chunk.
@@ -17,7 +19,14 @@ pub(crate) struct TextWatch {
 
 impl TextWatch {
     pub(crate) fn new() -> Self {
-        Self { start: Vec::new(), has_nul: false, has_content: false, utf8: true, carry: Vec::new() }
+        Self {
+            start: Vec::new(),
+            has_nul: false,
+            has_escape: false,
+            has_content: false,
+            utf8: true,
+            carry: Vec::new(),
+        }
     }
 
     pub(crate) fn watch(&mut self, chunk: &[u8]) {
@@ -26,6 +35,7 @@ impl TextWatch {
             self.start.extend_from_slice(&chunk[..chunk.len().min(missing)]);
         }
         self.has_nul = self.has_nul || memchr(0, chunk).is_some();
+        self.has_escape = self.has_escape || memchr(charset::ESCAPE, chunk).is_some();
         self.has_content = self.has_content || has_content(chunk);
         if self.utf8 {
             self.watch_utf8(chunk);
@@ -65,6 +75,18 @@ impl TextWatch {
 
     pub(crate) fn is_utf8(&self) -> bool {
         self.utf8 && self.carry.is_empty()
+    }
+
+    /// The media type that a text of this type is sent with. UTF-8 is claimed only where it is true: without a charset a
+    /// browser goes by what the file says of itself, as it does with files of any other server. What is no text in any
+    /// charset that keeps ASCII as it is keeps the claim, so that it cannot be read in another way than it was checked.
+    pub(crate) fn media_type(&self, mime: &'static str) -> &'static str {
+        if is_html(mime) {
+            // What is sent is what was read: a browser left to itself might choose otherwise, and see another page.
+            return html_in(charset::of_page(self.start(), self.is_utf8()));
+        }
+        let keeps_ascii = self.is_utf16() || !(self.has_nul || self.has_escape);
+        if self.is_utf8() || is_script(mime) || !keeps_ascii { mime } else { without_charset(mime) }
     }
 
     /// The last word: refuses binary and blank texts.

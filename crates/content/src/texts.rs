@@ -3,10 +3,11 @@
 //! an upload bound them.
 
 use std::borrow::Cow;
+use std::cell::OnceCell;
 use std::io;
 
 use crate::bundle::{Bundle, Kind};
-use crate::file_text::text_of;
+use crate::file_text::{charset_of_pages, text_of};
 use crate::loose::is_read;
 use crate::phishing;
 use crate::phishing::site;
@@ -40,8 +41,17 @@ impl<'b> Texts<'b> {
 
     fn read(bundle: &'b Bundle, wanted: impl Fn(&str) -> bool) -> io::Result<Self> {
         let readable = bundle.kind != Kind::E2e;
+        // Found once, however many scripts need it.
+        let pages = OnceCell::new();
+        let charset = || match pages.get() {
+            Some(known) => Ok(*known),
+            None => charset_of_pages(&bundle.files).inspect(|found| {
+                let _ = pages.set(*found);
+            }),
+        };
         let files = bundle.files.iter().map(|file| {
-            let text = if readable && wanted(&file.path) { text_of(file)? } else { Cow::Borrowed("") };
+            let text =
+                if readable && wanted(&file.path) { text_of(file, charset)? } else { Cow::Borrowed("") };
             Ok(Read { path: &file.path, hash: file.hash, size_bytes: file.size_bytes, text })
         });
         let files = files.collect::<io::Result<_>>()?;

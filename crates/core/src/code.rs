@@ -40,11 +40,11 @@ codes! {
     NoClientIp = "no_client_ip": "An anonymous upload must come from a client whose address is known; the proxy did not pass it on.";
     InvalidField = "invalid_field": "A field has the wrong type or a value outside its range; the description names it.";
     EmptyFile = "empty_file": "The file has no content.";
-    UnsupportedType = "unsupported_type": "Not a kind of file that is hosted: .html, .htm, .md, .zip, .pdf, .svg, .txt, .png, .jpg, .gif, .webp and .avif are; or the content is not what the name says.";
+    UnsupportedType = "unsupported_type": "Not a kind of file that is hosted: .html, .htm, .md, .zip, .pdf, .svg, .txt, .csv, .tsv, .json, .ipynb, .png, .jpg, .gif, .webp and .avif are; or the content is not what the name says.";
     NotText = "not_text": "The file is named as text but holds binary data.";
     InvalidPdf = "invalid_pdf": "The file is named .pdf but is no PDF document.";
     InvalidArchive = "invalid_archive": "The zip archive is damaged or uses a feature that is refused; the description names the entry.";
-    MissingIndex = "missing_index": "The archive has no `index.html` at its root.";
+    MissingIndex = "missing_index": "The archive has no `index.html` or `README.md` at its root, and not exactly one HTML file.";
     ForbiddenName = "forbidden_name": "An entry of the archive has a name that is refused; the description names it and says why.";
     InvalidCiphertext = "invalid_ciphertext": "`e2e=true` was sent, but the payload is no AES-GCM ciphertext.";
     ExecutableRefused = "executable_refused": "The upload holds a program, an installer or another file that runs on a viewer's computer; the description names it. They are taken from accounts whose plan allows them.";

@@ -1,14 +1,20 @@
 //! What a browser keeps after it passed a gate: a moment and a proof, bound to one site and one version of its gates.
 //! Nothing is stored on the server: the proof is checked again on every view, and a changed gate makes it worthless.
 
+use crate::network;
 use crate::secret::Keys;
+use crate::site::{Site, Visibility};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use std::net::IpAddr;
 
 /// How long a passed gate stays open, in seconds.
 pub const LIFE: i64 = 12 * 3600;
-/// How long an owner who came from the dashboard may look around. They come again with one press of a button.
+/// How long an owner who came from the dashboard may look around, and how long a frame may load its files. The former come
+/// again with one press of a button, the latter with a reload.
 const OWNER_LIFE: i64 = 1800;
+/// How long the root of a page's own host stays open to a browser that came by the page's link, which never runs out itself.
+const ROOT_LIFE: i64 = 30 * 86_400;
 
 const EXPIRY_BYTES: usize = 8;
 const PROOF_BYTES: usize = 32;
@@ -22,6 +28,10 @@ pub enum Kind {
     Owner,
     /// The preview of a page that burns, and nothing else of it.
     Preview,
+    /// The page's link itself: paths at the root of the page's own host.
+    Root,
+    /// What a sandboxed frame of the page loads. Scripts in such a frame can read it, so it is bound to the viewer's network.
+    Frame,
 }
 
 impl Kind {
@@ -29,7 +39,8 @@ impl Kind {
     pub const fn life(self) -> i64 {
         match self {
             Self::Password | Self::Email => LIFE,
-            Self::Owner | Self::Preview => OWNER_LIFE,
+            Self::Owner | Self::Preview | Self::Frame => OWNER_LIFE,
+            Self::Root => ROOT_LIFE,
         }
     }
 
@@ -40,6 +51,8 @@ impl Kind {
             Self::Email => ("email_gate", "e1"),
             Self::Owner => ("owner_pass", "o1"),
             Self::Preview => ("owner_preview", "p1"),
+            Self::Root => ("root_pass", "r1"),
+            Self::Frame => ("frame_pass", "f1"),
         }
     }
 }
@@ -50,6 +63,8 @@ pub struct GatePass<'a> {
     pub kind: Kind,
     pub site_id: &'a str,
     pub gate_version: i64,
+    /// The only reader it is good for; `None` for a pass that a browser keeps to itself.
+    pub reader: Option<&'a str>,
 }
 
 impl GatePass<'_> {
@@ -70,8 +85,15 @@ impl GatePass<'_> {
     fn message(&self, expiry: [u8; EXPIRY_BYTES]) -> Vec<u8> {
         let version = self.gate_version.to_string();
         let parts = [self.kind.names().1.as_bytes(), self.site_id.as_bytes(), version.as_bytes(), &expiry];
-        parts.join(&0)
+        parts.into_iter().chain(self.reader.map(str::as_bytes)).collect::<Vec<_>>().join(&0)
     }
+}
+
+/// Who a pass for a frame is for: a network, and of a page that burns its one reader. A pass from before the page began to
+/// burn is not that reader's.
+pub fn frame_reader(site: &Site, ip: IpAddr) -> String {
+    let burns = if site.visibility == Visibility::Burn { "burn" } else { "" };
+    format!("{}\0{burns}", network::client_network(ip))
 }
 
 fn parse(value: &str) -> Option<([u8; EXPIRY_BYTES], [u8; PROOF_BYTES])> {
@@ -89,7 +111,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    const GATE: GatePass<'static> = GatePass { kind: Kind::Password, site_id: "site_a", gate_version: 3 };
+    const GATE: GatePass<'static> =
+        GatePass { kind: Kind::Password, site_id: "site_a", gate_version: 3, reader: None };
 
     fn keys() -> Keys {
         Keys::new([7; 32])
@@ -111,6 +134,9 @@ mod tests {
             GatePass { kind: Kind::Email, ..GATE },
             GatePass { kind: Kind::Owner, ..GATE },
             GatePass { kind: Kind::Preview, ..GATE },
+            GatePass { kind: Kind::Root, ..GATE },
+            GatePass { kind: Kind::Frame, ..GATE },
+            GatePass { reader: Some("192.0.2.1"), ..GATE },
             GatePass { site_id: "site_b", ..GATE },
             GatePass { gate_version: 4, ..GATE },
         ] {
@@ -126,6 +152,29 @@ mod tests {
         assert!(owner.admits(&keys(), &pass, 2799) && !owner.admits(&keys(), &pass, 2800));
         let preview = GatePass { kind: Kind::Preview, ..GATE }.issue(&keys(), 1000);
         assert!(!owner.admits(&keys(), &preview, 1000) && !GATE.admits(&keys(), &preview, 1000));
+    }
+
+    #[test]
+    fn a_pass_for_the_root_of_a_host_is_good_for_30_days_and_opens_no_gate() {
+        let root = GatePass { kind: Kind::Root, ..GATE };
+        let pass = root.issue(&keys(), 1000);
+        assert!(root.admits(&keys(), &pass, 1000 + ROOT_LIFE - 1));
+        assert!(!root.admits(&keys(), &pass, 1000 + ROOT_LIFE));
+        assert!(!GatePass { gate_version: 4, ..root }.admits(&keys(), &pass, 1000));
+        for kind in [Kind::Password, Kind::Email, Kind::Owner, Kind::Preview] {
+            assert!(!GatePass { kind, ..GATE }.admits(&keys(), &pass, 1000), "{kind:?}");
+        }
+    }
+
+    #[test]
+    fn a_pass_for_a_frame_is_good_for_one_reader_and_half_an_hour() {
+        let here = GatePass { kind: Kind::Frame, reader: Some("192.0.2.1"), ..GATE };
+        let pass = here.issue(&keys(), 1000);
+        assert!(here.admits(&keys(), &pass, 1000));
+        assert!(!here.admits(&keys(), &pass, 1000 + OWNER_LIFE));
+        for reader in [None, Some(""), Some("192.0.2.2")] {
+            assert!(!GatePass { reader, ..here }.admits(&keys(), &pass, 1000), "{reader:?}");
+        }
     }
 
     #[test]

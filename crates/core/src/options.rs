@@ -10,7 +10,7 @@ use crate::{Code, Error, Result, email, lookalike, number, site_change};
 pub const PASSWORD_BYTES: usize = 1024;
 
 /// The fields of an upload, beside the second names.
-pub const FIELDS: [&str; 12] = [
+pub const FIELDS: [&str; 13] = [
     "slug",
     "password",
     "expires_in_hours",
@@ -18,6 +18,7 @@ pub const FIELDS: [&str; 12] = [
     "e2e",
     "csp_strict",
     "agentation",
+    "spa",
     "email_gate_domain",
     "title",
     "visibility",
@@ -25,7 +26,7 @@ pub const FIELDS: [&str; 12] = [
     "expected_updated_at",
 ];
 /// Fields that protect nothing: an empty one counts as not sent.
-const MAY_BE_EMPTY: [&str; 2] = ["agentation", "title"];
+const MAY_BE_EMPTY: [&str; 3] = ["agentation", "spa", "title"];
 
 /// Fields that have a second name.
 const SECOND_NAMES: [(&str, &str); 2] =
@@ -41,6 +42,8 @@ pub struct UploadOptions {
     pub e2e: bool,
     pub csp_strict: Option<bool>,
     pub agentation: Option<bool>,
+    /// Whether unknown navigations are answered with `index.html`; None leaves it to what is found in the content.
+    pub spa: Option<bool>,
     pub email_gate_domain: Option<String>,
     pub title: Option<String>,
     /// What to do about secrets and personal data in the content.
@@ -95,6 +98,7 @@ impl UploadOptions {
             "e2e" => self.e2e = flag(name, value)?,
             "csp_strict" => self.csp_strict = Some(flag(name, value)?),
             "agentation" => self.agentation = Some(flag(name, value)?),
+            "spa" => self.spa = Some(flag(name, value)?),
             "email_gate_domain" => self.email_gate_domain = Some(email::gate_domain(value)?),
             "title" => self.title = Some(site_change::title(value)?),
             "pii_check" => self.pii_check = Some(PiiCheck::read(value)?),

@@ -83,6 +83,8 @@ pub struct Site {
     pub agentation: bool,
     pub csp_strict: bool,
     pub e2e: bool,
+    /// Unknown navigations are answered with `index.html`; follows from the content.
+    pub spa: bool,
     pub password_hash: Option<String>,
     pub email_gate_domain: Option<String>,
     /// Rises with every change of a gate, so that doors opened before close.

@@ -58,6 +58,13 @@ impl SiteChange {
         let slug_sent = !self.slug.is_absent();
         let names_slug = matches!(self.slug, Field::Value(_));
         next.slug = self.slug.over(site.slug.clone().map(Slug::parse_stored)).map(Slug::into_string);
+        let is_private = matches!(self.visibility, Some(Visibility::Unlisted | Visibility::Burn));
+        if names_slug && is_private && next.slug != site.slug {
+            return Err(Error::field(
+                "slug",
+                "is for public pages only: leave it out, or send visibility=public",
+            ));
+        }
         next.visibility = match (self.visibility, site.visibility) {
             // As the field of an upload does. Decisions §2.6.
             (None, Visibility::Unlisted) if names_slug => Visibility::Public,
@@ -131,6 +138,7 @@ pub(crate) mod tests {
             agentation: false,
             csp_strict: false,
             e2e: false,
+            spa: false,
             password_hash: None,
             email_gate_domain: None,
             gate_version: 1,
@@ -184,16 +192,24 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn a_slug_makes_an_unlisted_page_public_unless_a_visibility_is_sent() {
+    fn a_slug_makes_an_unlisted_page_public_and_contradicts_a_private_visibility() {
         let slug = || Field::Value(Slug::parse("report").unwrap());
         let alone = SiteChange { slug: slug(), ..SiteChange::default() };
         let (next, warnings) = alone.clone().apply(&site(), &pro(), 100).unwrap();
         assert_eq!((next.visibility, next.slug.as_deref()), (Visibility::Public, Some("report")));
         assert!(warnings.is_empty());
-        let private = SiteChange { visibility: Some(Visibility::Unlisted), ..alone.clone() };
-        let (next, warnings) = private.apply(&site(), &pro(), 100).unwrap();
-        assert_eq!((next.visibility, next.slug.as_deref()), (Visibility::Unlisted, Some("report")));
-        assert_eq!(warnings.len(), 1, "the slug is kept for later");
+        for visibility in [Visibility::Unlisted, Visibility::Burn] {
+            let private = SiteChange { visibility: Some(visibility), ..alone.clone() };
+            let error = private.clone().apply(&site(), &pro(), 100).unwrap_err();
+            assert!(error.code == Code::InvalidField && error.detail.contains("public pages only"));
+            let public = Site { slug: Some("report".into()), visibility: Visibility::Public, ..site() };
+            let (next, _) = private.apply(&public, &pro(), 100).unwrap();
+            assert_eq!(
+                (next.visibility, next.slug),
+                (visibility, public.slug),
+                "its own name again changes nothing"
+            );
+        }
         let burning = Site { visibility: Visibility::Burn, ..site() };
         let (next, warnings) = alone.apply(&burning, &pro(), 100).unwrap();
         assert_eq!((next.visibility, warnings.len()), (Visibility::Burn, 1), "a burn page stays one");

@@ -1,6 +1,7 @@
 // Opens an end-to-end encrypted page: the ciphertext stands in #payload, the key in the fragment, which browsers never
 // send. Runs inline in templates/viewer.html under the page's own policy, without a second request and without forms
-// (a sandbox may forbid both). docs/encryption.md describes the format.
+// (a sandbox may forbid both). docs/encryption.md describes the format. The modules of markdown/ stand before it in the
+// same script (pages/viewer_script.rs), and addCopyButtons, which is the script of Markdown pages.
 (() => {
   'use strict';
   const ROOT = document.documentElement;
@@ -140,7 +141,7 @@
     return frame.gzip ? unpack(plain) : plain;
   }
 
-  /** {kind: html | text | pdf | file, text?} of the decrypted bytes. */
+  /** {kind: html | markdown | text | pdf | file, text?} of the decrypted bytes. */
   function recognise(bytes) {
     const start = String.fromCharCode(...bytes.subarray(0, 1024));
     if (start.startsWith('%PDF-')) return { kind: 'pdf' };
@@ -153,8 +154,9 @@
     } catch {
       text = new TextDecoder().decode(bytes);
     }
-    if (html.test(text)) return { kind: 'html', text };
     const binary = text.includes('\0') || (text.match(/\ufffd/g)?.length ?? 0) > text.length / 100;
+    if (!binary && isMarkdown(text)) return { kind: 'markdown', text };
+    if (html.test(text)) return { kind: 'html', text };
     return binary ? { kind: 'file' } : { kind: 'text', text };
   }
 
@@ -185,7 +187,7 @@
   }
 
   /** The notice that stays over a page that this server could not check. A page's script could remove it for good; it is put back a few times only. */
-  function addNotice() {
+  function addNotice(...links) {
     const host = createElement('div');
     const root = host.attachShadow({ mode: 'closed' });
     const sheet = new CSSStyleSheet();
@@ -196,6 +198,7 @@
     close.setAttribute('aria-label', 'Hide this notice');
     const text = element('p', { textContent: `${words} ` });
     if (REPORT) text.append(element('a', { href: REPORT, textContent: 'Report', rel: 'noreferrer' }));
+    for (const link of links) text.append(' · ', link);
     const bar = element('div', { className: 'bar' }, text, close);
     bar.setAttribute('role', 'region');
     bar.setAttribute('aria-label', 'About this encrypted page');
@@ -210,12 +213,14 @@
       } catch {} // an old browser: the z-index has to do
     };
     const watch = new MutationObserver(put);
-    close.addEventListener('click', () => {
+    const remove = () => {
       watch.disconnect();
       host.remove();
-    });
+    };
+    close.addEventListener('click', remove);
     put();
     watch.observe(document, { childList: true, subtree: true });
+    return remove;
   }
 
   const NOTICE_STYLE = `
@@ -230,8 +235,9 @@ p { flex: 1; margin: 0; padding: 6px 0 6px 4px; }
 a { color: #17633f; font-weight: 600; text-underline-offset: 2px; }
 button { flex: none; width: 36px; height: 36px; border: 0; border-radius: 8px; background: none; color: inherit; font: 400 20px/1 system-ui, sans-serif; cursor: pointer; }
 button:hover { background: rgb(128 128 128 / .16); }
+button.link { width: auto; height: auto; padding: 0; background: none; color: #17633f; font: inherit; font-weight: 600; text-decoration: underline; text-underline-offset: 2px; }
 :focus-visible { outline: 3px solid #17633f; outline-offset: 1px; border-radius: 4px; }
-@media (prefers-color-scheme: dark) { .bar { background: #141d19; color: #e7eee8; border-color: #35463c; } .bar::before { background: #83d3a5; } a { color: #83d3a5; } :focus-visible { outline-color: #83d3a5; } }
+@media (prefers-color-scheme: dark) { .bar { background: #141d19; color: #e7eee8; border-color: #35463c; } .bar::before { background: #83d3a5; } a, button.link { color: #83d3a5; } :focus-visible { outline-color: #83d3a5; } }
 @media (max-width: 480px) { .bar { width: auto; } }
 @media print { :host { display: none !important; } }`;
 
@@ -271,15 +277,63 @@ button:hover { background: rgb(128 128 128 / .16); }
     ROOT.classList.add('whole');
     content.setAttribute('aria-label', 'Decrypted content');
     $('main').replaceChildren(content);
+    document.querySelector('.top .acts')?.remove();
     if (act) document.querySelector('.top').append(element('div', { className: 'acts' }, act));
+  }
+
+  function showText(text, reason = '') {
+    document.title = 'Encrypted text · dropleaf';
+    const content = element('pre', { className: 'text', textContent: text, tabIndex: 0 });
+    const isOffered = !reason && text.length <= LONGEST_MARKDOWN;
+    const typeset = element('button', { type: 'button', className: 'act quiet', textContent: 'Show as Markdown' });
+    typeset.addEventListener('click', () => showMarkdown(text));
+    showWhole(content, isOffered && typeset);
+    if (reason) content.before(element('p', { className: 'reason', textContent: reason }));
+  }
+
+  const TOO_LARGE = 'This looks like Markdown, but it is too large to be shown as a page. This is its text.';
+  // Whatever the sanitiser lets through, nothing in a Markdown page runs, is framed, or is sent anywhere.
+  const MARKDOWN_POLICY = "default-src 'none'; img-src http: https: data:; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
+  const STYLES = { viewer: $('viewer-style'), markdown: $('markdown-style') };
+  const LANGUAGE = ROOT.lang;
+
+  /** Switches between the viewer's own page and that of a document. */
+  function useStyle(name) {
+    for (const [own, sheet] of Object.entries(STYLES)) sheet.media = own === name ? 'all' : 'not all';
+  }
+
+  function showMarkdown(text) {
+    if (text.length > LONGEST_MARKDOWN) return showText(text, TOO_LARGE);
+    let page;
+    try {
+      page = markdownPage(text);
+    } catch {
+      return showText(text, TOO_LARGE);
+    }
+    if (!document.querySelector('meta[http-equiv]')) document.head.append(element('meta', { httpEquiv: 'Content-Security-Policy', content: MARKDOWN_POLICY }));
+    const viewer = [...document.body.childNodes];
+    document.body.replaceChildren(page.main);
+    addCopyButtons();
+    useStyle('markdown');
+    document.title = page.title || 'Encrypted page';
+    Object.assign(ROOT, { lang: page.language ?? '', dir: page.direction });
+    const source = element('button', { type: 'button', className: 'link', textContent: 'Show source' });
+    const removeNotice = addNotice(source);
+    source.addEventListener('click', () => {
+      removeNotice();
+      document.body.replaceChildren(...viewer);
+      useStyle('viewer');
+      Object.assign(ROOT, { lang: LANGUAGE, dir: '' });
+      showText(text);
+    });
   }
 
   function present(bytes) {
     const { kind, text } = recognise(bytes);
     if (kind === 'html') return writeHtml(text);
+    if (kind === 'markdown') return showMarkdown(text);
     if (kind !== 'text') return offerFile(bytes, kind);
-    document.title = 'Encrypted text · dropleaf';
-    showWhole(element('pre', { className: 'text', textContent: text, tabIndex: 0 }));
+    showText(text);
   }
 
   /** Waits for a passphrase that opens the page. */

@@ -2,10 +2,14 @@
 //! them. Whether the client still reads is watched by `pulse`.
 
 use crate::pulse::{Counted, Pulse};
-use crate::send_budget::{Permit, Share};
+use crate::send_budget::{Loading, Permit, Share};
 use bytes::Bytes;
+use dropleaf_core::{Code, Error, Result};
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::timeout;
 
 /// Whole bodies that wait on one connection; beyond it files are sent in pieces.
 const WHOLE_BYTES: u64 = 8 << 20;
@@ -13,6 +17,14 @@ const WHOLE_BYTES: u64 = 8 << 20;
 const FREE_BYTES: u64 = 4 * 1024;
 /// The piece of a body that a connection may hold whatever its neighbours hold, so that none of them can stop it.
 pub(crate) const PIECE_BYTES: u64 = 64 * 1024;
+
+/// The pieces that one stream from storage holds at a time: one is sent while the next is read.
+const STREAM_PIECES: usize = 2;
+/// How long an answer waits for room.
+const PATIENCE: Duration = Duration::from_secs(10);
+const STREAM_PATIENCE: Duration = Duration::from_secs(30);
+/// When an answer that found no room is worth asking for again.
+const RETRY_SECONDS: i64 = 5;
 
 #[derive(Debug)]
 pub(crate) struct Connection {
@@ -31,6 +43,45 @@ struct Charged {
     permit: Option<Permit>,
     pulse: Arc<Pulse>,
     bytes: u64,
+}
+
+/// The memory of an answer that is streamed from storage, charged to its network for as long as it lasts. Its pieces have
+/// their room in it: if each of them had to wait for room, streams could wait for each other for ever.
+#[derive(Debug, Clone)]
+pub(crate) struct StreamRoom {
+    permit: Arc<Permit>,
+    pieces: Arc<Semaphore>,
+    pulse: Arc<Pulse>,
+}
+
+/// A piece of a stream that waits to be sent. Only such pieces count as waiting for the client.
+struct Piece {
+    bytes: Bytes,
+    _charge: Charged,
+    _place: Option<OwnedSemaphorePermit>,
+    _room: Arc<Permit>,
+}
+
+impl AsRef<[u8]> for Piece {
+    fn as_ref(&self) -> &[u8] {
+        &self.bytes
+    }
+}
+
+impl StreamRoom {
+    /// Waits until an earlier piece of the stream has been sent.
+    pub(crate) async fn place(&self) -> Option<OwnedSemaphorePermit> {
+        // Never closed, so that there always is one.
+        Arc::clone(&self.pieces).acquire_owned().await.ok()
+    }
+
+    /// The same bytes, which give their place back when they have been sent.
+    pub(crate) fn attach(&self, place: Option<OwnedSemaphorePermit>, bytes: Bytes) -> Bytes {
+        let charged = bytes.len() as u64;
+        self.pulse.hold(charged);
+        let charge = Charged { permit: None, pulse: Arc::clone(&self.pulse), bytes: charged };
+        Bytes::from_owner(Piece { bytes, _charge: charge, _place: place, _room: Arc::clone(&self.permit) })
+    }
 }
 
 /// Bytes with their charge: both go when the last of the bytes has been written to the client.
@@ -97,9 +148,35 @@ impl Connection {
         }
     }
 
-    /// Waits until so many bytes may be loaded from storage; for as long as what is given lives.
-    pub(crate) async fn load(&self, bytes: u64) -> impl Sized + use<> {
-        self.share.load(bytes).await
+    /// Room for a stream that takes so many bytes beside its pieces.
+    pub(crate) async fn open_stream(&self, bytes: u64) -> Result<StreamRoom> {
+        let waiting = self.pulse.wait();
+        let all = bytes + STREAM_PIECES as u64 * PIECE_BYTES;
+        let permit = timeout(STREAM_PATIENCE, self.share.hold(all)).await.map_err(|_| no_room())?;
+        drop(waiting);
+        let pieces = Arc::new(Semaphore::new(STREAM_PIECES));
+        Ok(StreamRoom { permit: Arc::new(permit), pieces, pulse: Arc::clone(&self.pulse) })
+    }
+
+    /// Charges an answer that is in memory already. It waits for room, together with few others of its network; none when
+    /// those are too many or the room does not come in time.
+    pub(crate) async fn charge_made(&self, bytes: u64) -> Result<Charge> {
+        if let Some(charge) = self.try_charge(bytes) {
+            return Ok(charge);
+        }
+        let _queued = self.share.queue(bytes).ok_or_else(no_room)?;
+        timeout(PATIENCE, self.charge(bytes)).await.map_err(|_| no_room())
+    }
+
+    /// Waits until so many bytes may be loaded from storage; for as long as what is given lives. The client is not blamed
+    /// for the time that takes.
+    pub(crate) async fn load(&self, bytes: u64) -> (Counted, Loading) {
+        (self.pulse.work(), self.share.load(bytes).await)
+    }
+
+    /// The body of a request is read while this lives.
+    pub(crate) fn read_body(&self) -> Counted {
+        self.pulse.read_body()
     }
 
     fn free_bytes(&self) -> u64 {
@@ -115,6 +192,11 @@ impl Connection {
         self.pulse.hold(bytes);
         Charge(Some(Charged { permit, pulse: Arc::clone(&self.pulse), bytes }))
     }
+}
+
+fn no_room() -> Error {
+    let detail = "Your network has too many answers that it has not read; read them, and ask again.";
+    Error::new(Code::Overloaded, detail).retry_after(RETRY_SECONDS)
 }
 
 impl Charge {
@@ -180,6 +262,48 @@ mod tests {
         let (http1, pulse) = connection(Version::HTTP_11);
         let _free = http1.try_charge(PIECE_BYTES).unwrap();
         assert_eq!(pulse.held(), 0);
+    }
+
+    #[tokio::test]
+    async fn streams_go_on_while_others_wait_to_begin() {
+        let share = SendBudget::new(8 * MIB).share(1);
+        let pulse = Pulse::new();
+        let connection = Connection::new(([192, 0, 2, 1], 1).into(), Arc::clone(&pulse), share);
+        let room = connection.open_stream(MIB / 2).await.unwrap();
+        let mut next = std::pin::pin!(connection.open_stream(MIB / 2));
+        assert!(futures_util::poll!(&mut next).is_pending());
+        let piece = || Bytes::from(vec![7; 60_000]);
+        for _ in 0..100 {
+            let first = room.attach(room.place().await, piece());
+            let second = room.attach(room.place().await, piece());
+            assert_eq!(pulse.held(), 120_000, "what waits for the client");
+            assert!(futures_util::poll!(std::pin::pin!(room.place())).is_pending());
+            drop((first, second));
+        }
+        assert_eq!(pulse.held(), 0);
+        drop(room);
+        assert!(next.await.is_ok());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn answers_that_are_made_wait_for_room_in_a_short_queue() {
+        let share = SendBudget::new(8 * MIB).share(1);
+        let connection = Connection::new(([192, 0, 2, 1], 1).into(), Pulse::new(), share.clone());
+        let held = share.hold(MIB).await;
+        let _other = connection.charge_piece(1).await;
+        let mut waits = Box::pin(connection.charge_made(100_000));
+        assert!(futures_util::poll!(&mut waits).is_pending());
+        drop(held);
+        assert!(waits.await.is_ok());
+        let _held = share.hold(MIB).await;
+        let refusal = connection.charge_made(100_000).await.unwrap_err();
+        assert_eq!(refusal.code, Code::Overloaded, "the room does not come");
+        let mut queue: Vec<_> = (0..4).map(|_| Box::pin(connection.charge_made(MIB))).collect();
+        for waiting in &mut queue {
+            assert!(futures_util::poll!(waiting).is_pending());
+        }
+        let (fifth, now) = (connection.charge_made(MIB), tokio::time::Instant::now());
+        assert!(fifth.await.is_err() && now.elapsed() == Duration::ZERO, "too much waits already");
     }
 
     #[tokio::test]

@@ -11,8 +11,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 const CONNECTIONS: usize = 64;
 pub(crate) const CONNECTIONS_OF_NETWORK: usize = 8;
 /// What HTTP/2 clients send first.
-const PREFACE_BYTES: usize = 24;
-const PREFACE_START: &[u8; 3] = b"PRI";
+const PREFACE: &[u8; 24] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
 #[derive(Debug)]
 pub(crate) struct LargeHeads {
@@ -37,13 +36,23 @@ pub(crate) struct HeadMeter {
 
 #[derive(Debug)]
 enum Protocol {
-    /// The first bytes, and how many there are.
-    Unknown([u8; 3], usize),
-    Http1,
-    Http2 {
-        preface: usize,
-        frames: Frames,
+    /// So many bytes came, and all of them as HTTP/2 begins.
+    Unknown(usize),
+    Http1 {
+        /// Whether the head has ended: what follows is a body.
+        is_whole: bool,
+        line: Line,
     },
+    Http2(Frames),
+}
+
+/// How the line under way looks; a head ends with an empty one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Line {
+    /// Nothing of the head has come yet. Empty lines before it do not end it.
+    First,
+    Empty,
+    Filled,
 }
 
 impl LargeHeads {
@@ -51,35 +60,67 @@ impl LargeHeads {
         Arc::new(Self { connections: Arc::new(Semaphore::new(CONNECTIONS)), small_bytes, most_bytes })
     }
 
-    pub(crate) fn meter(self: &Arc<Self>, network: Option<Arc<Semaphore>>) -> HeadMeter {
-        let protocol = Protocol::Unknown([0; 3], 0);
+    /// `is_http1` where the client has chosen HTTP/1.1 already, whatever it sends.
+    pub(crate) fn meter(self: &Arc<Self>, network: Option<Arc<Semaphore>>, is_http1: bool) -> HeadMeter {
+        let protocol = if is_http1 { Protocol::http1() } else { Protocol::Unknown(0) };
         HeadMeter { heads: Arc::clone(self), network, protocol, requests: 0, bytes: 0, permits: None }
+    }
+}
+
+impl Protocol {
+    const fn http1() -> Self {
+        Self::Http1 { is_whole: false, line: Line::First }
+    }
+}
+
+impl Line {
+    /// The line after this byte; None when the head ends with it.
+    const fn after(self, byte: u8) -> Option<Self> {
+        match (byte, self) {
+            (b'\n', Self::Empty) => None,
+            (b'\r', line) | (b'\n', line @ Self::First) => Some(line),
+            (b'\n', Self::Filled) => Some(Self::Empty),
+            _ => Some(Self::Filled),
+        }
+    }
+
+    /// Goes on with these bytes; None when the head ends in them.
+    fn pass(mut self, mut bytes: &[u8]) -> Option<Self> {
+        while let Some((first, rest)) = bytes.split_first() {
+            self = self.after(*first)?;
+            bytes = rest;
+            if self == Self::Filled {
+                // What else is in the line does not matter.
+                let Some(end) = bytes.iter().position(|byte| *byte == b'\n') else { return Some(self) };
+                bytes = &bytes[end..];
+            }
+        }
+        Some(self)
     }
 }
 
 impl HeadMeter {
     /// Counts bytes that arrived. Fails when they belong to a large head and too many of those arrive already.
-    pub(crate) fn count(&mut self, bytes: &[u8], pulse: &Pulse) -> io::Result<()> {
-        if let Protocol::Unknown(start, seen) = &mut self.protocol {
-            let part = (start.len() - *seen).min(bytes.len());
-            start[*seen..*seen + part].copy_from_slice(&bytes[..part]);
-            *seen += part;
-            if *seen < start.len() {
-                return Ok(());
-            }
-            self.protocol = if start == PREFACE_START {
-                // What came before this read is part of the preface.
-                Protocol::Http2 { preface: PREFACE_BYTES - (*seen - part), frames: Frames::default() }
+    pub(crate) fn count(&mut self, mut bytes: &[u8], pulse: &Pulse) -> io::Result<()> {
+        if let Protocol::Unknown(seen) = &mut self.protocol {
+            let part = (PREFACE.len() - *seen).min(bytes.len());
+            if bytes[..part] == PREFACE[*seen..*seen + part] {
+                *seen += part;
+                if *seen < PREFACE.len() {
+                    return Ok(());
+                }
+                bytes = &bytes[part..];
+                self.protocol = Protocol::Http2(Frames::default());
             } else {
-                Protocol::Http1
-            };
+                // What came before was the beginning of a line.
+                let line = if *seen > 0 { Line::Filled } else { Line::First };
+                self.bytes = *seen;
+                self.protocol = Protocol::Http1 { is_whole: false, line };
+            }
         }
         match &mut self.protocol {
-            Protocol::Http2 { preface, frames } => {
-                let skipped = (*preface).min(bytes.len());
-                *preface -= skipped;
-                let mut rest = &bytes[skipped..];
-                while let Some(part) = frames.next(&mut rest) {
+            Protocol::Http2(frames) => {
+                while let Some(part) = frames.next(&mut bytes) {
                     if !matches!(part.kind, HEADERS | CONTINUATION) {
                         continue;
                     }
@@ -89,15 +130,25 @@ impl HeadMeter {
                     }
                 }
             }
-            Protocol::Http1 | Protocol::Unknown(..) => {
-                let requests = pulse.requests();
-                if requests != self.requests || pulse.is_busy() {
-                    (self.requests, self.bytes) = (requests, 0);
+            Protocol::Http1 { is_whole, line } => {
+                if !pulse.expects_head() {
+                    return Ok(());
                 }
-                if !pulse.is_busy() {
-                    self.bytes = self.bytes.saturating_add(bytes.len());
+                let requests = pulse.requests();
+                if requests != self.requests {
+                    (self.requests, self.bytes) = (requests, 0);
+                    (*is_whole, *line) = (false, Line::First);
+                }
+                if !*is_whole {
+                    if let Some(next) = line.pass(bytes) {
+                        *line = next;
+                        self.bytes = self.bytes.saturating_add(bytes.len());
+                    } else {
+                        (*is_whole, self.bytes) = (true, 0);
+                    }
                 }
             }
+            Protocol::Unknown(_) => {}
         }
         self.check()
     }
@@ -131,24 +182,24 @@ mod tests {
     #[test]
     fn only_so_many_connections_send_large_heads_at_once() {
         let (heads, pulse) = (heads(), Pulse::new());
-        let mut meters: Vec<_> = (0..CONNECTIONS).map(|_| heads.meter(None)).collect();
+        let mut meters: Vec<_> = (0..CONNECTIONS).map(|_| heads.meter(None, false)).collect();
         for meter in &mut meters {
             meter.count(&[b'G'; 900], &pulse).unwrap();
             meter.count(&[b'G'; 900], &pulse).unwrap();
         }
-        let mut next = heads.meter(None);
+        let mut next = heads.meter(None, false);
         next.count(&[b'G'; 900], &pulse).unwrap();
         assert!(next.count(&[b'G'; 900], &pulse).is_err());
         // What is too long to be a head is a body that nobody reads.
         meters[0].count(&[b'G'; 4000], &pulse).unwrap();
-        heads.meter(None).count(&[b'G'; 1800], &pulse).unwrap();
+        heads.meter(None, false).count(&[b'G'; 1800], &pulse).unwrap();
     }
 
     #[test]
     fn one_network_cannot_take_all_places() {
         let (heads, pulse) = (heads(), Pulse::new());
         let network = Arc::new(Semaphore::new(2));
-        let meter = |network: &Arc<Semaphore>| heads.meter(Some(Arc::clone(network)));
+        let meter = |network: &Arc<Semaphore>| heads.meter(Some(Arc::clone(network)), false);
         let mut held = [meter(&network), meter(&network)];
         for meter in &mut held {
             meter.count(&[b'G'; 1800], &pulse).unwrap();
@@ -160,12 +211,16 @@ mod tests {
     #[test]
     fn bodies_and_the_heads_of_several_requests_do_not_add_up() {
         let (heads, pulse) = (heads(), Pulse::new());
-        let mut meter = heads.meter(None);
+        let mut meter = heads.meter(None, false);
         for _ in 0..10 {
             meter.count(&[b'G'; 900], &pulse).unwrap();
             let busy = pulse.begin(Version::HTTP_11);
             meter.count(&vec![b'b'; 100_000], &pulse).unwrap();
+            // The rest of a body that was refused is still read after the answer.
+            let body = pulse.read_body();
             drop(busy);
+            meter.count(&[b'b'; 1500], &pulse).unwrap();
+            drop(body);
         }
         assert!(meter.permits.is_none());
         meter.count(&[b'G'; 1100], &pulse).unwrap();
@@ -173,12 +228,45 @@ mod tests {
     }
 
     #[test]
+    fn a_body_that_comes_with_its_head_does_not_count() {
+        for end in ["\r\n\r\n", "\n\n", "\n\r\n"] {
+            let (heads, pulse) = (heads(), Pulse::new());
+            let mut meter = heads.meter(None, false);
+            let sent = format!("\r\nPOST / HTTP/1.1\r\nHost: a{end}{}", "b".repeat(3000));
+            for step in [1, 2, 3, 7, sent.len()] {
+                for part in sent.as_bytes().chunks(step) {
+                    meter.count(part, &pulse).unwrap();
+                    assert!(meter.permits.is_none(), "{step}");
+                }
+                drop(pulse.begin(Version::HTTP_11));
+            }
+        }
+    }
+
+    #[test]
+    fn only_the_whole_preface_is_that_of_http2() {
+        let text = format!("PRI * HTTP/2.0\r\nCookie: {}", "a".repeat(1500));
+        for (sent, is_http1) in [
+            (text.as_bytes(), false),
+            (&b"PRIX / HTTP/1.1\r\nA: ".repeat(90), false),
+            (PREFACE.as_slice(), true),
+        ] {
+            let (heads, pulse) = (heads(), Pulse::new());
+            let mut meter = heads.meter(None, is_http1);
+            for part in sent.chunks(5) {
+                meter.count(part, &pulse).unwrap();
+            }
+            meter.count(&[b'a'; 1100], &pulse).unwrap();
+            assert_eq!(meter.permits.is_some(), !is_http1, "with http1 the preface is a whole head");
+        }
+    }
+
+    #[test]
     fn on_http2_only_open_headers_count_whatever_else_is_under_way() {
         let (heads, pulse) = (heads(), Pulse::new());
-        let mut meter = heads.meter(None);
-        let preface = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
-        meter.count(&preface[..2], &pulse).unwrap();
-        meter.count(&preface[2..], &pulse).unwrap();
+        let mut meter = heads.meter(None, false);
+        meter.count(&PREFACE[..2], &pulse).unwrap();
+        meter.count(&PREFACE[2..], &pulse).unwrap();
         let _busy = pulse.begin(Version::HTTP_2);
         for _ in 0..500 {
             let sent = [frame(8, 0, 4), frame(6, 0, 8), frame(DATA, 0, 900), frame(HEADERS, 4, 900)].concat();

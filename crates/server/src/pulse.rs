@@ -30,6 +30,8 @@ pub struct Pulse {
     waiting: AtomicU32,
     /// Event streams, which say little for hours.
     listening: AtomicU32,
+    /// Bodies of requests that are being read.
+    bodies: AtomicU32,
 }
 
 /// A request under way; it ends when this is dropped, however that comes.
@@ -44,7 +46,7 @@ impl Drop for Busy {
     }
 }
 
-/// Something that counts while it lives: a request that waits for room, or an event stream.
+/// Something that counts while it lives: a request that waits for room, a body that is read, an event stream.
 #[derive(Debug)]
 pub struct Counted {
     pulse: Arc<Pulse>,
@@ -53,7 +55,7 @@ pub struct Counted {
 
 impl Drop for Counted {
     fn drop(&mut self) {
-        (self.which)(&self.pulse).fetch_sub(1, Ordering::Relaxed);
+        (self.which)(&self.pulse).fetch_sub(1, Ordering::Release);
     }
 }
 
@@ -92,6 +94,7 @@ impl Pulse {
             empty: Notify::new(),
             waiting: AtomicU32::new(0),
             listening: AtomicU32::new(0),
+            bodies: AtomicU32::new(0),
         })
     }
 
@@ -157,6 +160,21 @@ impl Pulse {
     /// A request waits for memory.
     pub fn wait(self: &Arc<Self>) -> Counted {
         self.counted(|pulse| &pulse.waiting)
+    }
+
+    /// The server works on an answer that has begun: meanwhile the client has nothing to take.
+    pub fn work(self: &Arc<Self>) -> Counted {
+        self.counted(|pulse| &pulse.under_way)
+    }
+
+    /// The body of a request is being read, perhaps after it was answered.
+    pub fn read_body(self: &Arc<Self>) -> Counted {
+        self.counted(|pulse| &pulse.bodies)
+    }
+
+    /// Whether what arrives now can be the head of a request.
+    pub fn expects_head(&self) -> bool {
+        !self.is_busy() && self.bodies.load(Ordering::Acquire) == 0
     }
 
     /// An event stream was opened.

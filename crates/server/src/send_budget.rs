@@ -8,6 +8,10 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 const NETWORK_PART: usize = 8;
 /// What may be loaded from storage at the same time. Loading takes a moment and does not wait for any client.
 const LOADING_KIB: usize = 16 * 1024;
+/// The part of it that one network may load, so that its requests do not queue in front of everybody else's.
+const NETWORK_LOADING_KIB: usize = 4 * 1024;
+/// Answers of one network that are made already and wait for room, in all.
+const WAITING_KIB: usize = 4 * 1024;
 /// What every network may hold even while others have used up the whole budget.
 const FREE_KIB: usize = 1024;
 
@@ -26,6 +30,8 @@ pub(crate) struct Share {
     network_kib: usize,
     all: Arc<Semaphore>,
     loading: Arc<Semaphore>,
+    network_loading: Arc<Semaphore>,
+    waiting: Arc<Semaphore>,
 }
 
 /// Memory that is held; it is given back when this is dropped.
@@ -33,6 +39,12 @@ pub(crate) struct Share {
 pub(crate) struct Permit {
     network: OwnedSemaphorePermit,
     all: Option<OwnedSemaphorePermit>,
+}
+
+/// A file is being loaded while this lives.
+#[derive(Debug)]
+pub(crate) struct Loading {
+    _permits: (Option<OwnedSemaphorePermit>, Option<OwnedSemaphorePermit>),
 }
 
 impl Permit {
@@ -58,17 +70,24 @@ impl SendBudget {
 
     /// The share of a network that has none yet: an eighth of the whole, so many times.
     pub(crate) fn share(&self, times: usize) -> Share {
-        self.part(self.all_kib / NETWORK_PART * times)
+        self.part(self.all_kib / NETWORK_PART * times, times)
     }
 
     /// For trusted proxies, which speak for many networks: no limit but that of the server.
     pub(crate) fn whole(&self) -> Share {
-        self.part(self.all_kib)
+        self.part(self.all_kib, NETWORK_PART)
     }
 
-    fn part(&self, network_kib: usize) -> Share {
-        let network = Arc::new(Semaphore::new(network_kib));
-        Share { network, network_kib, all: Arc::clone(&self.all), loading: Arc::clone(&self.loading) }
+    fn part(&self, network_kib: usize, times: usize) -> Share {
+        let semaphore = |kib: usize| Arc::new(Semaphore::new(kib));
+        Share {
+            network: semaphore(network_kib),
+            network_kib,
+            all: Arc::clone(&self.all),
+            loading: Arc::clone(&self.loading),
+            network_loading: semaphore((NETWORK_LOADING_KIB * times).min(LOADING_KIB)),
+            waiting: semaphore(WAITING_KIB * times),
+        }
     }
 }
 
@@ -100,11 +119,19 @@ impl Share {
     }
 
     /// Waits until so many bytes may be loaded from storage.
-    pub(crate) async fn load(&self, bytes: u64) -> Option<OwnedSemaphorePermit> {
-        let kib = bytes.div_ceil(1024).min(LOADING_KIB as u64);
-        let kib = u32::try_from(kib).unwrap_or(u32::MAX);
-        // Never closed, so that there always is one.
-        Arc::clone(&self.loading).acquire_many_owned(kib).await.ok()
+    pub(crate) async fn load(&self, bytes: u64) -> Loading {
+        let kib = u32::try_from(bytes.div_ceil(1024).min(NETWORK_LOADING_KIB as u64)).unwrap_or(u32::MAX);
+        // Never closed, so that there always are permits.
+        let of_network = Arc::clone(&self.network_loading).acquire_many_owned(kib).await.ok();
+        let of_all = Arc::clone(&self.loading).acquire_many_owned(kib).await.ok();
+        Loading { _permits: (of_network, of_all) }
+    }
+
+    /// A place for an answer of so many bytes that is made already and waits for room; None when too much of the network
+    /// waits.
+    pub(crate) fn queue(&self, bytes: u64) -> Option<OwnedSemaphorePermit> {
+        let kib = u32::try_from(bytes.div_ceil(1024).min(WAITING_KIB as u64)).unwrap_or(u32::MAX);
+        Arc::clone(&self.waiting).try_acquire_many_owned(kib).ok()
     }
 
     /// Whether the network holds so little, with what it was just given, that the budget of the server does not matter.
@@ -154,6 +181,18 @@ mod tests {
         assert!(proxy.try_hold(2 * MIB).is_none());
         drop(held);
         assert!(proxy.try_hold(2 * MIB).is_some());
+    }
+
+    #[tokio::test]
+    async fn loading_for_one_network_leaves_room_for_others() {
+        let budget = SendBudget::new(64 * MIB);
+        let (greedy, modest) = (budget.share(1), budget.share(1));
+        let _first = greedy.load(4 * MIB).await;
+        let mut queue: Vec<_> = (0..100).map(|_| Box::pin(greedy.load(4 * MIB))).collect();
+        for waiting in &mut queue {
+            assert!(futures_util::poll!(waiting).is_pending());
+        }
+        assert!(modest.load(4 * MIB).now_or_never().is_some());
     }
 
     #[tokio::test]

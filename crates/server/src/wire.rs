@@ -24,8 +24,9 @@ use tokio::sync::Semaphore;
 use tokio_rustls::TlsAcceptor;
 
 /// What the kernel may hold of an answer beyond what is on its way. With more, a slow reader would seem to stand still
-/// for minutes, and clients that read nothing would fill the kernel's memory.
-const UNSENT_BYTES: u32 = 128 * 1024;
+/// for minutes, and clients that read nothing would fill the kernel's memory. Linux asks for more when half of it is
+/// left, so that the slowest pace that is allowed moves something in every span in which it is measured.
+const UNSENT_BYTES: u32 = 32 * 1024;
 
 /// Everything a connection needs.
 pub(crate) struct Wire {
@@ -121,7 +122,7 @@ impl Wire {
         let _ = stream.set_nodelay(true);
         let _ = SockRef::from(&stream).set_tcp_notsent_lowat(UNSENT_BYTES);
         match &self.tls {
-            None => self.serve(&self.builder, stream, peer, seat).await,
+            None => self.serve(&self.builder, false, stream, peer, seat).await,
             Some(tls) => match tokio::time::timeout(self.header_time, tls.accept(stream)).await {
                 Ok(Ok(stream)) => {
                     let http2 = stream.get_ref().1.alpn_protocol() == Some(b"h2");
@@ -130,7 +131,7 @@ impl Wire {
                     } else {
                         self.builder.clone().http1_only()
                     };
-                    self.serve(&builder, stream, peer, seat).await;
+                    self.serve(&builder, !http2, stream, peer, seat).await;
                 }
                 Ok(Err(error)) => tracing::debug!(%error, "a TLS handshake failed"),
                 Err(_) => tracing::debug!("a TLS handshake took too long"),
@@ -141,6 +142,7 @@ impl Wire {
     async fn serve(
         &self,
         builder: &auto::Builder<TokioExecutor>,
+        is_http1: bool,
         stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
         peer: SocketAddr,
         seat: &Seat,
@@ -158,8 +160,8 @@ impl Wire {
                 Ok::<_, Infallible>(response)
             }
         });
-        let stream =
-            Tended::new(stream, self.large_heads.meter(seat.large_heads.clone()), Arc::clone(&pulse));
+        let heads = self.large_heads.meter(seat.large_heads.clone(), is_http1);
+        let stream = Tended::new(stream, heads, Arc::clone(&pulse));
         let connection = builder.serve_connection(TokioIo::new(stream), service);
         tokio::pin!(connection);
         let mut end = Aside::new(async {

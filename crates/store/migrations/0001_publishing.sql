@@ -43,6 +43,13 @@ CREATE TABLE bundles (
   id         TEXT PRIMARY KEY,
   kind       TEXT NOT NULL,
   entry      TEXT NOT NULL,
+  -- The name a single file was uploaded under; it answers there too.
+  file_name  TEXT,
+  -- What the files expect of the address they are shown at, found at upload.
+  root_paths    BIGINT NOT NULL,
+  client_routes BIGINT NOT NULL,
+  spa           BIGINT NOT NULL,
+  sandboxed_frames BIGINT NOT NULL,
   -- How many versions of sites show it.
   refs       BIGINT NOT NULL,
   touched_at BIGINT NOT NULL
@@ -79,6 +86,8 @@ CREATE TABLE sites (
   agentation        BIGINT NOT NULL,
   csp_strict        BIGINT NOT NULL,
   e2e               BIGINT NOT NULL,
+  -- As in the bundle that is shown now.
+  spa               BIGINT NOT NULL DEFAULT 0,
   password_hash     TEXT,
   email_gate_domain TEXT,
   gate_version      BIGINT NOT NULL,

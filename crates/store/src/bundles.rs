@@ -15,12 +15,36 @@ pub struct BundleFile {
     pub size_bytes: i64,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Bundle {
     pub id: String,
     pub kind: String,
     pub entry: String,
+    /// The name a single file was uploaded under.
+    pub file_name: Option<String>,
+    /// Files refer to each other by paths that start with `/`.
+    pub root_paths: bool,
+    /// Scripts read the path in the address bar, so the page is shown at the root of its host.
+    pub client_routes: bool,
+    /// Unknown navigations are answered with `index.html`.
+    pub spa: bool,
+    /// A sandboxed frame shows one of the files.
+    pub sandboxed_frames: bool,
     pub files: Vec<BundleFile>,
+}
+
+/// Everything but the id and the files.
+fn head(row: &Row<'_>) -> Result<Bundle, DbError> {
+    Ok(Bundle {
+        kind: row.text(0)?.to_owned(),
+        entry: row.text(1)?.to_owned(),
+        file_name: row.opt_text(2)?.map(str::to_owned),
+        root_paths: row.flag(3)?,
+        client_routes: row.flag(4)?,
+        spa: row.flag(5)?,
+        sandboxed_frames: row.flag(6)?,
+        ..Bundle::default()
+    })
 }
 
 fn file(row: &Row<'_>) -> Result<BundleFile, DbError> {
@@ -36,12 +60,15 @@ impl Store {
     pub async fn find_bundle(&self, id: &str) -> Result<Option<Bundle>, DbError> {
         let head = self
             .db
-            .get("SELECT kind, entry FROM bundles WHERE id = $1", &[id.into()], |row| {
-                Ok((row.text(0)?.to_owned(), row.text(1)?.to_owned()))
-            })
+            .get(
+                "SELECT kind, entry, file_name, root_paths, client_routes, spa, sandboxed_frames FROM bundles WHERE id = $1",
+                &[id.into()],
+                head,
+            )
             .await?;
-        let Some((kind, entry)) = head else { return Ok(None) };
-        let files = self
+        let Some(mut bundle) = head else { return Ok(None) };
+        id.clone_into(&mut bundle.id);
+        bundle.files = self
             .db
             .list(
                 "SELECT path, mime, blob_hash, size_bytes FROM bundle_files WHERE bundle_id = $1",
@@ -49,7 +76,7 @@ impl Store {
                 file,
             )
             .await?;
-        Ok(Some(Bundle { id: id.to_owned(), kind, entry, files }))
+        Ok(Some(bundle))
     }
 
     /// Whether anything still shows or keeps the bundle; what nothing does is about to be erased.
@@ -69,11 +96,17 @@ impl Store {
 /// The statements that record a bundle for the one version that shows it. Its bodies are recorded already, each once.
 pub fn insert(bundle: &Bundle, now: i64) -> Vec<Stmt> {
     let head = Stmt::new(
-        "INSERT INTO bundles (id, kind, entry, refs, touched_at) VALUES ($1, $2, $3, 1, $4)",
+        "INSERT INTO bundles (id, kind, entry, file_name, root_paths, client_routes, spa, sandboxed_frames, refs, \
+         touched_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 1, $9)",
         vec![
             bundle.id.as_str().into(),
             bundle.kind.as_str().into(),
             bundle.entry.as_str().into(),
+            bundle.file_name.as_deref().into(),
+            bundle.root_paths.into(),
+            bundle.client_routes.into(),
+            bundle.spa.into(),
+            bundle.sandboxed_frames.into(),
             now.into(),
         ],
     );

@@ -13,7 +13,7 @@ macro_rules! site_columns {
         "id, token, host_label, account_id, slug, visibility, state, title, version, bundle_id, byte_size, \
          created_at, updated_at, expires_at, agentation, csp_strict, e2e, password_hash, email_gate_domain, \
          gate_version, claim_hash, claimed_at, counted, ended_at, purged_at, view_count, last_viewed_at, \
-         payment_id, wallet"
+         payment_id, wallet, spa"
     };
 }
 
@@ -69,6 +69,7 @@ pub(crate) fn row(row: &Row<'_>) -> Result<Site, DbError> {
         last_viewed_at: row.opt_int(26)?,
         payment_id: row.opt_text(27)?.map(str::to_owned),
         wallet: row.opt_text(28)?.map(str::to_owned),
+        spa: row.flag(29)?,
     })
 }
 
@@ -78,7 +79,7 @@ fn shown(found: &Row<'_>) -> Result<(Site, bool), DbError> {
 }
 
 /// As many as [`row`] reads.
-const COLUMNS: usize = 29;
+const COLUMNS: usize = 30;
 
 /// Where a page of the list starts: just below this change.
 #[derive(Debug, Clone)]
@@ -177,14 +178,15 @@ pub fn insert(site: &Site) -> Stmt {
         site.payment_id.as_deref().into(),
         site.wallet.as_deref().into(),
         search_text(site).into(),
+        site.spa.into(),
     ];
     Stmt::new(
         "INSERT INTO sites (id, token, host_label, account_id, slug, visibility, state, title, version, bundle_id, \
          byte_size, created_at, updated_at, expires_at, agentation, csp_strict, e2e, password_hash, email_gate_domain, \
-         gate_version, claim_hash, claimed_at, counted, payment_id, wallet, search_text, ended_at, purged_at, view_count, \
+         gate_version, claim_hash, claimed_at, counted, payment_id, wallet, search_text, spa, ended_at, purged_at, view_count, \
          last_viewed_at) \
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, \
-         $24, $25, $26, NULL, NULL, 0, NULL)",
+         $24, $25, $26, $27, NULL, NULL, 0, NULL)",
         args,
     )
 }
@@ -215,6 +217,7 @@ pub fn update(before: &Site, after: &Site) -> Stmt {
         after.purged_at.into(),
         after.wallet.as_deref().into(),
         search_text(after).into(),
+        after.spa.into(),
         before.id.as_str().into(),
         before.updated_at.into(),
     ];
@@ -222,7 +225,7 @@ pub fn update(before: &Site, after: &Site) -> Stmt {
         "UPDATE sites SET account_id = $1, slug = $2, visibility = $3, state = $4, title = $5, version = $6, \
          bundle_id = $7, byte_size = $8, updated_at = $9, expires_at = $10, agentation = $11, csp_strict = $12, e2e = $13, \
          password_hash = $14, email_gate_domain = $15, gate_version = $16, claim_hash = $17, claimed_at = $18, counted = $19, \
-         ended_at = $20, purged_at = $21, wallet = $22, search_text = $23 WHERE id = $24 AND updated_at = $25",
+         ended_at = $20, purged_at = $21, wallet = $22, search_text = $23, spa = $24 WHERE id = $25 AND updated_at = $26",
         args,
     )
     .one(CHANGED)

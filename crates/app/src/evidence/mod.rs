@@ -123,6 +123,7 @@ impl App {
             kind: evidence::KIND.to_owned(),
             entry: path,
             files: vec![file],
+            ..Bundle::default()
         };
         let kept = Evidence {
             site_id: site.id.clone(),

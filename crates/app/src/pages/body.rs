@@ -1,6 +1,7 @@
 //! Bodies in memory, one for each file and coding, made once from the stored form.
 
 use super::LiveFile;
+use super::insertion::{self, Insertion};
 use crate::app::App;
 use bytes::Bytes;
 use dropleaf_core::{Error, Result, secret};
@@ -87,29 +88,37 @@ impl App {
     }
 }
 
-/// A document that goes out with something of ours after its last byte.
+/// A document that goes out with a tag of ours in its head.
 #[derive(Debug)]
 pub struct Annotated<'a> {
     file: &'a LiveFile,
-    pub suffix: Bytes,
+    tag: String,
     /// Stands for both, so that such a body lives in the same cache as any other.
     key: [u8; 32],
 }
 
 impl<'a> Annotated<'a> {
-    pub fn new(file: &'a LiveFile, suffix: Bytes) -> Self {
-        let key = secret::digest(&[&file.hash[..], &suffix].concat());
-        Self { file, suffix, key }
+    pub fn new(file: &'a LiveFile, tag: String) -> Self {
+        let key = secret::digest(&[&file.hash[..], tag.as_bytes()].concat());
+        Self { file, tag, key }
     }
 
     /// The strong validator of the whole in this coding.
     pub fn etag(&self, coding: Coding) -> Bytes {
         super::bundle::etag(&self.key, coding)
     }
+
+    /// Where the tag goes in a document that begins so, if there is a place for it.
+    pub fn insertion(&self, start: &[u8]) -> Option<Insertion> {
+        insertion::place(start, &self.tag, self.file.mime.starts_with(XHTML))
+    }
 }
 
+/// The type of documents in XML.
+const XHTML: &[u8] = b"application/xhtml+xml";
+
 impl App {
-    /// The whole body of a small document with its suffix in this coding; put together and coded once.
+    /// The whole body of a small document with its tag in this coding; put together and coded once.
     pub async fn annotated_body(&self, annotated: &Annotated<'_>, coding: Coding) -> Result<Arc<Body>> {
         let key = (annotated.key, coding);
         if let Some(body) = self.pages.bodies.get(&key) {
@@ -117,9 +126,10 @@ impl App {
         }
         let load = async {
             let plain = self.store.blobs.read(&self.store.db, &annotated.file.hash).await?;
-            // In the two-byte encodings our one-byte words would be gibberish: such a document stays as it is.
-            let wide = plain.starts_with(b"\xff\xfe") || plain.starts_with(b"\xfe\xff");
-            let whole = if wide { plain } else { [&plain[..], &annotated.suffix].concat().into() };
+            let whole = match annotated.insertion(&plain) {
+                Some(Insertion { at, bytes }) => [&plain[..at], &bytes, &plain[at..]].concat().into(),
+                None => plain,
+            };
             Ok(Arc::new(Body { bytes: coded(whole, coding).await? }))
         };
         Box::pin(self.pages.bodies.get_or_insert_async(&key, load)).await

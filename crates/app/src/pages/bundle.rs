@@ -3,6 +3,7 @@
 use super::body::{self, Coding};
 use crate::app::App;
 use bytes::Bytes;
+use dropleaf_content::Addressing;
 use dropleaf_core::{Error, Result};
 use dropleaf_store::bundles::Bundle;
 use quick_cache::Weighter;
@@ -40,6 +41,10 @@ impl LiveFile {
 #[derive(Debug)]
 pub struct LiveBundle {
     pub kind: String,
+    /// What the files expect of the address they are shown at.
+    pub addressing: Addressing,
+    /// The name a single file was uploaded under; it answers there too.
+    pub file_name: Option<String>,
     files: HashMap<String, Arc<LiveFile>>,
     entry: Option<Arc<LiveFile>>,
     weight: u64,
@@ -73,8 +78,16 @@ impl LiveBundle {
             })
             .collect();
         let entry = files.get(&bundle.entry).cloned();
+        let addressing = Addressing {
+            root_paths: bundle.root_paths,
+            client_routes: bundle.client_routes,
+            spa: bundle.spa,
+            sandboxed_frames: bundle.sandboxed_frames,
+        };
         Self {
             kind: bundle.kind,
+            addressing,
+            file_name: bundle.file_name,
             files,
             entry,
             weight,
@@ -86,6 +99,14 @@ impl LiveBundle {
     /// The document at the root.
     pub const fn entry(&self) -> Option<&Arc<LiveFile>> {
         self.entry.as_ref()
+    }
+
+    /// What was uploaded, where the document at the root was made from it.
+    pub(crate) fn source(&self) -> Option<&Arc<LiveFile>> {
+        let is_file = self.kind == dropleaf_content::Kind::File.as_str();
+        let entry = self.entry.as_ref().map(|entry| entry.path.as_str());
+        let beside = || self.files.values().find(|file| Some(file.path.as_str()) != entry);
+        self.find("_dropleaf/source.md").or_else(|| is_file.then(beside).flatten())
     }
 
     pub(crate) fn files(&self) -> impl Iterator<Item = &Arc<LiveFile>> {

@@ -3,10 +3,12 @@
 
 mod body;
 mod bundle;
+mod insertion;
 mod stream;
 
 pub use body::{Annotated, Body, Coding, encode};
 pub use bundle::{LiveBundle, LiveFile};
+pub use insertion::{Insertion, WINDOW as INSERTION_WINDOW};
 pub use stream::Part;
 
 use crate::app::App;

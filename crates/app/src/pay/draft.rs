@@ -34,6 +34,8 @@ pub(super) struct PageDraft {
     bundle_id: String,
     title: String,
     byte_size: i64,
+    #[serde(default)]
+    spa: bool,
     file_count: i64,
     pub(super) warnings: Vec<String>,
 }
@@ -68,6 +70,7 @@ impl PageDraft {
             agentation: false,
             csp_strict: false,
             e2e: false,
+            spa: self.spa,
             password_hash: None,
             email_gate_domain: None,
             gate_version: 1,
@@ -137,6 +140,7 @@ impl App {
             bundle_id: staged.bundle_id.clone(),
             title: staged.title.clone(),
             byte_size: staged.byte_size,
+            spa: staged.spa,
             file_count: staged.file_count,
             warnings: staged.warnings.clone(),
         })

@@ -33,6 +33,8 @@ impl App {
             strict,
             pii_check: options.pii_check,
             agentation: options.agentation == Some(true),
+            spa: options.spa,
+            is_public: options.slug.is_some(),
             executables: true,
         };
         let (prepared, reading) = self.read_for_check(upload, demands).await?;

@@ -160,6 +160,10 @@ mod tests {
             files: vec![file],
             warnings: Vec::new(),
             size_bytes: 25,
+            addressing: dropleaf_content::Addressing::default(),
+            file_name: None,
+            address_warnings: dropleaf_content::AddressWarnings::default(),
+            toolbar_warning: None,
         };
         let off =
             SafetySettings { phishing_check: false, pii_check: PiiCheck::Off, ..SafetySettings::default() };

@@ -110,6 +110,19 @@ impl App {
         files.sort_by(|a, b| a.path.cmp(&b.path));
         let size_bytes = files.iter().map(|file| file.size_bytes).sum();
         let (title, warnings) = (String::new(), Vec::new());
-        Ok(content::Bundle { kind, title, entry: stored.entry, files, warnings, size_bytes })
+        let (entry, addressing) = (stored.entry, content::Addressing::default());
+        let (file_name, toolbar_warning) = (None, None);
+        Ok(content::Bundle {
+            kind,
+            title,
+            entry,
+            files,
+            warnings,
+            size_bytes,
+            addressing,
+            file_name,
+            address_warnings: content::AddressWarnings::default(),
+            toolbar_warning,
+        })
     }
 }

@@ -55,6 +55,8 @@ impl App {
             strict,
             pii_check: options.pii_check,
             agentation: options.agentation == Some(true),
+            spa: options.spa,
+            is_public: options.slug.is_some(),
             executables: plan.as_ref().is_some_and(|plan| plan.executables),
         };
         let staged = self.stage(upload, demands).await?;
@@ -139,6 +141,7 @@ impl App {
             agentation: options.agentation.unwrap_or(false),
             csp_strict: options.csp_strict.unwrap_or(false),
             e2e: options.e2e,
+            spa: staged.spa,
             password_hash,
             email_gate_domain: options.email_gate_domain.clone(),
             gate_version: 1,

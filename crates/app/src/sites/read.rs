@@ -143,7 +143,7 @@ impl App {
         let site = self.get_site(account, name).await?;
         let id = site.bundle_id.ok_or_else(|| Error::not_found("content"))?;
         let bundle = self.bundle(&id).await?;
-        let file = match source.then(|| bundle.find("_dropleaf/source.md")).flatten() {
+        let file = match source.then(|| bundle.source()).flatten() {
             Some(file) => file,
             None => bundle.entry().ok_or_else(|| Error::internal("a bundle has no entry"))?,
         };

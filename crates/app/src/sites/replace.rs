@@ -80,12 +80,15 @@ impl App {
         }
         let mut warnings = std::mem::take(&mut options.warnings);
         let strict = options.csp_strict.unwrap_or(site.csp_strict);
+        let is_public = options.asked_visibility().unwrap_or(site.visibility) == Visibility::Public;
         let plan = writer.account().map_or_else(Plan::unlimited, |account| self.plan_of(account));
         let demands = Demands {
             e2e: options.e2e,
             strict,
             pii_check: options.pii_check,
             agentation: options.agentation == Some(true),
+            spa: options.spa,
+            is_public: options.slug.is_some() || is_public,
             executables: plan.executables,
         };
         let staged = self.stage(upload, demands).await?;
@@ -262,6 +265,7 @@ fn put_content(next: &mut Site, staged: &Staged, e2e: bool, titled: bool) {
     next.bundle_id = Some(staged.bundle_id.clone());
     next.byte_size = staged.byte_size;
     next.e2e = e2e;
+    next.spa = staged.spa;
     if !titled {
         next.title.clone_from(&staged.title);
     }

@@ -63,6 +63,7 @@ impl App {
                 title: old.title.clone(),
                 byte_size: old.byte_size,
                 e2e: old.e2e,
+                spa: self.bundle(&old.bundle_id).await?.addressing.spa,
                 updated_at: site.next_updated_at(now),
                 ..site.clone()
             };

@@ -175,7 +175,12 @@ impl Model {
         }
         let mut after = before.clone();
         let slug_sent = !slug.is_absent();
+        let names_slug = matches!(slug, Field::Value(_));
         after.slug = slug.over(before.slug);
+        let is_private = matches!(visibility, Some(Visibility::Unlisted | Visibility::Burn));
+        if names_slug && is_private && after.slug != before.slug {
+            return Err(Code::InvalidField);
+        }
         after.visibility = visibility.unwrap_or(before.visibility);
         if after.visibility == Visibility::Public && after.slug.is_none() {
             if !slug_sent || visibility.is_some() {

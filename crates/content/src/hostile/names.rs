@@ -20,7 +20,9 @@ fn slips(cases: &mut Cases) {
         "a/..",
         "..",
         ".",
-        "./a.txt",
+        "./../a.txt",
+        "././../a.txt",
+        ".//a.txt",
         "a/./b.txt",
         "a//b.txt",
         "/etc/passwd",
@@ -28,7 +30,9 @@ fn slips(cases: &mut Cases) {
         "..\\evil.txt",
         "a\\..\\..\\evil.txt",
         "a\\../..\\evil.txt",
-        ".\\a.txt",
+        ".\\..\\a.txt",
+        "./C:a.txt",
+        ".git/../../evil.txt",
         "a\\\\b.txt",
         "\\evil.txt",
         "\\\\host\\share\\a.txt",
@@ -88,6 +92,10 @@ fn clashes(cases: &mut Cases) {
         ("file inside index.html", "index.html/a.txt", "b.txt"),
         ("slash and backslash", "a/b.txt", "a\\b.txt"),
         ("file, then folder by a backslash", "a", "a\\b.txt"),
+        ("the same with its folder before it", "a/b.txt", "./a/b.txt"),
+        ("index.html with its folder before it", "./index.html", "b.txt"),
+        ("case duplicate with its folder before it", "Readme.txt", ".\\README.TXT"),
+        ("duplicate of a hidden file", ".env", "./.env"),
     ] {
         let archive = Archive::site().item(Item::stored(one, b"1")).item(Item::stored(two, b"2"));
         cases.add(what, archive.build().bytes, ForbiddenName);
@@ -100,15 +108,11 @@ fn clashes(cases: &mut Cases) {
 
 fn private(cases: &mut Cases) {
     for name in [
-        ".env",
-        ".git/config",
-        "a/.htpasswd",
-        ".well-known",
-        ".well-known/.secret",
         "_dropleaf/gate",
         "_DropLeaf/gate",
         "_dropleaf\\gate",
-        ".git\\config",
+        "./_dropleaf/gate",
+        ".\\_dropleaf\\gate",
         "_dropleaf",
     ] {
         cases.add(format!("private {name}"), with(Item::stored(name, b"x")), ForbiddenName);
@@ -117,6 +121,10 @@ fn private(cases: &mut Cases) {
         .item(Item::stored("site/index.html", b"<h1>x</h1>"))
         .item(Item::stored("site/_dropleaf/gate", b"x"));
     cases.add("reserved folder in the top folder", nested.build().bytes, ForbiddenName);
+    let deeper = Archive::default()
+        .item(Item::stored("a/b/page.html", b"<h1>x</h1>"))
+        .item(Item::stored("a/b/_dropleaf/gate", b"x"));
+    cases.add("reserved folder two folders down", deeper.build().bytes, ForbiddenName);
 }
 
 fn not_files(cases: &mut Cases) {
@@ -135,6 +143,10 @@ fn not_files(cases: &mut Cases) {
         "link that is a system file",
         with(Item::stored("a/.DS_Store", b"/etc/passwd").but(|item| item.mode = 0o120_777)),
     );
+    cases.invalid(
+        "link that is a hidden file",
+        with(Item::stored(".hidden", b"/etc/passwd").but(|item| item.mode = 0o120_777)),
+    );
     cases.invalid("folder that is a link", with(Item::folder("a/").but(|item| item.mode = 0o120_777)));
     cases.invalid("folder with content", with(Item::stored("a/", b"content")));
 }
@@ -143,15 +155,18 @@ fn no_index(cases: &mut Cases) {
     let lists: [(&str, &[&str]); 8] = [
         ("no entries", &[]),
         ("only system files", &["__MACOSX/._a", ".DS_Store"]),
-        ("only index.htm", &["index.htm"]),
-        ("only INDEX.HTML", &["INDEX.HTML"]),
+        ("only hidden files", &[".env", ".git/index.html"]),
+        ("only the folder itself", &["./"]),
         ("two top folders", &["a/index.html", "b/index.html"]),
-        ("top folder and a file beside", &["site/index.html", "notes.txt"]),
-        ("index two folders down", &["a/b/index.html"]),
+        ("two pages and no index.html", &["a.html", "b.html"]),
+        ("no page", &["style.css", "app.js"]),
         ("only nested archives", &["inner.zip", "other.zip"]),
     ];
     for (what, names) in lists {
-        let items = names.iter().map(|name| Item::stored(name, b"x")).collect();
+        let items = names
+            .iter()
+            .map(|name| Item::stored(name, if name.ends_with('/') { b"" } else { b"x" }))
+            .collect();
         cases.add(what, Archive { items, ..Archive::default() }.build().bytes, MissingIndex);
     }
     let folder = Archive::default().item(Item::folder("index.html/"));

@@ -10,17 +10,17 @@ const DOCUMENT_BYTES: usize = 256 * 1024;
 const LINE_BYTES: usize = 4 * 1024;
 
 /// Highlights the code of one document.
-pub(super) struct Highlighter {
+pub(crate) struct Highlighter {
     budget: usize,
 }
 
 impl Highlighter {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self { budget: DOCUMENT_BYTES }
     }
 
     /// The code as HTML for the inside of `<code>`.
-    pub(super) fn html(&mut self, code: &str, language: &str) -> String {
+    pub(crate) fn html(&mut self, code: &str, language: &str) -> String {
         match languages::find(language) {
             Some(grammar) if self.affords(code) => {
                 self.budget -= code.len();

@@ -2,9 +2,27 @@
 //! wrote, in linear time. Code and addresses have no say: they are left-to-right in every language.
 
 /// Elements that get a direction of their own.
-const BLOCKS: [&str; 12] = ["p", "li", "td", "th", "h1", "h2", "h3", "h4", "h5", "h6", "blockquote", "div"];
-/// The label of an alert is ours, not the author's.
-const ALERT: &str = "<p class=\"alert\">";
+const BLOCKS: [&str; 17] = [
+    "p",
+    "li",
+    "td",
+    "th",
+    "h1",
+    "h2",
+    "h3",
+    "h4",
+    "h5",
+    "h6",
+    "blockquote",
+    "div",
+    "summary",
+    "dt",
+    "dd",
+    "caption",
+    "figcaption",
+];
+/// The label of an alert and that of a diagram's source are ours, not the author's.
+const OURS: [&str; 2] = ["<p class=\"alert\">", "<summary class=\"source\">"];
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Direction {
@@ -66,6 +84,7 @@ struct Block {
     /// One more than the number of the block around it.
     parent: u32,
     direction: Option<Direction>,
+    is_stated: bool,
 }
 
 #[derive(Default)]
@@ -105,13 +124,14 @@ impl<'h> Scan<'h> {
             if *depth == 0 {
                 self.skipped = None;
             }
-        } else if !is_end && (matches!(name, "code" | "pre") || tag == ALERT) {
+        } else if !is_end && (matches!(name, "code" | "pre" | "math" | "svg") || OURS.contains(&tag)) {
             self.skipped = Some((name, 1));
         } else if BLOCKS.contains(&name) {
             if is_end {
                 self.close(name);
             } else {
                 self.open(name, at + name_at + name.len());
+                self.state(tag);
             }
         }
     }
@@ -119,9 +139,23 @@ impl<'h> Scan<'h> {
     fn open(&mut self, name: &'h str, attributes_at: usize) {
         let number = number(self.blocks.len());
         let parent = self.open.last().map_or(0, |(_, around)| around + 1);
-        self.blocks.push(Block { attributes_at: self::number(attributes_at), parent, direction: None });
+        self.blocks.push(Block {
+            attributes_at: self::number(attributes_at),
+            parent,
+            direction: None,
+            is_stated: false,
+        });
         self.open.push((name, number));
         self.undecided.push(number);
+    }
+
+    /// A block whose author states its direction has that one.
+    fn state(&mut self, tag: &str) {
+        let Some((_, rest)) = tag.split_once(" dir=\"") else { return };
+        let Some(number) = self.undecided.pop() else { return };
+        let block = &mut self.blocks[number as usize];
+        block.direction = rest.split('"').next().and_then(Direction::parse);
+        block.is_stated = true;
     }
 
     /// The renderer closes what it opens; anything else is passed over.
@@ -155,13 +189,13 @@ impl<'h> Scan<'h> {
         let mut written = String::with_capacity(html.len() + html.len() / 16);
         let mut done = 0;
         for number in 0..self.blocks.len() {
-            let Block { attributes_at, parent, direction } = self.blocks[number];
+            let Block { attributes_at, parent, direction, is_stated } = self.blocks[number];
             // Blocks come after those around them, whose direction is settled by now.
             let around = (parent as usize).checked_sub(1).and_then(|parent| self.blocks[parent].direction);
             let around = around.unwrap_or(page);
             let own = direction.unwrap_or(around);
             self.blocks[number].direction = Some(own);
-            if own != around {
+            if own != around && !is_stated {
                 written.push_str(&html[done..attributes_at as usize]);
                 written.push_str(match own {
                     Direction::Ltr => " dir=\"ltr\"",
@@ -180,7 +214,7 @@ fn number(count: usize) -> u32 {
 }
 
 /// The length of the tag at the beginning of the text; a `>` inside quotes does not end it.
-fn tag_len(text: &str) -> Option<usize> {
+pub(super) fn tag_len(text: &str) -> Option<usize> {
     let mut quote = None;
     for (at, b) in text.bytes().enumerate() {
         match (b, quote) {
@@ -234,6 +268,7 @@ mod tests {
     fn code_addresses_entities_and_our_own_words_have_no_say() {
         for first in [
             "<code>npm install</code>",
+            "<math><mi>x</mi></math>",
             "<a href=\"https://a.example/\">https://a.example/</a>",
             "<a href=\"mailto:a@b.example\">a@b.example</a>",
             "&lt;&amp;&quot;",
@@ -251,6 +286,8 @@ mod tests {
     fn a_stated_direction_is_that_of_the_page() {
         let (html, page) = annotate("<p>only Latin</p><p>1</p>".to_owned(), Some(Direction::Rtl));
         assert_eq!((html.as_str(), page), ("<p dir=\"ltr\">only Latin</p><p>1</p>", Direction::Rtl));
+        let html = "<p dir=\"ltr\">א</p><p>ב</p><div dir=\"auto\">ג</div>";
+        assert_eq!(annotated(html).0, html, "a block keeps the direction that its author states");
         let (html, page) = annotate("<p>עברית</p>".to_owned(), Some(Direction::Ltr));
         assert_eq!((html.as_str(), page), ("<p dir=\"rtl\">עברית</p>", Direction::Ltr));
     }

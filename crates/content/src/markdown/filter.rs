@@ -1,18 +1,19 @@
-//! What the parser's events pass on their way to HTML: raw HTML becomes text, dangerous addresses
-//! are dropped, and what readers expect is added (heading links, colours, footnotes at the end).
+//! What the parser's events pass on their way to HTML: raw HTML is sanitised, dangerous addresses are dropped, and what
+//! readers expect is added (colours, emoji, footnotes at the end).
 
 use std::collections::VecDeque;
 
-use pulldown_cmark::{BlockQuoteKind, CodeBlockKind, CowStr, Event, HeadingLevel, LinkType, Tag, TagEnd};
+use pulldown_cmark::{BlockQuoteKind, CodeBlockKind, CowStr, Event, LinkType, Tag, TagEnd};
 
 use super::autolink::{self, Piece};
 use super::code::Highlighter;
+use super::diagram::{self, Budget, Diagrams};
 use super::footnotes::Footnotes;
 use super::front_matter::FrontMatter;
-use super::slug::Slugs;
+use super::math::{Display, Formulas};
 use super::task::TaskLabel;
-use super::{table, url};
-use crate::title;
+use super::{emoji, table};
+use crate::sanitize::{Sanitizer, url};
 
 pub(super) struct Filter<'a, I> {
     events: I,
@@ -20,16 +21,20 @@ pub(super) struct Filter<'a, I> {
     replay: VecDeque<Event<'a>>,
     ready: VecDeque<Event<'a>>,
     in_footnote: bool,
-    slugs: Slugs,
     highlighter: Highlighter,
+    formulas: Formulas,
+    pub(super) diagrams: Diagrams,
     footnotes: Option<Footnotes<'a>>,
     /// For each open link or image, whether it was kept.
     open_links: Vec<bool>,
     task: TaskLabel,
+    /// Passes the author's own HTML, whose elements may be open around Markdown.
+    pub(super) sanitizer: Sanitizer,
+    /// The level of the paragraph that is open; nothing once the author's HTML has ended it early.
+    paragraph: Option<usize>,
+    /// An element of the author's that is left out with its text, until its end tag.
+    left_out: Option<String>,
     pub(super) front_matter: FrontMatter,
-    /// The first heading.
-    pub(super) title: Option<String>,
-    pub(super) raw_html: bool,
     pub(super) dropped_links: bool,
 }
 
@@ -44,66 +49,102 @@ impl<'a, I: Iterator<Item = Event<'a>>> Iterator for Filter<'a, I> {
             if let Some(event) = self.events.next() {
                 self.pass(event);
             } else {
-                self.ready.extend(self.footnotes.take()?.into_events());
+                let footnotes = self.footnotes.take()?;
+                let ends = self.sanitizer.close_all();
+                self.raw(ends);
+                self.ready.extend(footnotes.into_events());
             }
         }
     }
 }
 
 impl<'a, I: Iterator<Item = Event<'a>>> Filter<'a, I> {
-    pub(super) fn new(events: I) -> Self {
+    pub(super) fn new(events: I, budget: Budget) -> Self {
         Self {
             events,
             replay: VecDeque::new(),
             ready: VecDeque::new(),
             in_footnote: false,
-            slugs: Slugs::default(),
             highlighter: Highlighter::new(),
+            formulas: Formulas::new(),
+            diagrams: Diagrams::new(budget),
             footnotes: Some(Footnotes::default()),
             open_links: Vec::new(),
             task: TaskLabel::default(),
+            sanitizer: Sanitizer::new(emoji::replace),
+            paragraph: None,
+            left_out: None,
             front_matter: FrontMatter::default(),
-            title: None,
-            raw_html: false,
             dropped_links: false,
         }
     }
 
     fn raw(&mut self, html: impl Into<CowStr<'a>>) {
-        self.ready.push_back(Event::Html(html.into()));
+        let html = html.into();
+        if !html.is_empty() {
+            self.ready.push_back(Event::Html(html));
+        }
     }
 
     fn pass(&mut self, event: Event<'a>) {
         if let Some(end) = self.task.pass(&event) {
+            self.leave();
             self.raw(end);
+        }
+        if self.is_left_out(&event) {
+            return;
         }
         match event {
             Event::Start(tag) => self.open(tag),
-            Event::End(end @ (TagEnd::Link | TagEnd::Image)) => {
-                if self.open_links.pop() == Some(true) {
-                    self.ready.push_back(Event::End(end));
-                }
+            Event::End(end) => self.close(end),
+            Event::Text(text) if self.open_links.is_empty() && !self.sanitizer.has_open("a") => {
+                self.linked(&text);
             }
-            Event::End(TagEnd::FootnoteDefinition) => {}
-            Event::End(TagEnd::Table) => {
-                self.ready.push_back(Event::End(TagEnd::Table));
-                self.raw("</div>\n");
-            }
-            Event::Text(text) if self.open_links.is_empty() => self.linked(text),
-            Event::Html(html) | Event::InlineHtml(html) => self.inline_html(html),
+            Event::Text(text) => self.text(&text),
+            Event::Html(html) => self.html(&html),
+            Event::InlineHtml(html) => self.inline_html(&html),
             Event::TaskListMarker(is_done) => {
                 let opening = self.task.open(is_done);
                 self.raw(opening);
+                self.sanitizer.enter();
             }
             Event::FootnoteReference(label) => {
                 let mark = self.footnotes.get_or_insert_default().mark(label);
                 self.ready.push_back(mark);
+            }
+            Event::InlineMath(latex) => {
+                let formula = self.formulas.html(&latex, Display::Inline);
+                self.raw(formula);
+            }
+            Event::DisplayMath(latex) => {
+                let formula = self.formulas.html(&latex, Display::Block);
+                self.raw(formula);
+            }
+            Event::Rule => {
+                self.end_paragraph();
+                self.ready.push_back(Event::Rule);
             }
             other => self.ready.push_back(other),
         }
     }
 
     fn open(&mut self, tag: Tag<'a>) {
+        if is_block(&tag) {
+            self.end_paragraph();
+        }
+        match tag {
+            Tag::CodeBlock(kind) => return self.code_block(&kind),
+            Tag::HtmlBlock => return self.html_block(),
+            Tag::MetadataBlock(kind) => {
+                let text: String = self.until(TagEnd::MetadataBlock(kind)).iter().map(plain_text).collect();
+                self.front_matter = FrontMatter::parse(&text);
+                return;
+            }
+            Tag::FootnoteDefinition(label) => return self.footnote(label),
+            Tag::Paragraph => self.paragraph = Some(self.sanitizer.level() + 1),
+            _ => {}
+        }
+        self.sanitizer.enter();
         match tag {
             Tag::Link { link_type, ref dest_url, .. } => {
                 // An e-mail autolink gets its "mailto:" only when it is written.
@@ -114,14 +155,6 @@ impl<'a, I: Iterator<Item = Event<'a>>> Filter<'a, I> {
                 let kept = url::is_image(dest_url);
                 self.open_link(tag, kept);
             }
-            Tag::Heading { level, .. } => self.heading(level),
-            Tag::CodeBlock(kind) => self.code_block(&kind),
-            Tag::HtmlBlock => self.html_block(),
-            Tag::MetadataBlock(kind) => {
-                let text: String = self.until(TagEnd::MetadataBlock(kind)).iter().map(plain_text).collect();
-                self.front_matter = FrontMatter::parse(&text);
-            }
-            Tag::FootnoteDefinition(label) => self.footnote(label),
             Tag::Table(_) => self.table(tag),
             Tag::BlockQuote(Some(kind)) => {
                 self.ready.push_back(Event::Start(tag));
@@ -129,6 +162,35 @@ impl<'a, I: Iterator<Item = Event<'a>>> Filter<'a, I> {
             }
             other => self.ready.push_back(Event::Start(other)),
         }
+    }
+
+    fn close(&mut self, end: TagEnd) {
+        if end == TagEnd::FootnoteDefinition {
+            return;
+        }
+        self.leave();
+        let is_kept = match end {
+            TagEnd::Link | TagEnd::Image => self.open_links.pop() == Some(true),
+            TagEnd::Paragraph => self.paragraph.take().is_some(),
+            _ => true,
+        };
+        if is_kept {
+            self.ready.push_back(Event::End(end));
+        }
+        if end == TagEnd::Table {
+            self.raw("</div>\n");
+        }
+    }
+
+    /// Ends the author's elements that were opened inside of the Markdown element which ends here.
+    fn leave(&mut self) {
+        let ends = self.sanitizer.leave();
+        self.raw(ends);
+    }
+
+    fn end_paragraph(&mut self) {
+        let ends = self.sanitizer.end_paragraph();
+        self.raw(ends);
     }
 
     fn open_link(&mut self, tag: Tag<'a>, kept: bool) {
@@ -149,8 +211,10 @@ impl<'a, I: Iterator<Item = Event<'a>>> Filter<'a, I> {
         let name = super::escaped_attribute(&table::name(&head));
         self.raw(format!("<div class=\"table\" role=\"group\" aria-label=\"{name}\" tabindex=\"0\">"));
         self.ready.extend([Event::Start(tag), Event::Start(Tag::TableHead)]);
+        self.sanitizer.enter();
         let head = self.filtered(head);
         self.ready.extend(head);
+        self.leave();
         self.ready.push_back(Event::End(TagEnd::TableHead));
     }
 
@@ -181,50 +245,70 @@ impl<'a, I: Iterator<Item = Event<'a>>> Filter<'a, I> {
         std::mem::replace(&mut self.ready, waiting).into()
     }
 
-    fn heading(&mut self, level: HeadingLevel) {
-        let inside = self.until(TagEnd::Heading(level));
-        let text: String = inside.iter().map(plain_text).collect();
-        if self.title.is_none() {
-            self.title = title::clean(&text);
-        }
-        let id = self.slugs.of(&text);
-        let anchor = format!("<a class=\"anchor\" href=\"#{id}\" aria-hidden=\"true\" tabindex=\"-1\">#</a>");
-        let tag = Tag::Heading { level, id: Some(id.into()), classes: Vec::new(), attrs: Vec::new() };
-        self.ready.push_back(Event::Start(tag));
-        let inside = self.filtered(inside);
-        self.ready.extend(inside);
-        self.ready.push_back(Event::InlineHtml(anchor.into()));
-        self.ready.push_back(Event::End(TagEnd::Heading(level)));
-    }
-
     fn code_block(&mut self, kind: &CodeBlockKind<'a>) {
         let code: String = self.until(TagEnd::CodeBlock).iter().map(plain_text).collect();
         let language = match kind {
             CodeBlockKind::Fenced(info) => language_of(info),
             CodeBlockKind::Indented => "",
         };
+        if language.eq_ignore_ascii_case("math") {
+            let formula = self.formulas.html(&code, Display::Block);
+            self.raw(format!("<p>{formula}</p>\n"));
+            return;
+        }
         let label = if language.is_empty() { String::new() } else { format!(" data-lang=\"{language}\"") };
         let coloured = self.highlighter.html(&code, language);
-        self.raw(format!("<pre{label} tabindex=\"0\"><code>{coloured}</code></pre>\n"));
+        let source = format!("<pre{label} tabindex=\"0\"><code>{coloured}</code></pre>\n");
+        let html = match diagram::line_in(kind) {
+            Some(line) => self.diagrams.html(&code, line, &source),
+            None => source,
+        };
+        self.raw(html);
     }
 
+    /// The author's HTML that is a block of its own.
     fn html_block(&mut self) {
         let text: String = self.until(TagEnd::HtmlBlock).iter().map(plain_text).collect();
-        if !is_comment(&text) {
-            self.raw_html = true;
-            self.ready.push_back(Event::Start(Tag::Paragraph));
-            self.ready.push_back(Event::Text(text.into()));
-            self.ready.push_back(Event::End(TagEnd::Paragraph));
-        }
+        self.html(&text);
     }
 
-    fn inline_html(&mut self, html: CowStr<'a>) {
-        if is_line_break(&html) {
-            self.ready.push_back(Event::HardBreak);
-        } else if !is_comment(&html) {
-            self.raw_html = true;
-            self.task.name();
-            self.ready.push_back(Event::Text(html));
+    /// One tag, comment or the like in running text. A block in a paragraph ends it, as in HTML.
+    fn inline_html(&mut self, html: &str) {
+        self.left_out = Sanitizer::opens_dropped(html);
+        if Sanitizer::opens_block(html) && self.paragraph == Some(self.sanitizer.level()) {
+            let ends = self.sanitizer.close_inside();
+            self.raw(ends);
+            self.paragraph = None;
+            self.ready.push_back(Event::End(TagEnd::Paragraph));
+        }
+        self.html(html);
+    }
+
+    fn html(&mut self, html: &str) {
+        let made = self.sanitizer.write(html);
+        self.raw(made);
+    }
+
+    /// Whether an event belongs to an element that is left out with its text. Markdown inside of it is only emptied: its
+    /// structure stays whole.
+    fn is_left_out(&mut self, event: &Event<'_>) -> bool {
+        let Some(name) = &self.left_out else { return false };
+        match event {
+            Event::InlineHtml(html) => {
+                let is_end = html
+                    .strip_prefix("</")
+                    .is_some_and(|rest| rest.trim_end_matches('>').trim_end().eq_ignore_ascii_case(name));
+                if is_end {
+                    self.left_out = None;
+                }
+                true
+            }
+            Event::End(TagEnd::Paragraph | TagEnd::Item | TagEnd::TableCell | TagEnd::Heading(_)) => {
+                self.left_out = None;
+                false
+            }
+            Event::Start(_) | Event::End(_) => false,
+            _ => true,
         }
     }
 
@@ -235,59 +319,67 @@ impl<'a, I: Iterator<Item = Event<'a>>> Filter<'a, I> {
         }
         self.in_footnote = true;
         let inside = self.until(TagEnd::FootnoteDefinition);
-        let inside = self.filtered(inside);
+        let aside = self.sanitizer.set_aside();
+        let mut inside = self.filtered(inside);
+        inside.push(Event::Html(self.sanitizer.close_all().into()));
+        self.sanitizer.resume(aside);
         self.in_footnote = false;
         self.footnotes.get_or_insert_default().define(label, inside);
     }
 
-    fn linked(&mut self, text: CowStr<'a>) {
-        let pieces = autolink::pieces(&text);
-        if matches!(pieces.as_slice(), [] | [Piece::Text(_)]) {
-            self.ready.push_back(Event::Text(text));
-            return;
-        }
-        for piece in pieces {
-            let (Piece::Text(text) | Piece::Address(text)) = piece;
-            let shown = Event::Text(text.to_owned().into());
-            if piece == Piece::Text(text) {
-                self.ready.push_back(shown);
-                continue;
-            }
-            let scheme = if text.starts_with("www.") { "https://" } else { "" };
+    fn text(&mut self, text: &str) {
+        self.ready.push_back(Event::Text(emoji::replace(text).into_owned().into()));
+    }
+
+    fn linked(&mut self, text: &str) {
+        for piece in autolink::pieces(text) {
+            let address = match piece {
+                Piece::Text(text) => {
+                    self.text(text);
+                    continue;
+                }
+                Piece::Address(address) => address,
+            };
+            let scheme = if address.starts_with("www.") { "https://" } else { "" };
             let tag = Tag::Link {
                 link_type: LinkType::Autolink,
-                dest_url: format!("{scheme}{text}").into(),
+                dest_url: format!("{scheme}{address}").into(),
                 title: "".into(),
                 id: "".into(),
             };
+            let shown = Event::Text(address.to_owned().into());
             self.ready.extend([Event::Start(tag), shown, Event::End(TagEnd::Link)]);
         }
     }
 }
 
+/// Whether it ends a paragraph of the author's HTML.
+fn is_block(tag: &Tag<'_>) -> bool {
+    matches!(
+        tag,
+        Tag::Paragraph
+            | Tag::Heading { .. }
+            | Tag::BlockQuote(_)
+            | Tag::CodeBlock(_)
+            | Tag::List(_)
+            | Tag::Table(_)
+            | Tag::DefinitionList
+    )
+}
+
 pub(super) fn plain_text<'e>(event: &'e Event<'_>) -> &'e str {
     match event {
-        Event::Text(text) | Event::Code(text) | Event::Html(text) => text,
+        Event::Text(text) | Event::Code(text) | Event::Html(text) | Event::InlineMath(text) => text,
         Event::SoftBreak | Event::HardBreak => " ",
         _ => "",
     }
 }
 
 /// The first word of a fence, if it looks like the name of a language.
-fn language_of(info: &str) -> &str {
+pub(super) fn language_of(info: &str) -> &str {
     let word = info.split([' ', ',', '\t', '{']).next().unwrap_or_default();
     let plain = word.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '+' | '#' | '-' | '_' | '.'));
     if plain && word.len() <= 20 { word } else { "" }
-}
-
-fn is_comment(html: &str) -> bool {
-    let html = html.trim();
-    html.strip_prefix("<!--").and_then(|rest| rest.find("-->").map(|at| at + 3 == rest.len())) == Some(true)
-}
-
-fn is_line_break(html: &str) -> bool {
-    let inside = html.strip_prefix('<').and_then(|rest| rest.strip_suffix('>')).unwrap_or_default();
-    inside.trim_end_matches('/').trim_end().eq_ignore_ascii_case("br")
 }
 
 fn alert_name(kind: BlockQuoteKind) -> &'static str {

@@ -1,13 +1,15 @@
-//! Reads the few front matter keys that a page uses: its language and its text direction. Everything else in the block
-//! belongs to other tools.
+//! Reads the few front matter keys that a page uses: its title, its language and its text direction. Everything else in
+//! the block belongs to other tools.
 
 use super::direction::Direction;
+use crate::title;
 
 /// No language tag in use is longer (RFC 5646 §4.4.1).
 const LANGUAGE_BYTES: usize = 35;
 
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct FrontMatter {
+    pub(super) title: Option<String>,
     /// `lang`, a BCP 47 tag. A language is never guessed from the text.
     pub(super) language: Option<String>,
     /// `dir`.
@@ -23,6 +25,7 @@ impl FrontMatter {
             let value = value.trim_matches(['"', '\'']);
             match key {
                 "lang" | "language" if is_language(value) => found.language = Some(value.to_owned()),
+                "title" => found.title = title::clean(value),
                 "dir" => found.direction = Direction::parse(value),
                 _ => {}
             }
@@ -46,9 +49,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn language_and_direction_are_read_and_the_rest_is_not() {
-        let text = "title: x\nlang: ar-EG # Egypt\ndir: \"rtl\"\n  lang: de\nlangs: fr\n";
-        let expected = FrontMatter { language: Some("ar-EG".into()), direction: Some(Direction::Rtl) };
+    fn title_language_and_direction_are_read_and_the_rest_is_not() {
+        let text = "title: \"A: b\" # c\nlang: ar-EG # Egypt\ndir: \"rtl\"\n  lang: de\nlangs: fr\n";
+        let expected = FrontMatter {
+            title: Some("A: b".into()),
+            language: Some("ar-EG".into()),
+            direction: Some(Direction::Rtl),
+        };
         assert_eq!(FrontMatter::parse(text), expected);
         assert_eq!(FrontMatter::parse("language: 'he'").language.as_deref(), Some("he"));
     }

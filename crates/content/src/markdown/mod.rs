@@ -1,47 +1,68 @@
-//! Markdown pages: kept as their source and as a whole HTML document that runs no script.
-//! What is too large to typeset is shown as plain text instead of being refused.
+//! Markdown pages: kept as their source and as a whole HTML document, which runs nothing of the author's. What is too large
+//! to typeset is shown as plain text instead of being refused.
 
+mod archive;
 mod autolink;
 mod code;
+mod contents;
+mod diagram;
 mod direction;
+mod document;
+mod emoji;
 mod filter;
 mod footnotes;
 mod front_matter;
+mod headings;
 mod languages;
 mod lexer;
+mod links;
+mod losses;
+mod math;
+mod mathml;
+mod pictures;
 mod places;
 mod render;
 mod slug;
 mod table;
 mod task;
-mod url;
 
+pub(crate) use archive::{ArchivePages, is_start};
+pub(crate) use code::Highlighter;
+pub(crate) use document::whole_page;
+pub use document::{SCRIPT as MARKDOWN_SCRIPT, STYLE as MARKDOWN_STYLE};
+pub(crate) use pictures::for_each_picture;
 pub use places::source_lines;
 
 use std::io;
 
-use direction::Direction;
+use diagram::Budget;
+use losses::{ArchiveLosses, Loss};
+use render::Contents;
 
 use crate::Limits;
 use crate::bundle::{Bundle, File, Kind};
+use crate::file_name;
 use crate::html::INDEX;
 use crate::input::Input;
 use crate::mime::{HTML, MARKDOWN};
 use crate::pack::Packer;
+use crate::paths::Paths;
+use crate::reference_report::{Report, Use};
 use crate::refusal::{Refusal, RefusalCode};
 use crate::text::TextWatch;
 use crate::title;
 
 const SOURCE: &str = "_dropleaf/source.md";
-const STYLE: &str = include_str!("../../assets/markdown.css");
+/// What warnings call a document that was sent without a name.
+const UNNAMED: &str = "index.md";
 /// The parser needs many times the size of its input, so larger documents are not typeset.
-const TYPESET_BYTES: u64 = 1 << 20;
-const AS_PLAIN_TEXT: &str = "The document is too large to be typeset: it is shown as plain text. \
-                             Send it in parts, or as HTML.";
+pub(crate) const TYPESET_BYTES: u64 = 1 << 20;
 
-/// The inside of a page made from Markdown that is our own: no document around it, no style. Raw HTML is shown as text.
+/// The inside of a page made from Markdown that is our own: no document around it, no style. Raw HTML is sanitised, and
+/// diagrams are shown as their source.
 pub fn typeset(source: &str) -> String {
-    render::render(source).body.unwrap_or_else(|| plain(source))
+    let mut no_diagrams = Budget::NOTHING;
+    render::render(source, Contents::None, &mut no_diagrams).body.unwrap_or_else(|| plain(source))
 }
 
 pub(crate) fn prepare(
@@ -63,23 +84,65 @@ pub(crate) fn prepare(
             "The Markdown file is not UTF-8. Save it as UTF-8 text.",
         ));
     }
-    let fallback = title::from_filename(filename);
     if input.len() > TYPESET_BYTES {
-        return plain_from_input(input, fallback, limits, packer);
+        return plain_from_input(input, title::from_filename(filename), limits, packer);
     }
     let source = read_text(input)?;
-    let rendered = render::render(&source);
-    let title = rendered.title.unwrap_or(fallback);
-    let (language, direction) = (rendered.language.as_deref(), Some(rendered.direction));
-    let mut warnings = rendered.warnings;
-    let body = rendered.body.unwrap_or_else(|| {
-        warnings.push(AS_PLAIN_TEXT.to_owned());
-        plain(&source)
-    });
-    let page = [&opening(&title, language, direction), body.as_str(), CLOSING].concat();
-    let files =
-        vec![packer.pack(INDEX, HTML, page.as_bytes())?, packer.pack(SOURCE, MARKDOWN, source.as_bytes())?];
-    Ok(bundle(title, files, warnings))
+    let page = Typeset::new(&source, filename);
+    let own_name = filename.and_then(file_name::clean);
+    let paths = Paths::of_single(Some(own_name.as_deref().unwrap_or(UNNAMED)));
+    let mut report = Report::of_document(&paths);
+    for_each_picture(&page.html, |url| report.add(INDEX, url, Use::Load));
+    let warnings = page.losses.iter().map(Loss::sentence).chain(report.warnings()).collect();
+    let files = vec![
+        packer.pack(INDEX, HTML, page.html.as_bytes())?,
+        packer.pack(SOURCE, MARKDOWN, source.as_bytes())?,
+    ];
+    Ok(bundle(page.title, files, warnings))
+}
+
+/// A whole HTML document made from Markdown.
+#[derive(Debug)]
+pub struct MarkdownPage {
+    pub title: String,
+    pub html: String,
+    pub warnings: Vec<String>,
+}
+
+/// Typesets a document as a page of its own. Its title is what the document says it is, else that of the file name.
+pub fn markdown_page(source: &str, filename: Option<&str>) -> MarkdownPage {
+    let Typeset { title, html, losses } = Typeset::new(source, filename);
+    MarkdownPage { title, html, warnings: losses.iter().map(Loss::sentence).collect() }
+}
+
+/// The same, with what the document lost.
+pub(crate) struct Typeset {
+    pub(crate) title: String,
+    pub(crate) html: String,
+    pub(crate) losses: Vec<Loss>,
+}
+
+impl Typeset {
+    fn new(source: &str, filename: Option<&str>) -> Self {
+        Self::within(source, filename, &mut Budget::of_document())
+    }
+
+    /// With a budget for diagrams that several documents share.
+    fn within(source: &str, filename: Option<&str>, budget: &mut Budget) -> Self {
+        let rendered = if source.len() as u64 > TYPESET_BYTES {
+            render::NOTHING
+        } else {
+            render::render(source, Contents::Listed, budget)
+        };
+        let title = rendered.title.unwrap_or_else(|| title::from_filename(filename));
+        let mut losses = rendered.losses;
+        let body = rendered.body.unwrap_or_else(|| {
+            losses.push(Loss::Layout);
+            plain(source)
+        });
+        let html = document::whole(&title, rendered.language.as_deref(), Some(rendered.direction), &body);
+        Self { title, html, losses }
+    }
 }
 
 fn bundle(title: String, files: Vec<File>, warnings: Vec<String>) -> Bundle {
@@ -99,19 +162,6 @@ fn read_text(input: &mut Input) -> io::Result<String> {
     })
 }
 
-fn opening(title: &str, language: Option<&str>, direction: Option<Direction>) -> String {
-    let language = language.map(|tag| format!(" lang=\"{tag}\"")).unwrap_or_default();
-    let direction = direction.map(|side| format!(" dir=\"{}\"", side.as_str())).unwrap_or_default();
-    format!(
-        "<!doctype html>\n<html{language}{direction}>\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <meta name=\"color-scheme\" content=\"light dark\">\n\
-         <title>{}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<main>\n",
-        escaped(title)
-    )
-}
-
-const CLOSING: &str = "</main>\n</body>\n</html>\n";
 const PLAIN_OPENING: &str = "<pre class=\"plain\">";
 const PLAIN_CLOSING: &str = "</pre>\n";
 
@@ -120,14 +170,19 @@ fn plain(source: &str) -> String {
 }
 
 /// For text between tags; never for attributes.
-fn escaped(text: &str) -> String {
+pub(crate) fn escaped(text: &str) -> String {
     let mut safe = String::with_capacity(text.len() + text.len() / 8);
     push_escaped(&mut safe, text);
     safe
 }
 
+/// A file beside the page, as the value of an attribute.
+pub(crate) fn link_to(path: &str) -> String {
+    links::relative("", path)
+}
+
 /// For attributes in double quotes.
-fn escaped_attribute(text: &str) -> String {
+pub(crate) fn escaped_attribute(text: &str) -> String {
     escaped(text).replace('"', "&quot;")
 }
 
@@ -146,8 +201,8 @@ fn plain_from_input(
     limits: &Limits,
     packer: &mut Packer<'_>,
 ) -> Result<Bundle, Refusal> {
-    let opening = [&opening(&title, None, None), PLAIN_OPENING].concat();
-    let closing = [PLAIN_CLOSING, CLOSING].concat();
+    let opening = [&document::opening(&title, None, None), PLAIN_OPENING].concat();
+    let closing = [PLAIN_CLOSING, document::CLOSING].concat();
     let mut size = (opening.len() + closing.len()) as u64;
     input.for_each_chunk(|chunk| {
         size += escaped_bytes(chunk, |_| Ok(()))?;
@@ -165,7 +220,7 @@ fn plain_from_input(
     })?;
     page.write(closing.as_bytes())?;
     let files = vec![packer.finish(page)?, packer.finish(source)?];
-    Ok(bundle(title, files, vec![AS_PLAIN_TEXT.to_owned()]))
+    Ok(bundle(title, files, vec![Loss::Layout.sentence()]))
 }
 
 /// Works on bytes, because a chunk may end inside a character. Returns the escaped length.

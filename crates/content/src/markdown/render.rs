@@ -1,65 +1,96 @@
 //! Typesets Markdown as the inside of a page, or gives up if the result would be too large.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 use pulldown_cmark::{Options, Parser, TextMergeStream, html};
 
+use super::diagram::{Budget, FenceLines};
 use super::direction::{self, Direction};
 use super::filter::Filter;
+use super::losses::Loss;
+use super::{headings, math};
 
 /// Some inputs grow when they are typeset; beyond this the page is shown as plain text.
 const OUTPUT_BYTES: usize = 16 << 20;
+/// No honest text grows by more than this, and a little that is the same for all.
+const MOST_GROWTH: usize = 64;
+const FREE_BYTES: usize = 256 * 1024;
 
 pub(super) struct Rendered {
-    /// The first heading.
+    /// As the front matter states it, else the first heading.
     pub(super) title: Option<String>,
     /// Nothing if it would be too large.
     pub(super) body: Option<String>,
     /// As the front matter states it.
     pub(super) language: Option<String>,
     pub(super) direction: Direction,
-    pub(super) warnings: Vec<String>,
+    pub(super) losses: Vec<Loss>,
 }
 
-pub(super) fn render(source: &str) -> Rendered {
+/// What is left of a document that could not be typeset.
+pub(super) const NOTHING: Rendered =
+    Rendered { title: None, body: None, language: None, direction: Direction::Ltr, losses: Vec::new() };
+
+/// Whether a long document gets a table of contents.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Contents {
+    Listed,
+    None,
+}
+
+/// The budget is for diagrams, and less of it is left afterwards.
+pub(super) fn render(source: &str, contents: Contents, budget: &mut Budget) -> Rendered {
+    math::with_stack(source, || render_here(source, contents, budget)).unwrap_or(NOTHING)
+}
+
+fn render_here(source: &str, contents: Contents, budget: &mut Budget) -> Rendered {
     let options = Options::ENABLE_TABLES
         | Options::ENABLE_FOOTNOTES
         | Options::ENABLE_STRIKETHROUGH
         | Options::ENABLE_TASKLISTS
         | Options::ENABLE_GFM
+        | Options::ENABLE_MATH
         | Options::ENABLE_YAML_STYLE_METADATA_BLOCKS;
-    let events = TextMergeStream::new(Parser::new_ext(source, options));
-    let mut filter = Filter::new(events);
-    let mut body = Bounded(String::with_capacity(source.len() * 2));
+    let events = Parser::new_ext(source, options).into_offset_iter();
+    let fences = FenceLines::of(source);
+    let events = events.map(|(event, range)| math::by_place(source, fences.mark(event, range.start), range));
+    let mut filter = Filter::new(TextMergeStream::new(events), *budget);
+    let most_bytes = OUTPUT_BYTES.min(source.len() * MOST_GROWTH + FREE_BYTES + budget.bytes_for(source));
+    let mut body = Bounded { text: String::with_capacity(source.len() * 2), most_bytes };
     let fits = html::write_html_fmt(&mut body, filter.by_ref()).is_ok();
-    let mut warnings = Vec::new();
-    if filter.raw_html {
-        let text =
-            "The document contains raw HTML, which is shown as text. Send an .html file to publish HTML.";
-        warnings.push(text.to_owned());
+    let mut losses = Vec::new();
+    let dropped: BTreeSet<String> = filter.sanitizer.dropped().map(str::to_owned).collect();
+    if !dropped.is_empty() {
+        losses.push(Loss::Elements(dropped));
     }
-    if filter.dropped_links {
-        warnings.push("Links other than http, https, mailto and relative ones were removed.".to_owned());
+    if filter.dropped_links || filter.sanitizer.dropped_address() {
+        losses.push(Loss::Links);
     }
+    losses.extend(filter.diagrams.finish(budget));
     let stated = filter.front_matter.direction;
-    let (body, direction) = direction::annotate(body.0, stated);
+    let (body, heading) = headings::complete(&body.text, contents);
+    let (body, direction) = direction::annotate(body, stated);
     Rendered {
-        title: filter.title,
-        body: (fits && body.len() <= OUTPUT_BYTES).then_some(body),
+        title: filter.front_matter.title.or(heading),
+        body: (fits && body.len() <= 2 * most_bytes).then_some(body),
         language: filter.front_matter.language,
         direction,
-        warnings,
+        losses,
     }
 }
 
-struct Bounded(String);
+struct Bounded {
+    text: String,
+    most_bytes: usize,
+}
 
 impl fmt::Write for Bounded {
     fn write_str(&mut self, text: &str) -> fmt::Result {
-        if self.0.len() + text.len() > OUTPUT_BYTES {
+        if self.text.len() + text.len() > self.most_bytes {
             return Err(fmt::Error);
         }
-        self.0.push_str(text);
+        self.text.push_str(text);
         Ok(())
     }
 }

@@ -33,11 +33,6 @@ impl TaskLabel {
         }
         Some(if self.is_named { "</label>" } else { "<span class=\"unseen\">Task</span></label>" })
     }
-
-    /// Raw HTML that is shown as text is a name as well.
-    pub(super) fn name(&mut self) {
-        self.is_named = true;
-    }
 }
 
 fn is_inline(tag: &Tag<'_>) -> bool {

@@ -39,7 +39,7 @@ pub(crate) mod site;
 mod sites;
 mod smuggled;
 mod tag;
-mod tokens;
+pub(crate) mod tokens;
 mod upload;
 pub(crate) mod verdict;
 mod weighing;

@@ -70,6 +70,11 @@ impl<'a> Tokens<'a> {
         Self { page, at: 0, start: 0, tag: Tag::default(), spaces: Vec::new(), raw: None, xml }
     }
 
+    /// Where the last token ended.
+    pub(crate) fn end(&self) -> usize {
+        self.at
+    }
+
     fn in_drawing(&self) -> bool {
         self.spaces.last().is_some_and(|name| is_drawing(*name))
     }

@@ -2,6 +2,7 @@
 //! addresses. Says what kind of thing stands on which line, and never the thing itself.
 
 mod checks;
+mod drawing;
 mod emails;
 mod keys;
 mod numbers;

@@ -4,6 +4,7 @@ use std::io::{self, BufReader, Read};
 
 use memchr::memmem;
 
+use super::names::Faults;
 use super::zip64::{self, ELSEWHERE};
 use super::{Limits, names, too_many_files};
 use crate::input::{CHUNK, Input, Region};
@@ -72,9 +73,14 @@ pub(super) fn read(input: &mut Input, limits: &Limits) -> Result<Directory, Refu
     // A count is only a claim; there is no room for more records than this.
     let room = (end.directory.end - end.directory.start) / RECORD_BYTES as u64;
     let mut entries = Vec::with_capacity(records.min(usize::try_from(room).unwrap_or(usize::MAX)));
+    let mut faults = Faults::default();
     for _ in 0..records {
-        entries.push(read_record(&mut reader, limits)?);
+        let (name, record) = read_record(&mut reader)?;
+        if let Some((name, written)) = faults.note(names::check(name, limits)) {
+            entries.push(record.entry(name, written)?);
+        }
     }
+    faults.into_result()?;
     if reader.read(&mut [0])? != 0 {
         return Err(Refusal::archive(
             "The archive has more entries than its end record states. Make the archive again.",
@@ -155,41 +161,55 @@ fn check_same_end(record: &[u8], end: &zip64::End) -> Result<(), Refusal> {
     Err(Refusal::archive("The archive's two end records disagree. Make the archive again."))
 }
 
-fn read_record(reader: &mut BufReader<Region<'_>>, limits: &Limits) -> Result<Entry, Refusal> {
-    let mut record = [0; RECORD_BYTES];
-    fill(reader, &mut record)?;
-    if u32_at(&record, 0) != RECORD_SIGNATURE {
+/// A record of the central directory, without its name.
+struct Record {
+    fields: [u8; RECORD_BYTES],
+    extra: Vec<u8>,
+}
+
+fn read_record(reader: &mut BufReader<Region<'_>>) -> Result<(Vec<u8>, Record), Refusal> {
+    let mut fields = [0; RECORD_BYTES];
+    fill(reader, &mut fields)?;
+    if u32_at(&fields, 0) != RECORD_SIGNATURE {
         return Err(Refusal::archive("The archive's central directory is damaged. Make the archive again."));
     }
-    let mut name = vec![0; usize::from(u16_at(&record, 28))];
+    let mut name = vec![0; usize::from(u16_at(&fields, 28))];
     fill(reader, &mut name)?;
-    let mut extra = vec![0; usize::from(u16_at(&record, 30))];
+    let mut extra = vec![0; usize::from(u16_at(&fields, 30))];
     fill(reader, &mut extra)?;
-    let comment = u64::from(u16_at(&record, 32));
+    let comment = u64::from(u16_at(&fields, 32));
     if io::copy(&mut reader.take(comment), &mut io::sink())? != comment {
         return Err(cut_short());
     }
-    let (name, written) = names::check(name, limits)?;
-    let stated = [u32_at(&record, 24), u32_at(&record, 20), u32_at(&record, 42)];
-    let [size, packed, offset] = zip64::resolve(stated, &extra).map_err(|why| {
-        Entry::named(name.clone()).refusal(format!("{why}. Make the archive again, as a plain zip."))
-    })?;
-    let entry = Entry {
-        name,
-        written,
-        flags: u16_at(&record, 8),
-        method: u16_at(&record, 10),
-        crc: u32_at(&record, 16),
-        packed,
-        size,
-        offset,
-        is_zip64: stated.contains(&ELSEWHERE),
-    };
-    if u16_at(&record, 34) != 0 {
-        return Err(entry.refusal("it is in another part of a split archive. Make the archive in one piece."));
+    Ok((name, Record { fields, extra }))
+}
+
+impl Record {
+    fn entry(&self, name: String, written: String) -> Result<Entry, Refusal> {
+        let fields = &self.fields;
+        let stated = [u32_at(fields, 24), u32_at(fields, 20), u32_at(fields, 42)];
+        let [size, packed, offset] = zip64::resolve(stated, &self.extra).map_err(|why| {
+            Entry::named(name.clone()).refusal(format!("{why}. Make the archive again, as a plain zip."))
+        })?;
+        let entry = Entry {
+            name,
+            written,
+            flags: u16_at(fields, 8),
+            method: u16_at(fields, 10),
+            crc: u32_at(fields, 16),
+            packed,
+            size,
+            offset,
+            is_zip64: stated.contains(&ELSEWHERE),
+        };
+        if u16_at(fields, 34) != 0 {
+            return Err(
+                entry.refusal("it is in another part of a split archive. Make the archive in one piece.")
+            );
+        }
+        check_entry(&entry, u32_at(fields, 38) >> 16)?;
+        Ok(entry)
     }
-    check_entry(&entry, u32_at(&record, 38) >> 16)?;
-    Ok(entry)
 }
 
 fn check_entry(entry: &Entry, mode: u32) -> Result<(), Refusal> {

@@ -1,38 +1,62 @@
-//! Finds the root of the site: where `index.html` is, or the one folder that holds everything.
+//! Finds the root of the site: where `index.html` is (or a document that becomes it), or the one folder that holds
+//! everything.
 
 use std::collections::BTreeSet;
 
 use super::directory::Entry;
 use super::names;
 use crate::html::INDEX;
+use crate::listing::NameList;
+use crate::markdown::is_start;
+use crate::mime::{HTML, mime_of};
 use crate::refusal::{Refusal, RefusalCode, shown_name};
 
-const SHOWN: usize = 8;
+/// Where the site of an archive begins, and what it shows first.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Layout<'a> {
+    /// The prefix that all paths lose: empty, or the folder that holds everything, with its slash.
+    pub(super) root: &'a str,
+    /// The path of the page that opens, without the root. `index.html` may still have to be made of a document.
+    pub(super) entry: &'a str,
+}
 
-/// The prefix that all paths lose: empty, or the top folder with its slash.
-pub(super) fn find_root<'a>(entries: &[&'a Entry]) -> Result<&'a str, Refusal> {
-    let has = |path: &str| entries.iter().any(|e| e.name == path);
-    if has(INDEX) {
-        return Ok("");
-    }
-    if let Some(top) = shared_folder(entries)
-        && has(&format!("{top}{INDEX}"))
-    {
-        for entry in entries {
-            names::check_reserved(&entry.name, &entry.name[top.len()..])?;
+pub(super) fn find<'a>(entries: &[&'a Entry]) -> Result<Layout<'a>, Refusal> {
+    let files: Vec<&str> = entries.iter().filter(|e| !e.is_folder()).map(|e| e.name.as_str()).collect();
+    let mut root = "";
+    loop {
+        if files.iter().any(|name| &name[root.len()..] == INDEX) {
+            return with_root(entries, root, INDEX);
         }
-        return Ok(top);
+        match shared_folder(&files, root.len()) {
+            Some(folder) => root = folder,
+            None => break,
+        }
     }
-    Err(Refusal::new(RefusalCode::MissingIndex, explain(entries)))
+    if files.iter().any(|name| is_start(&name[root.len()..])) {
+        return with_root(entries, root, INDEX);
+    }
+    let mut pages = files.iter().filter(|name| mime_of(name) == HTML);
+    match (pages.next(), pages.next()) {
+        (Some(only), None) => with_root(entries, root, only.get(root.len()..).unwrap_or_default()),
+        _ => Err(Refusal::new(RefusalCode::MissingIndex, explain(entries, &files))),
+    }
 }
 
-fn shared_folder<'a>(entries: &[&'a Entry]) -> Option<&'a str> {
-    let first = entries.first()?.name.as_str();
-    let top = &first[..=first.find('/')?];
-    entries.iter().all(|e| e.name.starts_with(top)).then_some(top)
+fn with_root<'a>(entries: &[&'a Entry], root: &'a str, entry: &'a str) -> Result<Layout<'a>, Refusal> {
+    for entry in entries {
+        names::check_reserved(&entry.name, entry.name.get(root.len()..).unwrap_or_default())?;
+    }
+    Ok(Layout { root, entry })
 }
 
-fn explain(entries: &[&Entry]) -> String {
+/// The one folder below a prefix in which all files are.
+fn shared_folder<'a>(files: &[&'a str], from: usize) -> Option<&'a str> {
+    let first = files.first()?;
+    let folder = &first[..=from + first[from..].find('/')?];
+    files.iter().all(|name| name.starts_with(folder)).then_some(folder)
+}
+
+fn explain(entries: &[&Entry], files: &[&str]) -> String {
     if entries.is_empty() {
         return "The archive has no files. It needs an index.html at its top.".to_owned();
     }
@@ -41,16 +65,17 @@ fn explain(entries: &[&Entry]) -> String {
         let end = entry.name.find('/').map_or(entry.name.len(), |slash| slash + 1);
         tops.insert(&entry.name[..end]);
     }
-    let mut found: Vec<String> = tops.iter().take(SHOWN).map(|top| shown_name(top.as_bytes())).collect();
-    if tops.len() > SHOWN {
-        found.push("…".to_owned());
-    }
+    let tops: NameList = tops.into_iter().collect();
     let mut text = format!(
-        "The archive has no index.html at its top (or in a single top folder). At its top are: {}.",
-        found.join(", ")
+        "The archive has no index.html at its top (or in a single top folder). At its top are: {tops}.",
     );
     if let Some(near) = near_miss(entries) {
         text.push_str(&near);
+        return text;
+    }
+    let pages: NameList = files.iter().filter(|name| mime_of(name) == HTML).collect();
+    if !pages.is_empty() {
+        return format!("{text} Its pages are: {pages}. Rename the one that opens first to index.html.");
     }
     text
 }
@@ -75,36 +100,68 @@ fn near_miss(entries: &[&Entry]) -> Option<String> {
 mod tests {
     use super::*;
 
-    fn root(names: &[&str]) -> Result<String, String> {
+    fn found(names: &[&str]) -> Result<(String, String), String> {
         let entries: Vec<Entry> = names.iter().map(|name| Entry::named((*name).to_owned())).collect();
         let entries: Vec<&Entry> = entries.iter().collect();
-        find_root(&entries).map(str::to_owned).map_err(|refusal| refusal.to_string())
+        let layout = find(&entries).map_err(|refusal| refusal.to_string())?;
+        Ok((layout.root.to_owned(), layout.entry.to_owned()))
+    }
+
+    #[track_caller]
+    fn is(names: &[&str], root: &str, entry: &str) {
+        assert_eq!(found(names).unwrap(), (root.to_owned(), entry.to_owned()));
     }
 
     #[test]
     fn index_at_the_top_is_the_root() {
-        assert_eq!(root(&["a/b.css", "index.html", "c/index.html"]).unwrap(), "");
+        is(&["a/b.css", "index.html", "c/index.html"], "", "index.html");
     }
 
     #[test]
-    fn one_shared_folder_is_stripped() {
-        assert_eq!(root(&["site/", "site/index.html", "site/a/b.css"]).unwrap(), "site/");
-        assert!(root(&["site/index.html", "readme.txt"]).is_err());
-        assert!(root(&["site/index.html", "sites/a"]).is_err());
+    fn folders_that_hold_everything_are_stripped() {
+        is(&["site/", "site/index.html", "site/a/b.css"], "site/", "index.html");
+        is(&["a/", "a/b/", "a/b/index.html", "a/b/c.css"], "a/b/", "index.html");
+        is(&["site/page.html", "site/a.css"], "site/", "page.html");
+    }
+
+    #[test]
+    fn a_document_to_begin_with_becomes_the_index() {
+        is(&["README.md", "a.html", "docs/b.html"], "", "index.html");
+        is(&["repository-main/readme.md", "repository-main/a.md"], "repository-main/", "index.html");
+        is(&["README.md", "docs/index.html"], "", "index.html");
+        is(&["site/index.md", "site/report.html"], "site/", "index.html");
+        is(&["docs/README.md", "report.html"], "", "report.html");
+        assert!(found(&["guide.md"]).is_err());
+    }
+
+    #[test]
+    fn the_only_page_opens_whatever_its_name() {
+        is(&["report.html", "img/a.png"], "", "report.html");
+        is(&["INDEX.HTML"], "", "INDEX.HTML");
+        is(&["index.htm", "a.css"], "", "index.htm");
+        is(&["site/index.html", "readme.txt"], "", "site/index.html");
+        is(&["a/b/page.html", "a/c.css"], "a/", "b/page.html");
     }
 
     #[test]
     fn a_reserved_folder_cannot_hide_in_the_shared_one() {
-        assert!(root(&["site/index.html", "site/_DropLeaf/x"]).unwrap_err().contains("reserved"));
+        assert!(found(&["site/index.html", "site/_DropLeaf/x"]).unwrap_err().contains("reserved"));
+        assert!(found(&["a/b/page.html", "a/b/_dropleaf/x"]).unwrap_err().contains("reserved"));
     }
 
     #[test]
-    fn the_refusal_says_what_was_found() {
-        let text = root(&["a/x.html", "b.html", "b.css"]).unwrap_err();
-        assert!(text.contains("At its top are: a/, b.css, b.html."), "{text}");
-        assert!(root(&["index.htm"]).unwrap_err().contains("rename it to index.html"));
-        assert!(root(&["Index.html"]).unwrap_err().contains("There is Index.html: rename"));
-        assert!(root(&["a/b/index.html"]).unwrap_err().contains("zip the contents of its folder"));
-        assert!(root(&[]).unwrap_err().contains("no files"));
+    fn the_refusal_says_what_was_found_and_what_to_do() {
+        let text = found(&["a/x.html", "b.html", "b.css"]).unwrap_err();
+        assert!(text.contains("At its top are: a/, b.css and b.html."), "{text}");
+        assert!(
+            text.contains("Its pages are: a/x.html and b.html. Rename the one that opens first"),
+            "{text}"
+        );
+        assert!(found(&["index.htm", "b.html"]).unwrap_err().contains("rename it to index.html"));
+        assert!(found(&["Index.html", "b.html"]).unwrap_err().contains("There is Index.html: rename"));
+        let nested = found(&["a/b/index.html", "c.html"]).unwrap_err();
+        assert!(nested.contains("zip the contents of its folder"), "{nested}");
+        assert!(found(&[]).unwrap_err().contains("no files"));
+        assert!(found(&["a.css", "b.js"]).unwrap_err().contains("no index.html"));
     }
 }

@@ -4,26 +4,30 @@
 
 mod directory;
 mod layout;
+mod left_out;
 mod local;
 mod names;
+mod site;
+mod tree;
 mod unpack;
 mod zip64;
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 
 use crate::Limits;
+use crate::addressing::Addressing;
 use crate::bundle::{Bundle, File, Kind};
-use crate::html::{INDEX, charset_of};
+use crate::html::INDEX;
 use crate::input::Input;
-use crate::mime::{HTML, mime_of};
+use crate::markdown::ArchivePages;
 use crate::pack::Packer;
-use crate::refusal::{Refusal, RefusalCode};
-use crate::scan::PageScan;
-use crate::text::TextWatch;
+use crate::paths::Paths;
+use crate::refusal::{Refusal, RefusalCode, shown_name};
 use crate::title;
-use crate::warnings::Warnings;
 
 use directory::Entry;
+pub use left_out::is_left_out;
+use site::Site;
 
 const RATIO_FROM_BYTES: u64 = 1 << 20;
 
@@ -37,40 +41,53 @@ pub(crate) fn prepare(
     let entries = &directory.entries;
     names::check_all(entries)?;
     check_sizes(entries, limits)?;
-    let (junk, kept): (Vec<&Entry>, Vec<&Entry>) = entries.iter().partition(|e| names::is_junk(&e.name));
+    let (hidden, kept): (Vec<&Entry>, Vec<&Entry>) = entries.iter().partition(|e| is_left_out(&e.name));
     let kept_files = kept.iter().filter(|e| !e.is_folder()).count();
     if kept_files > limits.files {
         return Err(too_many_files(kept_files, limits));
     }
-    let root = layout::find_root(&kept)?;
+    let layout = layout::find(&kept)?;
     let data_starts = local::locate(input, &directory)?;
 
-    let paths: HashSet<&str> =
-        kept.iter().filter(|e| !e.is_folder()).map(|e| &e.name[root.len()..]).collect();
-    let mut site = Site { paths: &paths, title: None, warnings: Warnings::default() };
-    if !junk.is_empty() {
-        site.warnings
-            .push(format!("{} system files were left out (__MACOSX, .DS_Store, Thumbs.db).", junk.len()));
-    }
-    let turned = kept.iter().filter(|e| e.name != e.written).count();
-    if turned > 0 {
-        site.warnings.push(format!("The backslashes in {turned} names were taken for slashes."));
-    }
+    let sizes: HashMap<&str, u64> =
+        kept.iter().filter(|e| !e.is_folder()).map(|e| (&e.name[layout.root.len()..], e.size)).collect();
+    let paths = Paths::new(sizes.keys().copied());
+    let room = limits.files.saturating_sub(kept_files);
+    let size_of = |path: &str| sizes.get(path).copied().unwrap_or_default();
+    let pages = (layout.entry == INDEX).then(|| ArchivePages::plan(&paths, size_of, room)).flatten();
+    let mut site = Site::new(&paths, layout.entry, pages);
     let mut budget = limits.unpacked_bytes;
     let mut files = Vec::with_capacity(kept_files);
     for (entry, data_start) in entries.iter().zip(data_starts) {
-        if names::is_junk(&entry.name) {
+        if is_left_out(&entry.name) {
             continue;
         }
         let mut data = unpack::Data { input: &mut *input, entry, start: data_start, budget: &mut budget };
         if entry.is_folder() {
             data.unpack(|_| Ok(()))?;
         } else {
-            files.push(site.take(data, &entry.name[root.len()..], packer)?);
+            files.push(site.take(data, &entry.name[layout.root.len()..], packer)?);
         }
     }
+    site.set_charsets(&mut files)?;
+    files.append(&mut site.made);
+    check_made(&files, layout.entry, limits)?;
+
+    let turned = kept.iter().filter(|e| e.written.contains('\\')).count();
+    let mut warnings: Vec<String> = left_out::warning(&hidden).into_iter().collect();
+    if turned > 0 {
+        warnings.push(format!("The backslashes in {turned} names were taken for slashes."));
+    }
+    let hash_of = |path: &str| files.iter().find(|file| file.path == path).map(|file| file.hash);
+    let addressing = Addressing::of(&site.report, &paths, |page| hash_of(page) == hash_of(INDEX));
+    warnings.extend(site.report.warnings());
+    warnings.extend(site.pages.iter().flat_map(ArchivePages::warnings));
+    warnings
+        .extend(site.pages.as_ref().and_then(|pages| first_page_warning(pages.first_document()?, &paths)));
     let title = site.title.take().unwrap_or_else(|| title::from_filename(filename));
-    Ok(Bundle::assemble(Kind::Zip, title, INDEX.to_owned(), files, site.warnings.into_list()))
+    let address_warnings = site.report.address_warnings();
+    let bundle = Bundle::assemble(Kind::Zip, title, layout.entry.to_owned(), files, warnings);
+    Ok(Bundle { addressing, address_warnings, toolbar_warning: site.toolbar_warning, ..bundle })
 }
 
 /// What the paths of an archive with these files would lose, or why it would be refused. Folders end with a slash.
@@ -80,47 +97,30 @@ pub fn root_of(names: &[String], limits: &Limits) -> Result<String, Refusal> {
         .map(|name| Ok(Entry::named(names::check(name.clone().into_bytes(), limits)?.0)))
         .collect::<Result<_, Refusal>>()?;
     names::check_all(&entries)?;
-    let kept: Vec<&Entry> = entries.iter().filter(|entry| !names::is_junk(&entry.name)).collect();
-    layout::find_root(&kept).map(str::to_owned)
+    let kept: Vec<&Entry> = entries.iter().filter(|entry| !is_left_out(&entry.name)).collect();
+    layout::find(&kept).map(|layout| layout.root.to_owned())
 }
 
-/// What the files of the archive add up to.
-struct Site<'a> {
-    paths: &'a HashSet<&'a str>,
-    title: Option<String>,
-    warnings: Warnings,
+/// A document opens although there is a page: which of them is meant to open is a guess.
+fn first_page_warning(document: &str, paths: &Paths<'_>) -> Option<String> {
+    let mut pages = paths.pages();
+    let only = pages.next().filter(|_| pages.next().is_none())?;
+    let (document, only) = (shown_name(document.as_bytes()), shown_name(only.as_bytes()));
+    Some(format!("{document} opens first. To open {only} instead, put it at the top as index.html."))
 }
 
-impl Site<'_> {
-    fn take(
-        &mut self,
-        mut data: unpack::Data<'_>,
-        path: &str,
-        packer: &mut Packer<'_>,
-    ) -> Result<File, Refusal> {
-        let mime = mime_of(path);
-        let mut sink = packer.begin(path, mime, data.entry.size)?;
-        if mime == HTML {
-            let mut watch = TextWatch::new();
-            let mut scan = PageScan::new(path, self.paths);
-            data.unpack(|chunk| {
-                watch.watch(chunk);
-                scan.write(chunk);
-                sink.write(chunk)
-            })?;
-            sink.set_mime(charset_of(&watch));
-            let (own_title, warnings) = scan.finish();
-            if path == INDEX {
-                self.title = own_title;
-            }
-            for warning in warnings {
-                self.warnings.push(warning);
-            }
-        } else {
-            data.unpack(|chunk| sink.write(chunk))?;
-        }
-        Ok(packer.finish(sink)?)
+/// The pages that were made count as well. An archive that begins with a document needs a page made of it.
+fn check_made(files: &[File], entry: &str, limits: &Limits) -> Result<(), Refusal> {
+    if !files.iter().any(|file| file.path == entry) {
+        let detail = "The archive has no index.html, and the README.md at its top could not be made into one: it is not \
+                      UTF-8 or larger than 1 MiB. Add an index.html.";
+        return Err(Refusal::new(RefusalCode::MissingIndex, detail));
     }
+    let size = files.iter().map(|file| file.size_bytes).sum();
+    if size > limits.unpacked_bytes {
+        return Err(Refusal::too_large(size, limits.unpacked_bytes));
+    }
+    Ok(())
 }
 
 /// Declared sizes first: a bomb is refused before a byte of it is unpacked.

@@ -1,27 +1,34 @@
 //! Which entry names are accepted. Names never reach a file system, but they become addresses
 //! and may be unpacked again by others, so they must mean the same everywhere.
 
-use std::collections::HashMap;
-use std::collections::hash_map::Entry as Slot;
-
 use unicode_normalization::UnicodeNormalization;
 
 use super::directory::Entry;
+use super::left_out::is_left_out;
+use super::tree::Tree;
 use crate::Limits;
 use crate::bundle::RESERVED;
 use crate::refusal::{Refusal, RefusalCode, shown_name};
 
-fn forbidden(name: &[u8], detail: impl Into<String>) -> Refusal {
+/// The folder that an archive was made in.
+const HERE: &str = "./";
+
+pub(super) fn forbidden(name: &[u8], detail: impl Into<String>) -> Refusal {
     Refusal::of_entry(RefusalCode::ForbiddenName, name, detail)
 }
 
-/// The name with slashes between its parts, and as it is written, if it is acceptable on its own. Tools of Windows write
-/// backslashes; all rules look at the name after that.
+/// The name with slashes between its parts and without `./` before it, and as it is written, if it is acceptable on its
+/// own. Tools of Windows write backslashes, others put the folder they were called in before every name; all rules look at
+/// the name after that.
 pub(super) fn check(name: Vec<u8>, limits: &Limits) -> Result<(String, String), Refusal> {
     let written = String::from_utf8(name).map_err(|error| {
         forbidden(error.as_bytes(), "its name is not UTF-8. Rename it and make the archive again.")
     })?;
-    let name = written.replace('\\', "/");
+    let mut name = written.replace('\\', "/");
+    // The folder itself stays as it is: it is left out.
+    while name.len() > HERE.len() && name.starts_with(HERE) {
+        name.drain(..HERE.len());
+    }
     match fault(&name, limits) {
         Some(detail) => {
             Err(forbidden(written.as_bytes(), format!("{detail} Rename it and make the archive again.")))
@@ -31,6 +38,9 @@ pub(super) fn check(name: Vec<u8>, limits: &Limits) -> Result<(String, String), 
 }
 
 fn fault(name: &str, limits: &Limits) -> Option<String> {
+    if name == HERE {
+        return None;
+    }
     if name.is_empty() {
         return Some("it has no name.".to_owned());
     }
@@ -54,42 +64,53 @@ fn fault(name: &str, limits: &Limits) -> Option<String> {
     (depth > limits.depth).then(|| format!("it is {depth} folders deep; the limit is {}.", limits.depth))
 }
 
-/// What operating systems add on their own: left out of the bundle.
-pub(super) fn is_junk(name: &str) -> bool {
-    let path = name.strip_suffix('/').unwrap_or(name);
-    path.split('/').next() == Some("__MACOSX")
-        || path
-            .rsplit('/')
-            .next()
-            .is_some_and(|last| last == ".DS_Store" || last.eq_ignore_ascii_case("Thumbs.db"))
-}
-
-/// Hidden files are secrets more often than pages (`.env`, `.git`).
-fn is_hidden(name: &str) -> bool {
-    name.match_indices('/').map(|(end, _)| (end, true)).chain([(name.len(), false)]).any(
-        |(end, is_folder)| {
-            let segment = name[..end].rsplit('/').next().unwrap_or_default();
-            segment.starts_with('.') && !(is_folder && segment == ".well-known")
-        },
-    )
-}
-
-/// The rules that need all names, and those that system files are exempt from.
+/// The rules that need all names, and those that what is left out is exempt from.
 pub(super) fn check_all(entries: &[Entry]) -> Result<(), Refusal> {
-    let mut tree = Tree { nodes: HashMap::new(), entries };
+    let mut tree = Tree::new(entries);
+    let mut faults = Faults::default();
     for (index, entry) in entries.iter().enumerate() {
         let name = entry.name.as_str();
-        if !is_junk(name) {
-            if is_hidden(name) {
-                let detail = "its name starts with a dot. Hidden files are not published, except in .well-known/: \
-                              leave it out.";
-                return Err(forbidden(name.as_bytes(), detail));
-            }
-            check_reserved(name, name)?;
+        if !is_left_out(name) {
+            faults.note(check_reserved(name, name));
         }
-        tree.insert(index)?;
+        faults.note(tree.insert(index));
     }
-    Ok(())
+    faults.into_result()
+}
+
+/// All names of an archive that are refused, so that they can be put right at once.
+#[derive(Default)]
+pub(super) struct Faults {
+    refusals: Vec<Refusal>,
+    more: usize,
+}
+
+/// As many refused names as an answer tells.
+const MOST_FAULTS: usize = 10;
+
+impl Faults {
+    pub(super) fn note<T>(&mut self, checked: Result<T, Refusal>) -> Option<T> {
+        match checked {
+            Ok(fine) => return Some(fine),
+            Err(refusal) if self.refusals.len() < MOST_FAULTS => self.refusals.push(refusal),
+            Err(_) => self.more += 1,
+        }
+        None
+    }
+
+    /// The first refusal, with the others after its own words.
+    pub(super) fn into_result(self) -> Result<(), Refusal> {
+        let mut refusals = self.refusals.into_iter();
+        let Some(mut first) = refusals.next() else { return Ok(()) };
+        let others: Vec<String> = refusals.map(|refusal| refusal.to_string()).collect();
+        if !others.is_empty() {
+            first.detail = format!("{} {}", first.detail, others.join(" "));
+        }
+        if self.more > 0 {
+            first.detail = format!("{} {} more names were refused.", first.detail, self.more);
+        }
+        Err(first)
+    }
 }
 
 /// `path` is the name as it will be served.
@@ -112,68 +133,6 @@ pub(super) fn fold(name: &str) -> String {
     composed.to_lowercase().to_uppercase().to_lowercase().nfc().collect()
 }
 
-#[derive(Clone, Copy, PartialEq)]
-enum Node {
-    File(usize),
-    Folder(usize),
-    /// Only known because something is inside it.
-    ImpliedFolder(usize),
-}
-
-/// All files and folders by the hash of their folded path: hashes, so that thousands of deep
-/// names cost little memory.
-struct Tree<'a> {
-    nodes: HashMap<[u8; 16], Node>,
-    entries: &'a [Entry],
-}
-
-impl Tree<'_> {
-    fn insert(&mut self, index: usize) -> Result<(), Refusal> {
-        let entry = &self.entries[index];
-        let folded = fold(entry.name.strip_suffix('/').unwrap_or(&entry.name));
-        for (end, _) in folded.match_indices('/') {
-            match *self.nodes.entry(key(&folded[..end])).or_insert(Node::ImpliedFolder(index)) {
-                Node::File(other) => return Err(self.clash(index, other, "is inside the file")),
-                Node::Folder(_) | Node::ImpliedFolder(_) => {}
-            }
-        }
-        let node = if entry.is_folder() { Node::Folder(index) } else { Node::File(index) };
-        match (self.nodes.entry(key(&folded)), entry.is_folder()) {
-            (Slot::Vacant(slot), _) => {
-                slot.insert(node);
-                Ok(())
-            }
-            (Slot::Occupied(mut slot), is_folder) => match *slot.get() {
-                Node::ImpliedFolder(_) if is_folder => {
-                    slot.insert(node);
-                    Ok(())
-                }
-                Node::ImpliedFolder(other) => {
-                    Err(self.clash(index, other, "is a file, but also the folder of"))
-                }
-                Node::File(other) | Node::Folder(other) => {
-                    Err(self.clash(index, other, "has the same name as"))
-                }
-            },
-        }
-    }
-
-    fn clash(&self, index: usize, other: usize, how: &str) -> Refusal {
-        let (name, other) = (self.entries[index].name.as_bytes(), self.entries[other].name.as_bytes());
-        let detail = format!(
-            "it {how} \"{}\" (upper and lower case count as the same). Rename one of them.",
-            shown_name(other)
-        );
-        forbidden(name, detail)
-    }
-}
-
-fn key(folded: &str) -> [u8; 16] {
-    let mut key = [0; 16];
-    key.copy_from_slice(&blake3::hash(folded.as_bytes()).as_bytes()[..16]);
-    key
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -184,14 +143,19 @@ mod tests {
 
     #[test]
     fn plain_names_are_accepted() {
-        for name in ["index.html", "a/b/c.js", "folder/", "é/漢.png", "a b (1).txt", "...", "a..b", "~x"] {
+        for name in
+            ["index.html", "a/b/c.js", "folder/", "é/漢.png", "a b (1).txt", "...", "a..b", "~x", "./", "./a"]
+        {
             assert!(accepted(name), "{name}");
         }
     }
 
     #[test]
     fn names_that_point_elsewhere_are_refused() {
-        for name in ["", "/", "/a", "../a", "a/../b", "a/..", "./a", "a//b", "a/./b", "C:a", "a\0", "a\nb"] {
+        for name in [
+            "", "/", "/a", "../a", "a/../b", "a/..", ".", "./../a", ".//a", "a//b", "a/./b", "C:a", "a\0",
+            "a\nb",
+        ] {
             assert!(!accepted(name), "{name:?}");
             let turned = name.replace('/', "\\");
             assert!(!accepted(&turned), "{turned:?}");
@@ -211,22 +175,12 @@ mod tests {
     }
 
     #[test]
-    fn hidden_names_are_refused_except_well_known() {
-        assert!(
-            is_hidden(".env") && is_hidden("a/.git/config") && is_hidden(".well-known") && is_hidden(".a/")
-        );
-        assert!(
-            !is_hidden(".well-known/x") && !is_hidden("site/.well-known/x") && !is_hidden(".well-known/")
-        );
-        assert!(is_hidden(".well-known/.x"));
-    }
-
-    #[test]
-    fn system_files_are_junk() {
-        for name in ["__MACOSX/", "__MACOSX/._a", "a/.DS_Store", "thumbs.db", "x/Thumbs.db"] {
-            assert!(is_junk(name), "{name}");
-        }
-        assert!(!is_junk("a/__MACOSX/b") && !is_junk("DS_Store"));
+    fn the_folder_before_every_name_is_dropped() {
+        let read = |name: &str| check(name.as_bytes().to_vec(), &Limits::default()).unwrap();
+        assert_eq!(read("./a/b.js"), ("a/b.js".to_owned(), "./a/b.js".to_owned()));
+        assert_eq!(read(".\\a\\b.js").0, "a/b.js");
+        assert_eq!(read("././a").0, "a");
+        assert_eq!(read("./").0, "./");
     }
 
     #[test]

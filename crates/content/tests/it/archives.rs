@@ -49,7 +49,12 @@ fn the_single_top_folder_of_a_mac_is_removed_with_its_junk() {
         .build();
     let bundle = upload("My Site.zip", archive.bytes).unwrap();
     assert_eq!(paths(&bundle), ["css/a.css", "index.html"]);
-    assert_eq!(bundle.warnings, ["2 system files were left out (__MACOSX, .DS_Store, Thumbs.db)."]);
+    assert_eq!(
+        bundle.warnings,
+        [
+            "2 hidden or system files were left out, not published: __MACOSX/My Site/._index.html and My Site/.DS_Store."
+        ]
+    );
 }
 
 #[test]
@@ -78,7 +83,7 @@ fn descriptors_without_a_signature_and_with_real_local_sizes_are_fine() {
 }
 
 #[test]
-fn comments_extra_fields_unicode_names_and_well_known_are_fine() {
+fn comments_extra_fields_and_unicode_names_are_fine() {
     let archive = Archive::site()
         .but(|archive| archive.comment = b"made by hand".to_vec())
         .item(Item::stored("r\u{e9}sum\u{e9} \u{6f22}.txt", b"x").but(|item| {
@@ -86,11 +91,10 @@ fn comments_extra_fields_unicode_names_and_well_known_are_fine() {
             item.local.extra = b"UT\x05\x00\x03abcd".to_vec();
             item.central_extra = b"UT\x05\x00\x03abcd".to_vec();
         }))
-        .item(Item::stored(".well-known/security.txt", b"x"))
         .item(Item::stored("a%2e%2e/b", b"x"))
         .item(Item::stored("Img/a.txt", b"x"))
         .item(Item::stored("img/b.txt", b"x"));
-    assert_eq!(upload("a.zip", archive.build().bytes).unwrap().files.len(), 6);
+    assert_eq!(upload("a.zip", archive.build().bytes).unwrap().files.len(), 5);
 }
 
 #[test]
@@ -105,7 +109,7 @@ fn archives_inside_are_files_and_never_opened() {
 }
 
 #[test]
-fn missing_and_root_absolute_references_are_reported() {
+fn references_to_nothing_are_reported_once_for_each_cause() {
     let page = b"<link href='/css/a.css'><script src='js/gone.js'></script><img src='img/a.png'>";
     let archive = Archive::default()
         .item(Item::stored("index.html", page))
@@ -115,9 +119,8 @@ fn missing_and_root_absolute_references_are_reported() {
     assert_eq!(
         warnings,
         [
-            "index.html refers to /css/a.css: links that start with / leave the page; write css/a.css.",
-            "index.html refers to js/gone.js, which is not part of the upload.",
-            "docs/b.html refers to /img/a.png: links that start with / leave the page; write ../img/a.png.",
+            "Not part of the upload: /css/a.css and js/gone.js (in index.html). Add what is missing to the archive, or \
+             correct the paths."
         ]
     );
 }
@@ -249,4 +252,80 @@ fn backslashes_between_the_parts_of_names_are_read_as_slashes() {
     let bundle = upload("a.zip", archive.bytes).unwrap();
     assert_eq!(paths(&bundle), ["css/a.css", "index.html", "plain.txt"]);
     assert_eq!(bundle.warnings, ["The backslashes in 3 names were taken for slashes."]);
+}
+
+#[test]
+fn what_tools_and_systems_leave_behind_is_left_out_with_one_warning() {
+    let archive = Archive::default()
+        .item(Item::folder("./"))
+        .item(Item::deflated("./html/index.html", PAGE))
+        .item(Item::deflated("./html/css/a.css", b"a{}"))
+        .item(Item::stored("./html/.buildinfo", b"x"))
+        .item(Item::stored("./html/.nojekyll", b""))
+        .item(Item::folder("./html/.doctrees/"))
+        .item(Item::stored("./html/.doctrees/environment.pickle", b"x"))
+        .item(Item::stored(".env", b"KEY=secret"))
+        .item(Item::stored("Desktop.ini", b"x"))
+        .item(Item::stored("html/.vite/manifest.json", b"{}"));
+    let bundle = upload("html.zip", archive.build().bytes).unwrap();
+    assert_eq!(paths(&bundle), ["css/a.css", "index.html"]);
+    assert_eq!(
+        bundle.warnings,
+        ["6 hidden or system files were left out, not published: html/.buildinfo, html/.nojekyll, \
+          html/.doctrees/environment.pickle, .env, Desktop.ini and 1 more."]
+    );
+}
+
+#[test]
+fn nothing_of_a_page_answers_below_well_known() {
+    let archive = Archive::site().item(Item::stored(".well-known/security.txt", b"x"));
+    let bundle = upload("a.zip", archive.build().bytes).unwrap();
+    assert_eq!(paths(&bundle), ["index.html"]);
+    assert!(
+        bundle.warnings[0].contains(".well-known/security.txt. Nothing of a page may"),
+        "{:?}",
+        bundle.warnings
+    );
+}
+
+#[test]
+fn what_is_left_out_counts_for_the_limits_all_the_same() {
+    let bomb = Archive::site().item(Item::deflated(".git/pack", &vec![0; 8 << 20]));
+    assert_eq!(upload("a.zip", bomb.build().bytes).unwrap_err().code, RefusalCode::TooLarge);
+    let many = (0..8100).map(|n| Item::stored(format!(".git/{n}"), b"")).fold(Archive::site(), Archive::item);
+    assert_eq!(upload("a.zip", many.build().bytes).unwrap_err().code, RefusalCode::TooManyFiles);
+}
+
+#[test]
+fn the_only_page_of_an_archive_opens() {
+    let archive = Archive::default()
+        .item(Item::stored("report.html", b"<title>Report</title><img src='img/a.png'>"))
+        .item(Item::stored("img/a.png", b"x"));
+    let bundle = upload("a.zip", archive.build().bytes).unwrap();
+    assert_eq!((bundle.entry.as_str(), bundle.title.as_str()), ("report.html", "Report"));
+    assert_eq!(bundle.warnings, Vec::<String>::new());
+    let deeper = Archive::default()
+        .item(Item::stored("notes.txt", b"x"))
+        .item(Item::stored("site/start.htm", b"<title>Start</title>"));
+    let bundle = upload("a.zip", deeper.build().bytes).unwrap();
+    assert_eq!((bundle.entry.as_str(), bundle.title.as_str()), ("site/start.htm", "Start"));
+}
+
+#[test]
+fn every_name_that_is_refused_is_told_at_once() {
+    let names = ["a:b.txt", "../up.txt", "fine.txt", "x\ny.txt"];
+    let archive = names.iter().fold(Archive::site(), |archive, name| archive.item(Item::stored(*name, b"x")));
+    let refusal = upload("a.zip", archive.build().bytes).unwrap_err();
+    let said = refusal.to_string();
+    assert_eq!((refusal.code, refusal.entry.as_deref()), (RefusalCode::ForbiddenName, Some("a:b.txt")));
+    for part in
+        ["\"a:b.txt\" was refused: its name contains", "\"../up.txt\" was refused", "y.txt\" was refused"]
+    {
+        assert!(said.contains(part), "{said}");
+    }
+    assert!(!said.contains("fine.txt"), "{said}");
+    let many = (0..50).map(|n| Item::stored(format!("{n}:"), b"x")).fold(Archive::site(), Archive::item);
+    let said = upload("a.zip", many.build().bytes).unwrap_err().to_string();
+    assert_eq!(said.matches("was refused").count(), 10, "{said}");
+    assert!(said.ends_with("40 more names were refused."), "{said}");
 }

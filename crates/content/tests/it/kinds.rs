@@ -1,9 +1,11 @@
 //! HTML, PDF and ciphertext, from the file name to the bundle.
 
 use bytes::Bytes;
-use dropleaf_content::{Body, Bundle, Encoding, Kind, Limits, Refusal, RefusalCode, Source, Upload, prepare};
+use dropleaf_content::{
+    Body, Bundle, Encoding, Kind, Limits, Refusal, RefusalCode, ShownAt, Source, Upload, prepare,
+};
 
-use crate::support::{as_file, identity, tree, upload, upload_with};
+use crate::support::{as_file, identity, text_of, tree, upload, upload_with};
 
 fn refused(name: &str, bytes: &'static [u8]) -> RefusalCode {
     upload(name, bytes).unwrap_err().code
@@ -53,9 +55,21 @@ fn html_without_text_is_refused() {
 
 #[test]
 fn a_lone_page_that_needs_files_is_told_to_come_as_a_zip() {
-    let warnings = upload("a.html", &b"<script src=app.js></script><a href=/x>y</a>"[..]).unwrap().warnings;
-    assert_eq!(warnings.len(), 3, "{warnings:?}");
-    assert!(warnings[2].contains(".zip"));
+    let bundle = upload("a.html", &b"<script src=app.js></script><a href=/x>y</a>"[..]).unwrap();
+    assert_eq!(
+        bundle.warnings,
+        [
+            "Not part of the upload: app.js (in a.html). Publish the folder as a .zip with index.html at its top, so that \
+          its files come along."
+        ]
+    );
+    let unlisted = ShownAt { own_host: true, slug: false, spa: false };
+    assert_eq!(
+        bundle.address_warnings.at(unlisted).collect::<Vec<_>>(),
+        [
+            "Links that lead to nothing: /x (in a.html). Publish the pages together as a .zip, or correct the links."
+        ]
+    );
 }
 
 #[test]
@@ -86,6 +100,38 @@ fn pdf_is_served_as_itself() {
     assert_eq!(refused("a.pdf", b"<p>not a pdf"), RefusalCode::InvalidPdf);
     let late = [vec![b' '; 1020], b"%PDF-1.7".to_vec()].concat();
     assert_eq!(upload("a.pdf", late).unwrap_err().code, RefusalCode::InvalidPdf);
+}
+
+#[test]
+fn data_gets_a_readable_page_and_stays_as_it_was_sent() {
+    for (name, bytes, path, part) in [
+        ("Harvest 2026.csv", "fruit,crates\nApple,12\n", "Harvest 2026.csv", "<td dir=\"auto\">Apple</td>"),
+        ("Notes.txt", "one <b>\ntwo", "Notes.txt", "<pre class=\"plain\">one &lt;b&gt;\ntwo</pre>"),
+        ("a.svg", "<svg><rect/></svg>", "a.svg", "<img src=\"a.svg\" alt=\"a\">"),
+        ("a.tsv", "a\tb\n1\t2\n", "a.tsv", "<th dir=\"auto\">b</th>"),
+        ("a.json", "{\"k\": [1]}", "a.json", "<span class=\"n\">1</span>"),
+        (
+            "a.ipynb",
+            "{\"cells\": [{\"cell_type\": \"markdown\", \"source\": \"# Hi\"}]}",
+            "a.ipynb",
+            "<h1 id=\"hi\">Hi",
+        ),
+    ] {
+        let bundle = upload(name, bytes).unwrap();
+        assert_eq!((bundle.kind, bundle.entry.as_str()), (Kind::File, "index.html"));
+        let files = tree(&bundle);
+        assert_eq!(files[path], bytes.as_bytes());
+        let page = String::from_utf8_lossy(&files["index.html"]);
+        assert!(
+            page.contains(part) && page.contains(&format!("href=\"{}\" download", path.replace(' ', "%20"))),
+            "{page}"
+        );
+    }
+    assert_eq!(upload("Harvest 2026.csv", &b"a,b\n"[..]).unwrap().title, "Harvest 2026");
+    assert_eq!(refused("a.csv", b"a\0b"), RefusalCode::NotText);
+    assert_eq!(refused("a.json", b"\"caf\xe9\""), RefusalCode::NotText);
+    let exported = upload("a.csv", &b"caf\xe9;1\n"[..]).unwrap();
+    assert!(String::from_utf8_lossy(&tree(&exported)["index.html"]).contains("caf\u{e9}"));
 }
 
 #[test]
@@ -149,4 +195,50 @@ fn a_spool_directory_that_is_gone_is_an_io_refusal() {
         prepare(upload, &Limits::default(), std::path::Path::new("/nonexistent/spool")).unwrap_err();
     assert_eq!(refusal.code, RefusalCode::Io);
     assert!(!refusal.is_storage_full());
+}
+
+#[test]
+fn large_data_is_cut_and_says_so() {
+    let long = format!("[{}1]", "[1,2,3],\n".repeat(30_000));
+    let bundle = upload("large.json", long).unwrap();
+    let page = text_of(&bundle, "index.html");
+    assert!(page.contains("120,002 values (the first 20,000 values are shown)"), "{}", &page[..4000]);
+    let end =
+        "<p>100,002 values are left out. <a href=\"large.json\" download>Download the whole file</a></p>";
+    assert!(page.contains(end), "{}", &page[page.len() - 400..]);
+    let longer = format!("[{}1]", "[1,2,3],\n".repeat(1_000_000));
+    let page = text_of(&upload("large.json", longer).unwrap(), "index.html");
+    assert!(page.contains("At least ") && page.contains("The rest of the file is left out."));
+    assert!(!page.contains("<pre class=\"plain\">") && page.len() < 8 << 20);
+}
+
+#[test]
+fn tables_are_read_by_the_character_that_separates_their_values() {
+    for separator in [",", ";", "\t", "|"] {
+        let table = "fruit,crates\nApple,12\nPear,7\n".replace(',', separator);
+        let page = text_of(&upload("a.csv", table).unwrap(), "index.html");
+        assert!(page.contains("2 rows, 2 columns") && page.contains(">Pear</td>"), "{separator}");
+    }
+}
+
+#[test]
+fn a_single_file_keeps_its_name_and_an_archive_has_none() {
+    let named = |name: &str, bytes: &[u8]| upload(name, bytes.to_vec()).unwrap().file_name;
+    assert_eq!(named("out/report.html", b"<title>a</title>").as_deref(), Some("report.html"));
+    assert_eq!(named("notes.md", b"# a").as_deref(), Some("notes.md"));
+    assert_eq!(named("paper.pdf", b"%PDF-1.7").as_deref(), Some("paper.pdf"));
+    assert_eq!(named("_dropleaf.html", b"<title>a</title>"), None);
+    assert_eq!(named("site.zip", &crate::support::zip_of(&[("index.html", "<title>a</title>")])), None);
+}
+
+#[test]
+fn a_page_of_frames_says_that_the_toolbar_cannot_be_shown() {
+    let frames = "<title>a</title><frameset cols='50%,*'><frame src='data:,a'></frameset>";
+    assert!(upload("a.html", frames).unwrap().toolbar_warning.unwrap().contains("a.html is a frameset"));
+    let zipped = crate::support::zip_of(&[("index.html", "<title>a</title>"), ("old/all.html", frames)]);
+    assert!(upload("a.zip", zipped).unwrap().toolbar_warning.unwrap().contains("old/all.html"));
+    assert_eq!(
+        upload("a.html", "<title>a</title><iframe src='data:,a'></iframe>").unwrap().toolbar_warning,
+        None
+    );
 }

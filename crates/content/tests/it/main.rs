@@ -2,7 +2,9 @@
 
 #![expect(clippy::unwrap_used, reason = "a helper that fails is a test that fails")]
 
+mod addressing;
 mod archives;
+mod charsets;
 mod disguises;
 mod hidden;
 mod hostile;

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use dropleaf_content::{Bundle, Kind};
 
-use crate::support::{text_of, upload};
+use crate::support::{text_of, upload, zip_of, zip_of_bytes};
 
 fn page(source: &str) -> (Bundle, String) {
     let bundle = upload("notes.md", source.to_owned()).unwrap();
@@ -77,18 +77,19 @@ x
 
 note[^1] [^"><script>]: x
 "#;
-    let (bundle, html) = page(source);
+    let (bundle, _) = page(source);
+    let html = body(source);
     let lower = html.to_lowercase();
-    assert!(!lower.contains("<script") && !lower.contains("<iframe") && !lower.contains("<img src=x"));
+    assert!(!lower.contains("<script") && !lower.contains("<iframe"));
     for tag in html.split('<').skip(1).filter_map(|part| part.split_once('>')).map(|(tag, _)| tag) {
         let names = tag.split('"').step_by(2).collect::<Vec<_>>().join(" ").to_lowercase();
         assert!(!names.contains(" on"), "{tag}");
         assert!(!tag.to_lowercase().contains("script:"), "{tag}");
         assert!(!tag.contains("data:"), "{tag}");
     }
-    assert!(html.contains("&lt;script&gt;alert(1)&lt;/script&gt;"), "raw HTML is shown as text");
+    assert!(html.contains("<b>x</b>"), "what is harmless of raw HTML is kept");
     assert!(html.contains("https://ok.example/i.png"));
-    assert_eq!(bundle.warnings.len(), 2, "{:?}", bundle.warnings);
+    assert_eq!(bundle.warnings.len(), 3, "{:?}", bundle.warnings);
 }
 
 #[test]
@@ -212,9 +213,260 @@ fn code_is_coloured_and_labelled() {
 fn front_matter_comments_and_line_breaks_do_not_show() {
     let html = body("---\ntitle: x\n---\n\n<!-- hidden -->\n\na<br>b <!-- c --> d\n");
     assert!(!html.contains("hidden") && !html.contains("title:") && !html.contains("c --"));
-    assert!(html.contains("a<br />\nb  d"), "{html}");
+    assert!(html.contains("a<br>b  d"), "{html}");
     let (bundle, _) = page("<!-- a --> <script>x</script> -->\n");
     assert_eq!(bundle.warnings.len(), 1);
+}
+
+#[test]
+fn html_of_readmes_is_shown_as_on_github() {
+    let html = body(
+        "<h1 align=\"center\">\n  <img src=\"logo.png\" width=\"120\" alt=\"Logo\"><br>\n  Orchard :apple:\n</h1>\n\n\
+         <p align=\"center\">\n<a href=\"https://ci.example\"><img src=\"https://ci.example/badge.svg\" height=\"20\"></a>\n</p>\n\n\
+         <details>\n<summary>More <b>words</b></summary>\n\n- one `<x>`\n- **two**\n\n```js\nlet x;\n```\n\n</details>\n\n\
+         Press <kbd>Ctrl</kbd>+<kbd>C</kbd>, H<sub>2</sub>O, <a name=\"here\"></a>[go](#here)\n\n\
+         <table><tr><td>\n\n**bold**\n\n</td><td>x</td></tr></table>\n\n\
+         <picture>\n<source media=\"(prefers-color-scheme: dark)\" srcset=\"dark.png\">\n<img src=\"light.png\">\n</picture>\n",
+    );
+    for part in [
+        "<h1 id=\"orchard-\" align=\"center\">",
+        "<img src=\"logo.png\" width=\"120\" alt=\"Logo\"><br>",
+        "Orchard 🍎",
+        "<a href=\"https://ci.example\"><img src=\"https://ci.example/badge.svg\" height=\"20\"></a>",
+        "<details>\n<summary>More <b>words</b></summary>\n",
+        "<li>one <code>&lt;x&gt;</code></li>",
+        "</code></pre>\n</details>",
+        "<kbd>Ctrl</kbd>+<kbd>C</kbd>, H<sub>2</sub>O",
+        "<a name=\"user-content-here\"></a><a href=\"#user-content-here\">go</a>",
+        "<table><tr><td>\n<p><strong>bold</strong></p>\n</td><td>x</td></tr></table>",
+        "<source media=\"(prefers-color-scheme: dark)\" srcset=\"dark.png\">",
+    ] {
+        assert!(html.contains(part), "{part} is missing from {html}");
+    }
+    assert_eq!(page("<h1 align=center>Orchard</h1>\n\ntext\n").0.title, "Orchard");
+}
+
+#[test]
+fn html_never_ends_what_markdown_has_opened() {
+    for source in [
+        "- a <b>\n- </ul></li> b\n\n> <div>\n\n| a </table></div> | <td> |\n|---|---|\n| <details> | b |\n",
+        "<div title=\"\n\n```\n\" onmouseover=alert(1) x=\"\n```\n",
+        "a <div>b\n\nc </div></main></body> d\n\n[x <b>](y) ![<i>](z)\n",
+        "note[^1]\n\n<details>\n\n[^1]: <b>x</div></section>\n\n- [ ] <b>task\n",
+        "text <script>alert(1)</script> more <svg>x *y*\n\n</svg>\n",
+    ] {
+        let html = body(source);
+        assert!(
+            !html.split('<').any(|part| part.split('>').next().is_some_and(|tag| tag.contains("onmouse"))),
+            "{html}"
+        );
+        assert_balanced(&html);
+    }
+    assert!(!body("a <script>alert(1)</script> b").contains("alert"));
+}
+
+/// Every element ends where it should.
+fn assert_balanced(html: &str) {
+    let mut open = Vec::new();
+    for tag in html.split('<').skip(1).filter_map(|part| part.split_once('>')).map(|(tag, _)| tag) {
+        let name = tag.trim_start_matches('/').split([' ', '/']).next().unwrap_or_default();
+        if tag.starts_with('/') {
+            assert_eq!(open.pop(), Some(name), "{html}");
+        } else if !matches!(name, "br" | "hr" | "img" | "input" | "source" | "wbr" | "col") {
+            open.push(name);
+        }
+    }
+    assert!(open.is_empty(), "{open:?} is open: {html}");
+}
+
+#[test]
+fn formulas_are_typeset_and_money_is_not() {
+    let html =
+        body("Let $x^2$ be.\n\n$$\\sum_{i=1}^n i$$\n\n```math\na+b\n```\n\n## The $y$ axis\n\n$\\nosuch$\n");
+    for part in [
+        "Let <math><msup><mi>x</mi><mn>2</mn></msup></math> be.",
+        "<math display=\"block\"><munderover>",
+        "<math display=\"block\"><mi>a</mi><mo>+</mo><mi>b</mi></math>",
+        "<h2 id=\"the-y-axis\">The <math><mi>y</mi></math> axis",
+        "<code>$\\nosuch$</code>",
+    ] {
+        assert!(html.contains(part), "{part} is missing from {html}");
+    }
+    for text in [
+        "costs $5 and $10",
+        "$5-$10 a day",
+        "US$5, US$6",
+        "it is $20,000 to $30,000",
+        "a$b$c",
+        "\\$x\\$",
+        "`$x$`",
+        "$5",
+    ] {
+        let html = body(text);
+        assert!(!html.contains("<math") && html.contains('$'), "{html}");
+    }
+}
+
+#[test]
+fn diagrams_are_drawn_and_a_warning_names_each_that_is_not() {
+    let drawn = "```mermaid\nflowchart TD\n  A[Pick] --> B[Press]\n```\n";
+    let (bundle, html) =
+        page(&format!("# Plan\n\n{drawn}\n```mermaid\nflowchart TD\n  subgraph Mill\n```\n"));
+    assert!(
+        html.contains("<svg role=\"img\" aria-label=\"Flowchart\"") && html.contains(">Press<"),
+        "{html}"
+    );
+    assert_eq!(html.matches("<svg").count(), 1);
+    assert_eq!(html.matches("<pre data-lang=\"mermaid\"").count(), 2, "both have their source");
+    assert_eq!(
+        bundle.warnings,
+        ["The Mermaid diagram at line 10 is shown as its source: it could not be read."]
+    );
+    let bundle = upload("docs.zip", zip_of(&[("README.md", drawn), ("guide.md", drawn)])).unwrap();
+    for page in ["index.html", "guide.html"] {
+        assert!(text_of(&bundle, page).contains("<svg role=\"img\""), "{page}");
+    }
+}
+
+#[test]
+fn code_can_be_copied_by_a_script_that_only_pages_with_code_have() {
+    let (_, html) = page("```\nx\n```\n");
+    assert_eq!(html.matches("<script>").count(), 1);
+    assert!(html.ends_with("</script>\n</body>\n</html>\n"));
+    assert!(!page("no code").1.contains("<script"));
+}
+
+#[test]
+fn pictures_that_were_not_sent_are_warned_about_in_one_line() {
+    let warnings =
+        page("![a](a.png) ![b](b/c.png) <img src=\"https://x.example/d.png\"> <img src='e.png'>\n")
+            .0
+            .warnings;
+    assert_eq!(warnings.len(), 1, "{warnings:?}");
+    assert_eq!(
+        warnings[0],
+        "Not part of the upload: a.png, b/c.png and e.png (in notes.md). Publish a .zip with the document and its files."
+    );
+}
+
+#[test]
+fn pictures_are_judged_in_every_form_that_markdown_has() {
+    for source in [
+        "![p](/gone.png)",
+        "<img src=\"/gone.png\">",
+        "<img srcset=\"/gone.png 2x\" src=\"https://x.example/a.png\">",
+        "<picture><source srcset=\"/gone.png\"><img src=\"https://x.example/a.png\"></picture>",
+    ] {
+        let (bundle, _) = page(source);
+        assert!(
+            bundle.warnings.len() == 1
+                && bundle.warnings[0].starts_with("Not part of the upload: /gone.png (in notes.md)."),
+            "{source}: {:?}",
+            bundle.warnings
+        );
+        let files = [("README.md", source), ("p.png", "x")];
+        let warnings = upload("a.zip", zip_of(&files)).unwrap().warnings;
+        assert!(
+            warnings.len() == 1
+                && warnings[0].starts_with("Not part of the upload: /gone.png (in README.md)."),
+            "{source}: {warnings:?}"
+        );
+        let sent = [("README.md", source), ("gone.png", "x")];
+        let bundle = upload("a.zip", zip_of(&sent)).unwrap();
+        assert!(
+            bundle.warnings.is_empty() && bundle.addressing.root_paths,
+            "{source}: {:?}",
+            bundle.warnings
+        );
+    }
+    assert_eq!(page("![p]({{ picture }}) ![q](https://x.example/q.png)").0.warnings, [""; 0]);
+}
+
+#[test]
+fn an_archive_of_markdown_is_warned_about_once_for_each_cause() {
+    let bad = "A <script>1</script> <custom-element>x</custom-element>\n\n[x](javascript:1) ![p](gone.png)\n";
+    let files: Vec<(String, &str)> = (0..7).map(|n| (format!("docs/{n}.md"), bad)).collect();
+    let mut files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (path.as_str(), *text)).collect();
+    files.push(("README.md", "# Start\n\n![p](first.png)\n"));
+    assert_eq!(
+        upload("a.zip", zip_of(&files)).unwrap().warnings,
+        [
+            "Not part of the upload: gone.png (in docs/0.md) and first.png (in README.md). Add what is missing to the \
+             archive, or correct the paths.",
+            "HTML that Markdown pages do not show was left out of docs/0.md, docs/1.md, docs/2.md, docs/3.md, docs/4.md \
+             and 2 more: <custom-element> and <script>. Put an .html file into the archive to publish HTML as it is.",
+            "Links other than http, https, mailto and relative ones were removed from docs/0.md, docs/1.md, docs/2.md, \
+             docs/3.md, docs/4.md and 2 more.",
+        ]
+    );
+}
+
+#[test]
+fn elements_that_are_left_out_are_counted() {
+    let source = [0, 1, 2, 3, 4, 5, 6, 7].map(|n| format!("<x-{n}>a</x-{n}> ")).concat();
+    let warnings = page(&source).0.warnings;
+    assert!(warnings[0].contains("<x-0>, <x-1>, <x-2>, <x-3>, <x-4> and 3 more."), "{warnings:?}");
+}
+
+#[test]
+fn a_readme_opens_before_a_page_of_another_name() {
+    for page in ["docs/demo.html", "docs/index.html", "report.html"] {
+        let archive = zip_of(&[("README.md", "# Start"), (page, "<title>x</title>")]);
+        let bundle = upload("a.zip", archive).unwrap();
+        assert_eq!((bundle.title.as_str(), bundle.entry.as_str()), ("Start", "index.html"), "{page}");
+        let line = format!("README.md opens first. To open {page} instead, put it at the top as index.html.");
+        assert_eq!(bundle.warnings, [line]);
+    }
+}
+
+#[test]
+fn an_archive_of_markdown_becomes_pages_that_link_to_each_other() {
+    let archive = zip_of(&[
+        (
+            "repository-main/README.md",
+            "# Start\n\n[guide](docs/guide.md#part) [x](none.md) ![p](p.png) ![q](missing.png)\n",
+        ),
+        ("repository-main/docs/guide.md", "# Guide\n\n[back](../README.md)\n"),
+        ("repository-main/p.png", "x"),
+    ]);
+    let bundle = upload("a.zip", archive).unwrap();
+    assert_eq!((bundle.title.as_str(), bundle.entry.as_str()), ("Start", "index.html"));
+    let index = text_of(&bundle, "index.html");
+    assert!(
+        index.contains("<a href=\"docs/guide.html#part\">guide</a> <a href=\"none.md\">x</a>"),
+        "{index}"
+    );
+    assert!(text_of(&bundle, "docs/guide.html").contains("<a href=\"../index.html\">back</a>"));
+    assert!(text_of(&bundle, "docs/guide.md").starts_with("# Guide"), "the documents stay");
+    assert_eq!(bundle.warnings.len(), 1, "{:?}", bundle.warnings);
+    assert!(bundle.warnings[0].contains("missing.png"));
+    let with_page = upload("a.zip", zip_of(&[("index.html", "<p>x"), ("README.md", "# R")])).unwrap();
+    assert_eq!(with_page.files.len(), 2, "an archive with a page of its own is left as it is");
+    assert!(upload("a.zip", zip_of_bytes(&[("README.md", b"caf\xe9")])).is_err());
+}
+
+#[test]
+fn the_front_matter_may_state_the_title() {
+    assert_eq!(page("---\ntitle: The harvest\n---\n\n# Another\n").0.title, "The harvest");
+}
+
+#[test]
+fn long_pages_have_a_table_of_contents_before_their_first_section() {
+    let sections = |count: usize| {
+        (1..=count).fold("# Title\n\nIntroduction\n\n".to_owned(), |mut text, n| {
+            let _ = writeln!(text, "## Part {n}\n\n{}\n\n### Detail <{n}\n", "Many words. ".repeat(150));
+            text
+        })
+    };
+    let html = body(&sections(4));
+    let at = html.find("<details class=\"contents\">").expect(&html);
+    assert!(html.find("Introduction").unwrap() < at && at < html.find("<h2 id=\"part-1\">").unwrap());
+    assert!(html.contains("<li><a href=\"#part-2\">Part 2</a></li>\n<li class=\"part\"><a href=\"#detail-2\">Detail &lt;2</a></li>"));
+    assert!(!body(&sections(1)).contains("class=\"contents\""), "a short page has none");
+    assert!(
+        !body(&format!("{}\n## Contents\n", sections(4))).contains("class=\"contents\""),
+        "one is enough"
+    );
 }
 
 #[test]
@@ -292,4 +544,29 @@ fn hostile_nesting_takes_linear_time() {
         let taken = processor_time().saturating_sub(started);
         assert!(taken < Duration::from_secs(20), "{:?}… took {taken:?}", &input[..20.min(input.len())]);
     }
+}
+
+/// Five kilobytes of a table with five hundred columns, which would become nine megabytes.
+fn wide_table() -> String {
+    let row = "|b".repeat(512);
+    format!("{row}|\n{}|\n{}", "|:-:".repeat(512), "|b\n".repeat(500))
+}
+
+#[test]
+fn small_documents_do_not_become_large_pages() {
+    let table = wide_table();
+    let page = upload("a.md", table.clone()).unwrap();
+    assert!(page.size_bytes < 2 << 20, "{}", page.size_bytes);
+    let documents: Vec<(String, String)> =
+        (0..100).map(|n| (format!("{n}.md"), format!("{table}\n\n{}", "text ".repeat(10_000)))).collect();
+    let mut files: Vec<(&str, &str)> =
+        documents.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
+    files.push(("README.md", "# All"));
+    let archive = upload("a.zip", crate::support::zip_of(&files)).unwrap();
+    assert!(archive.size_bytes < 50 << 20, "{}", archive.size_bytes);
+    let output = serde_json::json!({"data": {"text/markdown": table}});
+    let cell = serde_json::json!({"cell_type": "code", "source": "", "outputs": vec![output; 60]});
+    let notebook = serde_json::json!({"cells": [cell]}).to_string();
+    let page = upload("a.ipynb", notebook).unwrap();
+    assert!(page.size_bytes < 16 << 20, "{}", page.size_bytes);
 }

@@ -1,12 +1,13 @@
 //! Names in an address are text. What is none names nothing here, and is refused before a handler looks for it, in the
-//! shape that its surface has for errors.
+//! shape that its surface has for errors. So is a protection in the query of a write, which would be ignored.
 
 use super::api::ApiError;
 use super::web::WebError;
 use axum::extract::Request;
 use axum::middleware::Next;
 use axum::response::Response;
-use dropleaf_core::{Code, Error, path};
+use dropleaf_core::{Code, Error, lookalike, path};
+use http::Method;
 
 fn require_text(request: &Request) -> Result<(), Error> {
     if path::is_text(request.uri().path()) {
@@ -18,9 +19,21 @@ fn require_text(request: &Request) -> Result<(), Error> {
     ))
 }
 
+/// More names than [`lookalike::MOST_UNKNOWN`] are not looked at, so that so many are refused.
+fn refuse_protections(request: &Request) -> Result<(), Error> {
+    let writes = matches!(*request.method(), Method::POST | Method::PUT | Method::PATCH);
+    let Some(query) = request.uri().query().filter(|_| writes) else { return Ok(()) };
+    let names: Vec<_> = form_urlencoded::parse(query.as_bytes()).map(|(name, _)| name).collect();
+    if names.len() > lookalike::MOST_UNKNOWN {
+        return Err(Error::new(Code::InvalidRequest, "The address has too many parameters."));
+    }
+    lookalike::refuse_in_address(names.iter().map(AsRef::as_ref))
+}
+
 /// Before what programs call.
 pub(super) async fn for_programs(request: Request, next: Next) -> Result<Response, ApiError> {
     require_text(&request)?;
+    refuse_protections(&request)?;
     Ok(next.run(request).await)
 }
 

@@ -1,18 +1,21 @@
-//! Charges the answers of the API to their connection until the client has taken them. Streams charge themselves.
+//! Charges the answers of the API to their connection until the client has taken them: whole ones, and the events of event
+//! streams, which is how tools answer. Files that are streamed charge themselves.
 
 use super::OutBody;
 use super::error::{self, Wants};
 use crate::connection::Connection;
+use crate::tasks::Tasks;
 use axum::body::Body;
-use dropleaf_core::{Code, Error};
+use bytes::Bytes;
+use dropleaf_core::Error;
+use futures_util::{StreamExt, stream};
 use http::{HeaderMap, Response};
 use http_body::Body as _;
 use http_body_util::BodyExt;
+use std::sync::Arc;
+use tokio::sync::mpsc;
 
-/// When an answer that found no room is worth asking for again.
-const RETRY_SECONDS: i64 = 5;
-
-/// The same answer, charged. What was only read is refused when the network holds all that it may; what something was done
+/// The same answer, charged. What was only read is refused when its network leaves no room for it; what something was done
 /// for is always told.
 pub(super) async fn charge(
     response: Response<Body>,
@@ -22,10 +25,13 @@ pub(super) async fn charge(
     let Some(length) = response.body().size_hint().exact().filter(|length| *length > 0) else {
         return response.map(OutBody::Boxed);
     };
-    let charge = match connection.try_charge(length) {
-        Some(charge) => charge,
-        None if is_safe => return no_room(),
-        None => connection.overdraw(length),
+    let charge = if is_safe {
+        match connection.charge_made(length).await {
+            Ok(charge) => charge,
+            Err(refusal) => return error::respond(&refusal, Wants::Json),
+        }
+    } else {
+        connection.try_charge(length).unwrap_or_else(|| connection.overdraw(length))
     };
     let (head, body) = response.into_parts();
     match body.collect().await {
@@ -34,8 +40,36 @@ pub(super) async fn charge(
     }
 }
 
-fn no_room() -> Response<OutBody> {
-    let detail = "Your network has too many answers that it has not read; read them, and ask again.";
-    let error = Error::new(Code::Overloaded, detail).retry_after(RETRY_SECONDS);
-    error::respond(&error, Wants::Json)
+/// The same event stream, each of its events charged. It ends early when there is no room for one. Events are taken from it
+/// as they come: while the client takes nothing, nobody would ask for them, and they would wait uncharged.
+pub(super) fn charge_events(body: Body, connection: &Arc<Connection>, tasks: &Tasks) -> OutBody {
+    let (sender, receiver) = mpsc::channel(1);
+    let connection = Arc::clone(connection);
+    tasks.spawn(async move {
+        let mut events = body.into_data_stream();
+        loop {
+            let event = tokio::select! {
+                event = events.next() => event,
+                () = sender.closed() => return,
+            };
+            let charged = match event {
+                Some(Ok(event)) => charge_event(&connection, event).await,
+                Some(Err(error)) => Err(error),
+                None => return,
+            };
+            let is_last = charged.is_err();
+            if sender.send(charged).await.is_err() || is_last {
+                return;
+            }
+        }
+    });
+    let events = stream::unfold(receiver, |mut receiver| async {
+        receiver.recv().await.map(|event| (event, receiver))
+    });
+    OutBody::Boxed(Body::from_stream(events))
+}
+
+async fn charge_event(connection: &Connection, event: Bytes) -> Result<Bytes, axum::Error> {
+    let charge = connection.charge_made(event.len() as u64).await.map_err(axum::Error::new)?;
+    Ok(charge.attach(event))
 }

@@ -19,28 +19,34 @@ impl OutBody {
     }
 }
 
-/// A body that keeps something alive until it has been sent, or given up.
+/// A body that keeps something alive until it has been sent or read, or given up.
 #[derive(Debug)]
-struct Keeping<T> {
-    body: OutBody,
+pub(super) struct Keeping<B, T> {
+    body: B,
     _kept: T,
+}
+
+impl<B, T> Keeping<B, T> {
+    pub(super) fn new(body: B, kept: T) -> Self {
+        Self { body, _kept: kept }
+    }
 }
 
 impl OutBody {
     #[must_use]
     pub fn keeping<T: Send + Unpin + 'static>(self, kept: T) -> Self {
-        Self::Boxed(Body::new(Keeping { body: self, _kept: kept }))
+        Self::Boxed(Body::new(Keeping::new(self, kept)))
     }
 }
 
-impl<T: Unpin> http_body::Body for Keeping<T> {
-    type Data = Bytes;
-    type Error = axum::Error;
+impl<B: http_body::Body + Unpin, T: Unpin> http_body::Body for Keeping<B, T> {
+    type Data = B::Data;
+    type Error = B::Error;
 
     fn poll_frame(
         self: Pin<&mut Self>,
         cx: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+    ) -> Poll<Option<Result<Frame<B::Data>, B::Error>>> {
         Pin::new(&mut self.get_mut().body).poll_frame(cx)
     }
 

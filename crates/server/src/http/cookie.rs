@@ -26,10 +26,18 @@ pub(super) fn read<'a>(
 
 /// The header that keeps it for so many seconds; zero forgets it. The value must be plain: base64url or hexadecimal.
 pub(super) fn set(origin: &Origin, word: &str, value: &str, max_age: i64) -> Option<HeaderValue> {
+    write(origin, word, value, &format!("; Max-Age={max_age}"))
+}
+
+/// The header that keeps it until the browser is closed.
+pub(super) fn set_for_session(origin: &Origin, word: &str, value: &str) -> Option<HeaderValue> {
+    write(origin, word, value, "")
+}
+
+fn write(origin: &Origin, word: &str, value: &str, max_age: &str) -> Option<HeaderValue> {
     let secure = if origin.takes_secure_cookies() { "; Secure" } else { "" };
     let name = name(origin, word);
-    let text = format!("{name}={value}; Path=/; Max-Age={max_age}; HttpOnly; SameSite=Lax{secure}");
-    HeaderValue::from_str(&text).ok()
+    HeaderValue::from_str(&format!("{name}={value}; Path=/{max_age}; HttpOnly; SameSite=Lax{secure}")).ok()
 }
 
 #[cfg(test)]

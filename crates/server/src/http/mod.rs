@@ -51,6 +51,7 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
+use tokio::time::Instant;
 use tower::ServiceExt;
 use view::Place;
 
@@ -141,30 +142,39 @@ impl Door {
             Face::Isolated(label) if path.starts_with(view::LOOK) => {
                 return (Surface::Page, Box::pin(self.look(&head, Some(label))).await);
             }
-            Face::Isolated(label) => path.strip_prefix("/p/").map(|rest| Place::Isolated { label, rest }),
+            Face::Isolated(label) => match path.strip_prefix("/p/") {
+                Some(rest) => Some(Place::Isolated { label, rest }),
+                None => view::root_place(&self.resolved.hosts.site, &head, label),
+            },
             Face::Slug(slug) => Some(Place::Slug { slug, rest: path.strip_prefix('/').unwrap_or(path) }),
             Face::Unknown => return (Surface::Other, self.misdirected(&head)),
         };
         let response = match place {
             Some(place) => view::answer(self, &head, body, connection, place).await,
-            None => view::other(&head),
+            None => view::other(&head, matches!(face, Face::Isolated(_))),
         };
         (Surface::Page, response)
     }
 
-    /// Work on an answer that has to begin in time. What is ready at once, as a page in memory, needs no timer.
-    async fn in_time<T>(&self, head: &Parts, work: impl Future<Output = T>) -> Result<T, Error> {
+    /// Work on an answer that has to begin within the time limit of its request, which came at `since`. What is ready at once,
+    /// as a page in memory, needs no timer.
+    async fn in_time<T>(
+        &self,
+        head: &Parts,
+        since: Instant,
+        work: impl Future<Output = T>,
+    ) -> Result<T, Error> {
         let mut work = pin!(work);
         if let Poll::Ready(done) = futures_util::poll!(&mut work) {
             return Ok(done);
         }
         let limit = Duration::from_secs(self.resolved.config.limits.request_seconds.max(1));
         let late = || deadline::refusal(Late::Server, head.method.is_safe());
-        tokio::time::timeout(limit, work).await.map_err(|_| late())
+        tokio::time::timeout_at(since + limit, work).await.map_err(|_| late())
     }
 
     async fn look(&self, head: &Parts, label: Option<&str>) -> Response<OutBody> {
-        let look = self.in_time(head, view::look(self, head, label)).await;
+        let look = self.in_time(head, Instant::now(), view::look(self, head, label)).await;
         look.unwrap_or_else(|error| error::respond(&error, Wants::of(&head.headers)))
     }
 
@@ -176,13 +186,17 @@ impl Door {
         request.extensions_mut().insert(Peer(connection.peer));
         request.extensions_mut().insert(Arc::clone(connection));
         let is_safe = request.method().is_safe();
-        let response = match self.api.clone().oneshot(request.map(axum::body::Body::new)).await {
+        // Also while the rest of a refused upload is read, after the answer.
+        let reading = connection.read_body();
+        let request = request.map(|body| axum::body::Body::new(body::Keeping::new(body, reading)));
+        let response = match self.api.clone().oneshot(request).await {
             Ok(response) => response,
             Err(never) => match never {},
         };
         if media_type::is(response.headers(), "text/event-stream") {
             let listening = connection.listen();
-            return response.map(|body| OutBody::Boxed(body).keeping(listening));
+            return response
+                .map(|body| api_answer::charge_events(body, connection, &self.tasks).keeping(listening));
         }
         api_answer::charge(response, connection, is_safe).await
     }

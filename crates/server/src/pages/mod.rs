@@ -18,6 +18,7 @@ mod reveal;
 mod risky;
 mod style;
 mod viewer;
+mod viewer_script;
 mod words;
 
 pub use appeal::appeal_status;

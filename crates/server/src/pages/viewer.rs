@@ -2,16 +2,12 @@
 //! the `#` of the address; the server sends what it has and never learns more.
 
 use super::style::{Style, style};
+use super::viewer_script::{SCRIPT, SCRIPT_SOURCE};
 use askama::Template;
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
-use sha2::{Digest as _, Sha256};
+use dropleaf_content::MARKDOWN_STYLE;
 use std::sync::LazyLock;
 
 static STYLE: LazyLock<Style> = style!("notice.css", "viewer.css");
-const SCRIPT: &str = include_str!("../../assets/viewer.js");
-static SCRIPT_SOURCE: LazyLock<String> =
-    LazyLock::new(|| format!("'sha256-{}'", STANDARD.encode(Sha256::digest(SCRIPT))));
 /// Stands for the ciphertext, which is not rendered but streamed in its place.
 const PLACE: &str = "@payload@";
 
@@ -35,6 +31,7 @@ pub struct Around {
 #[template(path = "viewer.html")]
 struct Page<'a> {
     style: &'static str,
+    markdown_style: &'static str,
     script: &'static str,
     payload: &'static str,
     report: &'a str,
@@ -44,7 +41,8 @@ struct Page<'a> {
 pub fn viewer(viewer: &Viewer<'_>) -> Around {
     let page = Page {
         style: STYLE.text,
-        script: SCRIPT,
+        markdown_style: MARKDOWN_STYLE,
+        script: &SCRIPT,
         payload: PLACE,
         report: viewer.report,
         anonymous: viewer.anonymous,
@@ -59,6 +57,9 @@ pub fn viewer(viewer: &Viewer<'_>) -> Around {
 mod tests {
     use super::super::tests::HOSTILE;
     use super::*;
+    use base64::Engine as _;
+    use base64::engine::general_purpose::STANDARD;
+    use sha2::{Digest as _, Sha256};
 
     #[test]
     fn the_payload_lies_in_a_script_that_does_not_run() {
@@ -67,7 +68,9 @@ mod tests {
         assert!(around.after.starts_with("</script>"));
         let html = [around.before.as_str(), &around.after].concat();
         assert!(html.contains("data-report=\"/p/x/_dropleaf/report\"") && html.contains(" data-anonymous>"));
-        assert!(html.starts_with("<!doctype html>") && !html.contains("src="));
+        let (markup, _) = around.after.split_once("<script>").expect("the script");
+        assert!(html.starts_with("<!doctype html>"));
+        assert!(!around.before.contains("src=") && !markup.contains("src="), "everything is in one answer");
     }
 
     #[test]

@@ -22,7 +22,7 @@ async fn browser_reveals_by_post_and_may_come_back_for_a_minute() {
         assert_eq!(seen.text(), page("Minute"));
         for (name, value) in [
             ("cache-control", "no-store"),
-            ("accept-ranges", "none"),
+            ("accept-ranges", "bytes"),
             ("cross-origin-resource-policy", "same-origin"),
             ("content-security-policy", "frame-ancestors 'self'"),
         ] {

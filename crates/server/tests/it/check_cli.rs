@@ -125,8 +125,8 @@ fn file_is_taken_for_what_publishing_takes_it_for() {
         assert_eq!((code, &said["reasons"][0]["file"]), (3, &json!(place)), "{name}: {said}");
     }
     // A part of a page is checked, and its sender is told that it is none.
-    bench.file("app.js", "let a = 1;").file("data.csv", "a,b").file("film.mp4", "film");
-    let (code, said) = bench.check(&["app.js", "data.csv", "film.mp4"]);
+    bench.file("app.js", "let a = 1;").file("data.yaml", "a: b").file("film.mp4", "film");
+    let (code, said) = bench.check(&["app.js", "data.yaml", "film.mp4"]);
     assert_eq!(code, 0, "{said}");
     for file in said["files"].as_array().unwrap() {
         assert!(file["warnings"].to_string().contains("cannot be published alone"), "{file}");
@@ -136,21 +136,19 @@ fn file_is_taken_for_what_publishing_takes_it_for() {
 #[test]
 fn folder_is_checked_as_its_archive_would_be() {
     let bench = Bench::new();
-    bench.file("hidden/index.html", page("Fine")).file("hidden/.env", "KEY=1").file("hidden/.DS_Store", "x");
-    bench.file("git/index.html", page("Fine")).file("git/.git/config", "x");
+    bench.file("bad/index.html", page("Fine")).file("bad/_dropleaf/gate", "x");
     bench.file("empty/sub/page.html", page("Fine")).file("empty/other.html", page("Fine"));
-    for (name, error, said) in [
-        ("hidden", "forbidden_name", ".env"),
-        ("git", "forbidden_name", ".git/"),
-        ("empty", "missing_index", "no index.html at its top"),
-    ] {
+    for (name, error, said) in
+        [("bad", "forbidden_name", "_dropleaf"), ("empty", "missing_index", "no index.html at its top")]
+    {
         let (code, answer) = bench.check(&[name]);
         let file = &answer["files"][0];
         assert_eq!((code, &file["accepted"], &file["error"]), (1, &json!(false), &json!(error)), "{answer}");
         assert!(file["error_description"].as_str().unwrap().contains(said), "{answer}");
     }
-    // System files are left out, and one folder that holds everything is no fault.
-    bench.file("good/site/index.html", page("Fine")).file("good/.DS_Store", "x");
+    // Hidden and system files are left out, and one folder that holds everything is no fault.
+    bench.file("good/site/index.html", page("Fine")).file("good/.DS_Store", "x").file("good/.env", "KEY=1");
+    bench.file("good/.git/config", "x");
     bench.file("good/site/.well-known/x.txt", "x");
     assert_eq!(bench.check(&["good"]).0, 0);
     bench.file("good/site/in.html", HARVEST);

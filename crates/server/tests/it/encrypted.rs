@@ -71,7 +71,9 @@ async fn strict_policy_allows_the_viewers_script_and_no_other() {
     let source = format!("'sha256-{}'", STANDARD.encode(Sha256::digest(script)));
     let policy = seen.header("content-security-policy");
     assert!(
-        policy.starts_with(&format!("default-src 'none'; script-src 'self' {source}; style-src")),
+        policy.starts_with(&format!(
+            "default-src 'none'; script-src 'self' 'wasm-unsafe-eval' {source}; style-src"
+        )),
         "{policy}"
     );
     assert!(policy.ends_with("sandbox allow-scripts allow-same-origin allow-modals allow-downloads"));

@@ -14,9 +14,11 @@ fn long_page() -> String {
     format!("{}{}", page("Long"), "<p>hello hello hello</p>".repeat(100))
 }
 
-fn tag_of(html: &str) -> &str {
-    let at = html.rfind("<script src=").unwrap();
-    &html[at..]
+/// The document without the toolbar, and the tag that brought it.
+fn taken_out(html: &str) -> (String, String) {
+    let at = html.find("<script src=").unwrap();
+    let end = at + html[at..].find("</script>").unwrap() + "</script>".len();
+    (format!("{}{}", &html[..at], &html[end..]), html[at..end].to_owned())
 }
 
 fn decoded(answer: &Answer) -> Vec<u8> {
@@ -31,22 +33,24 @@ fn decoded(answer: &Answer) -> Vec<u8> {
 }
 
 #[tokio::test]
-async fn document_gets_the_toolbar_after_its_last_byte_on_its_own_host_only() {
+async fn document_gets_the_toolbar_into_its_head_on_its_own_host_only() {
     let node = Node::start().await;
     let source = long_page();
     let form = Form::file("a.html", &source).field("agentation", "true").field("slug", "annotated");
     let site = node.publish(form).await;
     let token = site["unlisted_token"].as_str().unwrap();
     let slug = node.get(site["url"].as_str().unwrap()).send().await.expect(200);
-    let tag = slug.text().strip_prefix(source.as_str()).unwrap().to_owned();
-    let version = tag.strip_prefix("<script src=\"/_dropleaf/toolbar.js?v=").unwrap();
-    let version = version.strip_suffix("\" defer></script>").unwrap();
+    let (rest, tag) = taken_out(&slug.text());
+    assert_eq!(rest, source);
+    assert!(slug.text().contains(&format!("<head>{tag}<title>")), "{}", &slug.text()[..200]);
+    let version = tag.strip_prefix("<script src=/_dropleaf/toolbar.js?v=").unwrap();
+    let version = version.strip_suffix(" defer></script>").unwrap();
     assert!(version.len() == 16 && version.bytes().all(|b| b.is_ascii_hexdigit()));
     let shared = format!("/p/{token}/");
     let own = node.get(&shared).browser().send().await.expect(307).header("location").to_owned();
     let isolated = node.get(&own).browser().send().await.expect(200).text();
-    let expected = format!("<script src=\"/p/{token}/_dropleaf/toolbar.js?v={version}\" defer></script>");
-    assert_eq!(isolated, format!("{source}{expected}"));
+    let expected = format!("<script src=/p/{token}/_dropleaf/toolbar.js?v={version} defer></script>");
+    assert_eq!(taken_out(&isolated), (source.clone(), expected));
     // In the sandbox of the shared address it could not post anything.
     assert_eq!(node.get(&shared).send().await.expect(200).text(), source);
     let stored = node.get(&format!("/sites/{}/content", site["id"].as_str().unwrap())).key(&node.key);
@@ -61,7 +65,7 @@ async fn every_coding_head_and_validator_is_right() {
     let plain = node.publish(Form::file("a.html", &source)).await;
     let (root, other) = (own_root(&node, &site).await, own_root(&node, &plain).await);
     let whole = node.get(&root).send().await.expect(200);
-    assert!(whole.text().starts_with(&source) && tag_of(&whole.text()).ends_with("</script>"));
+    assert_eq!(taken_out(&whole.text()).0, source);
     let mut tags = std::collections::HashSet::new();
     for coding in ["identity", "gzip", "br", "zstd"] {
         let ask = || node.get(&root).header("accept-encoding", coding);
@@ -129,7 +133,7 @@ async fn every_html_page_of_an_archive_and_nothing_else_gets_it() {
     let site = node.publish(Form::file("a.zip", zip(&files)).field("agentation", "true")).await;
     let root = own_root(&node, &site).await;
     let token = site["unlisted_token"].as_str().unwrap();
-    let tag = format!("<script src=\"/p/{token}/_dropleaf/toolbar.js?v=");
+    let tag = format!("<script src=/p/{token}/_dropleaf/toolbar.js?v=");
     for (path, status) in [("", 200), ("deep/", 200), ("none", 404)] {
         let answer = node.get(&format!("{root}{path}")).send().await.expect(status);
         assert!(answer.text().contains(&tag), "{path}");
@@ -141,26 +145,38 @@ async fn every_html_page_of_an_archive_and_nothing_else_gets_it() {
 }
 
 #[tokio::test]
-async fn markdown_gets_it_and_two_byte_text_is_left_alone() {
+async fn markdown_and_two_byte_text_get_it_in_their_own_letters() {
     let node = Node::start().await;
     let notes = node.publish(Form::file("a.md", "# Notes").field("agentation", "true")).await;
     let notes = node.get(&own_root(&node, &notes).await).send().await.expect(200);
-    assert!(notes.text().ends_with("defer></script>"));
-    let wide: Vec<u8> =
-        std::iter::once(0xfeff).chain("<p>wide</p>".encode_utf16()).flat_map(u16::to_le_bytes).collect();
-    let site = node.publish(Form::file("a.html", &wide).field("agentation", "true")).await;
-    assert_eq!(node.get(&own_root(&node, &site).await).send().await.expect(200).body, wide);
+    assert!(taken_out(&notes.text()).0.contains("Notes"));
+    let wide = |text: &str| -> Vec<u8> {
+        std::iter::once(0xfeff).chain(text.encode_utf16()).flat_map(u16::to_le_bytes).collect()
+    };
+    let form = Form::file("a.html", wide("<p>wide</p>")).field("agentation", "true");
+    let shown = node.get(&own_root(&node, &node.publish(form).await).await).send().await.expect(200).body;
+    let units: Vec<u16> = shown.chunks_exact(2).map(|pair| u16::from_le_bytes([pair[0], pair[1]])).collect();
+    assert_eq!(taken_out(&String::from_utf16(&units).unwrap()).0, "\u{feff}<p>wide</p>");
 }
 
 #[tokio::test]
-async fn very_large_document_is_left_as_it_is() {
+async fn very_large_document_gets_it_while_it_is_streamed() {
     let node = Node::start().await;
     let source = format!("<!doctype html>{}", "<p>a large page</p>".repeat(300_000));
     let site = node.publish(Form::file("a.html", &source).field("agentation", "true")).await;
     let root = own_root(&node, &site).await;
     let answer = node.get(&root).send().await.expect(200);
-    assert_eq!(answer.header("accept-ranges"), "bytes");
-    assert!(answer.text() == source, "no toolbar, and nothing else either");
+    assert_eq!((answer.header("accept-ranges"), answer.header("content-encoding")), ("none", ""));
+    let (rest, tag) = taken_out(&answer.text());
+    assert!(rest == source && answer.text().starts_with(&format!("<!doctype html>{tag}<p>")));
+    assert_eq!(answer.header("content-length"), answer.body.len().to_string());
+    let head = node.head(&root).send().await.expect(200);
+    assert_eq!(head.header("content-length"), answer.header("content-length"));
+    assert_eq!((head.header("etag"), head.body.len()), (answer.header("etag"), 0));
+    let same = node.get(&root).header("if-none-match", answer.header("etag")).send().await.expect(304);
+    assert_eq!(same.body.len(), 0);
+    let part = node.get(&root).header("range", "bytes=0-3").send().await.expect(200);
+    assert!(part.body == answer.body, "never in parts");
 }
 
 #[tokio::test]

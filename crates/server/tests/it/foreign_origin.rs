@@ -194,6 +194,16 @@ async fn paid_routes_are_open_to_other_origins_where_money_moves() {
         preflight(&sandbox, path, "POST", "payment-signature").await.refused(403, "cross_site");
         let terms = live.post(path).header("origin", EVIL).send().await;
         assert_ne!(terms.json()["error"], "cross_site", "{path} without a payment");
+        if path.starts_with("/unlock") {
+            continue;
+        }
+        // It is told the terms whatever it sends, and does not use up the attempts of its visitor.
+        for body in [json!({"html": page("A page")}), json!({"html": 1}), json!({"ap2_mandate": "x"})] {
+            for _ in 0..20 {
+                let ask = live.post(path).header("origin", EVIL).header("x-forwarded-for", "203.0.113.9");
+                ask.json(&body).send().await.refused(402, "payment_required");
+            }
+        }
         sandbox.post(path).header("origin", EVIL).send().await.refused(403, "cross_site");
     }
     preflight(&live, "/sites", "POST", "x-payment").await.refused(403, "cross_site");

@@ -213,7 +213,7 @@ async fn gated_files_are_kept_framed_and_loaded_by_nobody_else() {
     }
     node.patch_site(&site, json!({"csp_strict": true})).await.expect(200);
     let strict = node.get(&root).cookie(&cookie).send().await.expect(200);
-    assert!(strict.header("content-security-policy").contains("frame-ancestors 'none'"));
+    assert!(strict.header("content-security-policy").contains("frame-ancestors 'self'"));
     let public = node.publish(Form::file("a.html", page("P")).field("slug", "gated-public")).await;
     node.patch_site(&public, json!({"password": PASSWORD})).await.expect(200);
     let cookie = open(&node, url(&public)).await;

@@ -150,6 +150,37 @@ async fn fields_that_look_like_a_protection_are_400_at_every_entrance_of_the_api
 }
 
 #[tokio::test]
+async fn protections_in_the_query_of_a_write_are_400() {
+    let node = Node::start().await;
+    let site = protected(&node).await;
+    let before = counts(&node).await;
+    for name in ["password", "passcode", "expires_in_hours", "burn_after_read", "email%5Fgate%5Fdomain"] {
+        let form = || Form::file("a.html", page("New"));
+        let with = |path: &str| format!("{path}?purge=no&{name}=x");
+        let (path, html) = (site_path(&site), json!({"html": page("New")}));
+        let asks = [
+            node.post(&with("/sites")).form(form()),
+            node.post(&with("/sites")).key(&node.key).form(form()),
+            node.put(&with(&path)).key(&node.key).form(form()),
+            node.patch(&with(&path)).key(&node.key).json(&json!({"title": "New"})),
+            node.post(&with("/publish")).json(&html),
+            node.post(&with(&format!("{path}/share-tokens"))).key(&node.key).json(&json!({})),
+        ];
+        for ask in asks {
+            is_refused(&ask.send().await, name);
+        }
+    }
+    assert_eq!(counts(&node).await, before);
+    assert_eq!(node.read_site(&site).await, site);
+    node.patch(&format!("{}?from=mail", site_path(&site)))
+        .key(&node.key)
+        .json(&json!({"title": "B"}))
+        .send()
+        .await
+        .expect(200);
+}
+
+#[tokio::test]
 async fn tools_and_upload_addresses_refuse_them_too() {
     let node = Node::start().await;
     let site = protected(&node).await;

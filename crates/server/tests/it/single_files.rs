@@ -1,4 +1,5 @@
-//! Files that are no page: served as what they are, or refused by their name, at every entrance. Decisions §2.11.
+//! Files that are no page: shown in a readable one and served as what they are, or refused by their name, at every entrance.
+//! Decisions §2.11.
 
 use crate::gates::own_host;
 use crate::harness::{Form, Node, Setup, on_each_database, page, site_path, zip};
@@ -6,15 +7,16 @@ use serde_json::json;
 
 const SVG: &str =
     "<?xml version=\"1.0\"?><svg xmlns=\"http://www.w3.org/2000/svg\"><script>alert(1)</script></svg>";
+const STILL: &str = "<svg xmlns=\"http://www.w3.org/2000/svg\"><rect width=\"9\" height=\"9\"/></svg>";
 const PNG: &[u8] = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR";
 const REFUSED: [&str; 10] =
-    ["a.php", "a.php.", "a.py", "a.exe", "a.docx", "a.js", "feed.xml", "a.json", "a.mp4", "a.jar"];
+    ["a.php", "a.php.", "a.py", "a.exe", "a.docx", "a.js", "feed.xml", "a.yaml", "a.mp4", "a.jar"];
 
 #[tokio::test]
-async fn drawings_texts_and_pictures_are_served_as_what_they_are() {
+async fn drawings_texts_and_pictures_get_a_page_and_are_served_as_what_they_are() {
     on_each_database(Setup::new, async |node| {
         for (name, bytes, mime) in [
-            ("Plan of the orchard.svg", SVG.as_bytes(), "image/svg+xml; charset=utf-8"),
+            ("Plan of the orchard.svg", STILL.as_bytes(), "image/svg+xml; charset=utf-8"),
             (
                 "Plan of the orchard.TXT",
                 "<script>alert(1)</script> é".as_bytes(),
@@ -29,12 +31,23 @@ async fn drawings_texts_and_pictures_are_served_as_what_they_are() {
             let site = node.publish(Form::file(name, bytes)).await;
             assert_eq!(site["title"], "Plan of the orchard", "{name}");
             for address in [site["url"].as_str().unwrap().to_owned(), own_host(node, &site).await] {
-                let shown = node.get(&address).send().await.expect(200);
-                assert_eq!((shown.header("content-type"), &shown.body[..]), (mime, bytes), "{name}");
-                assert_eq!(shown.header("x-content-type-options"), "nosniff");
+                let path = name.replace(' ', "%20");
+                let file = node.get(&format!("{address}{path}")).send().await.expect(200);
+                assert_eq!((file.header("content-type"), &file.body[..]), (mime, bytes), "{name}");
+                assert_eq!(file.header("x-content-type-options"), "nosniff");
+                let page = node.get(&address).send().await.expect(200);
+                assert_eq!(page.header("content-type"), "text/html; charset=utf-8", "{name}");
+                let text = page.text();
+                assert!(text.contains(&format!("href=\"{path}\" download")), "{name}: {text}");
+                assert!(!text.contains("<script>alert"), "{name}: {text}");
+                let is_shown = if name.ends_with("TXT") { "&lt;script&gt;" } else { "<img src=\"Plan" };
+                assert!(text.contains(is_shown), "{name}: {text}");
             }
             let content = node.get(&format!("{}/content", site_path(&site))).key(&node.key).send().await;
-            assert_eq!(content.expect(200).header("content-type"), mime, "{name}");
+            assert_eq!(content.expect(200).header("content-type"), "text/html; charset=utf-8", "{name}");
+            let source = format!("{}/content?source=true", site_path(&site));
+            let source = node.get(&source).key(&node.key).send().await.expect(200);
+            assert_eq!((source.header("content-type"), &source.body[..]), (mime, bytes), "{name}");
             let preview = node.operator().await;
             let id = site["id"].as_str().unwrap();
             let preview = preview.get(&format!("/dashboard/pages/{id}/preview.svg")).await.expect(200).text();
@@ -42,6 +55,21 @@ async fn drawings_texts_and_pictures_are_served_as_what_they_are() {
         }
     })
     .await;
+}
+
+#[tokio::test]
+async fn interactive_drawing_is_shown_as_the_document_that_it_is() {
+    let node = Node::start().await;
+    let site = node.publish(Form::file("flame graph.svg", SVG)).await;
+    for address in [site["url"].as_str().unwrap().to_owned(), own_host(&node, &site).await] {
+        for path in ["", "flame%20graph.svg"] {
+            let shown = node.get(&format!("{address}{path}")).send().await.expect(200);
+            assert_eq!(
+                (shown.header("content-type"), shown.text().as_str()),
+                ("image/svg+xml; charset=utf-8", SVG)
+            );
+        }
+    }
 }
 
 #[tokio::test]
@@ -127,7 +155,7 @@ async fn content_has_to_be_what_the_name_says() {
         ("a.png", b"<svg/>", "unsupported_type"),
         ("a.jpg", PNG, "unsupported_type"),
         ("a.txt", b"a\0b", "not_text"),
-        ("a.txt", b"caf\xe9", "not_text"),
+        ("a.json", b"\"caf\xe9\"", "not_text"),
         ("a.txt", b" \n", "empty_file"),
     ] {
         node.post("/sites").key(&node.key).form(Form::file(name, bytes)).send().await.refused(400, code);
@@ -173,12 +201,9 @@ async fn page_becomes_a_picture_and_a_page_again() {
     let site = node.publish_page("Page").await;
     let put =
         async |form: Form| node.put(&site_path(&site)).key(&node.key).form(form).send().await.expect(200);
-    let kind = async || {
-        let shown = node.get(site["url"].as_str().unwrap()).send().await.expect(200);
-        shown.header("content-type").to_owned()
-    };
+    let picture = || node.get(&format!("{}a.png", site["url"].as_str().unwrap())).send();
     put(Form::file("a.png", PNG)).await;
-    assert_eq!(kind().await, "image/png");
+    assert_eq!(picture().await.expect(200).header("content-type"), "image/png");
     put(Form::file("a.html", page("Page"))).await;
-    assert_eq!(kind().await, "text/html; charset=utf-8");
+    picture().await.expect(404);
 }

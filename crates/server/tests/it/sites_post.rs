@@ -197,6 +197,10 @@ async fn every_kind_of_file_is_taken_and_others_are_refused() {
         ("a.pdf", pdf()),
         ("a.svg", b"<svg xmlns='http://www.w3.org/2000/svg'/>".to_vec()),
         ("a.txt", b"text".to_vec()),
+        ("a.csv", b"a,b\n1,2\n".to_vec()),
+        ("a.ipynb", b"{\"cells\": []}".to_vec()),
+        ("readme.zip", zip(&[("README.md", "# Heading")])),
+        ("only.zip", zip(&[("about.html", "<p>no index")])),
     ] {
         let site = node.publish(Form::file(name, bytes)).await;
         node.get(site["url"].as_str().unwrap()).send().await.expect(200);
@@ -209,14 +213,14 @@ async fn every_kind_of_file_is_taken_and_others_are_refused() {
         ("a.html", noise("binary", 400), "not_text"),
         ("a.pdf", b"hello".to_vec(), "invalid_pdf"),
         ("a.zip", b"hello".to_vec(), "invalid_archive"),
-        ("a.zip", zip(&[("about.html", "<p>no index")]), "missing_index"),
+        ("a.zip", zip(&[("about.html", "<p>no index"), ("b.html", "<p>")]), "missing_index"),
         ("a.zip", zip(&[("index.html", "<p>"), ("_dropleaf/x.js", "1")]), "forbidden_name"),
         ("a.zip", zip(&[("index.html", "<p>"), ("../x", "1")]), "forbidden_name"),
     ] {
         let answer = node.post("/sites").key(&node.key).form(Form::file(name, bytes)).send().await;
         answer.refused(400, code);
     }
-    assert_eq!(node.count("SELECT COUNT(*) FROM sites").await, 7, "a refused file leaves no page");
+    assert_eq!(node.count("SELECT COUNT(*) FROM sites").await, 11, "a refused file leaves no page");
 }
 
 #[tokio::test]

@@ -1,10 +1,13 @@
 //! Clients that ask for much and read little: HTTP/2 windows that never open while pings go on, and one network that
 //! takes every connection it can get.
 
+use crate::harness::mcp::LEGACY;
+use crate::harness::mcp_line::{BOTH, begin, uri_of};
 use crate::harness::{Form, Node, Setup, noise};
 use bytes::Bytes;
 use dropleaf_content::hostile::{Archive, Item};
 use h2::client::{Builder, SendRequest};
+use serde_json::json;
 use std::net::SocketAddr;
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -154,6 +157,98 @@ async fn ranges_and_validators_hold_for_files_sent_in_pieces() {
     let answer = node.get(&url).header("accept-encoding", "br, gzip").send().await.expect(200);
     assert!(answer.body == whole);
     node.get(&url).header("if-none-match", answer.header("etag")).send().await.expect(304);
+}
+
+#[tokio::test]
+async fn streams_of_one_network_do_not_wait_for_each_other_for_ever() {
+    let node = small().start().await;
+    let html = format!("<!doctype html><title>Long</title><p>{}</p>", "Words. ".repeat(50_000));
+    let site = node.publish(Form::file("long.html", html.clone())).await;
+    let path = format!("/sites/{}/content", site["id"].as_str().unwrap());
+    // Unpacking takes most of the memory of the network, so that only one can be read at a time.
+    let reads = (0..8).map(|_| node.get(&path).key(&node.key).send());
+    let answers =
+        tokio::time::timeout(HANGS, futures_util::future::join_all(reads)).await.expect("they arrive");
+    for answer in answers {
+        assert!(answer.expect(200).text() == html);
+    }
+}
+
+#[tokio::test]
+async fn answers_of_tools_do_not_wait_for_clients_that_leave_them() {
+    let node = impatient().start().await;
+    let html = format!("<!doctype html><title>Long</title><p>{}</p>", "Words. ".repeat(20_000));
+    let site = node.publish(Form::file("long.html", html)).await;
+    let uri = format!("{}/content", uri_of(&site));
+    let session = begin(&node, &node.key).await;
+    let (client, mut closed) = pinging(&node, 0).await;
+    let request = http::Request::post(format!("http://localhost:{}/mcp", node.port))
+        .header("authorization", format!("Bearer {}", node.key))
+        .header("accept", BOTH)
+        .header("content-type", "application/json")
+        .header("mcp-session-id", session)
+        .header("mcp-protocol-version", LEGACY)
+        .body(())
+        .unwrap();
+    let (answer, mut body) = client.clone().ready().await.unwrap().send_request(request, false).unwrap();
+    let message = json!({"jsonrpc": "2.0", "id": 1, "method": "resources/read", "params": {"uri": uri}});
+    body.send_data(message.to_string().into(), true).unwrap();
+    assert_eq!(answer.await.unwrap().status(), 200);
+    // Requests go on beside it, so that the connection is not merely idle.
+    let asking = async {
+        loop {
+            let request =
+                http::Request::get(format!("http://localhost:{}/healthz", node.port)).body(()).unwrap();
+            let Ok(mut ready) = client.clone().ready().await else { break };
+            let Ok((answer, _)) = ready.send_request(request, true) else { break };
+            let _ = answer.await;
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+        std::future::pending::<()>().await;
+    };
+    tokio::select! {
+        ended = tokio::time::timeout(HANGS, closed.join_next()) => assert!(ended.is_ok(), "the server ends it"),
+        () = asking => {}
+    }
+}
+
+/// Reads one answer; its head.
+async fn read_answer(stream: &mut TcpStream) -> String {
+    let mut head = Vec::new();
+    while !head.ends_with(b"\r\n\r\n") {
+        head.push(stream.read_u8().await.unwrap());
+    }
+    let head = String::from_utf8(head).unwrap().to_ascii_lowercase().replacen("http", "HTTP", 1);
+    let length = head.lines().find_map(|line| line.strip_prefix("content-length: ")).unwrap();
+    let mut body = vec![0; length.parse().unwrap()];
+    stream.read_exact(&mut body).await.unwrap();
+    head
+}
+
+#[tokio::test]
+async fn uploads_on_many_connections_are_not_taken_for_large_heads() {
+    let node = small().set("limits.anonymous_per_hour", "1000").start().await;
+    let mut connections = Vec::new();
+    // One upload makes the server read more at once; the head and the body of the next arrive together.
+    for round in 0..2 {
+        for n in 0..12 {
+            if round == 0 {
+                connections.push(connect(&node, [127, 0, 0, 1]).await);
+            }
+            let html = format!("<!doctype html><title>{n}</title><p>{}</p>", "Words. ".repeat(9_000));
+            let body = json!({"html": html}).to_string();
+            let head = format!(
+                "POST /check HTTP/1.1\r\nHost: localhost:{}\r\nContent-Type: application/json\r\nAuthorization: Bearer {}\r\nContent-Length: {}\r\n\r\n",
+                node.port,
+                node.key,
+                body.len()
+            );
+            let stream = &mut connections[n];
+            stream.write_all(&[head.as_bytes(), body.as_bytes()].concat()).await.unwrap();
+            let head = tokio::time::timeout(HANGS, read_answer(stream)).await.expect("an answer");
+            assert!(head.starts_with("HTTP/1.1 200"), "connection {n}, round {round}: {head}");
+        }
+    }
 }
 
 #[tokio::test]

@@ -99,7 +99,7 @@ async fn cleared_slug_makes_the_page_unlisted() {
 }
 
 #[tokio::test]
-async fn slug_makes_an_unlisted_page_public_unless_a_visibility_is_sent() {
+async fn slug_makes_an_unlisted_page_public_and_contradicts_a_private_visibility() {
     on_each_database(Setup::new, async |node| {
         for name in ["slug", "public_slug"] {
             let site = node.publish_page("Shown").await;
@@ -111,10 +111,12 @@ async fn slug_makes_an_unlisted_page_public_unless_a_visibility_is_sent() {
             node.get(after["url"].as_str().unwrap()).send().await.expect(200);
         }
         let site = node.publish_page("Waiting").await;
-        let change = json!({"slug": "for-later", "visibility": "unlisted"});
-        let answer = node.patch_site(&site, change).await.expect(200).json();
-        assert!(answer["warnings"][0].as_str().unwrap().contains("visibility=public"));
-        assert_eq!(node.read_site(&site).await["visibility"], "unlisted");
+        for visibility in ["unlisted", "burn"] {
+            let change = json!({"slug": "for-later", "visibility": visibility});
+            node.patch_site(&site, change).await.refused(400, "invalid_field");
+        }
+        let after = node.read_site(&site).await;
+        assert_eq!((&after["visibility"], &after["slug"]), (&json!("unlisted"), &Value::Null));
         node.get(&format!("http://for-later.localhost:{}/", node.port)).send().await.expect(404);
         let burns = node.publish(Form::file("a.html", page("Once")).field("burn_after_read", "true")).await;
         node.patch_site(&burns, json!({"slug": "not-yet"})).await.expect(200);

@@ -21,10 +21,17 @@ fn has_none(answer: &Answer, names: &[&str]) {
     }
 }
 
-/// Common to everything: no sniffing, no referrer, no word about the software.
+/// Common to what is ours: no sniffing, no referrer, no word about the software.
 #[track_caller]
 fn is_plain(answer: &Answer) {
     has_all(answer, &[("x-content-type-options", "nosniff"), ("referrer-policy", "no-referrer")]);
+    has_none(answer, &["server", "x-powered-by", "set-cookie", "strict-transport-security"]);
+}
+
+/// Common to published pages: other sites learn the host they are on, and no more.
+#[track_caller]
+fn is_page(answer: &Answer) {
+    has_all(answer, &[("x-content-type-options", "nosniff"), ("referrer-policy", "strict-origin")]);
     has_none(answer, &["server", "x-powered-by", "set-cookie", "strict-transport-security"]);
 }
 
@@ -39,7 +46,7 @@ async fn shared_address_is_sandboxed_and_private() {
     let site = node.publish(Form::file("s.zip", archive)).await;
     for path in ["", "a.js", "a.svg"] {
         let answer = node.get(&format!("{}{path}", site["url"].as_str().unwrap())).send().await.expect(200);
-        is_plain(&answer);
+        is_page(&answer);
         has_all(
             &answer,
             &[
@@ -61,7 +68,7 @@ async fn own_host_has_an_origin_of_its_own_and_no_policy() {
     let site = node.publish_page("Own").await;
     let answer = node.get(&own_host(&node, site["url"].as_str().unwrap()).await).browser().send().await;
     let answer = answer.expect(200);
-    is_plain(&answer);
+    is_page(&answer);
     has_all(
         &answer,
         &[
@@ -80,7 +87,7 @@ async fn public_host_may_be_cached_for_a_minute() {
     let node = Node::start().await;
     let site = node.publish(Form::file("a.html", page("Public")).field("slug", "open-page")).await;
     let answer = node.get(site["url"].as_str().unwrap()).browser().send().await.expect(200);
-    is_plain(&answer);
+    is_page(&answer);
     has_all(
         &answer,
         &[
@@ -108,6 +115,7 @@ async fn strict_policy_is_applied_on_every_host() {
         assert!(policy.contains("connect-src 'self'") && policy.contains("form-action 'none'"));
         assert!(policy.contains("sandbox allow-scripts"));
         assert_eq!(policy.contains("allow-same-origin"), origin);
+        has_all(answer, &[("referrer-policy", "no-referrer")]);
     }
     node.patch_site(&site, json!({"csp_strict": false})).await.expect(200);
     has_all(&node.get(url).send().await, &[("content-security-policy", SANDBOX)]);

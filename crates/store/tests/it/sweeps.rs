@@ -33,7 +33,8 @@ fn bundle(id: &str, bodies: &[[u8; 32]], at: i64) -> Vec<Stmt> {
         size_bytes: 0,
     };
     let files = bodies.iter().enumerate().map(|(n, hash)| file(n, hash)).collect();
-    let bundle = Bundle { id: id.into(), kind: "html".into(), entry: "0.html".into(), files };
+    let bundle =
+        Bundle { id: id.into(), kind: "html".into(), entry: "0.html".into(), files, ..Bundle::default() };
     bundles::insert(&bundle, at)
 }
 

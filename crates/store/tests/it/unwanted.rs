@@ -22,7 +22,8 @@ async fn shown(store: &Store, site_id: &str, version: i64, bodies: &[&'static st
         stmts.push(store.blobs.stage(&store.db, blob, &bundle_id, NOW).await.unwrap());
     }
     let entry = files[0].path.clone();
-    stmts.extend(bundles::insert(&Bundle { id: bundle_id.clone(), kind: "html".into(), entry, files }, NOW));
+    let bundle = Bundle { id: bundle_id.clone(), kind: "html".into(), entry, files, ..Bundle::default() };
+    stmts.extend(bundles::insert(&bundle, NOW));
     if version == 1 {
         stmts.push(Stmt::new(
             "INSERT INTO sites (id, token, host_label, visibility, state, title, version, byte_size, created_at, updated_at, \

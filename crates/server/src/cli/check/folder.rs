@@ -1,7 +1,7 @@
 //! A folder with the files of a page, read as a .zip of it would be.
 
 use super::source::Trouble;
-use dropleaf_content::{Limits, is_read, read_loose, root_of};
+use dropleaf_content::{Limits, is_left_out, is_read, read_loose, root_of};
 use dropleaf_core::{Code, Error};
 use std::fs;
 use std::io;
@@ -47,18 +47,15 @@ impl Found<'_> {
         entries.sort_by_key(fs::DirEntry::file_name);
         for entry in entries {
             let name = entry.file_name().to_string_lossy().into_owned();
-            if is_junk(&name, inside) {
+            let path = format!("{inside}{name}");
+            if is_left_out(&path) {
                 continue;
             }
-            let path = format!("{inside}{name}");
             let kind = entry.file_type().map_err(|error| Trouble::unreadable(&error))?;
             // A link to a folder may lead back here, so only links to files are followed.
             if kind.is_dir() {
                 let path = format!("{path}/");
-                // What is hidden is refused, however much of it there is.
-                if !name.starts_with('.') || name == ".well-known" {
-                    self.collect(&entry.path(), &path)?;
-                }
+                self.collect(&entry.path(), &path)?;
                 self.names.push(path);
             } else if entry.path().is_file() {
                 self.take(&entry.path(), path)?;
@@ -86,9 +83,4 @@ impl Found<'_> {
         self.texts.push((path, text));
         Ok(())
     }
-}
-
-/// What operating systems add on their own.
-fn is_junk(name: &str, inside: &str) -> bool {
-    (name == "__MACOSX" && inside.is_empty()) || name == ".DS_Store" || name.eq_ignore_ascii_case("Thumbs.db")
 }

@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 
 #[derive(Debug, Args)]
 pub(super) struct Encrypt {
-    /// The HTML page to encrypt
+    /// The page to encrypt; Markdown (.md) is typeset first
     file: PathBuf,
     /// Where to write the payload (default: FILE with .e2e added)
     #[arg(short, long, value_name = "OUT")]
@@ -37,6 +37,7 @@ impl Encrypt {
     pub(super) fn run(self, minter: &Minter) -> Result<()> {
         let plain = fs::read(&self.file).with_context(|| format!("cannot read {}", self.file.display()))?;
         ensure!(!plain.is_empty(), "{} is empty", self.file.display());
+        let plain = if is_markdown(&self.file) { typeset(&self.file, &plain)? } else { plain };
         let passphrase = self.passphrase()?;
         let plain = if self.gzip { compress(&plain)? } else { plain };
         let seeds = Seeds { secret: minter.bytes(), salt: minter.bytes(), iv: minter.bytes() };
@@ -72,6 +73,25 @@ impl Encrypt {
     }
 }
 
+fn is_markdown(file: &Path) -> bool {
+    file.extension().is_some_and(|extension| {
+        extension.eq_ignore_ascii_case("md") || extension.eq_ignore_ascii_case("markdown")
+    })
+}
+
+/// The page that the server would make of a document, made here because the server cannot read it.
+fn typeset(file: &Path, source: &[u8]) -> Result<Vec<u8>> {
+    let source = source.strip_prefix(b"\xef\xbb\xbf").unwrap_or(source);
+    let source =
+        std::str::from_utf8(source).with_context(|| format!("{} is not UTF-8 text", file.display()))?;
+    let name = file.file_name().map(|name| name.to_string_lossy());
+    let page = dropleaf_content::markdown_page(source, name.as_deref());
+    for warning in &page.warnings {
+        eprintln!("warning: {warning}");
+    }
+    Ok(page.html.into_bytes())
+}
+
 fn compress(plain: &[u8]) -> Result<Vec<u8>> {
     let mut out = GzEncoder::new(Vec::new(), Compression::best());
     out.write_all(plain)?;
@@ -82,4 +102,19 @@ fn beside(file: &Path) -> PathBuf {
     let mut name = OsString::from(file);
     name.push(".e2e");
     name.into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn markdown_is_typeset_before_it_is_encrypted() {
+        assert!(is_markdown(Path::new("a/notes.MD")) && !is_markdown(Path::new("notes.html")));
+        let page =
+            String::from_utf8(typeset(Path::new("notes.md"), b"\xef\xbb\xbf# Hi <b>there</b>").unwrap())
+                .unwrap();
+        assert!(page.starts_with("<!doctype html>") && page.contains("Hi <b>there</b>"), "{page}");
+        assert!(typeset(Path::new("notes.md"), b"caf\xe9").is_err());
+    }
 }

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 #[derive(Debug, Args)]
 pub(crate) struct Publish {
-    /// .html, .htm, .md, .pdf, .zip, .svg, .txt or an image; each becomes a page
+    /// .html, .htm, .md, .pdf, .zip, .svg, .txt, .csv, .tsv, .json, .ipynb or an image; each becomes a page
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
     /// The server (default: `DROPLEAF_URL`, the one signed in to last, or <http://localhost:8080>)

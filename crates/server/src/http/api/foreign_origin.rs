@@ -25,11 +25,21 @@ const PAID: [&str; 3] = ["/publish", "/provision", "/unlock"];
 /// The least that follows the prefix of an upload ticket: a sealed ticket is longer.
 const TICKET_CHARS: usize = 64;
 
+/// Says of a request for a paid route that a web page of another origin sends it: without a proof of payment it is told the
+/// terms and counts for nobody, or any site could use up the attempts of its visitors.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::http) struct ForeignOrigin;
+
 /// Lets a request through unless a page of another origin sends it without a credential.
 pub(super) async fn guard(State(state): State<ApiState>, request: Request, next: Next) -> Response {
-    let (parts, body) = request.into_parts();
+    let (mut parts, body) = request.into_parts();
     match check(&state, &parts).await {
-        Ok(()) => next.run(Request::from_parts(parts, body)).await,
+        Ok(()) => {
+            if PAID.contains(&parts.uri.path()) && is_foreign(&state, &parts) {
+                parts.extensions.insert(ForeignOrigin);
+            }
+            next.run(Request::from_parts(parts, body)).await
+        }
         Err(error) => error.into_response(),
     }
 }

@@ -25,6 +25,7 @@ pub(super) use api_keys::OkJson;
 pub(super) use check::CheckJson;
 pub(crate) use check::ReasonJson;
 pub(super) use feedback::{FeedbackListJson, ResolvedJson};
+pub(super) use foreign_origin::ForeignOrigin;
 pub(super) use frame::{ApiError, Exchange, carry};
 pub(super) use home::designed;
 pub(super) use reference::Reference;

@@ -63,8 +63,8 @@ impl VersionsJson {
 
 /// Read the stored document verbatim
 ///
-/// The stored `index.html`, not a rendered view; for a single file, such as a PDF or a picture, that file. `source=true`
-/// gives the Markdown a page was made from.
+/// The stored `index.html`; for a PDF, an interactive SVG or ciphertext, that file. Markdown, texts, pictures, static SVG
+/// and data have a page made from them: `source=true` gives the file that was uploaded.
 #[utoipa::path(
     get, path = "/sites/{idOrSlug}/content", tag = "Sites", operation_id = "getContent",
     params(

@@ -13,7 +13,7 @@ use utoipa::{PartialSchema, ToSchema};
 }))]
 #[expect(dead_code, reason = "describes the form; it is read as a stream")]
 pub(super) struct SiteUpload {
-    /// One .html, .htm, .md, .pdf, .svg, .txt, .png, .jpg, .gif, .webp or .avif file, or a .zip with `index.html` at its root.
+    /// One .html, .htm, .md, .pdf, .svg, .txt, .csv, .tsv, .json, .ipynb, .png, .jpg, .gif, .webp or .avif file, or a .zip with an `index.html`, a `README.md` or a single HTML file.
     #[schema(format = Binary, content_media_type = "application/octet-stream")]
     file: String,
     /// Requested public subdomain; makes the site public.
@@ -42,6 +42,10 @@ pub(super) struct SiteUpload {
     /// `true` enables the annotation toolbar on the published page.
     #[schema(nullable = false, pattern = "^(true|false)$", example = "true")]
     agentation: Option<String>,
+    /// `true` answers navigations to unknown paths with `index.html`, as apps with client-side routes need it, and shows the
+    /// page at the root of its host; `false` answers them with 404. Without it, what is found in the content.
+    #[schema(nullable = false, pattern = "^(true|false)$", example = "true")]
+    spa: Option<String>,
     /// Opens the page to addresses of this e-mail domain only.
     #[schema(nullable = false, example = "example.com")]
     email_gate_domain: Option<String>,
@@ -87,6 +91,9 @@ pub(super) struct ReplaceBody {
     html: String,
     /// Refuse unless the page is still as it was then.
     expected_updated_at: Option<i64>,
+    /// `true` answers navigations to unknown paths with the page, as apps with client-side routes need it.
+    #[schema(nullable = false)]
+    spa: Option<bool>,
     /// What to do about secrets and personal data in it: `off`, `warn` or `block` (422).
     #[schema(nullable = false, pattern = "^(off|warn|block)$", example = "block")]
     pii_check: Option<String>,

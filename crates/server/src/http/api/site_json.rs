@@ -27,7 +27,7 @@ fn state() -> Object {
     "url": "http://localhost:8080/p/0Qm1Yv2nT3uW4xZ5aB6cD7/", "created_at": 1_794_706_860, "updated_at": 1_794_706_860,
     "expires_at": null, "expires_at_iso": null, "byte_size": 5120, "email_gate": null,
     "unlisted_token": "0Qm1Yv2nT3uW4xZ5aB6cD7", "title": "Weekly report", "version": 1, "state": "live",
-    "agentation": false, "csp_strict": false, "e2e": false, "password_protected": false,
+    "agentation": false, "csp_strict": false, "e2e": false, "spa": false, "password_protected": false,
     "view_count": 0, "last_viewed_at": null, "warnings": []
 }))]
 pub(in crate::http) struct SiteJson {
@@ -62,6 +62,8 @@ pub(in crate::http) struct SiteJson {
     agentation: bool,
     csp_strict: bool,
     e2e: bool,
+    /// Unknown addresses of the page are answered with its `index.html`: asked for with `spa`, or found in the content.
+    spa: bool,
     password_protected: bool,
     view_count: i64,
     /// Epoch seconds of the last view.
@@ -134,6 +136,7 @@ impl SiteJson {
             agentation: site.agentation,
             csp_strict: site.csp_strict,
             e2e: site.e2e,
+            spa: site.spa,
             view_count: site.view_count,
             last_viewed_at: site.last_viewed_at,
             warnings: None,

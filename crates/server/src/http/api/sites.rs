@@ -174,9 +174,15 @@ pub(super) async fn replace(
         check_size(html.len() as u64, limit)?;
         let expected = fields.optional_int("expected_updated_at")?;
         let pii_check = fields.optional_text("pii_check")?.as_deref().map(PiiCheck::read).transpose()?;
-        let warnings = fields.unknown(&["html", "expected_updated_at", "pii_check"])?;
-        let options =
-            UploadOptions { expected_updated_at: expected, pii_check, warnings, ..UploadOptions::default() };
+        let spa = fields.flag("spa")?;
+        let warnings = fields.unknown(&["html", "expected_updated_at", "pii_check", "spa"])?;
+        let options = UploadOptions {
+            expected_updated_at: expected,
+            pii_check,
+            spa,
+            warnings,
+            ..UploadOptions::default()
+        };
         (Upload::html(html), options, share)
     } else {
         let form = incoming.form().await.map_err(|error| name_shapes(error, &headers, SHAPES))?;

@@ -17,7 +17,7 @@ use utoipa::ToSchema;
 #[schema(example = json!({"file": "<!doctype html>\n<title>Weekly report</title>\n<p>All is well.</p>\n"}))]
 #[expect(dead_code, reason = "describes the form; it is read as a stream")]
 pub(super) struct UploadForm {
-    /// One .html, .htm, .md, .pdf, .svg, .txt, .png, .jpg, .gif, .webp or .avif file, or a .zip with `index.html` at its root.
+    /// One .html, .htm, .md, .pdf, .svg, .txt, .csv, .tsv, .json, .ipynb, .png, .jpg, .gif, .webp or .avif file, or a .zip with an `index.html`, a `README.md` or a single HTML file.
     #[schema(format = Binary, content_media_type = "application/octet-stream")]
     file: String,
 }

@@ -91,7 +91,7 @@ impl Fields {
         ] {
             found.extend(self.optional_text(name)?.map(|text| (name.to_owned(), text)));
         }
-        for name in ["burn_after_read", "csp_strict", "agentation", "e2e"] {
+        for name in ["burn_after_read", "csp_strict", "agentation", "spa", "e2e"] {
             found.extend(self.flag(name)?.map(|flag| (name.to_owned(), flag.to_string())));
         }
         let name = "expires_in_hours";

@@ -2,7 +2,7 @@
 //! not cut short.
 
 use super::terms;
-use crate::http::api::{ApiError, ApiState};
+use crate::http::api::{ApiError, ApiState, ForeignOrigin};
 use crate::http::extract::idempotency_key;
 use axum::response::Response;
 use dropleaf_app::{Bought, Order, PayError, PayRefused, PayRequest};
@@ -10,6 +10,7 @@ use dropleaf_core::payment::Item;
 use dropleaf_core::{Code, Error};
 use dropleaf_pay::{Generation, PAYMENT_SIGNATURE, Proof, Refusal, X_PAYMENT, parse_proof};
 use http::HeaderMap;
+use http::request::Parts;
 use serde_json::{Map, Value};
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -22,6 +23,11 @@ const ASK_AGAIN: i64 = 10;
 pub(super) enum Sale {
     Sold { bought: Box<Bought>, generation: Generation },
     Answer(Response),
+}
+
+/// Whether a web page of another origin asks without a proof: it is told the terms, whatever else it sends.
+pub(super) fn is_foreign_question(parts: &Parts) -> bool {
+    parts.extensions.get::<ForeignOrigin>().is_some() && !has_proof(&parts.headers)
 }
 
 /// Whether a request has a proof, good or bad.

@@ -1,6 +1,6 @@
 //! `/provision`: an account and its API key, paid for. Spec §4 Payment, decisions §5.3.
 
-use super::counter::{Sale, has_proof, sell};
+use super::counter::{Sale, has_proof, is_foreign_question, sell};
 use super::rails::NoOtherRail;
 use super::receipt::sold;
 use super::terms::{self, TermsJson};
@@ -165,7 +165,7 @@ pub(super) async fn provision(
 ) -> Result<Response, ApiError> {
     state.app.check_provision()?;
     let (parts, body) = request.into_parts();
-    if !has_proof(&parts.headers) && body.is_end_stream() {
+    if is_foreign_question(&parts) || (!has_proof(&parts.headers) && body.is_end_stream()) {
         return Ok(terms::owed(&*state.app.listing(Item::Provision)?));
     }
     let ip = client_ip(&parts, &state);

@@ -1,6 +1,6 @@
 //! `/publish`: one page, paid for, that stays up. The payment is the credential. Spec §4 Payment, §7.
 
-use super::counter::{Sale, has_proof, sell};
+use super::counter::{Sale, has_proof, is_foreign_question, sell};
 use super::paid_page::PublishJson;
 use super::rails::NoOtherRail;
 use super::receipt::sold;
@@ -87,7 +87,7 @@ pub(super) async fn publish(
     let pays = has_proof(&parts.headers);
     // A request that says nothing about a page asks for the terms. Decisions §5.2.
     let asks_terms = !pays && !parts.headers.contains_key(header::CONTENT_TYPE);
-    if asks_terms && body.is_end_stream() {
+    if is_foreign_question(&parts) || (asks_terms && body.is_end_stream()) {
         return Ok(terms::owed(&*state.app.listing(Item::Publish)?));
     }
     let ip = client_ip(&parts, &state);

@@ -1,5 +1,5 @@
 //! The cookies a page's host keeps in a browser: a gate that was passed, a share link that was opened, a view,
-//! an owner who came from the dashboard.
+//! an owner who came from the dashboard, a page whose files lie at the root of its host.
 //! Where many sites share a host, a cookie's name carries the site as well.
 
 use super::scene::Scene;
@@ -14,16 +14,19 @@ pub(super) enum Cookie {
     Share,
     View,
     Owner,
+    /// Stands for the page's token: see `root_cookie`.
+    Root,
 }
 
 impl Cookie {
-    const fn letter(self) -> &'static str {
+    pub(super) const fn letter(self) -> &'static str {
         match self {
             Self::Gate => "g",
             Self::Email => "e",
             Self::Share => "s",
             Self::View => "v",
             Self::Owner => "o",
+            Self::Root => "r",
         }
     }
 
@@ -44,5 +47,10 @@ impl Cookie {
     /// The header that keeps it for so many seconds.
     pub(super) fn set(self, scene: &Scene<'_>, value: &str, max_age: i64) -> Option<HeaderValue> {
         cookie::set(&scene.door.resolved.hosts.site, &self.word(scene), value, max_age)
+    }
+
+    /// The header that keeps it until the browser is closed.
+    pub(super) fn set_for_session(self, scene: &Scene<'_>, value: &str) -> Option<HeaderValue> {
+        cookie::set_for_session(&scene.door.resolved.hosts.site, &self.word(scene), value)
     }
 }

@@ -17,25 +17,31 @@ use futures_util::{StreamExt, stream};
 use http::{Method, Response, StatusCode, header};
 use std::io;
 
+/// What is coded and not yet sent, beside the pieces themselves.
+const CODING_BYTES: u64 = 256 * 1024;
+
 pub(super) async fn viewer(scene: &Scene<'_>, file: &LiveFile) -> Result<Response<OutBody>, Error> {
     let site = &scene.page.site;
     let page =
         pages::viewer(&Viewer { report: &report::link(&scene.root()), anonymous: site.account_id.is_none() });
-    let part = sending::stream(scene, file, None).await?;
-    let length = page.before.len() as u64 + part.bytes.div_ceil(3) * 4 + page.after.len() as u64;
+    let around = page.before.len() as u64 + page.after.len() as u64;
+    let length = around + file.size_bytes.div_ceil(3) * 4;
     let mut response = empty(StatusCode::OK);
     headers::viewer(response.headers_mut(), scene.place, scene.page, page.script_source);
     response.headers_mut().insert(header::CONTENT_LENGTH, length.into());
     if scene.head.method == Method::HEAD {
         return Ok(response);
     }
+    let whole = sending::stream_changed(scene, file, around + CODING_BYTES, |part| {
+        stream::once(async { Ok(Bytes::from(page.before)) })
+            .chain(in_base64(part.stream))
+            .chain(stream::once(async { Ok(Bytes::from(page.after)) }))
+    });
+    let whole = whole.await?;
     // What burns is counted when it is claimed.
     if site.visibility != Visibility::Burn && !scene.visitor.prefetch && !owner::is_inside(scene) {
         scene.door.app.count_view(site);
     }
-    let whole = stream::once(async { Ok(Bytes::from(page.before)) })
-        .chain(in_base64(part.stream))
-        .chain(stream::once(async { Ok(Bytes::from(page.after)) }));
     *response.body_mut() = OutBody::Boxed(Body::from_stream(whole));
     Ok(response)
 }

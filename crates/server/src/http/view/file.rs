@@ -7,7 +7,7 @@ use crate::http::{OutBody, empty};
 use axum::body::Body;
 use bytes::Bytes;
 use dropleaf_app::{Coding, LiveFile, Page};
-use dropleaf_core::site::Visibility;
+use dropleaf_core::site::{State, Visibility};
 use dropleaf_core::{Code, Error};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Response, StatusCode, header};
 use std::ops::Range;
@@ -57,11 +57,7 @@ pub(super) async fn send(
     };
     *response.status_mut() = status;
     if let Some(part) = &part {
-        *response.status_mut() = StatusCode::PARTIAL_CONTENT;
-        let text = format!("bytes {}-{}/{}", part.start, part.end - 1, file.size_bytes);
-        response
-            .headers_mut()
-            .insert(header::CONTENT_RANGE, HeaderValue::from_str(&text).map_err(Error::internal)?);
+        mark_part(&mut response, part, file.size_bytes)?;
     }
     if !file.is_small() {
         Box::pin(send_large(scene, &mut response, file, coding, part)).await?;
@@ -84,7 +80,8 @@ pub(super) async fn send(
     Ok(response)
 }
 
-/// A file of a page that burns: whole and straight from storage, leaving nothing in memory and nothing to ask with.
+/// A file of a page that burns: straight from storage, leaving nothing in memory and nothing to ask with. Whole, but for the
+/// viewer who has burnt it and may look again for a moment: players of sound and video ask for parts.
 async fn send_unkept(
     scene: &Scene<'_>,
     file: &LiveFile,
@@ -93,7 +90,18 @@ async fn send_unkept(
     let mut response = empty(status);
     headers::page(response.headers_mut(), scene.place, scene.page, file, scene.visitor.any_browser);
     response.headers_mut().insert(header::CONTENT_TYPE, ready(&file.mime));
-    let part = sending::stream(scene, file, None).await?;
+    let may_ask = status == StatusCode::OK && scene.page.site.state == State::Burnt;
+    // There is no validator to hold the condition against, so that with one the whole is sent.
+    let range = scene.header("range").filter(|_| may_ask && scene.header("if-range").is_none());
+    let range = match range.map(|range| negotiate::range(range, file.size_bytes)) {
+        Some(Asked::Part(range)) => Some(range),
+        Some(Asked::Outside) => return Ok(outside(response, file.size_bytes)),
+        Some(Asked::Whole) | None => None,
+    };
+    if let Some(range) = &range {
+        mark_part(&mut response, range, file.size_bytes)?;
+    }
+    let part = sending::stream(scene, file, range).await?;
     response.headers_mut().insert(header::CONTENT_LENGTH, part.bytes.into());
     if scene.head.method != Method::HEAD {
         *response.body_mut() = OutBody::Boxed(Body::from_stream(part.stream));
@@ -152,6 +160,14 @@ pub(super) fn mark(headers: &mut HeaderMap, coding: Coding) {
     if let Some(name) = coding.name() {
         headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static(name));
     }
+}
+
+fn mark_part(response: &mut Response<OutBody>, part: &Range<u64>, size: u64) -> Result<(), Error> {
+    *response.status_mut() = StatusCode::PARTIAL_CONTENT;
+    let text = format!("bytes {}-{}/{size}", part.start, part.end.saturating_sub(1));
+    let value = HeaderValue::from_str(&text).map_err(Error::internal)?;
+    response.headers_mut().insert(header::CONTENT_RANGE, value);
+    Ok(())
 }
 
 fn outside(mut response: Response<OutBody>, size: u64) -> Response<OutBody> {

@@ -1,15 +1,17 @@
 //! The headers of every page answer, as ready values: what each surface sends is decided here and nowhere else.
 //! The reasons are in docs/security.md.
 
-use super::Place;
+use super::{Place, disposition};
 use dropleaf_app::{LiveFile, Page};
-use dropleaf_core::site::Visibility;
+use dropleaf_core::site::{State, Visibility};
 use http::{HeaderMap, HeaderName, HeaderValue, header};
 
 pub(in crate::http) const HSTS: HeaderValue = HeaderValue::from_static("max-age=31536000");
 
 const NOSNIFF: HeaderValue = HeaderValue::from_static("nosniff");
 const NO_REFERRER: HeaderValue = HeaderValue::from_static("no-referrer");
+/// The name of the host and no more. Map tiles and video players refuse requests that do not say where they come from.
+const STRICT_ORIGIN: HeaderValue = HeaderValue::from_static("strict-origin");
 const NO_STORE: HeaderValue = HeaderValue::from_static("no-store");
 const NOINDEX: HeaderValue = HeaderValue::from_static("noindex, nofollow, noarchive");
 const PRIVATE: HeaderValue = HeaderValue::from_static("private, no-cache");
@@ -19,6 +21,10 @@ const NO_RANGES: HeaderValue = HeaderValue::from_static("none");
 const VARY_OWN: HeaderValue = HeaderValue::from_static("Accept-Encoding");
 const VARY_SHARED: HeaderValue =
     HeaderValue::from_static("Accept-Encoding, Sec-Fetch-Mode, Sec-Fetch-Site, User-Agent, Cookie");
+const VARY_ROUTE: HeaderValue = HeaderValue::from_static("Accept-Encoding, Accept, Sec-Fetch-Dest");
+const VARY_SHARED_ROUTE: HeaderValue = HeaderValue::from_static(
+    "Accept-Encoding, Accept, Sec-Fetch-Dest, Sec-Fetch-Mode, Sec-Fetch-Site, User-Agent, Cookie",
+);
 const SAME_ORIGIN: HeaderValue = HeaderValue::from_static("same-origin");
 /// Nobody else may frame a page that not everybody may see.
 const FRAMED_BY_SELF: HeaderValue = HeaderValue::from_static("frame-ancestors 'self'");
@@ -68,16 +74,24 @@ pub(super) fn script(headers: &mut HeaderMap, named: bool) {
 /// Everything about a file of a page except its own type, length and validator.
 pub(super) fn page(headers: &mut HeaderMap, place: Place<'_>, page: &Page, file: &LiveFile, browser: bool) {
     common(headers);
+    refer(headers, page);
+    if file.mime == "application/pdf" {
+        headers.insert(header::CONTENT_DISPOSITION, disposition::inline(name_of(page, file)));
+    }
     headers.insert(ROBOTS, NOINDEX);
     let burns = page.site.visibility == Visibility::Burn;
-    headers.insert(header::ACCEPT_RANGES, if burns { NO_RANGES } else { ACCEPT_RANGES });
+    // Before the one view is decided, a part of the page must not be had in its place.
+    let is_whole = burns && page.site.state != State::Burnt;
+    headers.insert(header::ACCEPT_RANGES, if is_whole { NO_RANGES } else { ACCEPT_RANGES });
     // Shown to some only, or once: kept by no cache, loaded and framed by nobody else.
     let guarded = burns || page.door.is_gated();
-    if guarded {
+    // What a cookie opens must not be loaded or framed by a sibling page either, which the cookie travels with.
+    let own_only = guarded || matches!(place, Place::Root { .. });
+    if own_only {
         headers.insert(CORP, SAME_ORIGIN);
     }
     let public = page.site.visibility == Visibility::Public
-        && !matches!(place, Place::Shared { .. } | Place::Isolated { .. });
+        && matches!(place, Place::Slug { .. } | Place::SharedSlug { .. });
     headers.insert(
         header::CACHE_CONTROL,
         match (page.site.e2e || guarded, public) {
@@ -101,7 +115,7 @@ pub(super) fn page(headers: &mut HeaderMap, place: Place<'_>, page: &Page, file:
         return;
     }
     headers.insert(header::VARY, VARY_OWN);
-    if guarded {
+    if own_only {
         headers.insert(header::CONTENT_SECURITY_POLICY, FRAMED_BY_SELF);
     }
     if file.is_document {
@@ -113,6 +127,26 @@ pub(super) fn page(headers: &mut HeaderMap, place: Place<'_>, page: &Page, file:
     if page.site.csp_strict && file.mime != "application/pdf" {
         headers.insert(header::CONTENT_SECURITY_POLICY, strict(page, place));
     }
+}
+
+/// What the page's own requests tell of where they come from. A strict page reaches nobody who could ask; nobody is told
+/// where an encrypted one is.
+fn refer(headers: &mut HeaderMap, page: &Page) {
+    if !page.site.csp_strict && !page.site.e2e {
+        headers.insert(header::REFERRER_POLICY, STRICT_ORIGIN);
+    }
+}
+
+/// The name a viewer would save a file under: of a single file the one it was uploaded with.
+fn name_of<'a>(page: &'a Page, file: &'a LiveFile) -> &'a str {
+    let uploaded = page.bundle.as_ref().and_then(|bundle| bundle.file_name.as_deref());
+    uploaded.unwrap_or_else(|| file.path.rsplit('/').next().unwrap_or(&file.path))
+}
+
+/// `index.html` in place of a path that names no file: other requests for the same address get 404.
+pub(super) fn route(headers: &mut HeaderMap) {
+    let vary = if headers.get(header::VARY) == Some(&VARY_OWN) { VARY_ROUTE } else { VARY_SHARED_ROUTE };
+    headers.insert(header::VARY, vary);
 }
 
 /// The viewer of an encrypted page. What it writes into itself obeys its policy, so it carries the page's own.
@@ -151,6 +185,7 @@ pub(super) fn viewer(headers: &mut HeaderMap, place: Place<'_>, page: &Page, scr
 /// press our buttons nor reach what a viewer's browser keeps for the page; even what is beside it is foreign to it.
 pub(super) fn preview(headers: &mut HeaderMap, page: &Page, is_sandboxed: bool) {
     common(headers);
+    refer(headers, page);
     headers.insert(ROBOTS, NOINDEX);
     headers.insert(header::CACHE_CONTROL, NO_STORE);
     headers.insert(header::ACCEPT_RANGES, NO_RANGES);
@@ -175,6 +210,23 @@ pub(super) fn preview(headers: &mut HeaderMap, page: &Page, is_sandboxed: bool) 
         .filter(|part| !part.is_empty() && !replaced.iter().any(|name| part.starts_with(name)));
     let ours = [SANDBOX_ALONE, "form-action 'none'", "frame-ancestors 'self'"];
     let policy = ours.into_iter().chain(kept).collect::<Vec<_>>().join("; ");
+    let nothing = HeaderValue::from_static("sandbox; default-src 'none'; frame-ancestors 'none'");
+    headers.insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_str(&policy).unwrap_or(nothing));
+}
+
+/// A file for a sandboxed frame of a page that only some may see. The frame has no origin, so that even what is beside it is
+/// foreign to it. It may hold frames of its own, whose ancestors are then no longer all of the page's origin. Those, and what
+/// another site frames with an address that was given away, never get the page's origin.
+pub(super) fn framed(headers: &mut HeaderMap, is_own_frame: bool) {
+    headers.insert(CORP, HeaderValue::from_static("cross-origin"));
+    if is_own_frame {
+        return;
+    }
+    let own = headers.remove(header::CONTENT_SECURITY_POLICY).filter(|own| own != FRAMED_BY_SELF);
+    let own = own.as_ref().and_then(|own| own.to_str().ok());
+    let kept = own.into_iter().flat_map(|own| own.split(';')).map(str::trim);
+    let kept = kept.filter(|part| !part.is_empty() && !part.starts_with("sandbox"));
+    let policy = kept.chain([SANDBOX_TEXT]).collect::<Vec<_>>().join("; ");
     let nothing = HeaderValue::from_static("sandbox; default-src 'none'; frame-ancestors 'none'");
     headers.insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_str(&policy).unwrap_or(nothing));
 }
@@ -222,14 +274,17 @@ fn strict(page: &Page, place: Place<'_>) -> HeaderValue {
         .unwrap_or_else(|_| HeaderValue::from_static("default-src 'none'; sandbox"))
 }
 
-/// The strict policy with these script sources. Where sites share an origin, the page gets none.
+/// The strict policy with these script sources. Where sites share an origin, the page gets none, and so cannot frame what
+/// is its own. Workers and frames made of the page's own data inherit this policy, and compiling WebAssembly is not `eval`.
 pub(super) fn strict_policy(scripts: &str, shared: bool) -> String {
     let space = if scripts.is_empty() { "" } else { " " };
     let origin = if shared { "" } else { " allow-same-origin" };
+    let (frames, framed_by) = if shared { ("'none'", "'none'") } else { ("'self' blob: data:", "'self'") };
     format!(
-        "default-src 'none'; script-src 'self'{space}{scripts}; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; \
-         font-src 'self' data:; media-src 'self' data: blob:; connect-src 'self'; worker-src 'self'; manifest-src 'self'; \
-         frame-src 'none'; object-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; \
+        "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'{space}{scripts}; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; \
+         font-src 'self' data:; media-src 'self' data: blob:; connect-src 'self'; worker-src 'self' blob:; \
+         manifest-src 'self'; frame-src {frames}; object-src 'none'; base-uri 'none'; form-action 'none'; \
+         frame-ancestors {framed_by}; \
          sandbox allow-scripts{origin} allow-modals allow-downloads"
     )
 }

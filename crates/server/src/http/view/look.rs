@@ -31,7 +31,11 @@ async fn try_answer(door: &Door, head: &Parts, label: Option<&str>) -> Result<Re
     let rest = head.uri.path().strip_prefix(LOOK).filter(|_| !alone).ok_or_else(missing)?;
     let (word, tail) = rest.split_once('/').ok_or_else(missing)?;
     let (bundle, root) = door.app.open_look(label, word).await?;
-    let super::Found::File(found) = find(&bundle, tail) else { return Err(missing()) };
+    let found = match find(&bundle, tail) {
+        super::Found::File(found) => found,
+        super::Found::Inside(found) => return super::to_inside(head, found),
+        super::Found::Folder | super::Found::Nothing => return Err(missing()),
+    };
     let mut response = empty(StatusCode::OK);
     headers::look(response.headers_mut(), &root, &framed_by(door));
     if found.is_document {

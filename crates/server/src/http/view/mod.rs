@@ -2,11 +2,14 @@
 
 mod burn;
 mod cookies;
+mod disposition;
 mod email_gate;
 mod encrypted;
 mod feedback;
 mod file;
+mod find;
 mod form;
+mod frame;
 mod gates;
 mod headers;
 mod look;
@@ -16,6 +19,7 @@ mod owner;
 mod place;
 mod report;
 mod risky;
+mod root_cookie;
 mod scene;
 pub(super) mod sending;
 mod share;
@@ -25,20 +29,23 @@ pub(super) use headers::HSTS;
 pub(super) use look::{LOOK, answer as look};
 pub(super) use negotiate::matches;
 pub(super) use place::Place;
+pub(super) use root_cookie::place as root_place;
 
 use super::error::{self, Wants};
 use super::{Door, OutBody, empty};
 use crate::connection::Connection;
-use dropleaf_app::{Coding, LiveBundle, LiveFile};
+use dropleaf_app::{Coding, LiveBundle};
 use dropleaf_core::access::{self, Access};
 use dropleaf_core::site::Visibility;
 use dropleaf_core::visitor::{Signs, Visitor};
-use dropleaf_core::{Code, Error, path};
+use dropleaf_core::{Code, Error};
+use find::{Found, find, to_inside};
 use http::request::Parts;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Response, StatusCode, header};
 use hyper::body::Incoming;
 use scene::Scene;
 use std::sync::Arc;
+use tokio::time::Instant;
 
 /// The content coding to send, by what the client accepts.
 pub(super) fn coding(accept: Option<&str>) -> Coding {
@@ -56,6 +63,12 @@ pub(super) async fn answer(
     let mut met = None;
     match try_answer(door, head, body, connection, place, &mut met).await {
         Ok(response) => response,
+        // Before the page was met, nothing was proved: the host alone tells nothing.
+        Err(error)
+            if error.code == Code::NotFound && met.is_none() && matches!(place, Place::Root { .. }) =>
+        {
+            root_cookie::refused(head)
+        }
         Err(error) => {
             // What is there can be reported, whatever keeps it from being shown; what is gone needs no report.
             let there = met.as_deref().filter(|_| error::status(error.code) != StatusCode::GONE);
@@ -66,13 +79,16 @@ pub(super) async fn answer(
 }
 
 /// Paths of page hosts that belong to no page. Crawlers are let in: only so do they read that they may not index.
-pub(super) fn other(head: &Parts) -> Response<OutBody> {
+pub(super) fn other(head: &Parts, is_own_host: bool) -> Response<OutBody> {
     if head.uri.path() == "/robots.txt" {
         let mut response = Response::new(OutBody::from(String::from("User-agent: *\nAllow: /\n")));
         let headers = response.headers_mut();
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
         headers::common(headers);
         return response;
+    }
+    if is_own_host {
+        return root_cookie::refused(head);
     }
     failed(head, &Error::not_found("page"), None)
 }
@@ -114,12 +130,13 @@ async fn try_answer(
     place: Place<'_>,
     met: &mut Option<Arc<dropleaf_app::Page>>,
 ) -> Result<Response<OutBody>, Error> {
+    let since = Instant::now();
     let missing = || Error::new(Code::NotFound, "There is no page at this address.");
     if head.headers.contains_key(SERVICE_WORKER) {
         return Err(Error::plain(Code::ServiceWorkerRefused));
     }
     if matches!(place, Place::Slug { rest: "robots.txt", .. }) {
-        return Ok(other(head));
+        return Ok(other(head, false));
     }
     let (key, tail) = place.split().ok_or_else(missing)?;
     let ours = tail.and_then(|tail| tail.strip_prefix(OURS));
@@ -128,20 +145,31 @@ async fn try_answer(
     if ours.is_none() && !rare && !matches!(head.method, Method::GET | Method::HEAD) {
         return Err(Error::plain(Code::MethodNotAllowed));
     }
-    let page = door.in_time(head, door.app.open_page(&key)).await??.ok_or_else(missing)?;
-    if let Place::Isolated { label, .. } = place
-        && !page.site.host_label.eq_ignore_ascii_case(label)
+    let page = door.in_time(head, since, door.app.open_page(&key)).await??.ok_or_else(missing)?;
+    if place.own_label().is_some_and(|label| !page.site.host_label.eq_ignore_ascii_case(label)) {
+        return Err(missing());
+    }
+    if let Place::Root { pass, .. } = place
+        && !root_cookie::admits(&door.app, &page, pass)
     {
         return Err(missing());
     }
     let page = &**met.insert(page);
-    let scene = Scene { door, head, connection, place, page, visitor: visitor(&head.headers) };
+    let scene = Scene {
+        door,
+        head,
+        connection,
+        place,
+        page,
+        visitor: visitor(&head.headers),
+        in_sandboxed_frame: false,
+    };
     let answer = respond(&scene, tail, ours, rare, body);
     if page.door.visibility == Visibility::Burn {
         // Its one view may be decided already: an answer that was given up would lose the page.
         return Box::pin(answer).await;
     }
-    door.in_time(head, answer).await?
+    door.in_time(head, since, answer).await?
 }
 
 /// The answer for a page that was found.
@@ -205,8 +233,21 @@ fn check_requester(scene: &Scene<'_>, tail: Option<&str>) -> Result<(), Error> {
 /// The file a path names, as it is shown to somebody who may see it.
 async fn show(scene: &Scene<'_>, tail: &str) -> Result<Response<OutBody>, Error> {
     let bundle = scene.page.bundle.as_ref().ok_or_else(|| Error::internal("a live page has no content"))?;
+    if let Some(response) = root_cookie::lead(scene, tail)? {
+        return Ok(response);
+    }
+    if let Some(response) = frame::lead(scene, tail)? {
+        return Ok(response);
+    }
+    let mut response = show_file(scene, bundle, tail).await?;
+    root_cookie::offer(scene, &mut response);
+    Ok(response)
+}
+
+async fn show_file(scene: &Scene<'_>, bundle: &LiveBundle, tail: &str) -> Result<Response<OutBody>, Error> {
     match find(bundle, tail) {
-        Found::File(file) => {
+        Found::Inside(file) if may_follow(scene) => to_inside(scene.head, file),
+        Found::File(file) | Found::Inside(file) => {
             if scene.page.site.e2e && scene.visitor.navigation && file.path.starts_with("payload") {
                 return encrypted::viewer(scene, file).await;
             }
@@ -219,39 +260,42 @@ async fn show(scene: &Scene<'_>, tail: &str) -> Result<Response<OutBody>, Error>
             StatusCode::PERMANENT_REDIRECT,
             &with_query(scene.head, &format!("{}/", scene.head.uri.path())),
         ),
+        Found::Nothing if is_route(scene, bundle) => {
+            let index = bundle.find("index.html").ok_or_else(no_file)?;
+            let mut response = file::send(scene, index, StatusCode::OK).await?;
+            headers::route(response.headers_mut());
+            Ok(response)
+        }
         Found::Nothing => match bundle.find("404.html") {
-            Some(file) => file::send(scene, file, StatusCode::NOT_FOUND).await,
-            None => Err(Error::new(Code::NotFound, "This page has no such file.")),
+            Some(file) => {
+                let mut response = file::send(scene, file, StatusCode::NOT_FOUND).await?;
+                if bundle.addressing.spa {
+                    headers::route(response.headers_mut());
+                }
+                Ok(response)
+            }
+            None => Err(no_file()),
         },
     }
 }
 
+/// Whether this viewer can be sent on. The one answer of a page that burns must be the page itself.
+fn may_follow(scene: &Scene<'_>) -> bool {
+    let is_plain = matches!(scene.head.method, Method::GET | Method::HEAD);
+    is_plain && (scene.page.site.visibility != Visibility::Burn || scene.visitor.navigation)
+}
+
+fn no_file() -> Error {
+    Error::new(Code::NotFound, "This page has no such file.")
+}
+
+/// Whether a path that names no file may be one that a script of the page knows: then a document is asked for, not a part.
+fn is_route(scene: &Scene<'_>, bundle: &LiveBundle) -> bool {
+    bundle.addressing.spa && scene::fills_frame(&scene.head.headers)
+}
+
 /// Below a site's root, what begins with this is ours. Decisions §1.4.
 const OURS: &str = "_dropleaf/";
-
-enum Found<'a> {
-    File(&'a Arc<LiveFile>),
-    Folder,
-    Nothing,
-}
-
-/// The file a path names: exactly, or the index of a folder. What lies below `_dropleaf/` is not for viewers.
-fn find<'a>(bundle: &'a LiveBundle, raw: &str) -> Found<'a> {
-    if raw.is_empty() {
-        return bundle.entry().map_or(Found::Nothing, Found::File);
-    }
-    let Some(name) = path::decode(raw) else { return Found::Nothing };
-    if name.starts_with(OURS) {
-        return Found::Nothing;
-    }
-    if let Some(file) = bundle.find(&name) {
-        return Found::File(file);
-    }
-    if name.ends_with('/') {
-        return bundle.find(&format!("{name}index.html")).map_or(Found::Nothing, Found::File);
-    }
-    if bundle.find(&format!("{name}/index.html")).is_some() { Found::Folder } else { Found::Nothing }
-}
 
 const FETCH_MODE: HeaderName = HeaderName::from_static("sec-fetch-mode");
 const FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");

@@ -1,7 +1,7 @@
 //! The addresses below `_dropleaf/` of a page: its gates, its reveal, feedback, reports. Decisions §1.4.
 
 use super::scene::Scene;
-use super::{burn, email_gate, feedback, gates, owner, redirect, report};
+use super::{burn, email_gate, feedback, frame, gates, owner, redirect, report};
 use crate::http::OutBody;
 use dropleaf_core::site::Visibility;
 use dropleaf_core::{Code, Error};
@@ -15,6 +15,9 @@ pub(super) async fn answer(
 ) -> Result<Response<OutBody>, Error> {
     if let Some(rest) = name.strip_prefix(owner::NAME) {
         return owner::preview_file(scene, rest).await;
+    }
+    if let Some(rest) = name.strip_prefix(frame::NAME) {
+        return frame::file(scene, rest).await;
     }
     match name {
         "gate" => gates::submit(scene, body).await,

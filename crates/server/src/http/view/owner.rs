@@ -7,7 +7,7 @@
 
 use super::cookies::Cookie;
 use super::scene::Scene;
-use super::{Found, burn, encrypted, find, headers, sending, share, without_body};
+use super::{Found, burn, encrypted, find, headers, sending, share, to_inside, without_body};
 use crate::http::{OutBody, empty, error};
 use crate::pages::{self, Preview};
 use axum::body::Body;
@@ -100,7 +100,11 @@ pub(super) async fn preview_file(scene: &Scene<'_>, rest: &str) -> Result<Respon
         return Err(missing());
     }
     let bundle = page.bundle.as_ref().ok_or_else(|| Error::internal("a live page has no content"))?;
-    let Found::File(file) = find(bundle, tail) else { return Err(missing()) };
+    let file = match find(bundle, tail) {
+        Found::File(file) => file,
+        Found::Inside(file) => return to_inside(scene.head, file),
+        Found::Folder | Found::Nothing => return Err(missing()),
+    };
     if page.site.e2e && scene.visitor.navigation && file.path.starts_with("payload") {
         let mut response = encrypted::viewer(scene, file).await?;
         headers::preview(response.headers_mut(), &page, !is_pdf(file));

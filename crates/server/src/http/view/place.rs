@@ -1,4 +1,4 @@
-//! Where a page was asked for: the four kinds of address it can have, and what each says.
+//! Where a page was asked for: the five kinds of address it can have, and what each says.
 
 use dropleaf_app::PageKey;
 
@@ -11,6 +11,8 @@ pub(in crate::http) enum Place<'a> {
     SharedSlug { rest: &'a str },
     /// `s-….<site_host>/p/<token>/…`
     Isolated { label: &'a str, rest: &'a str },
+    /// `s-….<site_host>/…` outside `/p/`, for a browser whose cookie names the token; `pass` is still to be checked.
+    Root { label: &'a str, token: &'a str, pass: &'a str, rest: &'a str },
     /// `<slug>.<site_host>/…`; `rest` is the path below the root.
     Slug { slug: &'a str, rest: &'a str },
 }
@@ -19,6 +21,14 @@ impl Place<'_> {
     /// Whether other sites live at the same address.
     pub(super) const fn is_shared(self) -> bool {
         matches!(self, Self::Shared { .. } | Self::SharedSlug { .. })
+    }
+
+    /// The label of the page's own host, where the request was made there.
+    pub(super) const fn own_label(&self) -> Option<&str> {
+        match self {
+            Self::Isolated { label, .. } | Self::Root { label, .. } => Some(label),
+            Self::Shared { .. } | Self::SharedSlug { .. } | Self::Slug { .. } => None,
+        }
     }
 
     /// The page that is meant, and the path below its root. No path at all when the closing slash is missing.
@@ -37,6 +47,7 @@ impl Place<'_> {
                 Some(at) => Some((PageKey::slug(&rest[..at - 1])?, Some(&rest[at..]))),
                 None => Some((PageKey::slug(rest)?, None)),
             },
+            Self::Root { token, rest, .. } => Some((PageKey::token(token)?, Some(rest))),
             Self::Slug { slug, rest } => Some((PageKey::slug(slug)?, Some(rest))),
         }
     }

@@ -2,7 +2,8 @@
 
 use super::{Place, burn, gates, owner, share};
 use crate::connection::Connection;
-use crate::http::{Door, OutBody};
+use crate::http::quality::Weight;
+use crate::http::{Door, OutBody, media_type};
 use dropleaf_app::Page;
 use dropleaf_core::access::{self, Access, Passes};
 use dropleaf_core::visitor::Visitor;
@@ -20,6 +21,8 @@ pub(super) struct Scene<'a> {
     pub place: Place<'a>,
     pub page: &'a Page,
     pub visitor: Visitor,
+    /// A sandboxed frame asks, by an address of its own.
+    pub in_sandboxed_frame: bool,
 }
 
 impl Scene<'_> {
@@ -74,7 +77,7 @@ impl Scene<'_> {
         let hosts = &self.door.resolved.hosts;
         match self.place {
             Place::Shared { .. } | Place::SharedSlug { .. } => hosts.site.url(),
-            Place::Isolated { .. } => hosts.isolated_origin(&self.page.site.host_label),
+            Place::Isolated { .. } | Place::Root { .. } => hosts.isolated_origin(&self.page.site.host_label),
             Place::Slug { slug, .. } => hosts.isolated_origin(slug),
         }
     }
@@ -108,8 +111,23 @@ pub(super) fn root(place: Place<'_>, page: &Page) -> String {
     match place {
         Place::Shared { .. } | Place::Isolated { .. } => format!("/p/{}/", page.site.token),
         Place::SharedSlug { rest } => format!("/s/{}/", rest.split('/').next().unwrap_or_default()),
-        Place::Slug { .. } => "/".to_owned(),
+        Place::Slug { .. } | Place::Root { .. } => "/".to_owned(),
     }
+}
+
+/// Whether a document is asked for that fills a window. Browsers that do not say what a request is for say what they accept.
+pub(super) fn fills_window(headers: &HeaderMap) -> bool {
+    header(headers, "sec-fetch-dest").map_or_else(|| accepts_html(headers), |dest| dest == "document")
+}
+
+/// The same, or one that fills a frame.
+pub(super) fn fills_frame(headers: &HeaderMap) -> bool {
+    let dest = header(headers, "sec-fetch-dest");
+    dest.map_or_else(|| accepts_html(headers), |dest| matches!(dest, "document" | "iframe" | "frame"))
+}
+
+fn accepts_html(headers: &HeaderMap) -> bool {
+    media_type::wanted(headers, media_type::HTML) > Weight::ZERO
 }
 
 fn header<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {

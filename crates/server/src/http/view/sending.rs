@@ -2,13 +2,15 @@
 //! room, else in pieces that are fetched when the client can take them, or streamed from storage.
 
 use super::scene::Scene;
-use crate::connection::{Charge, Connection, PIECE_BYTES};
+use crate::connection::{Connection, PIECE_BYTES, StreamRoom};
 use crate::http::OutBody;
 use axum::body::Body;
 use bytes::Bytes;
 use dropleaf_app::{App, Coding, LiveFile, Part};
 use dropleaf_core::{Error, Result};
+use futures_util::stream::BoxStream;
 use futures_util::{StreamExt, TryStreamExt, stream};
+use std::io;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -71,38 +73,69 @@ fn copy(whole: &Bytes, range: &Range<u64>) -> Bytes {
 /// A file, or a range of it, straight from storage. Waits until there is room for what that takes.
 pub(in crate::http) async fn open(
     app: &App,
-    connection: &Arc<Connection>,
+    connection: &Connection,
     file: &LiveFile,
     range: Option<Range<u64>>,
 ) -> Result<Part> {
-    let unpacking = match file.size_bytes {
-        _ if !file.is_compressible => 0,
-        size if size <= PACKED_AT_ONCE_BYTES => size * 2,
-        _ => UNPACKING_BYTES * 2,
-    };
-    let charge = connection.charge(OPEN_BYTES + unpacking).await;
-    Ok(charged(app.stream(file, range).await?, connection, charge))
+    let room = connection.open_stream(OPEN_BYTES + unpacking_bytes(file)).await?;
+    let mut part = app.stream(file, range).await?;
+    part.stream = charged(part.stream, room);
+    Ok(part)
 }
 
 pub(super) async fn stream(scene: &Scene<'_>, file: &LiveFile, range: Option<Range<u64>>) -> Result<Part> {
     open(&scene.door.app, scene.connection, file, range).await
 }
 
-/// The stored form of a large file, when it is stored the way the viewer wants it.
-pub(super) async fn stream_zstd(scene: &Scene<'_>, file: &LiveFile) -> Result<Option<Part>> {
-    let charge = scene.connection.charge(OPEN_BYTES + UNPACKING_BYTES).await;
-    let part = scene.door.app.stream_zstd(file).await?;
-    Ok(part.map(|part| charged(part, scene.connection, charge)))
+/// A file straight from storage that is changed on its way, which takes so many bytes more.
+pub(super) async fn stream_changed<S>(
+    scene: &Scene<'_>,
+    file: &LiveFile,
+    more_bytes: u64,
+    change: impl FnOnce(Part) -> S,
+) -> Result<BoxStream<'static, io::Result<Bytes>>>
+where
+    S: stream::Stream<Item = io::Result<Bytes>> + Send + 'static,
+{
+    let bytes = OPEN_BYTES + unpacking_bytes(file) + more_bytes;
+    let room = scene.connection.open_stream(bytes).await?;
+    let part = scene.door.app.stream(file, None).await?;
+    Ok(charged(change(part).boxed(), room))
 }
 
-/// The same stream, which keeps its charge to its end and charges every piece until it is sent.
-fn charged(mut part: Part, connection: &Arc<Connection>, charge: Charge) -> Part {
-    let connection = Arc::clone(connection);
-    let pieces = part.stream.and_then(move |piece| {
-        let _kept = &charge;
-        let connection = Arc::clone(&connection);
-        async move { Ok(connection.charge_piece(piece.len() as u64).await.attach(piece)) }
+/// The stored form of a large file, when it is stored the way the viewer wants it.
+pub(super) async fn stream_zstd(scene: &Scene<'_>, file: &LiveFile) -> Result<Option<Part>> {
+    let room = scene.connection.open_stream(OPEN_BYTES + UNPACKING_BYTES).await?;
+    let Some(mut part) = scene.door.app.stream_zstd(file).await? else { return Ok(None) };
+    part.stream = charged(part.stream, room);
+    Ok(Some(part))
+}
+
+fn unpacking_bytes(file: &LiveFile) -> u64 {
+    match file.size_bytes {
+        _ if !file.is_compressible => 0,
+        size if size <= PACKED_AT_ONCE_BYTES => size * 2,
+        _ => UNPACKING_BYTES * 2,
+    }
+}
+
+/// The same stream in small pieces, of which only so many are read ahead as its room has places for.
+fn charged(
+    bytes: BoxStream<'static, io::Result<Bytes>>,
+    room: StreamRoom,
+) -> BoxStream<'static, io::Result<Bytes>> {
+    let most = usize::try_from(PIECE_BYTES).unwrap_or(usize::MAX);
+    let pieces = stream::try_unfold((bytes, Bytes::new()), move |(mut bytes, mut rest)| {
+        let room = room.clone();
+        async move {
+            let place = room.place().await;
+            if rest.is_empty() {
+                let Some(next) = bytes.try_next().await? else { return Ok(None) };
+                rest = next;
+            }
+            let piece = rest.split_to(rest.len().min(most));
+            Ok(Some((room.attach(place, piece), (bytes, rest))))
+        }
     });
-    part.stream = pieces.boxed();
-    part
+    pieces.boxed()
 }

@@ -1,15 +1,18 @@
 //! The annotation toolbar: its script, and the one line that brings it into the documents of a page that asks for it.
-//! A document gets it after its last byte, on the page's own host only; ordinary pages pay nothing for this.
+//! A document gets it into its head, on the page's own host only; ordinary pages pay nothing for this.
 
 use super::file::{count_view, mark, ready};
 use super::scene::Scene;
-use super::{OutBody, headers, negotiate, without_body};
-use bytes::Bytes;
-use dropleaf_app::{Annotated, Coding, LiveFile};
+use super::{OutBody, headers, negotiate, sending, without_body};
+use axum::body::Body;
+use bytes::{Bytes, BytesMut};
+use dropleaf_app::{Annotated, Coding, INSERTION_WINDOW, Insertion, LiveFile};
 use dropleaf_core::access::{self, Access, Passes};
 use dropleaf_core::{Code, Error};
+use futures_util::{StreamExt, stream};
 use http::{HeaderMap, HeaderValue, Method, Response, StatusCode, header};
 use sha2::{Digest, Sha256};
+use std::io;
 use std::sync::LazyLock;
 
 const SCRIPT: &str = include_str!("../../../assets/toolbar.js");
@@ -58,23 +61,26 @@ pub(super) fn script(scene: &Scene<'_>) -> Result<Response<OutBody>, Error> {
 
 /// Whether the toolbar belongs into this document. Not at the shared address: there it would have no origin to post from.
 pub(super) fn belongs(scene: &Scene<'_>, file: &LiveFile) -> bool {
-    scene.page.site.takes_feedback()
-        && !scene.place.is_shared()
-        // Of a larger one it is not known how its text is encoded.
-        && file.is_small()
-        && file.mime.starts_with(b"text/html")
+    let is_page = file.mime.starts_with(b"text/html") || file.mime.starts_with(b"application/xhtml+xml");
+    scene.page.site.takes_feedback() && !scene.place.is_shared() && !scene.in_sandboxed_frame && is_page
 }
 
-/// Sends a document with the toolbar at its end: whole, never in parts.
+/// Sends a document with the toolbar in its head: whole, never in parts.
 pub(super) async fn send(
     scene: &Scene<'_>,
     file: &LiveFile,
     status: StatusCode,
 ) -> Result<Response<OutBody>, Error> {
     let Scene { door, head, place, page, visitor, .. } = *scene;
-    let tag = format!("<script src=\"{}_dropleaf/toolbar.js?v={}\" defer></script>", scene.root(), *VERSION);
-    let annotated = Annotated::new(file, tag.into());
-    let coding = if file.is_compressible {
+    let address = format!("{}_dropleaf/toolbar.js?v={}", scene.root(), *VERSION);
+    // Only XML needs quotes. Without them the tag can end no value of the page's own, wherever it stands.
+    let tag = if file.mime.starts_with(b"text/html") {
+        format!("<script src={address} defer></script>")
+    } else {
+        format!("<script src=\"{address}\" defer=\"\"></script>")
+    };
+    let annotated = Annotated::new(file, tag);
+    let coding = if file.is_compressible && file.is_small() {
         negotiate::coding(scene.header("accept-encoding"))
     } else {
         Coding::Identity
@@ -93,6 +99,10 @@ pub(super) async fn send(
     }
     response.headers_mut().insert(header::CONTENT_TYPE, ready(&file.mime));
     *response.status_mut() = status;
+    if !file.is_small() {
+        send_large(scene, &mut response, file, &annotated).await?;
+        return Ok(response);
+    }
     mark(response.headers_mut(), coding);
     let mut charge = scene.connection.charge(file.size_bytes).await;
     let bytes = door.app.annotated_body(&annotated, coding).await?.bytes.clone();
@@ -102,4 +112,32 @@ pub(super) async fn send(
         without_body(&mut response);
     }
     Ok(response)
+}
+
+/// A document too large for memory: its beginning is read for the place, and the rest goes by as it comes from storage.
+async fn send_large(
+    scene: &Scene<'_>,
+    response: &mut Response<OutBody>,
+    file: &LiveFile,
+    annotated: &Annotated<'_>,
+) -> Result<(), Error> {
+    let mut part = sending::stream(scene, file, None).await?;
+    let mut start = BytesMut::new();
+    while start.len() < INSERTION_WINDOW {
+        match part.stream.next().await {
+            Some(piece) => start.extend_from_slice(&piece.map_err(Error::internal)?),
+            None => break,
+        }
+    }
+    let mut start = start.freeze();
+    let (before, tag) = match annotated.insertion(&start) {
+        Some(Insertion { at, bytes }) => (start.split_to(at), bytes),
+        None => (Bytes::new(), Bytes::new()),
+    };
+    response.headers_mut().insert(header::CONTENT_LENGTH, (part.bytes + tag.len() as u64).into());
+    if scene.head.method != Method::HEAD {
+        let first = stream::iter([before, tag, start].map(Ok::<_, io::Error>));
+        *response.body_mut() = OutBody::Boxed(Body::from_stream(first.chain(part.stream)));
+    }
+    Ok(())
 }

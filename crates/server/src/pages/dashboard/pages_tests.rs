@@ -44,6 +44,7 @@ fn site(state: State) -> Site {
         agentation: true,
         csp_strict: true,
         e2e: true,
+        spa: false,
         password_hash: Some(HOSTILE.into()),
         email_gate_domain: Some(HOSTILE.into()),
         gate_version: 1,

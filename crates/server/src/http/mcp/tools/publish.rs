@@ -50,6 +50,9 @@ pub(super) struct UploadArguments {
     /// Gives viewers a toolbar to leave feedback with.
     #[schema(nullable = false)]
     agentation: Option<bool>,
+    /// Answers navigations to unknown paths with `index.html`, for apps with client-side routes; found by itself in most.
+    #[schema(nullable = false)]
+    spa: Option<bool>,
     /// Opens the page to e-mail addresses of this domain only.
     #[schema(nullable = false)]
     email_gate_domain: Option<String>,
@@ -75,6 +78,9 @@ struct UpdateSite {
     /// The `updated_at` you saw: refuses with `conflict` when somebody has changed the page since.
     #[schema(nullable = false)]
     expected_updated_at: Option<i64>,
+    /// Answers navigations to unknown paths with the page, for apps with client-side routes.
+    #[schema(nullable = false)]
+    spa: Option<bool>,
     #[schema(schema_with = schema::pii_check, required = false)]
     pii_check: Option<String>,
 }
@@ -125,11 +131,12 @@ async fn update_site(mut call: Call) -> Result<Answer> {
     let document = Document::take(&mut call)?;
     let expected_updated_at = call.fields.optional_int("expected_updated_at")?;
     let pii_check = call.fields.optional_text("pii_check")?.as_deref().map(PiiCheck::read).transpose()?;
+    let spa = call.fields.flag("spa")?;
     let app = &call.state.app;
     let writer = Writer::Account(call.account().clone());
     let seen = app.check_writer(&writer, &name, call.sender.caller.ip).await?;
-    let warnings = call.fields.unknown(&["html", "markdown", "expected_updated_at", "pii_check"])?;
-    let options = UploadOptions { expected_updated_at, pii_check, warnings, ..UploadOptions::default() };
+    let warnings = call.fields.unknown(&["html", "markdown", "expected_updated_at", "pii_check", "spa"])?;
+    let options = UploadOptions { expected_updated_at, pii_check, spa, warnings, ..UploadOptions::default() };
     let updated = app.replace_site(&writer, &name, seen, document.upload(), options).await?;
     Ok(Answer::json(SiteJson::updated(app, updated)).page())
 }

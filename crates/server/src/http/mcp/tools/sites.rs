@@ -88,7 +88,7 @@ pub(super) static GET_CONTENT: Tool = Tool {
     name: "get_content",
     title: "Read a page's content",
     description: "Read the stored document of one of your pages, as it was sent: text in parts of `max_bytes`, anything \
-                  else whole as base64. With `source` the Markdown it was made from. Parts of one document have the same \
+                  else whole as base64. With `source` what was uploaded, where the document was made from it. Parts of one document have the same \
                   `version`; when it changes, begin again.",
     needs: Scope::Read,
     hints: READS,

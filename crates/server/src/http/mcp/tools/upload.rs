@@ -18,7 +18,7 @@ const SOME_FILE: &str = "FILE";
 #[derive(Debug, ToSchema)]
 #[expect(dead_code, reason = "describes the arguments; they are read field by field")]
 struct CreateUpload {
-    /// The file's path on your disk, for the command: .html, .htm, .md, .pdf, .svg, .txt, an image, or a .zip with index.html at its root.
+    /// The file's path on your disk, for the command: .html, .htm, .md, .pdf, .svg, .txt, .csv, .tsv, .json, .ipynb, an image, or a .zip with an index.html, a README.md or a single HTML file.
     #[schema(nullable = false)]
     file: Option<String>,
     /// The page whose content the file replaces, by id, slug or token; leave it out for a new page.

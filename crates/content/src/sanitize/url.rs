@@ -1,12 +1,12 @@
-//! Which addresses a Markdown page may contain: a short list of schemes, nothing that runs.
+//! Which addresses a page made from untrusted text may contain: a short list of schemes, nothing that runs.
 
 /// True for `http`, `https`, `mailto` and references within or beside the page.
-pub(super) fn is_link(url: &str) -> bool {
+pub(crate) fn is_link(url: &str) -> bool {
     scheme(url).is_none_or(|scheme| matches!(scheme.as_str(), "http" | "https" | "mailto"))
 }
 
 /// Images may also be inlined, in formats that cannot carry script.
-pub(super) fn is_image(url: &str) -> bool {
+pub(crate) fn is_image(url: &str) -> bool {
     match scheme(url).as_deref() {
         None | Some("http" | "https") => true,
         Some("data") => is_picture_data(url),

@@ -1,0 +1,187 @@
+//! The pages of an archive of Markdown: one that has a `README.md` (or `index.md`) and no `index.html`. Each document gets a
+//! page beside it, `guide.md` as `guide.html`, and links between documents lead to the pages. The documents stay as they are.
+
+use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
+
+use super::diagram::Budget;
+use super::{ArchiveLosses, Loss, TYPESET_BYTES, Typeset, escaped_attribute, links};
+use crate::character_references::{Context, decode};
+use crate::html::INDEX;
+use crate::mime::{MARKDOWN, mime_of};
+use crate::paths::Paths;
+use crate::refs;
+
+/// Documents of one archive that are typeset, all together; typesetting takes far longer than unpacking.
+const MOST_BYTES: u64 = 8 << 20;
+/// Pages that are made of them, all together.
+const MOST_MADE_BYTES: usize = 32 << 20;
+
+pub(crate) struct ArchivePages {
+    /// The page of each document.
+    pages: HashMap<String, String>,
+    /// Bytes of pages that may still be made.
+    made_budget: usize,
+    /// What the documents lose.
+    losses: ArchiveLosses,
+    /// Diagrams that may still be drawn.
+    diagrams: Budget,
+}
+
+/// Whether a file name is that of the document that a folder begins with.
+pub(crate) fn is_start(name: &str) -> bool {
+    ["readme.md", "index.md", "readme.markdown", "index.markdown"]
+        .iter()
+        .any(|start| name.eq_ignore_ascii_case(start))
+}
+
+impl ArchivePages {
+    /// Nothing for an archive that has a page to begin with, or no document to make one of. At most `room` pages; documents
+    /// that are too large get none.
+    pub(crate) fn plan(paths: &Paths<'_>, size_of: impl Fn(&str) -> u64, room: usize) -> Option<Self> {
+        if paths.has(INDEX) || !paths.iter().any(is_start) {
+            return None;
+        }
+        let mut taken: HashSet<String> = paths.iter().map(str::to_lowercase).collect();
+        let mut documents: Vec<&str> = paths.iter().filter(|path| is_document(path)).collect();
+        // Documents that begin a folder come first, so that its index is made of them; a README before an index.
+        documents.sort_by_key(|path| {
+            let name = path.rsplit('/').next().unwrap_or(path);
+            (path.matches('/').count(), !is_start(name), name.to_lowercase().starts_with("index"), *path)
+        });
+        let (mut pages, mut losses, mut budget) = (HashMap::new(), ArchiveLosses::default(), MOST_BYTES);
+        for document in documents {
+            let size = size_of(document);
+            if size > TYPESET_BYTES.min(budget) || pages.len() >= room {
+                losses.add_unset(document);
+                continue;
+            }
+            let (folder, name) = document.rsplit_once('/').unwrap_or(("", document));
+            let folder = if folder.is_empty() { String::new() } else { format!("{folder}/") };
+            let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
+            let own =
+                [is_start(name).then(|| format!("{folder}{INDEX}")), Some(format!("{folder}{stem}.html"))];
+            let free = own.into_iter().flatten().find(|page| taken.insert(page.to_lowercase()));
+            if let Some(page) = free {
+                budget -= size;
+                pages.insert(document.to_owned(), page);
+            } else {
+                losses.add_unset(document);
+            }
+        }
+        Some(Self { pages, made_budget: MOST_MADE_BYTES, losses, diagrams: Budget::of_archive() })
+    }
+
+    /// The page of a document and where it goes; nothing for files that get none.
+    pub(crate) fn typeset(&mut self, path: &str, source: &[u8]) -> Option<(String, Typeset)> {
+        let page_path = self.pages.get(path)?.clone();
+        let is_first = page_path == INDEX;
+        // The first page is needed, whatever it costs: one document is bounded on its own.
+        if self.made_budget == 0 && !is_first {
+            self.losses.add_unset(path);
+            return None;
+        }
+        let source = String::from_utf8_lossy(source.strip_prefix(b"\xef\xbb\xbf").unwrap_or(source));
+        if matches!(source, Cow::Owned(_)) {
+            // An archive whose first page cannot be read is refused.
+            if is_first {
+                return None;
+            }
+            self.losses.add(path, Loss::Letters);
+        }
+        let mut page = Typeset::within(&source, Some(path), &mut self.diagrams);
+        page.html = self.linked(path, &page.html);
+        self.made_budget = self.made_budget.saturating_sub(page.html.len());
+        for loss in std::mem::take(&mut page.losses) {
+            self.losses.add(path, loss);
+        }
+        Some((page_path, page))
+    }
+
+    /// The document that the first page is made of.
+    pub(crate) fn first_document(&self) -> Option<&str> {
+        self.pages.iter().find(|(_, page)| *page == INDEX).map(|(document, _)| document.as_str())
+    }
+
+    /// What the publisher should know about the documents.
+    pub(crate) fn warnings(&self) -> Vec<String> {
+        self.losses.sentences()
+    }
+
+    /// Links to documents lead to their pages. Paths that start with `/` mean the root of the archive, as on GitHub.
+    fn linked(&self, path: &str, html: &str) -> String {
+        let mut made = String::with_capacity(html.len());
+        let mut done = 0;
+        for (at, reference) in links::values(html, "a", "href") {
+            let decoded = decode(reference, Context::Attribute);
+            let Some((target, rest)) = refs::local(path, &decoded) else { continue };
+            let page = match self.pages.get(&target) {
+                Some(page) => page,
+                None if decoded.starts_with('/') => &target,
+                None => continue,
+            };
+            made.push_str(&html[done..at]);
+            made.push_str(&links::relative(path, page));
+            made.push_str(&escaped_attribute(rest));
+            done = at + reference.len();
+        }
+        made.push_str(&html[done..]);
+        made
+    }
+}
+
+fn is_document(path: &str) -> bool {
+    mime_of(path) == MARKDOWN
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn plan(paths: &[&'static str], size_of: impl Fn(&str) -> u64) -> Option<ArchivePages> {
+        ArchivePages::plan(&Paths::new(paths.iter().copied()), size_of, 10)
+    }
+
+    fn pages(plan: ArchivePages) -> Vec<(String, String)> {
+        let mut pages: Vec<(String, String)> = plan.pages.into_iter().collect();
+        pages.sort();
+        pages
+    }
+
+    #[test]
+    fn only_archives_of_markdown_get_pages() {
+        assert!(plan(&["index.html", "README.md"], |_| 1).is_none());
+        assert!(plan(&["guide.md", "docs/README.md"], |_| 1).is_none());
+        let plan =
+            plan(&["README.md", "index.md", "a.md", "b.md", "B.html", "docs/readme.md"], |_| 1).unwrap();
+        let pages = pages(plan);
+        let pages: Vec<(&str, &str)> = pages.iter().map(|(a, b)| (a.as_str(), b.as_str())).collect();
+        assert_eq!(
+            pages,
+            [("README.md", "index.html"), ("a.md", "a.html"), ("docs/readme.md", "docs/index.html")],
+            "what would take the place of a file gets no page"
+        );
+    }
+
+    #[test]
+    fn documents_that_are_too_large_get_no_page_and_are_named() {
+        let size_of = |path: &str| if path == "README.md" { 1 } else { 2 << 20 };
+        let mut plan = plan(&["README.md", "large.md"], size_of).unwrap();
+        let line = "Not made into a page, because it is too large, the archive has too many documents, or its name is taken: large.md.";
+        assert!(plan.warnings()[0].starts_with(line), "{:?}", plan.warnings());
+        let (_, page) = plan
+            .typeset("README.md", b"[large](large.md) [root](/README.md#x) [file](/docs/a.pdf?x)")
+            .unwrap();
+        assert!(page.html.contains("href=\"large.md\""), "a link leads to the file where there is no page");
+        assert!(page.html.contains("href=\"index.html#x\""), "as on GitHub, / is the top of the archive");
+        assert!(page.html.contains("href=\"docs/a.pdf?x\""), "for other files too");
+    }
+
+    #[test]
+    fn documents_in_other_charsets_are_typeset_and_named() {
+        let mut plan = plan(&["README.md", "old.md"], |_| 1).unwrap();
+        assert!(plan.typeset("README.md", b"caf\xe9").is_none());
+        assert!(plan.typeset("old.md", b"# caf\xe9").is_some());
+        assert_eq!(plan.warnings(), ["Not UTF-8, so some letters were lost: old.md. Save it as UTF-8."]);
+    }
+}

@@ -1,0 +1,222 @@
+//! Mermaid diagrams of a Markdown page, drawn when the page is made: the page has no script and works everywhere.
+//! What is not drawn is shown as its source, and a warning says why.
+
+mod draw;
+mod source;
+mod svg;
+#[cfg(test)]
+mod tests;
+mod values;
+mod words;
+
+use std::fmt;
+
+use pulldown_cmark::{CodeBlockKind, Event, Tag};
+
+use super::filter::language_of;
+use super::losses::Loss;
+use super::math::mentions;
+
+/// Diagrams of one document, and the work that all of them together may take.
+const DOCUMENT: Budget = Budget { diagrams: 40, work: draw::MOST_WORK, bytes: 2 << 20 };
+/// Diagrams of all documents of an archive.
+const ARCHIVE: Budget = Budget { diagrams: 200, work: 2000, bytes: 8 << 20 };
+const LANGUAGE: &str = "mermaid";
+/// Diagrams that a warning is written for, each.
+const MOST_WARNINGS: usize = 5;
+/// A wider drawing is not made to fit a phone: its text would be too small to read, so it scrolls.
+const WIDE: f32 = 560.0;
+/// A wider drawing is not made to fit any page.
+const HUGE: f32 = 1120.0;
+
+/// How much may still be drawn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Budget {
+    diagrams: usize,
+    work: usize,
+    bytes: usize,
+}
+
+impl Budget {
+    /// Everything is shown as its source.
+    pub(crate) const NOTHING: Self = Self { diagrams: 0, work: 0, bytes: 0 };
+
+    pub(crate) fn of_document() -> Self {
+        DOCUMENT
+    }
+
+    pub(crate) fn of_archive() -> Self {
+        ARCHIVE
+    }
+
+    /// How much longer diagrams can make the page of a document.
+    pub(super) fn bytes_for(self, source: &str) -> usize {
+        if are_in(source) { self.for_document().bytes } else { 0 }
+    }
+
+    /// What one document may use of this.
+    fn for_document(self) -> Self {
+        Self {
+            diagrams: self.diagrams.min(DOCUMENT.diagrams),
+            work: self.work.min(DOCUMENT.work),
+            bytes: self.bytes.min(DOCUMENT.bytes),
+        }
+    }
+}
+
+/// Why a diagram is shown as its source.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Cause {
+    TooLong,
+    TooMuch,
+    TooMany,
+    OtherKind,
+    /// With the line of the source, if it is known.
+    Unread(Option<usize>),
+    /// Words of it would be missing from the drawing.
+    Incomplete,
+    Failed,
+}
+
+impl fmt::Display for Cause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::TooLong => write!(f, "it or one of its lines is too long"),
+            Self::TooMuch => write!(
+                f,
+                "it is too large: more than {} parts, or as a flowchart more than about {} edges",
+                draw::MOST_PARTS,
+                draw::MOST_EDGES
+            ),
+            Self::TooMany => f.write_str("the diagrams before it are all that is drawn of one upload"),
+            Self::OtherKind => f.write_str("this kind of diagram is not drawn"),
+            Self::Unread(_) => f.write_str("it could not be read"),
+            Self::Incomplete => f.write_str("it uses something that is not drawn"),
+            Self::Failed => f.write_str("it could not be drawn"),
+        }
+    }
+}
+
+/// Finds the lines of a document that the fences of its diagrams stand on. The parser's events have no places, so the line
+/// is written into the fence itself, after the name of the language.
+pub(super) struct FenceLines {
+    /// Where each line ends.
+    ends: Vec<usize>,
+}
+
+impl FenceLines {
+    pub(super) fn of(source: &str) -> Self {
+        Self { ends: memchr::memchr_iter(b'\n', source.as_bytes()).collect() }
+    }
+
+    pub(super) fn mark<'a>(&self, event: Event<'a>, at: usize) -> Event<'a> {
+        match event {
+            Event::Start(Tag::CodeBlock(CodeBlockKind::Fenced(info))) if is_diagram(&info) => {
+                let line = 1 + self.ends.partition_point(|end| *end < at);
+                Event::Start(Tag::CodeBlock(CodeBlockKind::Fenced(format!("{LANGUAGE} {line}").into())))
+            }
+            other => other,
+        }
+    }
+}
+
+/// The line of a code block that is a diagram.
+pub(super) fn line_in(kind: &CodeBlockKind<'_>) -> Option<usize> {
+    match kind {
+        CodeBlockKind::Fenced(info) if is_diagram(info) => {
+            Some(info.split(' ').nth(1).and_then(|line| line.parse().ok()).unwrap_or_default())
+        }
+        _ => None,
+    }
+}
+
+/// Whether a source may have diagrams.
+pub(super) fn are_in(source: &str) -> bool {
+    mentions(source, LANGUAGE)
+}
+
+fn is_diagram(info: &str) -> bool {
+    language_of(info).eq_ignore_ascii_case(LANGUAGE)
+}
+
+/// Draws the diagrams of one document.
+pub(super) struct Diagrams {
+    start: Budget,
+    left: Budget,
+    count: usize,
+    losses: Vec<Loss>,
+    more_losses: usize,
+}
+
+impl Diagrams {
+    pub(super) fn new(budget: Budget) -> Self {
+        let start = budget.for_document();
+        Self { start, left: start, count: 0, losses: Vec::new(), more_losses: 0 }
+    }
+
+    /// A diagram as HTML, with its source (which is HTML already) below it. `line` is the line of the document that its
+    /// fence stands on.
+    pub(super) fn html(&mut self, code: &str, line: usize, source: &str) -> String {
+        if self.start == Budget::NOTHING {
+            return source.to_owned();
+        }
+        self.drawn(code, source).unwrap_or_else(|cause| {
+            self.warn(line, cause);
+            source.to_owned()
+        })
+    }
+
+    fn drawn(&mut self, code: &str, source: &str) -> Result<String, Cause> {
+        if self.left.diagrams == 0 {
+            return Err(Cause::TooMany);
+        }
+        // Also what cannot be drawn takes time.
+        self.left.diagrams -= 1;
+        let prepared = source::prepare(code)?;
+        let diagram = draw::read(&prepared.code)?;
+        self.left.work = self.left.work.checked_sub(diagram.work).ok_or(Cause::TooMany)?;
+        self.count += 1;
+        let drawing = diagram.draw(&prepared.code, &format!("diagram-{}-", self.count))?;
+        self.left.bytes = self.left.bytes.checked_sub(drawing.content.len()).ok_or(Cause::TooMany)?;
+        Ok(figure(diagram.name, prepared.title.as_deref(), &drawing, source))
+    }
+
+    fn warn(&mut self, line: usize, cause: Cause) {
+        if self.losses.len() == MOST_WARNINGS {
+            self.more_losses += 1;
+            return;
+        }
+        let inside = if let Cause::Unread(Some(inside)) = cause { inside } else { 0 };
+        self.losses.push(Loss::Diagram { line: line + inside, cause: cause.to_string() });
+    }
+
+    /// What is not drawn, and what is left of the budget that these diagrams were drawn with.
+    pub(super) fn finish(mut self, budget: &mut Budget) -> Vec<Loss> {
+        budget.diagrams -= self.start.diagrams - self.left.diagrams;
+        budget.work -= self.start.work - self.left.work;
+        budget.bytes -= self.start.bytes - self.left.bytes;
+        if self.more_losses > 0 {
+            self.losses.push(Loss::MoreDiagrams(self.more_losses));
+        }
+        self.losses
+    }
+}
+
+fn figure(name: &str, title: Option<&str>, drawing: &svg::Drawing, source: &str) -> String {
+    let label = title.map_or_else(|| name.to_owned(), |title| format!("{name}: {title}"));
+    let label = super::escaped_attribute(&label);
+    let caption = title
+        .map(|title| format!("<figcaption>{}</figcaption>\n", super::escaped(title)))
+        .unwrap_or_default();
+    let svg::Drawing { content, view_box, width, height } = drawing;
+    let size = match *width {
+        width if width > HUGE => " huge",
+        width if width > WIDE => " wide",
+        _ => "",
+    };
+    format!(
+        "<figure class=\"diagram\">\n{caption}<div class=\"drawing{size}\" role=\"group\" aria-label=\"{label}\" tabindex=\"0\">\
+         <svg role=\"img\" aria-label=\"{label}\" viewBox=\"{view_box}\" width=\"{width:.0}\" height=\"{height:.0}\">{content}</svg></div>\n\
+         <details><summary class=\"source\">Source</summary>\n{source}</details>\n</figure>\n"
+    )
+}

@@ -1,0 +1,213 @@
+//! Headings of a rendered page, whether the author wrote them in Markdown or in HTML: each gets an id and a link to
+//! itself, links to places in the page are made to find them, and long pages get a table of contents.
+
+use std::collections::HashSet;
+
+use percent_encoding::percent_decode_str;
+
+use super::contents;
+use super::direction::tag_len;
+use super::render::Contents;
+use super::slug::Slugs;
+use crate::character_references::{Context, decode};
+use crate::sanitize::ID_PREFIX;
+use crate::title;
+
+pub(super) struct Heading {
+    /// 1 to 6.
+    pub(super) level: u8,
+    pub(super) text: String,
+    pub(super) id: String,
+    /// Whether it stands outside of every other element.
+    pub(super) is_outermost: bool,
+    /// Where its start tag begins.
+    pub(super) at: usize,
+    /// The author's own id of it, with its prefix, and where that stands.
+    own_id: Option<(usize, String)>,
+    end_tag_at: usize,
+}
+
+/// A change to the page: so many bytes at this place become this text.
+type Edit = (usize, usize, String);
+
+/// The page with its headings completed, and the text of the first one as a title.
+pub(super) fn complete(html: &str, contents: Contents) -> (String, Option<String>) {
+    let mut scan = Scan::default();
+    scan.read(html);
+    let title = scan.headings.iter().find_map(|heading| title::clean(&heading.text));
+    let ids: HashSet<&str> = scan.headings.iter().map(|heading| heading.id.as_str()).collect();
+    let mut edits: Vec<Edit> = Vec::new();
+    for (at, fragment) in &scan.fragments {
+        if let Some(target) = target(fragment, &ids, &scan.own_ids) {
+            edits.push((*at, fragment.len(), target));
+        }
+    }
+    for heading in &scan.headings {
+        let mut alias = "";
+        edits.push((heading.at + "<h1".len(), 0, format!(" id=\"{}\"", heading.id)));
+        if let Some((at, attribute)) = &heading.own_id {
+            edits.push((*at, attribute.len(), String::new()));
+            alias = attribute;
+        }
+        let anchor = format!(
+            "<a class=\"anchor\"{alias} href=\"#{}\" aria-hidden=\"true\" tabindex=\"-1\">#</a>",
+            heading.id
+        );
+        edits.push((heading.end_tag_at, 0, anchor));
+    }
+    if contents == Contents::Listed {
+        edits.extend(contents::table(&scan.headings, html.len()).map(|(at, table)| (at, 0, table)));
+    }
+    // Stable, so that the table of contents, which is last, stays before the heading whose tag begins at its place.
+    edits.sort_by_key(|(at, ..)| *at);
+    (edited(html, &edits), title)
+}
+
+fn edited(html: &str, edits: &[Edit]) -> String {
+    let added: usize = edits.iter().map(|(_, _, text)| text.len()).sum();
+    let mut made = String::with_capacity(html.len() + added);
+    let mut done = 0;
+    for (at, removed, text) in edits {
+        made.push_str(&html[done..*at]);
+        made.push_str(text);
+        done = at + removed;
+    }
+    made.push_str(&html[done..]);
+    made
+}
+
+/// Where a link within the page leads, if that has to be written differently.
+fn target(fragment: &str, ids: &HashSet<&str>, own_ids: &HashSet<String>) -> Option<String> {
+    let fragment_text = decode(fragment, Context::Attribute);
+    let decoded = percent_decode_str(&fragment_text).decode_utf8_lossy();
+    if ids.contains(&*decoded) {
+        return None;
+    }
+    if own_ids.contains(&*decoded) {
+        return Some(format!("{ID_PREFIX}{fragment}"));
+    }
+    let small = decoded.to_lowercase();
+    ids.contains(small.as_str()).then_some(small)
+}
+
+#[derive(Default)]
+struct Scan {
+    headings: Vec<Heading>,
+    slugs: Slugs,
+    /// The heading that is open.
+    open: Option<Heading>,
+    depth: usize,
+    /// Ids that the author gave, without their prefix.
+    own_ids: HashSet<String>,
+    /// What follows the `#` of each link within the page, and where.
+    fragments: Vec<(usize, String)>,
+}
+
+impl Scan {
+    fn read(&mut self, html: &str) {
+        let mut at = 0;
+        while let Some(tag_at) = html[at..].find('<').map(|found| at + found) {
+            if let Some(heading) = &mut self.open {
+                heading.text.push_str(&decode(&html[at..tag_at], Context::Text));
+            }
+            let Some(len) = tag_len(&html[tag_at..]) else { return };
+            self.tag(&html[tag_at..tag_at + len], tag_at);
+            at = tag_at + len;
+        }
+    }
+
+    fn tag(&mut self, tag: &str, at: usize) {
+        let level = level_of(tag);
+        if tag.starts_with("</") {
+            self.depth = self.depth.saturating_sub(1);
+            if let Some(mut heading) = self.open.take_if(|heading| Some(heading.level) == level) {
+                heading.end_tag_at = at;
+                heading.id = self.slugs.of(&heading.text);
+                self.headings.push(heading);
+            }
+            return;
+        }
+        for attribute in [" id=\"", " name=\""] {
+            if let Some(id) = value_after(tag, attribute).and_then(|(_, id)| id.strip_prefix(ID_PREFIX)) {
+                self.own_ids.insert(decode(id, Context::Attribute).into_owned());
+            }
+        }
+        if let Some((value_at, fragment)) = value_after(tag, " href=\"#") {
+            self.fragments.push((at + value_at, fragment.to_owned()));
+        }
+        if let Some(level) = level
+            && self.open.is_none()
+        {
+            // With the prefix that every id of an author has: without it, the end of another value could look like one.
+            let start = format!(" id=\"{ID_PREFIX}");
+            let own_id = value_after(tag, &start)
+                .map(|(value_at, id)| (at + value_at - start.len(), format!("{start}{id}\"")));
+            let (text, id) = (String::new(), String::new());
+            let is_outermost = self.depth == 0;
+            self.open = Some(Heading { level, text, id, is_outermost, at, own_id, end_tag_at: 0 });
+        }
+        if !is_void(tag) {
+            self.depth += 1;
+        }
+    }
+}
+
+/// The value that follows the beginning of an attribute, and where in the tag it begins.
+fn value_after<'t>(tag: &'t str, attribute: &str) -> Option<(usize, &'t str)> {
+    let at = tag.find(attribute)? + attribute.len();
+    Some((at, &tag[at..at + tag[at..].find('"')?]))
+}
+
+fn level_of(tag: &str) -> Option<u8> {
+    let name = tag.strip_prefix("</").or_else(|| tag.strip_prefix('<'))?;
+    match name.as_bytes() {
+        [b'h', digit @ b'1'..=b'6', b' ' | b'>', ..] => Some(digit - b'0'),
+        _ => None,
+    }
+}
+
+fn is_void(tag: &str) -> bool {
+    let name = tag[1..].split([' ', '>', '/']).next().unwrap_or_default();
+    tag.ends_with("/>") || matches!(name, "br" | "hr" | "img" | "input" | "source" | "wbr" | "col")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn headings_get_ids_and_links_find_them() {
+        let (html, title) = complete(
+            "<p><a href=\"#One-more\">x</a> <a href=\"#mine\">y</a> <a href=\"#none\">z</a></p>\
+             <h2 id=\"user-content-mine\" align=\"center\">One &amp; <em>more</em></h2>\
+             <h2>One  more</h2><p><a id=\"user-content-mine2\"></a><a href=\"#mine2\">q</a></p>",
+            Contents::None,
+        );
+        assert_eq!(title.as_deref(), Some("One & more"));
+        for part in [
+            "<h2 id=\"one--more\" align=\"center\">One &amp; <em>more</em><a class=\"anchor\" id=\"user-content-mine\" href=\"#one--more\"",
+            "<h2 id=\"one--more-1\">",
+            "href=\"#user-content-mine\">y",
+            "href=\"#none\">z",
+            "href=\"#user-content-mine2\">q",
+        ] {
+            assert!(html.contains(part), "{part} is missing from {html}");
+        }
+        let (html, _) = complete(
+            "<h1>Über uns</h1><a href=\"#%C3%9Cber-uns\">a</a><a href=\"#%C3%BCber-uns\">b</a>",
+            Contents::None,
+        );
+        assert!(
+            html.contains("href=\"#über-uns\">a") && html.contains("href=\"#%C3%BCber-uns\">b"),
+            "{html}"
+        );
+    }
+
+    #[test]
+    fn odd_html_is_left_as_it_is() {
+        for html in ["", "<", "<h1", "<h1>", "</h1>", "<h1><h2></h1>", "<h1 id=\"", "<a href=\"#"] {
+            let made = complete(html, Contents::Listed).0;
+            assert!(made.len() >= html.len(), "{html}: {made}");
+        }
+    }
+}

@@ -1,0 +1,172 @@
+//! What a document loses when it is typeset, in sentences for its publisher: one for each cause, for one document or for
+//! all documents of an archive together.
+
+use std::collections::BTreeSet;
+
+use crate::listing::NameList;
+
+/// Element names of one archive that are kept for its warning.
+const MOST_ELEMENTS: usize = 1000;
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Loss {
+    /// Elements that Markdown pages do not show, by their names.
+    Elements(BTreeSet<String>),
+    /// Addresses of other schemes than the allowed ones.
+    Links,
+    /// It is too large to be typeset, so it is shown as plain text.
+    Layout,
+    /// It is not UTF-8, so letters are replaced.
+    Letters,
+    /// A diagram is shown as its source: the line of the document, and why.
+    Diagram { line: usize, cause: String },
+    /// So many further ones.
+    MoreDiagrams(usize),
+}
+
+impl Loss {
+    /// For a document that was sent on its own.
+    pub(super) fn sentence(&self) -> String {
+        match self {
+            Self::Elements(names) => format!(
+                "HTML that Markdown pages do not show was left out: {}. Send an .html file to publish HTML as it is.",
+                tags(names)
+            ),
+            Self::Links => "Links other than http, https, mailto and relative ones were removed.".to_owned(),
+            Self::Layout => "The document is too large to be typeset: it is shown as plain text. \
+                             Send it in parts, or as HTML."
+                .to_owned(),
+            Self::Letters => {
+                "The document is not UTF-8, so some letters were lost. Save it as UTF-8.".to_owned()
+            }
+            Self::Diagram { line, cause } => {
+                format!("The Mermaid diagram at line {line} is shown as its source: {cause}.")
+            }
+            Self::MoreDiagrams(count) => {
+                format!("{count} more Mermaid diagrams are shown as their source.")
+            }
+        }
+    }
+}
+
+/// The losses of the documents of an archive.
+#[derive(Debug, Default)]
+pub(crate) struct ArchiveLosses {
+    elements: BTreeSet<String>,
+    with_elements: NameList,
+    with_links: NameList,
+    with_layout: NameList,
+    with_letters: NameList,
+    diagrams: NameList,
+    /// Documents that got no page.
+    unset: NameList,
+}
+
+impl ArchiveLosses {
+    pub(crate) fn add(&mut self, document: &str, loss: Loss) {
+        match loss {
+            Loss::Elements(names) => {
+                let room = MOST_ELEMENTS.saturating_sub(self.elements.len());
+                self.elements.extend(names.into_iter().take(room));
+                self.with_elements.push(document);
+            }
+            Loss::Links => self.with_links.push(document),
+            Loss::Layout => self.with_layout.push(document),
+            Loss::Letters => self.with_letters.push(document),
+            Loss::Diagram { line, cause } => {
+                self.diagrams.push(&format!("{document} (line {line}: {cause})"));
+            }
+            Loss::MoreDiagrams(count) => self.diagrams.push(&format!("{count} more in {document}")),
+        }
+    }
+
+    /// A document that is served as a file and not as a page.
+    pub(crate) fn add_unset(&mut self, document: &str) {
+        self.unset.push(document);
+    }
+
+    /// One line for each cause, with the documents that it is about.
+    pub(crate) fn sentences(&self) -> Vec<String> {
+        let Self { elements, with_elements, with_links, with_layout, with_letters, diagrams, unset } = self;
+        let lines = [
+            (
+                with_elements,
+                format!(
+                    "HTML that Markdown pages do not show was left out of {with_elements}: {}. Put an .html file into \
+                     the archive to publish HTML as it is.",
+                    tags(elements)
+                ),
+            ),
+            (
+                with_links,
+                format!(
+                    "Links other than http, https, mailto and relative ones were removed from {with_links}."
+                ),
+            ),
+            (
+                with_layout,
+                format!(
+                    "Shown as plain text, because it is too large to be typeset: {with_layout}. Split it into \
+                     several documents."
+                ),
+            ),
+            (
+                with_letters,
+                format!("Not UTF-8, so some letters were lost: {with_letters}. Save it as UTF-8."),
+            ),
+            (diagrams, format!("Mermaid diagrams that are shown as their source: {diagrams}.")),
+            (
+                unset,
+                format!(
+                    "Not made into a page, because it is too large, the archive has too many documents, or its name is taken: \
+                     {unset}. Rename it, or split the document or the archive."
+                ),
+            ),
+        ];
+        lines.into_iter().filter(|(documents, _)| !documents.is_empty()).map(|(_, line)| line).collect()
+    }
+}
+
+fn tags(names: &BTreeSet<String>) -> NameList {
+    names.iter().map(|name| format!("<{name}>")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn elements(names: &[&str]) -> Loss {
+        Loss::Elements(names.iter().map(|name| (*name).to_owned()).collect())
+    }
+
+    #[test]
+    fn elements_are_listed_and_the_rest_is_counted() {
+        assert_eq!(
+            elements(&["a1", "a2", "a3", "a4", "a5", "a6", "a7"]).sentence(),
+            "HTML that Markdown pages do not show was left out: <a1>, <a2>, <a3>, <a4>, <a5> and 2 more. \
+             Send an .html file to publish HTML as it is."
+        );
+    }
+
+    #[test]
+    fn each_cause_of_an_archive_has_one_line_with_its_documents() {
+        let mut losses = ArchiveLosses::default();
+        for number in 0..8 {
+            losses.add(&format!("{number}.md"), elements(&["script", "style"]));
+        }
+        losses.add("a.md", Loss::Links);
+        losses.add("b.md", Loss::Links);
+        losses.add("c.md", Loss::Diagram { line: 7, cause: "it could not be read".to_owned() });
+        losses.add("c.md", Loss::MoreDiagrams(2));
+        assert_eq!(
+            losses.sentences(),
+            [
+                "HTML that Markdown pages do not show was left out of 0.md, 1.md, 2.md, 3.md, 4.md and 3 more: \
+                 <script> and <style>. Put an .html file into the archive to publish HTML as it is.",
+                "Links other than http, https, mailto and relative ones were removed from a.md and b.md.",
+                "Mermaid diagrams that are shown as their source: c.md (line 7: it could not be read) and 2 more in c.md.",
+            ]
+        );
+        assert_eq!(ArchiveLosses::default().sentences(), [""; 0]);
+    }
+}

@@ -1,0 +1,158 @@
+//! Readable pages for files that are no page: texts, pictures, tables, JSON and notebooks. The page stands before the file,
+//! which is served beside it as it was sent.
+
+mod delimiter;
+mod json;
+mod notebook;
+mod table;
+
+use std::fmt::Write;
+
+use crate::markdown::{escaped, escaped_attribute, link_to, whole_page};
+
+/// A kind of data that gets a page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Data {
+    Text,
+    /// Values that are separated by commas, or another character that is found in them.
+    Csv,
+    /// The same, by tabs unless another one is found.
+    Tsv,
+    Json,
+    Notebook,
+}
+
+/// More of a file is not read for its page.
+pub(crate) const MOST_BYTES: usize = 8 << 20;
+/// As much of a text as is shown.
+const TEXT_BYTES: usize = 1 << 20;
+/// As much of other data as is shown as text, when it is not what its name says or too large.
+const PLAIN_BYTES: usize = 256 * 1024;
+
+/// The inside of a page, and what it says about itself: `12 rows`.
+struct Shown {
+    body: String,
+    facts: String,
+    /// What is said at the end of a page that does not show everything.
+    left_out: Option<String>,
+}
+
+/// The page of a file. `text` is its beginning if it is longer than [`MOST_BYTES`]; `path` is where the file itself is.
+pub(crate) fn page(data: Data, text: &str, is_whole: bool, title: &str, path: &str) -> String {
+    let shown = match data {
+        Data::Text => Some(plain(text, TEXT_BYTES)),
+        Data::Csv => table::shown(text, is_whole, b','),
+        Data::Tsv => table::shown(text, is_whole, b'\t'),
+        Data::Json => json::shown(text, is_whole),
+        Data::Notebook if is_whole => notebook::shown(text),
+        Data::Notebook => None,
+    };
+    let shown = shown.unwrap_or_else(|| plain(text, PLAIN_BYTES));
+    whole(title, path, &shown)
+}
+
+/// The page of a picture of so many bytes.
+pub(crate) fn picture_page(title: &str, path: &str, bytes: u64) -> String {
+    let kind = path.rsplit_once('.').map(|(_, extension)| extension.to_ascii_uppercase());
+    let facts = [kind, Some(size(bytes))].into_iter().flatten().collect::<Vec<_>>().join(", ");
+    let address = link_to(path);
+    let body = format!(
+        "<p class=\"picture\"><a href=\"{address}\"><img src=\"{address}\" alt=\"{}\"></a></p>\n",
+        escaped_attribute(title)
+    );
+    whole(title, path, &Shown { body, facts, left_out: None })
+}
+
+fn whole(title: &str, path: &str, shown: &Shown) -> String {
+    let facts = if shown.facts.is_empty() { String::new() } else { format!("{} · ", escaped(&shown.facts)) };
+    let link = link_to(path);
+    let mut body = format!(
+        "<header class=\"file\">\n<h1>{}</h1>\n<p>{facts}<a href=\"{link}\" download>Download</a></p>\n</header>\n{}",
+        escaped(title),
+        shown.body
+    );
+    if let Some(left_out) = &shown.left_out {
+        let left_out = escaped(left_out);
+        let _ = writeln!(body, "<p>{left_out} <a href=\"{link}\" download>Download the whole file</a></p>");
+    }
+    whole_page(title, &body)
+}
+
+/// A text as it is, or its beginning.
+fn plain(text: &str, most: usize) -> Shown {
+    let end = text.floor_char_boundary(most);
+    let facts = if end < text.len() {
+        format!("The first {} of the file", size(most as u64))
+    } else {
+        count(text.lines().count(), "line")
+    };
+    Shown { body: format!("<pre class=\"plain\">{}</pre>\n", escaped(&text[..end])), facts, left_out: None }
+}
+
+/// `812 bytes`, `34 KB`, `1.5 MB`.
+fn size(bytes: u64) -> String {
+    match bytes {
+        0..1_000 => format!("{bytes} bytes"),
+        1_000..1_000_000 => format!("{} KB", bytes.div_ceil(1_000)),
+        _ => format!("{}.{} MB", bytes / 1_000_000, bytes % 1_000_000 / 100_000),
+    }
+}
+
+/// `1 row`, `1,284 rows`.
+fn count(number: usize, noun: &str) -> String {
+    let digits = number.to_string();
+    let mut grouped = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            grouped.push(',');
+        }
+        grouped.push(digit);
+    }
+    format!("{grouped} {noun}{}", if number == 1 { "" } else { "s" })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_grouped() {
+        assert_eq!(count(1, "row"), "1 row");
+        assert_eq!(count(1_284_000, "row"), "1,284,000 rows");
+        assert_eq!(count(0, "cell"), "0 cells");
+    }
+
+    #[test]
+    fn sizes_are_rounded() {
+        for (bytes, text) in [(0, "0 bytes"), (999, "999 bytes"), (33_001, "34 KB"), (1_560_000, "1.5 MB")] {
+            assert_eq!(size(bytes), text);
+        }
+    }
+
+    #[test]
+    fn picture_is_shown_with_a_link_to_itself() {
+        let made = picture_page("A \"b\" <c>", "a b.png", 1200);
+        let picture = "<a href=\"a%20b.png\"><img src=\"a%20b.png\" alt=\"A &quot;b&quot; &lt;c&gt;\"></a>";
+        assert!(made.contains(picture) && made.contains("PNG, 2 KB"), "{made}");
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_shown_as_text() {
+        for (data, text) in
+            [(Data::Json, "{not json <b>"), (Data::Notebook, "[]"), (Data::Notebook, "{\"cells\": 1}")]
+        {
+            let made = page(data, text, true, "a", "a.json");
+            assert!(made.contains("<pre class=\"plain\">") && !made.contains("<b>"), "{made}");
+        }
+        assert!(page(Data::Json, "{}", false, "a", "a.json").contains("<pre class=\"plain\">"));
+    }
+
+    #[test]
+    fn titles_and_paths_are_escaped() {
+        let made = page(Data::Csv, "a,b\n", true, "<b>\"", "a\"b c#.csv");
+        assert!(
+            made.contains("<h1>&lt;b&gt;\"</h1>") && made.contains("href=\"a%22b%20c%23.csv\" download"),
+            "{made}"
+        );
+    }
+}

@@ -1,0 +1,245 @@
+//! What the references of all files of an upload add up to: facts about how they address each other, and one warning for
+//! each cause of what will not work.
+
+use crate::address_warnings::{AddressWarnings, Need};
+use crate::html::INDEX;
+use crate::paths::Paths;
+use crate::reference_examples::Examples;
+use crate::refs::{self, Target};
+use crate::refusal::shown_name;
+use crate::script_scan::{History, Literal};
+use crate::worker_paths::WorkerPaths;
+
+/// What a reference is to its page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Use {
+    /// The page is not whole without it.
+    Load,
+    /// A reader may follow it.
+    Link,
+}
+
+#[derive(Debug)]
+pub(crate) struct Report<'f> {
+    files: &'f Paths<'f>,
+    /// The upload is one document that was sent without its files.
+    is_document: bool,
+    /// What is loaded and not there.
+    missing: Examples,
+    /// The folder that the site was built for, and references into it.
+    base: Option<(String, Examples)>,
+    /// Links that start with `/` and name no file.
+    routes: Examples,
+    /// Links of a page that was sent on its own to the root of its host.
+    root_links: Examples,
+    /// The first file that refers to another one by a path that starts with `/`, and that path.
+    root_example: Option<(String, String)>,
+    worker_paths: WorkerPaths,
+    /// A page below the first one links to `/`.
+    links_home: bool,
+    history: History,
+    /// The first page loads a script of the bundle.
+    has_app_script: bool,
+    has_sandboxed_frames: bool,
+}
+
+impl<'f> Report<'f> {
+    pub(crate) fn new(files: &'f Paths<'f>) -> Self {
+        Self {
+            files,
+            is_document: false,
+            missing: Examples::default(),
+            base: None,
+            routes: Examples::default(),
+            root_links: Examples::default(),
+            root_example: None,
+            worker_paths: WorkerPaths::default(),
+            links_home: false,
+            history: History::default(),
+            has_app_script: false,
+            has_sandboxed_frames: false,
+        }
+    }
+
+    /// That of a Markdown document that was sent on its own.
+    pub(crate) fn of_document(files: &'f Paths<'f>) -> Self {
+        Self { is_document: true, ..Self::new(files) }
+    }
+
+    /// A reference in the file `from`.
+    pub(crate) fn add(&mut self, from: &str, url: &str, used: Use) {
+        // It is shown at any address, so its references have to start with a slash.
+        if is_not_found_page(from) {
+            return;
+        }
+        let files = self.files;
+        let name = files.published_as(from);
+        match refs::target(from, url, files) {
+            Target::Missing(path) if used == Use::Load => self.missing.add(name, &path),
+            Target::Elsewhere | Target::Found | Target::Missing(_) => {}
+            Target::RootFound if files.is_single() => self.root_links.add(name, url.trim()),
+            Target::RootFound => self.root_found(from, url),
+            Target::RootMissing(path) if self.is_below_base(&path, used) => {
+                if let Some((_, examples)) = &mut self.base {
+                    examples.add(name, &path);
+                }
+            }
+            Target::RootMissing(path) if used == Use::Load => self.missing.add(name, &path),
+            Target::RootMissing(path) => self.routes.add(name, &path),
+            Target::Home if files.is_single() => self.root_links.add(name, "/"),
+            Target::Home => self.links_home |= from != INDEX,
+        }
+    }
+
+    /// Whether a path that finds nothing leads into the folder that the site was built for. The first file that would be
+    /// found without its first folder tells which one that is.
+    fn is_below_base(&mut self, path: &str, used: Use) -> bool {
+        let Some((folder, rest)) = path.strip_prefix('/').and_then(|path| path.split_once('/')) else {
+            return false;
+        };
+        if let Some((base, _)) = &self.base {
+            return base == folder;
+        }
+        let is_base = used == Use::Load && !rest.is_empty() && self.files.answers(rest);
+        if is_base {
+            self.base = Some((folder.to_owned(), Examples::default()));
+        }
+        is_base
+    }
+
+    /// A literal of a script. What `fetch` loads is relative to the page, which is known only of an inline script.
+    pub(crate) fn add_literal(&mut self, from: &str, is_inline: bool, kind: Literal, text: &str) {
+        let judged = text.starts_with('/') || is_inline || kind == Literal::Import;
+        // `import "react"` names a package.
+        let is_package = kind == Literal::Import && !text.starts_with(['.', '/']);
+        match kind {
+            Literal::RootPath if refs::names_a_file(text, self.files) => self.root_found(from, text),
+            Literal::RootPathOutsideWorker if refs::names_a_file(text, self.files) => {
+                // Code of a page runs in no worker.
+                if is_inline || !self.worker_paths.add(from, text) {
+                    self.root_found(from, text);
+                }
+            }
+            Literal::Import | Literal::Fetch if judged && !is_package => self.add(from, text, Use::Load),
+            Literal::RootPath | Literal::RootPathOutsideWorker | Literal::Import | Literal::Fetch => {}
+        }
+        if kind == Literal::Import && !is_package {
+            self.worker_paths.script_loaded(from, text, self.files);
+        }
+        let is_own = || matches!(refs::target(from, text, self.files), Target::Found | Target::RootFound);
+        self.has_app_script |= from == INDEX && kind == Literal::Import && !is_package && is_own();
+    }
+
+    /// A script that a page loads.
+    pub(crate) fn add_script(&mut self, from: &str, url: &str) {
+        self.add(from, url, Use::Load);
+        self.worker_paths.script_loaded(from, url, self.files);
+        let own = matches!(refs::target(from, url, self.files), Target::Found | Target::RootFound);
+        self.has_app_script |= own && from == INDEX;
+    }
+
+    /// A frame without an origin that shows this address.
+    pub(crate) fn add_sandboxed_frame(&mut self, from: &str, url: &str) {
+        let target = refs::target(from, url, self.files);
+        self.has_sandboxed_frames |= matches!(target, Target::Found | Target::RootFound | Target::Home);
+    }
+
+    pub(crate) fn add_history(&mut self, history: History) {
+        self.history.pushes |= history.pushes;
+        self.history.replaces |= history.replaces;
+    }
+
+    fn root_found(&mut self, from: &str, url: &str) {
+        if !is_not_found_page(from) {
+            self.root_example.get_or_insert_with(|| (from.to_owned(), url.trim().to_owned()));
+        }
+    }
+
+    /// A file that refers to another one by a path that starts with `/`, and that path.
+    fn root_example(&self) -> Option<&(String, String)> {
+        self.root_example.as_ref().or_else(|| self.worker_paths.used())
+    }
+
+    pub(crate) fn has_root_paths(&self) -> bool {
+        self.root_example().is_some() || self.links_home
+    }
+
+    pub(crate) fn history(&self) -> History {
+        self.history
+    }
+
+    pub(crate) fn has_app_script(&self) -> bool {
+        self.has_app_script
+    }
+
+    pub(crate) fn has_sandboxed_frames(&self) -> bool {
+        self.has_sandboxed_frames
+    }
+
+    /// One line for each cause.
+    pub(crate) fn warnings(&self) -> Vec<String> {
+        let bring_files = if !self.files.is_single() {
+            "Add what is missing to the archive, or correct the paths."
+        } else if self.is_document {
+            "Publish a .zip with the document and its files."
+        } else {
+            "Publish the folder as a .zip with index.html at its top, so that its files come along."
+        };
+        let missing = self.missing.sentence("Not part of the upload", bring_files);
+        let base = self.base.as_ref().and_then(|(folder, examples)| {
+            let what = format!("Built for the folder /{}/", shown_name(folder.as_bytes()));
+            let cure = "Build it for / (base in Vite, Astro and VitePress, basePath in Next.js, paths.base in SvelteKit).";
+            examples.sentence(&what, cure)
+        });
+        missing.into_iter().chain(base).collect()
+    }
+
+    /// What is to be said only at some addresses.
+    pub(crate) fn address_warnings(&self) -> AddressWarnings {
+        let root_links = self.root_links.listed().map(|links| format!("Links that leave the page: {links}."));
+        let cure = if self.files.is_single() {
+            "Publish the pages together as a .zip, or correct the links."
+        } else {
+            "Add the pages to the archive, or correct the links."
+        };
+        AddressWarnings::new([
+            (Need::OwnHost, self.root_path_warning()),
+            (Need::Root, root_links),
+            (Need::Routes, self.routes.sentence("Links that lead to nothing", cure)),
+        ])
+    }
+
+    /// For servers whose pages have no host of their own.
+    fn root_path_warning(&self) -> Option<String> {
+        let (from, url) = match self.root_example() {
+            Some((from, url)) => (from.as_str(), url.as_str()),
+            None if self.links_home => ("a page", "/"),
+            None => return None,
+        };
+        let cure = if self.files.has_folder("_app/immutable/") {
+            "In SvelteKit, leave kit.paths.relative on and build again."
+        } else if self.files.has_folder("_next/")
+            || self.files.has_folder("_astro/")
+            || self.files.has("hashmap.json")
+        {
+            "Build it with relative paths, or publish it on a server whose site host is a domain name."
+        } else if self.files.has_folder("assets/") {
+            "In Vite, set base: './' and build again."
+        } else {
+            "Write relative paths."
+        };
+        Some(format!(
+            "{} refers to {}: pages have no host of their own on this server, so paths that start with / lead away. {cure}",
+            shown_name(from.as_bytes()),
+            shown_name(url.as_bytes())
+        ))
+    }
+}
+
+fn is_not_found_page(path: &str) -> bool {
+    matches!(path, "404.html" | "404/index.html")
+}
+
+#[cfg(test)]
+#[path = "reference_report_tests.rs"]
+mod tests;

@@ -1,0 +1,283 @@
+//! Makes untrusted HTML harmless: only listed elements with listed attributes are written, every one of them is closed,
+//! and all other text is escaped. HTML may come in pieces with trusted markup between them, as in Markdown.
+//!
+//! Nothing of the input is copied unread, and no element that is written changes how a browser reads what follows. So a
+//! browser finds exactly the tags that were written here, however it would have read the input. There is no tree: its
+//! formatting elements, which browsers open again in every paragraph, would make a small input enormous.
+
+mod attributes;
+mod elements;
+#[cfg(test)]
+mod tests;
+pub(crate) mod url;
+
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+
+use crate::character_references::{Context, decode};
+use crate::phishing::tokens::{Token, Tokens};
+use elements::{Element, Form};
+
+pub(crate) use attributes::ID_PREFIX;
+
+/// Elements may be open inside of each other up to here; deeper ones are left out, and their text is kept.
+const DEEPEST: usize = 100;
+/// Names of dropped elements that are remembered for a warning.
+const MOST_NAMES: usize = 1000;
+/// The longest name that is remembered.
+const LONGEST_NAME: usize = 64;
+
+/// Sanitises the pieces of one document.
+#[derive(Debug)]
+pub(crate) struct Sanitizer {
+    open: Vec<Open>,
+    /// How many trusted elements are open around the piece that comes next.
+    level: usize,
+    dropped: BTreeSet<String>,
+    dropped_address: bool,
+    /// What is done with text outside of code before it is escaped.
+    text: fn(&str) -> Cow<'_, str>,
+}
+
+/// An element of the input that is open.
+#[derive(Debug)]
+struct Open {
+    element: Element,
+    level: usize,
+}
+
+/// A whole document at once.
+pub(crate) fn sanitize(html: &str) -> String {
+    let mut sanitizer = Sanitizer::new(unchanged);
+    let mut made = sanitizer.write(html);
+    made.push_str(&sanitizer.close_all());
+    made
+}
+
+fn unchanged(text: &str) -> Cow<'_, str> {
+    Cow::Borrowed(text)
+}
+
+impl Sanitizer {
+    pub(crate) fn new(text: fn(&str) -> Cow<'_, str>) -> Self {
+        Self { open: Vec::new(), level: 0, dropped: BTreeSet::new(), dropped_address: false, text }
+    }
+
+    /// A trusted element begins. Elements of the input that are opened inside of it end with it.
+    pub(crate) fn enter(&mut self) {
+        self.level += 1;
+    }
+
+    /// A trusted element ends: the end tags that have to come before its own.
+    pub(crate) fn leave(&mut self) -> String {
+        let ends = self.close_inside();
+        self.level = self.level.saturating_sub(1);
+        ends
+    }
+
+    /// How many trusted elements are open.
+    pub(crate) fn level(&self) -> usize {
+        self.level
+    }
+
+    /// Ends the elements that were opened inside of the innermost trusted element, which stays open.
+    pub(crate) fn close_inside(&mut self) -> String {
+        let first = self.open.iter().position(|open| open.level >= self.level).unwrap_or(self.open.len());
+        self.close_from(first)
+    }
+
+    /// A trusted block begins, which ends a paragraph as in HTML.
+    pub(crate) fn end_paragraph(&mut self) -> String {
+        self.find(&["p"], &["table", "td", "th"]).map(|at| self.close_from(at)).unwrap_or_default()
+    }
+
+    pub(crate) fn close_all(&mut self) -> String {
+        self.close_from(0)
+    }
+
+    /// Whether an element of the input is open, by its name.
+    pub(crate) fn has_open(&self, name: &str) -> bool {
+        self.open.iter().any(|open| open.element.name == name)
+    }
+
+    /// Puts the open elements aside for text that is shown elsewhere; `resume` brings them back.
+    pub(crate) fn set_aside(&mut self) -> SetAside {
+        SetAside { open: std::mem::take(&mut self.open), level: std::mem::take(&mut self.level) }
+    }
+
+    pub(crate) fn resume(&mut self, aside: SetAside) {
+        (self.open, self.level) = (aside.open, aside.level);
+    }
+
+    pub(crate) fn dropped_address(&self) -> bool {
+        self.dropped_address
+    }
+
+    /// Names of elements that were left out, for a warning.
+    pub(crate) fn dropped(&self) -> impl Iterator<Item = &str> {
+        self.dropped.iter().map(String::as_str)
+    }
+
+    /// Whether this piece begins with the start of an element whose content is left out, and which.
+    pub(crate) fn opens_dropped(html: &str) -> Option<String> {
+        let name = name_of(html.strip_prefix('<')?);
+        (elements::loses_content(&name) && !html.ends_with("/>")).then_some(name)
+    }
+
+    /// Whether this piece begins with a start tag that ends a paragraph.
+    pub(crate) fn opens_block(html: &str) -> bool {
+        html.strip_prefix('<').and_then(|rest| elements::find(&name_of(rest))).is_some_and(Element::is_block)
+    }
+
+    /// Writes a piece. Elements that it leaves open stay open for the pieces after it.
+    pub(crate) fn write(&mut self, html: &str) -> String {
+        let mut made = String::with_capacity(html.len() + html.len() / 4);
+        let mut tokens = Tokens::new(html, false);
+        // An element that is dropped with its content, and how often it is open.
+        let mut skipped: Option<(String, usize)> = None;
+        while let Some(token) = tokens.next() {
+            let source = &html[tokens.start..tokens.end()];
+            match token {
+                Token::Open => {
+                    let name = name_of(&source[1..]);
+                    if let Some((within, depth)) = &mut skipped {
+                        *depth += usize::from(*within == name);
+                        continue;
+                    }
+                    self.start_tag(&name, source, &mut made);
+                    if elements::loses_content(&name) && !source.ends_with("/>") {
+                        skipped = Some((name, 1));
+                    }
+                }
+                Token::Close(_) => {
+                    let name = name_of(source.get(2..).unwrap_or_default());
+                    match &mut skipped {
+                        Some((within, depth)) if *within == name => {
+                            *depth -= 1;
+                            skipped = skipped.filter(|(_, depth)| *depth > 0);
+                        }
+                        Some(_) => {}
+                        None => made.push_str(&self.end_tag(&name)),
+                    }
+                }
+                Token::Text(text) if skipped.is_none() => self.write_text(text, &mut made),
+                Token::Text(_) | Token::Comment(_) | Token::Raw(..) => {}
+            }
+        }
+        made
+    }
+
+    fn write_text(&self, text: &str, made: &mut String) {
+        let text = decode(text, Context::Text);
+        let is_code =
+            self.open.iter().any(|open| matches!(open.element.name, "code" | "pre" | "tt" | "samp"));
+        push_text(made, if is_code { text } else { (self.text)(&text).into_owned().into() }.as_ref());
+    }
+
+    fn start_tag(&mut self, name: &str, source: &str, made: &mut String) {
+        let Some(attributes) = attributes::read(source) else { return };
+        let Some(element) = elements::find(name) else {
+            if self.dropped.len() < MOST_NAMES && name.len() <= LONGEST_NAME {
+                self.dropped.insert(name.to_owned());
+            }
+            return;
+        };
+        let is_lost = (element.is_table_part() && !self.has_open("table"))
+            || (name == "source" && !self.has_open("picture"));
+        if is_lost {
+            return;
+        }
+        if let Some((ended, barriers)) = element.ends()
+            && let Some(at) = self.find(ended, barriers)
+        {
+            made.push_str(&self.close_from(at));
+        }
+        if element.form != Form::Void && self.open.len() >= DEEPEST {
+            return;
+        }
+        let kept = attributes::filter(name, &attributes);
+        self.dropped_address |= kept.dropped_address;
+        made.push('<');
+        made.push_str(element.output);
+        made.push_str(&kept.text);
+        made.push('>');
+        if element.form != Form::Void {
+            self.open.push(Open { element, level: self.level });
+        }
+    }
+
+    fn end_tag(&mut self, name: &str) -> String {
+        let Some(element) = elements::find(name) else { return String::new() };
+        let barriers: &[&str] = match element.name {
+            "table" => &[],
+            _ if element.is_table_part() => &["table"],
+            _ => &["table", "td", "th", "caption"],
+        };
+        self.find(&[element.name], barriers).map(|at| self.close_from(at)).unwrap_or_default()
+    }
+
+    /// The innermost open element of these names within the trusted element around it and up to a barrier.
+    fn find(&self, names: &[&str], barriers: &[&str]) -> Option<usize> {
+        let here = self.open.iter().enumerate().rev().take_while(|(_, open)| open.level == self.level);
+        for (at, Open { element, .. }) in here {
+            if names.contains(&element.name) {
+                return Some(at);
+            }
+            if barriers.contains(&element.name) {
+                return None;
+            }
+        }
+        None
+    }
+
+    fn close_from(&mut self, first: usize) -> String {
+        let mut ends = String::new();
+        for open in self.open.drain(first..).rev() {
+            ends.push_str("</");
+            ends.push_str(open.element.output);
+            ends.push('>');
+        }
+        ends
+    }
+}
+
+/// See [`Sanitizer::set_aside`].
+#[derive(Debug)]
+pub(crate) struct SetAside {
+    open: Vec<Open>,
+    level: usize,
+}
+
+/// The name that a tag begins with, in small letters. Only names that are listed somewhere matter, and those are short.
+fn name_of(rest: &str) -> String {
+    let end = rest.find(|c: char| c.is_ascii_whitespace() || matches!(c, '/' | '>')).unwrap_or(rest.len());
+    rest[..end].to_ascii_lowercase()
+}
+
+/// Escapes text between tags.
+pub(crate) fn push_text(made: &mut String, text: &str) {
+    for c in text.chars() {
+        match c {
+            '<' => made.push_str("&lt;"),
+            '>' => made.push_str("&gt;"),
+            '&' => made.push_str("&amp;"),
+            '\0' => {}
+            c => made.push(c),
+        }
+    }
+}
+
+/// Escapes an attribute value in double quotes.
+pub(crate) fn push_attribute(made: &mut String, text: &str) {
+    for c in text.chars() {
+        match c {
+            '<' => made.push_str("&lt;"),
+            '>' => made.push_str("&gt;"),
+            '&' => made.push_str("&amp;"),
+            '"' => made.push_str("&quot;"),
+            '`' => made.push_str("&#96;"),
+            '\0' => {}
+            c => made.push(c),
+        }
+    }
+}

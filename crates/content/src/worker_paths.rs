@@ -1,0 +1,60 @@
+//! Paths that start with `/` and that a script uses only where it does not run in a worker. They count when the script is
+//! loaded by a page or imported by another script; scripts that are inserted while the page runs are not seen.
+
+use std::collections::HashSet;
+
+use crate::paths::Paths;
+use crate::refs;
+
+/// More are not kept.
+const MOST_PATHS: usize = 100;
+
+#[derive(Debug, Default)]
+pub(crate) struct WorkerPaths {
+    /// Scripts, each with such a path.
+    outside_worker: Vec<(String, String)>,
+    /// Scripts of the bundle that run in a page.
+    in_page: HashSet<String>,
+}
+
+impl WorkerPaths {
+    /// False if there is no room for it.
+    pub(crate) fn add(&mut self, script: &str, path: &str) -> bool {
+        let has_room = self.outside_worker.len() < MOST_PATHS;
+        if has_room {
+            self.outside_worker.push((script.to_owned(), path.to_owned()));
+        }
+        has_room
+    }
+
+    /// A script that a page loads or another script imports. Only files of the bundle are kept, so there are not many.
+    pub(crate) fn script_loaded(&mut self, from: &str, url: &str, files: &Paths<'_>) {
+        if let Some((path, _)) = refs::local(from, url)
+            && files.has(&path)
+        {
+            self.in_page.insert(path);
+        }
+    }
+
+    /// A script that runs in a page and uses such a path, with that path.
+    pub(crate) fn used(&self) -> Option<&(String, String)> {
+        self.outside_worker.iter().find(|(script, _)| self.in_page.contains(script))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_counts_when_its_script_runs_in_a_page() {
+        let files = Paths::new(["index.html", "search/worker.js"]);
+        let mut paths = WorkerPaths::default();
+        assert!(paths.add("search/worker.js", "/search/"));
+        paths.script_loaded("index.html", "search/main.js", &files);
+        assert_eq!(paths.used(), None);
+        paths.script_loaded("search/main.js", "./worker.js?v=1", &files);
+        assert_eq!(paths.used(), Some(&("search/worker.js".to_owned(), "/search/".to_owned())));
+        assert!((0..200).any(|_| !paths.add("a.js", "/a/")), "they are bounded");
+    }
+}

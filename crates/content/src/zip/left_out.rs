@@ -1,0 +1,78 @@
+//! What is in an archive but not published.
+
+use super::directory::Entry;
+use crate::listing::NameList;
+
+/// Whether an entry is not published: files that systems add on their own, and hidden files, which are made for
+/// tools and hold secrets more often than pages (`.git`, `.env`). That includes `.well-known/`: on the host of a page it
+/// would speak for the server.
+pub fn is_left_out(name: &str) -> bool {
+    let path = name.strip_suffix('/').unwrap_or(name);
+    let last = path.rsplit('/').next().unwrap_or_default();
+    path.split('/').next() == Some("__MACOSX")
+        || path.split('/').any(|part| part.starts_with('.'))
+        || ["Thumbs.db", "desktop.ini"].iter().any(|junk| last.eq_ignore_ascii_case(junk))
+}
+
+/// One line about all that is left out.
+pub(super) fn warning(left_out: &[&Entry]) -> Option<String> {
+    let names = || left_out.iter().filter(|entry| !entry.is_folder()).map(|entry| entry.name.as_str());
+    let files: NameList = names().collect();
+    if files.is_empty() {
+        return None;
+    }
+    let what = if files.count() == 1 { "hidden or system file was" } else { "hidden or system files were" };
+    let mut line = format!("{} {what} left out, not published: {files}.", files.count());
+    if names().any(|name| name.split('/').any(|part| part == ".well-known")) {
+        line.push_str(" Nothing of a page may answer below .well-known/.");
+    }
+    Some(line)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hidden_and_system_files_are_left_out() {
+        for name in [
+            "./",
+            ".env",
+            "a/.git/config",
+            ".doctrees/",
+            ".well-known/x",
+            "site/.well-known/x",
+            ".nojekyll",
+            "__MACOSX/",
+            "__MACOSX/._a",
+            "a/.DS_Store",
+            "thumbs.db",
+            "x/Thumbs.db",
+            "Desktop.ini",
+            "...",
+        ] {
+            assert!(is_left_out(name), "{name}");
+        }
+        for name in ["a/__MACOSX/b", "DS_Store", "a.b/c", "well-known/x", "thumbs.db/x", "a/b."] {
+            assert!(!is_left_out(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn what_is_left_out_is_counted_and_a_few_are_named() {
+        let entries: Vec<Entry> =
+            [".env", ".git/", ".git/config", ".git/HEAD", ".vite/x", ".DS_Store", ".a", ".b"]
+                .map(|name| Entry::named(name.to_owned()))
+                .into();
+        let line = |count: usize| warning(&entries.iter().take(count).collect::<Vec<_>>());
+        assert_eq!(line(0), None);
+        assert_eq!(line(2).unwrap(), "1 hidden or system file was left out, not published: .env.");
+        assert_eq!(
+            line(8).unwrap(),
+            "7 hidden or system files were left out, not published: .env, .git/config, .git/HEAD, .vite/x, .DS_Store \
+             and 2 more."
+        );
+        let known = Entry::named(".well-known/security.txt".to_owned());
+        assert!(warning(&[&known]).unwrap().ends_with("Nothing of a page may answer below .well-known/."));
+    }
+}

@@ -1,0 +1,75 @@
+//! The files and folders of an archive as a tree, in which no two names may be one on a system that ignores case.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry as Slot;
+
+use super::directory::Entry;
+use super::names::{fold, forbidden};
+use crate::refusal::{Refusal, shown_name};
+
+#[derive(Clone, Copy, PartialEq)]
+enum Node {
+    File(usize),
+    Folder(usize),
+    /// Only known because something is inside it.
+    ImpliedFolder(usize),
+}
+
+/// All files and folders by the hash of their folded path: hashes, so that thousands of deep
+/// names cost little memory.
+pub(super) struct Tree<'a> {
+    nodes: HashMap<[u8; 16], Node>,
+    entries: &'a [Entry],
+}
+
+impl<'a> Tree<'a> {
+    pub(super) fn new(entries: &'a [Entry]) -> Self {
+        Self { nodes: HashMap::new(), entries }
+    }
+
+    /// Adds an entry, unless its name clashes with one that was added before.
+    pub(super) fn insert(&mut self, index: usize) -> Result<(), Refusal> {
+        let entry = &self.entries[index];
+        let folded = fold(entry.name.strip_suffix('/').unwrap_or(&entry.name));
+        for (end, _) in folded.match_indices('/') {
+            match *self.nodes.entry(key(&folded[..end])).or_insert(Node::ImpliedFolder(index)) {
+                Node::File(other) => return Err(self.clash(index, other, "is inside the file")),
+                Node::Folder(_) | Node::ImpliedFolder(_) => {}
+            }
+        }
+        let node = if entry.is_folder() { Node::Folder(index) } else { Node::File(index) };
+        match (self.nodes.entry(key(&folded)), entry.is_folder()) {
+            (Slot::Vacant(slot), _) => {
+                slot.insert(node);
+                Ok(())
+            }
+            (Slot::Occupied(mut slot), is_folder) => match *slot.get() {
+                Node::ImpliedFolder(_) if is_folder => {
+                    slot.insert(node);
+                    Ok(())
+                }
+                Node::ImpliedFolder(other) => {
+                    Err(self.clash(index, other, "is a file, but also the folder of"))
+                }
+                Node::File(other) | Node::Folder(other) => {
+                    Err(self.clash(index, other, "has the same name as"))
+                }
+            },
+        }
+    }
+
+    fn clash(&self, index: usize, other: usize, how: &str) -> Refusal {
+        let (name, other) = (self.entries[index].name.as_bytes(), self.entries[other].name.as_bytes());
+        let detail = format!(
+            "it {how} \"{}\" (upper and lower case count as the same). Rename one of them.",
+            shown_name(other)
+        );
+        forbidden(name, detail)
+    }
+}
+
+fn key(folded: &str) -> [u8; 16] {
+    let mut key = [0; 16];
+    key.copy_from_slice(&blake3::hash(folded.as_bytes()).as_bytes()[..16]);
+    key
+}

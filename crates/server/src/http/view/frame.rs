@@ -1,0 +1,73 @@
+//! Files for sandboxed frames of pages that only some may see.
+//!
+//! `<iframe sandbox>` without `allow-same-origin` has no origin, so the browser sends no cookie with what the frame loads. The
+//! frame's own document is asked for by the page, with the cookie; it is moved to an address that holds a pass, and what it
+//! refers to relatively is found beside it there. Which pages have such frames is found at upload; others are left alone.
+//! Scripts in the frame can read that address, so the pass is good in the viewer's network alone and never in a window.
+
+use super::scene::Scene;
+use super::{OURS, Place, headers, ours, redirect, show_file, with_query};
+use crate::http::OutBody;
+use dropleaf_core::access::{self, Access, Passes};
+use dropleaf_core::site::Visibility;
+use dropleaf_core::{Code, Error};
+use http::{Method, Response, StatusCode};
+
+/// The name of these addresses below `_dropleaf/`.
+pub(super) const NAME: &str = "frame/";
+
+/// Moves the document of a frame to an address with a pass, if the page needs it. The viewer has passed every gate.
+pub(super) fn lead(scene: &Scene<'_>, tail: &str) -> Result<Option<Response<OutBody>>, Error> {
+    // Most pages have none, and look no further.
+    if !scene.page.bundle.as_ref().is_some_and(|bundle| bundle.addressing.sandboxed_frames) {
+        return Ok(None);
+    }
+    let door = &scene.page.door;
+    let is_guarded = door.is_gated() || door.visibility == Visibility::Burn;
+    let is_plain = matches!(scene.head.method, Method::GET | Method::HEAD);
+    // Only the page's own frames: the cookie travels with those of sibling pages too.
+    let is_own_frame = scene.header("sec-fetch-dest") == Some("iframe")
+        && scene.header("sec-fetch-site") == Some("same-origin");
+    if !is_guarded || !is_plain || !is_own_frame || scene.place.is_shared() {
+        return Ok(None);
+    }
+    let Some(ip) = scene.client_ip() else { return Ok(None) };
+    let root = match scene.place {
+        // The root of a page's own host needs a cookie.
+        Place::Root { .. } => format!("/p/{}/", scene.page.site.token),
+        _ => scene.root(),
+    };
+    let pass = scene.door.app.issue_frame_pass(&scene.page.site, ip);
+    let target = with_query(scene.head, &format!("{root}{OURS}{NAME}{pass}/{tail}"));
+    redirect(StatusCode::TEMPORARY_REDIRECT, &target).map(Some)
+}
+
+/// `_dropleaf/frame/<pass>/…`: a file of the page for such a frame.
+pub(super) async fn file(scene: &Scene<'_>, rest: &str) -> Result<Response<OutBody>, Error> {
+    if !matches!(scene.head.method, Method::GET | Method::HEAD) {
+        return Err(Error::plain(Code::MethodNotAllowed));
+    }
+    let (app, site) = (&scene.door.app, &scene.page.site);
+    let (pass, tail) = rest.split_once('/').ok_or_else(ours::missing)?;
+    let is_admitted = scene.client_ip().is_some_and(|ip| app.admits_frame_pass(site, ip, pass));
+    if !is_admitted || scene.place.is_shared() {
+        return Err(ours::missing());
+    }
+    // A link of the frame that was opened in a window: the page's own address, where the gate decides.
+    if scene.header("sec-fetch-dest") == Some("document") {
+        let target = with_query(scene.head, &format!("{}{tail}", scene.root()));
+        return redirect(StatusCode::TEMPORARY_REDIRECT, &target);
+    }
+    match access::decide(&scene.page.door, Passes::ALL, app.now()) {
+        Access::Serve => {}
+        Access::Gone(Code::Burnt) if app.is_being_read(&site.id).await? => {}
+        Access::Gone(code) => return Err(Error::plain(code)),
+        Access::Ask(_) | Access::Reveal => return Err(ours::missing()),
+    }
+    let bundle = scene.page.bundle.as_ref().ok_or_else(ours::missing)?;
+    let scene = Scene { in_sandboxed_frame: true, ..*scene };
+    let mut response = show_file(&scene, bundle, tail).await?;
+    let is_own_frame = scene.header("sec-fetch-site") == Some("same-origin");
+    headers::framed(response.headers_mut(), is_own_frame);
+    Ok(response)
+}

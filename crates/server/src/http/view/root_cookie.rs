@@ -1,0 +1,120 @@
+//! Paths of a page's own host outside `/p/<token>/`, for pages whose files refer to each other from the root.
+//!
+//! A host name is no secret: it travels through DNS and TLS. So the host alone opens nothing. A browser that was shown the page at
+//! its token link gets a cookie that stands for the token, and with it any path on that host is answered from the page's
+//! files, by the same rules as below the token. Pages that need no such paths set no cookie. docs/adr/0019.
+
+use super::cookies::Cookie;
+use super::scene::{Scene, fills_window};
+use super::{Place, failed, redirect, wants, with_query};
+use crate::http::error::{self, Wants};
+use crate::http::{OutBody, cookie};
+use crate::pages::{self, Notice};
+use dropleaf_core::gate_pass::Kind;
+use dropleaf_core::host::Origin;
+use dropleaf_core::{Code, Error};
+use http::request::Parts;
+use http::{Method, Response, StatusCode, header};
+
+/// What this server answers itself on every host of a page.
+const RESERVED: [&str; 4] = ["p/", "look/", "healthz", "readyz"];
+
+/// Where a request outside `/p/` leads on the host with this label. None without a cookie, and for what another page loads
+/// or frames: a sibling page is the same site in the browser's eyes, so the cookie travels with its requests too.
+pub(in crate::http) fn place<'a>(origin: &Origin, head: &'a Parts, label: &'a str) -> Option<Place<'a>> {
+    let rest = head.uri.path().strip_prefix('/')?;
+    if rest == "robots.txt" || is_foreign(head) {
+        return None;
+    }
+    let value = cookie::read(&head.headers, origin, Cookie::Root.letter()).next()?;
+    let (token, pass) = split(value)?;
+    Some(Place::Root { label, token, pass, rest })
+}
+
+/// Whether another page asked for this. Its link may be followed in a window, as any link may.
+fn is_foreign(head: &Parts) -> bool {
+    let site = head.headers.get("sec-fetch-site").and_then(|value| value.to_str().ok());
+    match site {
+        None | Some("same-origin" | "none") => false,
+        Some(_) => !fills_window(&head.headers),
+    }
+}
+
+fn split(value: &str) -> Option<(&str, &str)> {
+    value.split_once('.').filter(|(token, _)| token.len() == 22)
+}
+
+/// Whether the cookie of this request stands for the page that it names.
+pub(super) fn admits(app: &dropleaf_app::App, page: &dropleaf_app::Page, pass: &str) -> bool {
+    app.admits_pass(Kind::Root, &page.site, pass)
+}
+
+/// Adds the cookie to an answer that shows the page, if the page needs it and the browser does not hold it.
+pub(super) fn offer(scene: &Scene<'_>, response: &mut Response<OutBody>) {
+    if !is_needed(scene) || is_held(scene) {
+        return;
+    }
+    let site = &scene.page.site;
+    let value = format!("{}.{}", site.token, scene.door.app.issue_pass(Kind::Root, site));
+    let cookie = Cookie::Root.set_for_session(scene, &value);
+    response.headers_mut().extend(cookie.map(|cookie| (header::SET_COOKIE, cookie)));
+}
+
+/// Leads a window to the same path at the root of the host, where client-side routers find the path they were made for.
+/// Not in a frame of another site, which would not send the cookie, and not for the one answer of a form.
+pub(super) fn lead(scene: &Scene<'_>, tail: &str) -> Result<Option<Response<OutBody>>, Error> {
+    let has_routes = scene.page.bundle.as_ref().is_some_and(|bundle| bundle.addressing.client_routes);
+    let is_plain = matches!(scene.head.method, Method::GET | Method::HEAD);
+    // Two slashes at the start would name another host.
+    let is_safe = !tail.starts_with(['/', '\\']) && !RESERVED.iter().any(|name| tail.starts_with(name));
+    if !has_routes || !is_plain || !is_safe || !is_needed(scene) {
+        return Ok(None);
+    }
+    let mut response = redirect(StatusCode::SEE_OTHER, &with_query(scene.head, &format!("/{tail}")))?;
+    offer(scene, &mut response);
+    Ok(Some(response))
+}
+
+fn is_needed(scene: &Scene<'_>) -> bool {
+    let asks = scene.page.bundle.as_ref().is_some_and(|bundle| {
+        let addressing = bundle.addressing;
+        addressing.root_paths || addressing.client_routes || addressing.spa
+    });
+    asks && matches!(scene.place, Place::Isolated { .. })
+        && !scene.page.site.e2e
+        && scene.visitor.navigation
+        && fills_window(&scene.head.headers)
+}
+
+fn is_held(scene: &Scene<'_>) -> bool {
+    let held = Cookie::Root.read(scene).and_then(split);
+    held.is_some_and(|(token, pass)| {
+        token == scene.page.site.token && admits(&scene.door.app, scene.page, pass)
+    })
+}
+
+/// The answer at a page's own host to a browser that did not open the page's link first. The same whether there is a page or not.
+pub(in crate::http) fn refused(head: &Parts) -> Response<OutBody> {
+    let error = Error::not_found("page");
+    if wants(&head.headers) != Wants::Page {
+        return failed(head, &error, None);
+    }
+    let status = StatusCode::NOT_FOUND;
+    let mut response = error::designed(
+        status,
+        pages::notice(&Notice {
+            status: status.as_u16(),
+            code: Code::NotFound.as_str(),
+            heading: "Open the page with its full link",
+            message: "This address is only part of a link. Open the whole link that you were sent; your browser must accept \
+                      its cookie. If it has stopped working, ask the person who sent it for a new one.",
+            hint: None,
+            home: None,
+            report: None,
+        }),
+    );
+    if head.method == Method::HEAD {
+        super::without_body(&mut response);
+    }
+    response
+}

@@ -1,0 +1,102 @@
+//! The one inline script of the viewer. Its Markdown renderer is written as modules, which tests import as they are; an
+//! inline script cannot import, so the modules are put one after another, without their `import` and `export` words.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use dropleaf_content::MARKDOWN_SCRIPT;
+use sha2::{Digest as _, Sha256};
+use std::sync::LazyLock;
+
+macro_rules! modules {
+    ($($name:literal),+ $(,)?) => {
+        [$(($name, include_str!(concat!("../../assets/markdown/", $name, ".js")))),+]
+    };
+}
+/// In an order in which every module stands after those that it imports.
+const MODULES: [(&str, &str); 20] = modules![
+    "text",
+    "line",
+    "starts",
+    "table",
+    "links",
+    "containers",
+    "blocks",
+    "emphasis",
+    "inlines",
+    "addresses",
+    "allowed",
+    "raw_html",
+    "front_matter",
+    "inline_writer",
+    "render",
+    "sanitize",
+    "headings",
+    "direction",
+    "page",
+    "recognize",
+];
+const VIEWER: &str = include_str!("../../assets/viewer.js");
+
+pub(super) static SCRIPT: LazyLock<String> = LazyLock::new(script);
+/// The CSP source that allows exactly this script.
+pub(super) static SCRIPT_SOURCE: LazyLock<String> =
+    LazyLock::new(|| format!("'sha256-{}'", STANDARD.encode(Sha256::digest(SCRIPT.as_bytes()))));
+
+fn script() -> String {
+    let mut script = String::from("(() => {\n'use strict';\n");
+    for (_, module) in MODULES {
+        for line in module.lines().filter(|line| !line.starts_with("import ")) {
+            script.push_str(line.strip_prefix("export ").unwrap_or(line));
+            script.push('\n');
+        }
+    }
+    script.push_str("function addCopyButtons() {\n");
+    script.push_str(MARKDOWN_SCRIPT);
+    script.push_str("}\n");
+    script.push_str(VIEWER);
+    script.push_str("})();\n");
+    script
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_module_stands_after_those_that_it_imports() {
+        let mut seen = Vec::new();
+        for (name, module) in MODULES {
+            let imports = module.lines().filter(|line| line.starts_with("import "));
+            for imported in imports.filter_map(|line| line.split("'./").nth(1)?.strip_suffix(".js';")) {
+                assert!(seen.contains(&imported), "{name} imports {imported}");
+            }
+            seen.push(name);
+        }
+    }
+
+    #[test]
+    fn nothing_of_the_modules_is_left_that_an_inline_script_cannot_have() {
+        for line in SCRIPT.lines() {
+            assert!(!line.starts_with("import ") && !line.starts_with("export "), "{line}");
+        }
+        let small = SCRIPT.to_lowercase();
+        for text in ["</script", "<script", "<!--"] {
+            assert!(!small.contains(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn names_of_the_modules_are_unique_because_they_share_one_scope() {
+        let mut names = Vec::new();
+        for line in MODULES.iter().flat_map(|(_, module)| module.lines()) {
+            let line = line.strip_prefix("export ").unwrap_or(line);
+            let declared =
+                ["const ", "let ", "function ", "class "].iter().find_map(|word| line.strip_prefix(word));
+            let Some(rest) = declared else { continue };
+            let name = rest.split(|c: char| !c.is_alphanumeric() && c != '_' && c != '$').next().unwrap();
+            assert!(!names.contains(&name), "{name} is declared twice");
+            names.push(name);
+        }
+        assert!(names.len() > 100, "{}", names.len());
+    }
+}
