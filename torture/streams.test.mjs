@@ -20,7 +20,7 @@ const open = [];
 
 before(async () => {
   // Requests are counted per minute as well, which only hides how many streams may be open.
-  const env = { DROPLEAF_LIMITS__KEY_PER_MINUTE: '1000000' };
+  const env = { DROPLEAF_LIMITS__KEY_PER_MINUTE: '1000000', DROPLEAF_LIMITS__ACCOUNT_PER_MINUTE: '1000000' };
   [server, calm] = await Promise.all([startServer({ env }), startServer({ env })]);
   const create = async (email) => (await command(server, 'account', 'create', email, '--plan', 'solo')).match(/stk_live_\w+/)[0];
   const first = await create('attacker@example.org');
