@@ -1,29 +1,29 @@
-//! Warnings about links that work at some addresses and not at others. Whether they are said depends on where the page will
-//! be shown, which its content does not tell.
+//! Warnings about links that work at some addresses and not at others. Which of them apply depends on where the page is
+//! served, which its content does not tell.
 
-/// Where a page will be shown, as far as its references depend on it.
+/// Where a page will be served, as far as its references depend on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ShownAt {
-    /// On a host of its own, not below a path of a shared one.
+    /// The page has a host to itself, instead of a path on a shared one.
     pub own_host: bool,
-    /// Under a public name. On a host of its own it is then the root of that host.
+    /// The page has a public name (slug). On its own host it is then served at the root of that host.
     pub slug: bool,
     /// Navigations to a path that names no file are answered with `index.html`.
     pub spa: bool,
 }
 
-/// What references need of an address to work.
+/// What references require of the page's address to work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Need {
-    /// A host of the page's own: files refer to each other by paths that start with `/`.
+    /// The page has its own host: files refer to each other by paths that start with `/`.
     OwnHost,
-    /// The root of such a host: a page that was sent on its own links to it.
+    /// The page is at the root of its own host: a page uploaded as a single file links to `/`.
     Root,
-    /// That `index.html` answers: links that start with `/` name no file.
+    /// Unknown paths are answered with `index.html`: links that start with `/` name no file.
     Routes,
 }
 
-/// Warnings, each with what it is about. They are said where that is not given.
+/// Warnings, each with the requirement it is about. A warning is shown where the requirement is not met.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub struct AddressWarnings(Vec<(Need, String)>);
 
@@ -33,12 +33,12 @@ impl AddressWarnings {
         Self(warnings.into_iter().filter_map(given).collect())
     }
 
-    /// Those that hold for a page that is shown there.
+    /// The warnings that apply to a page served there.
     pub fn at(self, shown: ShownAt) -> impl Iterator<Item = String> {
         let ShownAt { own_host, slug, spa } = shown;
         self.0.into_iter().filter_map(move |(need, warning)| match need {
             Need::OwnHost => (!own_host).then_some(warning),
-            // A page with routes of its own is shown at the root of its host as well.
+            // A page with client-side routes is also served at the root of its host.
             Need::Root if own_host && (slug || spa) => None,
             Need::Root if own_host => {
                 Some(format!("{warning} Write relative links, or publish the page with a slug."))

@@ -1,4 +1,5 @@
-//! The addresses elsewhere that the texts of an upload hold, for whoever keeps a list of bad ones. Nothing is looked up.
+//! Collects the external URLs in the text files of an upload, for checkers that keep a list of bad ones. Looks nothing up
+//! itself.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -8,11 +9,11 @@ use crate::character_references::{Context, decode, reference};
 use crate::file_text::text_of;
 use crate::mime;
 
-/// An address beyond this is data.
+/// A longer URL is treated as data and skipped.
 const LONGEST: usize = 2048;
-/// How many places of an upload are looked at.
+/// At most this many candidate positions of an upload are examined.
 const MOST_PLACES: usize = 100_000;
-/// The ways to write a slash in a text or a script. The shortest that begins others comes last.
+/// The ways to write a slash in text or in a script. A spelling that is a prefix of another comes after it.
 const SLASHES: [&str; 5] = ["/", "\\/", "\\u002f", "\\x2f", "\\"];
 
 /// Whether a file is read as text.
@@ -20,26 +21,26 @@ pub fn is_text(file: &File) -> bool {
     mime::is_text(file.mime) || mime::is_active(file.mime)
 }
 
-/// The text of a file of a bundle, as a browser would read it.
+/// The text of a file of a bundle, decoded as a browser would.
 pub fn text(file: &File) -> io::Result<String> {
     Ok(text_of(file, || Ok(None))?.into_owned())
 }
 
-/// Addresses, and whether there were more.
+/// The URLs found, and whether there were more.
 #[derive(Debug, Default)]
 pub struct Found {
     pub addresses: Vec<String>,
     pub is_cut: bool,
 }
 
-/// The addresses in all texts of a bundle, each once, at most so many: those that a page uses before those that it only
-/// links to, which are easily made in any number.
+/// The URLs in all text files of a bundle, each once, at most `most`. URLs that a page uses (`src`, `action`, scripts) come
+/// before those it only links to (`href`), because links can be added in any number.
 pub fn in_bundle(bundle: &Bundle, most: usize) -> io::Result<Found> {
     let (mut used, mut linked) = (BTreeSet::new(), BTreeSet::new());
     let mut is_cut = false;
     let mut places = 0;
     for file in bundle.files.iter().filter(|file| is_text(file)) {
-        // Addresses are ASCII, which is the same in every charset of scripts.
+        // URLs are ASCII, which is the same in every charset of scripts.
         let text = text_of(file, || Ok(None))?;
         for (place, address) in addresses_in(&text) {
             places += 1;
@@ -62,7 +63,7 @@ pub fn in_bundle(bundle: &Bundle, most: usize) -> io::Result<Found> {
     Ok(Found { addresses, is_cut })
 }
 
-/// Where an address may begin, and where its host does.
+/// Where a URL may begin, and where its host begins.
 #[derive(Debug, Clone, Copy)]
 struct Place {
     from: usize,
@@ -70,7 +71,7 @@ struct Place {
     scheme: &'static str,
 }
 
-/// `http` and `https` wherever they stand, and `//` where an attribute begins with it.
+/// `http` and `https` anywhere, and `//` at the start of an attribute value.
 fn places_in(text: &str) -> impl Iterator<Item = Place> {
     let bytes = text.as_bytes();
     memchr::memchr3_iter(b'h', b'H', b'/', bytes).filter_map(move |from| {
@@ -98,7 +99,7 @@ fn places_in(text: &str) -> impl Iterator<Item = Place> {
     })
 }
 
-/// The text after a character that is written as a reference.
+/// The text after a character that is written as a character reference.
 fn strip_reference(text: &str, character: char) -> Option<&str> {
     let rest = text.strip_prefix('&')?;
     let (found, used) = reference(rest, Context::Attribute)?;
@@ -110,8 +111,8 @@ fn strip<'a>(text: &'a str, start: &str) -> Option<&'a str> {
     begins.then(|| &text[start.len()..])
 }
 
-/// The places in a text, each with the address that begins there, if one does. What stands inside an address is none of
-/// its own, so that nothing is read twice.
+/// The candidate positions in a text, each with the URL that begins there, if any. Candidates inside a URL are skipped, so
+/// that nothing is read twice.
 fn addresses_in(text: &str) -> impl Iterator<Item = (Place, Option<String>)> {
     let mut read_to = 0;
     places_in(text).filter_map(move |place| {
@@ -126,7 +127,7 @@ fn addresses_in(text: &str) -> impl Iterator<Item = (Place, Option<String>)> {
     })
 }
 
-/// How far an address goes, or how far it was looked for.
+/// The length of the URL, or how far the search for its end went.
 fn end_of(rest: &str) -> usize {
     let goes_on = |at: usize| rest.as_bytes()[at] == b'\\' && rest.as_bytes().get(at + 1) == Some(&b'/');
     let mut chars = rest.char_indices().take(LONGEST + 1);
@@ -151,7 +152,7 @@ fn begins_attribute(before: &[u8]) -> bool {
     before.ends_with(b"=")
 }
 
-/// Whether an address that begins here is only offered.
+/// Whether the URL that begins here is only a link target.
 fn is_link(before: &[u8]) -> bool {
     let before = before.strip_suffix(b"\"").or(before.strip_suffix(b"'")).unwrap_or(before);
     before.len() >= 5 && before[before.len() - 5..].eq_ignore_ascii_case(b"href=")

@@ -1,31 +1,31 @@
-//! How the files of a bundle refer to each other, as far as the server has to know it to answer their requests.
+//! How the files of a bundle refer to each other, as far as the server needs it to answer their requests.
 
 use crate::html::INDEX;
 use crate::paths::Paths;
 use crate::reference_report::Report;
 
-/// What a bundle expects of the address where it is shown.
+/// What a bundle expects of the address where it is served.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Addressing {
     /// The files refer to each other by paths that start with `/`.
     pub root_paths: bool,
-    /// Scripts read and change the path in the address bar, so the page must be shown at the root of its host.
+    /// Scripts read and change the path in the address bar, so the page must be served at the root of its host.
     pub client_routes: bool,
     /// A navigation to a path that names no file is answered with `index.html`.
     pub spa: bool,
-    /// A sandboxed frame shows a file of the bundle. It has no origin, so the browser sends no cookie with what it loads.
+    /// A sandboxed frame shows a file of the bundle. Its origin is opaque, so the browser sends no cookie with what it loads.
     pub sandboxed_frames: bool,
 }
 
 impl Addressing {
-    /// Takes what the publisher says instead of what was found. A router reads the path in the address bar, so such a page is
-    /// shown at the root of its host.
+    /// Overrides the detected value with the publisher's setting. A router reads the path in the address bar, so such a page
+    /// is served at the root of its host.
     pub fn choose_spa(&mut self, spa: bool) {
         self.spa = spa;
         self.client_routes |= spa;
     }
 
-    /// `is_fallback` tells of a page beside `index.html` whether it is a copy of it, as hosts without settings need it.
+    /// `is_fallback` tells whether a page beside `index.html` is a copy of it, which hosts without a fallback setting need.
     pub(crate) fn of(report: &Report<'_>, files: &Paths<'_>, is_fallback: impl Fn(&str) -> bool) -> Self {
         let history = report.history();
         let root_paths = report.has_root_paths();
@@ -35,7 +35,7 @@ impl Addressing {
                 "404.html" => is_fallback(page),
                 _ => false,
             });
-        // Routers push addresses; slides and reports only replace their own.
+        // Routers push history entries; slides and reports only replace theirs.
         let spa = one_page && report.has_app_script() && history.pushes;
         let client_routes = (root_paths || spa) && (history.pushes || history.replaces);
         Self { root_paths, client_routes, spa, sandboxed_frames: report.has_sandboxed_frames() }

@@ -1,5 +1,5 @@
-//! What a strict Content-Security-Policy blocks in a page, found in its markup and put into sentences.
-//! What scripts do while they run (requests elsewhere, `location = …`) cannot be seen here, unless they say so in so many words.
+//! Finds what a strict Content-Security-Policy would block in a page's markup, and describes it in sentences. What scripts do
+//! at run time (requests elsewhere, `location = …`) is not visible here, except for the calls that [`crate::code_scan`] finds.
 
 use crate::code_scan::Stopped;
 use crate::refusal::shown_name;
@@ -56,7 +56,7 @@ impl Kind {
     }
 }
 
-/// Each kind once: how often, and the first example with its page.
+/// Each kind once: its count, and the first example with its page.
 #[derive(Debug, Default)]
 pub(crate) struct Blocked(Vec<(Kind, usize, String)>);
 
@@ -70,7 +70,7 @@ impl Blocked {
         }
     }
 
-    /// Something that a script does while it runs.
+    /// Something that a script does at run time.
     pub(crate) fn stop(&mut self, stopped: Stopped, page: &str) {
         match stopped {
             Stopped::Eval => self.add(Kind::CodeFromText, "eval", page),
@@ -89,7 +89,7 @@ impl Blocked {
     }
 }
 
-/// What of one element is blocked.
+/// What the policy blocks in one element.
 pub(crate) fn of_element(tag: &str, attributes: &[(String, String)]) -> Vec<(Kind, String)> {
     let get = |name: &str| attributes.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str());
     let mut found = Vec::new();
@@ -140,7 +140,7 @@ pub(crate) fn of_element(tag: &str, attributes: &[(String, String)]) -> Vec<(Kin
     found
 }
 
-/// Whether the policy sees another place in an address. `data` tells whether `data:` and `blob:` are allowed there.
+/// Whether the policy treats a URL as another origin. `data` tells whether `data:` and `blob:` are allowed there.
 fn is_outside(url: &str, data: bool) -> bool {
     let url = url.trim_ascii();
     if url.starts_with("//") || url.starts_with("\\\\") {
@@ -153,7 +153,7 @@ fn is_outside(url: &str, data: bool) -> bool {
     named && !(data && inside) && !scheme.eq_ignore_ascii_case("javascript")
 }
 
-/// The first thing that a style loads from elsewhere.
+/// The first URL that a style loads from another origin.
 pub(crate) fn outside_style(text: &str) -> Option<&str> {
     let after = |mark: &'static str| text.match_indices(mark).map(move |(at, _)| &text[at + mark.len()..]);
     after("url(").chain(after("@import")).find_map(|rest| {

@@ -8,7 +8,7 @@ use crate::html::INDEX;
 use crate::mime::HTML;
 use crate::program::PROGRAM;
 
-/// Names under this prefix belong to the service, not to the uploader.
+/// Names under this prefix are reserved for the service.
 pub(crate) const RESERVED: &str = "_dropleaf";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -17,7 +17,7 @@ pub enum Kind {
     Markdown,
     Pdf,
     Zip,
-    /// One file that is served as what it is, such as a picture.
+    /// One file that is served with its own media type, such as a picture.
     File,
     E2e,
 }
@@ -65,19 +65,19 @@ impl Encoding {
 pub struct Bundle {
     pub kind: Kind,
     pub title: String,
-    /// The path of the file that the page's root shows.
+    /// The path of the file served at the page's root.
     pub entry: String,
     /// Sorted by path; paths are unique.
     pub files: Vec<File>,
     pub warnings: Vec<String>,
-    /// The sum of the sizes of the files a viewer can ask for.
+    /// The sum of the sizes of the files a viewer can request.
     pub size_bytes: u64,
     pub addressing: Addressing,
-    /// The name under which a single file was sent, if it can be a part of an address.
+    /// The name under which a single file was sent, if it can be part of a URL.
     pub file_name: Option<String>,
-    /// What is to be said to the publisher only where the page is shown at some addresses.
+    /// Warnings for the publisher that apply only at some addresses.
     pub address_warnings: AddressWarnings,
-    /// Said to the publisher when the feedback toolbar is asked for: why it cannot be shown.
+    /// Why the feedback toolbar cannot be shown; sent to the publisher who requests the toolbar.
     pub toolbar_warning: Option<String>,
 }
 
@@ -145,17 +145,17 @@ impl Bundle {
         }
     }
 
-    /// The first file that runs on a viewer's computer, if there is one. What lies below `_dropleaf/` is not for viewers.
+    /// The first file that is a program for the viewer's computer, if any. Files below `_dropleaf/` are not served to viewers.
     pub fn program(&self) -> Option<&File> {
         self.files.iter().find(|file| file.mime == PROGRAM && !is_reserved(&file.path))
     }
 
-    /// Whether what is shown first is an HTML page.
+    /// Whether the entry file is an HTML page.
     pub fn has_page(&self) -> bool {
         self.files.iter().any(|file| file.path == self.entry && file.mime == HTML)
     }
 
-    /// Whether there is an `index.html` that can stand for paths that name no file.
+    /// Whether there is an `index.html` to answer paths that name no file.
     pub fn can_answer_routes(&self) -> bool {
         matches!(self.kind, Kind::Html | Kind::Zip) && self.entry == INDEX
     }

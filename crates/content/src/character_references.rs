@@ -1,24 +1,24 @@
-//! Character references (`&lt;`, `&#60`) as the HTML standard has browsers read them, in text and in attribute values:
-//! all 2,231 names, those without a semicolon, numbers of any length and their replacements.
+//! Decodes character references (`&lt;`, `&#60`) in text and attribute values as the HTML standard requires: all 2,231 names,
+//! including those without a semicolon, numbers of any length and their replacements.
 
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
-/// The list of the standard; its head says how it is written.
+/// The standard's list; the head of the file describes its format.
 const LIST: &str = include_str!("../assets/character_references.txt");
-/// The longest name has 31 letters, the shortest 2. Those that need no semicolon have 6 at the most.
+/// The longest name has 31 letters, the shortest 2. Those that need no semicolon have at most 6.
 const LONGEST_NAME: usize = 31;
 const SHORTEST: usize = 2;
 
-/// Where a text stands. In an attribute value a name without a semicolon is none when `=`, a letter or a digit follows, so
-/// that `?a=1&copy=2` stays an address.
+/// Where a text occurs. In an attribute value a name without a semicolon is not a reference when `=`, a letter or a digit
+/// follows, so that `?a=1&copy=2` stays a URL.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Context {
     Text,
     Attribute,
 }
 
-/// What a reference stands for: one character, or for a few names two.
+/// What a reference stands for: one character, or two for a few names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Characters {
     pub(crate) first: char,
@@ -30,21 +30,21 @@ struct Name {
     characters: Characters,
 }
 
-/// A name that needs no semicolon, as a number of its first bytes.
+/// A name that needs no semicolon. `key` holds its first bytes as a number.
 struct Bare {
     key: u64,
     len: usize,
-    /// Its place among all names.
+    /// Its index in [`Names::all`].
     at: usize,
 }
 
 struct Names {
     all: Vec<Name>,
-    /// The first eight bytes of each name as a number of the same order.
+    /// The first eight bytes of each name as a number that sorts like the name.
     keys: Vec<u64>,
-    /// Where the names begin that start with this byte, and where they end.
+    /// For each first byte, the range of names that start with it.
     starts: [(usize, usize); 128],
-    /// By their first byte, the longest first.
+    /// By first byte, the longest name first.
     bare: [Vec<Bare>; 128],
 }
 
@@ -97,7 +97,7 @@ impl Names {
     }
 }
 
-/// The first eight bytes as a number, with zeroes for those that are missing.
+/// The first eight bytes as a big-endian number, padded with zeros.
 fn first_eight(bytes: &[u8]) -> u64 {
     if let Some(eight) = bytes.first_chunk::<8>() {
         return u64::from_be_bytes(*eight);
@@ -129,7 +129,7 @@ pub(crate) fn decode(text: &str, context: Context) -> Cow<'_, str> {
     Cow::Owned(decoded)
 }
 
-/// What the text after `&` stands for, and how many of its bytes say so.
+/// What the text after `&` stands for, and how many of its bytes belong to the reference.
 pub(crate) fn reference(rest: &str, context: Context) -> Option<(Characters, usize)> {
     if let Some(number) = rest.strip_prefix('#') {
         return numeric(number).map(|(first, used)| (Characters { first, second: None }, used + 1));
@@ -142,7 +142,7 @@ pub(crate) fn reference(rest: &str, context: Context) -> Option<(Characters, usi
     {
         return Some((name.characters, len + 1));
     }
-    // The longest name that needs no semicolon counts, whatever follows in a text: `&notit;` is `¬it;`.
+    // In text, the longest name that needs no semicolon matches whatever follows: `&notit;` is `¬it;`.
     let (name, used) = NAMES.find_bare(bytes)?;
     let goes_on = bytes.get(used).is_some_and(|next| next.is_ascii_alphanumeric() || *next == b'=');
     let is_one = context == Context::Text || !goes_on;
@@ -163,7 +163,7 @@ fn numeric(number: &str) -> Option<(char, usize)> {
     (len > 0).then(|| (character(code), number.len() - digits.len() + len + semicolon))
 }
 
-/// The character of a number: none for NUL, surrogates and what is no code point; windows-1252 where C1 controls would be.
+/// The character for a code: U+FFFD for NUL, surrogates and numbers that are no code points; windows-1252 for C1 controls.
 fn character(code: u32) -> char {
     const REPLACED: [char; 32] = [
         '€', '\u{81}', '‚', 'ƒ', '„', '…', '†', '‡', 'ˆ', '‰', 'Š', '‹', 'Œ', '\u{8d}', 'Ž', '\u{8f}',

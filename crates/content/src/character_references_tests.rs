@@ -116,7 +116,7 @@ fn the_rest_stays_as_written() {
 
 #[test]
 fn reading_takes_linear_time() {
-    // Each `&` looks at 32 bytes of what follows, or at the digits of one number.
+    // Each `&` reads at most 32 of the following bytes, or the digits of one number.
     for piece in
         ["&", "&a", "&amp", "&#", "&#1", "&CounterClockwiseContourIntegra", "&#000000000000000000000000000"]
     {

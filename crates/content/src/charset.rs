@@ -1,15 +1,16 @@
-//! Which charset a file is in. The answer for a page is sent with the page, and a browser believes it before anything that stands in
-//! the page, so that what was checked is what people see. A byte order mark is believed even more, by both.
+//! Determines the charset of a file. The charset of a page is sent in its `Content-Type`, which browsers prefer to a
+//! declaration in the page, so that viewers see the text that was checked. A byte order mark takes precedence over both, here
+//! and in browsers.
 
 use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252, X_USER_DEFINED};
 
-/// How far a declaration is looked for: browsers go beyond the 1024 bytes of the standard while nothing is shown yet.
+/// How far a declaration is searched for: browsers go beyond the standard's 1024 bytes while nothing is rendered yet.
 pub(crate) const HEAD_BYTES: usize = 4096;
 
-/// Begins a change of the alphabet in ISO-2022, where ASCII letters may then mean others.
+/// Starts an escape sequence of ISO-2022, after which ASCII bytes may stand for other characters.
 pub(crate) const ESCAPE: u8 = 0x1b;
 
-/// The charset of an HTML page, from its beginning and whether all of it is UTF-8.
+/// The charset of an HTML page, given its first bytes and whether the whole page is valid UTF-8.
 pub(crate) fn of_page(start: &[u8], is_utf8: bool) -> &'static Encoding {
     if let Some((encoding, _)) = Encoding::for_bom(start) {
         return encoding;
@@ -26,20 +27,21 @@ pub(crate) fn decode_page(bytes: &[u8]) -> String {
     of_page(bytes, is_utf8).decode(bytes).0.into_owned()
 }
 
-/// The text of a file that is sent as UTF-8 whatever it says about itself.
+/// The text of a file that is sent as UTF-8, whatever it declares.
 pub(crate) fn decode_other(bytes: &[u8]) -> String {
     UTF_8.decode(bytes).0.into_owned()
 }
 
-/// The text of an XML document that is not UTF-8, and that is sent without a charset if it is legacy text.
+/// The text of an XML document that is not UTF-8. Such a document is sent without a charset if it is legacy text.
 pub(crate) fn decode_xml(bytes: &[u8]) -> String {
     let is_legacy = memchr::memchr2(0, ESCAPE, bytes).is_none();
     let declared = in_prolog(&bytes[..bytes.len().min(HEAD_BYTES)]).filter(|_| is_legacy);
     declared.unwrap_or(UTF_8).decode(bytes).0.into_owned()
 }
 
-/// The charset of a script that is not UTF-8, beside pages in a charset. Only one in which every byte is a letter of its own: a
-/// browser reads modules and workers as UTF-8 whatever is said, and in other charsets that can be another program.
+/// The charset of a script that is not UTF-8, where the pages beside it use a charset. Only a single-byte charset is taken
+/// over: browsers read modules and workers as UTF-8 whatever is declared, and in other charsets the same bytes can be a
+/// different program.
 pub(crate) fn of_script(start: &[u8], pages: Option<&'static Encoding>) -> &'static Encoding {
     match Encoding::for_bom(start) {
         Some((encoding, _)) => encoding,
@@ -47,7 +49,7 @@ pub(crate) fn of_script(start: &[u8], pages: Option<&'static Encoding>) -> &'sta
     }
 }
 
-/// `<?xml version="1.0" encoding="…"?>` at the very beginning.
+/// Reads `<?xml version="1.0" encoding="…"?>` at the very beginning.
 fn in_prolog(head: &[u8]) -> Option<&'static Encoding> {
     let rest = head.strip_prefix(b"<?xml")?;
     let prolog = &rest[..memchr::memmem::find(rest, b"?>")?];
@@ -57,13 +59,13 @@ fn in_prolog(head: &[u8]) -> Option<&'static Encoding> {
     labelled(&value[1..=memchr::memchr(quote, &value[1..])?])
 }
 
-/// What a page declares in a `<meta>`: the algorithm of the standard, step by step.
+/// The charset a page declares in a `<meta>`: the prescan algorithm of the HTML standard, step by step.
 fn declared(head: &[u8]) -> Option<&'static Encoding> {
     let mut scan = Prescan { head, at: 0 };
     while scan.at < head.len() {
         let rest = &head[scan.at..];
         if rest.starts_with(b"<!--") {
-            // The dashes that begin a comment may also end it.
+            // The dashes that open a comment may also close it: `<!-->`.
             scan.at += 2 + memchr::memmem::find(&rest[2..], b"-->")? + 3;
         } else if is_meta(rest) {
             scan.at += "<meta".len();
@@ -103,11 +105,11 @@ struct Prescan<'a> {
     at: usize,
 }
 
-/// A name and a value, small.
+/// A name and a value, both in lower case.
 type Attribute = (Vec<u8>, Vec<u8>);
 
 impl Prescan<'_> {
-    /// None where the bytes end.
+    /// `None` at the end of the bytes.
     fn byte(&self) -> Option<u8> {
         self.head.get(self.at).copied()
     }
@@ -144,7 +146,7 @@ impl Prescan<'_> {
         Some(charset.filter(|_| needs_pragma == Some(false) || (needs_pragma == Some(true) && is_pragma)))
     }
 
-    /// The next attribute of a tag; inside, None at the end of the tag.
+    /// The next attribute of a tag. The outer `None` means the end of the bytes, the inner one the end of the tag.
     #[expect(clippy::option_option, reason = "outside, the bytes end; inside, the tag does")]
     fn attribute(&mut self) -> Option<Option<Attribute>> {
         if self.skip(|b| is_space(b) || b == b'/')? == b'>' {
@@ -187,7 +189,7 @@ impl Prescan<'_> {
     }
 }
 
-/// `text/html; charset=…`
+/// Reads `text/html; charset=…`.
 fn in_content(value: &[u8]) -> Option<&'static Encoding> {
     let mut rest = value;
     loop {
@@ -202,7 +204,8 @@ fn in_content(value: &[u8]) -> Option<&'static Encoding> {
     }
 }
 
-/// A page cannot declare in bytes that it consists of pairs of them; a charset that shows nothing is none.
+/// The encoding of a label. As the standard requires, a declared UTF-16 means UTF-8 and `x-user-defined` means windows-1252;
+/// encodings that decode to nothing but U+FFFD (`replacement`) are ignored.
 fn labelled(label: &[u8]) -> Option<&'static Encoding> {
     let encoding = Encoding::for_label_no_replacement(label)?;
     Some(if encoding == UTF_16BE || encoding == UTF_16LE {

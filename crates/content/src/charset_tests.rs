@@ -1,4 +1,4 @@
-//! What browsers make of declarations, and of what only looks like one.
+//! Tests how declarations are read, and text that only looks like a declaration.
 
 use super::*;
 
@@ -19,10 +19,10 @@ fn declarations_are_read_as_the_standard_says() {
         ("<!--><meta charset=latin2>", "ISO-8859-2"),
         ("<meta charset=nonsense><meta charset=latin2>", "ISO-8859-2"),
         ("<p title='>' charset=big5><meta charset=latin2>", "ISO-8859-2"),
-        // The first of a name counts, and `charset` counts more than `content`.
+        // The first attribute of a name counts, and `charset` takes precedence over `content`.
         ("<meta charset=latin2 charset=big5>", "ISO-8859-2"),
         ("<meta http-equiv=content-type content='charset=big5' charset=latin2>", "ISO-8859-2"),
-        // Not what they say.
+        // Labels that stand for another charset, or for none.
         ("<meta charset=utf-16le>", "UTF-8"),
         ("<meta charset=utf-16>", "UTF-8"),
         ("<meta charset=ucs-2>", "UTF-8"),
@@ -86,7 +86,7 @@ fn every_charset_has_a_media_type() {
         let bare = encoding == UTF_16BE || encoding == UTF_16LE;
         assert!(bare || labelled(encoding.name().as_bytes()) == Some(encoding), "{mime}");
     }
-    // None of those that a page can declare is missing.
+    // No charset that a page can declare is missing.
     for label in [
         "866",
         "latin2",
@@ -136,7 +136,7 @@ fn xml_is_read_in_the_charset_of_its_prolog() {
     assert!(decode_xml(koi8).contains("<text>\u{41f}\u{430}</text>"));
     let sjis = b"<?xml version=\"1.0\" encoding='Shift_JIS'?><a>\x93\xfa</a>";
     assert!(decode_xml(sjis).contains("<a>\u{65e5}</a>"));
-    // No prolog, one that is not at the beginning, and one that would hide what stands in the file.
+    // No prolog, a prolog that is not at the beginning, and bytes that a declared charset could hide.
     for undeclared in [
         &b"<a>\xe9</a>"[..],
         b" <?xml version='1.0' encoding='latin1'?><a>\xe9</a>",

@@ -1,19 +1,19 @@
-//! Whether bytes can be ciphertext: good ciphertext cannot be told from random bytes, and hardly anything else can pass
-//! for them. The bounds are chosen so that honest ciphertext is refused less than once in a hundred million uploads, and
-//! then passes with the next IV.
+//! Tests whether bytes can be ciphertext: good ciphertext is indistinguishable from random bytes, and hardly anything else is.
+//! The thresholds refuse honest ciphertext less than once in a hundred million uploads; encrypting it again with a new IV then
+//! passes.
 
 use crate::program::is_program_head;
 
-/// So much of the beginning is looked at for marks of other formats.
+/// How many of the first bytes are searched for signatures of other formats.
 const HEAD_BYTES: usize = 4096;
-/// From here on each of the 256 byte values is expected ten times, and the test of Pearson can be used.
+/// From this length on each of the 256 byte values is expected ten times, and Pearson's chi-squared test applies.
 const MANY_BYTES: u64 = 2560;
 /// Pearson's statistic for random bytes has 255 degrees of freedom: its mean is 255, and by the bound of Laurent and
 /// Massart, P(X ≥ 255 + 2√(255x) + 2x) ≤ e⁻ˣ, it is above 700 with a probability below 10⁻³⁴. English text of 2,560
 /// bytes reaches 40,000, a program more.
 const MOST_UNEVEN: f64 = 700.0;
 
-/// Marks of four bytes or more, each the beginning of one in 2³² random payloads.
+/// Signatures of at least four bytes. A random payload begins with a given one with probability at most 2⁻³².
 const FORMATS: [(&[u8], &str); 10] = [
     (b"PK\x03\x04", "a zip archive"),
     (b"7z\xbc\xaf\x27\x1c", "a 7z archive"),
@@ -27,7 +27,7 @@ const FORMATS: [(&[u8], &str); 10] = [
     (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "a document or installer"),
 ];
 
-/// Counts the bytes of a payload as they pass by.
+/// Counts the bytes of a payload as it is streamed.
 #[derive(Debug)]
 pub(crate) struct Evenness {
     counts: [u64; 256],
@@ -51,12 +51,12 @@ impl Evenness {
         self.len += bytes.len() as u64;
     }
 
-    /// What the bytes are, if they can hardly be ciphertext.
+    /// A description of the bytes, if they can hardly be ciphertext.
     pub(crate) fn plain_kind(&self) -> Option<&'static str> {
         if let Some((_, kind)) = FORMATS.iter().find(|(mark, _)| self.head.starts_with(mark)) {
             return Some(kind);
         }
-        // Of random bytes, one in 2³² begins like one of these; those of Windows need six bytes in their places.
+        // One in 2³² random payloads begins like one of these; a Windows program must match six bytes.
         let is_short = self.head.starts_with(b"MZ") || self.head.starts_with(b"ZM");
         if is_program_head(&self.head) && (!is_short || self.has_windows_header()) {
             return Some("a program");
@@ -67,19 +67,19 @@ impl Evenness {
         self.is_uneven().then_some("data with a structure")
     }
 
-    /// `MZ` alone begins one in 65,536 random payloads.
+    /// Checks for the PE header, because `MZ` alone begins one in 65,536 random payloads.
     fn has_windows_header(&self) -> bool {
         let place = self.head.get(0x3c..0x40).and_then(|bytes| <[u8; 4]>::try_from(bytes).ok());
         let place = place.and_then(|bytes| usize::try_from(u32::from_le_bytes(bytes)).ok());
         place.and_then(|place| self.head.get(place..place.checked_add(4)?)) == Some(b"PE\0\0")
     }
 
-    /// Text in UTF-8 without control characters. Of 29 random bytes that is one in 10¹¹ at the most: about two in five
-    /// byte values may stand in a text at all.
+    /// Whether the head is UTF-8 text without control characters. At most one in 10¹¹ payloads of 29 random bytes is: only
+    /// about two in five byte values can occur in text at all.
     fn is_text(&self) -> bool {
         let text = match std::str::from_utf8(&self.head) {
             Ok(text) => text,
-            // The last character may be cut.
+            // The last character may be cut off.
             Err(error) if error.error_len().is_none() && self.len > HEAD_BYTES as u64 => {
                 std::str::from_utf8(&self.head[..error.valid_up_to()]).unwrap_or_default()
             }
@@ -91,8 +91,8 @@ impl Evenness {
     #[expect(clippy::cast_precision_loss, reason = "counts of bytes are far below 2⁵²")]
     fn is_uneven(&self) -> bool {
         if self.len < MANY_BYTES {
-            // A value that is there so often: for n random bytes below 256·C(n, m)·256⁻ᵐ with m = 17 + n/16, which is
-            // largest for the shortest payloads and below 10⁻³¹ even there.
+            // The probability that one value is this frequent in n random bytes is below 256·C(n, m)·256⁻ᵐ with m = 17 + n/16,
+            // which is largest for the shortest payloads and below 10⁻³¹ even there.
             let most = self.counts.iter().max().copied().unwrap_or(0);
             return most > 16 + self.len / 16;
         }
@@ -103,7 +103,7 @@ impl Evenness {
     }
 }
 
-/// IV, tag and one byte.
+/// IV, tag and one byte of ciphertext.
 const SHORTEST_TEXT: u32 = 29;
 
 #[cfg(test)]
@@ -141,7 +141,7 @@ mod tests {
         program.extend(0x80_u32.to_le_bytes());
         program.resize(0x80, 0);
         program.extend(b"PE\0\0");
-        // Packed programs are as even as ciphertext behind their headers.
+        // The bytes of packed programs after their headers are as evenly distributed as ciphertext.
         program.extend(noise(1, 100_000));
         let mut program_of_linux = b"\x7fELF".to_vec();
         program_of_linux.extend(noise(2, 100_000));
@@ -156,7 +156,8 @@ mod tests {
             ("\u{e9}".repeat(3000).into_bytes(), "plain text"),
             (vec![7; 64], "data with a structure"),
             (vec![0; 5000], "data with a structure"),
-            // A shortcut without its mark, text of two bytes a letter, a disk image of zeroes with random bytes behind.
+            // A shortcut without its signature, text with two bytes per character, a disk image of zeros followed by random
+            // bytes.
             ([[0_u8; 400].to_vec(), noise(5, 800)].concat(), "data with a structure"),
             ("Wide letters of an office".bytes().flat_map(|b| [b, 0]).collect(), "data with a structure"),
             ([vec![0; 40_000], noise(6, 1_000_000)].concat(), "data with a structure"),

@@ -1,5 +1,5 @@
-//! Finds code that a strict policy stops while it runs, as far as a script says it in so many words: `eval(…)`,
-//! `new Function(…)`, and WebAssembly that is loaded from elsewhere. A search, not a parser.
+//! Finds code that a strict policy stops at run time, where the script contains it literally: `eval(…)`, `new Function(…)`,
+//! and WebAssembly loaded from another origin. A text search, not a parser.
 
 use std::ops::Range;
 
@@ -32,7 +32,7 @@ fn search(window: &[u8], range: Range<usize>, found: &mut impl FnMut(Stopped)) {
     for at in memchr_iter(b'(', &window[range]).map(|at| at + from) {
         let before = &window[..at];
         if let Some(before) = before.strip_suffix(b"eval") {
-            // `math.eval(…)` is somebody's own.
+            // `math.eval(…)` is a method of the script or of a library.
             let is_global =
                 [&b"window."[..], b"globalThis.", b"self."].iter().any(|name| before.ends_with(name));
             if is_global || !before.last().is_some_and(|byte| is_name(*byte) || *byte == b'.') {

@@ -1,5 +1,5 @@
-//! Finds what a stylesheet loads: `url(…)` and `@import "…"`. A search, not a parser: a reference inside a comment is
-//! passed over only when the comment begins nearby.
+//! Finds what a stylesheet loads: `url(…)` and `@import "…"`. A text search, not a parser: a reference inside a comment is
+//! skipped only when the comment begins within [`COMMENT_BYTES`].
 
 use std::ops::Range;
 
@@ -8,7 +8,7 @@ use memchr::{memchr2_iter, memchr3};
 
 use crate::windows::{AHEAD, Windows};
 
-/// As far back as the beginning of a comment is looked for.
+/// How far back the beginning of a comment is searched for.
 const COMMENT_BYTES: usize = 200;
 
 #[derive(Debug, Default)]
@@ -48,7 +48,7 @@ fn search(window: &[u8], range: Range<usize>, found: &mut impl FnMut(&str)) {
     }
 }
 
-/// No browser of today loads these, and packages leave them out.
+/// EOT fonts: no current browser loads them, and packages leave them out.
 fn is_old_font(url: &str) -> bool {
     url.split(['?', '#']).next().is_some_and(|path| ends_with(path.as_bytes(), b".eot"))
 }

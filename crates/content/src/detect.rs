@@ -1,5 +1,5 @@
-//! Which kind of page an upload is: by file name, then by content type, then by its first bytes.
-//! A name that says it is something else than a page is believed: such a file is served as what it is, or refused.
+//! Determines the format of an upload: by file name, then by content type, then by its first bytes. A name that says the file
+//! is something other than a page is trusted: the file is served with its own type, or refused.
 
 use crate::input::Input;
 use crate::mime::{BINARY, mime_of};
@@ -9,16 +9,16 @@ use crate::single_file::{self, FileType};
 pub(crate) const ACCEPTED: &str = ".html, .htm, .md, .markdown, .zip, .pdf, .svg, .txt, .csv, .tsv, .json, .ipynb, .png, .jpg, .jpeg, .gif, .webp or \
      .avif";
 
-/// What an upload is.
+/// The format of an upload.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Format {
     Html,
     Markdown,
     Pdf,
     Zip,
-    /// One file that browsers show by itself.
+    /// One file that browsers show on its own.
     File(&'static FileType),
-    /// Ciphertext, by its publisher's word: never found here.
+    /// Ciphertext, as declared by its publisher; never detected here.
     Encrypted,
 }
 
@@ -26,14 +26,14 @@ pub(crate) enum Format {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Named {
     As(Format),
-    /// A kind of file that is not hosted by itself.
+    /// A type of file that is not hosted on its own.
     Unsupported,
-    /// No extension, or one that says nothing.
+    /// No extension, or an unknown one.
     Unknown,
 }
 
-/// Extensions that are well known, belong to no page, and are not in the table of media types. Many such files begin like
-/// HTML or like an archive, and would be taken for one.
+/// Well-known extensions that belong to no page and are not in the table of media types. Many such files begin like HTML or
+/// like an archive, and would be mistaken for one.
 const UNSUPPORTED: [&str; 8] = [
     // Pages that a server has to run first, and templates.
     "php php3 php4 php5 phtml phar asp aspx ascx ashx asmx jsp jspx cfm cgi shtml cshtml razor erb ejs hbs mustache twig \
@@ -49,7 +49,7 @@ const UNSUPPORTED: [&str; 8] = [
     // Source code.
     "py pyw pyc rb pl pm sh bash zsh fish go rs java kt kts swift c h cc cpp hpp cs fs vb lua jl hs ex exs erl clj scala \
      dart groovy sql asm pas tcl awk sed",
-    // Bytes and what is compressed.
+    // Binary data and compressed files.
     "img so dylib pdb dump pak svgz br lz4 lzma",
     // Other formats, many of which begin with `<`.
     "plist xaml kml kmz gpx drawio dtd xsd wsdl resx psd ai eps sqlite db",
@@ -96,7 +96,7 @@ fn unsupported(name: &str) -> Refusal {
 }
 
 pub(crate) fn by_name(name: &str) -> Named {
-    // Some systems drop dots and spaces at the end.
+    // Some systems drop trailing dots and spaces.
     let name = name.trim_end_matches(|c: char| c == '.' || c.is_whitespace());
     let Some((_, extension)) = name.rsplit_once('.') else { return Named::Unknown };
     let extension = extension.to_ascii_lowercase();
@@ -105,7 +105,7 @@ pub(crate) fn by_name(name: &str) -> Named {
         "md" | "markdown" => Format::Markdown,
         "zip" => Format::Zip,
         "pdf" => Format::Pdf,
-        // Pages too, if that is what is in them.
+        // Pages too, if their content says so.
         "xhtml" | "xht" => return Named::Unknown,
         other => {
             if let Some(file) = single_file::by_extension(other) {
@@ -119,7 +119,7 @@ pub(crate) fn by_name(name: &str) -> Named {
     Named::As(format)
 }
 
-/// Whether an HTML page may be called so: its name does not say that it is anything else than a page or a text.
+/// Whether an HTML page may have this name: it does not say that the file is anything other than a page or Markdown.
 pub fn names_a_page(name: &str) -> bool {
     match by_name(name) {
         Named::Unknown => true,

@@ -1,5 +1,5 @@
-//! End-to-end ciphertext: kept verbatim. The frame is checked, and whether the bytes can be ciphertext at all, so that a
-//! mistake of the sender shows at upload and no file of another kind is handed out unread. It never sees a key.
+//! Prepares end-to-end ciphertext, which is stored verbatim. Checks the frame and whether the bytes can be ciphertext at all,
+//! so that a sender's mistake shows at upload and no other kind of file is served unchecked. Never sees a key.
 
 use crate::bundle::{Bundle, Kind};
 use crate::ciphertext::Evenness;
@@ -12,7 +12,7 @@ const PATH: &str = "payload.e2e";
 const MAGIC: &[u8] = b"E2E1";
 const HEADER_BYTES: usize = 40;
 const TAG_BYTES: u64 = 16;
-/// IV, tag and at least one byte.
+/// IV, tag and at least one byte of ciphertext.
 const SHORTEST_BARE: u64 = 12 + TAG_BYTES + 1;
 const SHORTEST_FRAMED: u64 = HEADER_BYTES as u64 + TAG_BYTES;
 
@@ -21,7 +21,7 @@ pub(crate) fn prepare(input: &mut Input, packer: &mut Packer<'_>) -> Result<Bund
         |detail: &str| Refusal::new(RefusalCode::InvalidCiphertext, format!("The ciphertext {detail}."));
     let head = input.head(HEADER_BYTES)?;
     check(&head, input.len()).map_err(refusal)?;
-    // A frame begins with words of ours; what follows is as random as a payload without one.
+    // A frame begins with a known header; what follows is as random as a bare payload.
     let mut skipped = if head.starts_with(MAGIC) { HEADER_BYTES } else { 0 };
     let mut evenness = Evenness::default();
     let mut sink = packer.begin(PATH, BINARY, input.len())?;
@@ -42,7 +42,8 @@ pub(crate) fn prepare(input: &mut Input, packer: &mut Packer<'_>) -> Result<Bund
         return Err(refusal("is not encrypted: it looks like a disk image. Publish it without e2e"));
     }
     let mut file = packer.finish(sink)?;
-    // That it can be ciphertext is settled. The packer knows a program by two letters, and some ciphertext begins with them.
+    // The bytes passed as ciphertext. The packer detects programs by as few as two bytes, and some ciphertext begins with
+    // them.
     file.mime = BINARY;
     let title = "Encrypted page".to_owned();
     Ok(Bundle::assemble(Kind::E2e, title, PATH.to_owned(), vec![file], Vec::new()))

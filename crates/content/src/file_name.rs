@@ -1,11 +1,11 @@
-//! The name of an uploaded file, made fit to be the last part of an address and a name to save under.
+//! Cleans the name of an uploaded file, so that it can be the last segment of a URL and a name to save under.
 
 use crate::bundle::RESERVED;
 
 const MOST_BYTES: usize = 240;
 
-/// The name without its folders and without characters that mean something in a header, an address or a file system.
-/// Nothing if little of it is left: then the file has no name of its own.
+/// The name without its folders and without characters that have a meaning in a header, a URL or a file system. `None` if no
+/// letter or digit is left, or if the name is reserved.
 pub(crate) fn clean(name: &str) -> Option<String> {
     let last = name.rsplit(['/', '\\']).next().unwrap_or(name);
     let kept: String = last.chars().map(|c| if is_unsafe(c) { '_' } else { c }).collect();
@@ -14,14 +14,14 @@ pub(crate) fn clean(name: &str) -> Option<String> {
     (says_something && !kept.to_lowercase().starts_with(RESERVED)).then_some(kept)
 }
 
-/// Control characters, characters that change the direction of a text, and those that file systems reserve.
+/// Control characters, characters that change the text direction, and characters that file systems reserve.
 fn is_unsafe(c: char) -> bool {
     c.is_control()
         || matches!(c, '"' | '%' | '*' | ':' | '<' | '>' | '?' | '#' | '|' | ';')
         || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
 }
 
-/// At most so many bytes; the extension stays, because it says what the file is.
+/// Cuts a name to at most `most` bytes. A short extension is kept, because it says what the file is.
 fn within(name: &str, most: usize) -> String {
     if name.len() <= most {
         return name.to_owned();

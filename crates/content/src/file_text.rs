@@ -1,4 +1,4 @@
-//! The text of a stored file: decompressed, and decoded by the charset that it is sent with.
+//! Reads the text of a stored file: decompresses it and decodes it with the charset it is served with.
 
 use std::borrow::Cow;
 use std::cell::RefCell;
@@ -8,15 +8,15 @@ use crate::bundle::{Body, Encoding, File};
 use crate::charset;
 use crate::mime::{is_active, is_html, is_script};
 
-/// Decompressors that threads keep are for small files.
+/// Files up to this size use the decompressor that each thread keeps.
 const SMALL_BYTES: u64 = 1 << 20;
 
 thread_local! {
     static DECOMPRESSOR: RefCell<Option<zstd::bulk::Decompressor<'static>>> = const { RefCell::new(None) };
 }
 
-/// Reads a file of a bundle. A spooled one is left positioned at its start. `pages` is the charset of the bundle's pages,
-/// asked for only where a script is not UTF-8.
+/// Reads a file of a bundle. A spooled one is left positioned at its start. `pages` returns the charset of the bundle's pages;
+/// it is called only for a script that is not UTF-8.
 pub(crate) fn text_of(
     file: &File,
     pages: impl FnOnce() -> io::Result<Option<&'static encoding_rs::Encoding>>,
@@ -33,7 +33,7 @@ pub(crate) fn text_of(
     Ok(Cow::Owned(decoded(bytes, file.mime)))
 }
 
-/// The charset of the first page of a bundle that is not in UTF-8.
+/// The charset of the first page of a bundle that is not UTF-8.
 pub(crate) fn charset_of_pages(files: &[File]) -> io::Result<Option<&'static encoding_rs::Encoding>> {
     for file in files.iter().filter(|file| is_html(file.mime)) {
         let bytes = bytes_of(file)?;
@@ -60,7 +60,7 @@ fn bytes_of(file: &File) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Making a decompressor takes longer than using it on a small page.
+/// Keeps the decompressor, because creating one takes longer than using it on a small page.
 fn unpack(
     kept: &mut Option<zstd::bulk::Decompressor<'static>>,
     packed: &[u8],
@@ -81,8 +81,8 @@ fn read_all(encoding: Encoding, stored: impl Read, bytes: &mut Vec<u8>) -> io::R
     Ok(())
 }
 
-/// The text of a file as a browser reads it that gets it with this media type. The charset of a page and of XML follows
-/// from its bytes; a script on its own is taken for UTF-8.
+/// The text of a file, decoded as a browser would with this media type. The charset of a page and of XML follows from its
+/// bytes; a script on its own is taken to be UTF-8.
 pub(crate) fn decoded(bytes: Vec<u8>, mime: &str) -> String {
     match String::from_utf8(bytes) {
         Ok(text) => text,

@@ -1,35 +1,35 @@
-//! A look at a small page that often saves the whole pass: its title stands where titles stand, and none of its
-//! references could be wrong. Anything else, and above all anything odd, is left to [`crate::scan`].
+//! A fast path for small pages that often replaces the full scan: it applies when the title is in its usual place and no
+//! reference can be wrong. Everything else, and anything unusual, is left to [`crate::scan`].
 
 use memchr::{memchr, memchr_iter, memmem};
 
 use crate::title;
 
-/// A head longer than this before its title is not ordinary.
+/// How far the title is searched for.
 const HEAD_BYTES: usize = 4096;
 const TITLE_BYTES: usize = 1024;
-/// What may stand before the title. None of them can hide one.
+/// The tags that may precede the title. None of them can contain one.
 const HEAD_TAGS: [&str; 5] = ["!doctype", "html", "head", "meta", "link"];
-/// How a reference begins that cannot be a mistake.
+/// Prefixes of references that cannot be mistakes.
 const HARMLESS: [&str; 7] = ["http:", "https:", "//", "#", "data:", "mailto:", "tel:"];
 
-/// What begins a reference outside of attributes, or a page of frames.
+/// Text that starts a reference outside an attribute, or a frameset. A page that contains any needs the full scan.
 const CLOSER: [&str; 6] = ["url(", "import", "fetch(", "URL(", "<frameset", "<FRAMESET"];
 
-/// The title of a page that needs no closer look; `None` when it does.
+/// The title of a page that needs no full scan; `None` if it needs one.
 pub(crate) fn title_of(page: &[u8]) -> Option<String> {
     let page = std::str::from_utf8(page).ok()?;
     let title = title::clean_html(raw_title(page)?)?;
-    // Styles and scripts refer to files too, and some attributes hold several references.
+    // Styles and scripts refer to files too.
     if CLOSER.iter().any(|word| memmem::find(page.as_bytes(), word.as_bytes()).is_some()) {
         return None;
     }
-    // Every value follows an equals sign, so one search finds all references, however their names are written.
+    // Every value follows an equals sign, so one search finds all references, however the attribute names are written.
     let harmless = |at: usize| !is_reference(&page.as_bytes()[..at]) || is_harmless(&page[at + 1..]);
     memchr_iter(b'=', page.as_bytes()).all(harmless).then_some(title)
 }
 
-/// Whether what stands before an equals sign ends in the name of an attribute that refers to something.
+/// Whether the text before an equals sign ends in the name of an attribute that holds a reference.
 fn is_reference(before: &[u8]) -> bool {
     let before = before.trim_ascii_end();
     let ends = |name: &[u8]| {
@@ -52,7 +52,7 @@ fn raw_title(page: &str) -> Option<&str> {
     (after.starts_with("</title>") && text.len() <= TITLE_BYTES).then_some(text)
 }
 
-/// Whether a value begins in a known way.
+/// Whether a value begins with one of the [`HARMLESS`] prefixes.
 fn is_harmless(after: &str) -> bool {
     let value = after.trim_ascii_start();
     let value = value.strip_prefix(['"', '\'']).unwrap_or(value);

@@ -1,4 +1,4 @@
-//! A single HTML page: stored verbatim, read once for its title and for hints.
+//! Prepares a single HTML page: stored verbatim, read once for its title and for warnings.
 
 use crate::bundle::{Bundle, Kind};
 use crate::file_name;

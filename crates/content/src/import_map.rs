@@ -1,15 +1,15 @@
-//! The paths in an import map: the values of its object, wherever they stand in it.
+//! Finds the paths in an import map: the values of its object, at any depth.
 
-/// Maps are short; more of one is not read.
+/// Import maps are short; anything beyond this is not read.
 pub(crate) const MOST_BYTES: usize = 64 * 1024;
 
-/// Every value that is a path of a file. Addresses elsewhere and folders are left out.
+/// Every value that is the path of a file. URLs of other sites and folders are left out.
 pub(crate) fn paths(map: &str) -> impl Iterator<Item = &str> {
     let is_path = |value: &&str| value.starts_with(['.', '/']) && !value.ends_with('/');
     values(map).filter(is_path)
 }
 
-/// The strings that follow a colon. Those with escapes are no paths.
+/// The strings that follow a colon, except those with an escaped quote, which are not paths.
 fn values(map: &str) -> impl Iterator<Item = &str> {
     let mut rest = map;
     std::iter::from_fn(move || {

@@ -1,4 +1,4 @@
-//! Reads an upload by position, whether it is in memory or in a file, and never loads it whole.
+//! Reads an upload by position, from memory or from a file, without loading it whole.
 
 use std::io::{self, Read, Seek, SeekFrom};
 
@@ -32,7 +32,7 @@ impl Input {
         self.len
     }
 
-    /// All bytes at once, when they are in memory and few.
+    /// All bytes at once, if they are in memory and at most [`CHUNK`].
     pub(crate) fn whole(&self) -> Option<&[u8]> {
         match &self.source {
             Source::Memory(bytes) if bytes.len() <= CHUNK => Some(bytes),
@@ -40,7 +40,7 @@ impl Input {
         }
     }
 
-    /// Reads up to `buf.len()` bytes at `offset`; 0 only at the end.
+    /// Reads up to `buf.len()` bytes at `offset`; returns 0 only at the end.
     fn read_at(&mut self, offset: u64, buf: &mut [u8]) -> io::Result<usize> {
         match &mut self.source {
             Source::Memory(bytes) => {
@@ -69,7 +69,7 @@ impl Input {
         Ok(head)
     }
 
-    /// Hands every byte in order to `take`, in chunks.
+    /// Passes all bytes in order to `take`, in chunks.
     pub(crate) fn for_each_chunk<E: From<io::Error>>(
         &mut self,
         mut take: impl FnMut(&[u8]) -> Result<(), E>,

@@ -1,6 +1,5 @@
-//! Turns uploaded bytes into a checked [`Bundle`] of files, or a [`Refusal`] with a reason.
-//! It does not know who uploads or where bundles are stored. Everything here blocks and uses
-//! one core: call [`prepare`] from a thread that may wait.
+//! Turns uploaded bytes into a checked [`Bundle`] of files, or a [`Refusal`] with a reason. It does not know who uploads or
+//! where bundles are stored. Everything here blocks and uses one core: call [`prepare`] from a thread that may block.
 
 mod address_warnings;
 pub mod addresses;
@@ -80,7 +79,7 @@ pub use strict::{MOST_SCRIPTS, Strict};
 pub use texts::Texts;
 pub use zip::{is_left_out, root_of};
 
-/// What a caller sent: the bytes and what was said about them.
+/// An upload: its bytes and what the client declared about them.
 #[derive(Debug)]
 pub struct Upload<'a> {
     pub filename: Option<&'a str>,
@@ -90,12 +89,12 @@ pub struct Upload<'a> {
     pub source: Source,
 }
 
-/// How large a bundle may be once unpacked.
+/// The limits of a bundle once unpacked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Limits {
     pub unpacked_bytes: u64,
     pub files: usize,
-    /// Unpacked bytes per packed byte of an archive; asked only above 1 MiB unpacked.
+    /// Unpacked bytes per packed byte of an archive; checked only above 1 MiB unpacked.
     pub ratio: u64,
     pub name_bytes: usize,
     pub depth: usize,
@@ -131,7 +130,7 @@ pub fn prepare(upload: Upload<'_>, limits: &Limits, spool_dir: &Path) -> Result<
         Format::File(file_type) => single_file::prepare(file_type, &mut input, upload.filename, &mut packer),
         Format::Encrypted => e2e::prepare(&mut input, &mut packer),
     }?;
-    // An archive has names of its own inside, and the name of an encrypted file is for those who can read it.
+    // An archive has its own names inside, and the name of an encrypted file is only for those who hold its key.
     if !matches!(bundle.kind, Kind::Zip | Kind::E2e) {
         bundle.file_name = upload.filename.and_then(file_name::clean);
     }

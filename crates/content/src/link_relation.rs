@@ -1,8 +1,8 @@
-//! The `rel` of a `<link>`: whether a page loads what it names.
+//! Reads the `rel` of a `<link>`: whether a page loads the linked resource.
 
 use crate::reference_report::Use;
 
-/// What a `<link>` means for the page, or nothing if it only describes it.
+/// How the page uses the target of a `<link>`, or `None` if the link only describes the page.
 pub(crate) fn use_of(rel: &str) -> Option<Use> {
     let rel = rel.to_ascii_lowercase();
     let has = |names: &[&str]| rel.split_ascii_whitespace().any(|word| names.contains(&word));

@@ -1,13 +1,13 @@
-//! Lists of names in a warning: the first few, and how many more there are.
+//! Lists names in a warning: the first few, and how many more there are.
 
 use std::fmt;
 
 use crate::refusal::shown_name;
 
-/// As many names as a warning gives.
+/// How many names a warning lists.
 pub(crate) const MOST_NAMED: usize = 5;
 
-/// Names that share a line. Its text is safe to print: `a.png, b.png and 3 more`.
+/// Names for one line of text. Displayed safe to print: `a.png, b.png and 3 more`.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub(crate) struct NameList {
     named: Vec<String>,
@@ -47,7 +47,7 @@ impl fmt::Display for NameList {
     }
 }
 
-/// Names as a part of a sentence, with the number of those that are not given.
+/// Joins names for a sentence; `more` is the number of names that are not listed.
 pub(crate) fn joined(named: &[String], more: usize) -> String {
     match named.split_last() {
         _ if more > 0 => format!("{} and {more} more", named.join(", ")),

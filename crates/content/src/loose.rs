@@ -1,4 +1,4 @@
-//! A text that is read and not packed: for whoever only wants to know what the checks say of it.
+//! Reads a text without packing it, for callers that only want to know what the checks report.
 
 use crate::detect::{Format, Named, by_magic, by_name};
 use crate::file_text::decoded;
@@ -6,43 +6,43 @@ use crate::mime::{BINARY, HTML, is_text, mime_of};
 use crate::refusal::Refusal;
 use crate::text::TextWatch;
 
-/// A text as a browser would read it, and why it could not be published even so.
+/// A text, decoded as a browser would, and the reason why it could not be published, if any.
 #[derive(Debug)]
 pub struct LooseText {
     pub text: String,
     pub fault: Option<Refusal>,
 }
 
-/// Reads the bytes of a page, a script or any other text: what it is, its name says.
+/// Reads the bytes of a page, a script or any other text. The name determines its type.
 pub fn read_loose(name: &str, bytes: Vec<u8>) -> LooseText {
     let mut watch = TextWatch::new();
     watch.watch(&bytes);
     LooseText { fault: watch.check().err(), text: decoded(bytes, mime_of(name)) }
 }
 
-/// Whether a file of this name is read at all.
+/// Whether a file of this name is read as text.
 pub fn is_read(path: &str) -> bool {
     is_text(mime_of(path))
 }
 
-/// What publishing makes of a file that is sent on its own.
+/// What publishing would do with a file that is sent on its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Alone {
-    /// Something that is unpacked, set or checked first: an archive, Markdown, a PDF, a picture.
+    /// A file that is unpacked, rendered or checked first: an archive, Markdown, a PDF, a picture.
     Packed,
     Page,
-    /// Refused as being no page; it may look like one to somebody, or be a part of one.
+    /// Refused because it is not a page, although it may look like one or be part of one.
     NotAPage {
         looks_like_one: bool,
     },
 }
 
-/// Tells by the name, then by the first bytes, as publishing does.
+/// Decides by the name, then by the first bytes, as publishing does.
 pub fn alone(name: &str, head: &[u8]) -> Alone {
     let content = by_magic(head);
     let format = match by_name(name) {
         Named::As(format) => Some(format),
-        // Refused for its name; under another one it may be a page.
+        // Refused for its name; under another name it may be a page.
         Named::Unsupported => {
             return Alone::NotAPage { looks_like_one: content == Some(Format::Html) };
         }
@@ -51,7 +51,7 @@ pub fn alone(name: &str, head: &[u8]) -> Alone {
     match format {
         Some(Format::Html) => Alone::Page,
         Some(_) => Alone::Packed,
-        // Publishing asks for a name in this case, and then it is a page.
+        // Publishing refuses it and requests a file name; with a proper name it would be a page.
         None => Alone::NotAPage { looks_like_one: mime_of(name) == BINARY && has_mark_of_utf16(head) },
     }
 }
@@ -60,7 +60,7 @@ fn has_mark_of_utf16(bytes: &[u8]) -> bool {
     bytes.starts_with(b"\xff\xfe") || bytes.starts_with(b"\xfe\xff")
 }
 
-/// Whether it is a page by its name.
+/// Whether the name is that of an HTML page.
 pub fn is_page(name: &str) -> bool {
     mime_of(name) == HTML
 }

@@ -1,4 +1,4 @@
-//! Media types by file name extension: a fixed table, never a guess from the bytes.
+//! Media types by file name extension: a fixed table, never guessed from the bytes.
 
 pub(crate) const HTML: &str = "text/html; charset=utf-8";
 pub(crate) const MARKDOWN: &str = "text/markdown; charset=utf-8";
@@ -45,7 +45,7 @@ fn known(charset: &'static encoding_rs::Encoding) -> Option<&'static Charset> {
     CHARSETS.iter().find(|known| known.name.eq_ignore_ascii_case(charset.name()))
 }
 
-/// The media type without what is said about the charset.
+/// The media type without its charset parameter.
 pub(crate) fn without_charset(mime: &'static str) -> &'static str {
     essence(mime)
 }
@@ -64,12 +64,12 @@ pub(crate) fn charset_in(mime: &str) -> Option<&'static encoding_rs::Encoding> {
     encoding_rs::Encoding::for_label(label.trim_matches('"').as_bytes())
 }
 
-/// Whether it is HTML, in whatever charset.
+/// Whether the type is HTML, in any charset.
 pub(crate) fn is_html(mime: &str) -> bool {
     essence(mime) == "text/html"
 }
 
-/// Whether a file of this type is text that people or programs read.
+/// Whether a file of this type is text.
 pub(crate) fn is_text(mime: &str) -> bool {
     let essence = essence(mime);
     essence.starts_with("text/")
@@ -81,7 +81,7 @@ pub(crate) fn is_text(mime: &str) -> bool {
         )
 }
 
-/// The media type of a path, by its extension in any case.
+/// The media type of a path by its extension, ignoring case.
 pub fn mime_of(path: &str) -> &'static str {
     let name = path.rsplit('/').next().unwrap_or(path);
     let Some((_, extension)) = name.rsplit_once('.') else { return BINARY };
@@ -153,13 +153,13 @@ fn essence(mime: &str) -> &str {
     mime.split(';').next().unwrap_or(mime).trim()
 }
 
-/// True for types that can run script in the page's origin: they get a page's headers.
+/// Whether the type can run scripts in the page's origin. Such files are served with the headers of a page.
 pub fn is_active(mime: &str) -> bool {
     let essence = essence(mime);
     matches!(essence, "text/html" | "text/xml" | "application/xml") || essence.ends_with("+xml")
 }
 
-/// True for types that are worth compressing.
+/// Whether files of this type are worth compressing.
 pub fn is_compressible(mime: &str) -> bool {
     let essence = essence(mime);
     essence.starts_with("text/")

@@ -1,6 +1,7 @@
-//! Short names as numbers, which are compared at once instead of letter by letter.
+//! Encodes short names as numbers, so that they are compared in one step instead of byte by byte.
 
-/// The first sixteen letters of a name as a number of the same order, all small if capitals mean nothing.
+/// The first sixteen bytes of a name as a number that sorts like the name; in lower case if `small`, for names that ignore
+/// case.
 pub(crate) const fn name_key(name: &[u8], small: bool) -> u128 {
     (eight(name, 0, small) as u128) << 64 | eight(name, 8, small) as u128
 }

@@ -1,5 +1,5 @@
-//! Packs the identity bytes of one file at a time: hashed on the way, compressed if that pays,
-//! held in memory if small, spooled to an unlinked temporary file if not.
+//! Packs files one at a time: hashes the identity bytes, compresses them if that saves space, holds small files in memory and
+//! spools larger ones to an unlinked temporary file.
 
 use std::cell::RefCell;
 use std::io::{self, BufWriter, Seek, Write};
@@ -13,16 +13,16 @@ use crate::mime::is_compressible;
 use crate::program::{PROGRAM, Sniffer};
 
 const HELD_FILE_BYTES: u64 = 4 << 20;
-/// Identity bytes kept in memory for one bundle. Beyond it even files of incompressible types
-/// are compressed if that helps: a forged archive of zeroes named `.png` must not fill memory.
+/// Identity bytes kept in memory for one bundle. Beyond this even files of incompressible types are compressed if that helps:
+/// a forged archive of zeros named `.png` must not fill memory.
 const HELD_IDENTITY_BYTES: u64 = 24 << 20;
 const WORTH_COMPRESSING_BYTES: usize = 512;
-/// Quick rather than small: what viewers are sent is coded anew, once, at more leisure.
+/// Favours speed over size: what viewers receive is compressed separately, once, with more effort.
 const LEVEL: i32 = 1;
-/// A small page takes up one page of the database in any case, so there the quickest form will do.
+/// A small page occupies one page of the database in any case, so the fastest level is good enough there.
 const SMALL_LEVEL: i32 = -1;
 const SMALL_BYTES: usize = 16 * 1024;
-/// A compressor remembers the largest thing it has packed; those that threads keep stay small.
+/// The buffers of a compressor grow to the largest input it has packed; larger files do not use the one each thread keeps.
 const SHARED_COMPRESSOR_BYTES: usize = 128 * 1024;
 
 thread_local! {
@@ -35,7 +35,7 @@ pub(crate) struct Packer<'a> {
     compressor: Option<zstd::bulk::Compressor<'static>>,
 }
 
-/// One file on its way in. Write all its bytes, then give it to [`Packer::finish`].
+/// One file being written. Write all its bytes, then pass it to [`Packer::finish`].
 pub(crate) struct Sink {
     path: String,
     mime: &'static str,
@@ -56,7 +56,7 @@ impl<'a> Packer<'a> {
         Self { spool_dir, held_identity_bytes: 0, compressor: None }
     }
 
-    /// `size` must be the number of bytes that will be written.
+    /// `size` must be the exact number of bytes that will be written.
     pub(crate) fn begin(&self, path: impl Into<String>, mime: &'static str, size: u64) -> io::Result<Sink> {
         let place = if size <= HELD_FILE_BYTES {
             Place::Held(Vec::with_capacity(usize::try_from(size).unwrap_or_default()))
@@ -88,12 +88,12 @@ impl<'a> Packer<'a> {
             Place::SpooledZstd(encoder) => spooled(encoder.finish()?, Encoding::Zstd)?,
         };
         let hash = *sink.hasher.finalize().as_bytes();
-        // Whatever its name says, nothing of it is shown.
+        // A program is never displayed, whatever its name says.
         let mime = if sink.sniffer.is_program(&sink.path) { PROGRAM } else { sink.mime };
         Ok(File { path: sink.path, mime, hash, size_bytes: sink.written, body })
     }
 
-    /// Packs bytes that are already whole.
+    /// Packs bytes that are already complete.
     pub(crate) fn pack(&mut self, path: &str, mime: &'static str, bytes: &[u8]) -> io::Result<File> {
         let mut sink = self.begin(path, mime, bytes.len() as u64)?;
         sink.write(bytes)?;
@@ -120,7 +120,7 @@ impl<'a> Packer<'a> {
     }
 }
 
-/// Making a compressor costs as much as packing a small page with it, so one is kept for the next.
+/// Keeps the compressor for the next call, because creating one costs as much as packing a small page with it.
 fn compress(kept: &mut Option<zstd::bulk::Compressor<'static>>, bytes: &[u8]) -> io::Result<Vec<u8>> {
     let mut compressor = if let Some(compressor) = kept.take() {
         compressor
@@ -155,7 +155,7 @@ impl Sink {
         self.sniffer.is_disk_image()
     }
 
-    /// For types that are known only once all bytes were seen.
+    /// For types that are known only once all bytes were read.
     pub(crate) fn set_mime(&mut self, mime: &'static str) {
         self.mime = mime;
     }

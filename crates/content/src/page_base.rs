@@ -1,12 +1,12 @@
-//! The `<base>` of a page: what its relative references are relative to.
+//! The `<base>` of a page, against which its relative references are resolved.
 
-/// A longer one is not followed: it would be put before every reference.
+/// A longer base is ignored, because it would be prepended to every reference.
 const LONGEST: usize = 2048;
 
 #[derive(Debug)]
 pub(crate) enum Base {
     Page,
-    /// A folder of the host, with its slashes: many apps are built with `<base href="/">`.
+    /// A folder on the same host, with its slashes: many apps are built with `<base href="/">`.
     Folder(String),
     Elsewhere,
 }
@@ -23,7 +23,7 @@ impl Base {
         }
     }
 
-    /// The reference as it would be written without a base.
+    /// The reference as it would be written without a base. `None` if its target is on another host or cannot be determined.
     pub(crate) fn apply(&self, url: &str) -> Option<String> {
         let url = url.trim();
         match self {

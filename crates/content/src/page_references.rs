@@ -1,5 +1,5 @@
-//! The references of one HTML page: those of its elements, of its styles and of its inline scripts. Left out is what a
-//! browser does not load or follow by itself: templates, and links that only describe the page.
+//! Collects the references of one HTML page: of its elements, its styles and its inline scripts. Leaves out what a browser
+//! does not load or follow: templates, and links that only describe the page.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -21,12 +21,12 @@ use crate::srcset;
 
 const LONGEST_URL: usize = 2048;
 const LONGEST_STYLE: usize = 64 * 1024;
-/// Only what can be wrong: ordinary links to other places cost nothing.
+/// Selects only what can be wrong, so that ordinary links to other sites cost nothing.
 const JUDGED: &str = "base, link[href], img[src], img[srcset], source[src], source[srcset], video[src], \
                       video[poster], audio[src], track[src], iframe[src], frame[src], embed[src], object[data], \
                       form[action], input[src], [style*='url('], [href^='/'], [src^='/']";
 
-/// A handler in the form that the rewriter's settings take.
+/// A handler as the rewriter's settings take it.
 type Handler<'f> = (std::borrow::Cow<'static, lol_html::Selector>, lol_html::ElementContentHandlers<'f>);
 
 pub(crate) struct PageReferences<'f> {
@@ -59,7 +59,7 @@ impl<'f> PageReferences<'f> {
         }
     }
 
-    /// The report with what this page added. The page cannot be read on after this.
+    /// The report with what this page added. The page cannot be read further after this.
     pub(crate) fn take_report(&mut self) -> Report<'f> {
         static NONE: Paths<'static> = Paths::none();
         self.report.take().unwrap_or_else(|| Report::new(&NONE))
@@ -69,7 +69,7 @@ impl<'f> PageReferences<'f> {
         self.report_url(url, |report, page, url| report.add(page, url, used));
     }
 
-    /// Reports an address of the page as it would be written without a base.
+    /// Reports a URL of the page as it would be written without a base.
     fn report_url(&mut self, url: &str, add: impl FnOnce(&mut Report<'f>, &str, &str)) {
         let Some(report) = &mut self.report else { return };
         if url.len() <= LONGEST_URL
@@ -141,7 +141,7 @@ impl<'f> PageReferences<'f> {
         {
             report.add_script(self.page, &url);
         }
-        // What stands inside does not run.
+        // The text inside a script element with `src` does not run.
         self.script = ScriptKind::Data;
     }
 
@@ -179,16 +179,16 @@ impl<'f> PageReferences<'f> {
     }
 }
 
-/// Whether a frame with this `sandbox` attribute has the origin of its address.
+/// Whether a frame with this `sandbox` attribute keeps the origin of its URL.
 fn keeps_origin(tokens: &str) -> bool {
     tokens.split_ascii_whitespace().any(|token| token.eq_ignore_ascii_case("allow-same-origin"))
 }
 
 type Shared<'f> = Rc<RefCell<PageReferences<'f>>>;
 
-/// The handlers that read a page's references into `shared`.
+/// The handlers that record a page's references in `shared`.
 pub(crate) fn handlers<'f>(shared: &Shared<'f>) -> Vec<Handler<'f>> {
-    // How many `<template>` are open: what is in them is not part of the page.
+    // The number of open `<template>` elements: their content is not part of the page.
     let templates = Rc::new(RefCell::new(0_usize));
     let judged = unless_in_template(shared, &templates, PageReferences::element);
     let script = unless_in_template(shared, &templates, PageReferences::open_script);
@@ -230,7 +230,7 @@ fn count_templates(
 ) -> impl FnMut(&mut Element<'_, '_>) -> HandlerResult + use<> {
     let templates = Rc::clone(templates);
     move |element| {
-        // A declared shadow tree is shown.
+        // A declarative shadow tree is rendered.
         if !element.can_have_content() || element.has_attribute("shadowrootmode") {
             return Ok(());
         }

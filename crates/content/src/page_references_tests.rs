@@ -1,4 +1,4 @@
-//! Which references of a page are found, and which are left alone.
+//! Tests which references of a page are found, and which are ignored.
 
 use super::*;
 use crate::address_warnings::ShownAt;

@@ -1,4 +1,4 @@
-//! The paths of a bundle's files, and what an address finds among them.
+//! The paths of a bundle's files, and which of them a request path resolves to.
 
 use crate::html::INDEX;
 use crate::mime::{HTML, mime_of};
@@ -7,7 +7,7 @@ use crate::mime::{HTML, mime_of};
 pub(crate) struct Paths<'a> {
     /// Sorted, so that files and folders are found without a second index.
     files: Vec<&'a str>,
-    /// The name under which a single page was sent. It answers there too.
+    /// The file name under which a single page was uploaded. Requests for it are answered too.
     own_name: Option<&'a str>,
 }
 
@@ -18,7 +18,7 @@ impl<'a> Paths<'a> {
         Self { files: paths, own_name: None }
     }
 
-    /// Those of a page that was sent on its own.
+    /// The paths of a page that was uploaded as a single file.
     pub(crate) fn of_single(own_name: Option<&'a str>) -> Self {
         Self { files: vec![INDEX], own_name }
     }
@@ -35,7 +35,7 @@ impl<'a> Paths<'a> {
         self.files.len() < 2
     }
 
-    /// A path as its publisher knows it.
+    /// A path under the name the publisher uploaded it with.
     pub(crate) fn published_as<'p>(&'p self, path: &'p str) -> &'p str {
         self.own_name.filter(|_| path == INDEX).unwrap_or(path)
     }
@@ -44,13 +44,13 @@ impl<'a> Paths<'a> {
         self.files.binary_search(&path).is_ok()
     }
 
-    /// Whether something lies in a folder. The folder ends with a slash.
+    /// Whether a folder holds any file. `folder` ends with a slash.
     pub(crate) fn has_folder(&self, folder: &str) -> bool {
         let at = self.files.partition_point(|path| *path < folder);
         self.files.get(at).is_some_and(|path| path.starts_with(folder))
     }
 
-    /// Whether a request for a path is answered with a file: itself, the page without its extension, or the index of a
+    /// Whether a request for a path is answered with a file: that file, the page without its extension, or the index of a
     /// folder. The path does not start with a slash.
     pub(crate) fn answers(&self, path: &str) -> bool {
         if path.is_empty() || path.ends_with('/') {

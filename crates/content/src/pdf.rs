@@ -1,4 +1,4 @@
-//! PDF documents: served as themselves, so only their signature is checked, and their title is read.
+//! Prepares PDF documents: they are served unchanged, so only the signature is checked and the title read.
 
 use memchr::memmem;
 

@@ -1,23 +1,23 @@
-//! Files that run on a viewer's computer: programs, installers, disk images, shortcuts and scripts of the system, known by
-//! their names and by their first bytes. Who may publish them is not decided here.
+//! Recognizes files that run on a viewer's computer by name and by first bytes: programs, installers, disk images, shortcuts
+//! and system scripts. Who may publish them is decided elsewhere.
 
-/// The media type of such a file, whatever its name says: browsers save it and show nothing of it.
+/// The media type of such a file, whatever its name says: browsers download it instead of displaying it.
 pub const PROGRAM: &str = "application/x-executable";
 
-/// So much of a file is looked at.
+/// How many of a file's first bytes are examined.
 const HEAD_BYTES: usize = 4096;
-/// Where a volume of ISO 9660 names itself.
+/// Where an ISO 9660 volume has its signature.
 const ISO_AT: u64 = 0x8001;
 const ISO: [u8; 5] = *b"CD001";
 
-/// Extensions that a desktop or telephone runs, installs or mounts when they are opened.
+/// Extensions that a desktop or phone runs, installs or mounts when the file is opened.
 const EXTENSIONS: [&str; 6] = [
     // Windows: programs, libraries, installers.
     "exe com scr pif cpl dll ocx sys drv efi ax msi msp mst msix msixbundle appx appxbundle appinstaller application xll wll",
     // Windows: scripts, shortcuts, settings and help that run commands.
     "bat cmd ps1 ps1xml psm1 psd1 vbs vbe jse wsf wsh wsc sct hta lnk url scf reg inf msc chm hlp gadget library-ms search-ms \
      settingcontent-ms diagcab one onepkg rdp",
-    // Disk images and cabinets, which hide where a file came from.
+    // Disk images and cabinets, which hide that their content was downloaded.
     "iso img vhd vhdx cab wim udf",
     // Java, Android and iOS.
     "jar jnlp class apk apkm xapk aab ipa dex",
@@ -27,16 +27,16 @@ const EXTENSIONS: [&str; 6] = [
     "deb rpm appimage run desktop flatpakref flatpak snap so",
 ];
 
-/// The first bytes of a format, and whether they stand for a program under any name.
+/// First bytes that mark a program under any name.
 const MAGIC: [&[u8]; 15] = [
     b"\x7fELF",
-    // Mach-O of 32 and 64 bits in both orders; several in one file, which is also how Java classes begin.
+    // Mach-O of 32 and 64 bits in both byte orders, then universal binaries, whose magic Java classes share.
     b"\xfe\xed\xfa\xce",
     b"\xfe\xed\xfa\xcf",
     b"\xce\xfa\xed\xfe",
     b"\xcf\xfa\xed\xfe",
     b"\xca\xfe\xba\xbe",
-    // A shortcut of Windows: its length and its class.
+    // A Windows shortcut: header size and class identifier.
     b"\x4c\x00\x00\x00\x01\x14\x02\x00\x00\x00\x00\x00\xc0\x00\x00\x00\x00\x00\x00\x46",
     b"MSCF\x00\x00\x00\x00",
     b"ITSF\x03\x00\x00\x00",
@@ -48,19 +48,19 @@ const MAGIC: [&[u8]; 15] = [
     b"!<arch>\ndebian-binary",
     b"\xed\xab\xee\xdb",
 ];
-/// Compound files: installers of Windows, but also office documents, encrypted ones of every kind, mail and drawings.
+/// Compound files: Windows installers, but also office documents, encrypted documents of every kind, mail and drawings.
 pub(crate) const COMPOUND: &[u8] = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1";
-/// Where the header of a compound file states the size of its sectors (as a power of two) and the first sector of its
-/// directory, and where the first entry of that, which is the root, states its class.
+/// Where the header of a compound file states the sector size (as a power of two) and the first sector of the directory, and
+/// where the directory's first entry, the root, states its class.
 const SECTOR_SHIFT_AT: usize = 0x1e;
 const DIRECTORY_AT: usize = 0x30;
 const CLASS_AT: u64 = 0x50;
-/// The classes of the Windows Installer, which opens no file of another class: transforms, packages, patches. The first
-/// byte differs.
+/// The classes of the Windows Installer, which opens no file of another class: transforms, packages, patches. They differ in
+/// the first byte.
 const INSTALLERS: [u8; 3] = [0x82, 0x84, 0x86];
 const INSTALLER: [u8; 15] = *b"\x10\x0c\x00\x00\x00\x00\x00\xc0\x00\x00\x00\x00\x00\x00\x46";
 
-/// Whether a file of this name runs when it is opened. Windows drops dots and spaces at the end of a name.
+/// Whether a file of this name runs when it is opened. Windows drops trailing dots and spaces.
 pub fn is_program_name(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
     extension(name).is_some_and(|extension| is_listed(&extension))
@@ -76,17 +76,17 @@ fn is_listed(extension: &str) -> bool {
     EXTENSIONS.iter().any(|group| group.split_ascii_whitespace().any(|known| known == extension))
 }
 
-/// Collects what of a file's bytes is needed to know a program, while they pass by.
+/// Collects the bytes needed to recognize a program while a file is streamed.
 #[derive(Debug, Default)]
 pub(crate) struct Sniffer {
     head: Vec<u8>,
     iso: [u8; 5],
-    /// The class of a compound file's root.
+    /// The class of a compound file's root entry.
     class: [u8; 16],
 }
 
 impl Sniffer {
-    /// Takes the bytes that stand at `offset`.
+    /// Takes the bytes at `offset`.
     pub(crate) fn take(&mut self, offset: u64, bytes: &[u8]) {
         if self.head.len() < HEAD_BYTES && offset == self.head.len() as u64 {
             let room = HEAD_BYTES - self.head.len();
@@ -103,7 +103,7 @@ impl Sniffer {
         is_program_name(path) || self.is_disk_image() || self.is_installer() || is_program_head(&self.head)
     }
 
-    /// Whether the file is a volume of ISO 9660.
+    /// Whether the file is an ISO 9660 volume.
     pub(crate) fn is_disk_image(&self) -> bool {
         self.iso == ISO
     }
@@ -113,7 +113,7 @@ impl Sniffer {
     }
 }
 
-/// Copies those of the bytes at `offset` that belong to the window at `from`.
+/// Copies the bytes at `offset` that overlap the window at `from`.
 fn copy(offset: u64, bytes: &[u8], from: u64, window: &mut [u8]) {
     let end = offset + bytes.len() as u64;
     if offset >= from + window.len() as u64 || end <= from {
@@ -127,29 +127,30 @@ fn copy(offset: u64, bytes: &[u8], from: u64, window: &mut [u8]) {
     }
 }
 
-/// Where a compound file states the class of its root. It lies behind the header, so the header has been seen by then.
+/// Where a compound file states the class of its root entry. It lies after the header, so the header has been read by then.
 fn class_at(head: &[u8]) -> Option<u64> {
     if !head.starts_with(COMPOUND) {
         return None;
     }
-    // Sectors have 512 or 4,096 bytes; the header takes up the first.
+    // Sectors have 512 or 4,096 bytes; the header occupies the first.
     let shift = *head.get(SECTOR_SHIFT_AT)?;
     let sector =
         head.get(DIRECTORY_AT..DIRECTORY_AT + 4).and_then(|bytes| <[u8; 4]>::try_from(bytes).ok())?;
     matches!(shift, 9 | 12).then(|| ((u64::from(u32::from_le_bytes(sector)) + 1) << shift) + CLASS_AT)
 }
 
-/// Whether a file that begins so is a program, under whatever name.
+/// Whether a file with these first bytes is a program, under any name.
 pub(crate) fn is_program_head(head: &[u8]) -> bool {
     is_program_magic(head) || is_windows_program(head)
 }
 
-/// Whether a file begins like a program whose first bytes are enough to know it.
+/// Whether a file starts with a magic number that alone identifies a program.
 pub(crate) fn is_program_magic(head: &[u8]) -> bool {
     MAGIC.iter().any(|magic| head.starts_with(magic))
 }
 
-/// `MZ` and, where its header says, the signature of a newer format. Without one it is a program of DOS, if it is no text.
+/// `MZ` and, at the offset its header states, the signature of a newer format. Without one it is a DOS program, unless it is
+/// text.
 fn is_windows_program(head: &[u8]) -> bool {
     if !head.starts_with(b"MZ") && !head.starts_with(b"ZM") {
         return false;
@@ -162,9 +163,9 @@ fn is_windows_program(head: &[u8]) -> bool {
     }
 }
 
-/// Whether bytes that came out of a text begin a program of Windows. Two letters are too few there: a page may hold
-/// thousands of words and hashes, and some decode to `MZ`. The whole header must be there, with the signature where it
-/// says, or a likely place for it if the bytes end before.
+/// Whether bytes decoded from a text begin a Windows program. Two bytes are too few there: a page may hold thousands of words
+/// and hashes, and some decode to `MZ`. The whole header must be present, with the signature at the offset it states, or a
+/// plausible offset if the bytes end before it.
 pub(crate) fn is_windows_header(head: &[u8]) -> bool {
     let Some(place) = signature_at(head).filter(|_| head.starts_with(b"MZ")) else { return false };
     match place.checked_add(4).and_then(|end| head.get(place..end)) {
@@ -173,7 +174,7 @@ pub(crate) fn is_windows_header(head: &[u8]) -> bool {
     }
 }
 
-/// Where the header of a program of Windows says that its signature stands.
+/// Where the header of a Windows program says its signature is.
 fn signature_at(head: &[u8]) -> Option<usize> {
     let place = head.get(0x3c..0x40).and_then(|bytes| <[u8; 4]>::try_from(bytes).ok())?;
     Some(usize::try_from(u32::from_le_bytes(place)).unwrap_or(usize::MAX))
@@ -194,7 +195,7 @@ fn is_text(head: &[u8]) -> bool {
 mod tests {
     use super::*;
 
-    /// The beginning of a program of Windows.
+    /// The first bytes of a Windows program.
     fn windows(signature: &[u8]) -> Vec<u8> {
         let mut bytes = b"MZ\x90\x00\x03\x00\x00\x00\x04\x00\x00\x00\xff\xff\x00\x00".to_vec();
         bytes.resize(0x3c, 0);
@@ -205,7 +206,7 @@ mod tests {
         bytes
     }
 
-    /// A compound file whose directory begins in this sector, with the class of an installer or another.
+    /// A compound file whose directory begins in this sector, with this class byte.
     fn compound(shift: u8, sector: u32, class: u8) -> Vec<u8> {
         let mut bytes = COMPOUND.to_vec();
         bytes.resize(1 << shift, 0);
@@ -325,7 +326,7 @@ mod tests {
             ("a.wasm", b"\0asm\x01\0\0\0"),
             ("a.zip", b"PK\x03\x04"),
             ("old.doc", &[COMPOUND, &[0; 600]].concat()),
-            // Encrypted documents of today's formats are compound files too; so are drawings and what has no ending.
+            // Encrypted documents in current formats are compound files too; so are drawings and files without an extension.
             ("budget.xlsx", &compound(9, 1, 0)),
             ("plan.docx", &compound(12, 3, 0x20)),
             ("part.sldprt", &compound(9, 40, 0)),

@@ -1,11 +1,11 @@
-//! References that share a cause: the first of them for a warning, and how many different ones there are.
+//! Collects references with the same problem: the first few for a warning, and the number of distinct ones.
 
 use std::collections::HashSet;
 
 use crate::listing::{MOST_NAMED, joined};
 use crate::refusal::shown_name;
 
-/// Beyond this they are no longer counted.
+/// Counting stops beyond this.
 const MOST_COUNTED: usize = 1000;
 
 #[derive(Debug, Default)]
@@ -16,13 +16,13 @@ pub(crate) struct Examples {
 
 #[derive(Debug)]
 struct Example {
-    /// The file that refers, as its publisher knows it.
+    /// The referring file, under the name its publisher uploaded.
     from: String,
     url: String,
 }
 
 impl Examples {
-    /// `from` is the file that refers. The same reference in the same folder counts once.
+    /// Adds a reference in the file `from`. The same reference in the same folder counts once.
     pub(crate) fn add(&mut self, from: &str, url: &str) {
         if self.seen.len() > MOST_COUNTED {
             return;
@@ -36,12 +36,12 @@ impl Examples {
         }
     }
 
-    /// A warning: what is wrong, the references, and what to do about them. Nothing if there are none.
+    /// A warning: the problem, the references, and what to do about them. `None` if there are no references.
     pub(crate) fn sentence(&self, what: &str, cure: &str) -> Option<String> {
         self.listed().map(|references| format!("{what}: {references}. {cure}"))
     }
 
-    /// `a.js, b.js (in index.html) and 2 more`: a file is named once for all of its references in a row.
+    /// `a.js, b.js (in index.html) and 2 more`: a file is named once for consecutive references.
     pub(crate) fn listed(&self) -> Option<String> {
         if self.shown.is_empty() {
             return None;

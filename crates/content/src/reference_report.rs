@@ -1,5 +1,5 @@
-//! What the references of all files of an upload add up to: facts about how they address each other, and one warning for
-//! each cause of what will not work.
+//! Evaluates the references of all files of an upload: how the files address each other, and one warning for each cause of
+//! broken references.
 
 use crate::address_warnings::{AddressWarnings, Need};
 use crate::html::INDEX;
@@ -10,32 +10,32 @@ use crate::refusal::shown_name;
 use crate::script_scan::{History, Literal};
 use crate::worker_paths::WorkerPaths;
 
-/// What a reference is to its page.
+/// How a page uses a reference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Use {
-    /// The page is not whole without it.
+    /// The page is incomplete without it.
     Load,
-    /// A reader may follow it.
+    /// A viewer may follow it.
     Link,
 }
 
 #[derive(Debug)]
 pub(crate) struct Report<'f> {
     files: &'f Paths<'f>,
-    /// The upload is one document that was sent without its files.
+    /// The upload is one document without its accompanying files.
     is_document: bool,
-    /// What is loaded and not there.
+    /// References that are loaded but not in the upload.
     missing: Examples,
-    /// The folder that the site was built for, and references into it.
+    /// The folder (base path) that the site was built for, and references into it.
     base: Option<(String, Examples)>,
     /// Links that start with `/` and name no file.
     routes: Examples,
-    /// Links of a page that was sent on its own to the root of its host.
+    /// Links from a single-file page to the root of its host.
     root_links: Examples,
-    /// The first file that refers to another one by a path that starts with `/`, and that path.
+    /// The first file that refers to another by a path that starts with `/`, and that path.
     root_example: Option<(String, String)>,
     worker_paths: WorkerPaths,
-    /// A page below the first one links to `/`.
+    /// A page other than the first one links to `/`.
     links_home: bool,
     history: History,
     /// The first page loads a script of the bundle.
@@ -61,14 +61,14 @@ impl<'f> Report<'f> {
         }
     }
 
-    /// That of a Markdown document that was sent on its own.
+    /// The report for a Markdown document that was uploaded on its own.
     pub(crate) fn of_document(files: &'f Paths<'f>) -> Self {
         Self { is_document: true, ..Self::new(files) }
     }
 
-    /// A reference in the file `from`.
+    /// Adds a reference in the file `from`.
     pub(crate) fn add(&mut self, from: &str, url: &str, used: Use) {
-        // It is shown at any address, so its references have to start with a slash.
+        // The page is served at any path, so its references have to start with a slash.
         if is_not_found_page(from) {
             return;
         }
@@ -91,8 +91,8 @@ impl<'f> Report<'f> {
         }
     }
 
-    /// Whether a path that finds nothing leads into the folder that the site was built for. The first file that would be
-    /// found without its first folder tells which one that is.
+    /// Whether a path that names no file leads into the base path that the site was built for. The first reference that would
+    /// find a file without its first folder determines the base path.
     fn is_below_base(&mut self, path: &str, used: Use) -> bool {
         let Some((folder, rest)) = path.strip_prefix('/').and_then(|path| path.split_once('/')) else {
             return false;
@@ -107,7 +107,8 @@ impl<'f> Report<'f> {
         is_base
     }
 
-    /// A literal of a script. What `fetch` loads is relative to the page, which is known only of an inline script.
+    /// Adds a string literal of a script. What `fetch` loads is relative to the page, which is known only for an inline
+    /// script.
     pub(crate) fn add_literal(&mut self, from: &str, is_inline: bool, kind: Literal, text: &str) {
         let judged = text.starts_with('/') || is_inline || kind == Literal::Import;
         // `import "react"` names a package.
@@ -115,7 +116,7 @@ impl<'f> Report<'f> {
         match kind {
             Literal::RootPath if refs::names_a_file(text, self.files) => self.root_found(from, text),
             Literal::RootPathOutsideWorker if refs::names_a_file(text, self.files) => {
-                // Code of a page runs in no worker.
+                // An inline script does not run in a worker.
                 if is_inline || !self.worker_paths.add(from, text) {
                     self.root_found(from, text);
                 }
@@ -130,7 +131,7 @@ impl<'f> Report<'f> {
         self.has_app_script |= from == INDEX && kind == Literal::Import && !is_package && is_own();
     }
 
-    /// A script that a page loads.
+    /// Adds a script that a page loads.
     pub(crate) fn add_script(&mut self, from: &str, url: &str) {
         self.add(from, url, Use::Load);
         self.worker_paths.script_loaded(from, url, self.files);
@@ -138,7 +139,7 @@ impl<'f> Report<'f> {
         self.has_app_script |= own && from == INDEX;
     }
 
-    /// A frame without an origin that shows this address.
+    /// Adds a frame with an opaque origin that shows this URL.
     pub(crate) fn add_sandboxed_frame(&mut self, from: &str, url: &str) {
         let target = refs::target(from, url, self.files);
         self.has_sandboxed_frames |= matches!(target, Target::Found | Target::RootFound | Target::Home);
@@ -155,7 +156,7 @@ impl<'f> Report<'f> {
         }
     }
 
-    /// A file that refers to another one by a path that starts with `/`, and that path.
+    /// A file that refers to another by a path that starts with `/`, and that path.
     fn root_example(&self) -> Option<&(String, String)> {
         self.root_example.as_ref().or_else(|| self.worker_paths.used())
     }
@@ -194,7 +195,7 @@ impl<'f> Report<'f> {
         missing.into_iter().chain(base).collect()
     }
 
-    /// What is to be said only at some addresses.
+    /// The warnings that apply only at some addresses.
     pub(crate) fn address_warnings(&self) -> AddressWarnings {
         let root_links = self.root_links.listed().map(|links| format!("Links that leave the page: {links}."));
         let cure = if self.files.is_single() {
@@ -209,7 +210,7 @@ impl<'f> Report<'f> {
         ])
     }
 
-    /// For servers whose pages have no host of their own.
+    /// The warning for servers where pages share a host.
     fn root_path_warning(&self) -> Option<String> {
         let (from, url) = match self.root_example() {
             Some((from, url)) => (from.as_str(), url.as_str()),

@@ -1,4 +1,4 @@
-//! Which lines a publisher reads about the references of an upload.
+//! Tests the warnings that a publisher reads about the references of an upload.
 
 use super::*;
 use crate::address_warnings::ShownAt;

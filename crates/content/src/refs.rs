@@ -1,5 +1,5 @@
-//! Where a reference of a page, a stylesheet or a script leads: into its bundle, to nothing, or elsewhere.
-//! Pure text work; nothing is fetched.
+//! Resolves a reference in a page, a stylesheet or a script: to a file of its bundle, to a missing file, or elsewhere. Works
+//! on text only; fetches nothing.
 
 use std::borrow::Cow;
 
@@ -8,22 +8,22 @@ use percent_encoding::percent_decode_str;
 use crate::mime::{HTML, mime_of};
 use crate::paths::Paths;
 
-/// Where a reference leads.
+/// What a reference resolves to.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Target {
-    /// To another place, to a part of the same page, or nowhere that could be told.
+    /// Another host, a fragment of the same page, or a target that cannot be determined.
     Elsewhere,
     Found,
-    /// To no file of the bundle; this is the path as it is written.
+    /// No file of the bundle. Holds the path as written.
     Missing(String),
-    /// By a path that starts with `/`, to a file of the bundle.
+    /// A file of the bundle, by a path that starts with `/`.
     RootFound,
     RootMissing(String),
-    /// To `/`, which is the first page of a bundle.
+    /// `/`, the first page of a bundle.
     Home,
 }
 
-/// Judges a reference in the file `from`.
+/// Resolves a reference in the file `from`.
 pub(crate) fn target(from: &str, url: &str, files: &Paths<'_>) -> Target {
     let url = url.trim();
     let Some((path, _)) = on_host(url) else { return Target::Elsewhere };
@@ -38,8 +38,8 @@ pub(crate) fn target(from: &str, url: &str, files: &Paths<'_>) -> Target {
     }
 }
 
-/// The path from the bundle's root that a reference in the file `from` names, and what follows it (`?query`, `#part`).
-/// Nothing for places elsewhere or on the same page.
+/// The path from the bundle's root that a reference in the file `from` names, and what follows it (`?query`, `#part`). `None`
+/// for other hosts and for references within the same page.
 pub(crate) fn local<'r>(from: &str, reference: &'r str) -> Option<(String, &'r str)> {
     let (path, rest) = on_host(reference.trim())?;
     Some((resolve(from, &percent_decoded(path)?)?, rest))
@@ -50,8 +50,8 @@ pub(crate) fn is_template(value: &str) -> bool {
     value.contains('{') || value.contains("<%") || percent_decoded(value).is_some_and(|v| v.contains('{'))
 }
 
-/// Whether a literal of a script that starts with `/` is, or begins, the path of a file of the bundle. Names of pages say
-/// nothing here: scripts compare them with the address of the page.
+/// Whether a literal of a script that starts with `/` is, or begins, the path of a file of the bundle. Paths of pages do not
+/// count, because scripts compare them with the page's own path.
 pub(crate) fn names_a_file(literal: &str, files: &Paths<'_>) -> bool {
     let path = literal.split(['?', '#']).next().unwrap_or_default().trim_start_matches('/');
     if literal.starts_with("//") || path.is_empty() {
@@ -64,7 +64,7 @@ pub(crate) fn names_a_file(literal: &str, files: &Paths<'_>) -> bool {
     }
 }
 
-/// The path of a reference that stays on its host, and what follows it.
+/// The path of a reference that stays on its host, and what follows the path.
 fn on_host(reference: &str) -> Option<(&str, &str)> {
     let (path, rest) = reference.split_at(reference.find(['?', '#']).unwrap_or(reference.len()));
     let has_scheme = path.split(['/', '\\']).next().is_some_and(|first| first.contains(':'));
@@ -73,7 +73,7 @@ fn on_host(reference: &str) -> Option<(&str, &str)> {
     (!leaves).then_some((path, rest))
 }
 
-/// The path from the bundle's root, or nothing if it climbs above it.
+/// The path from the bundle's root, or `None` if it climbs above the root.
 fn resolve(from: &str, path: &str) -> Option<String> {
     let (folder, path) = match path.strip_prefix('/') {
         Some(path) => ("", path),
@@ -86,7 +86,7 @@ fn resolve(from: &str, path: &str) -> Option<String> {
             ".." => {
                 segments.pop()?;
             }
-            // An empty segment at the end is a folder; elsewhere it is a sloppy double slash.
+            // An empty segment at the end means a folder; elsewhere it is an accidental double slash.
             _ => segments.push(segment),
         }
     }
@@ -96,7 +96,7 @@ fn resolve(from: &str, path: &str) -> Option<String> {
     Some(segments.join("/"))
 }
 
-/// Nothing if it is no text: then it names no file.
+/// `None` if the result is not UTF-8: then it names no file.
 fn percent_decoded(path: &str) -> Option<Cow<'_, str>> {
     percent_decode_str(path).decode_utf8().ok()
 }

@@ -1,9 +1,9 @@
-//! Why an upload was refused, in words for the person who sent it.
+//! The reasons why an upload is refused, in words for its publisher.
 
 use std::fmt;
 use std::io;
 
-/// The stable reason of a refusal.
+/// The stable code of a refusal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum RefusalCode {
     EmptyFile,
@@ -51,11 +51,11 @@ impl RefusalCode {
     }
 }
 
-/// A refusal: its display is a sentence that says which entry, why, and what to do.
+/// A refusal. Displayed as a sentence that says which entry, why, and what to do.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refusal {
     pub code: RefusalCode,
-    /// The archive entry at fault, escaped and shortened so that it may be shown anywhere.
+    /// The archive entry at fault, escaped and shortened so that it is safe to show anywhere.
     pub entry: Option<String>,
     pub detail: String,
     io_kind: Option<io::ErrorKind>,
@@ -66,7 +66,7 @@ impl Refusal {
         Self { code, entry: None, detail: detail.into(), io_kind: None }
     }
 
-    /// True if the disk under the spool directory was full: the caller may try again later.
+    /// Whether the disk of the spool directory was full: the caller may try again later.
     pub fn is_storage_full(&self) -> bool {
         matches!(self.io_kind, Some(io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded))
     }
@@ -75,7 +75,7 @@ impl Refusal {
         Self::new(RefusalCode::InvalidArchive, detail)
     }
 
-    /// Names the entry at fault. `detail` should then read on after "was refused:".
+    /// Names the entry at fault. `detail` must continue the sentence after "was refused:".
     pub(crate) fn of_entry(code: RefusalCode, name: &[u8], detail: impl Into<String>) -> Self {
         Self { entry: Some(shown_name(name)), ..Self::new(code, detail) }
     }
@@ -110,7 +110,7 @@ impl From<io::Error> for Refusal {
 
 const SHOWN_CHARS: usize = 80;
 
-/// Makes a name from outside safe to print: control and direction characters are escaped.
+/// Makes an untrusted name safe to print: escapes control, invisible and direction characters, and shortens the name.
 pub(crate) fn shown_name(name: &[u8]) -> String {
     let name = String::from_utf8_lossy(name);
     let mut shown = String::new();

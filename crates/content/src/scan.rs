@@ -1,5 +1,5 @@
-//! One streaming pass over an HTML page for its title and its references, in bounded memory.
-//! Whatever stops the pass (a giant tag, endless nesting) only ends the hints, never the upload.
+//! Scans an HTML page for its title and its references, in one streaming pass and in bounded memory. If the scan fails (on a
+//! giant tag or endless nesting), only the remaining title and warnings are lost; the upload is never refused for it.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -13,10 +13,10 @@ use crate::refusal::shown_name;
 use crate::title;
 
 const MEMORY_BYTES: usize = 4 << 20;
-/// More raw text than any title of 200 characters needs.
+/// More raw text than a title of 200 characters needs.
 const HEADLINE_BYTES: usize = 4096;
 
-/// The page is stored as it came, so what the rewriter writes is thrown away.
+/// The page is stored unchanged, so the rewriter's output is discarded.
 type Discard = fn(&[u8]);
 
 pub(crate) struct PageScan<'f> {
@@ -25,12 +25,12 @@ pub(crate) struct PageScan<'f> {
     references: Rc<RefCell<PageReferences<'f>>>,
 }
 
-/// What a page says about itself.
+/// What the scan found out about a page.
 pub(crate) struct PageFacts<'f> {
     pub(crate) title: Option<String>,
-    /// The report that the scan began with, and what this page adds to it.
+    /// The report that was passed to the scan, with what this page adds to it.
     pub(crate) report: Report<'f>,
-    /// The page consists of frames: it has no body where anything could be shown.
+    /// The page is a frameset: it has no body in which anything could be shown.
     pub(crate) is_frameset: bool,
 }
 
@@ -38,12 +38,12 @@ pub(crate) struct PageFacts<'f> {
 struct Found {
     title: Headline,
     heading: Headline,
-    /// How many `<svg>` are open: a picture may have a `<title>` of its own.
+    /// The number of open `<svg>` elements, which may have a `<title>` too.
     pictures: usize,
     is_frameset: bool,
 }
 
-/// The text of the first element of its kind.
+/// The text of the first non-empty element of its kind.
 #[derive(Default)]
 struct Headline {
     text: String,
@@ -114,7 +114,7 @@ impl<'f> PageScan<'f> {
         }
     }
 
-    /// The page's own title, and what its references add up to.
+    /// The page's own title, and the report of its references.
     pub(crate) fn finish(mut self) -> PageFacts<'f> {
         if let Some(rewriter) = self.rewriter.take() {
             let _ = rewriter.end();
@@ -177,7 +177,7 @@ fn frameset(
     }
 }
 
-/// Why a page of frames is shown without the toolbar.
+/// Why a frameset is shown without the toolbar.
 pub(crate) fn toolbar_warning(page: &str) -> String {
     let page = shown_name(page.as_bytes());
     format!("{page} is a frameset, in which the feedback toolbar cannot be shown. Use a page with a body.")

@@ -1,5 +1,5 @@
-//! Finds what a script refers to by a literal, and whether it changes the address bar. A search, not a parser: only what
-//! is written out counts, and code inside longer texts (examples in documentation) is passed over where it can be told.
+//! Finds what a script refers to by string literals, and whether it changes the address bar. A text search, not a parser: only
+//! complete literals count, and code inside longer strings (examples in documentation) is skipped where it can be recognized.
 
 use std::ops::Range;
 
@@ -7,21 +7,21 @@ use memchr::{memchr_iter, memchr3_iter, memmem, memrchr};
 
 use crate::windows::{BEHIND, Windows};
 
-/// Literals of paths are short.
+/// Literals that are paths are short.
 const MOST_BYTES: usize = 512;
-/// Longer than the words that are looked for, which may lie across the border of two windows.
+/// Longer than the words searched for, which may straddle the border of two windows.
 const WORD_BYTES: usize = 16;
 
-/// What a literal is to its script.
+/// How a script uses a literal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Literal {
     /// `import "…"`, `import("…")`: relative to the script.
     Import,
     /// `fetch("…")`: relative to the page.
     Fetch,
-    /// Any other literal that starts with `/`; it may be the beginning of a path.
+    /// Any other literal that starts with `/`; it may be a prefix of a path.
     RootPath,
-    /// The same, used only where the script does not run in a worker.
+    /// A root path that is used only when the script does not run in a worker.
     RootPathOutsideWorker,
 }
 
@@ -52,10 +52,10 @@ impl ScriptScan {
 }
 
 const PUSH: &[u8] = b"pushState";
-/// How far the address is looked for in a call.
+/// How far into a call its URL argument is searched for.
 const CALL_BYTES: usize = 64;
 
-/// Whether a call to `pushState` only changes what follows the `#`, which any address allows: `pushState(null, null, "#part")`.
+/// Whether a call to `pushState` only changes the fragment, which works at any address: `pushState(null, null, "#part")`.
 fn pushes_fragment(call: &[u8]) -> bool {
     let call = &call[..call.len().min(CALL_BYTES)];
     let mut arguments = call[PUSH.len()..].split(|byte| *byte == b',');
@@ -92,11 +92,11 @@ fn search(window: &[u8], range: Range<usize>, history: &mut History, found: &mut
 
 struct Found<'a> {
     text: &'a str,
-    /// Whether nothing is added to it: no `${…}` inside, no `+` after it.
+    /// Whether the literal is complete: no `${…}` inside, no `+` after it.
     whole: bool,
 }
 
-/// The text between quotes, without anything that a path does not have.
+/// The text between quotes, if it holds nothing that a path does not contain.
 fn literal_at(window: &[u8], at: usize) -> Option<Found<'_>> {
     let quote = window[at];
     let rest = &window[at + 1..window.len().min(at + 1 + MOST_BYTES)];
@@ -114,7 +114,7 @@ fn literal_at(window: &[u8], at: usize) -> Option<Found<'_>> {
     }
 }
 
-/// What the literal whose quote stands here is used for.
+/// What the literal whose quote is at `at` is used for.
 fn use_before(window: &[u8], at: usize) -> Option<Literal> {
     let before = &window[at.saturating_sub(BEHIND)..at];
     let tight = before.trim_ascii_end();
@@ -130,7 +130,7 @@ fn use_before(window: &[u8], at: usize) -> Option<Literal> {
     };
     let is_name = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$');
     let stands_alone = !word.last().is_some_and(is_name);
-    // A line of code has a beginning. Tools that write everything on one line write references that are right.
+    // Only a line whose beginning is in view counts. Tools that write everything on one line write correct references.
     let line = match memrchr(b'\n', before) {
         Some(end) => &before[end + 1..],
         None if at <= BEHIND => before,
@@ -139,7 +139,7 @@ fn use_before(window: &[u8], at: usize) -> Option<Literal> {
     (stands_alone && is_code(line.trim_ascii_start(), tight)).then_some(kind)
 }
 
-/// Whether the literal whose quote stands here is the other branch of a test for a worker, in which alone `importScripts`
+/// Whether the literal whose quote is at `at` is the else branch of a test for a worker, the only place where `importScripts`
 /// is a function: `'function' === typeof importScripts ? '.' : '/search/'`.
 fn is_outside_worker(window: &[u8], at: usize) -> bool {
     let before = window[at.saturating_sub(BEHIND)..at].trim_ascii_end();
@@ -161,7 +161,7 @@ fn is_outside_worker(window: &[u8], at: usize) -> bool {
         && !has(b"!")
 }
 
-/// Whether a line is code as far as can be told: no comment, and no text that quotes other code.
+/// Whether a line looks like code: not a comment, and not a string that quotes other code.
 fn is_code(line: &[u8], tight: &[u8]) -> bool {
     let comment = [&b"//"[..], b"*", b"/*", b"#"].iter().any(|mark| line.starts_with(mark));
     let declares = [&b"import"[..], b"export", b"}"].iter().any(|word| line.starts_with(word));

@@ -1,4 +1,4 @@
-//! What a script refers to, in many spellings.
+//! Tests what a script refers to, in many spellings.
 
 use super::*;
 

@@ -1,10 +1,10 @@
-//! The text of one inline script on its way into a hash, as the document that a browser builds will hold it.
+//! Hashes the text of one inline script as the browser's DOM will hold it.
 
 use sha2::{Digest, Sha256};
 
 use crate::character_references::{Context, decode};
 
-/// Scripts in drawings are gathered before they are read; nobody draws with more.
+/// Scripts in SVG are buffered before they are decoded; anything beyond this is ignored.
 const DRAWN_BYTES: usize = 1 << 20;
 
 #[derive(Debug)]
@@ -12,7 +12,7 @@ pub(crate) struct ScriptText {
     hasher: Sha256,
     len: usize,
     after_return: bool,
-    /// Text of a script in a drawing, where characters may be written as entities.
+    /// The buffered text of a script in SVG, where character references are decoded.
     drawn: Option<String>,
 }
 
@@ -33,14 +33,14 @@ impl ScriptText {
         }
     }
 
-    /// Reads the entities of what was gathered so far.
+    /// Decodes and hashes the text buffered so far.
     fn settle(&mut self) {
         let gathered = self.drawn.as_mut().map(std::mem::take).unwrap_or_default();
         let text = decode(&gathered, Context::Text);
         self.hash(&text);
     }
 
-    /// A document has one kind of line end, and no NUL.
+    /// Hashes a text as the DOM holds it: with `\n` line ends, and U+FFFD for NUL.
     fn hash(&mut self, text: &str) {
         self.len += text.len();
         let mut from = 0;
@@ -62,7 +62,7 @@ impl ScriptText {
         self.hasher.update(&text.as_bytes()[from..]);
     }
 
-    /// SHA-256 in base64, or nothing for an empty script.
+    /// The SHA-256 in base64, or `None` for an empty script.
     pub(crate) fn finish(mut self) -> Option<String> {
         if self.drawn.is_some() {
             self.settle();

@@ -1,9 +1,9 @@
-//! The types of `<script>`: which are code, and which a Content-Security-Policy governs.
+//! The types of `<script>`: which are code, and which a Content-Security-Policy controls.
 
 use crate::character_references::{Context, decode};
 
-/// Whether the policy has a say in a script of this type: everything a browser runs, import maps and speculation
-/// rules included. Data blocks such as JSON are not scripts to it.
+/// Whether the policy applies to a script of this type: everything a browser runs, including import maps and speculation
+/// rules. Data blocks such as JSON are exempt.
 pub(crate) fn is_governed(kind: Option<String>, language: Option<String>) -> bool {
     let kind = match (kind, language) {
         (Some(kind), _) if kind.is_empty() => return true,
@@ -14,7 +14,7 @@ pub(crate) fn is_governed(kind: Option<String>, language: Option<String>) -> boo
     matches!(kind.as_str(), "module" | "importmap" | "speculationrules") || is_javascript(&kind)
 }
 
-/// The MIME types that browsers take for JavaScript.
+/// The MIME types that browsers treat as JavaScript.
 pub(crate) fn is_javascript(kind: &str) -> bool {
     let Some((family, name)) = kind.split_once('/') else { return false };
     match family {

@@ -1,11 +1,12 @@
-//! Shortens a line for display: at the end of a word where there is one, never inside a character as a reader sees it,
-//! and with an ellipsis in place of what is missing.
+//! Shortens a line for display: at a word boundary where there is one, never inside a user-perceived character, and with an
+//! ellipsis for what is left out.
 
 use unicode_normalization::char::is_combining_mark;
 
 const ELLIPSIS: char = '…';
 
-/// The line itself if it has at most `longest` characters, else its beginning with an ellipsis, not longer than that.
+/// The line itself if it has at most `longest` characters, else its beginning with an ellipsis, together at most `longest`
+/// characters.
 pub(crate) fn shorten(line: &str, longest: usize) -> String {
     if line.chars().nth(longest).is_none() {
         return line.to_owned();
@@ -16,7 +17,7 @@ pub(crate) fn shorten(line: &str, longest: usize) -> String {
     kept
 }
 
-/// What is before `room`, up to the last whole word; None when that would leave less than half of it.
+/// The text before `room`, up to the last whole word; `None` if that is less than half of it.
 fn word_end(line: &str, room: usize) -> Option<&str> {
     let (head, tail) = line.split_at(room);
     let end = if tail.starts_with(char::is_whitespace) { room } else { head.rfind(char::is_whitespace)? };
@@ -25,7 +26,7 @@ fn word_end(line: &str, room: usize) -> Option<&str> {
     (kept.len() * 2 >= head.len()).then_some(kept)
 }
 
-/// What is before `room`, less the parts of a character that goes on behind it.
+/// The text before `room`, without the start of a character that continues after it.
 fn letter_end(line: &str, room: usize) -> &str {
     let mut end = room;
     while let Some(last) = line[..end].chars().next_back() {
@@ -34,18 +35,18 @@ fn letter_end(line: &str, room: usize) -> &str {
         }
         end -= last.len_utf8();
     }
-    // Nothing but one endless character: cut it all the same.
+    // The line is one endless character: cut it anyway.
     if end == 0 { &line[..room] } else { &line[..end] }
 }
 
-/// Whether a reader sees `last` and `next` as one character.
+/// Whether `last` and `next` belong to one user-perceived character.
 fn is_joined(before: &str, last: char, next: char) -> bool {
     const JOINER: char = '\u{200d}';
     let extends = is_combining_mark(next)
         || matches!(next, JOINER | '\u{fe00}'..='\u{fe0f}' | '\u{1f3fb}'..='\u{1f3ff}' | '\u{e0020}'..='\u{e007f}' | '\u{e0100}'..='\u{e01ef}')
         // Vowels and final consonants of a Korean syllable that is written in parts.
         || matches!(next, '\u{1160}'..='\u{11ff}');
-    // Flags are pairs of letters.
+    // Flags are pairs of regional indicator letters.
     let is_flag_letter = |c: char| matches!(c, '\u{1f1e6}'..='\u{1f1ff}');
     let splits_flag =
         is_flag_letter(next) && before.chars().rev().take_while(|c| is_flag_letter(*c)).count() % 2 == 1;
@@ -77,7 +78,7 @@ mod tests {
     fn one_long_word_is_cut_between_characters() {
         assert_eq!(shorten("Donaudampfschifffahrt", 8), "Donauda…");
         assert_eq!(shorten("a Donaudampfschifffahrt", 12), "a Donaudamp…");
-        // The accent is a character of its own here.
+        // The accent is a separate code point here.
         assert_eq!(shorten("ae\u{301}ioux", 3), "a…");
         assert_eq!(shorten("ab👩\u{200d}👩\u{200d}👧xyz", 5), "ab…");
         assert_eq!(shorten("👍🏽👍🏽👍🏽", 4), "👍🏽…");

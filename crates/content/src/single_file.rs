@@ -1,5 +1,5 @@
-//! A single file that is no page, such as a text, a picture or a table: stored verbatim under its own name, with a readable
-//! page before it. Its bytes have to be what its name says. An interactive SVG is a document of its own and needs no page.
+//! Prepares a single file that is not a page, such as a text, a picture or a table: stored verbatim under its own name, with a
+//! generated page that displays it. Its content must match its name. An interactive SVG is a document itself and gets no page.
 
 use crate::bundle::{Bundle, Kind};
 use crate::charset;
@@ -14,28 +14,28 @@ use crate::svg::{is_picture, is_svg};
 use crate::text::TextWatch;
 use crate::title;
 
-/// As far into a drawing as its first element is looked for; comments and a document type may come before it.
+/// How far into an SVG its first element is searched for; comments and a document type may precede it.
 const HEAD_BYTES: usize = 64 * 1024;
 
-/// A type of file that is hosted by itself.
+/// A type of file that is hosted on its own.
 #[derive(Debug, PartialEq)]
 pub(crate) struct FileType {
-    /// Where the file is stored; its extension says the media type.
+    /// Where the file is stored; the extension determines the media type.
     path: &'static str,
     mime: &'static str,
     extensions: &'static [&'static str],
     content: Content,
 }
 
-/// What its bytes have to be.
+/// What the content must be.
 #[derive(Debug, PartialEq)]
 enum Content {
-    /// Text that is shown as a page.
+    /// Text that is displayed in a page.
     Data(Data),
     Svg,
-    /// Bytes at a position, every one of them.
+    /// All of these byte strings, each at its offset.
     Signature(&'static [(usize, &'static [u8])]),
-    /// A JPEG, PNG or other picture whose signature has more than one form: any of these at the beginning.
+    /// Any of these at the beginning, for a format whose signature has more than one form.
     AnyOf(&'static [&'static [u8]]),
 }
 
@@ -108,13 +108,13 @@ static TYPES: [FileType; 11] = [
     },
 ];
 
-/// The type of an extension in small letters.
+/// The type with this lower-case extension.
 pub(crate) fn by_extension(extension: &str) -> Option<&'static FileType> {
     TYPES.iter().find(|file| file.extensions.contains(&extension))
 }
 
-/// The picture of a media type. Plain text is what programs call everything, and JSON is how they send other things, so
-/// neither says anything.
+/// The picture type with this media type. `text/plain` and JSON decide nothing: programs use the one for everything and the
+/// other to send other things.
 pub(crate) fn by_content_type(essence: &str) -> Option<&'static FileType> {
     let of = |file: &&FileType| file.mime.split(';').next() == Some(essence);
     TYPES.iter().filter(|file| !matches!(file.content, Content::Data(_))).find(of)
@@ -167,7 +167,7 @@ pub(crate) fn prepare(
     let page = match file_type.content {
         Content::Data(data) => {
             let start = input.head(readable::MOST_BYTES)?;
-            // Spreadsheets still export tables in the charset of their country; the most common one is better than none.
+            // Spreadsheets still export tables in regional charsets; windows-1252, the most common one, is better than none.
             let (text, _, _) = charset::of_page(&start, is_utf8).decode(&start);
             Some(readable::page(data, &text, is_whole, &title, path))
         }
@@ -186,16 +186,16 @@ pub(crate) fn prepare(
     Ok(Bundle::assemble(Kind::File, title, INDEX.to_owned(), files, Vec::new()))
 }
 
-/// The name that the file was sent under, so that it is found and saved under it.
+/// The uploaded file name, if its extension fits: the file is served and saved under it.
 fn own_name(file_type: &FileType, filename: Option<&str>) -> Option<String> {
-    // The server answers for `robots.txt` itself where a page has the root of a host.
+    // The server answers `robots.txt` itself where a page is at the root of a host.
     let name = filename.and_then(file_name::clean).filter(|name| !name.eq_ignore_ascii_case("robots.txt"))?;
     name.rsplit_once('.')
         .is_some_and(|(_, end)| file_type.extensions.contains(&end.to_ascii_lowercase().as_str()))
         .then_some(name)
 }
 
-/// The extension that the file has, if it is one of its type.
+/// The extension of the uploaded name, if it belongs to this type; otherwise the type's first extension.
 fn extension_of(file_type: &FileType, filename: Option<&str>) -> String {
     let named = filename.and_then(|name| name.trim_end_matches(['.', ' ']).rsplit_once('.'));
     let named = named.map(|(_, extension)| extension.to_ascii_lowercase());

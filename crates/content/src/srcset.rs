@@ -1,6 +1,6 @@
-//! The `srcset` of a picture: addresses with sizes.
+//! Reads the `srcset` of a picture: URLs with sizes.
 
-/// The addresses of a `srcset`: each is followed by a size, and candidates are separated by commas.
+/// The URLs of a `srcset`: each may be followed by a size, and candidates are separated by commas.
 pub(crate) fn urls(set: &str) -> impl Iterator<Item = &str> {
     let mut rest = set;
     std::iter::from_fn(move || {
@@ -8,7 +8,7 @@ pub(crate) fn urls(set: &str) -> impl Iterator<Item = &str> {
         let end = rest.find(|c: char| c.is_ascii_whitespace()).unwrap_or(rest.len());
         let (word, after) = rest.split_at(end);
         let url = word.trim_end_matches(',');
-        // Without a size the comma stands at the end of the address; else the size goes up to the next one.
+        // Without a size the comma is at the end of the URL; otherwise the size extends to the next comma.
         rest =
             if url.len() < word.len() { after } else { after.split_once(',').map_or("", |(_, next)| next) };
         (!url.is_empty()).then_some(url)

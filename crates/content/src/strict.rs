@@ -1,6 +1,6 @@
-//! What a strict Content-Security-Policy means for a page: the hashes of its inline scripts, as a browser computes
-//! them, and what it will block. Hashes cover exactly the scripts that the policy governs; too many harm nobody,
-//! because every one of them is the author's own.
+//! Prepares a page for a strict Content-Security-Policy: the hashes of its inline scripts, as a browser computes them, and
+//! what the policy will block. The hashes cover the scripts that the policy controls; a superfluous hash is harmless, because
+//! every script is the author's.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -20,10 +20,10 @@ use crate::script_type::is_governed;
 
 const MEMORY_BYTES: usize = 8 << 20;
 const SVG: &str = "http://www.w3.org/2000/svg";
-/// The policy is a header: it must stay short.
+/// The hashes are sent in a header, which must stay short.
 pub const MOST_SCRIPTS: usize = 64;
 
-/// What was found in the pages of one upload.
+/// The result for the pages of one upload.
 #[derive(Debug, Default)]
 pub struct Strict {
     scripts: BTreeSet<String>,
@@ -31,11 +31,11 @@ pub struct Strict {
 }
 
 impl Strict {
-    /// Reads every page of a bundle that is about to be stored.
+    /// Reads every page and script of a bundle that is about to be stored.
     pub fn of(bundle: &Bundle) -> io::Result<Self> {
         let mut strict = Self::default();
         for file in bundle.files.iter().filter(|file| is_html(file.mime) || is_script(file.mime)) {
-            // Publishers know a single file by the name that they sent it with.
+            // Publishers know a single file by the name they uploaded it with.
             let sent_as = bundle.file_name.as_deref().filter(|_| file.path == bundle.entry);
             let path = sent_as.unwrap_or(&file.path);
             match &file.body {
@@ -51,7 +51,7 @@ impl Strict {
         Ok(strict)
     }
 
-    /// Reads one page or script; anything else is passed over.
+    /// Reads one page or script; ignores any other file.
     pub fn read(&mut self, path: &str, mime: &str, file: impl Read) -> io::Result<()> {
         if is_script(mime) {
             let mut code = CodeScan::default();
@@ -74,7 +74,7 @@ impl Strict {
         self.scripts.len()
     }
 
-    /// The sources of the policy: `'sha256-…' 'sha256-…'`.
+    /// The script sources of the policy: `'sha256-…' 'sha256-…'`.
     pub fn sources(&self) -> String {
         self.scripts.iter().map(|hash| format!("'sha256-{hash}'")).collect::<Vec<_>>().join(" ")
     }
@@ -112,16 +112,16 @@ struct Scan {
 struct Found {
     page: String,
     strict: Strict,
-    /// The script whose text is passing by, if the policy governs it.
+    /// The script being read, if the policy applies to it.
     script: Option<ScriptText>,
     code: CodeScan,
     style: String,
 }
 
 impl Scan {
-    /// A page is read in the charset that it is served with, whatever it says of itself.
+    /// A page is read in the charset it is served with, whatever it declares.
     fn new(strict: Strict, page: &str, charset: Option<&'static encoding_rs::Encoding>) -> Self {
-        // Where tags are no ASCII nothing is found, and so nothing runs.
+        // In a charset that is not ASCII-compatible no script is found, so none is allowed to run.
         let encoding = charset.and_then(AsciiCompatibleEncoding::new);
         let (script, code, style) = (None, CodeScan::default(), String::new());
         let mut found = Found { page: page.to_owned(), strict, script, code, style };
@@ -230,7 +230,7 @@ fn style_text(
     let found = Rc::clone(found);
     move |chunk| {
         let mut found = found.borrow_mut();
-        // A reference may be cut in two: the end of the last piece is looked at again.
+        // A reference may be split between chunks: the end of the previous chunk is searched again.
         let mut text = std::mem::take(&mut found.style);
         text.push_str(chunk.as_str());
         if let Some(url) = crate::blocked::outside_style(&text) {

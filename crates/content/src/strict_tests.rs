@@ -1,4 +1,4 @@
-//! Pages with tricky scripts. The hashes were compared with those that Chromium asks for in its console.
+//! Tests pages with unusual scripts. The hashes were compared with those that Chromium requests in its console.
 
 use super::*;
 use crate::mime::HTML;
@@ -7,14 +7,14 @@ use sha2::{Digest, Sha256};
 fn strict(page: &str) -> Strict {
     let mut strict = Strict::default();
     strict.read("index.html", HTML, page.as_bytes()).unwrap();
-    // However the page is cut, it says the same.
+    // The result does not depend on how the page is split into chunks.
     let mut cut = Scan::new(Strict::default(), "index.html", charset_in(HTML));
     page.as_bytes().chunks(3).for_each(|chunk| cut.write(chunk));
     assert_eq!(cut.finish().sources(), strict.sources());
     strict
 }
 
-/// The page's scripts are exactly these texts.
+/// Asserts that the page's scripts are exactly these texts.
 #[track_caller]
 fn has(page: &str, texts: &[&str]) {
     let mut wanted = Strict::default();
@@ -28,7 +28,7 @@ fn has(page: &str, texts: &[&str]) {
 
 #[test]
 fn hash_is_the_one_that_browsers_compute() {
-    // From the specification of the policy.
+    // From the CSP specification.
     assert_eq!(
         strict("<script>alert('Hello, world.');</script>").sources(),
         "'sha256-qznLcsROx4GACP2dm0UCKCzCG+HiZ1guq6ZZDob/Tng='"

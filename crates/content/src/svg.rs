@@ -1,11 +1,11 @@
-//! Whether a file is an SVG drawing, and whether it is a static picture or an interactive document.
+//! Detects SVG files, and tells static pictures from interactive documents.
 
 use memchr::memmem;
 
-/// Names of elements and attributes, with their prefix, are shorter.
+/// Names of elements and attributes, with their prefix, are shorter than this.
 const LONGEST_NAME: usize = 64;
 
-/// Whether XML begins here whose first element is a drawing, in UTF-8 or, with a byte order mark, in UTF-16.
+/// Whether the bytes begin an XML document whose first element is `svg`, in UTF-8 or, with a byte order mark, in UTF-16.
 pub(crate) fn is_svg(head: &[u8]) -> bool {
     let read: Option<fn([u8; 2]) -> u16> = match head {
         [0xff, 0xfe, ..] => Some(u16::from_le_bytes),
@@ -26,7 +26,7 @@ fn begins_svg(head: &[u8]) -> bool {
         } else if rest.starts_with(b"<?") {
             b"?>"
         } else if rest.get(..9).is_some_and(|start| start.eq_ignore_ascii_case(b"<!doctype")) {
-            // An internal subset has declarations of its own.
+            // An internal subset contains declarations.
             let plain = memchr::memchr(b'>', rest);
             let subset = memchr::memchr(b'[', rest).filter(|at| plain.is_none_or(|plain| *at < plain));
             if subset.is_some() { b"]>" } else { b">" }
@@ -44,7 +44,7 @@ fn begins_svg(head: &[u8]) -> bool {
     name[..stop].rsplit(|b| *b == b':').next() == Some(b"svg")
 }
 
-/// In small letters: what makes a drawing more than a picture, or is likely to.
+/// Text (in lower case) that makes an SVG more than a picture, or is likely to.
 const ACTIVE: [&str; 9] = [
     "script",
     "foreignobject",
@@ -57,8 +57,8 @@ const ACTIVE: [&str; 9] = [
     "://www.w3.org/1999/xhtml",
 ];
 
-/// Whether a drawing is the same when it is shown as a picture: it has no scripts, no links and nothing from elsewhere. In
-/// doubt it is not.
+/// Whether an SVG looks the same when it is shown as a picture: it has no scripts, no links and loads nothing. False in case
+/// of doubt.
 pub(crate) fn is_picture(text: &str) -> bool {
     let small = text.to_ascii_lowercase();
     let bytes = small.as_bytes();
@@ -71,13 +71,13 @@ pub(crate) fn is_picture(text: &str) -> bool {
     !loads && !has_handler(bytes) && !has_link(bytes)
 }
 
-/// Whether what follows `href` or `url(` names a part of the drawing itself, or data that it carries.
+/// Whether the text after `href` or `url(` refers to a part of the same SVG, or to embedded data.
 fn stays_inside(rest: &str) -> bool {
     let target = rest.trim_start_matches(|c: char| c.is_ascii_whitespace() || matches!(c, '=' | '"' | '\''));
     target.starts_with('#') || target.starts_with("data:")
 }
 
-/// Whether an attribute such as `onclick=` is anywhere.
+/// Whether there is an attribute such as `onclick=`.
 fn has_handler(text: &[u8]) -> bool {
     memmem::find_iter(text, b"on").any(|at| {
         let starts =
@@ -90,7 +90,7 @@ fn has_handler(text: &[u8]) -> bool {
     })
 }
 
-/// Whether an element `a` is anywhere, with or without a prefix.
+/// Whether there is an element `a`, with or without a prefix.
 fn has_link(text: &[u8]) -> bool {
     memchr::memchr_iter(b'<', text).any(|at| {
         let rest = &text[at + 1..text.len().min(at + 1 + LONGEST_NAME)];
@@ -130,7 +130,7 @@ mod tests {
         }
     }
 
-    /// The text in UTF-16 with a byte order mark, in both orders of bytes.
+    /// The text in UTF-16 with a byte order mark, in both byte orders.
     fn utf16(text: &str) -> [Vec<u8>; 2] {
         let units: Vec<u16> =
             "\u{feff}".encode_utf16().chain(text.trim_start_matches('\u{feff}').encode_utf16()).collect();

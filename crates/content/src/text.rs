@@ -1,4 +1,4 @@
-//! Watches the bytes of a text pass by: is it text at all, is it UTF-8, is there anything in it.
+//! Checks the bytes of a text as they are streamed: whether it is text, whether it is UTF-8, and whether it is blank.
 
 use memchr::memchr;
 
@@ -64,7 +64,7 @@ impl TextWatch {
         }
     }
 
-    /// The beginning, as far as a charset may be declared there.
+    /// The first bytes, as far as a charset may be declared there.
     pub(crate) fn start(&self) -> &[u8] {
         &self.start
     }
@@ -77,19 +77,19 @@ impl TextWatch {
         self.utf8 && self.carry.is_empty()
     }
 
-    /// The media type that a text of this type is sent with. UTF-8 is claimed only where it is true: without a charset a
-    /// browser goes by what the file says of itself, as it does with files of any other server. What is no text in any
-    /// charset that keeps ASCII as it is keeps the claim, so that it cannot be read in another way than it was checked.
+    /// The media type that a text of this type is served with. UTF-8 is stated only where it is true: without a charset a
+    /// browser uses what the file declares, as with any other server. Bytes that are not text in any ASCII-compatible charset
+    /// keep the UTF-8 label, so that they cannot be read differently from how they were checked.
     pub(crate) fn media_type(&self, mime: &'static str) -> &'static str {
         if is_html(mime) {
-            // What is sent is what was read: a browser left to itself might choose otherwise, and see another page.
+            // State the charset that was used for the checks: a browser might otherwise choose another and show another page.
             return html_in(charset::of_page(self.start(), self.is_utf8()));
         }
         let keeps_ascii = self.is_utf16() || !(self.has_nul || self.has_escape);
         if self.is_utf8() || is_script(mime) || !keeps_ascii { mime } else { without_charset(mime) }
     }
 
-    /// The last word: refuses binary and blank texts.
+    /// Refuses binary and blank texts. To be called after all bytes.
     pub(crate) fn check(&self) -> Result<(), Refusal> {
         if self.has_nul && !self.is_utf16() {
             let detail = "The file is not text: it contains NUL bytes. Give it the extension of its true type \
@@ -104,7 +104,7 @@ impl TextWatch {
     }
 }
 
-/// NUL and byte order marks count as blank, so that this works for UTF-16 too.
+/// NUL and the bytes of byte order marks count as blank, so that this works for UTF-16 too.
 fn has_content(chunk: &[u8]) -> bool {
     chunk.iter().any(|b| !b.is_ascii_whitespace() && !matches!(b, 0 | 0xef | 0xbb | 0xbf | 0xfe | 0xff))
 }

@@ -1,6 +1,6 @@
-//! The texts of a bundle, decompressed and decoded once for everybody who reads them: the phishing check, likeness and
-//! the finder of secrets. They are in memory together, because a page is judged with the scripts it loads; the limits of
-//! an upload bound them.
+//! The texts of a bundle, decompressed and decoded once for all their readers: the phishing check, the similarity check and
+//! the secret scanner. They are all in memory together, because a page is checked with the scripts it loads; the limits of an
+//! upload bound their size.
 
 use std::borrow::Cow;
 use std::cell::OnceCell;
@@ -18,7 +18,7 @@ pub struct Texts<'b> {
     pub(crate) files: Vec<Read<'b>>,
 }
 
-/// A file as it was read.
+/// A file and its text.
 #[derive(Debug)]
 pub(crate) struct Read<'b> {
     pub(crate) path: &'b str,
@@ -29,19 +29,19 @@ pub(crate) struct Read<'b> {
 }
 
 impl<'b> Texts<'b> {
-    /// Every text of a bundle, data included. Spooled files are left positioned at their start.
+    /// Reads every text of a bundle, including data. Spooled files are left positioned at their start.
     pub fn of(bundle: &'b Bundle) -> io::Result<Self> {
         Self::read(bundle, is_read)
     }
 
-    /// Only pages, their sources and scripts: enough for the phishing check and for likeness.
+    /// Reads only pages, their sources and scripts: enough for the phishing and similarity checks.
     pub fn of_pages(bundle: &'b Bundle) -> io::Result<Self> {
         Self::read(bundle, is_page)
     }
 
     fn read(bundle: &'b Bundle, wanted: impl Fn(&str) -> bool) -> io::Result<Self> {
         let readable = bundle.kind != Kind::E2e;
-        // Found once, however many scripts need it.
+        // Determined once, however many scripts need it.
         let pages = OnceCell::new();
         let charset = || match pages.get() {
             Some(known) => Ok(*known),
@@ -58,7 +58,7 @@ impl<'b> Texts<'b> {
         Ok(Self { kind: bundle.kind, files })
     }
 
-    /// The files as the phishing check takes them.
+    /// The files in the form that the phishing check takes.
     pub fn files(&self) -> Vec<phishing::File<'_>> {
         self.files.iter().map(|file| phishing::File { path: file.path, text: &file.text }).collect()
     }

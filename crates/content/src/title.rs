@@ -1,4 +1,4 @@
-//! Titles: one clean line of at most 200 characters.
+//! Cleans titles: one line of at most 200 characters.
 
 use crate::character_references::{Context, decode};
 use crate::shorten::shorten;
@@ -6,10 +6,10 @@ use crate::shorten::shorten;
 const LONGEST: usize = 200;
 const UNTITLED: &str = "Untitled page";
 
-/// More of a text is not looked at: what is left of it could not change its title.
+/// Text beyond this is not read, because it could not change the title.
 const LOOKED_AT: usize = 4 * LONGEST;
 
-/// Text as a title, or nothing if there is no visible text. A longer one ends with a whole word and an ellipsis.
+/// Text as a title, or `None` if there is no visible text. A longer one ends with a whole word and an ellipsis.
 pub(crate) fn clean(text: &str) -> Option<String> {
     let mut title = String::new();
     let visible = text.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty());
@@ -28,7 +28,7 @@ pub(crate) fn clean(text: &str) -> Option<String> {
     (!title.is_empty()).then(|| shorten(&title, LONGEST))
 }
 
-/// The same for text of an HTML document, where characters may be written as entities.
+/// The same for the text of an HTML document, which may contain character references.
 pub(crate) fn clean_html(text: &str) -> Option<String> {
     clean(&decode(text, Context::Text))
 }

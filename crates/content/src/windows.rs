@@ -1,13 +1,13 @@
-//! Cuts a stream of text into windows, so that it can be searched without holding all of it: every byte is the start of a
-//! search once, with some bytes before it and after it in view.
+//! Splits a stream of text into windows, so that it can be searched without holding all of it: every byte is a search position
+//! once, with some bytes before and after it in view.
 
 use std::ops::Range;
 
-/// As many bytes as stay in view before the place of a search.
+/// How many bytes stay in view before a search position.
 pub(crate) const BEHIND: usize = 512;
-/// As many bytes as are in view after it, unless the text ends.
+/// How many bytes are in view after it, unless the text ends.
 pub(crate) const AHEAD: usize = 1024;
-/// Small chunks are gathered: moving the rest of a window for each of them would cost more than the search.
+/// Small chunks are buffered: moving the rest of a window for each of them would cost more than the search.
 const STEP: usize = 16 * 1024;
 
 #[derive(Debug, Default)]
@@ -17,7 +17,7 @@ pub(crate) struct Windows {
 }
 
 impl Windows {
-    /// `search` gets the bytes in view and the range of the places to look at.
+    /// `search` gets the bytes in view and the range of positions to search.
     pub(crate) fn push(&mut self, chunk: &[u8], mut search: impl FnMut(&[u8], Range<usize>)) {
         for piece in chunk.chunks(4 * STEP) {
             self.buffer.extend_from_slice(piece);
@@ -32,7 +32,7 @@ impl Windows {
         }
     }
 
-    /// Searches what is left.
+    /// Searches the remaining bytes.
     pub(crate) fn finish(&mut self, mut search: impl FnMut(&[u8], Range<usize>)) {
         search(&self.buffer, self.searched..self.buffer.len());
         self.buffer.clear();

@@ -1,24 +1,24 @@
-//! Paths that start with `/` and that a script uses only where it does not run in a worker. They count when the script is
-//! loaded by a page or imported by another script; scripts that are inserted while the page runs are not seen.
+//! Paths that start with `/` and that a script uses only when it does not run in a worker. They count if a page loads the
+//! script or another script imports it; scripts that are inserted at run time are not seen.
 
 use std::collections::HashSet;
 
 use crate::paths::Paths;
 use crate::refs;
 
-/// More are not kept.
+/// At most this many paths are kept.
 const MOST_PATHS: usize = 100;
 
 #[derive(Debug, Default)]
 pub(crate) struct WorkerPaths {
-    /// Scripts, each with such a path.
+    /// Scripts and the paths they use outside a worker.
     outside_worker: Vec<(String, String)>,
     /// Scripts of the bundle that run in a page.
     in_page: HashSet<String>,
 }
 
 impl WorkerPaths {
-    /// False if there is no room for it.
+    /// Returns false if there is no room for the path.
     pub(crate) fn add(&mut self, script: &str, path: &str) -> bool {
         let has_room = self.outside_worker.len() < MOST_PATHS;
         if has_room {
@@ -27,7 +27,8 @@ impl WorkerPaths {
         has_room
     }
 
-    /// A script that a page loads or another script imports. Only files of the bundle are kept, so there are not many.
+    /// Records a script that a page loads or another script imports. Only files of the bundle are kept, which bounds their
+    /// number.
     pub(crate) fn script_loaded(&mut self, from: &str, url: &str, files: &Paths<'_>) {
         if let Some((path, _)) = refs::local(from, url)
             && files.has(&path)
