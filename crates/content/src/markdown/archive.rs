@@ -1,5 +1,5 @@
-//! The pages of an archive of Markdown: one that has a `README.md` (or `index.md`) and no `index.html`. Each document gets a
-//! page beside it, `guide.md` as `guide.html`, and links between documents lead to the pages. The documents stay as they are.
+//! The pages of a Markdown archive: one that has a `README.md` (or `index.md`) and no `index.html`. Each document gets a page
+//! beside it, `guide.md` as `guide.html`, and links between documents lead to the pages. The documents are kept unchanged.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -12,23 +12,23 @@ use crate::mime::{MARKDOWN, mime_of};
 use crate::paths::Paths;
 use crate::refs;
 
-/// Documents of one archive that are typeset, all together; typesetting takes far longer than unpacking.
+/// Total size of the documents rendered in one archive; rendering takes far longer than unpacking.
 const MOST_BYTES: u64 = 8 << 20;
-/// Pages that are made of them, all together.
+/// Total size of the pages generated from them.
 const MOST_MADE_BYTES: usize = 32 << 20;
 
 pub(crate) struct ArchivePages {
-    /// The page of each document.
+    /// Maps each document to its page.
     pages: HashMap<String, String>,
-    /// Bytes of pages that may still be made.
+    /// How many bytes of pages may still be generated.
     made_budget: usize,
-    /// What the documents lose.
+    /// What the documents lose in rendering.
     losses: ArchiveLosses,
-    /// Diagrams that may still be drawn.
+    /// How many diagrams may still be drawn.
     diagrams: Budget,
 }
 
-/// Whether a file name is that of the document that a folder begins with.
+/// Whether a file name is that of a folder's first document.
 pub(crate) fn is_start(name: &str) -> bool {
     ["readme.md", "index.md", "readme.markdown", "index.markdown"]
         .iter()
@@ -36,15 +36,15 @@ pub(crate) fn is_start(name: &str) -> bool {
 }
 
 impl ArchivePages {
-    /// Nothing for an archive that has a page to begin with, or no document to make one of. At most `room` pages; documents
-    /// that are too large get none.
+    /// Assigns pages to the documents. `None` for an archive that has an `index.html`, or no document to make one from. At
+    /// most `room` pages; documents that are too large get none.
     pub(crate) fn plan(paths: &Paths<'_>, size_of: impl Fn(&str) -> u64, room: usize) -> Option<Self> {
         if paths.has(INDEX) || !paths.iter().any(is_start) {
             return None;
         }
         let mut taken: HashSet<String> = paths.iter().map(str::to_lowercase).collect();
         let mut documents: Vec<&str> = paths.iter().filter(|path| is_document(path)).collect();
-        // Documents that begin a folder come first, so that its index is made of them; a README before an index.
+        // The first document of a folder is sorted first, so that it becomes the folder's index; a README before an index.
         documents.sort_by_key(|path| {
             let name = path.rsplit('/').next().unwrap_or(path);
             (path.matches('/').count(), !is_start(name), name.to_lowercase().starts_with("index"), *path)
@@ -72,11 +72,11 @@ impl ArchivePages {
         Some(Self { pages, made_budget: MOST_MADE_BYTES, losses, diagrams: Budget::of_archive() })
     }
 
-    /// The page of a document and where it goes; nothing for files that get none.
+    /// The page of a document and its path; `None` for files without a page.
     pub(crate) fn typeset(&mut self, path: &str, source: &[u8]) -> Option<(String, Typeset)> {
         let page_path = self.pages.get(path)?.clone();
         let is_first = page_path == INDEX;
-        // The first page is needed, whatever it costs: one document is bounded on its own.
+        // The first page is always generated: the size of one document is bounded anyway.
         if self.made_budget == 0 && !is_first {
             self.losses.add_unset(path);
             return None;
@@ -98,7 +98,7 @@ impl ArchivePages {
         Some((page_path, page))
     }
 
-    /// The document that the first page is made of.
+    /// The document that the first page is generated from.
     pub(crate) fn first_document(&self) -> Option<&str> {
         self.pages.iter().find(|(_, page)| *page == INDEX).map(|(document, _)| document.as_str())
     }
@@ -108,7 +108,7 @@ impl ArchivePages {
         self.losses.sentences()
     }
 
-    /// Links to documents lead to their pages. Paths that start with `/` mean the root of the archive, as on GitHub.
+    /// Points links to documents at their pages. Paths that start with `/` mean the root of the archive, as on GitHub.
     fn linked(&self, path: &str, html: &str) -> String {
         let mut made = String::with_capacity(html.len());
         let mut done = 0;

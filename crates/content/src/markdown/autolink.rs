@@ -1,10 +1,10 @@
-//! Finds bare web addresses in running text, as GitHub does: `see https://a.example/b.`
+//! Finds bare URLs in running text, as GitHub does: `see https://a.example/b.`
 
-/// A stretch of text, and whether it is an address.
+/// A piece of text, and whether it is a URL.
 #[derive(Debug, PartialEq)]
 pub(super) enum Piece<'t> {
     Text(&'t str),
-    /// The address as written; without a scheme it starts with `www.`.
+    /// The URL as written; without a scheme it starts with `www.`.
     Address(&'t str),
 }
 
@@ -31,7 +31,7 @@ pub(super) fn pieces(text: &str) -> Vec<Piece<'_>> {
     pieces
 }
 
-/// The next place where an address may start: after a space or an opening mark.
+/// The next position where a URL may start: after a space or an opening mark.
 fn next_start(text: &str, from: usize) -> Option<(usize, &'static str)> {
     let bytes = text.as_bytes();
     memchr::memchr2_iter(b'h', b'w', &bytes[from..]).map(|at| at + from).find_map(|at| {
@@ -47,7 +47,7 @@ fn address_len(text: &str) -> usize {
         .unwrap_or(text.len())
 }
 
-/// Without the punctuation of the sentence around it; a closing bracket stays if it was opened.
+/// Without the punctuation of the surrounding sentence; a closing bracket stays if it was opened.
 fn trimmed(address: &str) -> &str {
     let mut end = address.len();
     let mut unopened = address.matches(')').count().saturating_sub(address.matches('(').count());

@@ -1,12 +1,12 @@
-//! Colours for code blocks: a handful of CSS classes, within a budget per document. The lexer
-//! only moves forward, so no code can make it work for long; it never needs to be exact.
+//! Syntax highlighting for code blocks: a handful of CSS classes, within a budget per document. The lexer only moves forward,
+//! so no code can keep it busy for long; it does not need to be exact.
 
 use super::languages::{self, Grammar};
 use super::lexer;
 
-/// Coloured code is several times larger, so only this much of a document gets colours.
+/// Highlighted code is several times larger, so only this much of a document is highlighted.
 const DOCUMENT_BYTES: usize = 256 * 1024;
-/// Lines longer than this were not written by hand.
+/// Longer lines were not written by hand.
 const LINE_BYTES: usize = 4 * 1024;
 
 /// Highlights the code of one document.
@@ -50,7 +50,7 @@ struct Painter {
 
 impl Painter {
     fn write(&mut self, class: &'static str, text: &str) {
-        // White space needs no colour of its own, so that neighbours share one span.
+        // White space does not end a span, so that neighbours of one class share it.
         if !text.trim().is_empty() {
             self.switch(class);
         }
@@ -82,7 +82,7 @@ mod tests {
         Highlighter::new().html(code, language)
     }
 
-    /// The text that a browser shows.
+    /// The text that a browser displays.
     fn shown(html: &str) -> String {
         let mut text = String::new();
         for part in html.split('<') {
@@ -122,7 +122,7 @@ mod tests {
         assert!(!html("fn f<'a>(c: &'a str)", "rust").contains("\"s\""), "a lifetime is not a string");
     }
 
-    /// Processor time of this thread so far. Unlike time on the clock it does not grow while other programs run.
+    /// CPU time of this thread so far. Unlike wall-clock time it does not grow while other programs run.
     fn processor_time() -> Duration {
         let stat = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap();
         Duration::from_nanos(stat.split_whitespace().next().unwrap().parse().unwrap())

@@ -1,19 +1,19 @@
-//! The table of contents of a long page: its sections and their parts, folded until a reader opens it.
+//! Generates the table of contents of a long page: its sections and subsections, collapsed until a reader opens it.
 
 use std::fmt::Write;
 
 use super::headings::Heading;
 
-/// From so many headings of the second and third level, on pages at least this long.
+/// A page gets a table from this many headings of the second and third level on, if it is at least this long.
 const FEWEST: usize = 4;
 const SHORTEST_PAGE_BYTES: usize = 6 * 1024;
-/// More would not help to find anything.
+/// More entries would not help to find anything.
 const MOST: usize = 300;
-/// Sections that are a table of contents already.
+/// The ids of sections that already are a table of contents.
 const ALREADY: [&str; 4] = ["contents", "table-of-contents", "toc", "content"];
 
-/// Where the table goes, and the table; nothing for short pages. It stands before the first section, so that a page
-/// begins with its title and its introduction.
+/// Where the table goes, and the table; `None` for short pages. It precedes the first section, so that a page begins with its
+/// title and its introduction.
 pub(super) fn table(headings: &[Heading], page_bytes: usize) -> Option<(usize, String)> {
     let listed = || {
         headings.iter().filter(|heading| matches!(heading.level, 2 | 3) && !heading.text.trim().is_empty())

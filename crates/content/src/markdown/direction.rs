@@ -1,7 +1,7 @@
-//! Sets the text direction of each block of a rendered page, by the letters in it. Works on the HTML that the renderer
-//! wrote, in linear time. Code and addresses have no say: they are left-to-right in every language.
+//! Sets the text direction of each block of a rendered page, by the letters in it. Works on the renderer's HTML, in linear
+//! time. Code and URLs do not count: they are left-to-right in every language.
 
-/// Elements that get a direction of their own.
+/// Elements that get their own direction.
 const BLOCKS: [&str; 17] = [
     "p",
     "li",
@@ -21,7 +21,7 @@ const BLOCKS: [&str; 17] = [
     "caption",
     "figcaption",
 ];
-/// The label of an alert and that of a diagram's source are ours, not the author's.
+/// The label of an alert and that of a diagram's source are generated, not the author's text.
 const OURS: [&str; 2] = ["<p class=\"alert\">", "<summary class=\"source\">"];
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,7 +46,7 @@ impl Direction {
         }
     }
 
-    /// The direction of a letter; nothing for digits, punctuation and spaces (the strong types of UAX #9).
+    /// The direction of a letter; `None` for digits, punctuation and spaces (the strong types of UAX #9).
     fn of(c: char) -> Option<Self> {
         match c {
             '\u{200e}' => Some(Self::Ltr),
@@ -62,8 +62,8 @@ impl Direction {
     }
 }
 
-/// The page with `dir` on each block whose direction differs from that of the block around it, and the direction of the
-/// page itself: the stated one, else that of most letters. The direction of a block is that of its first letter.
+/// The page with `dir` on each block whose direction differs from that of the enclosing block, and the direction of the page
+/// itself: the stated one, else that of most letters. The direction of a block is that of its first letter.
 pub(super) fn annotate(html: String, stated: Option<Direction>) -> (String, Direction) {
     let is_plain =
         stated != Some(Direction::Rtl) && html.chars().all(|c| Direction::of(c) != Some(Direction::Rtl));
@@ -79,9 +79,9 @@ pub(super) fn annotate(html: String, stated: Option<Direction>) -> (String, Dire
 
 /// A block, in 12 bytes: a page may have more than a million.
 struct Block {
-    /// Where its attributes begin in the page, which is far smaller than 4 GiB.
+    /// The offset of its attributes in the page, which is far smaller than 4 GiB.
     attributes_at: u32,
-    /// One more than the number of the block around it.
+    /// The index of the enclosing block plus one; 0 if there is none.
     parent: u32,
     direction: Option<Direction>,
     is_stated: bool,
@@ -90,11 +90,11 @@ struct Block {
 #[derive(Default)]
 struct Scan<'h> {
     blocks: Vec<Block>,
-    /// Names and numbers of the open blocks.
+    /// Names and indices of the open blocks.
     open: Vec<(&'h str, u32)>,
-    /// The open blocks that have had no letter yet.
+    /// The open blocks without a letter so far.
     undecided: Vec<u32>,
-    /// An element whose text is passed over, and how often it is open.
+    /// An element whose text is skipped, and its nesting depth.
     skipped: Option<(&'h str, usize)>,
     ltr_letters: usize,
     rtl_letters: usize,
@@ -149,7 +149,7 @@ impl<'h> Scan<'h> {
         self.undecided.push(number);
     }
 
-    /// A block whose author states its direction has that one.
+    /// Uses the direction that the author states for a block.
     fn state(&mut self, tag: &str) {
         let Some((_, rest)) = tag.split_once(" dir=\"") else { return };
         let Some(number) = self.undecided.pop() else { return };
@@ -158,7 +158,7 @@ impl<'h> Scan<'h> {
         block.is_stated = true;
     }
 
-    /// The renderer closes what it opens; anything else is passed over.
+    /// The renderer closes what it opens; any other end tag is ignored.
     fn close(&mut self, name: &str) {
         let Some((_, number)) = self.open.pop_if(|(open, _)| *open == name) else { return };
         self.undecided.pop_if(|undecided| *undecided == number);
@@ -190,7 +190,7 @@ impl<'h> Scan<'h> {
         let mut done = 0;
         for number in 0..self.blocks.len() {
             let Block { attributes_at, parent, direction, is_stated } = self.blocks[number];
-            // Blocks come after those around them, whose direction is settled by now.
+            // Blocks come after their enclosing blocks, whose direction is known by now.
             let around = (parent as usize).checked_sub(1).and_then(|parent| self.blocks[parent].direction);
             let around = around.unwrap_or(page);
             let own = direction.unwrap_or(around);
@@ -213,7 +213,7 @@ fn number(count: usize) -> u32 {
     u32::try_from(count).unwrap_or(u32::MAX)
 }
 
-/// The length of the tag at the beginning of the text; a `>` inside quotes does not end it.
+/// The length of the tag at the start of the text; a `>` inside quotes does not end it.
 pub(super) fn tag_len(text: &str) -> Option<usize> {
     let mut quote = None;
     for (at, b) in text.bytes().enumerate() {
@@ -227,7 +227,7 @@ pub(super) fn tag_len(text: &str) -> Option<usize> {
     None
 }
 
-/// The text of a link that is its own address.
+/// Whether this is the text of a link that shows its own URL.
 fn is_address(text: &str) -> bool {
     let starts = ["https://", "http://", "www."].iter().any(|start| text.starts_with(start));
     starts || (text.contains('@') && !text.contains(char::is_whitespace))

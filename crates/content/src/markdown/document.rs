@@ -1,16 +1,16 @@
-//! The HTML document around a page that is made here: its head, its style and, for pages with code, the one script.
+//! The HTML document around a generated page: its head, its style and, for pages with code, its one script.
 
 use super::direction::Direction;
 use super::escaped;
 
-/// The style of every page that is made here.
+/// The style of every generated page.
 pub const STYLE: &str = include_str!("../../assets/markdown.css");
-/// Adds a button that copies to each block of code. The strict policy allows it by its hash.
+/// Adds a copy button to each code block. The strict policy allows it by its hash.
 pub const SCRIPT: &str = include_str!("../../assets/markdown.js");
 
 pub(super) const CLOSING: &str = "</main>\n</body>\n</html>\n";
 
-/// A page in no stated language.
+/// A page without a stated language.
 pub(crate) fn whole_page(title: &str, body: &str) -> String {
     whole(title, None, None, body)
 }

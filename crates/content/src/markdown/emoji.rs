@@ -1,8 +1,8 @@
-//! Emoji by GitHub's short names: `:rocket:` becomes a rocket. What is no such name stays as it is.
+//! Replaces GitHub's emoji shortcodes: `:rocket:` becomes a rocket. Unknown names stay as written.
 
 use std::borrow::Cow;
 
-/// The longest name of the list has 44 letters.
+/// The longest name in the list has 44 letters.
 const LONGEST: usize = 50;
 
 pub(super) fn replace(text: &str) -> Cow<'_, str> {

@@ -1,5 +1,5 @@
-//! What the parser's events pass on their way to HTML: raw HTML is sanitised, dangerous addresses are dropped, and what
-//! readers expect is added (colours, emoji, footnotes at the end).
+//! Transforms the parser's events on their way to HTML: sanitizes raw HTML, drops dangerous URLs, and adds what readers expect
+//! (syntax highlighting, emoji, footnotes at the end).
 
 use std::collections::VecDeque;
 
@@ -17,7 +17,7 @@ use crate::sanitize::{Sanitizer, url};
 
 pub(super) struct Filter<'a, I> {
     events: I,
-    /// Events that were taken out of the stream and pass the filter on their own.
+    /// Events taken out of the stream that are being filtered separately.
     replay: VecDeque<Event<'a>>,
     ready: VecDeque<Event<'a>>,
     in_footnote: bool,
@@ -28,11 +28,11 @@ pub(super) struct Filter<'a, I> {
     /// For each open link or image, whether it was kept.
     open_links: Vec<bool>,
     task: TaskLabel,
-    /// Passes the author's own HTML, whose elements may be open around Markdown.
+    /// Sanitizes the author's raw HTML, whose elements may be open around Markdown.
     pub(super) sanitizer: Sanitizer,
-    /// The level of the paragraph that is open; nothing once the author's HTML has ended it early.
+    /// The level of the open paragraph; `None` once the author's HTML has ended it early.
     paragraph: Option<usize>,
-    /// An element of the author's that is left out with its text, until its end tag.
+    /// The author's element that is dropped with its text, until its end tag.
     left_out: Option<String>,
     pub(super) front_matter: FrontMatter,
     pub(super) dropped_links: bool,
@@ -182,7 +182,7 @@ impl<'a, I: Iterator<Item = Event<'a>>> Filter<'a, I> {
         }
     }
 
-    /// Ends the author's elements that were opened inside of the Markdown element which ends here.
+    /// Closes the author's elements that were opened inside the Markdown element that ends here.
     fn leave(&mut self) {
         let ends = self.sanitizer.leave();
         self.raw(ends);
@@ -201,7 +201,7 @@ impl<'a, I: Iterator<Item = Event<'a>>> Filter<'a, I> {
         }
     }
 
-    /// A wide table scrolls inside of a box, which the keyboard reaches and which is called what its columns are called.
+    /// A wide table scrolls inside a box, which is focusable and has the names of the columns as its accessible name.
     fn table(&mut self, tag: Tag<'a>) {
         let first = self.replay.pop_front().or_else(|| self.events.next());
         let head = match first {
@@ -218,7 +218,7 @@ impl<'a, I: Iterator<Item = Event<'a>>> Filter<'a, I> {
         self.ready.push_back(Event::End(TagEnd::TableHead));
     }
 
-    /// All events up to the end of a tag that was just opened.
+    /// All events up to the end of the tag that was just opened.
     fn until(&mut self, end: TagEnd) -> Vec<Event<'a>> {
         let mut inside = Vec::new();
         let mut depth = 0_usize;
@@ -234,7 +234,7 @@ impl<'a, I: Iterator<Item = Event<'a>>> Filter<'a, I> {
         inside
     }
 
-    /// Filters events that were taken out of the stream, and returns them.
+    /// Filters events that were taken out of the stream, and returns the result.
     fn filtered(&mut self, events: Vec<Event<'a>>) -> Vec<Event<'a>> {
         let later = std::mem::replace(&mut self.replay, events.into());
         let waiting = std::mem::take(&mut self.ready);
@@ -266,13 +266,13 @@ impl<'a, I: Iterator<Item = Event<'a>>> Filter<'a, I> {
         self.raw(html);
     }
 
-    /// The author's HTML that is a block of its own.
+    /// A block of the author's raw HTML.
     fn html_block(&mut self) {
         let text: String = self.until(TagEnd::HtmlBlock).iter().map(plain_text).collect();
         self.html(&text);
     }
 
-    /// One tag, comment or the like in running text. A block in a paragraph ends it, as in HTML.
+    /// One tag, comment or the like in running text. A block element ends the paragraph, as in HTML.
     fn inline_html(&mut self, html: &str) {
         self.left_out = Sanitizer::opens_dropped(html);
         if Sanitizer::opens_block(html) && self.paragraph == Some(self.sanitizer.level()) {
@@ -289,8 +289,8 @@ impl<'a, I: Iterator<Item = Event<'a>>> Filter<'a, I> {
         self.raw(made);
     }
 
-    /// Whether an event belongs to an element that is left out with its text. Markdown inside of it is only emptied: its
-    /// structure stays whole.
+    /// Whether an event belongs to an element that is dropped with its text. Markdown inside it is only emptied: its structure
+    /// stays intact.
     fn is_left_out(&mut self, event: &Event<'_>) -> bool {
         let Some(name) = &self.left_out else { return false };
         match event {
@@ -313,7 +313,7 @@ impl<'a, I: Iterator<Item = Event<'a>>> Filter<'a, I> {
     }
 
     fn footnote(&mut self, label: CowStr<'a>) {
-        // A footnote inside a footnote is part of its text: going deeper could go on for ever.
+        // A footnote inside a footnote is part of its text: nesting could be unbounded.
         if self.in_footnote {
             return;
         }

@@ -1,4 +1,4 @@
-//! Footnotes: numbered in the order of their first mention, gathered at the end of the page.
+//! Footnotes: numbered in the order of their first mention, and collected at the end of the page.
 
 use std::collections::HashMap;
 
@@ -11,7 +11,7 @@ pub(super) struct Footnotes<'a> {
 }
 
 impl<'a> Footnotes<'a> {
-    /// The mark in the text. Only the first mention can be jumped back to.
+    /// The mark in the text. The footnote links back to the first mention only.
     pub(super) fn mark(&mut self, label: CowStr<'a>) -> Event<'a> {
         let next = self.numbers.len() + 1;
         let number = *self.numbers.entry(label).or_insert(next);

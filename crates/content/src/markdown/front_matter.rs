@@ -1,5 +1,5 @@
-//! Reads the few front matter keys that a page uses: its title, its language and its text direction. Everything else in
-//! the block belongs to other tools.
+//! Reads the few front matter keys that a page uses: its title, language and text direction. Everything else in the block
+//! belongs to other tools.
 
 use super::direction::Direction;
 use crate::title;

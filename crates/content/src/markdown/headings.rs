@@ -1,5 +1,5 @@
-//! Headings of a rendered page, whether the author wrote them in Markdown or in HTML: each gets an id and a link to
-//! itself, links to places in the page are made to find them, and long pages get a table of contents.
+//! Completes the headings of a rendered page, whether written in Markdown or in HTML: each gets an id and a link to itself,
+//! links within the page are adjusted to find them, and long pages get a table of contents.
 
 use std::collections::HashSet;
 
@@ -18,16 +18,16 @@ pub(super) struct Heading {
     pub(super) level: u8,
     pub(super) text: String,
     pub(super) id: String,
-    /// Whether it stands outside of every other element.
+    /// Whether it is outside every other element.
     pub(super) is_outermost: bool,
-    /// Where its start tag begins.
+    /// The offset of its start tag.
     pub(super) at: usize,
-    /// The author's own id of it, with its prefix, and where that stands.
+    /// The author's id attribute for it, with the prefix, and its offset.
     own_id: Option<(usize, String)>,
     end_tag_at: usize,
 }
 
-/// A change to the page: so many bytes at this place become this text.
+/// An edit to the page: the offset, the number of bytes to replace, and their replacement.
 type Edit = (usize, usize, String);
 
 /// The page with its headings completed, and the text of the first one as a title.
@@ -58,7 +58,8 @@ pub(super) fn complete(html: &str, contents: Contents) -> (String, Option<String
     if contents == Contents::Listed {
         edits.extend(contents::table(&scan.headings, html.len()).map(|(at, table)| (at, 0, table)));
     }
-    // Stable, so that the table of contents, which is last, stays before the heading whose tag begins at its place.
+    // Stable, so that the table of contents, which was added last, stays before the heading whose tag begins at the same
+    // offset.
     edits.sort_by_key(|(at, ..)| *at);
     (edited(html, &edits), title)
 }
@@ -76,7 +77,7 @@ fn edited(html: &str, edits: &[Edit]) -> String {
     made
 }
 
-/// Where a link within the page leads, if that has to be written differently.
+/// The new target of a link within the page, if it has to be changed.
 fn target(fragment: &str, ids: &HashSet<&str>, own_ids: &HashSet<String>) -> Option<String> {
     let fragment_text = decode(fragment, Context::Attribute);
     let decoded = percent_decode_str(&fragment_text).decode_utf8_lossy();
@@ -94,12 +95,12 @@ fn target(fragment: &str, ids: &HashSet<&str>, own_ids: &HashSet<String>) -> Opt
 struct Scan {
     headings: Vec<Heading>,
     slugs: Slugs,
-    /// The heading that is open.
+    /// The open heading.
     open: Option<Heading>,
     depth: usize,
-    /// Ids that the author gave, without their prefix.
+    /// Ids given by the author, without their prefix.
     own_ids: HashSet<String>,
-    /// What follows the `#` of each link within the page, and where.
+    /// The fragment of each link within the page, and its offset.
     fragments: Vec<(usize, String)>,
 }
 
@@ -138,7 +139,7 @@ impl Scan {
         if let Some(level) = level
             && self.open.is_none()
         {
-            // With the prefix that every id of an author has: without it, the end of another value could look like one.
+            // Includes the prefix that every id of an author has: without it, the end of another value could look like an id.
             let start = format!(" id=\"{ID_PREFIX}");
             let own_id = value_after(tag, &start)
                 .map(|(value_at, id)| (at + value_at - start.len(), format!("{start}{id}\"")));
@@ -152,7 +153,7 @@ impl Scan {
     }
 }
 
-/// The value that follows the beginning of an attribute, and where in the tag it begins.
+/// The value that follows the beginning of an attribute, and its offset in the tag.
 fn value_after<'t>(tag: &'t str, attribute: &str) -> Option<(usize, &'t str)> {
     let at = tag.find(attribute)? + attribute.len();
     Some((at, &tag[at..at + tag[at..].find('"')?]))

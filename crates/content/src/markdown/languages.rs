@@ -1,6 +1,6 @@
-//! What the lexer knows of each language: comments, quotes and keywords.
+//! The grammars of the lexer: comments, quotes and keywords of each language.
 
-/// How a language is read.
+/// How a language is tokenized.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Form {
     Code,
@@ -19,11 +19,11 @@ pub(super) struct Grammar {
     pub(super) quotes: &'static [Quote],
     /// Separated by single spaces.
     pub(super) keywords: &'static str,
-    /// Keywords count in upper and lower case.
+    /// Keywords ignore case.
     pub(super) any_case: bool,
     /// A word before a colon is a key, and words may have hyphens.
     pub(super) keys: bool,
-    /// `#word` is an instruction to the compiler.
+    /// `#word` is a preprocessor directive.
     pub(super) directives: bool,
     /// `--word` is an option.
     pub(super) flags: bool,
@@ -92,7 +92,7 @@ static C: Grammar = Grammar {
     ..CODE
 };
 
-/// Java and its relatives: one list for all, since a stray keyword only gets a colour.
+/// Java and its relatives: one list for all, since a wrongly matched keyword only affects the colour.
 static JAVA: Grammar = Grammar {
     quotes: &[block("\"\"\""), quote("\""), LETTER],
     keywords: "abstract actor as async await base bool boolean break byte case catch char class companion \
@@ -203,7 +203,7 @@ pub(super) const NAMES: [&str; 18] = [
     "json", "toml", "html", "diff",
 ];
 
-/// The grammar for the name that is written after the fence.
+/// The grammar for the language name after the fence.
 pub(super) fn find(name: &str) -> Option<&'static Grammar> {
     Some(match name.to_ascii_lowercase().as_str() {
         "rust" | "rs" => &RUST,

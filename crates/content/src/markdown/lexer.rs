@@ -1,6 +1,6 @@
-//! Cuts code into coloured pieces in one forward pass. Classes: `c` comment, `s` string,
-//! `n` number or literal, `k` keyword, `f` function, `t` type or tag, `a` attribute or key,
-//! `v` variable, `i` inserted and `d` deleted line; the empty class is plain text.
+//! Splits code into pieces for syntax highlighting, in one forward pass. Classes: `c` comment, `s` string, `n` number or
+//! literal, `k` keyword, `f` function, `t` type or tag, `a` attribute or key, `v` variable, `i` inserted and `d` deleted line;
+//! the empty class is plain text.
 
 use memchr::memmem;
 
@@ -75,7 +75,7 @@ impl Lexer<'_, '_> {
             }
         }
         let starts = self.grammar.line_comments.iter().any(|mark| {
-            // A hash inside of a word is not a comment in any language that has hash comments.
+            // A hash inside a word is not a comment in any language that has hash comments.
             let free =
                 *mark != "#" || self.at == 0 || self.code.as_bytes()[self.at - 1].is_ascii_whitespace();
             free && rest.starts_with(mark)
@@ -127,7 +127,7 @@ fn find_end(text: &str, from: usize, close: &str) -> usize {
     memmem::find(&text.as_bytes()[from..], close.as_bytes()).map_or(text.len(), |at| from + at + close.len())
 }
 
-/// Digits with letters (0xff, 10px, 1e9) and a decimal point, but not the dots of a range.
+/// The length of a number: digits with letters (0xff, 10px, 1e9) and a decimal point, but not the dots of a range.
 fn number(text: &str) -> usize {
     let bytes = text.as_bytes();
     let mut length = word_len(text);
@@ -149,7 +149,7 @@ fn string(text: &str, quote: &Quote) -> Option<usize> {
             escaped = false;
             continue;
         }
-        // A letter between two marks, or it is something else: a lifetime, an apostrophe.
+        // A character literal is short; anything longer is a lifetime or an apostrophe.
         if quote.one_letter && at > 10 {
             return None;
         }
@@ -167,7 +167,7 @@ fn string(text: &str, quote: &Quote) -> Option<usize> {
     (!quote.one_letter).then_some(text.len())
 }
 
-/// `key = value` and `key: value` lines with sections and comments; values are read as code.
+/// `key = value` and `key: value` lines with sections and comments; values are highlighted as code.
 fn settings(code: &str, grammar: &Grammar, emit: Emit<'_>) {
     for line in code.split_inclusive('\n') {
         let content = line.trim_start_matches([' ', '\t', '-']);

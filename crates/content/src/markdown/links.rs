@@ -1,8 +1,8 @@
-//! References of a rendered page to files beside it.
+//! References from a rendered page to files beside it.
 
 use super::direction::tag_len;
 
-/// The values of an attribute (` href`) in tags of one name (`a`) and where they stand. Works on HTML that was made here.
+/// The values of an attribute (`href`) in tags of one name (`a`), with their offsets. Works on HTML generated here.
 pub(super) fn values<'h>(html: &'h str, name: &str, attribute: &str) -> Vec<(usize, &'h str)> {
     let (opening, attribute) = (format!("<{name} "), format!(" {attribute}=\""));
     let mut found = Vec::new();
@@ -20,7 +20,7 @@ pub(super) fn values<'h>(html: &'h str, name: &str, attribute: &str) -> Vec<(usi
     found
 }
 
-/// The reference on a page that names a path from the root.
+/// The relative reference from a page to a path from the root, encoded for an attribute.
 pub(super) fn relative(page: &str, target: &str) -> String {
     let up = "../".repeat(page.matches('/').count());
     let encoded: String = target

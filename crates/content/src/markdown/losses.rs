@@ -1,31 +1,31 @@
-//! What a document loses when it is typeset, in sentences for its publisher: one for each cause, for one document or for
+//! Describes what a document loses in rendering, in sentences for its publisher: one for each cause, for one document or for
 //! all documents of an archive together.
 
 use std::collections::BTreeSet;
 
 use crate::listing::NameList;
 
-/// Element names of one archive that are kept for its warning.
+/// How many element names of one archive are kept for its warning.
 const MOST_ELEMENTS: usize = 1000;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Loss {
     /// Elements that Markdown pages do not show, by their names.
     Elements(BTreeSet<String>),
-    /// Addresses of other schemes than the allowed ones.
+    /// URLs with a scheme that is not allowed.
     Links,
-    /// It is too large to be typeset, so it is shown as plain text.
+    /// The document is too large to render, so it is shown as plain text.
     Layout,
-    /// It is not UTF-8, so letters are replaced.
+    /// The document is not UTF-8, so characters are replaced.
     Letters,
     /// A diagram is shown as its source: the line of the document, and why.
     Diagram { line: usize, cause: String },
-    /// So many further ones.
+    /// The number of further diagrams shown as their source.
     MoreDiagrams(usize),
 }
 
 impl Loss {
-    /// For a document that was sent on its own.
+    /// For a document that was uploaded on its own.
     pub(super) fn sentence(&self) -> String {
         match self {
             Self::Elements(names) => format!(
@@ -58,7 +58,7 @@ pub(crate) struct ArchiveLosses {
     with_layout: NameList,
     with_letters: NameList,
     diagrams: NameList,
-    /// Documents that got no page.
+    /// Documents without a page.
     unset: NameList,
 }
 
@@ -80,12 +80,12 @@ impl ArchiveLosses {
         }
     }
 
-    /// A document that is served as a file and not as a page.
+    /// Adds a document that is served as a file and not as a page.
     pub(crate) fn add_unset(&mut self, document: &str) {
         self.unset.push(document);
     }
 
-    /// One line for each cause, with the documents that it is about.
+    /// One line for each cause, with the documents it applies to.
     pub(crate) fn sentences(&self) -> Vec<String> {
         let Self { elements, with_elements, with_links, with_layout, with_letters, diagrams, unset } = self;
         let lines = [

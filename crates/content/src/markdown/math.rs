@@ -1,6 +1,6 @@
-//! Formulas in LaTeX (`$…$`, `$$…$$` and code blocks called `math`) as MathML, which browsers show without a script.
-//! What cannot be read is shown as its source. There are no macros, so a formula cannot grow. The converter does not escape
-//! everything, so what it makes is only used if it is nothing but MathML.
+//! Renders LaTeX formulas (`$…$`, `$$…$$` and `math` code blocks) as MathML, which browsers display without a script. A
+//! formula that cannot be parsed is shown as its source. Macros are not supported, so a formula cannot expand. The converter
+//! does not escape everything, so its output is used only if it is nothing but MathML.
 
 use std::ops::Range;
 use std::thread;
@@ -10,10 +10,10 @@ use pulldown_cmark::Event;
 
 use super::{diagram, mathml};
 
-/// A longer formula is shown as its source: the converter recurses, at the most once for each byte.
+/// A longer formula is shown as its source: the converter recurses up to once per byte.
 const LONGEST_BYTES: usize = 4000;
-/// Enough for the deepest formula of that length, also in a build that is not optimised (up to 30 KiB for a level).
-/// Only what is used of it takes up memory.
+/// Enough for the deepest formula of that length, even in an unoptimized build (up to 30 KiB per level). Only the used part
+/// occupies memory.
 const STACK_BYTES: usize = 160 << 20;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,7 +64,7 @@ impl Formulas {
     }
 }
 
-/// Amounts of money are no formulas: as on GitHub, no letter or digit stands right before or after one.
+/// Amounts of money are not formulas: as on GitHub, a formula has no letter or digit directly before or after it.
 pub(super) fn by_place<'a>(source: &'a str, event: Event<'a>, range: Range<usize>) -> Event<'a> {
     match event {
         Event::InlineMath(_) if !stands_free(source, &range) => Event::Text(source[range].into()),
@@ -77,12 +77,13 @@ fn stands_free(source: &str, range: &Range<usize>) -> bool {
     !source[..range.start].ends_with(is_letter) && !source[range.end..].starts_with(is_letter)
 }
 
-/// Whether a source may have code blocks of a language, whose name may have letters of either case.
+/// Whether a source may have code blocks of a language, whose name is matched ignoring case.
 pub(super) fn mentions(source: &str, language: &str) -> bool {
     source.as_bytes().windows(language.len()).any(|word| word.eq_ignore_ascii_case(language.as_bytes()))
 }
 
-/// Runs work on a source that may have formulas or diagrams with a stack of its own; nothing if there is no room for it.
+/// Runs `work` for a source that may have formulas or diagrams on a thread with a large stack; `None` if there is no room for
+/// it.
 pub(super) fn with_stack<T: Send>(source: &str, work: impl FnOnce() -> T + Send) -> Option<T> {
     if !(source.contains('$') || mentions(source, "math") || diagram::are_in(source)) {
         return Some(work());

@@ -1,4 +1,5 @@
-//! Whether MathML is nothing but MathML: known elements, each closed, with known attributes that load and run nothing.
+//! Checks that MathML contains nothing else: only known elements, each closed, with known attributes that load and run
+//! nothing.
 
 const ELEMENTS: &str = "math menclose merror mfrac mi mmultiscripts mn mo mover mpadded mphantom mprescripts mroot mrow ms \
                         mspace msqrt mstyle msub msubsup msup mtable mtd mtext mtr munder munderover";
@@ -37,11 +38,11 @@ pub(super) fn is_plain(html: &str) -> bool {
 fn attributes_are_plain(attributes: &str) -> bool {
     let parts: Vec<&str> = attributes.split('"').collect();
     let (pairs, end) = parts.as_chunks::<2>();
-    // What follows the last quote; without it, the last value has no end.
+    // What follows the last quote; without it, the last value is not closed.
     end.first().is_some_and(|end| end.trim().is_empty())
         && pairs.iter().all(|[name, value]| {
             let name = name.trim_start().strip_suffix('=').unwrap_or_default();
-            // A style may state a colour or a distance, and no address.
+            // A style may state a colour or a length, but no URL.
             is_listed(ATTRIBUTES, name) && (name != "style" || !value.contains(['(', '\\', '@', '&']))
         })
 }

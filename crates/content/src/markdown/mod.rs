@@ -1,5 +1,5 @@
-//! Markdown pages: kept as their source and as a whole HTML document, which runs nothing of the author's. What is too large
-//! to typeset is shown as plain text instead of being refused.
+//! Renders Markdown pages: stored as their source and as a complete HTML document that runs no code of the author. A document
+//! that is too large to render is shown as plain text instead of being refused.
 
 mod archive;
 mod autolink;
@@ -53,13 +53,13 @@ use crate::text::TextWatch;
 use crate::title;
 
 const SOURCE: &str = "_dropleaf/source.md";
-/// What warnings call a document that was sent without a name.
+/// The name that warnings use for a document uploaded without one.
 const UNNAMED: &str = "index.md";
-/// The parser needs many times the size of its input, so larger documents are not typeset.
+/// The parser needs many times the size of its input, so larger documents are not rendered.
 pub(crate) const TYPESET_BYTES: u64 = 1 << 20;
 
-/// The inside of a page made from Markdown that is our own: no document around it, no style. Raw HTML is sanitised, and
-/// diagrams are shown as their source.
+/// Renders Markdown as the inside of a page, for our own texts and for notebook cells: no document around it, no style. Raw
+/// HTML is sanitized, and diagrams are shown as their source.
 pub fn typeset(source: &str) -> String {
     let mut no_diagrams = Budget::NOTHING;
     render::render(source, Contents::None, &mut no_diagrams).body.unwrap_or_else(|| plain(source))
@@ -101,7 +101,7 @@ pub(crate) fn prepare(
     Ok(bundle(page.title, files, warnings))
 }
 
-/// A whole HTML document made from Markdown.
+/// A complete HTML document generated from Markdown.
 #[derive(Debug)]
 pub struct MarkdownPage {
     pub title: String,
@@ -109,13 +109,13 @@ pub struct MarkdownPage {
     pub warnings: Vec<String>,
 }
 
-/// Typesets a document as a page of its own. Its title is what the document says it is, else that of the file name.
+/// Renders a document as a page. Its title is the one the document states, else the file name.
 pub fn markdown_page(source: &str, filename: Option<&str>) -> MarkdownPage {
     let Typeset { title, html, losses } = Typeset::new(source, filename);
     MarkdownPage { title, html, warnings: losses.iter().map(Loss::sentence).collect() }
 }
 
-/// The same, with what the document lost.
+/// The same, with what the document lost in rendering.
 pub(crate) struct Typeset {
     pub(crate) title: String,
     pub(crate) html: String,
@@ -176,7 +176,7 @@ pub(crate) fn escaped(text: &str) -> String {
     safe
 }
 
-/// A file beside the page, as the value of an attribute.
+/// The reference to a file beside the page, as the value of an attribute.
 pub(crate) fn link_to(path: &str) -> String {
     links::relative("", path)
 }
@@ -194,7 +194,7 @@ fn push_escaped(safe: &mut String, text: &str) {
     }
 }
 
-/// The same page in two passes over the input: the first one only measures.
+/// The same as [`plain`] in two passes over the input, the first of which only measures.
 fn plain_from_input(
     input: &mut Input,
     title: String,
@@ -223,7 +223,7 @@ fn plain_from_input(
     Ok(bundle(title, files, vec![Loss::Layout.sentence()]))
 }
 
-/// Works on bytes, because a chunk may end inside a character. Returns the escaped length.
+/// Escapes bytes, because a chunk may end inside a character. Returns the escaped length.
 fn escaped_bytes(chunk: &[u8], mut write: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<u64> {
     let mut size = 0;
     for part in chunk.split_inclusive(|b| matches!(b, b'<' | b'>' | b'&')) {
@@ -235,7 +235,7 @@ fn escaped_bytes(chunk: &[u8], mut write: impl FnMut(&[u8]) -> io::Result<()>) -
     Ok(size)
 }
 
-/// Parts end where something must be escaped, or where the text ends.
+/// Splits off the last byte of a part if it must be escaped, and returns its replacement.
 fn split_mark(part: &[u8]) -> (&[u8], &'static str) {
     match part.split_last() {
         Some((b'<', plain)) => (plain, "&lt;"),

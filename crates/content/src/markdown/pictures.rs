@@ -1,10 +1,10 @@
-//! The pictures of a rendered page.
+//! Finds the pictures of a rendered page.
 
 use super::links;
 use crate::character_references::{Context, decode};
 use crate::srcset;
 
-/// Every address that a page loads a picture from. Works on HTML that was made here.
+/// Calls `found` with every URL from which a page loads a picture. Works on HTML generated here.
 pub(crate) fn for_each_picture(html: &str, mut found: impl FnMut(&str)) {
     for (_, url) in links::values(html, "img", "src") {
         found(&decode(url, Context::Attribute));

@@ -1,12 +1,13 @@
-//! Finds the line of a Markdown source that a line of the page made of it comes from, by the words that both have.
-//! Typesetting keeps no places, and only refused pages need them.
+//! Finds the line of a Markdown source that a line of its page comes from, by the words they have in common. Rendering keeps
+//! no source positions, and only refused pages need them.
 
 use std::collections::{HashMap, HashSet};
 
-/// Words of one line that are looked for.
+/// How many words of one line are compared.
 const MOST_WORDS: usize = 256;
 
-/// For each of these lines of the page (from 1) the line of the source, if one has words in common with it.
+/// For each of these lines of the page (counted from 1), the line of the source that shares the most text with it, if any
+/// does.
 pub fn source_lines(page: &str, source: &str, lines: &[usize]) -> Vec<Option<usize>> {
     let mut looked_for: HashMap<&str, Vec<usize>> = HashMap::new();
     for (which, line) in lines.iter().enumerate() {
@@ -36,7 +37,7 @@ pub fn source_lines(page: &str, source: &str, lines: &[usize]) -> Vec<Option<usi
     best.into_iter().map(|(_, line)| line).collect()
 }
 
-/// The words of a line but for the names of its tags.
+/// The words of a line, without the names of its tags.
 fn words(line: &str) -> impl Iterator<Item = &str> {
     let is_inside = |c: char| c.is_alphanumeric();
     line.split(move |c: char| !is_inside(c)).filter(|word| word.chars().nth(1).is_some()).filter(

@@ -1,4 +1,4 @@
-//! Typesets Markdown as the inside of a page, or gives up if the result would be too large.
+//! Renders Markdown as the inside of a page, or gives up if the result would be too large.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -11,24 +11,24 @@ use super::filter::Filter;
 use super::losses::Loss;
 use super::{headings, math};
 
-/// Some inputs grow when they are typeset; beyond this the page is shown as plain text.
+/// Some inputs grow when rendered; beyond this the page is shown as plain text.
 const OUTPUT_BYTES: usize = 16 << 20;
-/// No honest text grows by more than this, and a little that is the same for all.
+/// No honest text grows by more than this factor, apart from a constant allowance.
 const MOST_GROWTH: usize = 64;
 const FREE_BYTES: usize = 256 * 1024;
 
 pub(super) struct Rendered {
-    /// As the front matter states it, else the first heading.
+    /// From the front matter, else the first heading.
     pub(super) title: Option<String>,
-    /// Nothing if it would be too large.
+    /// `None` if it would be too large.
     pub(super) body: Option<String>,
-    /// As the front matter states it.
+    /// From the front matter.
     pub(super) language: Option<String>,
     pub(super) direction: Direction,
     pub(super) losses: Vec<Loss>,
 }
 
-/// What is left of a document that could not be typeset.
+/// The result for a document that could not be rendered.
 pub(super) const NOTHING: Rendered =
     Rendered { title: None, body: None, language: None, direction: Direction::Ltr, losses: Vec::new() };
 
@@ -39,7 +39,7 @@ pub(super) enum Contents {
     None,
 }
 
-/// The budget is for diagrams, and less of it is left afterwards.
+/// Renders a document. What its diagrams use is subtracted from `budget`.
 pub(super) fn render(source: &str, contents: Contents, budget: &mut Budget) -> Rendered {
     math::with_stack(source, || render_here(source, contents, budget)).unwrap_or(NOTHING)
 }

@@ -1,4 +1,4 @@
-//! Addresses for headings: `## Hello, World` becomes `#hello-world`, and each is used once.
+//! Generates unique ids for headings: `## Hello, World` becomes `#hello-world`.
 
 use std::collections::{HashMap, HashSet};
 

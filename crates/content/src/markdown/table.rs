@@ -1,4 +1,4 @@
-//! The accessible name of a table's box: the names of its columns, in the language of the page.
+//! The accessible name of a table's box: the names of its columns, which are in the language of the page.
 
 use pulldown_cmark::{Event, TagEnd};
 
@@ -6,7 +6,7 @@ use super::filter::plain_text;
 
 const NAME_CHARACTERS: usize = 100;
 
-/// `Fruit, Crate, Litre`; `Table` when no column has a name.
+/// `Fruit, Crate, Litre`; `Table` if no column has a name.
 pub(super) fn name(head: &[Event<'_>]) -> String {
     let (mut name, mut cell) = (String::new(), String::new());
     for event in head {

@@ -1,8 +1,9 @@
-//! The label of a task list item. It holds the checkbox and the text of the item, which so becomes the name of the box.
+//! The label of a task list item. It contains the checkbox and the item's text, which thereby is the checkbox's accessible
+//! name.
 
 use pulldown_cmark::{Event, Tag, TagEnd};
 
-/// The label that is open, if one is.
+/// The open label, if any.
 #[derive(Debug, Default)]
 pub(super) struct TaskLabel {
     is_open: bool,
@@ -16,8 +17,8 @@ impl TaskLabel {
         format!("<label class=\"task\"><input type=\"checkbox\" disabled{checked}>\n")
     }
 
-    /// Takes note of text, and gives the end of the label when it ends before this event. A label holds running text:
-    /// it ends with its item or paragraph, or where another block begins.
+    /// Notes whether the label has text, and returns its end tag if it ends before this event. A label holds running text: it
+    /// ends with its item or paragraph, or where another block begins.
     pub(super) fn pass(&mut self, event: &Event<'_>) -> Option<&'static str> {
         let ends = match event {
             Event::Start(tag) => !is_inline(tag),

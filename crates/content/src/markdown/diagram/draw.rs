@@ -1,5 +1,5 @@
-//! Draws one diagram. The renderer reads the source, its parts are counted before they are laid out, and what it makes is
-//! written again by [`super::svg`]. A panic of the renderer is one more reason to show the source.
+//! Draws one diagram: parses the source, counts its parts before the layout, and rewrites the renderer's output with
+//! [`super::svg`]. If the renderer panics, the diagram is shown as its source.
 
 use std::panic::{self, AssertUnwindSafe};
 
@@ -10,30 +10,30 @@ use mermaid_rs_renderer::{LayoutConfig, ParseError, Theme, compute_layout, parse
 use super::svg::{self, Drawing};
 use super::{Cause, values, words};
 
-/// Parts of one diagram: nodes, edges, messages and so on.
+/// The parts of one diagram: nodes, edges, messages and so on.
 pub(super) const MOST_PARTS: usize = 150;
-/// Edges of a flowchart. Its layout takes a time that grows with their square, and far more than that of any other kind.
+/// The edges of a flowchart. Its layout time grows with their square, and is far longer than that of any other kind.
 pub(super) const MOST_EDGES: usize = 30;
-/// All diagrams of one document together, in the same units as [`Diagram::work`].
+/// The total work of all diagrams of one document, in the units of [`Diagram::work`].
 pub(super) const MOST_WORK: usize = 1000;
 /// How much longer an edge of a flowchart takes than a part of another kind.
 const EDGE_WORK: usize = 40;
-/// One drawing; a large one has about 100 KiB.
+/// The size of one drawing; a large one has about 100 KiB.
 const LONGEST_DRAWING: usize = 512 * 1024;
 const THICKEST_LINE: f32 = 20.0;
 
-/// A diagram that was read, and how much work it will be to lay out.
+/// A parsed diagram, and how much work its layout will be.
 pub(super) struct Diagram {
     graph: Graph,
     pub(super) name: &'static str,
-    /// In units that take two milliseconds at the most, in a build with few optimisations.
+    /// In units of at most two milliseconds, in a build with few optimizations.
     pub(super) work: usize,
 }
 
-/// Reads a source. The error names the line, counted from 1, where the renderer knows it.
+/// Parses a source. The error names the line, counted from 1, where the renderer knows it.
 pub(super) fn read(code: &str) -> Result<Diagram, Cause> {
     match contained(|| validate(code)).ok_or(Cause::Failed)? {
-        // The renderer makes participants of names that were not declared, as Mermaid does.
+        // The renderer creates participants that were not declared, as Mermaid does.
         Ok(()) | Err(ParseError::UnknownParticipant { .. }) => {}
         Err(error) => return Err(Cause::Unread(line_of(&error))),
     }
@@ -59,7 +59,7 @@ pub(super) fn read(code: &str) -> Result<Diagram, Cause> {
 }
 
 impl Diagram {
-    /// The prefix sets its ids apart from those of the other drawings of the page.
+    /// `prefix` keeps its ids distinct from those of the page's other drawings.
     pub(super) fn draw(&self, code: &str, prefix: &str) -> Result<Drawing, Cause> {
         let (theme, config) = (theme(), config());
         let made = contained(|| render_svg(&compute_layout(&self.graph, &theme, &config), &theme, &config));
@@ -70,12 +70,13 @@ impl Diagram {
     }
 }
 
-/// Runs the renderer; nothing if it panics. It keeps no state but a cache of letter widths, whose lock it gives up on.
+/// Runs the renderer; `None` if it panics. Its only state is a cache of character widths, which it stops using once the lock
+/// is poisoned.
 pub(super) fn contained<T>(work: impl FnOnce() -> T) -> Option<T> {
     panic::catch_unwind(AssertUnwindSafe(work)).ok()
 }
 
-/// What a kind is called; nothing for those that are not drawn well enough.
+/// The name of a kind; `None` for kinds that are not drawn well enough.
 fn name_of(kind: DiagramKind) -> Option<&'static str> {
     Some(match kind {
         DiagramKind::Flowchart => "Flowchart",
@@ -118,7 +119,7 @@ fn parts_of(graph: &Graph) -> usize {
     .sum()
 }
 
-/// Takes out links, and styles that are not colours and lengths: the renderer writes them as they are.
+/// Removes links, and styles that are not colours or lengths, because the renderer writes them unescaped.
 fn clean(graph: &mut Graph) {
     graph.node_links.clear();
     let styles = [&mut graph.class_defs, &mut graph.node_styles, &mut graph.subgraph_styles];
@@ -129,8 +130,8 @@ fn clean(graph: &mut Graph) {
     }
 }
 
-/// Mends what the renderer gets wrong. It gives no rank to what only a dotted edge leads to, so such an edge becomes one
-/// with dashes; and it does not see where an activation of a sequence diagram ends, so there are none.
+/// Works around two faults of the renderer. It assigns no rank to a node that only a dotted edge leads to, so dotted edges
+/// become dashed ones; and it does not recognize where an activation of a sequence diagram ends, so activations are removed.
 fn correct(graph: &mut Graph) {
     graph.sequence_activations.clear();
     if graph.kind != DiagramKind::Flowchart {
@@ -182,10 +183,10 @@ fn line_of(error: &ParseError) -> Option<usize> {
     usize::try_from(line).ok()
 }
 
-/// The colours of a light page: a drawing stands on a light panel in dark pages too.
+/// The colours of a light page: drawings have a light background in dark pages too.
 fn theme() -> Theme {
     Theme {
-        // No font has this name. Widths are estimated, so that a drawing does not depend on the fonts of the server.
+        // No font has this name: widths are estimated, so that a drawing does not depend on the server's fonts.
         font_family: "dropleaf-estimated".to_owned(),
         ..Theme::mermaid_default()
     }

@@ -1,5 +1,5 @@
-//! Mermaid diagrams of a Markdown page, drawn when the page is made: the page has no script and works everywhere.
-//! What is not drawn is shown as its source, and a warning says why.
+//! Draws the Mermaid diagrams of a Markdown page when the page is generated, so that the page needs no script for them. A
+//! diagram that cannot be drawn is shown as its source, and a warning says why.
 
 mod draw;
 mod source;
@@ -17,16 +17,16 @@ use super::filter::language_of;
 use super::losses::Loss;
 use super::math::mentions;
 
-/// Diagrams of one document, and the work that all of them together may take.
+/// The diagrams of one document, and the work and bytes they may take in total.
 const DOCUMENT: Budget = Budget { diagrams: 40, work: draw::MOST_WORK, bytes: 2 << 20 };
-/// Diagrams of all documents of an archive.
+/// The same for all documents of an archive.
 const ARCHIVE: Budget = Budget { diagrams: 200, work: 2000, bytes: 8 << 20 };
 const LANGUAGE: &str = "mermaid";
-/// Diagrams that a warning is written for, each.
+/// How many diagrams get a warning each; the rest are counted.
 const MOST_WARNINGS: usize = 5;
-/// A wider drawing is not made to fit a phone: its text would be too small to read, so it scrolls.
+/// A wider drawing is not shrunk to fit a phone, where its text would be too small to read; it scrolls.
 const WIDE: f32 = 560.0;
-/// A wider drawing is not made to fit any page.
+/// A wider drawing is not shrunk to fit any page.
 const HUGE: f32 = 1120.0;
 
 /// How much may still be drawn.
@@ -38,7 +38,7 @@ pub(crate) struct Budget {
 }
 
 impl Budget {
-    /// Everything is shown as its source.
+    /// Shows every diagram as its source.
     pub(crate) const NOTHING: Self = Self { diagrams: 0, work: 0, bytes: 0 };
 
     pub(crate) fn of_document() -> Self {
@@ -49,12 +49,12 @@ impl Budget {
         ARCHIVE
     }
 
-    /// How much longer diagrams can make the page of a document.
+    /// How many bytes diagrams may add to the page of a document.
     pub(super) fn bytes_for(self, source: &str) -> usize {
         if are_in(source) { self.for_document().bytes } else { 0 }
     }
 
-    /// What one document may use of this.
+    /// What one document may use of this budget.
     fn for_document(self) -> Self {
         Self {
             diagrams: self.diagrams.min(DOCUMENT.diagrams),
@@ -71,9 +71,9 @@ enum Cause {
     TooMuch,
     TooMany,
     OtherKind,
-    /// With the line of the source, if it is known.
+    /// With the line of the source, if known.
     Unread(Option<usize>),
-    /// Words of it would be missing from the drawing.
+    /// Words of the source would be missing from the drawing.
     Incomplete,
     Failed,
 }
@@ -97,10 +97,10 @@ impl fmt::Display for Cause {
     }
 }
 
-/// Finds the lines of a document that the fences of its diagrams stand on. The parser's events have no places, so the line
-/// is written into the fence itself, after the name of the language.
+/// Finds the lines on which the fences of a document's diagrams begin. The filter sees the parser's events without their
+/// offsets, so the line is written into the fence's info string, after the language.
 pub(super) struct FenceLines {
-    /// Where each line ends.
+    /// The offset of each line end.
     ends: Vec<usize>,
 }
 
@@ -120,7 +120,7 @@ impl FenceLines {
     }
 }
 
-/// The line of a code block that is a diagram.
+/// The line of a code block, if it is a diagram.
 pub(super) fn line_in(kind: &CodeBlockKind<'_>) -> Option<usize> {
     match kind {
         CodeBlockKind::Fenced(info) if is_diagram(info) => {
@@ -130,7 +130,7 @@ pub(super) fn line_in(kind: &CodeBlockKind<'_>) -> Option<usize> {
     }
 }
 
-/// Whether a source may have diagrams.
+/// Whether a source may contain diagrams.
 pub(super) fn are_in(source: &str) -> bool {
     mentions(source, LANGUAGE)
 }
@@ -154,8 +154,8 @@ impl Diagrams {
         Self { start, left: start, count: 0, losses: Vec::new(), more_losses: 0 }
     }
 
-    /// A diagram as HTML, with its source (which is HTML already) below it. `line` is the line of the document that its
-    /// fence stands on.
+    /// A diagram as HTML, followed by its source, which is already HTML. `line` is the line of the document on which its fence
+    /// begins.
     pub(super) fn html(&mut self, code: &str, line: usize, source: &str) -> String {
         if self.start == Budget::NOTHING {
             return source.to_owned();
@@ -170,7 +170,7 @@ impl Diagrams {
         if self.left.diagrams == 0 {
             return Err(Cause::TooMany);
         }
-        // Also what cannot be drawn takes time.
+        // Diagrams that cannot be drawn take time too.
         self.left.diagrams -= 1;
         let prepared = source::prepare(code)?;
         let diagram = draw::read(&prepared.code)?;
@@ -190,7 +190,7 @@ impl Diagrams {
         self.losses.push(Loss::Diagram { line: line + inside, cause: cause.to_string() });
     }
 
-    /// What is not drawn, and what is left of the budget that these diagrams were drawn with.
+    /// What was not drawn. Subtracts what was used from `budget`.
     pub(super) fn finish(mut self, budget: &mut Budget) -> Vec<Loss> {
         budget.diagrams -= self.start.diagrams - self.left.diagrams;
         budget.work -= self.start.work - self.left.work;

@@ -1,29 +1,29 @@
-//! Prepares the source of a diagram for the renderer: settings and comments are taken out, the title is kept, and what
-//! would take too long to read is refused. Lines keep their numbers, so that errors can name them.
+//! Prepares the source of a diagram for the renderer: removes settings and comments, extracts the title, and refuses what
+//! would take too long to parse. Lines keep their numbers, so that errors can name them.
 
 use super::Cause;
 
-/// Longer sources are not drawn: nobody could read the drawing.
+/// Longer sources are not drawn: the drawing would be unreadable.
 pub(super) const LONGEST_BYTES: usize = 16 * 1024;
-/// `a & b --> c & d` is four edges, so a short line can stand for a great many. This is how many one source may make.
+/// `a & b --> c & d` is four edges, so a short line can stand for very many. This is how many one source may produce.
 const MOST_PRODUCTS: usize = 500;
-/// Labels are broken into lines in more than linear time.
+/// Breaking labels into lines takes more than linear time.
 const LONGEST_LINE: usize = 500;
 const LONGEST_TITLE: usize = 200;
 
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Source {
     pub(super) code: String,
-    /// As the front matter or `accTitle` states it.
+    /// From the front matter or `accTitle`.
     pub(super) title: Option<String>,
 }
 
-/// Where in the source a line stands.
+/// The part of the source that a line belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Part {
     Diagram,
     FrontMatter,
-    /// `%%{init: …}%%`: themes and fonts, which are the page's own here.
+    /// `%%{init: …}%%`: themes and fonts, which the page determines here.
     Directive,
     /// `accDescr { … }`
     Description,
@@ -87,7 +87,7 @@ pub(super) fn prepare(source: &str) -> Result<Source, Cause> {
     Ok(Source { code, title })
 }
 
-/// A line without names of icons, as in `fa:fa-car`: there are none here.
+/// A line without icon names such as `fa:fa-car`: no icons are available.
 fn without_icons(line: &str) -> String {
     let mut code = String::with_capacity(line.len());
     let mut rest = line;

@@ -1,15 +1,13 @@
-//! Writes a drawing again from a list of SVG elements and attributes. The renderer is not trusted: it puts words of the
-//! author into what it makes. Elements and attributes that are not needed are left out; anything else that is not listed
-//! means that there is no drawing.
-//!
-//! What is written has no script, no style, no link and no address, every element is closed, and the only ids are those
-//! of markers and gradients, which begin with a prefix of their own for each drawing.
+//! Rewrites a drawing from an allowlist of SVG elements and attributes. The renderer is not trusted, because its output
+//! contains untrusted text. Unneeded attributes, links and tooltips are dropped; anything else that is not listed rejects the
+//! drawing. The result has no script, style, link or URL, every element is closed, and the only ids are those of markers and
+//! gradients, with a prefix that is unique to each drawing.
 
 use super::values::{self, Verdict};
 use crate::character_references::{Context, decode};
 use crate::sanitize::{push_attribute, push_text};
 
-/// Elements that are written.
+/// The elements that are kept.
 const ELEMENTS: [&str; 13] = [
     "circle",
     "defs",
@@ -25,22 +23,22 @@ const ELEMENTS: [&str; 13] = [
     "stop",
     "text",
 ];
-/// Elements that are left out with their content: a tooltip.
+/// Dropped with its content: a tooltip.
 const WITHOUT_CONTENT: &str = "title";
-/// Elements of one drawing may be open inside of each other up to here; drawings have about five levels.
+/// The maximum nesting of elements; drawings have about five levels.
 const DEEPEST: usize = 32;
 
 /// A drawing that is safe to put into a page.
 #[derive(Debug)]
 pub(super) struct Drawing {
-    /// What is inside of the `svg` element.
+    /// The content of the `svg` element.
     pub(super) content: String,
     pub(super) view_box: String,
     pub(super) width: f32,
     pub(super) height: f32,
 }
 
-/// Nothing if it is not nothing but a drawing, or would be longer than `most_bytes`.
+/// `None` if the input contains anything but a drawing, or the result would be longer than `most_bytes`.
 pub(super) fn rewrite(svg: &str, prefix: &str, most_bytes: usize) -> Option<Drawing> {
     let rest = svg.strip_prefix("<svg ")?;
     let (root, rest) = rest.split_once('>')?;
@@ -90,7 +88,7 @@ impl Writer<'_> {
         self.open.is_empty().then_some(())
     }
 
-    /// Text is shown inside of `text` alone; elsewhere there is only white space.
+    /// Text is allowed only inside `text`; elsewhere there may only be white space.
     fn text(&mut self, text: &str) -> Option<()> {
         if text.contains('>') {
             return None;
@@ -104,7 +102,7 @@ impl Writer<'_> {
 
     fn tag(&mut self, tag: &str) -> Option<()> {
         if let Some(name) = tag.strip_prefix('/') {
-            // The text of a link stays, the link does not.
+            // The content of a link is kept, the link is not.
             if name == "a" {
                 return Some(());
             }
@@ -151,14 +149,14 @@ impl Writer<'_> {
     }
 }
 
-/// Names and values of a tag that is written as `name="value" …`, and in no other way.
+/// The names and values of a tag written as `name="value" …`; no other syntax is accepted.
 fn attributes(written: &str) -> Option<Vec<(&str, &str)>> {
     if written.contains('<') {
         return None;
     }
     let parts: Vec<&str> = written.split('"').collect();
     let (pairs, end) = parts.as_chunks::<2>();
-    // What follows the last quote; without it, the last value has no end.
+    // What follows the last quote; without it, the last value is not closed.
     if end.first()?.trim() != "" {
         return None;
     }
@@ -174,7 +172,8 @@ fn attributes(written: &str) -> Option<Vec<(&str, &str)>> {
     Some(found)
 }
 
-/// Control characters have no place in a page, and those of text direction could reach beyond their label.
+/// Control characters do not belong in a page, and characters that set the text direction could affect text outside their
+/// label.
 fn is_unseen(c: char) -> bool {
     c.is_control() || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{fffe}' | '\u{ffff}')
 }

@@ -1,9 +1,9 @@
-//! Diagrams as they come out of a whole document: every kind, hostile sources, bounds and warnings.
+//! Tests diagrams in whole documents: every kind, hostile sources, limits and warnings.
 
 use super::*;
 use crate::markdown_page;
 
-/// One diagram of each kind that is drawn, with words that must be found in the drawing.
+/// One diagram of each supported kind, with words that must be in the drawing.
 const KINDS: [(&str, &str, &[&str]); 11] = [
     (
         "Flowchart",
@@ -76,7 +76,7 @@ fn page(code: &str) -> (String, Vec<String>) {
     (body, page.warnings)
 }
 
-/// The text of a drawing, without the spaces that lines are broken at.
+/// The text of a drawing, without the spaces at which lines are broken.
 fn drawn_text(body: &str) -> String {
     let svg = &body[body.find("<svg").unwrap()..body.find("</svg>").unwrap()];
     svg.split('<')

@@ -1,4 +1,4 @@
-//! The SVG attributes that a drawing may have, each with the values it may have.
+//! The SVG attributes that a drawing may have, each with its allowed values.
 
 use std::borrow::Cow;
 
@@ -7,7 +7,7 @@ const NUMBERS: &str = "cx cy dx dy fill-opacity font-size height markerHeight ma
 const LISTS: &str = "points stroke-dasharray viewBox";
 const COLOURS: &str = "fill stop-color stroke";
 const REFERENCES: &str = "marker-end marker-mid marker-start";
-/// Attributes with the few words that they may have.
+/// Attributes with their allowed keywords.
 const WORDS: [(&str, &str); 12] = [
     ("alignment-baseline", "auto baseline central mathematical middle"),
     ("clip-rule", "evenodd nonzero"),
@@ -25,18 +25,18 @@ const WORDS: [(&str, &str); 12] = [
     ("stroke-linejoin", "bevel miter round"),
     ("text-anchor", "end middle start"),
 ];
-/// No drawing reaches further, and browsers keep coordinates of this size exact enough.
+/// No drawing extends further, and browsers represent coordinates of this size precisely enough.
 const FURTHEST: f32 = 1e6;
 const LONGEST_COLOUR: usize = 80;
 const LONGEST_ID: usize = 80;
 
-/// What becomes of an attribute.
+/// What happens to an attribute.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Verdict<'v> {
     /// Written with this value.
     Kept(Cow<'v, str>),
     LeftOut,
-    /// The value is not one that the attribute may have: there is no drawing.
+    /// The value is not allowed: the whole drawing is rejected.
     Refused,
 }
 
@@ -72,7 +72,7 @@ pub(super) fn judge<'v>(element: &str, name: &str, value: &'v str, prefix: &str)
     }
 }
 
-/// A colour by name, in hexadecimal, or by one of the four old functions; never an address.
+/// A colour by name, in hexadecimal, or by one of the four legacy functions; never a URL.
 pub(super) fn is_colour(value: &str) -> bool {
     if value.is_empty() || value.len() > LONGEST_COLOUR {
         return false;
@@ -98,7 +98,7 @@ pub(super) fn numbers(value: &str) -> Option<Vec<f32>> {
 }
 
 fn number(value: &str) -> Option<f32> {
-    // The standard library would also take "inf" and "nan".
+    // The standard library also parses "inf" and "nan".
     let is_plain = value.bytes().all(|b| b.is_ascii_digit() || matches!(b, b'.' | b'-' | b'+' | b'e' | b'E'));
     value.parse().ok().filter(|number: &f32| is_plain && number.abs() <= FURTHEST)
 }
@@ -108,7 +108,7 @@ fn is_number(value: &str) -> bool {
     number(unit.unwrap_or(value)).is_some()
 }
 
-/// Commands and numbers. The numbers are read as well, because one that is not finite spoils the drawing.
+/// Commands and numbers. The numbers are parsed too, because one that is not finite breaks the drawing.
 fn is_path(value: &str) -> bool {
     value.split(|c: char| "MmLlHhVvCcSsQqTtAaZz".contains(c)).all(|arguments| numbers(arguments).is_some())
 }

@@ -1,26 +1,26 @@
-//! Whether a drawing shows the words that its source means to show. The renderer passes over what it does not know, and a
-//! drawing with a message missing is worse than none.
+//! Checks that a drawing shows the words that its source means to show. The renderer skips what it does not support, and a
+//! drawing with a missing message is worse than none.
 
 use mermaid_rs_renderer::DiagramKind;
 
 use crate::character_references::{Context, decode};
 
-/// Statements that set how a diagram looks or behaves, and show no words.
+/// Statements that set the appearance or behaviour of a diagram, and show no words.
 const SILENT: &str =
     "activate callback classDef click cssClass deactivate destroy direction link linkStyle links style";
-/// Words that open a part of a sequence diagram, before its label.
+/// Keywords that open a block of a sequence diagram, before its label.
 const FRAMES: &str = "alt and break critical else loop opt option par";
 
 pub(super) fn are_all_drawn(kind: DiagramKind, code: &str, drawing: &str) -> bool {
     let drawn = text_of(drawing);
     let mut lines = code.lines().map(str::trim).filter(|line| !line.is_empty());
-    // The first line names the kind, and of a pie chart also its title.
+    // The first line names the kind and, for a pie chart, the title.
     let first = lines.next().unwrap_or_default();
     let title = first.split_once("title ").map(|(_, title)| title);
     title.into_iter().chain(lines.flat_map(|line| shown(kind, line))).all(|words| has_words(&drawn, words))
 }
 
-/// The text between the tags of a drawing, without white space: lines are broken where there is room.
+/// The text between the tags of a drawing, without white space, because lines are broken anywhere.
 fn text_of(drawing: &str) -> String {
     let mut drawn = String::with_capacity(drawing.len() / 4);
     for (_, text) in drawing.split('<').filter_map(|part| part.split_once('>')) {
@@ -30,9 +30,9 @@ fn text_of(drawing: &str) -> String {
 }
 
 fn has_words(drawn: &str, words: &str) -> bool {
-    // What looks like a tag breaks a line, or is shown as it is written.
+    // What looks like a tag either breaks a line or is shown as written.
     let words = words.replace("<br/>", " ").replace("<br>", " ").replace("<br />", " ").replace("\\n", " ");
-    // Single letters are also the ends of edges, as in `o--`.
+    // Single letters also occur in the ends of edges, as in `o--`.
     words.split(|c: char| !c.is_alphanumeric()).filter(|word| word.len() > 1).all(|word| drawn.contains(word))
 }
 
@@ -70,7 +70,7 @@ fn shown(kind: DiagramKind, line: &str) -> Vec<&str> {
     }
 }
 
-/// What stands in quotes, brackets and between bars.
+/// The text inside quotes and brackets and between bars.
 fn enclosed(line: &str) -> Vec<&str> {
     let mut found = Vec::new();
     let mut rest = line;
