@@ -1,13 +1,14 @@
-//! The character that separates the values of a table. Names say little: spreadsheets write `.csv` with semicolons where
-//! the comma is a decimal sign, and databases with tabs or bars.
+//! Detects the character that separates the values of a table. File names say little: spreadsheets write `.csv` with
+//! semicolons where the comma is the decimal separator, and databases with tabs or bars.
 
-/// As much of a table as is looked at.
+/// How much of a table is examined.
 const SAMPLE_BYTES: usize = 64 * 1024;
 const SAMPLE_RECORDS: usize = 100;
-/// Those that stand in ordinary text come last.
+/// Characters that occur in ordinary text come last.
 const DELIMITERS: [u8; 4] = [b'\t', b';', b'|', b','];
 
-/// The one that gives the most records as many values as the first one has, or `usual` if none gives more than one.
+/// The delimiter with which the most records have as many values as the first one, or `usual` if no delimiter splits the first
+/// record.
 pub(super) fn of(text: &str, usual: u8) -> u8 {
     let sample = &text[..text.floor_char_boundary(SAMPLE_BYTES)];
     let is_cut = sample.len() < text.len();
@@ -21,7 +22,7 @@ pub(super) fn of(text: &str, usual: u8) -> u8 {
     best.1
 }
 
-/// How well a character fits; more records count for more than more columns.
+/// How well a delimiter fits; more records count for more than more columns.
 #[derive(Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 struct Fit {
     records: usize,

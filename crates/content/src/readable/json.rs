@@ -1,4 +1,4 @@
-//! JSON as lines that fold, in the order of the file and with its numbers as they are written. Of a large file the beginning
+//! Renders JSON as collapsible lines, in the order of the file and with numbers as written. Only the beginning of a large file
 //! is shown.
 
 use std::borrow::Cow;
@@ -9,18 +9,18 @@ use serde::de::IgnoredAny;
 use super::{Shown, count};
 use crate::markdown::escaped;
 
-/// More values would be slow to show.
+/// More values would be slow to display.
 const MOST_VALUES: usize = 20_000;
 /// No value is begun after this many bytes of HTML.
 const MOST_BYTES: usize = 4 << 20;
-/// Of one name or value.
+/// For one name or value.
 const MOST_VALUE_BYTES: usize = 16 * 1024;
-/// Browsers nest elements a few hundred deep.
+/// Browsers nest elements only a few hundred levels deep.
 const DEEPEST: usize = 128;
-/// Up to this depth everything is unfolded at first.
+/// Values up to this depth are expanded initially.
 const UNFOLDED: usize = 3;
 
-/// Nothing for what is no JSON or is nested too deep. `text` is the beginning of the file if it is not whole.
+/// `None` if the text is not JSON or is nested too deep. `text` is the beginning of the file if `is_whole` is false.
 pub(super) fn shown(text: &str, is_whole: bool) -> Option<Shown> {
     let text = text.trim_start_matches('\u{feff}');
     if !is_json(text, is_whole) {
@@ -47,7 +47,7 @@ pub(super) fn shown(text: &str, is_whole: bool) -> Option<Shown> {
     Some(Shown { body, facts, left_out })
 }
 
-/// Whether a text is JSON, or begins as JSON does if it is not whole. Takes no memory for the values.
+/// Whether a text is JSON or, if it is not whole, a prefix of JSON. Allocates nothing for the values.
 fn is_json(text: &str, is_whole: bool) -> bool {
     match serde_json::from_str::<IgnoredAny>(text) {
         Ok(_) => is_whole,
@@ -59,18 +59,18 @@ fn is_json(text: &str, is_whole: bool) -> bool {
 #[derive(Default)]
 struct Lines {
     html: String,
-    /// The name of the value that comes next, as HTML.
+    /// The name of the next value, as HTML.
     label: String,
     depth: usize,
-    /// Elements of `html` that are open.
+    /// The number of open elements in `html`.
     open: usize,
-    /// All values, and those that are in `html`.
+    /// The number of all values, and of those in `html`.
     values: usize,
     written: usize,
 }
 
 impl Lines {
-    /// Reads to the end, also of what is not written, to count it. Nothing if it is too deep.
+    /// Reads to the end, including what is not written, to count it. `None` if it is nested too deep.
     fn read(&mut self, text: &str) -> Option<()> {
         let mut rest = text.trim_start();
         while let Some(first) = rest.bytes().next() {
@@ -91,7 +91,7 @@ impl Lines {
                 }
                 b',' => after,
                 b'"' => {
-                    // The text ends within the string.
+                    // The text ends inside the string.
                     let Some(len) = string_len(rest) else { break };
                     let (string, after) = rest.split_at(len);
                     let after = after.trim_start();
@@ -123,7 +123,7 @@ impl Lines {
         self.written == self.values && self.written < MOST_VALUES && self.html.len() < MOST_BYTES
     }
 
-    /// Counts a value. True if it is to be written.
+    /// Counts a value. Returns whether it is to be written.
     fn begin(&mut self) -> bool {
         let is_written = self.has_room();
         self.values += 1;
@@ -152,7 +152,7 @@ impl Lines {
 
     fn close(&mut self, bracket: u8) {
         self.depth = self.depth.saturating_sub(1);
-        // Once a value is left out, the elements around it end with the page.
+        // Once a value is left out, the enclosing elements are closed at the end of the page.
         if self.written == self.values {
             self.open = self.open.saturating_sub(1);
             let _ = writeln!(self.html, "</details>\n<p class=\"end\">{}</p>", char::from(bracket));
@@ -167,7 +167,7 @@ fn shortened(value: &str) -> Cow<'_, str> {
     Cow::Owned(format!("{}…", &value[..value.floor_char_boundary(MOST_VALUE_BYTES)]))
 }
 
-/// The length of the string that begins here, with its quotes.
+/// The length of the string at the start of the text, with its quotes.
 fn string_len(text: &str) -> Option<usize> {
     let mut escaped = false;
     for (at, byte) in text.bytes().enumerate().skip(1) {

@@ -1,5 +1,5 @@
-//! Readable pages for files that are no page: texts, pictures, tables, JSON and notebooks. The page stands before the file,
-//! which is served beside it as it was sent.
+//! Generates pages that display files which are not pages: texts, pictures, tables, JSON and notebooks. The page is shown
+//! first; the file is served unchanged beside it.
 
 mod delimiter;
 mod json;
@@ -14,30 +14,30 @@ use crate::markdown::{escaped, escaped_attribute, link_to, whole_page};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Data {
     Text,
-    /// Values that are separated by commas, or another character that is found in them.
+    /// Values separated by commas, unless another delimiter is detected.
     Csv,
-    /// The same, by tabs unless another one is found.
+    /// Values separated by tabs, unless another delimiter is detected.
     Tsv,
     Json,
     Notebook,
 }
 
-/// More of a file is not read for its page.
+/// How much of a file is read for its page.
 pub(crate) const MOST_BYTES: usize = 8 << 20;
-/// As much of a text as is shown.
+/// How much of a text is shown.
 const TEXT_BYTES: usize = 1 << 20;
-/// As much of other data as is shown as text, when it is not what its name says or too large.
+/// How much of other data is shown as text, if it does not match its name or is too large.
 const PLAIN_BYTES: usize = 256 * 1024;
 
-/// The inside of a page, and what it says about itself: `12 rows`.
+/// The content of a page, and facts about it: `12 rows`.
 struct Shown {
     body: String,
     facts: String,
-    /// What is said at the end of a page that does not show everything.
+    /// The note at the end of a page that does not show everything.
     left_out: Option<String>,
 }
 
-/// The page of a file. `text` is its beginning if it is longer than [`MOST_BYTES`]; `path` is where the file itself is.
+/// The page of a file. `text` is its beginning if it is longer than [`MOST_BYTES`]; `path` is the path of the file itself.
 pub(crate) fn page(data: Data, text: &str, is_whole: bool, title: &str, path: &str) -> String {
     let shown = match data {
         Data::Text => Some(plain(text, TEXT_BYTES)),
@@ -51,7 +51,7 @@ pub(crate) fn page(data: Data, text: &str, is_whole: bool, title: &str, path: &s
     whole(title, path, &shown)
 }
 
-/// The page of a picture of so many bytes.
+/// The page of a picture; `bytes` is its size.
 pub(crate) fn picture_page(title: &str, path: &str, bytes: u64) -> String {
     let kind = path.rsplit_once('.').map(|(_, extension)| extension.to_ascii_uppercase());
     let facts = [kind, Some(size(bytes))].into_iter().flatten().collect::<Vec<_>>().join(", ");
@@ -78,7 +78,7 @@ fn whole(title: &str, path: &str, shown: &Shown) -> String {
     whole_page(title, &body)
 }
 
-/// A text as it is, or its beginning.
+/// A text as it is, cut to at most `most` bytes.
 fn plain(text: &str, most: usize) -> Shown {
     let end = text.floor_char_boundary(most);
     let facts = if end < text.len() {

@@ -1,4 +1,4 @@
-//! Jupyter notebooks: cells in their order with text, code and results. Results that are HTML are sanitised; nothing runs.
+//! Renders Jupyter notebooks: the cells in order with text, code and results. HTML results are sanitized; nothing runs.
 
 use std::fmt::Write;
 
@@ -9,9 +9,9 @@ use crate::markdown::{Highlighter, escaped, typeset};
 use crate::sanitize::sanitize;
 
 const MOST_CELLS: usize = 2000;
-/// Of one result.
+/// For each source or result.
 const MOST_TEXT_BYTES: usize = 128 * 1024;
-/// All together; what follows is left out, which the page says.
+/// In total; the rest is left out, and the page says so.
 const MOST_BYTES: usize = 8 << 20;
 const MOST_RESULTS: usize = 5000;
 
@@ -57,7 +57,7 @@ pub(super) fn shown(text: &str) -> Option<Shown> {
     Some(Shown { body, facts: count(cells.len(), "cell"), left_out: None })
 }
 
-/// One result of a cell: the best form of it that can be shown without running anything.
+/// One result of a cell, in the best form that can be shown without running anything.
 fn result(body: &mut String, output: &Value) {
     if let Some(text) = output.get("text") {
         return text_block(body, &joined(Some(text)));
@@ -77,14 +77,14 @@ fn result(body: &mut String, output: &Value) {
     }
     let drawing = joined(data.get("image/svg+xml"));
     if !drawing.is_empty() {
-        // As a picture a drawing runs no script and loads nothing.
+        // As an image, an SVG runs no script and loads nothing.
         let _ =
             writeln!(body, "<p><img src=\"data:image/svg+xml,{}\" alt=\"Result\"></p>", encoded(&drawing));
         return;
     }
     let html = joined(data.get("text/html"));
     let html = sanitize(shortened(&html));
-    // Of a chart that a script draws nothing is left: its text says at least what it is.
+    // Nothing is left of a chart that a script draws: its plain text at least says what it is.
     if shows_something(&html) {
         let _ = writeln!(
             body,
@@ -100,7 +100,7 @@ fn result(body: &mut String, output: &Value) {
     }
 }
 
-/// Whether HTML has a text or a picture.
+/// Whether HTML has any text or picture.
 fn shows_something(html: &str) -> bool {
     let mut texts = html.split('<').enumerate().map(|(at, part)| {
         let text = if at == 0 { Some(part) } else { part.split_once('>').map(|(_, text)| text) };
@@ -116,7 +116,7 @@ fn text_block(body: &mut String, text: &str) {
     }
 }
 
-/// A text of a notebook is a string or a list of strings.
+/// A text in a notebook is a string or a list of strings.
 fn joined(text: Option<&Value>) -> String {
     match text {
         Some(Value::String(text)) => text.clone(),
@@ -129,7 +129,7 @@ fn shortened(text: &str) -> &str {
     &text[..text.floor_char_boundary(MOST_TEXT_BYTES)]
 }
 
-/// Text without the sequences that colour it in a terminal.
+/// Text without terminal colour sequences.
 fn without_colours(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     let mut parts = text.split("\u{1b}[");

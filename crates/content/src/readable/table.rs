@@ -1,4 +1,4 @@
-//! Separated values as a table, as far as a reader would scroll.
+//! Renders delimiter-separated values as a table, limited to what a reader would scroll through.
 
 use std::fmt::Write;
 
@@ -9,7 +9,7 @@ const MOST_ROWS: usize = 1000;
 const MOST_COLUMNS: usize = 60;
 const MOST_CELL_CHARACTERS: usize = 500;
 
-/// The table of a text, or of the beginning of one. `usual` separates values unless others do.
+/// The table of a text, or of the beginning of one. `usual` is the delimiter unless another is detected.
 pub(super) fn shown(text: &str, is_whole: bool, usual: u8) -> Option<Shown> {
     let mut reader = csv::ReaderBuilder::new()
         .has_headers(false)

@@ -1,18 +1,18 @@
-//! The attributes that untrusted HTML may use, each with the values it may have. No style, no handler, no class.
+//! The attributes that untrusted HTML may use, each with its allowed values. No style, no event handler, no class.
 
 use std::borrow::Cow;
 
 use super::url;
 use crate::character_references::{Context, decode};
 
-/// Ids and names are prefixed, so that none of them is one of ours.
+/// Ids and names are prefixed, so that they cannot collide with ours.
 pub(crate) const ID_PREFIX: &str = "user-content-";
 
-/// More attributes of a tag are not read, and longer values are not kept.
+/// Further attributes of a tag are ignored, and longer ids are dropped.
 const MOST: usize = 32;
 const LONGEST_ID: usize = 200;
 
-/// What a tag keeps.
+/// The attributes that a tag keeps.
 #[derive(Debug, Default)]
 pub(super) struct Kept {
     /// ` name="value"` for each, ready to be written.
@@ -20,7 +20,7 @@ pub(super) struct Kept {
     pub(super) dropped_address: bool,
 }
 
-/// Names and values of a start tag as they are written; nothing if the tag does not end.
+/// Names and values of a start tag as written; `None` if the tag does not end.
 pub(super) fn read(tag: &str) -> Option<Vec<(&str, &str)>> {
     let bytes = tag.as_bytes();
     let skip = |mut at: usize, go_on: fn(u8) -> bool| {
@@ -59,7 +59,7 @@ pub(super) fn read(tag: &str) -> Option<Vec<(&str, &str)>> {
     }
 }
 
-/// What is kept of the attributes of an element. The first of each name counts, as in a browser.
+/// Filters the attributes of an element. The first of each name counts, as in a browser.
 pub(super) fn filter(element: &str, attributes: &[(&str, &str)]) -> Kept {
     let mut kept = Kept::default();
     if element == "center" {
@@ -138,7 +138,8 @@ fn id(value: &str) -> Option<String> {
     fits.then(|| format!("{ID_PREFIX}{}", value.strip_prefix(ID_PREFIX).unwrap_or(value)))
 }
 
-/// Every candidate has to be a picture. Pictures inside of the address have commas, which separate candidates.
+/// Whether every candidate is an allowed image URL. `data:` URLs are not, because they contain commas, which separate
+/// candidates.
 fn is_srcset(value: &str) -> bool {
     value.split(',').all(|candidate| {
         let address = candidate.split_ascii_whitespace().next().unwrap_or_default();

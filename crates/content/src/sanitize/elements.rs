@@ -1,12 +1,12 @@
-//! The HTML elements that untrusted text may use, and how they nest. None of them runs anything, loads anything but a
-//! picture, takes input, or makes a browser read what follows it by other rules.
+//! The HTML elements that untrusted text may use, and how they nest. None of them runs anything, loads anything but a picture,
+//! takes input, or switches a browser to other parsing rules.
 
-/// An element that is kept.
+/// An allowed element.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Element {
-    /// As the author writes it, in small letters.
+    /// As written by the author, in lower case.
     pub(super) name: &'static str,
-    /// As it is written to the page.
+    /// As written to the page.
     pub(super) output: &'static str,
     pub(super) form: Form,
 }
@@ -17,7 +17,7 @@ pub(super) enum Form {
     Block,
     /// Has no content and no end tag.
     Void,
-    /// Means something only inside of a table.
+    /// Allowed only inside a table.
     TablePart,
 }
 
@@ -27,7 +27,7 @@ const BLOCK: &str =
     "blockquote dd details div dl dt figcaption figure h1 h2 h3 h4 h5 h6 li ol p pre summary table ul";
 const VOID: &str = "br hr img source wbr";
 const TABLE_PART: &str = "caption col colgroup tbody td tfoot th thead tr";
-/// Elements whose content is no text of the page: it goes with them.
+/// Elements whose content is not text of the page: they are dropped with it.
 const WITHOUT_CONTENT: &str = "applet audio canvas datalist frameset head iframe math noembed noframes noscript \
                                object option plaintext script select style svg template textarea title video xmp";
 
@@ -61,13 +61,13 @@ impl Element {
         self.form == Form::TablePart || self.name == "col"
     }
 
-    /// Whether it ends a paragraph that is open.
+    /// Whether it ends an open paragraph.
     pub(super) fn is_block(self) -> bool {
         self.form == Form::Block || self.name == "hr"
     }
 
-    /// The open elements that it ends, looking outwards up to a barrier: `<li>` ends the item before it, but not the one
-    /// that holds the list.
+    /// The open elements that it ends, searched outwards up to a barrier: `<li>` ends the previous item, but not the one that
+    /// contains the list.
     pub(super) fn ends(self) -> Option<(&'static [&'static str], &'static [&'static str])> {
         Some(match self.name {
             "li" => (&["li"], &["ul", "ol", "table", "td", "th"]),

@@ -1,9 +1,8 @@
-//! Makes untrusted HTML harmless: only listed elements with listed attributes are written, every one of them is closed,
-//! and all other text is escaped. HTML may come in pieces with trusted markup between them, as in Markdown.
-//!
-//! Nothing of the input is copied unread, and no element that is written changes how a browser reads what follows. So a
-//! browser finds exactly the tags that were written here, however it would have read the input. There is no tree: its
-//! formatting elements, which browsers open again in every paragraph, would make a small input enormous.
+//! Sanitizes untrusted HTML: writes only allowed elements with allowed attributes, closes every one of them, and escapes all
+//! other text. HTML may come in pieces with trusted markup between them, as in Markdown. No input is copied unparsed, and no
+//! element that is written changes how a browser parses what follows, so a browser finds exactly the tags written here,
+//! however it would have parsed the input. No tree is built: browsers reopen formatting elements in every paragraph, which
+//! would make a small input enormous.
 
 mod attributes;
 mod elements;
@@ -20,33 +19,33 @@ use elements::{Element, Form};
 
 pub(crate) use attributes::ID_PREFIX;
 
-/// Elements may be open inside of each other up to here; deeper ones are left out, and their text is kept.
+/// The maximum nesting of elements; deeper ones are dropped, and their text is kept.
 const DEEPEST: usize = 100;
-/// Names of dropped elements that are remembered for a warning.
+/// How many names of dropped elements are kept for a warning.
 const MOST_NAMES: usize = 1000;
-/// The longest name that is remembered.
+/// The longest name that is kept.
 const LONGEST_NAME: usize = 64;
 
-/// Sanitises the pieces of one document.
+/// Sanitizes the pieces of one document.
 #[derive(Debug)]
 pub(crate) struct Sanitizer {
     open: Vec<Open>,
-    /// How many trusted elements are open around the piece that comes next.
+    /// How many trusted elements are open around the next piece.
     level: usize,
     dropped: BTreeSet<String>,
     dropped_address: bool,
-    /// What is done with text outside of code before it is escaped.
+    /// Applied to text outside code before it is escaped.
     text: fn(&str) -> Cow<'_, str>,
 }
 
-/// An element of the input that is open.
+/// An open element of the input.
 #[derive(Debug)]
 struct Open {
     element: Element,
     level: usize,
 }
 
-/// A whole document at once.
+/// Sanitizes a whole document.
 pub(crate) fn sanitize(html: &str) -> String {
     let mut sanitizer = Sanitizer::new(unchanged);
     let mut made = sanitizer.write(html);
@@ -63,30 +62,30 @@ impl Sanitizer {
         Self { open: Vec::new(), level: 0, dropped: BTreeSet::new(), dropped_address: false, text }
     }
 
-    /// A trusted element begins. Elements of the input that are opened inside of it end with it.
+    /// A trusted element begins. Elements of the input that are opened inside it end with it.
     pub(crate) fn enter(&mut self) {
         self.level += 1;
     }
 
-    /// A trusted element ends: the end tags that have to come before its own.
+    /// A trusted element ends. Returns the end tags that have to precede its own.
     pub(crate) fn leave(&mut self) -> String {
         let ends = self.close_inside();
         self.level = self.level.saturating_sub(1);
         ends
     }
 
-    /// How many trusted elements are open.
+    /// The number of open trusted elements.
     pub(crate) fn level(&self) -> usize {
         self.level
     }
 
-    /// Ends the elements that were opened inside of the innermost trusted element, which stays open.
+    /// Closes the elements that were opened inside the innermost trusted element, which stays open.
     pub(crate) fn close_inside(&mut self) -> String {
         let first = self.open.iter().position(|open| open.level >= self.level).unwrap_or(self.open.len());
         self.close_from(first)
     }
 
-    /// A trusted block begins, which ends a paragraph as in HTML.
+    /// A trusted block begins, which ends a paragraph as in HTML. Returns the end tags.
     pub(crate) fn end_paragraph(&mut self) -> String {
         self.find(&["p"], &["table", "td", "th"]).map(|at| self.close_from(at)).unwrap_or_default()
     }
@@ -95,12 +94,12 @@ impl Sanitizer {
         self.close_from(0)
     }
 
-    /// Whether an element of the input is open, by its name.
+    /// Whether an element of the input with this name is open.
     pub(crate) fn has_open(&self, name: &str) -> bool {
         self.open.iter().any(|open| open.element.name == name)
     }
 
-    /// Puts the open elements aside for text that is shown elsewhere; `resume` brings them back.
+    /// Saves the open elements and continues with none open, for text that is shown elsewhere; `resume` restores them.
     pub(crate) fn set_aside(&mut self) -> SetAside {
         SetAside { open: std::mem::take(&mut self.open), level: std::mem::take(&mut self.level) }
     }
@@ -113,12 +112,12 @@ impl Sanitizer {
         self.dropped_address
     }
 
-    /// Names of elements that were left out, for a warning.
+    /// Names of elements that were dropped, for a warning.
     pub(crate) fn dropped(&self) -> impl Iterator<Item = &str> {
         self.dropped.iter().map(String::as_str)
     }
 
-    /// Whether this piece begins with the start of an element whose content is left out, and which.
+    /// The name of the element, if this piece begins with the start tag of one whose content is dropped.
     pub(crate) fn opens_dropped(html: &str) -> Option<String> {
         let name = name_of(html.strip_prefix('<')?);
         (elements::loses_content(&name) && !html.ends_with("/>")).then_some(name)
@@ -129,11 +128,11 @@ impl Sanitizer {
         html.strip_prefix('<').and_then(|rest| elements::find(&name_of(rest))).is_some_and(Element::is_block)
     }
 
-    /// Writes a piece. Elements that it leaves open stay open for the pieces after it.
+    /// Sanitizes a piece. Elements that it leaves open stay open for the following pieces.
     pub(crate) fn write(&mut self, html: &str) -> String {
         let mut made = String::with_capacity(html.len() + html.len() / 4);
         let mut tokens = Tokens::new(html, false);
-        // An element that is dropped with its content, and how often it is open.
+        // An element that is dropped with its content, and its nesting depth.
         let mut skipped: Option<(String, usize)> = None;
         while let Some(token) = tokens.next() {
             let source = &html[tokens.start..tokens.end()];
@@ -216,7 +215,7 @@ impl Sanitizer {
         self.find(&[element.name], barriers).map(|at| self.close_from(at)).unwrap_or_default()
     }
 
-    /// The innermost open element of these names within the trusted element around it and up to a barrier.
+    /// The innermost open element with one of these names, within the current trusted element and up to a barrier.
     fn find(&self, names: &[&str], barriers: &[&str]) -> Option<usize> {
         let here = self.open.iter().enumerate().rev().take_while(|(_, open)| open.level == self.level);
         for (at, Open { element, .. }) in here {
@@ -248,7 +247,7 @@ pub(crate) struct SetAside {
     level: usize,
 }
 
-/// The name that a tag begins with, in small letters. Only names that are listed somewhere matter, and those are short.
+/// The name at the start of a tag, in lower case.
 fn name_of(rest: &str) -> String {
     let end = rest.find(|c: char| c.is_ascii_whitespace() || matches!(c, '/' | '>')).unwrap_or(rest.len());
     rest[..end].to_ascii_lowercase()

@@ -1,4 +1,4 @@
-//! What the sanitiser makes of untrusted HTML: always balanced, always from the list, in linear time.
+//! Tests that sanitized untrusted HTML is always balanced, consists of allowed elements only, and takes linear time.
 
 use std::fmt::Write;
 use std::time::Duration;
@@ -7,12 +7,12 @@ use super::*;
 
 const VECTORS: &str = include_str!("../../tests/xss/vectors.txt");
 
-/// The vectors of attacks that are kept for tests here and in a browser.
+/// The attack vectors used by the tests here and in a browser.
 fn vectors() -> impl Iterator<Item = &'static str> {
     VECTORS.split("\n%%\n").map(|vector| vector.trim_end_matches('\n'))
 }
 
-/// Reads sanitised HTML strictly: anything that is not exactly as it would have been written is a failure.
+/// Parses sanitized HTML strictly: anything that the sanitizer would not have written is a failure.
 fn check(html: &str) {
     let mut open = Vec::new();
     let mut rest = html;
@@ -51,7 +51,7 @@ fn known_attacks_leave_nothing_that_runs() {
     assert!(vectors().count() >= 60, "{}", vectors().count());
     for vector in vectors() {
         check(&sanitize(vector));
-        // Sanitising again changes nothing: a browser that reads it finds what was written.
+        // Sanitizing is idempotent: a browser parses exactly what was written.
         let once = sanitize(vector);
         assert_eq!(sanitize(&once), once, "{vector}");
     }
@@ -107,7 +107,7 @@ fn pieces_share_their_open_elements_within_the_trusted_element_around_them() {
     assert_eq!(sanitizer.close_all(), "");
 }
 
-/// Processor time of this thread so far. Unlike time on the clock it does not grow while other programs run.
+/// CPU time of this thread so far. Unlike wall-clock time it does not grow while other programs run.
 fn processor_time() -> Duration {
     let stat = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap();
     Duration::from_nanos(stat.split_whitespace().next().unwrap().parse().unwrap())

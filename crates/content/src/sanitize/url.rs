@@ -1,11 +1,11 @@
-//! Which addresses a page made from untrusted text may contain: a short list of schemes, nothing that runs.
+//! Decides which URLs a page generated from untrusted text may contain: a short list of schemes, nothing that runs code.
 
-/// True for `http`, `https`, `mailto` and references within or beside the page.
+/// Whether a link may have this URL: `http`, `https`, `mailto` and relative references.
 pub(crate) fn is_link(url: &str) -> bool {
     scheme(url).is_none_or(|scheme| matches!(scheme.as_str(), "http" | "https" | "mailto"))
 }
 
-/// Images may also be inlined, in formats that cannot carry script.
+/// Whether an image may have this URL. Images may also be inlined, in formats that cannot contain scripts.
 pub(crate) fn is_image(url: &str) -> bool {
     match scheme(url).as_deref() {
         None | Some("http" | "https") => true,
@@ -14,8 +14,7 @@ pub(crate) fn is_image(url: &str) -> bool {
     }
 }
 
-/// Browsers ignore white space and control characters in front of and inside of a scheme, so
-/// they are ignored here as well.
+/// The scheme of a URL, ignoring white space and control characters before and inside it, as browsers do.
 fn scheme(url: &str) -> Option<String> {
     let mut scheme = String::new();
     for c in url.chars().filter(|c| !c.is_whitespace() && !c.is_control()) {
