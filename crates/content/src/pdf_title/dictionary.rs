@@ -1,7 +1,7 @@
-//! The few values of a PDF that lead to a title: dictionaries, references and strings. Everything else is skipped.
-//! Bounded by the bytes it is given and by a depth; never panics, whatever the bytes are.
+//! Parses the few PDF values that lead to a title: dictionaries, references and strings. Everything else is skipped. Bounded
+//! by its input and by a maximum depth; never panics.
 
-/// Dictionaries and arrays inside each other.
+/// The maximum nesting of dictionaries and arrays.
 const MOST_DEPTH: usize = 32;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,7 +20,7 @@ pub(super) enum Value {
 }
 
 impl Value {
-    /// The value of a key, when this is a dictionary that has it.
+    /// The value of a key, if this is a dictionary that has it.
     pub(super) fn get(&self, key: &str) -> Option<&Self> {
         match self {
             Self::Dictionary(entries) => {
@@ -31,7 +31,7 @@ impl Value {
     }
 }
 
-/// The value at the beginning of some bytes.
+/// The value at the start of the bytes.
 pub(super) fn parse(bytes: &[u8]) -> Option<Value> {
     Reader { bytes, at: 0 }.value(0)
 }
@@ -138,7 +138,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Up to the next space or delimiter.
+    /// Reads up to the next space or delimiter.
     fn word(&mut self) -> &'a [u8] {
         let start = self.at;
         while self.peek().is_some_and(|b| !is_space(b) && !is_delimiter(b)) {
@@ -147,7 +147,7 @@ impl<'a> Reader<'a> {
         self.bytes.get(start..self.at).unwrap_or_default()
     }
 
-    /// `N G R`; a number that begins no reference is skipped alone.
+    /// `N G R`; if there is no reference, only the first number is skipped.
     fn reference(&mut self) -> Option<Reference> {
         let number = decimal(self.word());
         let after = self.at;
@@ -161,7 +161,7 @@ impl<'a> Reader<'a> {
         None
     }
 
-    /// `(…)`, without its opening parenthesis.
+    /// `(…)`, without the opening parenthesis.
     fn literal(&mut self) -> Option<Vec<u8>> {
         let (mut text, mut open) = (Vec::new(), 1_usize);
         loop {
@@ -178,7 +178,7 @@ impl<'a> Reader<'a> {
                     text.push(b')');
                 }
                 b'\\' => text.extend(self.escaped()?),
-                // However a line ends, it is one line feed.
+                // Every line ending counts as one line feed.
                 b'\r' => {
                     self.takes(b"\n");
                     text.push(b'\n');
@@ -188,7 +188,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// What is behind a backslash. The outer None is the end of the bytes.
+    /// The character after a backslash. The outer `None` means the end of the bytes, the inner one that there is nothing to
+    /// add.
     #[expect(clippy::option_option, reason = "nothing to add is not the end")]
     fn escaped(&mut self) -> Option<Option<u8>> {
         Some(Some(match self.next()? {
@@ -215,7 +216,7 @@ impl<'a> Reader<'a> {
         }))
     }
 
-    /// `<…>`, without its opening sign.
+    /// `<…>`, without the opening bracket.
     fn hex(&mut self) -> Option<Vec<u8>> {
         let mut digits = Vec::new();
         loop {
@@ -238,7 +239,7 @@ fn decimal(word: &[u8]) -> Option<u32> {
     std::str::from_utf8(word).ok().filter(|word| word.bytes().all(|b| b.is_ascii_digit()))?.parse().ok()
 }
 
-/// A name with `#xx` written out.
+/// A name with its `#xx` escapes decoded.
 fn unescaped(name: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(name.len());
     let mut rest = name;

@@ -1,6 +1,6 @@
-//! The title that a PDF says of itself: `/Title` of its information dictionary, else `dc:title` of its XMP metadata.
-//! Objects are found by their header, not by the cross-reference table, in one pass over the bytes for each. What is
-//! encrypted or inside a compressed object stream is not read: there is no title then.
+//! Reads the title of a PDF: `/Title` of its information dictionary, else `dc:title` of its XMP metadata. Objects are found by
+//! their header, not by the cross-reference table, in one pass over the bytes for each. Encrypted documents and compressed
+//! object streams are not read; such a document has no title.
 
 mod dictionary;
 mod text;
@@ -14,15 +14,15 @@ use crate::input::{CHUNK, Input};
 use crate::title;
 use dictionary::{Reference, Value, parse};
 
-/// So much of an object is read. Longer ones have a title before that, or none.
+/// How much of an object is read. Longer objects have a title before that, or none.
 const OBJECT_BYTES: u64 = 64 * 1024;
 const METADATA_BYTES: u64 = 256 * 1024;
-/// `startxref` is in the last kilobyte; some programs write something behind it.
+/// `startxref` is in the last kilobyte; some programs write something after it.
 const TAIL_BYTES: u64 = 4096;
-/// Trailers that are looked at. A document has one for each time it was saved.
+/// How many trailers are read. A document has one for each time it was saved.
 const MOST_TRAILERS: usize = 8;
 
-/// The title, if the document has one that says something.
+/// The title, if the document has a meaningful one.
 pub(crate) fn read(input: &mut Input) -> io::Result<Option<String>> {
     let trailers = trailers(input)?;
     if trailers.iter().any(|trailer| trailer.get("Encrypt").is_some()) {
@@ -44,12 +44,12 @@ pub(crate) fn read(input: &mut Input) -> io::Result<Option<String>> {
     Ok(xmp::title(&bytes).as_deref().and_then(worded))
 }
 
-/// A title that somebody gave, not the one that programs write when nobody did.
+/// A title given by a person, not the placeholder that programs write without one.
 fn worded(text: &str) -> Option<String> {
     title::clean(text).filter(|title| !title.eq_ignore_ascii_case("untitled"))
 }
 
-/// The dictionaries that say where the others are, newest first.
+/// The trailer dictionaries, newest first.
 fn trailers(input: &mut Input) -> io::Result<Vec<Value>> {
     let mut found = Vec::new();
     let start = input.len().saturating_sub(TAIL_BYTES);
@@ -57,7 +57,7 @@ fn trailers(input: &mut Input) -> io::Result<Vec<Value>> {
     if let Some(at) = memmem::rfind(&tail, b"startxref")
         && let Some(offset) = number(&tail[at + b"startxref".len()..])
     {
-        // A cross-reference stream is an object whose dictionary is the trailer. A table is not, and is skipped.
+        // A cross-reference stream is an object whose dictionary is the trailer. A table is not an object, and is skipped.
         let bytes = window(input, offset, OBJECT_BYTES)?;
         found.extend(after_header(&bytes).and_then(parse));
     }
@@ -69,7 +69,7 @@ fn trailers(input: &mut Input) -> io::Result<Vec<Value>> {
     Ok(found)
 }
 
-/// The value itself, or the one that a reference names.
+/// The value itself, or the one that a reference points to.
 fn resolve(input: &mut Input, value: Value) -> io::Result<Option<Value>> {
     match value {
         Value::Reference(reference) => Ok(object(input, reference, OBJECT_BYTES)?.as_deref().and_then(parse)),
@@ -77,7 +77,7 @@ fn resolve(input: &mut Input, value: Value) -> io::Result<Option<Value>> {
     }
 }
 
-/// What follows the newest header of an object, at most so many bytes.
+/// The bytes after the newest header of an object, at most `most`.
 fn object(input: &mut Input, reference: Reference, most: u64) -> io::Result<Option<Vec<u8>>> {
     let header = format!("{} {} obj", reference.number, reference.generation);
     match places(input, header.as_bytes())?.last() {
@@ -86,7 +86,7 @@ fn object(input: &mut Input, reference: Reference, most: u64) -> io::Result<Opti
     }
 }
 
-/// What follows `N G obj`.
+/// The bytes after `N G obj`.
 fn after_header(bytes: &[u8]) -> Option<&[u8]> {
     let at = memmem::find(bytes.get(..64).unwrap_or(bytes), b"obj")?;
     let digits = |b: &u8| b.is_ascii_digit() || b.is_ascii_whitespace();
@@ -105,11 +105,11 @@ fn window(input: &mut Input, start: u64, most: u64) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Where a word begins that is not the end of a longer one: the last places, in order.
+/// The last offsets, in ascending order, at which a word begins that is not the end of a longer one.
 fn places(input: &mut Input, word: &[u8]) -> io::Result<Vec<u64>> {
     let finder = memmem::Finder::new(word);
     let mut places = Vec::new();
-    // The end of what was read before, as long as a word can begin in it, and the byte before that.
+    // The end of the previous chunk: the bytes where a word may begin, and the byte before them.
     let mut held: Vec<u8> = Vec::with_capacity(CHUNK + word.len() + 1);
     let mut start = 0_u64;
     input.for_each_chunk::<io::Error>(|chunk| {

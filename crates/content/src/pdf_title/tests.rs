@@ -1,4 +1,4 @@
-//! Tests of the title in a PDF file: well-formed, damaged and hostile ones.
+//! Tests the title of PDF files: well-formed, damaged and hostile ones.
 
 use super::*;
 use crate::input::Source;

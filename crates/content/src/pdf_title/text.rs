@@ -1,8 +1,8 @@
-//! Text strings of a PDF: UTF-16 or UTF-8 with a byte order mark, else `PDFDocEncoding`.
+//! Decodes text strings of a PDF: UTF-16 or UTF-8 with a byte order mark, else `PDFDocEncoding`.
 
-/// What `PDFDocEncoding` has from 0x18 to 0x1f.
+/// The characters of `PDFDocEncoding` from 0x18 to 0x1f.
 const LOW: [char; 8] = ['˘', 'ˇ', 'ˆ', '˙', '˝', '˛', '˚', '˜'];
-/// And from 0x80 to 0xa0; 0x9f stands for nothing.
+/// And from 0x80 to 0xa0; 0x9f is undefined.
 const HIGH: [char; 33] = [
     '•', '†', '‡', '…', '—', '–', 'ƒ', '⁄', '‹', '›', '−', '‰', '„', '“', '”', '‘', '’', '‚', '™', 'ﬁ', 'ﬂ',
     'Ł', 'Œ', 'Š', 'Ÿ', 'Ž', 'ı', 'ł', 'œ', 'š', 'ž', '\u{fffd}', '€',
@@ -32,7 +32,7 @@ fn utf16(bytes: &[u8], unit: fn([u8; 2]) -> u16) -> String {
     without_languages(&char::decode_utf16(units).map(|c| c.unwrap_or('\u{fffd}')).collect::<String>())
 }
 
-/// Without the language codes that may stand inside a text, each between two escape characters.
+/// Removes the language codes that a text may contain, each between two escape characters.
 fn without_languages(text: &str) -> String {
     const ESCAPE: char = '\u{1b}';
     if !text.contains(ESCAPE) {

@@ -1,4 +1,4 @@
-//! `dc:title` of an XMP packet that stands uncompressed in a metadata stream.
+//! Reads `dc:title` from an uncompressed XMP packet in a metadata stream.
 
 use memchr::memmem;
 
@@ -8,7 +8,7 @@ use super::dictionary::parse;
 
 /// The title in the default language, else the first one. `bytes` is the object: its dictionary and its stream.
 pub(super) fn title(bytes: &[u8]) -> Option<String> {
-    // A compressed stream is not read.
+    // Compressed streams are not read.
     if parse(bytes)?.get("Filter").is_some() {
         return None;
     }

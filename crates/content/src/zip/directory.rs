@@ -1,4 +1,4 @@
-//! The end record and the central directory: the only list of entries that counts.
+//! Reads the end record and the central directory, the only authoritative list of entries.
 
 use std::io::{self, BufReader, Read};
 
@@ -26,9 +26,9 @@ const REGULAR: u32 = 0o100_000;
 
 #[derive(Debug)]
 pub(super) struct Entry {
-    /// With slashes between its parts, and the closing slash of folders.
+    /// With slashes as separators, and a trailing slash for folders.
     pub(super) name: String,
-    /// The same as the archive writes it: some tools put backslashes between the parts.
+    /// The name as written in the archive: some tools use backslashes as separators.
     pub(super) written: String,
     pub(super) flags: u16,
     pub(super) method: u16,
@@ -36,12 +36,12 @@ pub(super) struct Entry {
     pub(super) packed: u64,
     pub(super) size: u64,
     pub(super) offset: u64,
-    /// Whether one of its numbers was given as a 64-bit one.
+    /// Whether one of its numbers was given as a 64-bit value.
     pub(super) is_zip64: bool,
 }
 
 impl Entry {
-    /// A file that is in no archive yet.
+    /// A file that is not in an archive yet.
     pub(super) fn named(name: String) -> Self {
         let written = name.clone();
         Self { name, written, flags: 0, method: 0, crc: 0, packed: 0, size: 0, offset: 0, is_zip64: false }
@@ -59,7 +59,7 @@ impl Entry {
 #[derive(Debug)]
 pub(super) struct Directory {
     pub(super) entries: Vec<Entry>,
-    /// Where the central directory starts: no entry may reach beyond.
+    /// The offset of the central directory: no entry may extend beyond it.
     pub(super) start: u64,
 }
 
@@ -70,7 +70,7 @@ pub(super) fn read(input: &mut Input, limits: &Limits) -> Result<Directory, Refu
         return Err(too_many_files(records, limits));
     }
     let mut reader = BufReader::with_capacity(CHUNK, input.region(end.directory.start, end.directory.end));
-    // A count is only a claim; there is no room for more records than this.
+    // The count is only a claim; there is no room for more records than this.
     let room = (end.directory.end - end.directory.start) / RECORD_BYTES as u64;
     let mut entries = Vec::with_capacity(records.min(usize::try_from(room).unwrap_or(usize::MAX)));
     let mut faults = Faults::default();
@@ -95,7 +95,7 @@ fn find_end(input: &mut Input) -> Result<zip64::End, Refusal> {
     let mut tail = Vec::new();
     input.region(tail_start, u64::MAX).read_to_end(&mut tail)?;
 
-    // A second end record, in the comment or before, would let another program read another archive.
+    // A second end record, in the comment or before it, would let another program read a different archive.
     let ends_file = |at: usize| {
         at + END_BYTES <= tail.len() && at + END_BYTES + usize::from(u16_at(&tail, at + 20)) == tail.len()
     };
@@ -138,7 +138,7 @@ fn find_end(input: &mut Input) -> Result<zip64::End, Refusal> {
     Ok(zip64::End { records: u64::from(records), directory: start..end })
 }
 
-/// Each field of the plain end record must leave it to the zip64 one, or say the same.
+/// Each field of the plain end record must either refer to the zip64 record or agree with it.
 fn check_same_end(record: &[u8], end: &zip64::End) -> Result<(), Refusal> {
     let short = |at: usize, meant: u64| {
         let said = u16_at(record, at);

@@ -1,4 +1,4 @@
-//! Finds the root of the site: where `index.html` is (or a document that becomes it), or the one folder that holds
+//! Finds the root of the site: the folder with `index.html` (or a document that becomes it), or the one folder that contains
 //! everything.
 
 use std::collections::BTreeSet;
@@ -11,12 +11,12 @@ use crate::markdown::is_start;
 use crate::mime::{HTML, mime_of};
 use crate::refusal::{Refusal, RefusalCode, shown_name};
 
-/// Where the site of an archive begins, and what it shows first.
+/// The root of an archive's site, and the page it shows first.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Layout<'a> {
-    /// The prefix that all paths lose: empty, or the folder that holds everything, with its slash.
+    /// The prefix removed from all paths: empty, or the folder that contains everything, with its slash.
     pub(super) root: &'a str,
-    /// The path of the page that opens, without the root. `index.html` may still have to be made of a document.
+    /// The path of the first page, without the root. `index.html` may still have to be generated from a document.
     pub(super) entry: &'a str,
 }
 
@@ -49,7 +49,7 @@ fn with_root<'a>(entries: &[&'a Entry], root: &'a str, entry: &'a str) -> Result
     Ok(Layout { root, entry })
 }
 
-/// The one folder below a prefix in which all files are.
+/// The one folder below a prefix that contains all files.
 fn shared_folder<'a>(files: &[&'a str], from: usize) -> Option<&'a str> {
     let first = files.first()?;
     let folder = &first[..=from + first[from..].find('/')?];
@@ -80,7 +80,7 @@ fn explain(entries: &[&Entry], files: &[&str]) -> String {
     text
 }
 
-/// What the person most likely meant.
+/// What the publisher most likely meant.
 fn near_miss(entries: &[&Entry]) -> Option<String> {
     let file_name = |e: &Entry| e.name.rsplit('/').next().unwrap_or_default().to_owned();
     let depth = |e: &Entry| e.name.matches('/').count();

@@ -1,11 +1,11 @@
-//! What is in an archive but not published.
+//! Entries of an archive that are not published.
 
 use super::directory::Entry;
 use crate::listing::NameList;
 
-/// Whether an entry is not published: files that systems add on their own, and hidden files, which are made for
-/// tools and hold secrets more often than pages (`.git`, `.env`). That includes `.well-known/`: on the host of a page it
-/// would speak for the server.
+/// Whether an entry is not published: files that operating systems add, and hidden files, which are meant for tools and
+/// contain secrets more often than pages (`.git`, `.env`). That includes `.well-known/`, whose files would make statements on
+/// behalf of the server.
 pub fn is_left_out(name: &str) -> bool {
     let path = name.strip_suffix('/').unwrap_or(name);
     let last = path.rsplit('/').next().unwrap_or_default();
@@ -14,7 +14,7 @@ pub fn is_left_out(name: &str) -> bool {
         || ["Thumbs.db", "desktop.ini"].iter().any(|junk| last.eq_ignore_ascii_case(junk))
 }
 
-/// One line about all that is left out.
+/// One line about everything that is left out.
 pub(super) fn warning(left_out: &[&Entry]) -> Option<String> {
     let names = || left_out.iter().filter(|entry| !entry.is_folder()).map(|entry| entry.name.as_str());
     let files: NameList = names().collect();

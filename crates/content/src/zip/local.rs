@@ -1,5 +1,5 @@
-//! Local headers: each must say the same as the central directory, and the byte ranges of the
-//! entries must not touch. Overlapping entries are how small archives unpack to terabytes.
+//! Checks local headers: each must agree with the central directory, and the byte ranges of the entries must not overlap.
+//! Overlapping entries are how small archives unpack to terabytes.
 
 use std::io::Read;
 use std::ops::Range;
@@ -12,14 +12,14 @@ use crate::refusal::Refusal;
 const SIGNATURE: u32 = 0x0403_4b50;
 const HEADER_BYTES: u64 = 30;
 const DESCRIPTOR_SIGNATURE: u32 = 0x0807_4b50;
-/// Of the longest form: signature, checksum, two sizes of 64 bits.
+/// In the longest form: signature, checksum, two 64-bit sizes.
 const DESCRIPTOR_BYTES: usize = 24;
-/// Sizes and checksum follow the data instead of preceding it, as streaming tools write it.
+/// Sizes and checksum follow the data instead of preceding it, as streaming tools write them.
 const HAS_DESCRIPTOR: u16 = 1 << 3;
-/// What makes an entry readable in another way: encryption and patch data.
+/// Flags that change how an entry is read: encryption and patch data.
 const UNREADABLE: u16 = 1 | 1 << 5 | 1 << 6 | 1 << 13;
 
-/// Where the data of each entry starts, in the order of the directory.
+/// The offset of each entry's data, in the order of the directory.
 pub(super) fn locate(input: &mut Input, directory: &Directory) -> Result<Vec<u64>, Refusal> {
     let entries = &directory.entries;
     let mut order: Vec<usize> = (0..entries.len()).collect();
@@ -37,7 +37,7 @@ pub(super) fn locate(input: &mut Input, directory: &Directory) -> Result<Vec<u64
     Ok(starts)
 }
 
-/// `end` is where the next entry, or the central directory, starts.
+/// `end` is the offset of the next entry or of the central directory.
 fn locate_one(input: &mut Input, entry: &Entry, end: u64) -> Result<u64, Refusal> {
     let overlaps = || entry.refusal("its data overlaps another part of the archive. Make the archive again.");
     let name_start = entry.offset + HEADER_BYTES;
@@ -97,7 +97,7 @@ fn locate_one(input: &mut Input, entry: &Entry, end: u64) -> Result<u64, Refusal
     Ok(data_start)
 }
 
-/// The descriptor comes with or without a signature; both are in use. Its sizes have 64 bits only in a zip64 entry.
+/// Descriptors with and without a signature are in use. The sizes have 64 bits only in a zip64 entry.
 fn check_descriptor(
     input: &mut Input,
     entry: &Entry,

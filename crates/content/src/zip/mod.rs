@@ -1,6 +1,6 @@
-//! Zip archives, read by exact rules: the central directory is the only list of entries, every
-//! local header must agree with it, and nothing is unpacked before all names and declared sizes
-//! have passed. A lenient reader would let two programs see two different archives.
+//! Reads zip archives strictly: the central directory is the only list of entries, every local header must agree with it, and
+//! nothing is unpacked before all names and declared sizes have been checked. With a lenient reader, two programs could see
+//! two different archives.
 
 mod directory;
 mod layout;
@@ -90,7 +90,8 @@ pub(crate) fn prepare(
     Ok(Bundle { addressing, address_warnings, toolbar_warning: site.toolbar_warning, ..bundle })
 }
 
-/// What the paths of an archive with these files would lose, or why it would be refused. Folders end with a slash.
+/// The prefix that would be removed from the paths of an archive with these files, or why it would be refused. Folders end
+/// with a slash.
 pub fn root_of(names: &[String], limits: &Limits) -> Result<String, Refusal> {
     let entries: Vec<Entry> = names
         .iter()
@@ -101,7 +102,7 @@ pub fn root_of(names: &[String], limits: &Limits) -> Result<String, Refusal> {
     layout::find(&kept).map(|layout| layout.root.to_owned())
 }
 
-/// A document opens although there is a page: which of them is meant to open is a guess.
+/// Warns that a document opens first although there is a page: which of them is meant is a guess.
 fn first_page_warning(document: &str, paths: &Paths<'_>) -> Option<String> {
     let mut pages = paths.pages();
     let only = pages.next().filter(|_| pages.next().is_none())?;
@@ -109,7 +110,8 @@ fn first_page_warning(document: &str, paths: &Paths<'_>) -> Option<String> {
     Some(format!("{document} opens first. To open {only} instead, put it at the top as index.html."))
 }
 
-/// The pages that were made count as well. An archive that begins with a document needs a page made of it.
+/// Checks the total size including generated pages, and that the first page exists: it may have to be generated from a
+/// document.
 fn check_made(files: &[File], entry: &str, limits: &Limits) -> Result<(), Refusal> {
     if !files.iter().any(|file| file.path == entry) {
         let detail = "The archive has no index.html, and the README.md at its top could not be made into one: it is not \
@@ -123,7 +125,7 @@ fn check_made(files: &[File], entry: &str, limits: &Limits) -> Result<(), Refusa
     Ok(())
 }
 
-/// Declared sizes first: a bomb is refused before a byte of it is unpacked.
+/// Checks the declared sizes, so that a zip bomb is refused before any of it is unpacked.
 fn check_sizes(entries: &[Entry], limits: &Limits) -> Result<(), Refusal> {
     let unpacked: u64 = entries.iter().map(|e| e.size).sum();
     let packed: u64 = entries.iter().map(|e| e.packed).sum();

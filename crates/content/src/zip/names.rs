@@ -1,5 +1,5 @@
-//! Which entry names are accepted. Names never reach a file system, but they become addresses
-//! and may be unpacked again by others, so they must mean the same everywhere.
+//! Decides which entry names are accepted. Names never reach a file system here, but they become URLs and may be unpacked
+//! again by others, so they must mean the same everywhere.
 
 use unicode_normalization::UnicodeNormalization;
 
@@ -10,22 +10,21 @@ use crate::Limits;
 use crate::bundle::RESERVED;
 use crate::refusal::{Refusal, RefusalCode, shown_name};
 
-/// The folder that an archive was made in.
+/// The folder in which an archive was created.
 const HERE: &str = "./";
 
 pub(super) fn forbidden(name: &[u8], detail: impl Into<String>) -> Refusal {
     Refusal::of_entry(RefusalCode::ForbiddenName, name, detail)
 }
 
-/// The name with slashes between its parts and without `./` before it, and as it is written, if it is acceptable on its
-/// own. Tools of Windows write backslashes, others put the folder they were called in before every name; all rules look at
-/// the name after that.
+/// Checks a name on its own. Returns it with slashes as separators and without a leading `./`, and as written. Windows tools
+/// write backslashes, and others prefix every name with the current folder; all rules apply to the name after that.
 pub(super) fn check(name: Vec<u8>, limits: &Limits) -> Result<(String, String), Refusal> {
     let written = String::from_utf8(name).map_err(|error| {
         forbidden(error.as_bytes(), "its name is not UTF-8. Rename it and make the archive again.")
     })?;
     let mut name = written.replace('\\', "/");
-    // The folder itself stays as it is: it is left out.
+    // The folder itself is kept as it is; it is not published.
     while name.len() > HERE.len() && name.starts_with(HERE) {
         name.drain(..HERE.len());
     }
@@ -64,7 +63,7 @@ fn fault(name: &str, limits: &Limits) -> Option<String> {
     (depth > limits.depth).then(|| format!("it is {depth} folders deep; the limit is {}.", limits.depth))
 }
 
-/// The rules that need all names, and those that what is left out is exempt from.
+/// Checks the rules that need all names, and those that do not apply to entries that are not published.
 pub(super) fn check_all(entries: &[Entry]) -> Result<(), Refusal> {
     let mut tree = Tree::new(entries);
     let mut faults = Faults::default();
@@ -78,14 +77,14 @@ pub(super) fn check_all(entries: &[Entry]) -> Result<(), Refusal> {
     faults.into_result()
 }
 
-/// All names of an archive that are refused, so that they can be put right at once.
+/// All refused names of an archive, so that they can be fixed at once.
 #[derive(Default)]
 pub(super) struct Faults {
     refusals: Vec<Refusal>,
     more: usize,
 }
 
-/// As many refused names as an answer tells.
+/// How many refused names a response lists.
 const MOST_FAULTS: usize = 10;
 
 impl Faults {
@@ -98,7 +97,7 @@ impl Faults {
         None
     }
 
-    /// The first refusal, with the others after its own words.
+    /// The first refusal, with the others appended to its detail.
     pub(super) fn into_result(self) -> Result<(), Refusal> {
         let mut refusals = self.refusals.into_iter();
         let Some(mut first) = refusals.next() else { return Ok(()) };
@@ -123,8 +122,8 @@ pub(super) fn check_reserved(name: &str, path: &str) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Names with the same fold are one file on a system that ignores case or Unicode form.
-/// Going up and down again also joins letters such as ß and ss, ſ and s.
+/// Names with the same fold are one file on a system that ignores case or Unicode normalization. Converting to upper and back
+/// to lower case also unifies letters such as ß and ss, ſ and s.
 pub(super) fn fold(name: &str) -> String {
     if name.is_ascii() {
         return name.to_ascii_lowercase();

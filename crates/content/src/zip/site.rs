@@ -1,4 +1,4 @@
-//! Takes the files of an archive in, one after the other, and gathers what they say about themselves and each other.
+//! Packs the files of an archive one by one, and collects facts about the site: title, references, charsets, generated pages.
 
 use super::unpack;
 use crate::bundle::File;
@@ -16,7 +16,7 @@ use crate::scan::{PageFacts, PageScan, toolbar_warning};
 use crate::script_scan::ScriptScan;
 use crate::text::TextWatch;
 
-/// What the files of the archive add up to.
+/// What was collected from the archive's files.
 pub(super) struct Site<'a> {
     paths: &'a Paths<'a>,
     entry: &'a str,
@@ -24,9 +24,9 @@ pub(super) struct Site<'a> {
     pub(super) report: Report<'a>,
     /// Why the toolbar cannot be shown on one of the pages.
     pub(super) toolbar_warning: Option<String>,
-    /// The paths of scripts that are not UTF-8, and how they begin.
+    /// The paths of scripts that are not UTF-8, and their first bytes.
     legacy_scripts: Vec<(String, Vec<u8>)>,
-    /// For an archive of Markdown: which pages are made of it, and those that were.
+    /// For a Markdown archive: the pages to generate; `made` holds those that were generated.
     pub(super) pages: Option<ArchivePages>,
     pub(super) made: Vec<File>,
 }
@@ -80,7 +80,7 @@ impl<'a> Site<'a> {
         Ok(packer.finish(sink)?)
     }
 
-    /// Makes the page of a document, if it gets one.
+    /// Generates the page of a document, if it gets one.
     fn typeset(&mut self, path: &str, source: &[u8], packer: &mut Packer<'_>) -> Result<(), Refusal> {
         let Some((page_path, page)) = self.pages.as_mut().and_then(|pages| pages.typeset(path, source))
         else {
@@ -105,7 +105,7 @@ impl<'a> Site<'a> {
         }
     }
 
-    /// A script that is not UTF-8 is in the charset of the pages beside it, as a browser would take it.
+    /// Sets the charset of scripts that are not UTF-8 to that of the pages beside them, as a browser would.
     pub(super) fn set_charsets(&self, files: &mut [File]) -> Result<(), Refusal> {
         if self.legacy_scripts.is_empty() {
             return Ok(());
@@ -122,7 +122,7 @@ impl<'a> Site<'a> {
     }
 }
 
-/// Reads the references of one text, whatever it is, into the report of the site.
+/// Scans one text file of any kind and adds its references to the site's report.
 enum Reader<'a> {
     Page(Box<PageScan<'a>>),
     Style(&'a str, CssScan, Report<'a>),

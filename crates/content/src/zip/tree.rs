@@ -1,4 +1,4 @@
-//! The files and folders of an archive as a tree, in which no two names may be one on a system that ignores case.
+//! The files and folders of an archive as a tree, in which no two names may differ only in case or Unicode normalization.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry as Slot;
@@ -11,12 +11,11 @@ use crate::refusal::{Refusal, shown_name};
 enum Node {
     File(usize),
     Folder(usize),
-    /// Only known because something is inside it.
+    /// Only known because it contains something.
     ImpliedFolder(usize),
 }
 
-/// All files and folders by the hash of their folded path: hashes, so that thousands of deep
-/// names cost little memory.
+/// All files and folders by the hash of their folded path: hashes, so that thousands of deep names take little memory.
 pub(super) struct Tree<'a> {
     nodes: HashMap<[u8; 16], Node>,
     entries: &'a [Entry],

@@ -1,4 +1,4 @@
-//! Unpacks one entry in chunks, and believes nothing: size, checksum and end of data are checked.
+//! Unpacks one entry in chunks, and verifies its size, checksum and end of data.
 
 use std::io::{self, Read};
 
@@ -13,7 +13,7 @@ pub(super) struct Data<'a> {
     pub(super) input: &'a mut Input,
     pub(super) entry: &'a Entry,
     pub(super) start: u64,
-    /// Unpacked bytes that the whole archive may still have.
+    /// How many bytes the rest of the archive may still unpack to.
     pub(super) budget: &'a mut u64,
 }
 
@@ -22,7 +22,7 @@ impl Data<'_> {
         let entry = self.entry;
         let mut region = self.input.region(self.start, self.start + entry.packed);
         let mut meter = Meter { entry, budget: &mut *self.budget, crc: Crc::new(), left: entry.size, take };
-        // Some tools mark empty entries as deflated and write nothing at all.
+        // Some tools mark empty entries as deflated and write no data at all.
         if entry.method == 0 || (entry.packed == 0 && entry.size == 0) {
             stored(&mut region, &mut meter)?;
         } else {
@@ -32,7 +32,7 @@ impl Data<'_> {
     }
 }
 
-/// Counts and checks what comes out.
+/// Counts and checks the unpacked bytes.
 struct Meter<'a, T> {
     entry: &'a Entry,
     budget: &'a mut u64,
@@ -104,7 +104,7 @@ fn inflated<T: FnMut(&[u8]) -> io::Result<()>>(region: &mut Region<'_>, meter: &
         if status == Status::StreamEnd {
             break;
         }
-        // There is always room for output, so this means that the data is cut short.
+        // There is always room for output, so this means that the data is truncated.
         if read == 0 && made == 0 {
             return Err(damaged(meter.entry));
         }

@@ -1,5 +1,5 @@
-//! Zip64 fields of small archives: some tools write them whatever the size. The 64-bit values must fit 32 bits and agree with
-//! everything that is said elsewhere, so that a reader that ignores them sees the same archive.
+//! Reads zip64 fields of small archives, which some tools write whatever the size. The 64-bit values must fit 32 bits and
+//! agree with every other record, so that a reader that ignores them sees the same archive.
 
 use std::io::Read;
 use std::ops::Range;
@@ -13,13 +13,13 @@ const LOCATOR: &[u8; 4] = b"PK\x06\x07";
 pub(super) const LOCATOR_BYTES: usize = 20;
 const END: &[u8; 4] = b"PK\x06\x06";
 const END_BYTES: usize = 56;
-/// The part of the end record that follows its stated length, when it has no data of its own.
+/// The length that an end record without extensible data states: the part after the length field.
 const END_REST_BYTES: u64 = 44;
 
-/// A 32-bit field that says: look at the 64-bit one.
+/// A 32-bit field with this value means that the 64-bit field applies.
 pub(super) const ELSEWHERE: u32 = u32::MAX;
 
-/// What the end record of an archive says about the central directory.
+/// What the end record of an archive states about the central directory.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct End {
     pub(super) records: u64,
@@ -30,8 +30,8 @@ pub(super) fn is_locator(bytes: &[u8]) -> bool {
     bytes.starts_with(LOCATOR)
 }
 
-/// The 64-bit end record that a locator names: it must lie directly before the locator, and the central directory directly
-/// before it.
+/// Reads the zip64 end record that a locator points to. It must lie directly before the locator, and the central directory
+/// directly before it.
 pub(super) fn read_end(input: &mut Input, locator: &[u8], locator_at: u64) -> Result<End, Refusal> {
     let wrong = || {
         Refusal::archive(
@@ -54,8 +54,8 @@ pub(super) fn read_end(input: &mut Input, locator: &[u8], locator_at: u64) -> Re
     Ok(End { records, directory: start..at })
 }
 
-/// The zip64 field among the extra fields of an entry. None when there is none; an error when there are two, or when the
-/// fields do not fill their space.
+/// The zip64 field among the extra fields of an entry. `None` if there is none; an error if there are two, or if the fields do
+/// not exactly fill their space.
 pub(super) fn field(extra: &[u8]) -> Result<Option<&[u8]>, &'static str> {
     let (mut rest, mut found) = (extra, None);
     while !rest.is_empty() {
@@ -69,8 +69,8 @@ pub(super) fn field(extra: &[u8]) -> Result<Option<&[u8]>, &'static str> {
     Ok(found)
 }
 
-/// Size, packed size and offset of a record in the central directory, with those that are elsewhere taken from its zip64
-/// field. A field has either exactly those, or all of them from the first on; then the others must agree.
+/// Size, packed size and offset of a record in the central directory; those given as [`ELSEWHERE`] are taken from its zip64
+/// field. A field contains either exactly those, or all values from the first on; then the others must agree.
 pub(super) fn resolve(stated: [u32; 3], extra: &[u8]) -> Result<[u64; 3], &'static str> {
     let missing = stated.iter().filter(|value| **value == ELSEWHERE).count();
     let mut values = stated.map(u64::from);
@@ -105,7 +105,7 @@ pub(super) fn resolve(stated: [u32; 3], extra: &[u8]) -> Result<[u64; 3], &'stat
     Ok(values)
 }
 
-/// Size and packed size in a local header's zip64 field, which always has both.
+/// Size and packed size in the zip64 field of a local header, which must contain both.
 pub(super) fn local_sizes(field: &[u8]) -> Option<[u64; 2]> {
     (field.len() == 16).then(|| [u64_at(field, 0), u64_at(field, 8)])
 }
