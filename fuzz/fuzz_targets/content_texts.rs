@@ -1,5 +1,5 @@
-//! Everything that reads the texts of an upload: one reading says what two say, sketches survive storage, a page is found
-//! again by what was kept of it, and findings point at lines that exist.
+//! Runs every check on the texts of an upload: the combined check agrees with the separate ones, sketches survive storage, a
+//! page is recognized by its stored sketch, and findings point at existing lines.
 #![no_main]
 
 use std::sync::LazyLock;

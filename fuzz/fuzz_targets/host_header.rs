@@ -1,4 +1,4 @@
-//! The Host header: only names from the configuration have a face, and a label never holds a dot.
+//! Parses the Host header: only configured names are recognized, and a label never contains a dot.
 #![no_main]
 
 use dropleaf_core::host::{Face, Hosts, Origin};
@@ -15,7 +15,7 @@ fuzz_target!(|raw: &str| {
         }
         Face::Pages => assert!(raw.to_ascii_lowercase().starts_with("pages.example.net")),
         Face::Api { .. } => assert!(raw.contains("8080")),
-        // There is no such door in these settings.
+        // This configuration has no such host.
         Face::Agents => unreachable!("{raw}"),
         Face::Unknown => {}
     }

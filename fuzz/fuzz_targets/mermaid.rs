@@ -1,5 +1,5 @@
-//! Any text as a Mermaid diagram of a Markdown page: no panic, no element that could run anything, and no handler.
-//! The text is put after the name of each kind of diagram, so that the fuzzer does not have to find those.
+//! Draws any text as a Mermaid diagram of a Markdown page: no panic, no element that could run anything, and no event handler.
+//! The text follows the keyword of a diagram kind, so that the fuzzer does not have to find those.
 
 #![no_main]
 
@@ -22,7 +22,7 @@ const KINDS: [&str; 13] = [
     "timeline",
 ];
 
-// A panic of the renderer is contained by design; libFuzzer's own hook would end the process before that.
+// A panic of the renderer is contained by design; libFuzzer's own panic hook would abort the process before that.
 fuzz_target!(init: drop(std::panic::take_hook()), |data: (u8, &str)| {
     let (kind, code) = data;
     let kind = KINDS[usize::from(kind) % KINDS.len()];

@@ -1,4 +1,4 @@
-//! The path below a page's root: what decodes never climbs, and decodes to itself when it is encoded again.
+//! Decodes the path below a page's root: the result never climbs, and is unchanged when encoded and decoded again.
 #![no_main]
 
 use dropleaf_core::path;

@@ -1,5 +1,5 @@
-//! Any text as a payment header, and any JSON inside one: no panic, and no proof that was not signed by its payer
-//! passes as such. The first byte chooses the generation and a good proof to start from, the rest damages it.
+//! Parses any text as a payment header, and any JSON inside one: no panic, and no proof passes that its payer did not sign.
+//! The first byte chooses the protocol version and a valid proof to start from, the rest damages it.
 
 #![no_main]
 
@@ -67,7 +67,7 @@ fn check(generation: Generation, header: &str) {
     let recognised = recognised.unwrap();
     assert_eq!((recognised.key, recognised.payer_is_eoa), (checked.key.clone(), checked.payer_is_eoa));
     assert_eq!(checked.amount, Amount::new(500_000));
-    // Whatever we take for the payer's own, a facilitator takes for it too, and for the same payment.
+    // A proof that passes as signed by the payer also passes at a facilitator, and for the same payment.
     let body = facilitator::request(&checked, &TERMS);
     let judged = sandbox::judge(body.as_bytes(), SolanaAddress([3; 32]), NOW);
     assert_eq!(judged.is_ok(), checked.payer_is_eoa);

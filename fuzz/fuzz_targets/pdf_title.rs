@@ -1,6 +1,5 @@
-//! Any bytes as a PDF: no panic, and a title that obeys the rules of titles.
-//! The bytes are put where a title, an information dictionary and a trailer stand, so that the fuzzer reaches each of them
-//! without having to invent the way there.
+//! Reads any bytes as a PDF: no panic, and the title obeys the rules of titles. The bytes are also placed inside a title, an
+//! information dictionary and a trailer, so that the fuzzer reaches each of them without constructing the rest.
 
 #![no_main]
 

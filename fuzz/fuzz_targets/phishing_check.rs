@@ -1,4 +1,4 @@
-//! The phishing check: it ends on any page and any pair of files, says the same twice, and points at lines that exist.
+//! Runs the phishing check: it terminates on any page and any pair of files, is deterministic, and points at existing lines.
 #![no_main]
 
 use std::sync::LazyLock;

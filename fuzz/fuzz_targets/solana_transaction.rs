@@ -1,5 +1,5 @@
-//! Any bytes as a Solana transaction: no panic, and what passes is the one transaction its payer signed. The fuzzer
-//! damages a good one, so that it gets past the counts.
+//! Parses any bytes as a Solana transaction: no panic, and only the one transaction that its payer signed passes. The fuzzer
+//! damages a valid one, so that it gets past the length fields.
 
 #![no_main]
 
@@ -40,7 +40,7 @@ fuzz_target!(|data: &[u8]| {
         let at = usize::from(u16::from_le_bytes([change[0], change[1]])) % bytes.len();
         bytes[at] = change[2];
     }
-    // Signatures cannot be invented: whatever still passes has the same message.
+    // Signatures cannot be forged: whatever still passes has the same message.
     if let Ok(found) = check(&bytes) {
         assert_eq!(found, *key);
         assert_eq!(bytes[65..], good[65..]);

@@ -1,6 +1,5 @@
-//! Any bytes as an archive: no panic, and what is accepted obeys the rules.
-//! The first byte chooses a hostile or honest archive to start from, the rest damages it, so that
-//! the fuzzer reaches deep rules without having to invent checksums.
+//! Reads any bytes as an archive: no panic, and an accepted archive obeys the rules. The first byte chooses a valid archive to
+//! start from, the rest damages it, so that the fuzzer reaches deep rules without computing checksums.
 
 #![no_main]
 
