@@ -1,5 +1,5 @@
-//! Parses any text as a payment header, and any JSON inside one: no panic, and no proof passes that its payer did not sign.
-//! The first byte chooses the protocol version and a valid proof to start from, the rest damages it.
+//! Parses any text as a payment header, and any JSON inside one: no panic, and no proof passes as signed by its payer unless
+//! it is. The first byte chooses the protocol version and a valid proof to start from, the rest damages it.
 
 #![no_main]
 

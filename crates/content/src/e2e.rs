@@ -42,8 +42,8 @@ pub(crate) fn prepare(input: &mut Input, packer: &mut Packer<'_>) -> Result<Bund
         return Err(refusal("is not encrypted: it looks like a disk image. Publish it without e2e"));
     }
     let mut file = packer.finish(sink)?;
-    // The bytes passed as ciphertext. The packer detects programs by as few as two bytes, and some ciphertext begins with
-    // them.
+    // The bytes have passed the ciphertext check. The packer detects programs by as few as two bytes, and some ciphertext
+    // begins with them.
     file.mime = BINARY;
     let title = "Encrypted page".to_owned();
     Ok(Bundle::assemble(Kind::E2e, title, PATH.to_owned(), vec![file], Vec::new()))

@@ -8,7 +8,7 @@ use crate::title;
 /// How far the title is searched for.
 const HEAD_BYTES: usize = 4096;
 const TITLE_BYTES: usize = 1024;
-/// The tags that may precede the title. None of them can contain one.
+/// The tags that may precede the title. None of them has text content, in which `<title>` would not be a tag.
 const HEAD_TAGS: [&str; 5] = ["!doctype", "html", "head", "meta", "link"];
 /// Prefixes of references that cannot be mistakes.
 const HARMLESS: [&str; 7] = ["http:", "https:", "//", "#", "data:", "mailto:", "tel:"];

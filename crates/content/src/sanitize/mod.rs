@@ -1,7 +1,7 @@
 //! Sanitizes untrusted HTML: writes only allowed elements with allowed attributes, closes every one of them, and escapes all
 //! other text. HTML may come in pieces with trusted markup between them, as in Markdown. No input is copied unparsed, and no
 //! element that is written changes how a browser parses what follows, so a browser finds exactly the tags written here,
-//! however it would have parsed the input. No tree is built: browsers reopen formatting elements in every paragraph, which
+//! however it would have parsed the input. No tree is built: reopening formatting elements in every paragraph, as browsers do,
 //! would make a small input enormous.
 
 mod attributes;
@@ -247,7 +247,7 @@ pub(crate) struct SetAside {
     level: usize,
 }
 
-/// The name at the start of a tag, in lower case.
+/// The name at the start of a tag, in lower case. Only listed names matter, and those are short.
 fn name_of(rest: &str) -> String {
     let end = rest.find(|c: char| c.is_ascii_whitespace() || matches!(c, '/' | '>')).unwrap_or(rest.len());
     rest[..end].to_ascii_lowercase()

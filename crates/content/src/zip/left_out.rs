@@ -4,8 +4,8 @@ use super::directory::Entry;
 use crate::listing::NameList;
 
 /// Whether an entry is not published: files that operating systems add, and hidden files, which are meant for tools and
-/// contain secrets more often than pages (`.git`, `.env`). That includes `.well-known/`, whose files would make statements on
-/// behalf of the server.
+/// contain secrets more often than pages (`.git`, `.env`). That includes `.well-known/`, whose files would speak for the
+/// server on the page's host.
 pub fn is_left_out(name: &str) -> bool {
     let path = name.strip_suffix('/').unwrap_or(name);
     let last = path.rsplit('/').next().unwrap_or_default();

@@ -20,7 +20,7 @@ pub(super) fn are_all_drawn(kind: DiagramKind, code: &str, drawing: &str) -> boo
     title.into_iter().chain(lines.flat_map(|line| shown(kind, line))).all(|words| has_words(&drawn, words))
 }
 
-/// The text between the tags of a drawing, without white space, because lines are broken anywhere.
+/// The text between the tags of a drawing, without white space, because the layout breaks lines where it has to.
 fn text_of(drawing: &str) -> String {
     let mut drawn = String::with_capacity(drawing.len() / 4);
     for (_, text) in drawing.split('<').filter_map(|part| part.split_once('>')) {
