@@ -17,8 +17,7 @@ pub struct Account {
     pub suspended: Option<Suspension>,
 }
 
-/// Since when and why an account is suspended: it can change nothing and its pages are not shown. The reason is the operator's
-/// text.
+/// When and why an account was suspended; its pages are not shown. The reason is the operator's text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Suspension {
     pub since: i64,

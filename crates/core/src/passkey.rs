@@ -3,7 +3,7 @@
 
 /// The maximum number of passkeys per account.
 pub const MOST: i64 = 20;
-/// How long a browser may take to complete a WebAuthn ceremony.
+/// How long a browser may take to register a passkey or sign in with one.
 pub const CEREMONY_SECONDS: i64 = 300;
 const NAME_CHARS: usize = 60;
 
