@@ -5,7 +5,7 @@ use crate::feedback::Feedback;
 use crate::{Error, Minter, Result, number};
 use std::fmt;
 
-/// The default and the maximum `limit` for a model.
+/// The default `limit` for a model, and the maximum `limit` for any caller.
 pub const MODEL_DEFAULT: i64 = 100;
 pub const MOST: i64 = 200;
 /// The maximum number of comments when no `limit` is given.
