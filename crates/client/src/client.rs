@@ -1,4 +1,4 @@
-//! One server and, if there is one, the key to it. Every call goes through here.
+//! The HTTP client: one server address, an optional API key, and the request function that every call uses.
 
 use crate::error::{ClientError, Reason};
 use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, RETRY_AFTER};
@@ -7,7 +7,7 @@ use serde_json::Value;
 use std::time::Duration;
 
 const CONNECT: Duration = Duration::from_secs(10);
-/// Long enough for a large upload on a slow line.
+/// Total request timeout: long enough for a large upload on a slow connection.
 const WHOLE: Duration = Duration::from_mins(10);
 
 #[derive(Clone)]
@@ -23,11 +23,11 @@ impl std::fmt::Debug for Client {
     }
 }
 
-/// A body on its way: its type and its bytes.
+/// A request body: its content type and its bytes.
 pub(crate) type Outgoing = (String, Vec<u8>);
 
 impl Client {
-    /// A client of the server at this address.
+    /// Creates a client for the server at this address.
     pub fn new(server: &str, key: Option<String>) -> Result<Self, ClientError> {
         let base = server_name(server)?;
         let http =
@@ -35,7 +35,7 @@ impl Client {
         Ok(Self { http, base, key })
     }
 
-    /// The server's address, without a slash at its end.
+    /// The server's base URL, without a trailing slash.
     pub fn server(&self) -> &str {
         &self.base
     }
@@ -50,7 +50,7 @@ impl Client {
         Self { key, ..self }
     }
 
-    /// Sends a request and reads its JSON answer; anything but success is an error.
+    /// Sends a request and parses the JSON response; any status other than 2xx is an error.
     pub(crate) async fn call(
         &self,
         method: Method,
@@ -84,7 +84,7 @@ impl Client {
         Err(ClientError::Refused { status, code, description, retry_after, reasons, body: json })
     }
 
-    /// The same, with the answer as a type.
+    /// Like `call`, with the response deserialized into `T`.
     pub(crate) async fn typed<T: serde::de::DeserializeOwned>(
         &self,
         method: Method,
@@ -97,13 +97,13 @@ impl Client {
     }
 }
 
-/// What every connection has in common.
+/// The settings shared by all HTTP clients of this crate.
 pub(crate) fn builder() -> reqwest::ClientBuilder {
-    // Fails only when a provider is installed already, which is as good.
+    // Fails only when a crypto provider is already installed, which is fine.
     let _ = rustls::crypto::ring::default_provider().install_default();
     reqwest::Client::builder()
         .user_agent(concat!("dropleaf/", env!("CARGO_PKG_VERSION")))
-        // A key goes to the server it was made for and nowhere else.
+        // An API key must reach no server other than the one it was created for.
         .redirect(reqwest::redirect::Policy::none())
         .connect_timeout(CONNECT)
 }
@@ -117,7 +117,7 @@ pub(crate) fn form_body(fields: &[(&str, &str)]) -> Outgoing {
     ("application/x-www-form-urlencoded".to_owned(), text.into_bytes())
 }
 
-/// A server's address in the one form it is stored and compared in: scheme, host, and the port if it is unusual.
+/// Normalizes a server address to the one form that is stored and compared: scheme, host, and the port unless it is the default.
 pub fn server_name(text: &str) -> Result<String, ClientError> {
     let bad = || ClientError::Address(text.to_owned());
     let text = text.trim();
@@ -133,7 +133,7 @@ pub fn server_name(text: &str) -> Result<String, ClientError> {
     Ok(format!("{}://{host}{port}", url.scheme()))
 }
 
-/// Without what could move a terminal's cursor: servers and strangers wrote this.
+/// Removes control characters, which could move a terminal's cursor, from untrusted text, and truncates it to 2000 characters.
 pub(crate) fn visible(text: &str) -> String {
     text.chars().filter(|c| !c.is_control()).take(2000).collect()
 }

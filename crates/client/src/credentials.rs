@@ -1,4 +1,4 @@
-//! The file that remembers keys: one entry for each server, readable by its owner alone, never half written.
+//! The credentials file: one entry per server, readable only by the file's owner, replaced atomically.
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -7,11 +7,11 @@ use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-/// A server somebody signed in to.
+/// The stored login for one server.
 #[derive(Clone, Serialize, Deserialize, PartialEq, Eq)]
 pub struct Login {
     pub key: String,
-    /// What the key is revoked by.
+    /// The id needed to revoke the key.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub key_id: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -27,10 +27,10 @@ impl std::fmt::Debug for Login {
     }
 }
 
-/// Everything the file holds.
+/// The contents of the file.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 struct Held {
-    /// The server signed in to last.
+    /// The server of the most recent login.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     current: Option<String>,
     #[serde(default)]
@@ -47,7 +47,7 @@ pub enum CredentialsError {
     Damaged { path: PathBuf, why: String },
 }
 
-/// The file and what it holds.
+/// The credentials file: its path and its contents.
 #[derive(Debug)]
 pub struct Credentials {
     path: PathBuf,
@@ -55,16 +55,16 @@ pub struct Credentials {
 }
 
 impl Credentials {
-    /// Where the file is: below `XDG_CONFIG_HOME`, or `.config` in the home folder.
+    /// The path of the file: under `XDG_CONFIG_HOME`, or under `.config` in the home directory.
     pub fn path_in(xdg_config_home: Option<&str>, home: Option<&str>) -> Option<PathBuf> {
-        // The XDG specification: a path that is not absolute is to be ignored.
+        // XDG Base Directory specification: relative paths must be ignored.
         let config = xdg_config_home.map(PathBuf::from).filter(|path| path.is_absolute());
         let config = config
             .or_else(|| home.filter(|home| !home.is_empty()).map(|home| Path::new(home).join(".config")));
         Some(config?.join("dropleaf").join("credentials.toml"))
     }
 
-    /// What the file holds; one that is not there holds nothing.
+    /// Reads the file; a missing file counts as empty.
     pub fn load(path: PathBuf) -> Result<Self, CredentialsError> {
         let text = match fs::read_to_string(&path) {
             Ok(text) => text,
@@ -73,7 +73,7 @@ impl Credentials {
         };
         match toml::from_str(&text) {
             Ok(held) => Ok(Self { path, held }),
-            // Not the error itself: it quotes the line, and the line may hold a key.
+            // Do not include the parser's error: it quotes the line, which may contain a key.
             Err(error) => {
                 let line = error.span().map_or(1, |span| text[..span.start].matches('\n').count() + 1);
                 Err(CredentialsError::Damaged { path, why: format!("line {line} is not understood") })
@@ -85,7 +85,7 @@ impl Credentials {
         &self.path
     }
 
-    /// The server signed in to last.
+    /// The server of the most recent login.
     pub fn current(&self) -> Option<&str> {
         self.held.current.as_deref()
     }
@@ -108,7 +108,7 @@ impl Credentials {
         self.write()
     }
 
-    /// Written aside and renamed: whoever reads sees the old file or the new one.
+    /// Writes a temporary file and renames it, so readers see either the old file or the new one.
     fn write(&self) -> Result<(), CredentialsError> {
         let failed = |source| CredentialsError::Write { path: self.path.clone(), source };
         let text = toml::to_string(&self.held).map_err(|error| failed(io::Error::other(error)))?;
@@ -118,7 +118,7 @@ impl Credentials {
     fn replace(&self, text: &str) -> io::Result<()> {
         let dir = self.path.parent().ok_or_else(|| io::Error::other("the path has no folder"))?;
         fs::DirBuilder::new().recursive(true).mode(0o700).create(dir)?;
-        // It may have been there before, open to others.
+        // The directory may already exist with wider permissions.
         fs::set_permissions(dir, fs::Permissions::from_mode(0o700))?;
         let fresh = dir.join(format!(".credentials.toml.{}", std::process::id()));
         let outcome = write_new(&fresh, text).and_then(|()| fs::rename(&fresh, &self.path));
@@ -132,7 +132,7 @@ impl Credentials {
 
 fn write_new(fresh: &Path, text: &str) -> io::Result<()> {
     let _ = fs::remove_file(fresh);
-    // New, so that nobody else's file or link is written through; the mode holds from the first byte.
+    // `create_new`, so that an existing file or symlink is never written through; the mode applies from the first byte.
     let mut file = fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(fresh)?;
     file.write_all(b"# Keys of `dropleaf login`. Whoever reads this file can publish in your name.\n")?;
     file.write_all(text.as_bytes())?;

@@ -1,5 +1,5 @@
-//! Device login: ask for a code, show it to a person, and ask until they have answered. RFC 8628, and the older paths
-//! that end in an API key.
+//! Device login (RFC 8628): requests a code to show to the user, then polls until the user approves or denies it. Also supports
+//! the older endpoints that return an API key.
 
 use crate::client::{Client, form_body, json_body};
 use crate::error::ClientError;
@@ -10,14 +10,14 @@ use serde_json::json;
 use std::time::Duration;
 use tokio::time::{Instant, sleep};
 
-/// The client id that every server knows without registration.
+/// The client id that every server accepts without registration.
 pub const OWN_CLIENT: &str = "dropleaf-cli";
 const GRANT: &str = "urn:ietf:params:oauth:grant-type:device_code";
-/// RFC 8628 §3.5: what a program waits when it is told no interval, and how much longer after `slow_down`.
+/// RFC 8628 §3.5: the default polling interval, and the increase after `slow_down`, in seconds.
 const INTERVAL: u64 = 5;
 const SLOWER: Duration = Duration::from_secs(5);
 
-/// What to show, and what to keep.
+/// A pending device login: the code and URL to show to the user, and the device code to poll with.
 #[derive(Clone, Deserialize)]
 pub struct DeviceCode {
     pub device_code: String,
@@ -40,14 +40,14 @@ const fn default_interval() -> u64 {
     INTERVAL
 }
 
-/// An API key at the one moment it is told.
+/// A newly created API key. The server returns it only once.
 #[derive(Clone, Deserialize)]
 pub struct Key {
     pub access_token: String,
     pub key_id: Option<String>,
 }
 
-/// What an OAuth client gets.
+/// The OAuth token response.
 #[derive(Clone, Deserialize)]
 pub struct Tokens {
     pub access_token: String,
@@ -68,7 +68,7 @@ impl std::fmt::Debug for Tokens {
     }
 }
 
-/// How a login stands.
+/// The state of a device login.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Polled<T> {
     Pending,
@@ -79,7 +79,7 @@ pub enum Polled<T> {
 }
 
 impl Client {
-    /// Begins a login that ends in an API key under this name.
+    /// Starts a login that yields an API key with this name.
     pub async fn start_device(&self, client_name: &str) -> Result<DeviceCode, ClientError> {
         let body = json_body(&json!({"client_id": OWN_CLIENT, "client_name": client_name}));
         self.typed(Method::POST, "/device/code", Some(body)).await
@@ -90,7 +90,7 @@ impl Client {
         self.poll("/device/token", body).await
     }
 
-    /// Begins a login that ends in OAuth tokens.
+    /// Starts a login that yields OAuth tokens.
     pub async fn authorize_device(&self, client_id: &str, scope: &str) -> Result<DeviceCode, ClientError> {
         let body = form_body(&[("client_id", client_id), ("scope", scope)]);
         self.typed(Method::POST, "/oauth/device_authorization", Some(body)).await
@@ -123,8 +123,8 @@ impl Client {
     }
 }
 
-/// Asks until there is an answer: `Ready`, `Denied` or `Expired`. A question that finds no server is asked again, a
-/// little later each time, until the code has expired.
+/// Polls until the result is `Ready`, `Denied` or `Expired`. When the server is unreachable, polling continues with a longer
+/// interval until the code expires.
 pub async fn wait_for_answer<T>(
     code: &DeviceCode,
     mut poll: impl AsyncFnMut() -> Result<Polled<T>, ClientError>,
@@ -160,7 +160,7 @@ mod tests {
         }
     }
 
-    /// Plays these answers; what came of it, and when each question was asked.
+    /// Replays these poll results; returns the outcome and the second at which each poll was made.
     async fn play(answers: Vec<Result<Polled<u8>, ClientError>>) -> (Polled<u8>, Vec<u64>) {
         let start = Instant::now();
         let (mut answers, mut asked) = (answers.into_iter(), Vec::new());

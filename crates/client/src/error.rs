@@ -1,34 +1,34 @@
-//! Why a call failed, in words for the person who made it.
+//! Client errors, with messages for the person who made the call.
 
 use crate::client::visible;
 use serde_json::Value;
 
-/// A call that gave nothing.
+/// Why a call failed.
 #[derive(Debug, thiserror::Error)]
 pub enum ClientError {
     #[error("`{0}` is not the address of a server; it should look like https://pages.example.org")]
     Address(String),
-    /// Nobody answered, or not to the end.
+    /// The server could not be reached, or the response was cut off.
     #[error("{server} cannot be reached: {why}")]
     Unreachable { server: String, why: String },
-    /// The server said no.
+    /// The server returned an error response.
     #[error("{description}{}", retry(*retry_after))]
     Refused {
         status: u16,
         code: String,
         description: String,
         retry_after: Option<u64>,
-        /// What was found in the content, when that is why.
+        /// The findings in the content, when those are the reason for the refusal.
         reasons: Vec<Reason>,
-        /// All that it said, for programs.
+        /// The whole JSON body, for programs.
         body: Value,
     },
-    /// Whatever answered does not speak as a dropleaf server does.
+    /// The response is not one that a dropleaf server would send.
     #[error("{server} answered {status}, but not as a dropleaf server does; is the address right?")]
     Strange { server: String, status: u16 },
 }
 
-/// Something in the content that speaks against it, in the server's words without what could move a cursor.
+/// A finding in the content that led to the refusal: the server's text without control characters.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reason {
     pub rule: String,
@@ -39,7 +39,7 @@ pub struct Reason {
 }
 
 impl Reason {
-    /// The reasons of a refusal; none when it gives none.
+    /// The findings of an error response; empty when it lists none.
     pub(crate) fn list(json: &Value) -> Vec<Self> {
         let text = |of: &Value, name: &str| of[name].as_str().map(visible).unwrap_or_default();
         let reasons = json["reasons"].as_array().into_iter().flatten().take(100);
@@ -60,7 +60,7 @@ fn retry(after: Option<u64>) -> String {
 }
 
 impl ClientError {
-    /// The server's stable code, if it gave one.
+    /// The server's stable error code, if there is one.
     pub fn code(&self) -> Option<&str> {
         match self {
             Self::Refused { code, .. } => Some(code),
@@ -75,7 +75,7 @@ impl ClientError {
         }
     }
 
-    /// The answer as the server gave it.
+    /// The error response's JSON body as the server sent it.
     pub const fn body(&self) -> Option<&Value> {
         match self {
             Self::Refused { body, .. } => Some(body),
@@ -90,7 +90,7 @@ impl ClientError {
         }
     }
 
-    /// What went wrong on the way, down to the last cause: that one says `Connection refused`.
+    /// An `Unreachable` error that reports the root cause, for example `Connection refused`.
     pub(crate) fn on_the_way(server: &str, error: &reqwest::Error) -> Self {
         let mut cause: &dyn std::error::Error = error;
         while let Some(inner) = cause.source() {

@@ -1,6 +1,6 @@
-//! What a caller of the service needs: its acts as typed methods, a bridge for clients of the Model Context Protocol, and
-//! a file that remembers who is signed in where.
-//! Knows nothing of the server's insides and depends on no other crate of ours.
+//! The client side of the service: a typed API client, the stdio bridge for MCP (Model Context Protocol) clients, and the
+//! credentials file of `dropleaf login`.
+//! Knows nothing of the server's internals and depends on no other crate of ours.
 
 mod account;
 mod client;

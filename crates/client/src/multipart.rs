@@ -1,8 +1,8 @@
-//! A `multipart/form-data` body, written whole.
+//! Encodes a `multipart/form-data` body in memory.
 
 use crate::client::Outgoing;
 
-/// The file and the fields, between boundaries that occur in neither.
+/// The file and the fields, with a boundary that occurs in neither.
 pub(crate) fn body(file_name: &str, bytes: &[u8], fields: &[(&str, String)]) -> Outgoing {
     let boundary = boundary(bytes, fields);
     let mut out = Vec::with_capacity(bytes.len() + 1024);
@@ -38,7 +38,7 @@ fn boundary(bytes: &[u8], fields: &[(&str, String)]) -> String {
     }
 }
 
-/// As browsers write a file's name: what would end the quotation is escaped.
+/// Escapes a file name as browsers do, so that it cannot end the quoted string.
 fn quoted(name: &str) -> String {
     name.replace('"', "%22").replace('\r', "%0D").replace('\n', "%0A")
 }

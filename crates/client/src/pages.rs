@@ -7,7 +7,7 @@ use reqwest::Method;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// A page as the server describes it. What is not named here is kept too.
+/// A page as the server describes it. Fields not listed here are kept in `more`.
 #[derive(Debug, Clone, Deserialize, Serialize)]
 pub struct Site {
     pub id: String,
@@ -18,7 +18,7 @@ pub struct Site {
     pub expires_at_iso: Option<String>,
     #[serde(default)]
     pub warnings: Vec<String>,
-    /// Only when a page without an owner was just made.
+    /// Present only when a page without an owner was just created.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub claim_url: Option<String>,
     #[serde(flatten)]
@@ -41,7 +41,7 @@ pub struct File {
     pub bytes: Vec<u8>,
 }
 
-/// What to ask for beside the file; nothing is the server's default.
+/// The options of an upload; those left unset use the server's default.
 #[derive(Clone, Default)]
 pub struct PageOptions {
     pub slug: Option<String>,
@@ -50,7 +50,7 @@ pub struct PageOptions {
     pub visibility: Option<String>,
     pub burn: bool,
     pub title: Option<String>,
-    /// What to do about secrets and personal data: off, warn or block.
+    /// What to do about secrets and personal data: `off`, `warn` or `block`.
     pub pii_check: Option<String>,
 }
 
@@ -79,20 +79,20 @@ impl PageOptions {
 }
 
 impl Client {
-    /// Publishes a file; without a key it has no owner and a day to live.
+    /// Publishes a file; without a key the page has no owner and expires after a day.
     pub async fn publish(&self, file: &File, options: &PageOptions) -> Result<Site, ClientError> {
         let body = multipart::body(&file.name, &file.bytes, &options.fields());
         self.typed(Method::POST, "/sites", Some(body)).await
     }
 
-    /// Replaces what a page shows; its link stays. `name` is its id, slug or token.
+    /// Replaces the content of a page; its link stays the same. `name` is its id, slug or token.
     pub async fn update(&self, name: &str, file: &File, options: &PageOptions) -> Result<Site, ClientError> {
         let name: String = form_urlencoded::byte_serialize(name.as_bytes()).collect();
         let body = multipart::body(&file.name, &file.bytes, &options.fields());
         self.typed(Method::PUT, &format!("/sites/{name}"), Some(body)).await
     }
 
-    /// The account's pages, the one changed last first.
+    /// The account's pages, most recently changed first.
     pub async fn list(&self, limit: u32) -> Result<SiteList, ClientError> {
         self.typed(Method::GET, &format!("/sites?limit={limit}"), None).await
     }

@@ -1,10 +1,10 @@
-//! May this page be shown now? Pure: the same row and moment always give the same answer.
-//! Order matters (gone → expiry → suspended → gates), so that a stranger learns nothing behind a gate.
+//! Decides whether a page may be shown now. Pure: the same row and time always give the same decision.
+//! The order matters (gone → expired → suspended → gates), so that an unauthorized viewer learns nothing from behind a gate.
 
 use crate::Code;
 use crate::site::{State, Visibility};
 
-/// The part of a site that access depends on.
+/// The fields of a site that access depends on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Door {
     pub state: State,
@@ -12,11 +12,11 @@ pub struct Door {
     pub expires_at: Option<i64>,
     pub has_password: bool,
     pub has_email_gate: bool,
-    /// The account it belongs to is suspended.
+    /// The owner's account is suspended.
     pub is_suspended: bool,
 }
 
-/// What the viewer has shown already.
+/// The gates the viewer has passed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Passes {
     pub password: bool,
@@ -27,14 +27,14 @@ impl Passes {
     pub const ALL: Self = Self { password: true, email: true };
 }
 
-/// What the viewer meets.
+/// The decision for a viewer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Access {
     Serve,
-    /// Not to be seen, whoever asks: gone for good, or held back.
+    /// Not shown to any viewer: permanently gone, or suspended.
     Gone(Code),
     Ask(Gate),
-    /// The page ends with its first view: nothing is shown before the viewer asks for it.
+    /// The page is deleted after its first view, so nothing is shown until the viewer confirms.
     Reveal,
 }
 

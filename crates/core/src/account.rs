@@ -1,4 +1,4 @@
-//! An account: who owns pages and keys, and under which plan.
+//! An account: the owner of pages and keys, with its plan.
 
 use crate::unlock::Unlocks;
 use crate::{Code, Error, Result};
@@ -6,7 +6,7 @@ use crate::{Code, Error, Result};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Account {
     pub id: String,
-    /// None when a payment made the account.
+    /// `None` when the account was created by a payment.
     pub email: Option<String>,
     pub plan: String,
     pub is_operator: bool,
@@ -17,7 +17,7 @@ pub struct Account {
     pub suspended: Option<Suspension>,
 }
 
-/// Why and since when an account may do nothing, and its pages are not shown. The reason is the operator's own.
+/// When and why an account was suspended; its pages are not shown. The reason is the operator's text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Suspension {
     pub since: i64,
@@ -25,7 +25,7 @@ pub struct Suspension {
 }
 
 impl Account {
-    /// Refuses an account that is suspended: it may look at what it has and delete its pages, nothing else.
+    /// Returns an error for a suspended account, which may only read its data and delete its pages.
     pub fn check_active(&self) -> Result<()> {
         match &self.suspended {
             None => Ok(()),
@@ -34,7 +34,7 @@ impl Account {
     }
 }
 
-/// What a suspended account is told when it wants to change something.
+/// The error for a suspended account that tries to change something.
 pub fn suspended() -> Error {
     Error::new(
         Code::AccountSuspended,

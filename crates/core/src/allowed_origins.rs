@@ -1,8 +1,8 @@
-//! Which web pages may send what anybody may send without a credential: a setting, and the rule that reads it.
+//! Which web origins may send requests that need no credential: the setting and its matching rule.
 
 use crate::origin::written_origin;
 
-/// Origins as browsers write them, or all of them.
+/// A list of origins as browsers write them, or all origins.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct AllowedOrigins {
     any: bool,
@@ -10,7 +10,7 @@ pub struct AllowedOrigins {
 }
 
 impl AllowedOrigins {
-    /// Reads the setting: origins such as `https://app.example.com`, or `*`. The text that is neither is the error.
+    /// Parses the setting: origins such as `https://app.example.com`, or `*`. The error is the entry that is neither.
     pub fn parse(list: &[String]) -> Result<Self, String> {
         let mut allowed = Self::default();
         for text in list {
@@ -23,7 +23,7 @@ impl AllowedOrigins {
         Ok(allowed)
     }
 
-    /// Whether this value of an `Origin` header is among them. `null` stands for anybody, so only `*` allows it.
+    /// Whether an `Origin` header value is allowed. Any page can have the origin `null`, so only `*` allows it.
     pub fn allows(&self, origin: &str) -> bool {
         self.any || written_origin(origin).is_some_and(|origin| self.named.contains(&origin))
     }

@@ -1,9 +1,9 @@
-//! An API key as its owner sees it: never the secret itself.
+//! An API key as its owner sees it, without the secret.
 
 use crate::scope::Scopes;
 use crate::{Code, Error, Result};
 
-/// Keys that one account may have.
+/// The maximum number of API keys per account.
 pub const MOST: i64 = 100;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -14,18 +14,18 @@ pub struct ApiKey {
     pub prefix: String,
     pub created_at: i64,
     pub last_used: Option<i64>,
-    /// The grant of the program that made it; it ends with that.
+    /// The OAuth grant of the program that created the key; the key is revoked with it.
     pub grant_id: Option<String>,
-    /// What it allows at most: what the credential did that it was made with.
+    /// The most it allows: the scopes of the credential that created it.
     pub scopes: Scopes,
 }
 
-/// The refusal of one key more.
+/// The error when an account has reached the limit.
 pub fn too_many() -> Error {
     Error::new(Code::TooMany, format!("An account can have {MOST} API keys; revoke some first."))
 }
 
-/// A name for a key: what was asked for, or a default.
+/// Validates the requested name of a key, or returns the default.
 pub fn name(asked: Option<&str>) -> Result<String> {
     let name = asked.map_or("API key", str::trim);
     let name = if name.is_empty() { "API key" } else { name };

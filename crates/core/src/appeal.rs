@@ -1,4 +1,4 @@
-//! A publisher whose page was refused asks the operator to look at it.
+//! Appeals: a publisher whose page was refused asks the operator for a review.
 
 use crate::feedback::words;
 use crate::finding::Finding;
@@ -6,48 +6,48 @@ use crate::{Code, Error, Result, plain_text};
 
 pub const COMMENT_CHARACTERS: usize = 2000;
 pub const CONTACT_CHARACTERS: usize = 254;
-/// What the operator says to the publisher.
+/// The maximum length of the operator's answer to the publisher.
 pub const ANSWER_CHARACTERS: usize = 500;
-/// Their content is kept until somebody decides, so there is an end to how many can wait.
+/// The content of an open appeal is stored until it is decided, so the number of open appeals is limited.
 const OPEN_MOST: i64 = 500;
-/// The rest is kept for accounts: whoever has none cannot shut them out.
+/// The rest is reserved for accounts, so that anonymous appeals cannot crowd them out.
 const OPEN_WITHOUT_ACCOUNT: i64 = 400;
-/// As many wait of one account, or of one network.
+/// The maximum number of open appeals of one account or one network.
 const OPEN_OF_SENDER: i64 = 20;
-/// So many who send the same content are heard beside the first.
+/// At most this many further senders of the same content are recorded with the first appeal.
 pub const HEARD_MOST: i64 = 20;
 
-// `lapsed`: nobody decided in time.
+// `lapsed`: not decided in time.
 words!(State: Open = "open", Allowed = "allowed", Upheld = "upheld", Lapsed = "lapsed");
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Appeal {
     pub id: String,
-    /// Who sent it, if they said so by a credential.
+    /// The account of the sender, if a credential was sent.
     pub account_id: Option<String>,
-    /// Of the content: what an allow is about.
+    /// The digest of the content, which is what a decision to allow refers to.
     pub digest: [u8; 32],
-    /// The content; none once it is decided.
+    /// The stored content; `None` once the appeal is decided.
     pub bundle_id: Option<String>,
     pub title: String,
-    /// Why it was refused.
+    /// Why the content was refused.
     pub reasons: Vec<Finding>,
     pub plea: Plea,
     pub state: State,
-    /// The operator's words to the publisher.
+    /// The operator's answer to the publisher.
     pub answer: Option<String>,
     pub created_at: i64,
     pub decided_at: Option<i64>,
 }
 
-/// What a publisher says for the page.
+/// The publisher's statement.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Plea {
     pub comment: Option<String>,
     pub contact: Option<String>,
 }
 
-/// How many appeals wait, or may wait, and the bytes of their content.
+/// A number of open appeals and the bytes of their content: current usage or a limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Room {
     pub count: i64,
@@ -55,7 +55,7 @@ pub struct Room {
 }
 
 impl Room {
-    /// For all that wait, out of the bytes that the operator gives them.
+    /// The limit for all open appeals, given the bytes that the operator allots to them.
     pub const fn of_all(bytes: i64, has_account: bool) -> Self {
         if has_account {
             return Self { count: OPEN_MOST, bytes };
@@ -63,18 +63,18 @@ impl Room {
         Self { count: OPEN_WITHOUT_ACCOUNT, bytes: bytes / 4 * 3 }
     }
 
-    /// For those of one account or one network.
+    /// The limit for one account or one network.
     pub const fn of_sender(bytes: i64) -> Self {
         Self { count: OPEN_OF_SENDER, bytes: bytes / 4 }
     }
 
-    /// Whether so many bytes fit in beside what waits.
+    /// Whether content of this size fits in addition to what is `waiting`.
     pub const fn fits(self, waiting: Self, bytes: i64) -> bool {
         waiting.count < self.count && waiting.bytes.saturating_add(bytes) <= self.bytes
     }
 }
 
-/// One who sent content that was waiting already.
+/// A further sender of content that already has an open appeal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Joined {
     pub account_id: Option<String>,
@@ -82,17 +82,17 @@ pub struct Joined {
     pub created_at: i64,
 }
 
-/// Content that an operator allowed.
+/// Content that an operator has allowed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Allowed {
     pub digest: [u8; 32],
-    /// The appeal it was allowed by.
+    /// The appeal through which it was allowed.
     pub appeal_id: Option<String>,
     pub reason: String,
     pub created_at: i64,
 }
 
-/// What was sent, if it makes sense.
+/// Validates what the publisher sent.
 pub fn checked(comment: Option<String>, contact: Option<String>) -> Result<Plea> {
     Ok(Plea {
         comment: plain_text::optional("comment", comment, COMMENT_CHARACTERS)?,
@@ -100,17 +100,17 @@ pub fn checked(comment: Option<String>, contact: Option<String>) -> Result<Plea>
     })
 }
 
-/// Whether this refusal is a judgement that an operator can overrule.
+/// Whether a refusal with this code is a judgment that an operator can overrule.
 pub const fn is_about(code: Code) -> bool {
     matches!(code, Code::PhishingBlocked | Code::ContentBlocked)
 }
 
-/// How an operator decides.
+/// An operator's decision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Decision {
-    /// The content may be published from now on, whatever the check says.
+    /// The content may be published from now on, whatever the check finds.
     Allow,
-    /// It stays refused.
+    /// The content stays refused.
     Uphold,
 }
 
@@ -123,7 +123,7 @@ impl Decision {
     }
 }
 
-/// The words for the publisher. Whoever waited is told why, so there have to be some.
+/// Validates the operator's answer to the publisher. It is required, because the publisher is owed a reason.
 pub fn answer(text: &str) -> Result<String> {
     plain_text::optional("answer", Some(text.to_owned()), ANSWER_CHARACTERS)?
         .ok_or_else(|| Error::field("answer", "must say something to the publisher"))

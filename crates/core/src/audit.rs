@@ -1,6 +1,6 @@
-//! What operators did: one line for each act, kept for good.
+//! The audit log of operator actions: one entry per action, kept forever.
 
-/// An act that leaves a line.
+/// An action that is recorded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Act {
     TakeDown,
@@ -60,7 +60,7 @@ impl Act {
         Self::ALL.into_iter().find(|act| act.as_str() == text)
     }
 
-    /// What was done, for people to read.
+    /// The action as a verb phrase for people, followed by the subject.
     pub const fn said(self) -> &'static str {
         match self {
             Self::TakeDown => "took down",
@@ -81,15 +81,15 @@ impl Act {
     }
 }
 
-/// One line.
+/// One entry of the audit log.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
     pub id: String,
     pub at: i64,
-    /// The operator's address, or how the act came in.
+    /// The operator's email address, or the channel through which the action came.
     pub actor: String,
     pub act: Act,
-    /// The id of the page, the account or the payment.
+    /// The id of the page, account or payment.
     pub subject: String,
     pub reason: Option<String>,
 }

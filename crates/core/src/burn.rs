@@ -1,41 +1,41 @@
-//! Pages that end with their first view: how long the one who saw it may look again, and the secret that proves it.
+//! Burn-after-read pages: how long the first viewer may view the page again, and the secret that identifies that viewer.
 //! Spec §1.3; the reasons are in docs/security.md.
 
 use crate::secret;
 
-/// A double click, a lost answer, a reload.
+/// Long enough for a double click, a lost response or a reload.
 pub const WINDOW_SECONDS: i64 = 60;
-/// Several files take longer to look at: each is asked for when it is needed.
+/// Archives take longer to view, because each file is loaded when it is needed.
 pub const ARCHIVE_WINDOW_SECONDS: i64 = 600;
 
-/// How long after the first view its viewer may come back.
+/// How long after the first view its viewer may return.
 pub const fn window_seconds(files: usize) -> i64 {
     if files > 1 { ARCHIVE_WINDOW_SECONDS } else { WINDOW_SECONDS }
 }
 
-/// Whether the text has the shape of a view secret: 16 bytes of base64url.
+/// Whether the text has the form of a view secret: 16 bytes in base64url.
 pub fn is_secret(text: &str) -> bool {
     crate::site::is_token(text)
 }
 
-/// The trace that the first view leaves.
+/// What the first view records.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Burn {
     pub secret_hash: [u8; 32],
-    /// From this moment on the bytes are to be erased.
+    /// When the content is to be erased, in epoch seconds.
     pub erase_at: i64,
 }
 
 impl Burn {
-    /// The trace of a viewer who keeps no secret: no text is known to have this hash, so nobody is let in again.
+    /// The hash for a viewer who keeps no secret. No text is known to have this hash, so it admits no one again.
     pub const NOBODY: [u8; 32] = [0; 32];
 
-    /// Whether there is somebody who may come back now.
+    /// Whether a viewer may still return.
     pub fn is_open(&self, now: i64) -> bool {
         now < self.erase_at && self.secret_hash != Self::NOBODY
     }
 
-    /// Whether the holder of this secret may look (again) now. Digests are compared, so that time tells nothing.
+    /// Whether the holder of this secret may view the page now. Compares digests, so timing reveals nothing about the secret.
     pub fn admits(&self, secret: &str, now: i64) -> bool {
         self.is_open(now) && is_secret(secret) && secret::hash(secret) == self.secret_hash
     }

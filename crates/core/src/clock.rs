@@ -1,13 +1,13 @@
-//! What time it is, passed in. Tests hold a clock they can move.
+//! The clock, which is injected so that tests can use one they control.
 
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{Duration, Instant, UNIX_EPOCH};
 
-/// Two readings: wall time for what people see, monotonic time for throttles and caches.
+/// Two readings: wall-clock time for what people see, monotonic time for throttles and caches.
 pub trait Clock: Send + Sync + std::fmt::Debug + 'static {
     /// Epoch seconds.
     fn now(&self) -> i64;
-    /// Time since some fixed moment; never goes back, whatever happens to the wall clock.
+    /// Time since a fixed moment; never goes backwards, even when the wall clock is changed.
     fn monotonic(&self) -> Duration;
 }
 
@@ -32,7 +32,7 @@ impl Clock for SystemClock {
     }
 }
 
-/// A clock that stands still until it is moved.
+/// A clock for tests that moves only when told to.
 #[derive(Debug)]
 pub struct ManualClock(AtomicI64);
 

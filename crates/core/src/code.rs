@@ -1,9 +1,9 @@
-//! Every stable error code a client can meet, with its meaning.
-//! The status that goes with a code is decided at the HTTP door, in one table.
+//! Every stable error code a client can receive, with its meaning.
+//! The HTTP layer maps codes to statuses in one table.
 
 macro_rules! codes {
     ($($variant:ident = $text:literal : $meaning:literal;)*) => {
-        /// A stable, machine-readable reason. Clients match on [`Code::as_str`]; it never changes.
+        /// A stable, machine-readable error code. Clients match on [`Code::as_str`], which never changes.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         pub enum Code { $(#[doc = $meaning] $variant,)* }
 
@@ -16,7 +16,7 @@ macro_rules! codes {
                 match self { $(Self::$variant => $text,)* }
             }
 
-            /// What it means and what to do, one sentence for the errors page.
+            /// What the code means and what to do, in one sentence for the errors page.
             pub const fn meaning(self) -> &'static str {
                 match self { $(Self::$variant => $meaning,)* }
             }

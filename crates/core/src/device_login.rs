@@ -1,5 +1,5 @@
-//! Device login: a program without a browser shows a short code, and a person types it where they are signed in.
-//! RFC 8628. Says what a code looks like and which states there are; who may allow is decided by the pages.
+//! Device login (RFC 8628): a program without a browser shows a short code, and a person enters it where they are signed in.
+//! Defines the codes and the states; who may approve a login is left to the pages that ask for it.
 
 use crate::minter::Minter;
 use crate::plain_text;
@@ -7,60 +7,60 @@ use crate::rate::Rate;
 use crate::scope::Scopes;
 use crate::{Error, Result};
 
-/// How long a person has.
+/// How long a code is valid.
 pub const LIFE_SECONDS: i64 = 600;
-/// How long a program waits between two questions, and how much longer after one that came too soon.
+/// The polling interval of the program, and how much it grows after a poll that came too soon.
 pub const POLL_SECONDS: i64 = 5;
 pub const SLOWER_SECONDS: i64 = 5;
-/// Clocks count whole seconds: a question may come this much early.
+/// Clocks count whole seconds, so a poll may come this much early.
 pub const EARLY_SECONDS: i64 = 1;
-/// An ended login is remembered so long, so that its program hears how it ended.
+/// How long a completed login is kept, so that its program can learn the outcome.
 pub const KEPT_SECONDS: i64 = 3600;
 
-/// Logins that one network may start.
+/// How many logins one network may start.
 pub const STARTS: Rate = Rate { name: "device_start", limit: 60, window_seconds: 3600 };
-/// Wrong codes that one account may type, and one network.
+/// How many wrong codes one account may enter, and one network.
 pub const ACCOUNT_GUESSES: Rate = Rate { name: "device_guess", limit: 10, window_seconds: 3600 };
 pub const CLIENT_GUESSES: Rate = Rate { name: "device_guess_client", limit: 30, window_seconds: 3600 };
 
-/// The client id of our own command line: known without registration, for device login alone.
+/// The client id of our own CLI: accepted without registration, for device login only.
 pub const OWN_CLIENT: &str = "dropleaf-cli";
 pub const OWN_CLIENT_NAME: &str = "dropleaf command line";
 
-/// No vowels, so that no code is a word; no letter that looks like another.
+/// No vowels, so that no code is a word, and no letters that look alike.
 const ALPHABET: &[u8; 20] = b"BCDFGHJKLMNPQRSTVWXZ";
 const LETTERS: usize = 8;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DeviceLogin {
-    /// As it is stored: eight letters.
+    /// The stored form: eight letters without a dash.
     pub user_code: String,
     pub client_id: String,
-    /// What the program calls itself. Anybody can call themselves anything.
+    /// The name the program gave itself. It is not verified.
     pub client_name: String,
     pub kind: Kind,
     pub scopes: Scopes,
     pub resource: String,
     pub state: State,
-    /// Who answered.
+    /// The account that approved or denied it.
     pub account_id: Option<String>,
     pub created_at: i64,
     pub expires_at: i64,
 }
 
 impl DeviceLogin {
-    /// As people read it.
+    /// The code as it is shown to people.
     pub fn spelled(&self) -> String {
         spelled(&self.user_code)
     }
 }
 
-/// What the program gets in the end.
+/// What the program receives in the end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// An access token and a refresh token.
     Tokens,
-    /// An API key of its own.
+    /// A new API key.
     Key,
 }
 
@@ -82,7 +82,7 @@ pub enum State {
     Pending,
     Allowed,
     Denied,
-    /// The program has what it came for.
+    /// The program has received its credential.
     Done,
 }
 
@@ -103,11 +103,11 @@ impl State {
     }
 }
 
-/// A new code: eight letters, each equally likely.
+/// Generates a code: eight letters, each uniformly distributed.
 pub fn new_code(minter: &Minter) -> String {
     let mut code = String::with_capacity(LETTERS);
     while code.len() < LETTERS {
-        // Bytes of 240 and more are passed over: 240 is twelve times twenty.
+        // Skip bytes of 240 and above to avoid modulo bias: 240 is 12 × 20.
         let more = minter.bytes::<16>();
         let letters = more.iter().filter(|b| **b < 240).map(|b| char::from(ALPHABET[usize::from(*b % 20)]));
         code.extend(letters.take(LETTERS - code.len()));
@@ -115,7 +115,7 @@ pub fn new_code(minter: &Minter) -> String {
     code
 }
 
-/// A code as people read it: `BCDF-GHJK`.
+/// The code as it is shown to people: `BCDF-GHJK`.
 pub fn spelled(code: &str) -> String {
     match code.split_at_checked(LETTERS / 2) {
         Some((front, back)) => format!("{front}-{back}"),
@@ -123,7 +123,7 @@ pub fn spelled(code: &str) -> String {
     }
 }
 
-/// What a person typed, as it is stored; none when it cannot be a code. Case, dashes and spaces do not count.
+/// Normalizes what a person typed to the stored form; `None` if it cannot be a code. Ignores case, dashes and spaces.
 pub fn typed(text: &str) -> Option<String> {
     let letters = text.chars().filter(|c| !c.is_whitespace() && !matches!(c, '-' | '–' | '—' | '_'));
     let code: String = letters.map(|c| c.to_ascii_uppercase()).take(LETTERS + 1).collect();
@@ -131,7 +131,7 @@ pub fn typed(text: &str) -> Option<String> {
     whole.then_some(code)
 }
 
-/// What a program calls itself, in one line.
+/// Validates the name that a program gives itself: one line.
 pub fn client_name(sent: Option<String>) -> Result<String> {
     let name = plain_text::optional("client_name", sent, 100)?;
     match name {

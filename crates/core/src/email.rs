@@ -1,15 +1,15 @@
-//! E-mail addresses and domains. Only addresses that every mail server reads in the same way are accepted: a person who proves
-//! one may pass a gate of its domain, so no server on the way may take a part of the name for a route to somewhere else.
+//! Email addresses and domains. Accepts only addresses that every mail server interprets in the same way: a person who proves one
+//! may pass an email gate for its domain, so no mail server may read part of the name as a route to another host.
 
 use crate::{Error, Result};
 
-/// The longest address that mail can be sent to.
+/// The longest deliverable address.
 const ADDRESS_BYTES: usize = 254;
 
-/// The longest name before the `@`. RFC 5321 §4.5.3.1.1.
+/// The longest local part. RFC 5321 §4.5.3.1.1.
 const NAME_BYTES: usize = 64;
 
-/// An address in the one spelling that is stored and compared: lower case, the domain in its ASCII form.
+/// Normalizes an address to the form that is stored and compared: lower case, with the domain in its ASCII form.
 pub fn address(text: &str) -> Result<String> {
     let bad = || Error::field("email", "is not an e-mail address");
     let (name, host) = text.trim().split_once('@').ok_or_else(bad)?;
@@ -21,9 +21,9 @@ pub fn address(text: &str) -> Result<String> {
     Ok(whole)
 }
 
-/// Whether the part before the `@` is a plain dot-atom (RFC 5321 §4.1.2). Of the signs that an atom may have, those that
-/// mail servers give a meaning are refused: `!` and `%` route onwards (`other!user`, `user%other`), `|` and `/` name
-/// programs and files, `?` is part of an encoded word, `$`, `` ` ``, `{` and `}` are expanded, a leading `-` is an option.
+/// Whether the local part is a plain dot-atom (RFC 5321 §4.1.2). Refuses those atom characters that mail servers may interpret:
+/// `!` and `%` route onwards (`other!user`, `user%other`), `|` and `/` name programs and files, `?` is part of an encoded word,
+/// `$`, `` ` ``, `{` and `}` are expanded, a leading `-` is an option.
 fn is_plain_name(name: &str) -> bool {
     let plain = |b: u8| b.is_ascii_alphanumeric() || b"&'+-=_~".contains(&b);
     name.len() <= NAME_BYTES
@@ -31,23 +31,23 @@ fn is_plain_name(name: &str) -> bool {
         && name.split('.').all(|atom| !atom.is_empty() && atom.bytes().all(plain))
 }
 
-/// The domain of an e-mail gate: a host name of two labels or more, in lower case and its ASCII form.
+/// Validates the domain of an email gate: a host name of at least two labels, in lower case and its ASCII form.
 pub fn gate_domain(text: &str) -> Result<String> {
     ascii_host(text.trim().trim_start_matches('@').trim_end_matches('.'), 2)
         .ok_or_else(|| Error::field("email_gate_domain", "must be a domain such as example.com"))
 }
 
-/// A domain in the one spelling that is compared, if it is one.
+/// Normalizes a domain to the form that is compared; `None` if it is not one.
 pub fn domain(text: &str) -> Option<String> {
     ascii_host(text, 1)
 }
 
-/// Whether an address, as [`address`] spells it, is of exactly this domain. A subdomain is another domain.
+/// Whether a normalized [`address`] is in exactly this domain. A subdomain is a different domain.
 pub fn is_of_domain(address: &str, domain: &str) -> bool {
     address.split_once('@').is_some_and(|(_, host)| host == domain)
 }
 
-/// The host name in lower-case ASCII, names in other scripts as browsers write them, if it is one.
+/// The host name in lower-case ASCII (IDNA, as browsers encode it), if it is valid.
 fn ascii_host(text: &str, labels: usize) -> Option<String> {
     let host = idna::domain_to_ascii(text).ok()?;
     is_host_name(&host, labels).then_some(host)

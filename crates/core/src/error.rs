@@ -1,5 +1,5 @@
-//! One error for every floor: a stable code, a sentence for the caller, and what happened inside.
-//! The inner source is logged once at the door and never sent.
+//! The error type of all layers: a stable code, a description for the caller, and the internal source.
+//! The source is logged once by the HTTP layer and never sent.
 
 use crate::Code;
 use crate::finding::Finding;
@@ -9,7 +9,7 @@ use std::fmt;
 
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// A further field of the error body, such as the current `updated_at` of a conflict.
+/// An additional field of the error body, such as the current `updated_at` of a conflict.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Fact {
     Int(i64),
@@ -17,26 +17,26 @@ pub enum Fact {
     Findings(Vec<Finding>),
 }
 
-/// What is wrong, apart from the sentence that programs read: for pages, which have names and ways of their own.
+/// What is wrong, without the API wording of `detail`: for HTML pages, which have their own field labels and remedies.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fault {
-    /// The field of the API that it is about; empty when it is about the whole.
+    /// The API field it is about; empty when it is about the whole request.
     pub name: String,
-    /// Follows the name of the field (`must be a number`), or is a sentence of its own.
+    /// Follows the field name (`must be a number`), or is a complete sentence.
     pub why: String,
 }
 
 #[derive(Debug)]
 pub struct Error {
     pub code: Code,
-    /// Sent as `error_description`: says what to do next, holds nothing internal.
+    /// Sent as `error_description`: says what to do next and contains nothing internal.
     pub detail: String,
     pub fault: Option<Box<Fault>>,
-    /// Sent beside the two standard fields.
+    /// Additional fields, sent beside the two standard ones.
     pub facts: Vec<(&'static str, Fact)>,
-    /// Seconds until a retry makes sense; becomes `Retry-After`.
+    /// Seconds until a retry makes sense; sent as `Retry-After`.
     pub retry_after: Option<i64>,
-    /// The rate that is used up, for the `RateLimit` headers.
+    /// The exhausted rate limit, for the `RateLimit` headers.
     pub standing: Option<Box<Standing>>,
     pub source: Option<Box<dyn StdError + Send + Sync>>,
 }
@@ -54,7 +54,7 @@ impl Error {
         }
     }
 
-    /// The error whose description is the code's own meaning.
+    /// An error whose description is the code's meaning.
     pub fn plain(code: Code) -> Self {
         Self::new(code, code.meaning())
     }
@@ -68,18 +68,18 @@ impl Error {
         Self::new(Code::InvalidField, format!("`{name}` {why}.")).with_fault(name, why)
     }
 
-    /// The same with a word on how programs write the field.
+    /// Like `field`, with a hint on how API clients write the field.
     pub fn field_hinted(name: &str, why: &str, hint: &str) -> Self {
         Self::new(Code::InvalidField, format!("`{name}` {why}; {hint}.")).with_fault(name, why.to_owned())
     }
 
-    /// A field that the request does not take and that may not be ignored.
+    /// A field that the request does not support and that must not be ignored.
     pub fn unknown_field(name: &str, hint: &str) -> Self {
         Self::new(Code::InvalidField, format!("`{name}` is not known: {hint}"))
             .with_fault(name, format!("is not known: {hint}"))
     }
 
-    /// A limit, in one sentence, and what programs can do about it, in another.
+    /// An exceeded limit: one sentence that states it, another with what API clients can do about it.
     pub fn limit(code: Code, why: String, remedy: &str) -> Self {
         Self::new(code, format!("{why} {remedy}")).with_fault("", why)
     }
@@ -93,7 +93,7 @@ impl Error {
         Self { source: Some(source.into()), ..Self::plain(Code::Internal) }
     }
 
-    /// What was found in the content, when that is why.
+    /// The findings in the content, when those are the reason.
     pub fn reasons(&self) -> &[Finding] {
         let found = self.facts.iter().find_map(|(name, fact)| match fact {
             Fact::Findings(found) if *name == "reasons" => Some(found.as_slice()),

@@ -1,14 +1,14 @@
-//! When a page ends: what was asked for, against what the plan allows.
+//! When a page expires: the requested lifetime, checked against what the plan allows.
 
 use crate::plan::Plan;
 use crate::{Code, Error, Result, iso, options};
 
-/// Anonymous pages live this long at the most. Spec §8.
+/// The maximum lifetime of anonymous pages. Spec §8.
 pub const ANONYMOUS_LIFE_SECONDS: i64 = 24 * 3600;
-/// No expiry lies further ahead than this: a thousand years keeps every sum inside an integer.
+/// The furthest possible expiry: a thousand years, so that no sum overflows.
 const FARTHEST_SECONDS: i64 = 1000 * 366 * 86_400;
 
-/// The life that was asked for.
+/// The requested lifetime.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Lifetime {
     #[default]
@@ -19,7 +19,7 @@ pub enum Lifetime {
 }
 
 impl Lifetime {
-    /// From the string field `expires_in_hours`: a number of hours, or `never`.
+    /// Parses the string field `expires_in_hours`: a number of hours, or `never`.
     pub fn from_hours_text(text: &str) -> Result<Self> {
         let text = text.trim();
         if text.is_empty() {
@@ -43,14 +43,14 @@ impl Lifetime {
         Self::Seconds(seconds as i64).checked("expires_in_hours", 0)
     }
 
-    /// From the field `expires_at`; a moment that has passed is a mistake, not a wish.
+    /// From the field `expires_at`; a time in the past is an error.
     pub fn from_epoch(at: i64, now: i64) -> Result<Self> {
         Self::Until(at).checked("expires_at", now)
     }
 
-    /// From a form that offers a list (`date`, `never` or a number of hours) beside a date field, which was filled in
-    /// with `shown` when the form was made. A date that was typed is never ignored: it counts when the list was left
-    /// alone, and is refused as a contradiction when the list says something else.
+    /// From a form with a list (`date`, `never` or a number of hours) and a date field, which was prefilled with `shown`. A typed
+    /// date is never ignored: it is used when the list was left unchanged, and refused as a contradiction when the list was
+    /// changed to another choice.
     pub fn from_form(choice: &str, date: &str, shown: &str, now: i64) -> Result<Self> {
         let (date, shown) = (date.trim(), shown.trim());
         let is_typed = !date.is_empty() && date != shown;
@@ -83,7 +83,7 @@ impl Lifetime {
     }
 }
 
-/// The expiry of an anonymous page: capped, never refused. The flag says whether it was cut.
+/// The expiry of an anonymous page: capped, never refused. The flag says whether it was capped.
 pub fn anonymous(asked: Lifetime, now: i64) -> (i64, bool) {
     let longest = now + ANONYMOUS_LIFE_SECONDS;
     match asked {
@@ -94,8 +94,8 @@ pub fn anonymous(asked: Lifetime, now: i64) -> (i64, bool) {
     }
 }
 
-/// The expiry of an owned page born at `created_at`: the plan's longest life when nothing was asked,
-/// a refusal when more was asked than the plan allows.
+/// The expiry of an owned page created at `created_at`: the plan's maximum lifetime when none was requested, an error when more
+/// was requested than the plan allows.
 pub fn owned(asked: Lifetime, plan: &Plan, created_at: i64, now: i64) -> Result<Option<i64>> {
     let latest = plan.longest_life_seconds.map(|life| created_at + life);
     let wanted = match asked {
@@ -163,12 +163,12 @@ mod tests {
         let (now, day, other) = (1_000_000_000, "2030-01-02T03:04", "2031-01-02T03:04");
         let until = Lifetime::Until(1_893_553_440);
         let from = |choice, date, shown| Lifetime::from_form(choice, date, shown, now);
-        // A page without an expiry shows “Never” and an empty date.
+        // The form of a page without an expiry shows “Never” and an empty date.
         assert_eq!(from("never", day, "").unwrap(), until);
         assert_eq!(from("date", day, "").unwrap(), until);
         assert_eq!(from("never", "", "").unwrap(), Lifetime::Never);
         assert_eq!(from("24", "", "").unwrap(), Lifetime::Seconds(86_400));
-        // A page with an expiry shows its date, which is nothing that was typed.
+        // The form of a page with an expiry shows its date, which does not count as typed.
         assert_eq!(from("never", other, other).unwrap(), Lifetime::Never);
         assert_eq!(from("24", other, other).unwrap(), Lifetime::Seconds(86_400));
         assert_eq!(from("date", day, other).unwrap(), until);

@@ -1,28 +1,28 @@
-//! One part of the list of comments on a page: where it begins, how many comments it holds and how long they may be
-//! together. The order is always the same: unresolved first, then newest.
+//! Pagination of the comments on a page: the cursor, the number of comments per page of results and their total size.
+//! The order is always the same: unresolved first, then newest first.
 
 use crate::feedback::Feedback;
 use crate::{Error, Minter, Result, number};
 use std::fmt;
 
-/// Comments in one part for a model unless it asks for another number, and the largest number that can be asked for.
+/// The default `limit` for a model, and the maximum `limit` for any caller.
 pub const MODEL_DEFAULT: i64 = 100;
 pub const MOST: i64 = 200;
-/// Comments in one part when no number is asked for.
+/// The maximum number of comments when no `limit` is given.
 pub const UNPAGED: i64 = 2000;
-/// What the comments of one answer may take as JSON: in the API, for viewers, and on the dashboard.
+/// The maximum JSON size of the comments in one response: in the API, for viewers, and on the dashboard.
 pub const ANSWER_BYTES: usize = 1 << 20;
-/// The same for a model. A tool's result carries its JSON twice, the second time as text.
+/// The same for a model. A tool result carries its JSON twice, the second time as text.
 pub const MODEL_BYTES: usize = 64 << 10;
-/// The names of a comment's fields, its id and its moments.
+/// An estimate of a comment's field names, id and timestamps in JSON.
 const ITEM_BYTES: usize = 360;
 
-/// Which part of the list.
+/// A request for one page of results.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FeedbackQuery {
-    /// Without it as many as fit into `bytes`, up to [`UNPAGED`].
+    /// Without a limit: as many as fit into `bytes`, up to [`UNPAGED`].
     pub limit: Option<i64>,
-    /// Where the part before ended.
+    /// Where the previous page of results ended.
     pub cursor: Option<Cursor>,
     pub include_resolved: bool,
     pub bytes: usize,
@@ -42,13 +42,13 @@ impl FeedbackQuery {
         Err(Error::field("limit", format!("must be 1 to {MOST}")))
     }
 
-    /// The largest number of comments in this part.
+    /// The maximum number of comments in this page of results.
     pub fn most(&self) -> usize {
         usize::try_from(self.limit.unwrap_or(UNPAGED)).unwrap_or_default()
     }
 }
 
-/// The place of one comment in the list.
+/// The position of one comment in the list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cursor {
     pub resolved: bool,
@@ -84,7 +84,7 @@ impl fmt::Display for Cursor {
     }
 }
 
-/// Shortens a list to what fits into so many bytes of JSON, but never to nothing. Whether something was cut off.
+/// Truncates a list to what fits into this many bytes of JSON, but keeps at least one item. Returns whether it was truncated.
 pub fn cut(list: &mut Vec<Feedback>, bytes: usize) -> bool {
     let mut used = 0;
     let fits = list.iter().take_while(|item| {

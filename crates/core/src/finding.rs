@@ -1,19 +1,19 @@
-//! What a check found in an upload: which rule, where, why it counts, and what would help. Sent as `reasons`.
+//! What a check found in an upload: the rule, the location, why it matters and how to fix it. Sent as `reasons`.
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
-    /// The name of the rule, which does not change.
+    /// The stable name of the rule.
     pub rule: String,
     /// The path inside the upload.
     pub file: String,
-    /// From 1; None when it is about the file as a whole.
+    /// Counted from 1; `None` when it is about the whole file.
     pub line: Option<u64>,
     pub why: String,
     pub fix: String,
 }
 
 impl Finding {
-    /// In one line: where something was found, what, and what would help.
+    /// One line of text: the location, the problem and the fix.
     pub fn sentence(&self) -> String {
         let place = match (self.file.as_str(), self.line) {
             ("", _) => String::new(),

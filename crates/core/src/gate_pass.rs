@@ -1,5 +1,5 @@
-//! What a browser keeps after it passed a gate: a moment and a proof, bound to one site and one version of its gates.
-//! Nothing is stored on the server: the proof is checked again on every view, and a changed gate makes it worthless.
+//! The signed value that a browser stores after passing a gate: an expiry and a MAC, bound to one site and one version of its
+//! gates. The server stores nothing: the MAC is verified on every view, and changing a gate invalidates it.
 
 use crate::network;
 use crate::secret::Keys;
@@ -8,34 +8,34 @@ use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use std::net::IpAddr;
 
-/// How long a passed gate stays open, in seconds.
+/// How long a gate stays open once passed, in seconds.
 pub const LIFE: i64 = 12 * 3600;
-/// How long an owner who came from the dashboard may look around, and how long a frame may load its files. The former come
-/// again with one press of a button, the latter with a reload.
+/// How long an owner who came from the dashboard may view the page, and how long a frame may load its files. The owner gets a new
+/// pass with one click, the frame with a reload.
 const OWNER_LIFE: i64 = 1800;
-/// How long the root of a page's own host stays open to a browser that came by the page's link, which never runs out itself.
+/// How long the root of a page's own host stays open to a browser that followed the page's link. The link itself never expires.
 const ROOT_LIFE: i64 = 30 * 86_400;
 
 const EXPIRY_BYTES: usize = 8;
 const PROOF_BYTES: usize = 32;
 
-/// Which gate was passed. A pass for one is worth nothing at the other.
+/// Which gate was passed. A pass for one gate is not valid at another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     Password,
     Email,
-    /// All of them, for the page's owner.
+    /// All gates, for the page's owner.
     Owner,
-    /// The preview of a page that burns, and nothing else of it.
+    /// Only the preview of a burn-after-read page.
     Preview,
-    /// The page's link itself: paths at the root of the page's own host.
+    /// Paths at the root of the page's own host, for browsers that followed the page's link.
     Root,
-    /// What a sandboxed frame of the page loads. Scripts in such a frame can read it, so it is bound to the viewer's network.
+    /// What a sandboxed frame of the page loads. Scripts in the frame can read it, so it is bound to the viewer's network.
     Frame,
 }
 
 impl Kind {
-    /// How long a pass is good, in seconds.
+    /// How long a pass is valid, in seconds.
     pub const fn life(self) -> i64 {
         match self {
             Self::Password | Self::Email => LIFE,
@@ -44,7 +44,7 @@ impl Kind {
         }
     }
 
-    /// The purpose of the key, and the name of the format inside the message.
+    /// The purpose of the MAC key, and the format name inside the message.
     const fn names(self) -> (&'static str, &'static str) {
         match self {
             Self::Password => ("gate", "g1"),
@@ -63,19 +63,19 @@ pub struct GatePass<'a> {
     pub kind: Kind,
     pub site_id: &'a str,
     pub gate_version: i64,
-    /// The only reader it is good for; `None` for a pass that a browser keeps to itself.
+    /// The only reader the pass is valid for; `None` for a pass that only the browser can read.
     pub reader: Option<&'a str>,
 }
 
 impl GatePass<'_> {
-    /// A pass that is good for [`Kind::life`] from now: base64url of the expiry and its proof.
+    /// Issues a pass that is valid for [`Kind::life`] from now: base64url of the expiry and its MAC.
     pub fn issue(&self, keys: &Keys, now: i64) -> String {
         let expiry = u64::try_from(now.saturating_add(self.kind.life())).unwrap_or_default().to_be_bytes();
         let proof = keys.mac(self.kind.names().0, &self.message(expiry));
         URL_SAFE_NO_PAD.encode([expiry.as_slice(), &proof].concat())
     }
 
-    /// Whether the value is a pass for exactly this gate that has not run out.
+    /// Whether the value is an unexpired pass for exactly this gate.
     pub fn admits(&self, keys: &Keys, value: &str, now: i64) -> bool {
         let Some((expiry, proof)) = parse(value) else { return false };
         let fresh = i64::try_from(u64::from_be_bytes(expiry)).is_ok_and(|at| at > now);
@@ -89,15 +89,15 @@ impl GatePass<'_> {
     }
 }
 
-/// Who a pass for a frame is for: a network, and of a page that burns its one reader. A pass from before the page began to
-/// burn is not that reader's.
+/// The reader that a frame pass is bound to: the client's network, and whether the page is burn-after-read, so that a pass issued
+/// before the page was set to burn is not valid afterwards.
 pub fn frame_reader(site: &Site, ip: IpAddr) -> String {
     let burns = if site.visibility == Visibility::Burn { "burn" } else { "" };
     format!("{}\0{burns}", network::client_network(ip))
 }
 
 fn parse(value: &str) -> Option<([u8; EXPIRY_BYTES], [u8; PROOF_BYTES])> {
-    // Longer than any pass: not worth decoding.
+    // Longer than any pass: do not decode it.
     if value.len() > 64 {
         return None;
     }

@@ -1,4 +1,4 @@
-//! Bytes as hexadecimal digits, for people and other programs.
+//! Hexadecimal encoding of bytes and digests.
 
 use data_encoding::HEXLOWER_PERMISSIVE;
 
@@ -6,7 +6,7 @@ pub fn encode(bytes: &[u8]) -> String {
     HEXLOWER_PERMISSIVE.encode(bytes)
 }
 
-/// The digest that is written so, if it is one.
+/// Decodes a 32-byte digest; `None` if the text is not one.
 pub fn digest(text: &str) -> Option<[u8; 32]> {
     HEXLOWER_PERMISSIVE.decode(text.as_bytes()).ok()?.try_into().ok()
 }

@@ -1,4 +1,4 @@
-//! Which face of the service a `Host` header asks for. All names come from configuration, never from requests.
+//! Maps a `Host` header to the part of the service it addresses. All names come from configuration, never from requests.
 
 use crate::origin::{default_port, split_port};
 use crate::slug::Slug;
@@ -6,33 +6,33 @@ use std::net::IpAddr;
 
 pub use crate::origin::{Origin, written_origin};
 
-/// The face a request is for.
+/// The part of the service that a host name addresses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Face<'a> {
-    /// The API, and the shared page address too when both have one host.
+    /// The API, and also the shared page address when both have the same host.
     Api {
         pages: bool,
     },
-    /// The shared page address alone.
+    /// Only the shared page address.
     Pages,
-    /// A site's own host, by its label.
+    /// A site's own host, with its label.
     Isolated(&'a str),
-    /// A public page's host.
+    /// The host of a public page, with its slug.
     Slug(&'a str),
-    /// The front door for agents that pay.
+    /// The entry point for agents that pay.
     Agents,
     Unknown,
 }
 
-/// Every host name the service answers for.
+/// All host names of the service.
 #[derive(Debug, Clone)]
 pub struct Hosts {
     pub base: Origin,
     pub site: Origin,
     pub site_host: String,
-    /// Whether sites have hosts of their own below `site_host`.
+    /// Whether each site has its own host below `site_host`.
     pub isolated: bool,
-    /// Where agents pay and publish, besides the API.
+    /// The host where agents pay and publish, in addition to the API.
     pub agents: Option<Origin>,
     api: Vec<String>,
     pages: Vec<String>,
@@ -55,12 +55,12 @@ impl Hosts {
         }
     }
 
-    /// The same with a front door for agents. None when its name means something else here already.
+    /// Adds an entry point for agents. `None` when its host name already has another meaning.
     pub fn with_agents(mut self, agents: Origin) -> Option<Self> {
         let authority = format!("{}:{}", agents.host, agents.port);
         let free = match self.face(&authority) {
             Face::Unknown => true,
-            // Below the pages' host, a name that no page can have.
+            // A label below the pages' host that is not a valid slug, so no page can have it.
             Face::Slug(label) => Slug::parse(label).is_err(),
             Face::Api { .. } | Face::Pages | Face::Isolated(_) | Face::Agents => false,
         };
@@ -105,8 +105,7 @@ impl Hosts {
         }
     }
 
-    /// Whether a host is one of ours, whatever listens on its other ports. A loopback host belongs to its whole machine:
-    /// there, only our own port is ours.
+    /// Whether a host is one of ours, on any port. Loopback hosts belong to the whole machine, so there only our own port counts.
     pub fn is_ours(&self, host: &str, port: u16) -> bool {
         let at = |origin: &Origin| !origin.is_loopback() || port == origin.port;
         let is = |names: &[String], origin| at(origin) && names.iter().any(|name| is_same_host(name, host));
@@ -121,7 +120,7 @@ impl Hosts {
         format!("{}/p/{token}/", self.site.url())
     }
 
-    /// Where a public page lives: its own host, or a path where hosts are impossible.
+    /// The URL of a public page: its own host, or a path where subdomains are impossible.
     pub fn slug_url(&self, slug: &str) -> String {
         if self.isolated {
             format!("{}/", self.site.url_of(&format!("{slug}.{}", self.site_host)))
@@ -136,13 +135,13 @@ impl Hosts {
     }
 }
 
-/// Whether two names mean one host: letter by letter, but for case and the spelling of an address.
+/// Whether two names denote the same host, ignoring case and the notation of IP addresses.
 fn is_same_host(a: &str, b: &str) -> bool {
     let ip = |name: &str| name.trim_matches(['[', ']']).parse::<IpAddr>().ok();
     a.eq_ignore_ascii_case(b) || ip(a).is_some_and(|a| ip(b) == Some(a))
 }
 
-/// The names that mean this origin: on a loopback name, the other loopback names too.
+/// The names for this origin: for a loopback name, the other loopback names too.
 fn aliases(origin: &Origin) -> Vec<String> {
     let mut names = vec![origin.host.clone()];
     if ["localhost", "127.0.0.1", "[::1]"].contains(&origin.host.as_str()) {

@@ -1,9 +1,9 @@
-//! Epoch seconds as a date people can read: `2026-11-15T01:41:00Z`.
+//! Converts epoch seconds to and from ISO 8601: `2026-11-15T01:41:00Z`.
 
 /// ISO 8601 in UTC.
 pub fn format(epoch: i64) -> String {
     let (days, seconds) = (epoch.div_euclid(86_400), epoch.rem_euclid(86_400));
-    // Days are counted from 1 March of year 0, so that leap days come last; eras have 400 years.
+    // Days are counted from 1 March of year 0, so that leap days come last; an era has 400 years.
     let shifted = days + 719_468;
     let era = shifted.div_euclid(146_097);
     let day_of_era = shifted.rem_euclid(146_097);
@@ -21,7 +21,7 @@ pub fn format(epoch: i64) -> String {
     )
 }
 
-/// Reads what a browser's date field sends, as UTC: `2026-11-15T01:41`, with or without seconds and a `Z`.
+/// Parses the value of a browser's date field as UTC: `2026-11-15T01:41`, with or without seconds and a `Z`.
 pub fn parse(text: &str) -> Option<i64> {
     let text = text.trim();
     let (date, time) = text.strip_suffix('Z').unwrap_or(text).split_once('T')?;
@@ -39,14 +39,14 @@ pub fn parse(text: &str) -> Option<i64> {
     if !clock || !(1..=12).contains(&month) || !(1..=31).contains(&day) {
         return None;
     }
-    // The way back of `format`: years begin in March.
+    // The inverse of `format`: years begin in March.
     let shifted_year = year - i64::from(month <= 2);
     let era = shifted_year.div_euclid(400);
     let year_of_era = shifted_year.rem_euclid(400);
     let day_of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
     let day_of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
     let epoch = (era * 146_097 + day_of_era - 719_468) * 86_400 + hour * 3600 + minute * 60 + second;
-    // A 31st of a month with thirty days is another day when it is written again.
+    // Reject dates that do not exist: 31 April, for example, formats as another day.
     format(epoch).starts_with(&format!("{year:04}-{month:02}-{day:02}T")).then_some(epoch)
 }
 

@@ -1,52 +1,52 @@
-//! The books: double entry in whole numbers. Debits are positive and credits negative, and what is booked together sums
-//! to zero in each unit, so that money is only ever moved, never made. Knows nothing of how they are kept.
+//! The ledger: double-entry bookkeeping in integers. Debits are positive, credits negative, and the entries of a posting sum to
+//! zero in each unit, so money is only moved, never created. Leaves storage to others.
 
 use crate::payment::{Item, Payment};
 use crate::{Error, Result, plain_text};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 
-/// What is counted. Units never mix: an account has one.
+/// The unit of an account's amounts. Units never mix: an account has exactly one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Unit {
-    /// Dollars on a chain, with 6 decimals.
+    /// USDC on a chain, with 6 decimals.
     Usdc6,
-    /// The sandbox's, which are worth nothing: in the books as well they never meet real ones.
+    /// Sandbox USDC, which has no value; it is never mixed with real USDC in the ledger either.
     Play6,
-    /// Cents: what an account has paid in advance.
+    /// US cents: prepaid balances.
     Usd2,
 }
 
-/// What kind of thing an account is.
+/// The type of a ledger account.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Kind {
     /// What the operator has.
     Asset,
-    /// What the operator owes: never positive, or somebody has spent more than they had.
+    /// What the operator owes. Never positive: a positive balance would mean that more was spent than paid in.
     Liability,
     Revenue,
     /// What the operator gave away.
     Equity,
 }
 
-/// An account of the books.
+/// A ledger account.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Book {
     pub id: String,
     pub unit: Unit,
     pub kind: Kind,
-    /// Whose balance this is, if it is somebody's.
+    /// The customer account whose balance this is, if any.
     pub owner: Option<String>,
 }
 
-/// Why something was booked.
+/// Why a posting was made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Cause {
-    /// A payment came in.
+    /// A payment was received.
     Income,
-    /// A balance was drawn from.
+    /// A prepaid balance was spent.
     Spend,
-    /// An operator gave, or took back.
+    /// An operator credited an account, or took credit back.
     Grant,
 }
 
@@ -78,7 +78,7 @@ impl Unit {
         }
     }
 
-    /// An amount in whole units: at least two decimals, and no more zeros than that.
+    /// Formats an amount in whole units with at least two decimals, without further trailing zeros.
     pub fn decimal(self, amount: i64) -> String {
         let scale = 10_u64.pow(self.decimals());
         let (whole, part) = (amount.unsigned_abs() / scale, amount.unsigned_abs() % scale);
@@ -90,7 +90,7 @@ impl Unit {
         format!("{sign}{whole}.{part}")
     }
 
-    /// The same with what it is an amount of.
+    /// Like `decimal`, with the currency.
     pub fn written(self, amount: i64) -> String {
         let decimal = self.decimal(amount);
         match self {
@@ -101,7 +101,7 @@ impl Unit {
     }
 }
 
-/// A price in dollars: `0.50`.
+/// Formats a price in dollars: `0.50`.
 pub fn dollars(micros: u64) -> String {
     Unit::Usdc6.decimal(i64::try_from(micros).unwrap_or(i64::MAX))
 }
@@ -111,7 +111,7 @@ impl Book {
         Self { id, unit, kind, owner: None }
     }
 
-    /// What came in over a network.
+    /// Payments received on a network.
     fn received(payment: &Payment) -> Self {
         let way = if payment.sandbox { "sandbox" } else { payment.protocol.as_str() };
         Self::new(format!("asset:{way}:{}", payment.network), unit_of(payment), Kind::Asset)
@@ -121,7 +121,7 @@ impl Book {
         Self::new(format!("revenue:{}:{}", item.as_str(), unit.as_str()), unit, Kind::Revenue)
     }
 
-    /// What an account has paid in advance.
+    /// An account's prepaid balance.
     pub fn prepaid(account_id: &str) -> Self {
         let owner = Some(account_id.to_owned());
         Self { id: format!("prepaid:{account_id}"), unit: Unit::Usd2, kind: Kind::Liability, owner }
@@ -132,19 +132,19 @@ impl Book {
     }
 }
 
-/// The unit a payment was made in.
+/// The unit of a payment.
 pub const fn unit_of(payment: &Payment) -> Unit {
     if payment.sandbox { Unit::Play6 } else { Unit::Usdc6 }
 }
 
-/// One line of what is booked together.
+/// One line of a posting.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
     pub book: Book,
     pub amount: i64,
 }
 
-/// What is booked together, under a key that books it once.
+/// A set of entries booked together, at most once per key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Posting {
     key: String,
@@ -154,11 +154,11 @@ pub struct Posting {
     note: Option<String>,
 }
 
-/// No single entry is larger: a billion dollars with 6 decimals. Sums stay far inside an integer.
+/// The largest amount of one entry: a billion dollars with 6 decimals. Sums stay far from overflow.
 const LARGEST: i64 = 1_000_000_000_000_000;
 
 impl Posting {
-    /// None unless every entry says something and all of them sum to zero in each unit.
+    /// `None` unless every entry is non-zero and within bounds, and all of them sum to zero in each unit.
     pub fn new(key: String, cause: Cause, mut entries: Vec<Entry>) -> Option<Self> {
         let mut sums: BTreeMap<Unit, i64> = BTreeMap::new();
         for entry in &entries {
@@ -171,7 +171,7 @@ impl Posting {
         if entries.is_empty() || sums.values().any(|sum| *sum != 0) {
             return None;
         }
-        // One order for all, so that two that book at once do not wait for each other crosswise.
+        // One order for all postings, so that concurrent ones do not deadlock.
         entries.sort_by(|a, b| a.book.id.cmp(&b.book.id));
         Some(Self { key, cause, entries, payment_id: None, note: None })
     }
@@ -182,7 +182,7 @@ impl Posting {
         Self::new(key, cause, entries)
     }
 
-    /// A settled payment: the money is there, and was earned.
+    /// A settled payment: debits the received asset, credits revenue.
     pub fn income(payment: &Payment) -> Option<Self> {
         let revenue = Book::revenue(payment.item, unit_of(payment));
         let key = format!("{}:{}", payment.protocol, payment.key);
@@ -190,13 +190,13 @@ impl Posting {
         Some(Self { payment_id: Some(payment.id.clone()), ..posting })
     }
 
-    /// Something bought from what was paid in advance.
+    /// A purchase from the prepaid balance.
     pub fn spend(name: &str, account_id: &str, item: Item, cents: i64) -> Option<Self> {
         let (from, to) = (Book::prepaid(account_id), Book::revenue(item, Unit::Usd2));
         Self::pair(format!("spend:{name}"), Cause::Spend, from, to, cents)
     }
 
-    /// A gift of the operator; less than nothing takes back.
+    /// A credit from the operator; a negative amount takes it back.
     pub fn grant(name: &str, account_id: &str, cents: i64, note: String) -> Option<Self> {
         let to = Book::prepaid(account_id);
         let posting = Self::pair(format!("grant:{name}"), Cause::Grant, Book::grants(), to, cents)?;
@@ -223,7 +223,8 @@ impl Posting {
         self.note.as_deref()
     }
 
-    /// What tells a repeat from a mistake: the same key with another fingerprint is one. The note is only for people.
+    /// Tells a repeated posting from a conflicting one: the same key with another fingerprint is a conflict. Excludes the note,
+    /// which is only for people.
     pub fn fingerprint(&self) -> [u8; 32] {
         let mut hash = Sha256::new();
         let mut add = |part: &[u8]| {
@@ -243,13 +244,13 @@ impl Posting {
 
 const REASON_CHARACTERS: usize = 500;
 
-/// Why an operator touched money. It is kept for good, so there has to be one.
+/// Validates an operator's reason for changing money. It is required, because it is kept forever.
 pub fn reason(text: &str) -> Result<String> {
     plain_text::optional("reason", Some(text.to_owned()), REASON_CHARACTERS)?
         .ok_or_else(|| Error::field("reason", "must say why"))
 }
 
-/// Reads dollars such as `10` or `-2.50` as cents.
+/// Parses dollars such as `10` or `-2.50` into cents.
 pub fn cents(text: &str) -> Result<i64> {
     let wrong = || Error::field("amount", "must be dollars such as 10.00, at most 1000000");
     let (sign, digits) = text.trim().strip_prefix('-').map_or((1, text.trim()), |rest| (-1, rest));

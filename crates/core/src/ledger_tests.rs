@@ -1,4 +1,4 @@
-//! What is booked, and what is not.
+//! Which postings are made, and which are refused.
 
 use super::*;
 use crate::payment::PaymentState;

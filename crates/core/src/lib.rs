@@ -1,5 +1,5 @@
-//! The words and rules of dropleaf, as pure functions and small types.
-//! Knows nothing of HTTP, SQL or the runtime: everything here can be tested without starting anything.
+//! The domain types and rules of dropleaf, as pure functions and small types.
+//! Knows nothing of HTTP, SQL or the async runtime, so everything here can be tested without starting anything.
 
 pub mod access;
 pub mod account;

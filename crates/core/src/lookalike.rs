@@ -1,19 +1,19 @@
-//! Fields that a request may not ignore: an unknown field that looks like a protection is refused, because a page whose
-//! `passcode` was ignored would be open to everybody with the link. Any other unknown field is a warning.
+//! Unknown request fields: refuses a field that looks like a protection, because a page whose `passcode` was ignored would be
+//! open to everyone with the link. Any other unknown field is a warning.
 
 use crate::{Error, Result};
 
-/// More unknown fields than this are refused together, so that none is ignored unseen.
+/// A request with more unknown fields than this is refused, so that none is ignored without a check.
 pub const MOST_UNKNOWN: usize = 100;
-/// Longer names are nobody's spelling of a protection.
+/// Longer names are only searched for stems, within their first 41 letters and digits.
 const LONGEST_NAME: usize = 40;
 
-/// Something that keeps people or programs out, with the fields that set it in order of preference.
+/// A setting that restricts access, with the fields that set it in order of preference.
 struct Protection {
     fields: &'static [&'static str],
-    /// Other spellings, in small letters without separators.
+    /// Other spellings, in lower case without separators.
     spellings: &'static [&'static str],
-    /// A name that contains one of these is about this protection.
+    /// A name that contains one of these refers to this protection.
     stems: &'static [&'static str],
 }
 
@@ -164,12 +164,12 @@ const PROTECTIONS: [Protection; 10] = [
     },
 ];
 
-/// Second names, which are as much a protection as the first.
+/// Aliases of protection fields, which count as protections too.
 const SECOND_NAMES: [(&str, &str); 2] =
     [("public_slug", "slug"), ("allowed_email_domain", "email_gate_domain")];
 
-/// A field that a request does not take: a warning, or a refusal when it looks like a protection. `taken` are the fields
-/// that the request does take.
+/// Checks a field that a request does not support: returns a warning, or an error when it looks like a protection. `taken`
+/// lists the supported fields.
 pub fn unknown_field(name: &str, taken: &[&str]) -> Result<String> {
     let shown: String = name.chars().filter(|c| !c.is_control()).take(60).collect();
     let Some(protection) = protection(name) else {
@@ -183,7 +183,7 @@ pub fn unknown_field(name: &str, taken: &[&str]) -> Result<String> {
     Err(Error::unknown_field(&shown, why))
 }
 
-/// Every field that a request does not take; see [`unknown_field`].
+/// Checks all fields that a request does not support; see [`unknown_field`].
 pub fn unknown_fields<'a>(names: impl IntoIterator<Item = &'a str>, taken: &[&str]) -> Result<Vec<String>> {
     let mut warnings = Vec::new();
     for (count, name) in names.into_iter().enumerate() {
@@ -199,8 +199,8 @@ pub fn unknown_fields<'a>(names: impl IntoIterator<Item = &'a str>, taken: &[&st
     Ok(warnings)
 }
 
-/// Refuses a protection in the address of a request that writes: fields are read from the body alone, so that it would be
-/// ignored, and addresses end up in logs.
+/// Refuses a protection in the query string of a write request: fields are read only from the body, so it would be ignored, and
+/// URLs end up in logs.
 pub fn refuse_in_address<'a>(names: impl IntoIterator<Item = &'a str>) -> Result<()> {
     match names.into_iter().take(MOST_UNKNOWN).find(|name| protection(name).is_some()) {
         Some(name) => {
@@ -214,7 +214,7 @@ pub fn refuse_in_address<'a>(names: impl IntoIterator<Item = &'a str>) -> Result
     }
 }
 
-/// The protection that a name stands for or is a misspelling of.
+/// The protection that a name denotes or is a misspelling of.
 fn protection(name: &str) -> Option<&'static Protection> {
     let letters: Vec<char> = name
         .chars()
@@ -240,7 +240,7 @@ fn protection(name: &str) -> Option<&'static Protection> {
         };
         let second = SECOND_NAMES.iter().filter(|(_, first)| protection.fields.first() == Some(first));
         let mut fields = protection.fields.iter().take(1).copied().chain(second.map(|(second, _)| *second));
-        // Spellings are often short words: only one letter may be wrong, and only in the longer ones.
+        // Spellings are often short words: allow one wrong letter, and only in the longer ones.
         let mut spellings = protection.spellings.iter().filter(|spelling| spelling.len() > 7);
         fields.any(is_near)
             || spellings.any(|spelling| is_within(&letters, &spelling.chars().collect::<Vec<_>>(), 1))
@@ -261,7 +261,7 @@ fn same(field: &str, plain: &str) -> bool {
     field.chars().filter(|c| *c != '_').eq(plain.chars())
 }
 
-/// Whether one text becomes the other by at most `most` letters added, left out, replaced or swapped with their neighbour.
+/// Whether the edit distance (insertions, deletions, substitutions and swaps of neighbors) is at most `most`.
 fn is_within(a: &[char], b: &[char], most: usize) -> bool {
     if a.len().abs_diff(b.len()) > most {
         return false;

@@ -1,4 +1,4 @@
-//! Which names are taken for a protection, and which are not.
+//! Which field names count as a protection, and which do not.
 
 use super::*;
 use crate::Code;

@@ -1,20 +1,20 @@
-//! Makes ids and secrets from randomness that is passed in: the system's, or a seed in tests.
+//! Generates ids and secrets from an injected source of randomness: the operating system, or a seed in tests.
 
 use crate::secret::{CLAIM_PREFIX, KEY_PREFIX, checksummed};
 use sha2::{Digest, Sha256};
 use std::sync::Mutex;
 
-/// Letters and digits first; the two others do not stand at the ends of a token.
+/// Letters and digits first: the last two characters are not used at the ends of a token.
 const BASE64URL: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
-/// The source of everything unguessable.
+/// Generates everything that must be unguessable.
 #[derive(Debug)]
 pub struct Minter(Source);
 
 #[derive(Debug)]
 enum Source {
     System,
-    /// SHA-256 of (seed, counter): repeatable, for tests only.
+    /// SHA-256 of (seed, counter): reproducible, for tests only.
     Seeded(Mutex<(u64, u64)>),
 }
 
@@ -32,7 +32,7 @@ impl Minter {
     pub fn bytes<const N: usize>(&self) -> [u8; N] {
         let mut out = [0; N];
         match &self.0 {
-            // Without randomness no secret may be made: stopping is the only safe answer.
+            // No secret may be generated without randomness, so panicking is the only safe option.
             Source::System => getrandom::fill(&mut out).expect("the system has no randomness"),
             Source::Seeded(state) => {
                 let mut state = state.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
@@ -46,19 +46,19 @@ impl Minter {
         out
     }
 
-    /// The token inside a private link: 22 characters, 131.9 random bits (twice log2(62), twenty times 6).
+    /// The token in a private link: 22 characters, 131.9 random bits (2 × log2(62) + 20 × 6).
     pub fn page_token(&self) -> String {
         self.base64url(22)
     }
 
-    /// Random characters of the base64url alphabet. The first and the last are letters or digits: a leading `-` looks like
-    /// an option to a command line, and programs that find links in text leave a trailing `-` or `_` out.
+    /// Random characters of the base64url alphabet. The first and the last are letters or digits: a leading `-` looks like an
+    /// option on a command line, and programs that detect links in text drop a trailing `-` or `_`.
     fn base64url(&self, len: usize) -> String {
         let mut out = String::with_capacity(len);
         while out.len() < len {
             for byte in self.bytes::<32>() {
                 let is_end = out.is_empty() || out.len() + 1 == len;
-                // Bytes of 248 and more are rejected at the ends, so that each of the 62 characters is equally likely.
+                // Reject bytes of 248 and above at the ends, so that each of the 62 characters is equally likely.
                 if out.len() == len || (is_end && byte >= 248) {
                     continue;
                 }
@@ -69,13 +69,13 @@ impl Minter {
         out
     }
 
-    /// An id with a prefix that says what it names. The underscore keeps it apart from every slug.
+    /// An id with a prefix for its type. The underscore distinguishes it from every slug.
     pub fn id(&self, prefix: &str) -> String {
         let name = data_encoding::BASE32_NOPAD.encode(&self.bytes::<13>()).to_ascii_lowercase();
         format!("{prefix}_{}", &name[..20])
     }
 
-    /// Whether the text has the shape of such an id; what has not need not be looked for.
+    /// Whether the text has the form of such an id; other texts need no database lookup.
     pub fn is_id(prefix: &str, text: &str) -> bool {
         let rest = text.strip_prefix(prefix).and_then(|rest| rest.strip_prefix('_'));
         rest.is_some_and(|rest| {
@@ -83,8 +83,8 @@ impl Minter {
         })
     }
 
-    /// An id that sorts by the second it was made in, so that rows made together lie together on the disk. The other
-    /// 60 bits are random; nothing rests on its being hard to guess.
+    /// An id that sorts by its creation second, so that rows created together are stored close together. The other 60 bits are
+    /// random; the id need not be hard to guess.
     pub fn ordered_id(&self, prefix: &str, now: i64) -> String {
         let mut bytes = [0; 13];
         bytes[..5].copy_from_slice(&now.to_be_bytes()[3..]);
@@ -93,7 +93,7 @@ impl Minter {
         format!("{prefix}_{}", &name[..20])
     }
 
-    /// A short random name for temporary things: object keys, request ids.
+    /// A short random name for temporary things, such as object keys and request ids.
     pub fn nonce(&self) -> String {
         data_encoding::HEXLOWER.encode(&self.bytes::<8>())
     }

@@ -1,10 +1,10 @@
-//! Whose address a request comes from, and which addresses count as one.
+//! Determines a request's client address, and which addresses count as one client.
 
 use ipnet::{IpNet, Ipv6Net};
 use std::net::IpAddr;
 
-/// The client's own address: the peer, unless the peer is a trusted proxy; then the right-most entry of
-/// `X-Forwarded-For` that is not itself a trusted proxy. None when a trusted proxy names nobody.
+/// The client's address: the peer, unless the peer is a trusted proxy; then the right-most entry of `X-Forwarded-For` that is not
+/// itself a trusted proxy. `None` when a trusted proxy passes no such address.
 pub fn client_ip<'a>(
     peer: IpAddr,
     forwarded: impl DoubleEndedIterator<Item = &'a str>,
@@ -23,7 +23,7 @@ pub fn client_ip<'a>(
     None
 }
 
-/// An address as proxies write it: bare, with a port, or in brackets.
+/// Parses an address as proxies write it: bare, with a port, or in brackets.
 fn parse_entry(text: &str) -> Option<IpAddr> {
     if let Ok(ip) = text.parse::<IpAddr>() {
         return Some(ip.to_canonical());
@@ -36,7 +36,7 @@ pub fn is_in(ip: IpAddr, networks: &[IpNet]) -> bool {
     networks.iter().any(|net| net.contains(&ip))
 }
 
-/// Whether an address means something only where it is: loopback, private, link-local, unique local.
+/// Whether an address is only meaningful locally: loopback, private, link-local, unique local or unspecified.
 pub fn is_inside(ip: IpAddr) -> bool {
     match ip.to_canonical() {
         IpAddr::V4(v4) => v4.is_loopback() || v4.is_private() || v4.is_link_local() || v4.is_unspecified(),
@@ -46,13 +46,13 @@ pub fn is_inside(ip: IpAddr) -> bool {
     }
 }
 
-/// What counts as one client: the IPv4 address, or the IPv6 /64 that one customer gets.
+/// The network that counts as one client: the IPv4 address, or the IPv6 /64 that one customer gets.
 pub fn client_network(ip: IpAddr) -> String {
     name(network_of(ip, 64))
 }
 
-/// The wider network that a client is part of: the IPv4 address itself, or the IPv6 /48 that a provider may give to one
-/// customer, who then has 65,536 networks of [`client_network`].
+/// The wider network of a client: the IPv4 address itself, or the IPv6 /48 that a provider may assign to one customer, who then
+/// has 65,536 networks of [`client_network`].
 pub fn wide_network(ip: IpAddr) -> String {
     name(network_of(ip, 48))
 }

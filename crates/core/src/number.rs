@@ -1,15 +1,15 @@
-//! Whole numbers in untrusted text. `str::parse` also accepts a leading plus sign, which no format that is read here
-//! allows: two spellings of one number would pass where exactly one is expected.
+//! Parses integers in untrusted text. Unlike `str::parse`, rejects a leading plus sign, which none of the formats parsed here
+//! allow: otherwise a number could be written in two ways where exactly one is expected.
 
 use std::str::FromStr;
 
-/// A number written as ASCII digits alone. None when it does not fit the type.
+/// Parses a number of ASCII digits only. `None` also when it does not fit the type.
 pub fn unsigned<T: FromStr>(text: &str) -> Option<T> {
     let digits = !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
     if digits { text.parse().ok() } else { None }
 }
 
-/// A number written as ASCII digits, with a minus sign before them when it is negative.
+/// Parses a number of ASCII digits with an optional minus sign.
 pub fn integer(text: &str) -> Option<i64> {
     let digits = text.strip_prefix('-').unwrap_or(text);
     let digits = !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit());

@@ -1,4 +1,4 @@
-//! The optional, string-encoded fields that come with an upload. Spec §2 `SiteUpload`.
+//! The optional string-encoded fields of an upload. Spec §2 `SiteUpload`.
 
 use crate::expiry::Lifetime;
 use crate::safety::PiiCheck;
@@ -6,10 +6,10 @@ use crate::site::Visibility;
 use crate::slug::Slug;
 use crate::{Code, Error, Result, email, lookalike, number, site_change};
 
-/// Longest password: enough for any phrase, too short to keep a hasher busy.
+/// The longest password: enough for any phrase, too short to burden the password hasher.
 pub const PASSWORD_BYTES: usize = 1024;
 
-/// The fields of an upload, beside the second names.
+/// The fields of an upload, without their aliases.
 pub const FIELDS: [&str; 13] = [
     "slug",
     "password",
@@ -25,10 +25,10 @@ pub const FIELDS: [&str; 13] = [
     "pii_check",
     "expected_updated_at",
 ];
-/// Fields that protect nothing: an empty one counts as not sent.
+/// Fields that are not protections: an empty one counts as not sent.
 const MAY_BE_EMPTY: [&str; 3] = ["agentation", "spa", "title"];
 
-/// Fields that have a second name.
+/// Fields that have an alias.
 const SECOND_NAMES: [(&str, &str); 2] =
     [("slug", "public_slug"), ("email_gate_domain", "allowed_email_domain")];
 
@@ -42,21 +42,22 @@ pub struct UploadOptions {
     pub e2e: bool,
     pub csp_strict: Option<bool>,
     pub agentation: Option<bool>,
-    /// Whether unknown navigations are answered with `index.html`; None leaves it to what is found in the content.
+    /// Whether navigations to unknown paths get `index.html`; `None` decides by the content.
     pub spa: Option<bool>,
     pub email_gate_domain: Option<String>,
     pub title: Option<String>,
     /// What to do about secrets and personal data in the content.
     pub pii_check: Option<PiiCheck>,
-    /// Only with JSON or as a form field on PUT: refuse unless the page is still as the caller saw it.
+    /// Only in JSON, or as a form field on PUT: refuse unless the page is unchanged since the caller read it.
     pub expected_updated_at: Option<i64>,
     pub warnings: Vec<String>,
 }
 
 impl UploadOptions {
-    /// Reads form fields in the order they came. A known field with a bad value is an error;
-    /// an unknown one is passed over with a warning, unless it looks like a protection; an empty protection is an error,
-    /// because the page would be published without it. Decisions §2.3.
+    /// Parses form fields in the order sent. A known field with a bad value is an error. An unknown field is ignored with a
+    /// warning, unless it looks like a protection. An empty protection is an error, because the page would be published without
+    /// it.
+    /// Decisions §2.3.
     pub fn parse<'a>(fields: impl IntoIterator<Item = (&'a str, &'a str)>) -> Result<Self> {
         let (mut options, mut others) = (Self::default(), Self::default());
         let mut unknown = Vec::new();
@@ -115,7 +116,7 @@ impl UploadOptions {
         Ok(())
     }
 
-    /// Whether anything but the content itself would change.
+    /// Whether anything other than the content would change.
     pub fn changes_settings(&self) -> bool {
         let Self {
             slug,
@@ -140,7 +141,7 @@ impl UploadOptions {
             || title.is_some()
     }
 
-    /// The visibility the fields ask for, if they say anything about it.
+    /// The visibility that the fields request, if any.
     pub fn asked_visibility(&self) -> Option<Visibility> {
         match (self.burn_after_read, self.visibility, &self.slug) {
             (Some(true), _, _) => Some(Visibility::Burn),
@@ -150,7 +151,7 @@ impl UploadOptions {
         }
     }
 
-    /// What a new page needs beyond good fields.
+    /// Checks what a new page requires beyond valid fields.
     pub fn check_new(&self) -> Result<()> {
         if self.visibility == Some(Visibility::Public) && self.slug.is_none() {
             return Err(Error::plain(Code::SlugRequired));
@@ -164,7 +165,7 @@ impl UploadOptions {
     }
 }
 
-/// What a field with two names says. Under both it must be the same.
+/// The value of a field with an alias. If both are sent, they must be equal.
 fn agreed<T: PartialEq>(
     (name, second_name): (&str, &str),
     value: Option<T>,
@@ -178,7 +179,7 @@ fn agreed<T: PartialEq>(
     }
 }
 
-/// The refusal of an empty protection: it asks for nothing that could be done, and is not the same as not sending it.
+/// The error for an empty protection, which has no meaning and is not the same as omitting it.
 pub fn empty(name: &str) -> Error {
     Error::field(name, "is empty: leave it out, or send a value")
 }

@@ -1,8 +1,8 @@
-//! An origin: scheme, host and port of an address, as settings and browsers write them.
+//! Web origins: scheme, host and port, parsed from settings and from browsers' headers.
 
 use std::net::IpAddr;
 
-/// A public address of the service: scheme, host and port taken from a URL setting.
+/// A public address of the service: scheme, host and port from a URL setting.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Origin {
     pub scheme: &'static str,
@@ -12,7 +12,7 @@ pub struct Origin {
 }
 
 impl Origin {
-    /// Parses `http://host[:port]` or `https://…`; a path, query or user part is a mistake.
+    /// Parses `http://host[:port]` or `https://…`; a path, query or user name is an error.
     pub fn parse(url: &str) -> Option<Self> {
         let (scheme, rest) = url.split_once("://")?;
         let scheme = match scheme.to_ascii_lowercase().as_str() {
@@ -38,13 +38,13 @@ impl Origin {
         format!("{}://{}{}", self.scheme, self.host, self.port_suffix())
     }
 
-    /// The same scheme and port on another host.
+    /// The URL of another host with the same scheme and port.
     pub fn url_of(&self, host: &str) -> String {
         format!("{}://{host}{}", self.scheme, self.port_suffix())
     }
 
-    /// The host from its widest part to its narrowest, as namespaces are written: `org.example.drop`. An address has no
-    /// such parts and stays as it is, without signs that a namespace cannot have.
+    /// The host in reverse-DNS order, as namespaces are written: `org.example.drop`. An IP address is kept in order, with
+    /// characters that a namespace cannot contain removed or replaced.
     pub fn namespace(&self) -> String {
         if self.is_ip() {
             return self.host.trim_matches(['[', ']']).replace(':', "-");
@@ -63,14 +63,14 @@ impl Origin {
         self.host == "localhost" || self.host.ends_with(".localhost") || ip.is_ok_and(|ip| ip.is_loopback())
     }
 
-    /// Whether browsers keep a `Secure` cookie from here: they do over https, and from loopback names.
+    /// Whether browsers accept a `Secure` cookie from here: over https, and from loopback names.
     pub fn takes_secure_cookies(&self) -> bool {
         self.scheme == "https" || self.is_loopback()
     }
 }
 
-/// An origin as browsers write it: of a web page, or of something with a scheme of its own, such as an extension. None for
-/// what is no origin, and for `null`, which is anybody's.
+/// Normalizes an origin as browsers write it: of a web page, or with another scheme, such as an extension's. `None` for anything
+/// that is not an origin, and for `null`, which any page can have.
 pub fn written_origin(text: &str) -> Option<String> {
     if let Some(origin) = Origin::parse(text) {
         return Some(origin.url());
@@ -84,11 +84,11 @@ pub fn written_origin(text: &str) -> Option<String> {
 }
 
 pub(crate) const fn default_port(scheme: &str) -> u16 {
-    // "http" and "https" are the only schemes there are.
+    // "http" and "https" are the only schemes here.
     if scheme.len() == 4 { 80 } else { 443 }
 }
 
-/// Splits `host[:port]`, leaving IPv6 brackets on the host. None when the port is no number.
+/// Splits `host[:port]`, leaving IPv6 brackets on the host. `None` when the port is not a number.
 pub(crate) fn split_port(authority: &str) -> Option<(&str, Option<u16>)> {
     let name_end = if authority.starts_with('[') {
         authority.find(']')? + 1

@@ -1,31 +1,31 @@
-//! An owner's ticket to a page of their own: made by the dashboard, good once and for a minute, and exchanged on the page's
-//! own host for a pass (`gate_pass::Kind::Owner`). Also how it travels in an address, and how it is taken out again.
+//! Owner tickets: created by the dashboard, valid once and for a minute, and exchanged on the page's own host for an owner's pass
+//! (`gate_pass::Kind::Owner`). Also adds a ticket to a URL and removes it from a query.
 
 use crate::share_token::{self, InQuery};
 use crate::site;
 
-/// What every ticket begins with; the 22 characters after it are random, and worth almost 132 bits.
+/// The prefix of every ticket; it is followed by 22 random characters, almost 132 bits.
 pub const PREFIX: &str = "own_";
-/// The parameter that carries it, with what its value begins with.
+/// The query parameter with the start of its value.
 const SIGN: &str = "owner=own_";
 const PARAMETER: &str = "owner=";
 
-/// How long it is good, in seconds: long enough for a redirect on a slow line.
+/// How long a ticket is valid, in seconds: long enough for a redirect on a slow connection.
 pub const LIFE: i64 = 60;
-/// As many may be open for one account.
+/// The maximum number of open tickets per account.
 pub const MOST: i64 = 20;
 
-/// Whether the text has the shape of a ticket.
+/// Whether the text has the form of a ticket.
 pub fn is_ticket(text: &str) -> bool {
     text.strip_prefix(PREFIX).is_some_and(site::is_token)
 }
 
-/// A query that carries a ticket, and what is left without it.
+/// The ticket in a query, and the query without it.
 pub fn in_query(query: Option<&str>) -> Option<InQuery<'_>> {
     share_token::secret_in_query(query.filter(|query| query.contains(SIGN))?, PARAMETER, is_ticket)
 }
 
-/// The address with the ticket in it.
+/// The page's URL with the ticket.
 pub fn address(page: &str, ticket: &str) -> String {
     format!("{page}?{PARAMETER}{ticket}")
 }

@@ -1,11 +1,11 @@
-//! Whether an address belongs to a given page: its token link at the shared address, its own host, or the host of its
-//! slug. Used for addresses that viewers send in and owners click on later.
+//! Whether a URL belongs to a given page: its token link at the shared address, its own host, or the host of its slug.
+//! Used for URLs that viewers submit and owners click on later.
 
 use crate::host::{Face, Hosts};
 use crate::site::Site;
 
-/// Whether an `http` or `https` address is one that this page is served at. The scheme may be either: a proxy can speak
-/// another one than the settings say.
+/// Whether this page is served at an `http` or `https` URL. Either scheme is accepted, because a proxy may use another one than
+/// the settings say.
 pub fn belongs_to(url: &str, site: &Site, hosts: &Hosts) -> bool {
     let Some((scheme, rest)) = url.split_once("://") else { return false };
     if !scheme.eq_ignore_ascii_case("http") && !scheme.eq_ignore_ascii_case("https") {
@@ -25,8 +25,8 @@ pub fn belongs_to(url: &str, site: &Site, hosts: &Hosts) -> bool {
     }
 }
 
-/// Whether a path is the root of a page at the shared address, or below it. Browsers resolve dot segments and treat a
-/// backslash as a slash, so a path with either could lead to another page.
+/// Whether a path is the root of a page at the shared address, or below it. Browsers resolve dot segments and treat a backslash
+/// as a slash, so a path with either could lead to another page.
 fn is_below(path: &str, prefix: &str, name: &str) -> bool {
     let Some(rest) = path.strip_prefix(prefix).and_then(|rest| rest.strip_prefix(name)) else {
         return false;

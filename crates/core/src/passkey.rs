@@ -1,9 +1,9 @@
-//! A passkey: a key pair that a person's device keeps, and that signs them in. What is checked about it is the server's
-//! business; here it is a name and a record.
+//! A passkey: a key pair on a person's device that signs them in. Only its record and its name; verification is left to the
+//! server.
 
-/// As many as one account may have.
+/// The maximum number of passkeys per account.
 pub const MOST: i64 = 20;
-/// How long a browser may take to answer.
+/// How long a browser may take to register a passkey or sign in with one.
 pub const CEREMONY_SECONDS: i64 = 300;
 const NAME_CHARS: usize = 60;
 
@@ -11,18 +11,18 @@ const NAME_CHARS: usize = 60;
 pub struct Passkey {
     pub id: String,
     pub account_id: String,
-    /// The device's own name for it.
+    /// The credential id assigned by the device.
     pub credential_id: Vec<u8>,
-    /// What the device calls the account.
+    /// The id under which the device knows the account.
     pub user_handle: Vec<u8>,
-    /// The public key and its counter, as the library writes them.
+    /// The public key and its counter, as serialized by the library.
     pub credential: String,
     pub name: String,
     pub created_at: i64,
     pub last_used_at: Option<i64>,
 }
 
-/// What a passkey is called: what its owner typed, or what it was added with.
+/// The name of a passkey: what the owner typed, or the device it was added on.
 pub fn name(typed: &str, device: &str) -> String {
     let clean = |text: &str| -> String {
         let plain: String = text.chars().filter(|c| !c.is_control()).collect();

@@ -1,9 +1,9 @@
-//! The path a viewer asks for, turned into the name of a file: decoded once, matched exactly.
+//! Decodes the path of a request into a file name: decoded once, to be matched exactly.
 
 use std::borrow::Cow;
 
-/// Decodes a URL path below a site's root. None when it cannot name a file: bad escapes, bytes that are no
-/// UTF-8, control characters, backslashes, or `.` and `..` segments.
+/// Decodes a URL path below a site's root. `None` when it cannot name a file: bad escapes, invalid UTF-8, control characters,
+/// backslashes, or `.` and `..` segments.
 pub fn decode(raw: &str) -> Option<Cow<'_, str>> {
     let decoded =
         if raw.as_bytes().contains(&b'%') { Cow::Owned(unescape(raw)?) } else { Cow::Borrowed(raw) };
@@ -12,7 +12,7 @@ pub fn decode(raw: &str) -> Option<Cow<'_, str>> {
     (!bad).then_some(decoded)
 }
 
-/// Whether the names in a URL path are text: every escape is whole, and all of it is UTF-8.
+/// Whether a URL path decodes to text: every escape is complete, and the result is UTF-8.
 pub fn is_text(raw: &str) -> bool {
     !raw.as_bytes().contains(&b'%') || unescape(raw).is_some()
 }
@@ -42,7 +42,7 @@ const fn hex(digit: u8) -> Option<u8> {
     }
 }
 
-/// A file name written so that it can stand in a URL path.
+/// Percent-encodes a file name for use in a URL path.
 pub fn encode(path: &str) -> String {
     let mut out = String::with_capacity(path.len());
     for b in path.bytes() {
@@ -57,13 +57,13 @@ pub fn encode(path: &str) -> String {
     out
 }
 
-/// The part of an address below a site's root, query included, when following it cannot lead out of the site.
-/// Both are paths on one host; the root ends with a slash.
+/// The part of an address below a site's root, including the query, if following it cannot lead out of the site. Both are paths
+/// on one host; the root ends with a slash.
 pub fn below<'a>(root: &str, address: &'a str) -> Option<&'a str> {
     let tail = address.strip_prefix(root)?;
     let plain = address.len() <= 2048 && address.bytes().all(|b| b.is_ascii_graphic() && b != b'\\');
     let path = tail.split(['?', '#']).next().unwrap_or_default();
-    // A tail that begins with a slash would, behind a root of one slash, name another host.
+    // After a root of `/`, a tail that begins with a slash would name another host.
     (plain && !path.starts_with('/') && decode(path).is_some()).then_some(tail)
 }
 

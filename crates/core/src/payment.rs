@@ -1,8 +1,8 @@
-//! A payment: what it is for, how far it has come, and everything that is kept of it. Knows nothing of how it is proved.
+//! A payment: what it buys, its state, and everything that is stored about it. Leaves proofs to the payment crate.
 
 use crate::unlock::Sku;
 
-/// What is paid for.
+/// What a payment buys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Item {
     Publish,
@@ -32,22 +32,22 @@ impl Item {
     }
 }
 
-/// How far a payment has come.
+/// The state of a payment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum PaymentState {
-    /// Reserved, with all it buys staged; nobody was asked to settle it yet.
+    /// Reserved, and what it buys is staged; the facilitator has not been asked to settle it yet.
     Verified,
-    /// The facilitator is being asked, or was when the server stopped: the money may have moved.
+    /// Settlement was requested, possibly before a server restart: the money may have moved.
     Settling,
-    /// The money moved; what it buys could not be made yet.
+    /// The money moved; what it buys could not be created yet.
     Settled,
-    /// The money moved and what it buys is there.
+    /// The money moved, and what it buys has been created.
     Fulfilled,
     /// The money did not move.
     Refused,
-    /// Whether the money moved is not known.
+    /// It is unknown whether the money moved.
     Unknown,
-    /// The money moved, nothing could be made of it, and an operator sent it back.
+    /// The money moved, nothing could be created, and an operator refunded it.
     Refunded,
 }
 
@@ -78,7 +78,7 @@ impl PaymentState {
         Self::ALL.into_iter().find(|state| state.as_str() == text)
     }
 
-    /// What it means to an operator, and what they can do about it.
+    /// What the state means for an operator, and what they can do about it.
     pub const fn advice(self) -> &'static str {
         match self {
             Self::Verified => {
@@ -101,22 +101,22 @@ impl PaymentState {
         }
     }
 
-    /// Whether something remains to be done.
+    /// Whether the payment needs further work.
     pub const fn is_open(self) -> bool {
         matches!(self, Self::Verified | Self::Settling | Self::Settled | Self::Unknown)
     }
 }
 
-/// A row of the list of payments. Names of networks, tokens and wallets are kept as they are written on their chains.
+/// A stored payment. Networks, tokens and wallets are written as on their chains.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Payment {
     pub id: String,
-    /// What no second payment has, however it is wrapped.
+    /// Unique per payment, however the proof is encoded.
     pub key: String,
     pub item: Item,
-    /// `x402`, so far.
+    /// Currently always `x402`.
     pub protocol: String,
-    /// Of the protocol: 1 or 2.
+    /// The protocol version: 1 or 2.
     pub generation: i64,
     pub network: String,
     pub asset: String,
@@ -128,7 +128,7 @@ pub struct Payment {
     pub sandbox: bool,
     pub request_hash: [u8; 32],
     pub client: String,
-    /// Names that only its sender knows.
+    /// Hashes of the `Idempotency-Key` and the payment identifier, if they are long enough to identify the sender.
     pub once_hashes: Vec<[u8; 32]>,
     pub state: PaymentState,
     pub ask: Option<String>,
@@ -138,7 +138,7 @@ pub struct Payment {
     pub site_id: Option<String>,
     pub account_id: Option<String>,
     pub transaction: Option<String>,
-    /// Why it was refused, or why its outcome is not known.
+    /// Why it was refused, or why its outcome is unknown.
     pub reason: Option<String>,
     /// How often the facilitator was asked to settle it.
     pub attempts: i64,
@@ -148,12 +148,12 @@ pub struct Payment {
     pub created_at: i64,
     pub updated_at: i64,
     pub fulfilled_at: Option<i64>,
-    /// When its answer was first given to somebody.
+    /// When its response was first delivered.
     pub delivered_at: Option<i64>,
 }
 
 impl Payment {
-    /// What its state means to an operator, and what they can do about it.
+    /// What the payment's state means for an operator, and what they can do about it.
     pub fn advice(&self) -> &'static str {
         if self.has_lost_content() {
             return "The money is there, and the content is not. What it buys is made when the payer sends the same request with the same payment again. If that never happens, send the money back and say so.";
@@ -161,14 +161,14 @@ impl Payment {
         self.state.advice()
     }
 
-    /// Whether the money is there and what it buys is not: it was refused first, so its content was let go, or the content
-    /// could not be stored. It is made when its payer sends the same request again.
+    /// Whether the money has arrived but the content is missing: the payment was first refused, so its content was dropped, or
+    /// the content could not be stored. What it buys is created when the payer sends the same request again.
     pub fn has_lost_content(&self) -> bool {
         self.state == PaymentState::Settled && self.draft.is_none() && !matches!(self.item, Item::Unlock(_))
     }
 }
 
-/// What is asked of a facilitator is somebody's money, and a draft holds secrets: neither goes to a log.
+/// Omits the facilitator request, which could be used to take the payer's money, and the draft, which contains secrets.
 impl std::fmt::Debug for Payment {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Payment")

@@ -1,9 +1,9 @@
-//! Text that strangers send us: what is kept of it.
+//! Cleans plain text from untrusted input.
 
 use crate::{Error, Result};
 
-/// A text within its length, tidied: line ends are `\n`, the ends are trimmed, and characters that nobody can see
-/// are gone. Nothing left counts as nothing sent.
+/// Cleans a text and checks its length: line endings become `\n`, the ends are trimmed, and invisible characters are removed. An
+/// empty result counts as not sent.
 pub fn optional(name: &str, text: Option<String>, most: usize) -> Result<Option<String>> {
     let Some(text) = text else { return Ok(None) };
     let tidy = tidy(&text);
@@ -19,8 +19,8 @@ fn tidy(text: &str) -> String {
     seen.trim().to_owned()
 }
 
-/// Control characters, and the tag characters that can hide a sentence from people but not from programs. Marks of
-/// direction stay: whole scripts need them.
+/// Control characters, and tag characters, which can hide a sentence from people but not from programs. Directional marks are
+/// kept, because whole scripts need them.
 const fn is_hidden(c: char) -> bool {
     match c {
         '\n' | '\t' => false,
@@ -29,7 +29,7 @@ const fn is_hidden(c: char) -> bool {
     }
 }
 
-/// Marks that nobody sees and that turn the direction of writing: in a name they could make one read as another.
+/// Invisible and directional characters: in a name they could make one look like another.
 pub const fn is_misleading(c: char) -> bool {
     matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
 }

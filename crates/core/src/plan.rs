@@ -1,24 +1,24 @@
-//! Plans: what an account may do. The table itself is configuration.
+//! Plans: the limits of an account. The plan table itself is configuration.
 
 use crate::unlock::Unlocks;
 use std::collections::BTreeMap;
 
-/// The limits of one plan; `None` means no cap.
+/// The limits of one plan; `None` means no limit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Plan {
     pub name: String,
     pub active_pages: Option<i64>,
     pub longest_life_seconds: Option<i64>,
     pub publishes_a_day: Option<i64>,
-    /// Whether pages may hold programs, installers and other files that run on a viewer's computer. Decisions §2.11.
+    /// Whether pages may contain programs, installers and other files that run on a viewer's computer. Decisions §2.11.
     pub executables: bool,
 }
 
-/// What `higher_limits` gives instead of the plan's own cap. Decisions §3.2.
+/// The page limit that `higher_limits` raises a smaller one to. Decisions §3.2.
 const MORE_PAGES: i64 = 100;
 
 impl Plan {
-    /// Without limits: for what counts against no plan.
+    /// Without limits, for what does not count against a plan.
     pub const fn unlimited() -> Self {
         Self {
             name: String::new(),
@@ -29,7 +29,7 @@ impl Plan {
         }
     }
 
-    /// The plan with the limits lifted that were bought.
+    /// The plan with purchased unlocks applied.
     #[must_use]
     pub fn with(mut self, unlocks: &Unlocks, now: i64) -> Self {
         if unlocks.permanent_since.is_some() {
@@ -52,8 +52,8 @@ impl Plans {
         Self(plans.into_iter().map(|plan| (plan.name.clone(), plan)).collect())
     }
 
-    /// The plan of that name. One that left the table counts as the tightest there is,
-    /// so that a removed plan never means "no limits".
+    /// The plan with that name. An unknown name gets the tightest limits in the table, so that a removed plan never means "no
+    /// limits".
     pub fn find(&self, name: &str) -> Plan {
         self.0.get(name).cloned().unwrap_or_else(|| Plan {
             name: name.to_owned(),

@@ -1,6 +1,6 @@
-//! Rates: so many acts in a window, and what a caller is told about it.
+//! Rate limits: a number of operations per window, and the caller's remaining quota.
 
-/// One quota: at most `limit` acts in each window of `window_seconds`.
+/// One limit: at most `limit` operations in each window of `window_seconds`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rate {
     pub name: &'static str,
@@ -8,7 +8,7 @@ pub struct Rate {
     pub window_seconds: i64,
 }
 
-/// How a caller stands against a rate, for the `RateLimit` headers.
+/// A caller's remaining quota, for the `RateLimit` headers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Standing {
     pub rate: Rate,
@@ -17,7 +17,7 @@ pub struct Standing {
 }
 
 impl Rate {
-    /// The start of the window that holds this moment.
+    /// The start of the window that contains this moment.
     pub const fn window_at(&self, now: i64) -> i64 {
         now - now.rem_euclid(self.window_seconds)
     }

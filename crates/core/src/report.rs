@@ -1,4 +1,4 @@
-//! A viewer's report about a page, for the operator of the server. Decisions §6.3.
+//! A viewer's report about a page, for the server's operator. Decisions §6.3.
 
 use crate::feedback::words;
 use crate::rate::Rate;
@@ -6,8 +6,8 @@ use crate::{Error, Result, plain_text};
 
 /// How often one client network may report one page.
 pub const PER_PAGE: Rate = Rate { name: "report_page_hour", limit: 10, window_seconds: 3600 };
-/// How often one client network may report. Well above the rate for a page, so that a page whose script sends reports in
-/// its viewers' names does not keep them from reporting others.
+/// How often one client network may report. Well above the limit per page, so that a page whose script sends reports on behalf of
+/// its viewers does not keep them from reporting other pages.
 pub const PER_NETWORK: Rate = Rate { name: "report_hour", limit: 100, window_seconds: 3600 };
 
 pub const COMMENT_CHARACTERS: usize = 2000;
@@ -18,7 +18,7 @@ words!(Reason: Phishing = "phishing", Malware = "malware", Illegal = "illegal", 
 words!(Outcome: TakenDown = "taken_down", Dismissed = "dismissed");
 
 impl Outcome {
-    /// What became of a report, for people.
+    /// The outcome as text for people.
     pub const fn said(self) -> &'static str {
         match self {
             Self::TakenDown => "taken down",
@@ -27,16 +27,16 @@ impl Outcome {
     }
 }
 
-/// When an operator dealt with a report, and how.
+/// When and how an operator handled a report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Closed {
     pub at: i64,
-    /// None when it was closed before this was written down.
+    /// `None` when it was closed before outcomes were recorded.
     pub outcome: Option<Outcome>,
 }
 
 impl Reason {
-    /// As the form words it.
+    /// The text in the form.
     pub const fn title(self) -> &'static str {
         match self {
             Self::Phishing => "It pretends to be somebody else",
@@ -63,15 +63,15 @@ pub struct Report {
     pub id: String,
     pub site_id: String,
     pub said: Said,
-    /// The version of the page that stood then; None when that was not written down.
+    /// The version of the page at the time; `None` when it was not recorded.
     pub version: Option<i64>,
     pub created_at: i64,
-    /// None while it waits for an operator.
+    /// `None` while the report is open.
     pub closed: Option<Closed>,
 }
 
 impl Report {
-    /// How it stands, in a word or two.
+    /// The status in a word or two.
     pub fn standing(&self) -> &'static str {
         match self.closed {
             None => "open",
@@ -87,7 +87,7 @@ pub struct Said {
     pub contact: Option<String>,
 }
 
-/// What the form sent, if it makes sense.
+/// Validates what the form sent.
 pub fn checked(reason: Option<&str>, comment: Option<String>, contact: Option<String>) -> Result<Said> {
     let reason = reason.and_then(Reason::parse);
     Ok(Said {

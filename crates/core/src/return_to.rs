@@ -1,9 +1,9 @@
-//! Where a person goes after signing in: a path on this host and nothing else, so that no link of ours leads away.
+//! Where a person goes after signing in: only paths on this host, which prevents open redirects.
 
-/// The longest kept: an authorization request with all it carries.
+/// The maximum length: enough for a complete authorization request.
 const LONGEST: usize = 4096;
 
-/// The path, if it is one that a browser cannot read as another host.
+/// The path, if no browser can interpret it as another host.
 pub fn local(path: &str) -> Option<&str> {
     let plain = path.bytes().all(|b| b.is_ascii_graphic() && b != b'\\');
     let own = path.starts_with('/') && !path.starts_with("//");

@@ -1,4 +1,4 @@
-//! What an operator chooses about the safety of content, and how far a publisher may choose otherwise.
+//! The operator's content safety settings, and how far a publisher may override them.
 
 use crate::feedback::words;
 use crate::{Error, Result};
@@ -13,13 +13,12 @@ impl Default for PiiCheck {
 }
 
 impl PiiCheck {
-    /// As a publisher writes it.
+    /// Parses the field that a publisher sends.
     pub fn read(text: &str) -> Result<Self> {
         Self::parse(text.trim()).ok_or_else(|| Error::field("pii_check", "must be off, warn or block"))
     }
 
-    /// What holds for an upload whose publisher asks for something else. Who runs the server may insist on refusing;
-    /// anything less is the publisher's own affair.
+    /// The setting for one upload. The operator can enforce `block`; otherwise the publisher's choice applies.
     #[must_use]
     pub fn or(self, asked: Option<Self>) -> Self {
         if self == Self::Block { self } else { asked.unwrap_or(self) }

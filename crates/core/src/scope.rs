@@ -1,4 +1,4 @@
-//! Scopes: what a person allows a program. Spec §5.
+//! OAuth scopes: what a person allows a program to do. Spec §5.
 
 /// One permission.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -17,7 +17,7 @@ impl Scope {
         }
     }
 
-    /// What it allows, as a person reads it before agreeing.
+    /// What the scope allows, as shown on the consent page.
     pub const fn meaning(self) -> &'static str {
         match self {
             Self::Read => "See your pages, their settings and their feedback",
@@ -28,8 +28,8 @@ impl Scope {
     }
 }
 
-/// A set of permissions, as they were granted. `sites:write` includes `sites:read`; the set still remembers which of
-/// them were named, because that is what a client is told. Decisions §4.
+/// A set of granted scopes. `sites:write` includes `sites:read`; the set still records which of them were named, because that is
+/// what a client is told. Decisions §4.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Scopes {
     read: bool,
@@ -39,7 +39,7 @@ pub struct Scopes {
 impl Scopes {
     pub const ALL: Self = Self { read: true, write: true };
 
-    /// From words separated by spaces; none when one of them is unknown. No word at all is an empty set.
+    /// Parses scopes separated by spaces; `None` when one is unknown. An empty text is an empty set.
     pub fn parse(text: &str) -> Option<Self> {
         let mut scopes = Self::default();
         for word in text.split(' ').filter(|word| !word.is_empty()) {
@@ -51,7 +51,7 @@ impl Scopes {
         Some(scopes)
     }
 
-    /// Whether the set allows this, by itself or as part of something wider.
+    /// Whether the set includes this scope, directly or through a wider one.
     pub const fn has(self, scope: Scope) -> bool {
         match scope {
             Scope::Read => self.read || self.write,
@@ -63,12 +63,12 @@ impl Scopes {
         !self.read && !self.write
     }
 
-    /// Whether the other allows everything that this one does.
+    /// Whether `other` allows everything that this set does.
     pub const fn is_within(self, other: Self) -> bool {
         (!self.read || other.has(Scope::Read)) && (!self.write || other.write)
     }
 
-    /// What both allow.
+    /// The intersection.
     #[must_use]
     pub const fn and(self, other: Self) -> Self {
         if self.write && other.write {
@@ -77,7 +77,7 @@ impl Scopes {
         Self { read: self.has(Scope::Read) && other.has(Scope::Read), write: false }
     }
 
-    /// Everything that is allowed, for a person to read before agreeing.
+    /// All scopes that are allowed, including implied ones, for the consent page.
     pub fn iter(self) -> impl Iterator<Item = Scope> {
         Scope::ALL.into_iter().filter(move |scope| self.has(*scope))
     }

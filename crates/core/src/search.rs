@@ -1,16 +1,16 @@
-//! How pages are searched: what is stored to be searched and what is typed are folded the same way, to small letters
-//! without accents, and every word has to be found somewhere, in any order.
+//! Page search: stored text and search terms are folded in the same way, to lower case without accents, and every word must occur
+//! somewhere, in any order.
 
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::canonical_combining_class;
 
-/// As many words of a search are looked for. Of more, the longest: they say the most.
+/// At most this many words of a search are used; of more, the longest, because they are the most specific.
 pub const MOST_WORDS: usize = 8;
 
-/// Text as it is compared: compatible forms are one, letters are small and have no accents, white space is one space.
+/// Folds text for comparison: compatibility forms are unified, letters are lower case without accents, white space is one space.
 pub fn fold(text: &str) -> String {
     let mut folded = String::with_capacity(text.len());
-    // Small letters first: a capital may become a letter with an accent, as İ does.
+    // Lower case first: a capital may become a letter with an accent, as İ does.
     let letters = text.nfkd().flat_map(char::to_lowercase).nfkd();
     for c in letters.filter(|c| canonical_combining_class(*c) == 0) {
         match plain(c) {
@@ -27,7 +27,7 @@ pub fn fold(text: &str) -> String {
     folded
 }
 
-/// Letters that people without their keyboard write with others, and that Unicode does not take apart.
+/// Letters that Unicode does not decompose, as people without the right keyboard type them.
 const fn plain(c: char) -> Option<&'static str> {
     Some(match c {
         'ß' => "ss",
@@ -41,7 +41,7 @@ const fn plain(c: char) -> Option<&'static str> {
         'ı' => "i",
         'ŧ' => "t",
         'ς' => "σ",
-        // Widths of nothing, and hyphens that show only at the end of a line.
+        // Zero-width characters and soft hyphens.
         '\u{ad}' | '\u{200b}'..='\u{200d}' | '\u{2060}' | '\u{feff}' => "",
         '\u{2010}' | '\u{2011}' => "-",
         '‘' | '’' => "'",
@@ -50,7 +50,7 @@ const fn plain(c: char) -> Option<&'static str> {
     })
 }
 
-/// What a page is found by.
+/// The searchable text of a page.
 pub fn page_text(title: &str, slug: Option<&str>) -> String {
     let title = fold(title);
     match slug {
@@ -59,7 +59,7 @@ pub fn page_text(title: &str, slug: Option<&str>) -> String {
     }
 }
 
-/// The words of a search, folded.
+/// The words of a search, folded and without duplicates.
 pub fn words(search: &str) -> Vec<String> {
     let folded = fold(search);
     let mut words: Vec<String> = Vec::new();

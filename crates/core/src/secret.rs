@@ -1,5 +1,5 @@
-//! Secrets that carry a checksum, how they are kept, and keys derived from the server's own secret.
-//! A mistyped or invented secret is told apart without asking the database.
+//! Secrets with a checksum, how they are stored, and keys derived from the server's master secret.
+//! The checksum detects mistyped or made-up secrets without a database lookup.
 
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::{Digest, Sha256};
@@ -11,13 +11,13 @@ const BASE62: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnop
 const RANDOM_LEN: usize = 30;
 const CHECK_LEN: usize = 6;
 
-/// Prefix, 30 base62 characters of randomness, 6 of their CRC32.
-/// Bytes of 248 and more are passed over so that every character is equally likely; 48 bytes leave ample spare.
+/// The prefix, 30 random base62 characters and 6 characters of their CRC32.
+/// Bytes of 248 and above are skipped, so that every character is equally likely; 48 bytes are more than enough.
 pub fn checksummed(prefix: &str, random: &[u8; 48]) -> String {
     let mut body: Vec<u8> =
         random.iter().filter(|b| **b < 248).map(|b| BASE62[usize::from(*b % 62)]).take(RANDOM_LEN).collect();
     while body.len() < RANDOM_LEN {
-        // Nineteen rejected bytes of 48 do not happen; if they did, the hash of what is there fills up.
+        // Nineteen rejected bytes of 48 do not occur in practice; if they did, a hash would fill the rest.
         let more = Sha256::digest([random.as_slice(), &body].concat());
         body.push(BASE62[usize::from(more[0]) % 62]);
     }
@@ -28,7 +28,7 @@ pub fn checksummed(prefix: &str, random: &[u8; 48]) -> String {
     out
 }
 
-/// Whether the text has the prefix, the length, the alphabet and the right checksum.
+/// Whether the text has the right prefix, length, alphabet and checksum.
 pub fn is_well_formed(prefix: &str, secret: &str) -> bool {
     let Some(rest) = secret.strip_prefix(prefix).map(str::as_bytes) else { return false };
     rest.len() == RANDOM_LEN + CHECK_LEN
@@ -46,7 +46,7 @@ fn check_digits(body: &[u8]) -> [u8; CHECK_LEN] {
     out
 }
 
-/// What is stored of a secret: enough to find it, too little to use it.
+/// The stored hash of a secret: enough to find it, not enough to use it.
 pub fn hash(secret: &str) -> [u8; 32] {
     digest(secret.as_bytes())
 }
@@ -56,17 +56,17 @@ pub fn digest(bytes: &[u8]) -> [u8; 32] {
     Sha256::digest(bytes).into()
 }
 
-/// Bytes as they stand in addresses, cookies and forms.
+/// Encodes bytes as base64url, for URLs, cookies and forms.
 pub fn text(bytes: &[u8]) -> String {
     data_encoding::BASE64URL_NOPAD.encode(bytes)
 }
 
-/// Bytes as lower-case letters and digits alone (base32), for what ends a link or is typed.
+/// Encodes bytes as lower-case base32 (letters and digits only), for the end of a link or for typing.
 pub fn letters(bytes: &[u8]) -> String {
     data_encoding::BASE32_NOPAD.encode(bytes).to_ascii_lowercase()
 }
 
-/// What [`text`] wrote, if it is that.
+/// Decodes what [`text`] encoded.
 pub fn bytes(text: &str) -> Option<Vec<u8>> {
     data_encoding::BASE64URL_NOPAD.decode(text.as_bytes()).ok()
 }
@@ -76,7 +76,7 @@ pub fn shown_prefix(secret: &str) -> &str {
     secret.get(..13).unwrap_or(secret)
 }
 
-/// The server's own secret and the keys derived from it, one per purpose.
+/// The server's master secret, from which one key per purpose is derived.
 #[derive(Clone)]
 pub struct Keys {
     master: [u8; 32],
@@ -98,12 +98,12 @@ impl Keys {
         hmac(&hmac(&self.master, purpose.as_bytes()), message)
     }
 
-    /// Whether that is what [`Keys::mac`] gives, found out in the same time wherever they differ.
+    /// Whether the MAC matches that of [`Keys::mac`], in constant time.
     pub fn verify(&self, purpose: &str, message: &[u8], mac: &[u8]) -> bool {
         keyed(&hmac(&self.master, purpose.as_bytes()), message).verify_slice(mac).is_ok()
     }
 
-    /// The label of a site's own host: never the token, which must not show in DNS or TLS.
+    /// The label of a site's own host. Never the token, which must not appear in DNS or TLS.
     pub fn host_label(&self, site_id: &str) -> String {
         let name = letters(&self.mac("host", site_id.as_bytes()));
         format!("s-{}", &name[..26])

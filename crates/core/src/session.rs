@@ -1,10 +1,10 @@
-//! A signed-in browser: how long it stays so, and what it is called in the list of sessions.
+//! Browser sessions: their lifetime, and their names in the list of sessions.
 
-/// A session ends this long after it was last used.
+/// A session expires this long after its last use.
 pub const IDLE_SECONDS: i64 = 30 * 86_400;
-/// And this long after the person proved who they are, however much it is used.
+/// A session expires this long after the person last authenticated, however much it is used.
 pub const LONGEST_SECONDS: i64 = 180 * 86_400;
-/// Acts that hand out lasting power ask for a proof that is no older.
+/// Operations that grant lasting access require an authentication no older than this.
 pub const RECENT_SECONDS: i64 = 3600;
 /// `last_seen_at` is written at most this often.
 pub const NOTED_EVERY: i64 = 300;
@@ -15,14 +15,14 @@ pub struct Session {
     pub account_id: String,
     pub device: String,
     pub method: Method,
-    /// When the person last proved who they are.
+    /// When the person last authenticated.
     pub proved_at: i64,
     pub created_at: i64,
     pub last_seen_at: i64,
     pub expires_at: i64,
 }
 
-/// How a person proved who they are.
+/// How the person authenticated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Method {
     Code,
@@ -45,18 +45,18 @@ impl Method {
 }
 
 impl Session {
-    /// Whether the person proved who they are not long ago.
+    /// Whether the person authenticated recently.
     pub const fn is_recent(&self, now: i64) -> bool {
         now - self.proved_at < RECENT_SECONDS
     }
 }
 
-/// When a session ends that is used now.
+/// The expiry of a session that is used now.
 pub fn ends_at(proved_at: i64, now: i64) -> i64 {
     (now + IDLE_SECONDS).min(proved_at + LONGEST_SECONDS)
 }
 
-/// What a browser says it is, in words a person knows: `Firefox on Linux`.
+/// The browser and system in the `User-Agent`, in familiar words: `Firefox on Linux`.
 pub fn device(user_agent: Option<&str>) -> String {
     let agent = user_agent.unwrap_or_default();
     let find = |names: &[(&str, &'static str)]| {

@@ -1,26 +1,26 @@
-//! A share token: a link that opens a page's password gate without the password. Spec §2, §3.
-//! Also how it travels in an address, and how it is taken out again.
+//! Share tokens: a link that opens a page's password gate without the password. Spec §2, §3.
+//! Also finds a token in a query and removes it.
 
 use crate::{Error, Result, site};
 
-/// What every token begins with; the 22 characters after it are those of a page token.
+/// The prefix of every token; it is followed by 22 characters as in a page token.
 pub const PREFIX: &str = "shr_";
-/// What a query must hold before it is worth looking at.
+/// A query without this contains no token.
 const SIGN: &str = "t=shr_";
-/// A page holds at most this many.
+/// The maximum number of share tokens per page.
 pub const MOST: i64 = 1000;
 
 const NOTE_CHARACTERS: usize = 200;
-/// No expiry lies further ahead: a thousand years keeps every sum inside an integer.
+/// The furthest possible expiry: a thousand years, so that no sum overflows.
 const FARTHEST_SECONDS: i64 = 1000 * 366 * 86_400;
 
-/// A token as its owner sees it, without the secret.
+/// A share token as its owner sees it, without the secret.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ShareToken {
     pub id: String,
     pub site_id: String,
     pub note: Option<String>,
-    /// Whether it opens the e-mail gate as well.
+    /// Whether it also opens the email gate.
     pub bypass_email_gate: bool,
     pub max_uses: Option<i64>,
     pub uses: i64,
@@ -35,7 +35,7 @@ impl ShareToken {
     }
 }
 
-/// What an owner asks for.
+/// The requested settings of a new token.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Wish {
     pub note: Option<String>,
@@ -46,7 +46,7 @@ pub struct Wish {
 }
 
 impl Wish {
-    /// The wish with its note tidied, if it makes sense.
+    /// Validates the settings and trims the note.
     pub fn checked(mut self) -> Result<Self> {
         self.note = self.note.map(|note| note.trim().to_owned()).filter(|note| !note.is_empty());
         if let Some(note) = &self.note
@@ -65,25 +65,25 @@ impl Wish {
     }
 }
 
-/// Whether the text has the shape of a token.
+/// Whether the text has the form of a share token.
 pub fn is_token(text: &str) -> bool {
     text.strip_prefix(PREFIX).is_some_and(site::is_token)
 }
 
-/// A query that carries a token: the token, and what is left without it.
+/// A token found in a query, and the query without it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InQuery<'a> {
     pub token: &'a str,
-    /// The other parameters as they were, in their order. None when there are none.
+    /// The other parameters, unchanged and in order. `None` when there are none.
     pub rest: Option<String>,
 }
 
-/// Looks for `t=` with a value of the right shape. Any other `t` belongs to the page itself and stays.
+/// Finds `t=` with a value of the right form. Any other `t` belongs to the page and stays.
 pub fn in_query(query: Option<&str>) -> Option<InQuery<'_>> {
     secret_in_query(query.filter(|query| query.contains(SIGN))?, "t=", is_token)
 }
 
-/// The first value of a parameter (`name=`) that is a secret of the right shape, and the query without all of those.
+/// The first value of a parameter (`name=`) that has the form of the secret, and the query without all such values.
 pub(crate) fn secret_in_query<'a>(
     query: &'a str,
     parameter: &str,

@@ -1,8 +1,8 @@
-//! Who may make an account by signing in: everybody, those on a list, or nobody new.
+//! Who may create an account by signing in: everyone, only those on a list, or no one.
 
 use crate::{Error, Result, email};
 
-/// The operator's choice.
+/// The operator's setting.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SignUp {
     Open,
@@ -10,18 +10,18 @@ pub enum SignUp {
     Closed,
 }
 
-/// An entry of the list.
+/// An entry of the allow list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Entry {
     Address(String),
-    /// Everybody of exactly this domain.
+    /// All addresses of exactly this domain.
     Domain(String),
 }
 
 impl Entry {
     pub fn parse(text: &str) -> Result<Self> {
         let text = text.trim();
-        // `@example.com` is how people write a domain where addresses stand.
+        // People also write a domain as `@example.com`.
         match text.strip_prefix('@') {
             None if text.contains('@') => email::address(text).map(Self::Address),
             rest => email::domain(rest.unwrap_or(text))
@@ -32,7 +32,7 @@ impl Entry {
 }
 
 impl SignUp {
-    /// Whether this address, as [`email::address`] spells it, may have a new account.
+    /// Whether this normalized address (see [`email::address`]) may create an account.
     pub fn admits(&self, address: &str) -> bool {
         match self {
             Self::Open => true,

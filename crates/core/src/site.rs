@@ -1,6 +1,6 @@
-//! A site: one published page or archive, its state, and the names it goes by. Spec §2, §3.
+//! A site: one published page or archive, with its state and its names (id, token, slug). Spec §2, §3.
 
-/// Who may find the page. Spec §1.3.
+/// Who can find the page. Spec §1.3.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Visibility {
     Unlisted,
@@ -27,8 +27,7 @@ impl Visibility {
     }
 }
 
-/// Where the page is in its life. A page whose expiry has passed may still say `Live` until the sweep comes by:
-/// ask [`Site::state_at`].
+/// The stored state. A page past its expiry may still be `Live` until the expiry sweep runs: use [`Site::state_at`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum State {
     Live,
@@ -68,13 +67,13 @@ pub struct Site {
     /// The first label of the site's own host.
     pub host_label: String,
     pub account_id: Option<String>,
-    /// Kept while the site is not public too, so that it can go public again under its name.
+    /// Also kept while the site is not public, so that it can become public again under the same slug.
     pub slug: Option<String>,
     pub visibility: Visibility,
     pub state: State,
     pub title: String,
     pub version: i64,
-    /// None once the bytes are erased.
+    /// `None` once the content is erased.
     pub bundle_id: Option<String>,
     pub byte_size: i64,
     pub created_at: i64,
@@ -83,11 +82,11 @@ pub struct Site {
     pub agentation: bool,
     pub csp_strict: bool,
     pub e2e: bool,
-    /// Unknown navigations are answered with `index.html`; follows from the content.
+    /// Navigations to unknown paths get `index.html`; derived from the content.
     pub spa: bool,
     pub password_hash: Option<String>,
     pub email_gate_domain: Option<String>,
-    /// Rises with every change of a gate, so that doors opened before close.
+    /// Incremented with every change of a gate, which invalidates earlier passes.
     pub gate_version: i64,
     pub claim_hash: Option<[u8; 32]>,
     pub claimed_at: Option<i64>,
@@ -97,9 +96,10 @@ pub struct Site {
     pub purged_at: Option<i64>,
     pub view_count: i64,
     pub last_viewed_at: Option<i64>,
-    /// The payment that made it. Such a page lives for good and counts against no plan. Spec §8.
+    /// The payment that created it. Such a page does not expire unless its owner sets an expiry, and counts against no plan. Spec
+    /// §8.
     pub payment_id: Option<String>,
-    /// The wallet that paid, if it can prove later that it did: lower case. Spec §5.
+    /// The wallet that paid, in lower case, if it can prove that later. Spec §5.
     pub wallet: Option<String>,
 }
 
@@ -115,19 +115,19 @@ impl Site {
         self.payment_id.is_some()
     }
 
-    /// Whether viewers may comment. A page that burns has no second viewer to read it.
+    /// Whether viewers may comment. A burn-after-read page has only one viewer.
     pub fn takes_feedback(&self) -> bool {
         self.agentation && self.visibility != Visibility::Burn
     }
 
-    /// The moment to write for a change made now: strictly later than the last one,
-    /// so that `expected_updated_at` is a sound check.
+    /// The timestamp for a change made now: strictly later than the previous one, so that `expected_updated_at` is a reliable
+    /// check.
     pub fn next_updated_at(&self, now: i64) -> i64 {
         now.max(self.updated_at + 1)
     }
 }
 
-/// The shape of what a caller wrote for `{idOrSlug}`.
+/// A caller's `{idOrSlug}`, classified by its form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SiteName<'a> {
     Id(&'a str),
@@ -150,7 +150,7 @@ impl<'a> SiteName<'a> {
     }
 }
 
-/// Whether the text has the shape of a page token: 22 characters of base64url.
+/// Whether the text has the form of a page token: 22 characters of base64url.
 pub fn is_token(text: &str) -> bool {
     text.len() == 22 && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_')
 }

@@ -1,4 +1,4 @@
-//! What `PATCH` does to a site: only sent fields change, and the result must make sense as a whole. Spec §3, §4.
+//! Applies a `PATCH` to a site: only the fields sent change, and the result must be consistent. Spec §3, §4.
 
 use crate::expiry::{self, Lifetime};
 use crate::plan::Plan;
@@ -6,7 +6,7 @@ use crate::site::{Site, Visibility};
 use crate::slug::Slug;
 use crate::{Code, Error, Result};
 
-/// A field of a change: not sent, sent as null, or sent with a value.
+/// A field of a PATCH: not sent, sent as null, or sent with a value.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Field<T> {
     #[default]
@@ -20,7 +20,7 @@ impl<T> Field<T> {
         matches!(self, Self::Absent)
     }
 
-    /// The new value, given the one there is: null clears.
+    /// The new value, given the current one: null clears it.
     pub fn over(self, current: Option<T>) -> Option<T> {
         match self {
             Self::Absent => current,
@@ -35,14 +35,14 @@ impl<T> Field<T> {
 pub struct SiteChange {
     pub slug: Field<Slug>,
     pub visibility: Option<Visibility>,
-    /// The hash, when a password was sent; hashing is not a rule.
+    /// The hash of the password sent; hashing is done by the caller.
     pub password_hash: Field<String>,
     pub lifetime: Option<Lifetime>,
     pub email_gate_domain: Field<String>,
     pub agentation: Option<bool>,
     pub csp_strict: Option<bool>,
     pub title: Option<String>,
-    /// The wallet that paid for the page can no longer replace it.
+    /// The wallet that paid for the page loses the right to replace it.
     pub ends_wallet: bool,
 }
 
@@ -51,7 +51,7 @@ impl SiteChange {
         *self == Self::default()
     }
 
-    /// The site as it will be. `plan` is the owner's; an unowned site changes its content only.
+    /// The site after the change. `plan` is the owner's; on a site without an owner only the content can change.
     pub fn apply(self, site: &Site, plan: &Plan, now: i64) -> Result<(Site, Vec<String>)> {
         let mut next = site.clone();
         let mut warnings = Vec::new();
@@ -66,7 +66,7 @@ impl SiteChange {
             ));
         }
         next.visibility = match (self.visibility, site.visibility) {
-            // As the field of an upload does. Decisions §2.6.
+            // Consistent with the `slug` field of an upload. Decisions §2.6.
             (None, Visibility::Unlisted) if names_slug => Visibility::Public,
             (sent, before) => sent.unwrap_or(before),
         };
@@ -84,7 +84,7 @@ impl SiteChange {
             (_, Some(_)) => {}
         }
         if let Some(lifetime) = self.lifetime {
-            // A page that was paid for may live as long as its owner likes. Spec §8.
+            // A paid page has no maximum lifetime. Spec §8.
             let unlimited = Plan::unlimited();
             let plan = if site.is_paid() { &unlimited } else { plan };
             next.expires_at = expiry::owned(lifetime, plan, site.created_at, now)?;
@@ -105,7 +105,7 @@ impl SiteChange {
     }
 }
 
-/// A title as it is kept: one line, at most 200 characters.
+/// Normalizes a title: one line, at most 200 characters.
 pub fn title(text: &str) -> Result<String> {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     if line.is_empty() || line.chars().count() > 200 || line.chars().any(char::is_control) {

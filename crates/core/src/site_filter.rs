@@ -1,4 +1,4 @@
-//! How an owner narrows the list of their pages.
+//! The filters for an owner's list of pages.
 
 use crate::feedback::words;
 

@@ -1,8 +1,8 @@
-//! Public names: which are allowed, and how they are spelt.
+//! Slugs, the public names of pages: which are allowed, and their normalized form.
 
 use crate::{Code, Error, Result};
 
-/// Names that mean something to browsers, mail or people, and so belong to no page.
+/// Names with a meaning for browsers, mail or people, which no page may use.
 const RESERVED: &[&str] = &[
     "www",
     "api",
@@ -43,7 +43,7 @@ const RESERVED: &[&str] = &[
     "agents",
 ];
 
-/// A slug that passed every rule; always lower case.
+/// A valid slug; always lower case.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Slug(String);
 
@@ -73,7 +73,7 @@ impl Slug {
         Ok(Self(text))
     }
 
-    /// A slug that was checked when it was stored; the rules may have become stricter since.
+    /// A slug that was validated when it was stored; the rules may have become stricter since.
     pub fn parse_stored(text: String) -> Self {
         Self(text)
     }

@@ -1,4 +1,4 @@
-//! Taking a page down: which page is meant, why, and whether its bytes may stay for a while. Decisions §6.3.
+//! Takedowns: which page an operator means, the reason, and whether its content may be kept as evidence. Decisions §6.3.
 
 use crate::host::{Face, Hosts};
 use crate::site::{Site, Visibility};
@@ -6,28 +6,28 @@ use crate::{Error, Result, plain_text};
 
 pub const REASON_CHARACTERS: usize = 500;
 
-/// Why a page goes. It is kept for good, so there has to be one.
+/// Validates the reason for a takedown. It is required, because it is kept forever.
 pub fn reason(text: &str) -> Result<String> {
     reason_for(text, "must say why the page is taken down")
 }
 
-/// Why something else is done that is kept for good; `missing` is what is wrong when nothing is said.
+/// Validates the reason for another operator action that is kept forever; `missing` is the error for an empty one.
 pub fn reason_for(text: &str, missing: &'static str) -> Result<String> {
     plain_text::optional("reason", Some(text.to_owned()), REASON_CHARACTERS)?
         .ok_or_else(|| Error::field("reason", missing))
 }
 
-/// Which page an operator means. An address says of itself what it holds, and nothing else is looked up: a slug that
-/// reads like the token of a bad page must not shield it.
+/// The page an operator means. A URL states whether it contains a token or a slug, and only that is looked up: a slug that looks
+/// like the token of a bad page must not shield that page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Named {
     Token(String),
     Slug(String),
-    /// Typed by itself: an id, a token or a slug.
+    /// Entered without a URL: an id, a token or a slug.
     Bare(String),
 }
 
-/// The page in what an operator pasted: an id, slug or token, or an address of the page.
+/// Extracts the page from an operator's input: an id, slug or token, or a URL of the page.
 pub fn page_named(text: &str, hosts: &Hosts) -> Option<Named> {
     let text = text.trim();
     let Some((_, rest)) = text.split_once("://") else { return Some(Named::Bare(text.to_owned())) };
@@ -47,8 +47,7 @@ pub fn page_named(text: &str, hosts: &Hosts) -> Option<Named> {
     }
 }
 
-/// Whether the bytes are erased without being sealed as evidence: a page that was to be read once is not kept against its
-/// sender's will.
+/// Whether the content is erased without being sealed as evidence: a burn-after-read page is not kept against its sender's will.
 pub fn erases(site: &Site) -> bool {
     site.visibility == Visibility::Burn
 }

@@ -1,6 +1,6 @@
-//! Unlocks: limits of a plan that were lifted for money, for good or for a while. Spec §8, decisions §3.2.
+//! Unlocks: purchased increases of a plan's limits, permanent or for a period. Spec §8, decisions §3.2.
 
-/// What can be bought.
+/// A product.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Sku {
     MakePermanent,
@@ -8,10 +8,10 @@ pub enum Sku {
     HigherLimits,
 }
 
-/// What an account has bought.
+/// The unlocks of an account.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Unlocks {
-    /// Pages lose the plan's longest life from then on.
+    /// From then on, pages have no maximum lifetime.
     pub permanent_since: Option<i64>,
     pub higher_limits_until: Option<i64>,
     pub custom_domain_until: Option<i64>,
@@ -32,12 +32,12 @@ impl Sku {
         Self::ALL.into_iter().find(|sku| sku.as_str() == text)
     }
 
-    /// Whether there is something to be had for it. Pages cannot live under domains of their own yet.
+    /// Whether it can be bought. Custom domains for pages are not implemented yet.
     pub const fn is_on_sale(self) -> bool {
         !matches!(self, Self::CustomDomain)
     }
 
-    /// How long it holds; None for good.
+    /// How long it lasts; `None` means permanently.
     pub const fn period_days(self) -> Option<i64> {
         match self {
             Self::MakePermanent => None,
@@ -46,11 +46,11 @@ impl Sku {
     }
 }
 
-/// Days are of one length here.
+/// A day in seconds.
 const DAY: i64 = 86_400;
 
 impl Sku {
-    /// What it is called where it is sold.
+    /// The name shown to buyers.
     pub const fn title(self) -> &'static str {
         match self {
             Self::MakePermanent => "Permanent pages",
@@ -71,7 +71,7 @@ impl Sku {
 }
 
 impl Unlocks {
-    /// Until when it holds. Of what holds for good only the beginning is known.
+    /// When it ends. `None` for permanent unlocks, of which only the start is recorded.
     pub const fn until(&self, sku: Sku) -> Option<i64> {
         match sku {
             Sku::MakePermanent => None,
@@ -87,18 +87,18 @@ impl Unlocks {
         }
     }
 
-    /// Whether buying it once more would give nothing.
+    /// Whether buying it again would have no effect.
     pub fn is_complete(&self, sku: Sku, now: i64) -> bool {
         sku.period_days().is_none() && self.is_active(sku, now)
     }
 
-    /// What holds at this moment.
+    /// The unlocks that are active now.
     pub fn active(&self, now: i64) -> impl Iterator<Item = Sku> {
         let unlocks = *self;
         Sku::ALL.into_iter().filter(move |sku| unlocks.is_active(*sku, now))
     }
 
-    /// After it was bought: a period begins when the present one ends.
+    /// The unlocks after a purchase: a new period starts when the current one ends.
     #[must_use]
     pub fn with(mut self, sku: Sku, now: i64) -> Self {
         let longer = |until: Option<i64>| {

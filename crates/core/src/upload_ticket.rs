@@ -1,31 +1,32 @@
-//! An upload ticket: whoever holds it may send one file, for a while, in the name of whoever asked for it. It says all there
-//! is to know, so nothing is stored until the file comes; sealing it and finding out whether its maker still stands is `app`'s.
+//! Upload tickets: the holder may upload one file, for a limited time, on behalf of the account that requested it. A ticket is
+//! self-contained, so nothing is stored until the file arrives. Sealing it and checking that its issuer still has access is left
+//! to `app`.
 
 use crate::options::UploadOptions;
 use crate::{Error, Result, number};
 
-/// How long a ticket is good for, in seconds: enough to run a command, too short to be worth stealing.
+/// How long a ticket is valid, in seconds: enough to run a command, too short to be worth stealing.
 pub const LIFE: i64 = 15 * 60;
-/// Tells tickets from other secrets, to people and to scanners.
+/// Distinguishes tickets from other secrets, for people and for secret scanners.
 pub const PREFIX: &str = "upl_";
-/// The format of [`UploadTicket::to_bytes`].
+/// The format version of [`UploadTicket::to_bytes`].
 const FORMAT: &str = "1";
-/// Fields before the options.
+/// The number of fields before the options.
 const HEAD: usize = 7;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UploadTicket {
-    /// Random; by it a second use is known.
+    /// Random; identifies the ticket, to detect a second use.
     pub nonce: String,
     pub account_id: String,
-    /// The key or the grant it was asked for with: the ticket ends with it.
+    /// The API key or grant that requested it: the ticket becomes invalid with it.
     pub principal: String,
-    /// The grant of the program that asked, if one did.
+    /// The OAuth grant of the client that requested it, if any.
     pub grant_id: Option<String>,
-    /// The page whose content the file replaces; none for a new page.
+    /// The page whose content the file replaces; `None` for a new page.
     pub site_id: Option<String>,
     pub expires_at: i64,
-    /// The options of the upload, as a form has them.
+    /// The options of the upload, as form fields.
     pub fields: Vec<(String, String)>,
 }
 
@@ -38,7 +39,7 @@ impl UploadTicket {
         UploadOptions::parse(self.fields.iter().map(|(name, value)| (name.as_str(), value.as_str())))
     }
 
-    /// What can be refused before a file is sent.
+    /// Checks everything that can be refused before the file is uploaded.
     pub fn check(&self) -> Result<()> {
         let options = self.options()?;
         match &self.site_id {
@@ -51,7 +52,7 @@ impl UploadTicket {
         }
     }
 
-    /// Each text with its length in front, so that no two tickets are written alike.
+    /// Serializes with a length prefix for each text, so that different tickets never have the same bytes.
     pub fn to_bytes(&self) -> Vec<u8> {
         let expires_at = self.expires_at.to_string();
         let head = [
@@ -72,7 +73,7 @@ impl UploadTicket {
         bytes
     }
 
-    /// What [`UploadTicket::to_bytes`] wrote, if it is that.
+    /// Parses what [`UploadTicket::to_bytes`] wrote; `None` for anything else.
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
         let texts = texts(bytes)?;
         let (head, options) = texts.split_first_chunk::<HEAD>()?;

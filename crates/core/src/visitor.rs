@@ -1,12 +1,12 @@
-//! Who asks for a page: a browser that navigates, a part of a page, a robot, or a plain client.
-//! The rules and the trials behind them: docs/security.md.
+//! Classifies the client of a page request: a navigating browser, a subresource, a bot, or a plain client.
+//! The rules and the experiments behind them: docs/security.md.
 
-/// The request headers that tell.
+/// The request headers that are used for it.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Signs<'a> {
     pub user_agent: Option<&'a str>,
     pub fetch_mode: Option<&'a str>,
-    /// Whether any of `Sec-Fetch-Mode`, `-Site` or `-Dest` is there.
+    /// Whether any of `Sec-Fetch-Mode`, `-Site` or `-Dest` is present.
     pub has_fetch_metadata: bool,
     /// `Sec-Purpose`.
     pub purpose: Option<&'a str>,
@@ -36,14 +36,14 @@ impl Visitor {
         }
     }
 
-    /// Whether a GET of this visitor is a person's decision to see the page: a plain client's is. Anything a browser
-    /// loads may be a picture, a preview or a guess, and a robot's never is.
+    /// Whether a GET by this client is a person's decision to view the page. That is so only for plain clients: anything a
+    /// browser loads may be an image, a preview or a prefetch, and a bot never decides.
     pub fn burns_by_asking(self, user_agent: &str) -> bool {
         !self.any_browser && !is_bot(user_agent)
     }
 }
 
-/// Names that link-preview services, crawlers and scanners put into their `User-Agent`.
+/// Words that link-preview services, crawlers and scanners put into their `User-Agent`.
 const BOT_WORDS: [&str; 13] = [
     "crawl",
     "spider",
@@ -60,13 +60,13 @@ const BOT_WORDS: [&str; 13] = [
     "bot",
 ];
 
-/// Whether a robot asks: one that fetches links to show what is behind them, or to look for trouble there.
+/// Whether the client is a bot that fetches links to preview or scan them.
 /// `/bot\b|bot\/|crawl|spider|preview|unfurl|facebookexternalhit|whatsapp|slack|discord|telegram|embedly|scanner|monitor/i`
 pub fn is_bot(agent: &str) -> bool {
     let agent = agent.as_bytes();
     let found = |word: &str| {
         agent.windows(word.len()).enumerate().any(|(at, part)| {
-            // `bot` alone must end a word: there are robots, but also a Bottle.
+            // `bot` must end a word, so that names such as Bottle do not match.
             let ends = || !agent.get(at + 3).is_some_and(|b| b.is_ascii_alphanumeric() || *b == b'_');
             part.eq_ignore_ascii_case(word.as_bytes()) && (word != "bot" || ends())
         })
@@ -74,7 +74,7 @@ pub fn is_bot(agent: &str) -> bool {
     BOT_WORDS.iter().any(|word| found(word))
 }
 
-/// Whether a `Sec-Purpose`, `Purpose` or `X-Moz` header says that nobody has asked for the page yet.
+/// Whether a `Sec-Purpose`, `Purpose` or `X-Moz` header marks a prefetch, prerender or preview.
 pub fn is_ahead_of_time(purpose: &str) -> bool {
     let purpose = purpose.to_ascii_lowercase();
     ["prefetch", "prerender", "preview"].iter().any(|word| purpose.contains(word))

@@ -1,5 +1,6 @@
-//! How long it takes to check a proof of payment: from the header to a verdict, signature included. Prints microseconds for
-//! each network and generation, as JSON. `cargo run --release -p dropleaf-pay --features test-payer --example check_time`
+//! Measures how long it takes to check a payment proof, from the header to the result, signature included. Prints microseconds
+//! for each network and protocol version, as JSON.
+//! `cargo run --release -p dropleaf-pay --features test-payer --example check_time`
 
 use dropleaf_pay::payer::{EvmPayer, SolanaPayer, header, proof};
 use dropleaf_pay::{
@@ -36,7 +37,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Microseconds for one check.
+/// Microseconds per check.
 fn micros(generation: Generation, sent: &str, terms: &Terms) -> Result<f64, Box<dyn Error>> {
     let check = || Proof::parse(generation, sent)?.check(terms, NOW);
     let run = |time: Duration| -> Result<(u32, Duration), Box<dyn Error>> {

@@ -1,11 +1,11 @@
-//! Addresses of wallets and tokens: 20 bytes in checksummed hex on EVM chains, 32 bytes in base58 on Solana.
+//! Wallet and token addresses: 20 bytes in checksummed hex on EVM chains, 32 bytes in base58 on Solana.
 
 use std::fmt;
 
 use crate::evm::keccak;
 use crate::hex;
 
-/// An address on an EVM chain, shown with its EIP-55 checksum.
+/// An address on an EVM chain, displayed with its EIP-55 checksum.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct EvmAddress(pub [u8; 20]);
 
@@ -21,19 +21,19 @@ pub enum Address {
 }
 
 impl EvmAddress {
-    /// Reads `0x` and 40 hexadecimal digits. Case is not judged: wallets and clients write it as they like.
+    /// Parses `0x` and 40 hexadecimal digits. Ignores case, because wallets and clients differ.
     pub fn parse(text: &str) -> Option<Self> {
         hex::parse(text).map(Self)
     }
 
-    /// Reads an address that a person wrote down: letters in both cases are a checksum (EIP-55), and a wrong one is a slip.
+    /// Parses an address that a person entered: mixed case is a checksum (EIP-55), and a wrong one indicates a typo.
     pub fn parse_checked(text: &str) -> Option<Self> {
         let has = |case: fn(&u8) -> bool| text.bytes().skip(2).any(|byte| case(&byte));
         let mixed = has(u8::is_ascii_lowercase) && has(u8::is_ascii_uppercase);
         Self::parse(text).filter(|address| !mixed || address.to_string() == text)
     }
 
-    /// The form for keys and comparisons: lower case.
+    /// The lower-case form for keys and comparisons.
     pub fn to_lower(self) -> String {
         hex::show(&self.0)
     }
@@ -42,7 +42,7 @@ impl EvmAddress {
 impl SolanaAddress {
     pub fn parse(text: &str) -> Option<Self> {
         let mut bytes = [0; 32];
-        // Longer text cannot be 32 bytes, and decoding takes time that grows with its square.
+        // Longer text cannot be 32 bytes, and decoding takes quadratic time.
         if text.len() > 44 {
             return None;
         }
@@ -52,7 +52,7 @@ impl SolanaAddress {
 }
 
 impl Address {
-    /// Reads either kind; which one the text is shows at its beginning, as base58 has no zero.
+    /// Parses either kind. EVM addresses start with `0x`; base58 has no zero.
     pub fn parse(text: &str) -> Option<Self> {
         if text.starts_with("0x") {
             EvmAddress::parse(text).map(Self::Evm)
@@ -127,7 +127,7 @@ mod tests {
         for good in [text, &text.to_lowercase(), &upper] {
             assert_eq!(EvmAddress::parse_checked(good), EvmAddress::parse(text), "{good}");
         }
-        // A digit, and a letter's case.
+        // A wrong digit, and a letter in the wrong case.
         for bad in
             ["0x70997970C51812dc3A010C7d01b50e0d17dc79C9", "0x70997970c51812dc3A010C7d01b50e0d17dc79C8", ""]
         {

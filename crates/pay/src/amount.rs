@@ -15,7 +15,7 @@ impl Amount {
         self.0
     }
 
-    /// Reads decimal digits: no sign, no leading zero, no exponent, no blank.
+    /// Parses decimal digits: no sign, leading zero, exponent or white space.
     pub fn parse(text: &str) -> Option<Self> {
         if is_plain_decimal(text) { text.parse().ok().map(Self) } else { None }
     }
@@ -27,7 +27,7 @@ impl fmt::Display for Amount {
     }
 }
 
-/// Whether a number is written in its one plain spelling.
+/// Whether the text is the canonical decimal form of a number.
 pub(crate) fn is_plain_decimal(text: &str) -> bool {
     text == "0" || (!text.is_empty() && !text.starts_with('0') && text.bytes().all(|b| b.is_ascii_digit()))
 }

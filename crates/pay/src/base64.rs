@@ -1,10 +1,10 @@
-//! Standard base64 with padding, in its one spelling for each sequence of bytes.
+//! Standard base64 with padding, in canonical form only.
 
 use data_encoding::BASE64;
 
-/// Refuses other alphabets, blanks, missing or superfluous padding and bits that mean nothing.
+/// Rejects other alphabets, white space, missing or superfluous padding, and non-zero trailing bits.
 pub(crate) fn decode(text: &str) -> Option<Vec<u8>> {
-    // The library takes several padded texts in a row for one; no client writes that.
+    // The library accepts a concatenation of padded texts; no client sends that.
     let end = text.len().saturating_sub(2);
     if text.bytes().take(end).any(|byte| byte == b'=') {
         return None;

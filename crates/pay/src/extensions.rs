@@ -1,5 +1,5 @@
-//! The x402 extensions we offer: an identifier that makes a payment repeatable, a description for
-//! catalogues (bazaar), and a mark that no money moves (sandbox).
+//! The x402 extensions we support: a payment identifier for retries, a description for catalogs (bazaar), and a marker that no
+//! money moves (sandbox).
 
 use serde_json::{Value, json};
 
@@ -11,7 +11,7 @@ const IDENTIFIER: &str = "payment-identifier";
 const BAZAAR: &str = "bazaar";
 const SANDBOX: &str = "sandbox";
 
-/// Whether clients of v2 may, or must, give their payment an identifier.
+/// Whether v2 clients may or must give their payment an identifier.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Identifier {
     #[default]
@@ -20,18 +20,18 @@ pub enum Identifier {
     Required,
 }
 
-/// What a catalogue says about an endpoint: how it is called and what it answers.
+/// The description of an endpoint for catalogs: how to call it and what it returns.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Bazaar {
     /// `POST`, or `GET`, which has no body.
     pub method: &'static str,
     pub body: Option<Example>,
     pub query: Option<Example>,
-    /// An answer, as an example.
+    /// An example response.
     pub output: Value,
 }
 
-/// An object and the JSON Schema that it satisfies.
+/// An object and a JSON Schema that it satisfies.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Example {
     pub value: Value,
@@ -57,7 +57,7 @@ pub(crate) fn sandbox_json() -> (&'static str, Value) {
     (SANDBOX, json!({ "info": { "sandbox": true, "description": text }, "schema": { "type": "object" } }))
 }
 
-/// The identifier a client gave, from the extensions it sent back.
+/// The client's payment identifier, from the extensions it sent back.
 pub(crate) fn identifier(
     extensions: Option<&Object>,
     offered: Identifier,
@@ -72,7 +72,7 @@ pub(crate) fn identifier(
     }
 }
 
-/// Whether a client wants the endpoint catalogued: it sends the description back.
+/// Whether the client wants the endpoint listed in catalogs: it sends the description back.
 pub(crate) fn echoes_bazaar(extensions: Option<&Object>) -> bool {
     extensions.is_some_and(|all| all.contains_key(BAZAAR))
 }
@@ -82,7 +82,7 @@ fn is_identifier(id: &str) -> bool {
 }
 
 impl Bazaar {
-    /// The extension of v2.
+    /// The v2 extension.
     pub(crate) fn v2_json(&self) -> (&'static str, Value) {
         let mut info = Object::new();
         let mut properties = Object::new();
@@ -95,7 +95,7 @@ impl Bazaar {
             info.insert("queryParams".into(), query.value.clone());
             properties.insert("queryParams".into(), query.schema.clone());
         }
-        // A method with a body must describe one, be it empty.
+        // A method with a body must describe it, even if it is empty.
         if self.method != "GET" {
             let none = Example { value: json!({}), schema: json!({ "type": "object" }) };
             let body = self.body.as_ref().unwrap_or(&none);

@@ -1,21 +1,21 @@
-//! The two generations of x402, and the names of the headers each of them uses (in lower case).
+//! The two versions of x402, and the names of the headers each of them uses (in lower case).
 
-/// A generation of x402.
+/// A version of x402.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Generation {
     V1,
     V2,
 }
 
-/// Terms for v2 clients, on a 402.
+/// The terms for v2 clients, on a 402.
 pub const PAYMENT_REQUIRED: &str = "payment-required";
-/// A proof of v2.
+/// A v2 proof.
 pub const PAYMENT_SIGNATURE: &str = "payment-signature";
-/// A receipt for v2.
+/// A v2 receipt.
 pub const PAYMENT_RESPONSE: &str = "payment-response";
-/// A proof of v1.
+/// A v1 proof.
 pub const X_PAYMENT: &str = "x-payment";
-/// A receipt for v1.
+/// A v1 receipt.
 pub const X_PAYMENT_RESPONSE: &str = "x-payment-response";
 
 impl Generation {
@@ -35,7 +35,7 @@ impl Generation {
         }
     }
 
-    /// The header a proof comes in.
+    /// The request header of a proof.
     pub const fn proof_header(self) -> &'static str {
         match self {
             Self::V1 => X_PAYMENT,
@@ -43,7 +43,7 @@ impl Generation {
         }
     }
 
-    /// The header a receipt leaves in.
+    /// The response header of a receipt.
     pub const fn receipt_header(self) -> &'static str {
         match self {
             Self::V1 => X_PAYMENT_RESPONSE,

@@ -1,17 +1,17 @@
-//! Hexadecimal text with the prefix `0x`, as EVM tools write bytes. Digits of either case are read.
+//! Hexadecimal text with the prefix `0x`, as EVM tools write bytes. Accepts digits of either case.
 
 use data_encoding::{HEXLOWER, HEXLOWER_PERMISSIVE};
 
-/// Reads exactly `N` bytes.
+/// Parses exactly `N` bytes.
 pub(crate) fn parse<const N: usize>(text: &str) -> Option<[u8; N]> {
-    // Length first, so that nothing long is decoded for nothing.
+    // Check the length first, so that long input is not decoded in vain.
     if text.len() != 2 + 2 * N {
         return None;
     }
     bytes(text)?.try_into().ok()
 }
 
-/// Reads any number of bytes.
+/// Parses any number of bytes.
 pub(crate) fn bytes(text: &str) -> Option<Vec<u8>> {
     HEXLOWER_PERMISSIVE.decode(text.strip_prefix("0x")?.as_bytes()).ok()
 }

@@ -1,5 +1,4 @@
-//! JSON from strangers: read whole, with a bound on nesting and without members named twice, which
-//! two readers could understand differently.
+//! Parses untrusted JSON, with a limit on nesting and without duplicate members, which two parsers could interpret differently.
 
 use std::cell::Cell;
 use std::fmt;
@@ -13,7 +12,7 @@ pub(crate) type Object = Map<String, Value>;
 
 const DEPTH: usize = 16;
 
-/// Reads text that must be one JSON object.
+/// Parses text that must be one JSON object.
 pub(crate) fn object(text: &str) -> Result<Object, Refusal> {
     let fault = Cell::new(Refusal::NotJson);
     let mut reader = serde_json::Deserializer::from_str(text);
@@ -26,7 +25,7 @@ pub(crate) fn object(text: &str) -> Result<Object, Refusal> {
     }
 }
 
-/// A value at some depth. What was wrong goes out through `fault`, as the error type of serde has no room for it.
+/// A value at some depth. The cause of an error is returned through `fault`, because serde's error type cannot carry it.
 #[derive(Clone, Copy)]
 struct Node<'a> {
     depth: usize,
@@ -105,7 +104,7 @@ impl<'de> Visitor<'de> for Node<'_> {
     }
 }
 
-/// A member that must be text.
+/// A member that must be a string.
 pub(crate) fn text<'a>(object: &'a Object, name: &str) -> Result<&'a str, Refusal> {
     object.get(name).and_then(Value::as_str).ok_or(Refusal::InvalidPayload)
 }
@@ -115,7 +114,7 @@ pub(crate) fn member<'a>(object: &'a Object, name: &str) -> Result<&'a Object, R
     object.get(name).and_then(Value::as_object).ok_or(Refusal::InvalidPayload)
 }
 
-/// An object written in the source with `json!({…})`.
+/// An object from `json!({…})`.
 pub(crate) fn into_object(value: Value) -> Object {
     match value {
         Value::Object(object) => object,

@@ -1,5 +1,5 @@
-//! The one name of a payment, however it is wrapped: what the database holds unique so that nothing is
-//! paid with twice. x402 v1, v2 and MPP all make it from what the chain itself runs only once.
+//! The unique key of a payment, whatever protocol carries it: the database enforces its uniqueness, so that no payment is used
+//! twice. For x402 v1, v2 and MPP it is derived from what the chain itself executes only once.
 
 use std::fmt;
 
@@ -7,18 +7,18 @@ use crate::address::EvmAddress;
 use crate::hex;
 use crate::network::{Cluster, Network};
 
-/// The key of a payment.
+/// The unique key of a payment.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct PaymentKey(String);
 
 impl PaymentKey {
-    /// An EIP-3009 authorization: a token lets each payer use a nonce once.
+    /// For an EIP-3009 authorization: a token accepts each nonce of a payer only once.
     pub fn eip3009(chain_id: u64, token: EvmAddress, from: EvmAddress, nonce: &[u8; 32]) -> Self {
         let network = Network::Evm(chain_id);
         Self(format!("{network}|{}|{}|{}", token.to_lower(), from.to_lower(), hex::show(nonce)))
     }
 
-    /// A Solana transaction, by the SHA-256 of its message.
+    /// For a Solana transaction: the SHA-256 of its message.
     pub fn solana(cluster: Cluster, message_hash: &[u8; 32]) -> Self {
         Self(format!("{}|{}", Network::Solana(cluster), bs58::encode(message_hash).into_string()))
     }

@@ -1,7 +1,7 @@
-//! Payment as a credential: what is owed, whether a proof is well formed and pays it, what a facilitator is told
-//! and what its answers mean. It speaks x402 v1 and v2, EIP-3009 and Solana, and shows its callers none of that:
-//! they see [`Terms`], [`Proof`], [`Checked`] and one [`PaymentKey`] for every way a payment can be wrapped.
-//! Pure: no clock, no randomness, no network, no storage; no input makes it panic.
+//! Payment as a credential: what is owed, whether a proof is well formed and pays it, requests to a facilitator and the meaning
+//! of its responses. Implements x402 v1 and v2, EIP-3009 and Solana, and hides all of that from its callers: they see [`Terms`],
+//! [`Proof`], [`Checked`] and one [`PaymentKey`] for every way a payment can be encoded.
+//! Pure: no clock, randomness, network or storage; no input makes it panic.
 
 mod address;
 mod amount;

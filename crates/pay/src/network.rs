@@ -1,16 +1,16 @@
-//! Networks on which payments settle, by their CAIP-2 names and the names x402 v1 gave them.
+//! Networks on which payments settle, by their CAIP-2 names and their x402 v1 names.
 
 use std::fmt;
 
-/// A chain. EVM chains are numbers; Solana's clusters are known by name.
+/// A chain. EVM chains are identified by number, Solana's clusters by name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Network {
-    /// An EVM chain and its chain id.
+    /// An EVM chain, by its chain id.
     Evm(u64),
     Solana(Cluster),
 }
 
-/// A cluster of Solana.
+/// A Solana cluster.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Cluster {
     Mainnet,
@@ -18,7 +18,7 @@ pub enum Cluster {
     Testnet,
 }
 
-/// EVM chains that x402 v1 has a name for.
+/// The EVM chains that have a name in x402 v1.
 const V1_CHAINS: [(u64, &str); 15] = [
     (8453, "base"),
     (84532, "base-sepolia"),
@@ -49,7 +49,7 @@ impl Network {
     pub const SOLANA: Self = Self::Solana(Cluster::Mainnet);
     pub const SOLANA_DEVNET: Self = Self::Solana(Cluster::Devnet);
 
-    /// Reads a CAIP-2 name such as `eip155:8453`.
+    /// Parses a CAIP-2 name such as `eip155:8453`.
     pub fn parse(text: &str) -> Option<Self> {
         match text.split_once(':')? {
             ("eip155", id) => chain_id(id).map(Self::Evm),
@@ -61,7 +61,7 @@ impl Network {
         }
     }
 
-    /// Reads a name of x402 v1 such as `base`.
+    /// Parses an x402 v1 name such as `base`.
     pub fn parse_v1(text: &str) -> Option<Self> {
         match text {
             "solana" => Some(Self::SOLANA),
@@ -70,7 +70,7 @@ impl Network {
         }
     }
 
-    /// Its name in x402 v1; networks without one cannot be offered to v1 clients.
+    /// The x402 v1 name; networks without one cannot be offered to v1 clients.
     pub fn v1_name(self) -> Option<&'static str> {
         match self {
             Self::Evm(id) => V1_CHAINS.iter().find(|(known, _)| *known == id).map(|(_, name)| *name),
@@ -97,7 +97,7 @@ impl fmt::Display for Network {
     }
 }
 
-/// One spelling for each chain: no sign, no leading zero.
+/// Accepts only the canonical form: no sign, no leading zero.
 fn chain_id(text: &str) -> Option<u64> {
     let canonical = text.bytes().all(|b| b.is_ascii_digit()) && !text.starts_with('0');
     if canonical { text.parse().ok() } else { None }

@@ -1,4 +1,4 @@
-//! One way to pay a price: network, token, recipient, amount; and how x402 writes it down in either generation.
+//! One way to pay a price: network, token, recipient and amount, with its JSON in x402 v1 and v2.
 
 use serde_json::{Value, json};
 
@@ -19,37 +19,37 @@ pub struct Token {
     pub version: String,
 }
 
-/// A token on Solana, and who pays the fees of transactions that move it.
+/// A token on Solana, and who pays the fees of transactions that transfer it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mint {
     pub address: SolanaAddress,
-    /// What a transfer must state; not looked at if unknown.
+    /// The decimals that a transfer must state; not checked if unknown.
     pub decimals: Option<u8>,
     pub fee_payer: SolanaAddress,
-    /// A text that the transaction must carry.
+    /// A memo that the transaction must contain.
     pub memo: Option<String>,
 }
 
-/// What differs between the families of chains.
+/// The part of an offer that depends on the kind of chain.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Asset {
     Evm { chain_id: u64, token: Token, pay_to: EvmAddress },
     Solana { cluster: Cluster, mint: Mint, pay_to: SolanaAddress },
 }
 
-/// One way to pay, as it stands in the terms.
+/// One way to pay, as listed in the terms.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Offer {
     pub asset: Asset,
     pub amount: Amount,
     pub max_timeout_seconds: u32,
-    /// To which generations it is shown: a facilitator may support one and not the other.
+    /// Whether it is shown to v1 and to v2 clients: a facilitator may support only one version.
     pub v1: bool,
     pub v2: bool,
 }
 
 impl Token {
-    /// USDC where its domain is known: it is named differently on Base and on its test network.
+    /// USDC on the chains whose EIP-712 domain is known: its name differs between Base and Base Sepolia.
     pub fn usdc(chain_id: u64) -> Option<Self> {
         let (address, name) = match chain_id {
             8453 => ("0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913", "USD Coin"),
@@ -61,7 +61,7 @@ impl Token {
 }
 
 impl Mint {
-    /// USDC, its fees paid by `fee_payer`.
+    /// USDC, with fees paid by `fee_payer`.
     pub fn usdc(cluster: Cluster, fee_payer: SolanaAddress) -> Option<Self> {
         let address = match cluster {
             Cluster::Mainnet => "EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v",
@@ -99,7 +99,7 @@ impl Offer {
         }
     }
 
-    /// Whether clients of a generation are shown it. A network without a v1 name cannot be written down for v1.
+    /// Whether clients of this version are shown it. A network without a v1 name cannot be offered in v1.
     pub fn is_shown_to(&self, generation: Generation) -> bool {
         match generation {
             Generation::V1 => self.v1 && self.network().v1_name().is_some(),
@@ -134,7 +134,7 @@ impl Offer {
             "asset": self.token().to_string(),
             "extra": self.extra(),
         });
-        // Absent, not null, when there is none: v1 clients refuse the whole answer over a null.
+        // Omitted rather than null when there is none: v1 clients reject the whole response over a null.
         if let (Some(schema), Some(members)) = (output_schema, entry.as_object_mut()) {
             members.insert("outputSchema".to_owned(), schema);
         }
@@ -151,8 +151,8 @@ impl Offer {
         })
     }
 
-    /// Whether what a v2 client says it accepted is this offer. It may add to `extra`, and write EVM addresses in
-    /// any case; everything else must be as we wrote it.
+    /// Whether the offer that a v2 client says it accepted is this one. The client may add to `extra`, and write EVM addresses in
+    /// any case; everything else must be exactly as we sent it.
     pub(crate) fn is_accepted_as(&self, accepted: &Object) -> bool {
         let has = |name: &str, value: &str| accepted.get(name).and_then(Value::as_str) == Some(value);
         let address = |name: &str| accepted.get(name).and_then(Value::as_str).and_then(Address::parse);

@@ -1,4 +1,4 @@
-//! What is inside a proof, whichever generation wrapped it: a signed authorization or a signed transaction.
+//! The content of a proof, independent of the x402 version: a signed authorization or a signed transaction.
 
 use serde_json::Value;
 
@@ -10,10 +10,10 @@ use crate::offer::{Asset, Offer};
 use crate::refusal::Refusal;
 use crate::solana::SignedTransaction;
 
-/// A blockhash is forgotten within about 90 seconds, and the transaction with it.
+/// A blockhash expires within about 90 seconds, and the transaction with it.
 const BLOCKHASH_SECONDS: i64 = 120;
 
-/// A signed payment, read but not judged.
+/// A signed payment, parsed but not checked.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) enum Payment {
     Evm(SignedTransfer),
@@ -21,7 +21,7 @@ pub(crate) enum Payment {
 }
 
 impl Payment {
-    /// Reads the payload that fits an offer.
+    /// Parses the payload in the form that an offer requires.
     pub(crate) fn read(payload: &Object, offer: &Offer) -> Result<Self, Refusal> {
         match &offer.asset {
             Asset::Evm { .. } => SignedTransfer::read(payload).map(Self::Evm),
@@ -29,7 +29,7 @@ impl Payment {
         }
     }
 
-    /// Whether it pays an offer, at whatever time. The signature is left for last, because it takes longest.
+    /// Whether it pays an offer, regardless of time. The signature is checked last, because that takes longest.
     pub(crate) fn pays(&self, offer: &Offer) -> Result<(), Refusal> {
         match (self, &offer.asset) {
             (Self::Evm(transfer), Asset::Evm { pay_to, .. }) => transfer.pays(offer.amount, *pay_to),
@@ -40,7 +40,7 @@ impl Payment {
         }
     }
 
-    /// Whether now is a time to settle it. How long a Solana transaction is good for, its chain alone knows.
+    /// Whether it can be settled now. Only its chain knows how long a Solana transaction is valid.
     pub(crate) fn is_timely(&self, offer: &Offer, now: i64, margins: Margins) -> Result<(), Refusal> {
         match self {
             Self::Evm(transfer) => transfer.is_timely(now, offer.max_timeout_seconds, margins),
@@ -48,7 +48,7 @@ impl Payment {
         }
     }
 
-    /// Whether the payer's own key signed it; `false` leaves it to the chain whether a contract did.
+    /// Whether the payer's own key signed it; with `false`, only the chain can tell whether a contract wallet did.
     pub(crate) fn is_signed_by_payer(&self, offer: &Offer) -> Result<bool, Refusal> {
         match (self, &offer.asset) {
             (Self::Evm(transfer), Asset::Evm { chain_id, token, .. }) => {
@@ -59,7 +59,7 @@ impl Payment {
         }
     }
 
-    /// Its key, if it is of the offer's family.
+    /// Its unique key, if it is for the offer's kind of chain.
     pub(crate) fn key(&self, offer: &Offer) -> Result<PaymentKey, Refusal> {
         match (self, &offer.asset) {
             (Self::Evm(transfer), Asset::Evm { chain_id, token, .. }) => {
@@ -80,7 +80,7 @@ impl Payment {
         }
     }
 
-    /// From when on it can no longer be settled.
+    /// The moment from which it can no longer be settled.
     pub(crate) fn valid_until(&self, now: i64) -> i64 {
         match self {
             Self::Evm(transfer) => transfer.authorization.valid_before.seconds(),

@@ -1,5 +1,5 @@
-//! A proof of payment as it arrives in a header. Read strictly here, judged against our own terms in
-//! [`Proof::check`]; what the client says the terms were is only compared with them.
+//! A payment proof as it arrives in a header. Parsed strictly here and checked against our own terms in [`Proof::check`]; the
+//! client's copy of the terms is only compared with them.
 
 use std::fmt;
 
@@ -19,21 +19,21 @@ use crate::payment::Payment;
 use crate::refusal::Refusal;
 use crate::terms::Terms;
 
-/// The longest header that is looked at: an ordinary proof has 1 to 2 KB, that of a contract wallet may have more.
+/// The longest header accepted: a normal proof has 1 to 2 KB, that of a contract wallet may have more.
 pub const PROOF_BYTES: usize = 16 * 1024;
 
-/// An address that is nobody's.
+/// A placeholder address without an owner.
 const NOBODY: &str = "11111111111111111111111111111111";
 
-/// A well-formed proof of either generation.
+/// A well-formed proof of either version.
 #[derive(Clone, PartialEq)]
 pub struct Proof {
     generation: Generation,
     members: Object,
 }
 
-/// Reads the proof of a request from `PAYMENT-SIGNATURE` (v2) or `X-PAYMENT` (v1). None is a valid answer. A header
-/// that is there twice is [`Refusal::TwoProofs`] too, which only the caller can see.
+/// Parses the proof of a request from `PAYMENT-SIGNATURE` (v2) or `X-PAYMENT` (v1). No proof at all is valid. A header that
+/// occurs twice is also [`Refusal::TwoProofs`], which only the caller can detect.
 pub fn parse_proof(v2: Option<&str>, v1: Option<&str>) -> Result<Option<Proof>, Refusal> {
     match (v2, v1) {
         (None, None) => Ok(None),
@@ -44,7 +44,7 @@ pub fn parse_proof(v2: Option<&str>, v1: Option<&str>) -> Result<Option<Proof>, 
 }
 
 impl Proof {
-    /// Reads the value of a generation's header.
+    /// Parses the header value of this version.
     pub fn parse(generation: Generation, header: &str) -> Result<Self, Refusal> {
         if header.len() > PROOF_BYTES {
             return Err(Refusal::HeaderTooLarge);
@@ -65,14 +65,14 @@ impl Proof {
         self.generation
     }
 
-    /// Every check that needs no chain, cheap ones first. Whoever passes has signed exactly what one of our current
-    /// offers asks for, unless `payer_is_eoa` is false: then the facilitator must say whether a contract did.
+    /// Performs every check that needs no chain, cheap ones first. A proof that passes signs exactly what one of our current
+    /// offers requires, unless `payer_is_eoa` is false: then the facilitator must tell whether a contract wallet signed it.
     pub fn check(&self, terms: &Terms, now: i64) -> Result<Checked, Refusal> {
         self.check_at(terms, now, Some(Margins::OURS))
     }
 
-    /// The same for a proof that may have expired: every check but that of its time. Nothing may be settled with it; it is
-    /// for looking up whether it was.
+    /// Like `check` for a proof that may have expired: every check except that of its time. Nothing may be settled with the
+    /// result; it only serves to look up whether the proof was settled.
     pub fn check_expired(&self, terms: &Terms, now: i64) -> Result<Checked, Refusal> {
         self.check_at(terms, now, None)
     }
@@ -86,7 +86,7 @@ impl Proof {
         }
         self.check_resource(terms)?;
         let sent = self.extensions()?;
-        // v1 has no extensions, so its clients cannot be asked for one.
+        // v1 has no extensions, so an identifier cannot be required.
         let payment_identifier = match self.generation {
             Generation::V1 => None,
             Generation::V2 => extensions::identifier(sent, terms.identifier)?,
@@ -112,18 +112,18 @@ impl Proof {
         })
     }
 
-    /// Which payment this is, without asking whether it is timely or pays today's price: for finding what an
-    /// earlier request with the same proof came to. The signature is checked, as nonces are public; but settling
-    /// publishes the signature too, so whoever reads the chain can send the same proof again. Tell them only what the
-    /// request as a whole entitles to: its body must be the same, and an answer without a body shows no secret twice.
+    /// Identifies the payment without checking its time or today's price, to find the result of an earlier request with the same
+    /// proof. The signature is checked, because nonces are public; but settling publishes the signature too, so anyone who reads
+    /// the chain can send the same proof again. Disclose only what the whole request justifies: its body must be the same, and a
+    /// response to a request without a body must not show a secret twice.
     pub fn recognise(&self, terms: &Terms) -> Result<Recognised, Refusal> {
         let offer = self.offer(terms)?;
         self.check_resource(terms)?;
         self.recognise_as(offer, terms)
     }
 
-    /// The same when the terms no longer offer the network or the token that the proof names: for a payment that was made
-    /// while they did. None when they do, or when it cannot be read so.
+    /// Like `recognise` for a payment made while the terms still offered the proof's network or token, which they no longer do.
+    /// `None` when they still do, or when it cannot be parsed that way.
     pub fn recognise_beside(&self, terms: &Terms) -> Option<Recognised> {
         let offer = self.own_offer().ok()??;
         let ours = terms.offer_on(offer.network(), self.generation);
@@ -163,7 +163,7 @@ impl Proof {
         })
     }
 
-    /// Where a proof says what it pays.
+    /// The object in which a proof names what it pays.
     fn named(&self) -> Result<&Object, Refusal> {
         match self.generation {
             Generation::V1 => Ok(&self.members),
@@ -171,7 +171,7 @@ impl Proof {
         }
     }
 
-    /// An offer that names what the payment's key is made of. v1 does not say which token, so it is the usual one.
+    /// An offer with what the payment key is derived from. v1 does not name the token, so USDC is assumed.
     fn own_offer(&self) -> Result<Option<Offer>, Refusal> {
         let Some(network) = self.network()? else { return Ok(None) };
         let asset = match network {
@@ -182,7 +182,7 @@ impl Proof {
                 };
                 token.map(|token| Asset::Evm { chain_id, pay_to: token.address, token })
             }
-            // The message alone is the key there.
+            // On Solana the key depends only on the message.
             Network::Solana(cluster) => SolanaAddress::parse(NOBODY).map(|nobody| {
                 let mint = Mint { address: nobody, decimals: None, fee_payer: nobody, memo: None };
                 Asset::Solana { cluster, mint, pay_to: nobody }
@@ -209,7 +209,7 @@ impl Proof {
         Payment::read(json::member(&self.members, "payload")?, offer)
     }
 
-    /// A signature does not cover the address, but a client that says where it wanted to pay is taken at its word.
+    /// The signature does not cover the URL, but a proof that names another resource is refused.
     fn check_resource(&self, terms: &Terms) -> Result<(), Refusal> {
         let Some(resource) = self.optional("resource")? else { return Ok(()) };
         if terms.is_elsewhere(json::text(resource, "url")?) { Err(Refusal::OtherResource) } else { Ok(()) }
@@ -219,7 +219,7 @@ impl Proof {
         self.optional("extensions")
     }
 
-    /// A member of v2 that may be absent, or null, which some clients write for absent.
+    /// A member of v2 that may be absent, or null, which some clients send instead.
     fn optional(&self, name: &str) -> Result<Option<&Object>, Refusal> {
         match self.members.get(name) {
             Some(value) if self.generation == Generation::V2 && !value.is_null() => {
@@ -234,7 +234,7 @@ impl Proof {
     }
 }
 
-/// An unsettled authorization is somebody's money: it stays out of logs.
+/// Keeps proofs out of logs: an unsettled authorization can be used to take the payer's money.
 impl fmt::Debug for Proof {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Proof").field("generation", &self.generation).finish_non_exhaustive()

@@ -1,4 +1,4 @@
-//! What tells a payer how a settlement went: the value of `PAYMENT-RESPONSE` or `X-PAYMENT-RESPONSE`.
+//! The receipt that tells a payer how a settlement ended: the value of `PAYMENT-RESPONSE` or `X-PAYMENT-RESPONSE`.
 
 use serde_json::{Value, json};
 
@@ -8,7 +8,7 @@ use crate::generation::Generation;
 use crate::json;
 use crate::network::Network;
 
-/// How a settlement ended.
+/// The result of a settlement.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Receipt {
     pub network: Network,
@@ -16,7 +16,7 @@ pub struct Receipt {
     pub outcome: Outcome,
 }
 
-/// Settled, by which transaction; or refused, for which reason. Facilitators' messages are never passed on.
+/// Settled in a transaction, or refused for a reason. Facilitators' messages are never passed on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Outcome {
     Settled { transaction: String },
@@ -24,7 +24,7 @@ pub enum Outcome {
 }
 
 impl Receipt {
-    /// The receipt as a generation writes it.
+    /// The receipt in the form of this version.
     pub fn to_json(&self, generation: Generation) -> Value {
         let network = network_name(self.network, generation);
         let payer = self.payer.to_string();
@@ -43,7 +43,7 @@ impl Receipt {
         base64::encode(self.to_json(generation).to_string().as_bytes())
     }
 
-    /// Reads a header's value, as a client does.
+    /// Parses a header value, as a client does.
     pub fn parse(header: &str) -> Option<Self> {
         let bytes = base64::decode(header)?;
         let members = json::object(str::from_utf8(&bytes).ok()?).ok()?;
@@ -62,7 +62,7 @@ impl Receipt {
     }
 }
 
-/// The name a generation uses for a network.
+/// The name of a network in this version.
 pub(crate) fn network_name(network: Network, generation: Generation) -> String {
     let v1 = network.v1_name().filter(|_| generation == Generation::V1);
     v1.map_or_else(|| network.to_string(), str::to_owned)

@@ -1,9 +1,9 @@
-//! Why a proof of payment was refused: a stable reason and a sentence that may be shown to anybody.
-//! Nothing a payer sent is repeated in it.
+//! Why a payment proof was refused: a stable reason and a sentence that is safe to show to anyone.
+//! Nothing the payer sent is repeated in it.
 
 use std::fmt;
 
-/// Why a proof was refused, or why a wallet's signature was.
+/// Why a proof, or a wallet's signature, was refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Refusal {
     // The header.
@@ -19,13 +19,13 @@ pub enum Refusal {
     InvalidPayload,
     PaymentIdentifierMissing,
     PaymentIdentifierInvalid,
-    // What was agreed to.
+    // The accepted offer.
     SchemeNotOffered,
     NetworkNotOffered,
     OfferMismatch,
     OtherResource,
     MethodNotOffered,
-    // What was signed.
+    // The signed authorization.
     RecipientMismatch,
     AmountMismatch,
     AssetMismatch,
@@ -91,17 +91,17 @@ impl Refusal {
         Self::CredentialMalformed,
     ];
 
-    /// The stable string of the reason.
+    /// The stable reason string.
     pub const fn reason(self) -> &'static str {
         self.words().0
     }
 
-    /// What to tell the payer: what is wrong and what to do.
+    /// The message for the payer: what is wrong and what to do.
     pub const fn sentence(self) -> &'static str {
         self.words().1
     }
 
-    /// Whether the request itself is malformed (400) rather than the payment unfit (402).
+    /// Whether the request itself is malformed (400), rather than the payment unacceptable (402).
     pub const fn is_malformed(self) -> bool {
         matches!(
             self,

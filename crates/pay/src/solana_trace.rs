@@ -1,6 +1,6 @@
-//! How Solana is asked what became of a transaction: what to look for, and what the answers of JSON-RPC mean. The payer
-//! signs a message; the transaction's name is the fee payer's signature, which only the facilitator knows. So the
-//! transaction is found by its message. Who carries the questions is not known here.
+//! Finds out from a Solana node what became of a transaction: what to look for, and how to interpret JSON-RPC responses. The
+//! payer signs a message; the transaction id is the fee payer's signature, which only the facilitator knows. So the transaction
+//! is found by its message. Sending the requests is left to the caller.
 
 use serde_json::Value;
 use sha2::{Digest, Sha256};
@@ -10,38 +10,38 @@ use crate::json;
 use crate::network::{Cluster, Network};
 use crate::solana::{SignedTransaction, Transaction};
 
-/// A transaction that may have run.
+/// A transaction that may have been executed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WantedTransaction {
     pub cluster: Cluster,
     message_hash: [u8; 32],
-    /// The payer's token account: whatever moved money from there is in its history.
+    /// The payer's token account: its history contains every transfer from it.
     pub source: String,
-    /// In base58. Once the chain has forgotten it, the transaction can no longer run.
+    /// In base58. Once it has expired on the chain, the transaction can no longer be executed.
     pub blockhash: String,
 }
 
-/// What a transaction of the chain is to the wanted one.
+/// How a transaction on the chain relates to the wanted one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Seen {
-    /// The same message, and it ran: the money moved.
+    /// The same message, executed successfully: the money moved.
     Paid,
-    /// The same message, and it failed: nothing moved, and it cannot run again.
+    /// The same message, failed: nothing moved, and it cannot be executed again.
     Failed,
     Other,
 }
 
-/// One line of an account's history.
+/// One entry of an account's history.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HistoryLine {
     pub signature: String,
-    /// Epoch seconds, when the chain says so.
+    /// Epoch seconds, if the chain reports them.
     pub time: Option<i64>,
 }
 
 impl WantedTransaction {
-    /// From the key of the payment and the body that the facilitator was asked with. `None` for another family, or when
-    /// the two do not belong together.
+    /// From the key of the payment and the body sent to the facilitator. `None` for another kind of chain, or when the two do not
+    /// belong together.
     pub fn new(key: &str, ask: &str) -> Option<Self> {
         let (network, _) = key.split_once('|')?;
         let Network::Solana(cluster) = Network::parse(network)? else { return None };
@@ -57,29 +57,29 @@ impl WantedTransaction {
         })
     }
 
-    /// Whether a chain with this genesis hash is the right one: the reference of a CAIP-2 name is its beginning.
+    /// Whether a chain with this genesis hash is the right one: the reference of a CAIP-2 name is its prefix.
     pub fn is_on(&self, genesis: &str) -> bool {
         let name = Network::Solana(self.cluster).to_string();
         name.split_once(':').is_some_and(|(_, reference)| genesis.starts_with(reference))
     }
 
-    /// Reads the answer of `getTransaction` in base64. `None` if it says nothing certain.
+    /// Interprets the response to `getTransaction` in base64. `None` if it is inconclusive.
     pub fn read(&self, answer: &Value) -> Option<Seen> {
         let text = answer.get("transaction")?.get(0)?.as_str()?;
-        // With an address table, or longer than a transaction of ours can be, it is another one.
+        // With an address table, or longer than one of our transactions can be, it is a different one.
         let Some(transaction) = base64::decode(text).as_deref().and_then(Transaction::read) else {
             return Some(Seen::Other);
         };
         if <[u8; 32]>::from(Sha256::digest(&transaction.message)) != self.message_hash {
             return Some(Seen::Other);
         }
-        // Null is success; a missing member is no answer.
+        // Null is success; a missing member is inconclusive.
         let error = answer.get("meta")?.get("err")?;
         Some(if error.is_null() { Seen::Paid } else { Seen::Failed })
     }
 }
 
-/// Reads the answer of `getSignaturesForAddress`, the newest first.
+/// Parses the response to `getSignaturesForAddress`, newest first.
 pub fn read_history(answer: &Value) -> Option<Vec<HistoryLine>> {
     let line = |line: &Value| {
         let signature = line.get("signature")?.as_str()?;
@@ -91,7 +91,7 @@ pub fn read_history(answer: &Value) -> Option<Vec<HistoryLine>> {
     answer.as_array()?.iter().map(line).collect()
 }
 
-/// Reads the answer of `isBlockhashValid`.
+/// Parses the response to `isBlockhashValid`.
 pub fn read_blockhash_valid(answer: &Value) -> Option<bool> {
     answer.get("value")?.as_bool()
 }
@@ -133,7 +133,7 @@ mod tests {
     fn a_transaction_is_known_by_its_message_whoever_signed_for_the_fee() {
         let wanted = wanted();
         let mut bytes = base64::decode(TRANSACTION).unwrap();
-        // The fee payer's signature, which nobody but the facilitator knows beforehand.
+        // The fee payer's signature, which only the facilitator knows in advance.
         bytes[1..65].fill(7);
         let signed = data_encoding::BASE64.encode(&bytes);
         assert_eq!(wanted.read(&answer(&signed, &Value::Null)), Some(Seen::Paid));

@@ -1,5 +1,5 @@
-//! What is owed for one endpoint: the offers and what surrounds them, as a 402 tells it to both
-//! generations at once, v2 in a header and v1 in the body.
+//! The payment terms of one endpoint: the offers and their metadata, as a 402 presents them to both x402 versions at once, to v2
+//! in a header and to v1 in the body.
 
 use std::fmt;
 
@@ -12,7 +12,7 @@ use crate::json::{self, Object};
 use crate::network::Network;
 use crate::offer::Offer;
 
-/// Common proxies refuse answers whose headers have more than 8 KB together; the others need some of it.
+/// Common proxies reject responses with more than 8 KB of headers in total, and the other headers need some of it.
 pub const HEADER_BYTES: usize = 7 * 1024;
 const ERROR_CHARS: usize = 300;
 const OWED: &str = "payment_required";
@@ -20,7 +20,7 @@ const OWED: &str = "payment_required";
 /// What is paid for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Resource {
-    /// The absolute address of the endpoint.
+    /// The absolute URL of the endpoint.
     pub url: String,
     pub description: String,
     pub mime_type: String,
@@ -31,21 +31,21 @@ pub struct Resource {
 pub struct Terms {
     resource: Resource,
     offers: Vec<Offer>,
-    /// Why there is something to pay: a stable code, or the reason of the last refusal.
+    /// Why payment is required: a stable code, or the reason of the last refusal.
     pub error: Option<String>,
     pub identifier: Identifier,
     pub bazaar: Option<Bazaar>,
-    /// No money moves; the terms say so.
+    /// No money moves, and the terms say so.
     pub sandbox: bool,
-    /// Members that the body of a 402 has besides those of x402.
+    /// Additional members in the body of a 402, besides those of x402.
     pub members: Object,
 }
 
-/// Why terms cannot be offered: a fault of whoever configured them.
+/// Why terms cannot be offered: a configuration error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TermsFault {
     NoOffer,
-    /// v1 proofs name nothing but the network, so an offer must be found by it.
+    /// v1 proofs name only the network, so it must identify the offer.
     TwoOffersOnOneNetwork(Network),
     TooLarge,
 }
@@ -83,19 +83,19 @@ impl Terms {
         &self.offers
     }
 
-    /// The offer on a network, if a generation is shown it.
+    /// The offer on a network, if it is shown to clients of this version.
     pub(crate) fn offer_on(&self, network: Network, generation: Generation) -> Option<&Offer> {
         self.offers.iter().find(|offer| offer.network() == network && offer.is_shown_to(generation))
     }
 
-    /// The value of `PAYMENT-REQUIRED`, at most [`HEADER_BYTES`] long: what only helps is left out before that.
+    /// The value of `PAYMENT-REQUIRED`, at most [`HEADER_BYTES`] long: optional parts are left out to stay within that.
     pub fn header(&self) -> String {
         let fitting =
             [4, 3, 2, 1].into_iter().map(|detail| self.render(detail)).find(|it| it.len() <= HEADER_BYTES);
         fitting.unwrap_or_else(|| self.render(0))
     }
 
-    /// The header with more or less detail: 0 offers, 1 error, 2 description, 3 extensions, 4 the catalogue's too.
+    /// The header with increasing detail: 0 offers, 1 error, 2 description, 3 extensions, 4 also the catalog extension.
     fn render(&self, detail: u8) -> String {
         let mut resource = json!({ "url": self.resource.url, "mimeType": self.resource.mime_type });
         if let (2.., Some(members)) = (detail, resource.as_object_mut()) {
@@ -110,12 +110,12 @@ impl Terms {
         base64::encode(terms.to_string().as_bytes())
     }
 
-    /// The offers as v2 writes them, for the header and for catalogues.
+    /// The offers in the form of v2, for the header and for catalogs.
     pub fn accepts_v2(&self) -> Vec<Value> {
         self.offers.iter().filter(|offer| offer.is_shown_to(Generation::V2)).map(Offer::v2_json).collect()
     }
 
-    /// The extensions as v2 writes them, for the header and for catalogues.
+    /// The extensions in the form of v2, for the header and for catalogs.
     pub fn extensions(&self, with_bazaar: bool) -> Object {
         let bazaar = self.bazaar.as_ref().filter(|_| with_bazaar).map(Bazaar::v2_json);
         let sandbox = self.sandbox.then(extensions::sandbox_json);
@@ -123,7 +123,7 @@ impl Terms {
         all.into_iter().flatten().map(|(name, value)| (name.to_owned(), value)).collect()
     }
 
-    /// The body of the 402, for v1 clients. Members of our own never displace those of x402.
+    /// The body of the 402, for v1 clients. Additional members never replace those of x402.
     pub fn body(&self) -> Object {
         let shown = self.offers.iter().filter(|offer| offer.is_shown_to(Generation::V1));
         let accepts: Vec<Value> = shown
@@ -142,8 +142,8 @@ impl Terms {
         self.error.as_deref().unwrap_or(OWED).chars().take(ERROR_CHARS).collect()
     }
 
-    /// Whether an address a client sent names another endpoint of the same service. Query, scheme and a final
-    /// slash do not matter, nor does any address elsewhere: proxies rewrite those.
+    /// Whether a URL from a client names another endpoint of this service. Ignores query, scheme and a trailing slash, and URLs
+    /// on other hosts, because proxies rewrite those.
     pub(crate) fn is_elsewhere(&self, url: &str) -> bool {
         let (host, path) = place(url);
         let (our_host, our_path) = place(&self.resource.url);
@@ -151,7 +151,7 @@ impl Terms {
     }
 }
 
-/// Host with port, and path without its final slashes.
+/// Host with port, and path without trailing slashes.
 fn place(url: &str) -> (&str, &str) {
     let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
     let rest = rest.split(['?', '#']).next().unwrap_or("");

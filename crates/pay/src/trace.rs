@@ -1,5 +1,5 @@
-//! How an EVM chain is asked what became of an authorization: the questions of JSON-RPC and what their answers mean. Who
-//! carries them, and how many blocks are looked through, is not known here.
+//! Finds out from an EVM node what became of an authorization: builds JSON-RPC parameters and interprets the responses. Sending
+//! them, and choosing the range of blocks, is left to the caller.
 
 use serde_json::{Value, json};
 
@@ -25,7 +25,7 @@ pub struct Wanted {
 }
 
 impl Wanted {
-    /// From the key that the payment is kept under. `None` for a key of another family.
+    /// From the stored key of the payment. `None` for a key of another kind of chain.
     pub fn new(key: &str, pay_to: &str, amount: u64) -> Option<Self> {
         let mut parts = key.split('|');
         let Network::Evm(chain_id) = Network::parse(parts.next()?)? else { return None };
@@ -35,7 +35,7 @@ impl Wanted {
         parts.next().is_none().then_some(Self { chain_id, token, payer, nonce, pay_to, amount })
     }
 
-    /// The parameters of `eth_getLogs`: where the token says that the nonce was used, or cancelled.
+    /// The parameters of `eth_getLogs` for events in which the token reports the nonce as used or cancelled.
     pub fn logs(&self, first: u64, last: u64) -> Value {
         let [used, payer, nonce] = self.used();
         json!([{
@@ -50,7 +50,7 @@ impl Wanted {
         [topic(USED), word(&padded(self.payer)), word(&self.nonce)]
     }
 
-    /// The transactions that used the nonce. `None` if that is no answer. What does not fit was not asked for.
+    /// The transactions that used the nonce; logs that do not match are ignored. `None` if the response is unusable.
     pub fn transactions(&self, logs: &Value) -> Option<Vec<String>> {
         let used = self.used();
         let fits = |log: &&Value| {
@@ -73,9 +73,9 @@ impl Wanted {
         })
     }
 
-    /// Whether a transaction, by its receipt, succeeded and moved the amount from the payer to us by this nonce: tokens
-    /// log the transfer right after the use of its nonce. Another transfer of the same transaction, as facilitators send
-    /// many at once, pays for something else.
+    /// Whether a transaction, by its receipt, succeeded and transferred the amount from the payer to us with this nonce: tokens
+    /// log the transfer right after the use of its nonce. Another transfer in the same transaction pays for something else, as
+    /// facilitators batch many of them.
     pub fn is_paid_by(&self, receipt: &Value) -> bool {
         let expected = [topic(TRANSFER), word(&padded(self.payer)), word(&padded(self.pay_to))];
         let mut amount = [0; 32];
@@ -88,7 +88,7 @@ impl Wanted {
         is(receipt, "status", "0x1") && used && of_token.next().is_some_and(moved)
     }
 
-    /// The parameters of `eth_call`: whether the nonce was used, or cancelled, by a block.
+    /// The parameters of `eth_call` that ask whether the nonce was used or cancelled as of a block.
     pub fn state(&self, block: u64) -> Value {
         let selector = keccak(&[STATE.as_bytes()]);
         let data = [&selector[..4], &padded(self.payer), &self.nonce].concat();
@@ -96,7 +96,7 @@ impl Wanted {
     }
 }
 
-/// What `eth_call` says about the nonce.
+/// Parses the result of `eth_call`: whether the nonce was used or cancelled.
 pub fn read_state(answer: &Value) -> Option<bool> {
     let word = hex::parse::<32>(answer.as_str()?)?;
     let (last, rest) = word.split_last()?;
@@ -106,7 +106,7 @@ pub fn read_state(answer: &Value) -> Option<bool> {
     }
 }
 
-/// A number as JSON-RPC writes it.
+/// Formats a number as JSON-RPC requires.
 pub fn quantity(number: u64) -> String {
     format!("{number:#x}")
 }
@@ -130,7 +130,7 @@ fn topics(log: &Value) -> Option<Vec<String>> {
     log.get("topics")?.as_array()?.iter().map(text).collect()
 }
 
-/// Whether a member is this text, in either case.
+/// Whether a member is this text, ignoring case.
 fn is(of: &Value, name: &str, text: &str) -> bool {
     of.get(name).and_then(Value::as_str).is_some_and(|found| found.eq_ignore_ascii_case(text))
 }
@@ -146,7 +146,7 @@ mod tests {
         Wanted::new(KEY, PAY_TO, 500_000).unwrap()
     }
 
-    // As any explorer of the chain shows them.
+    // As shown by any block explorer.
     #[test]
     fn events_and_calls_have_their_known_names() {
         let known = "0x98de503528ee59b575ef0c0a2576a82497bfc029a5685b209e9ec333479b10a5";
@@ -193,7 +193,7 @@ mod tests {
         assert!(!wanted.is_paid_by(&json!(null)));
     }
 
-    // One transaction can use many nonces: each pays by the transfer that follows it, and by no other.
+    // One transaction can use many nonces: each pays with the transfer that follows it, and with no other.
     #[test]
     fn a_transfer_by_another_nonce_has_not_paid() {
         let wanted = wanted();

@@ -1,5 +1,5 @@
-//! The wallet credential: whoever paid for a page from a wallet may change it with a signature of that wallet
-//! (EIP-191, `personal_sign`). What challenges are good for and how long is not known here.
+//! The wallet credential: the wallet that paid for a page may change it by signing a challenge (EIP-191, `personal_sign`).
+//! What a challenge is valid for, and how long, is left to the caller.
 
 use std::fmt;
 
@@ -8,17 +8,17 @@ use crate::evm::{Signature, keccak, recover};
 use crate::hex;
 use crate::refusal::Refusal;
 
-/// What every challenge begins with.
+/// The prefix of every challenge.
 pub const PREFIX: &str = "WAUTH-";
 
-/// What stands after `Authorization: Wallet`.
+/// The value after `Authorization: Wallet`.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Credential {
     pub challenge: String,
     signature: [u8; 65],
 }
 
-/// The exact text to sign. It says whom it is for and that it is no transaction, as wallets show it to people.
+/// The exact text to sign. Wallets show it to people, so it names the host and states that it is not a transaction.
 pub fn message(host: &str, challenge: &str, expires_at: i64) -> String {
     format!(
         "{host} asks for a signature to update one page that this wallet paid for.\n\n\
@@ -29,14 +29,14 @@ pub fn message(host: &str, challenge: &str, expires_at: i64) -> String {
     )
 }
 
-/// What `personal_sign` signs for a message.
+/// The digest that `personal_sign` signs for a message.
 pub fn digest(message: &str) -> [u8; 32] {
     let length = message.len().to_string();
     keccak(&[b"\x19Ethereum Signed Message:\n", length.as_bytes(), message.as_bytes()])
 }
 
 impl Credential {
-    /// Reads `challenge=…,sig=…`: both once, in either order, quoted or not, and nothing else.
+    /// Parses `challenge=…,sig=…`: each once, in either order, quoted or not, and nothing else.
     pub fn parse(text: &str) -> Result<Self, Refusal> {
         let (mut challenge, mut signature) = (None, None);
         for part in text.split(',') {
@@ -56,7 +56,7 @@ impl Credential {
         Ok(Self { challenge: challenge.to_owned(), signature })
     }
 
-    /// The wallet that signed `message`. Some wallet always did, if the signature is one at all: the caller compares.
+    /// The wallet that signed `message`. Every well-formed signature yields some address, so the caller must compare it.
     pub fn signer(&self, message: &str) -> Result<EvmAddress, Refusal> {
         let signature = Signature::read(&self.signature).ok_or(Refusal::InvalidSignature)?;
         recover(&digest(message), &signature).ok_or(Refusal::InvalidSignature)
@@ -75,10 +75,10 @@ impl fmt::Debug for Credential {
     }
 }
 
-/// A moment as RFC 3339 writes it, in UTC.
+/// A timestamp in RFC 3339, in UTC.
 fn moment(epoch: i64) -> String {
     let (days, second) = (epoch.div_euclid(86_400), epoch.rem_euclid(86_400));
-    // Years that begin in March have their leap day last; 719468 days lie between 0000-03-01 and 1970-01-01.
+    // Years starting in March have their leap day last; there are 719468 days between 0000-03-01 and 1970-01-01.
     let days = days.saturating_add(719_468);
     let (era, day) = (days.div_euclid(146_097), days.rem_euclid(146_097));
     let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;

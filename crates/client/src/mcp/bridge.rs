@@ -1,4 +1,4 @@
-//! The bridge itself: takes the client's lines, starts an exchange for each request, and leaves tidily.
+//! The stdio bridge: reads the client's lines, starts an exchange for each request, and shuts down cleanly.
 
 use super::exchange::{Link, is_error};
 use super::lines::Line;
@@ -18,24 +18,24 @@ use tokio::sync::{RwLock, mpsc, oneshot, watch};
 use tokio::task::{AbortHandle, JoinSet};
 use tokio::time::{Instant, sleep, timeout};
 
-/// As many requests may be under way; a client that asks for more waits for none of them.
+/// At most this many requests are in flight; further ones are refused at once.
 const MOST_AT_ONCE: usize = 128;
-/// What is under way when the client leaves has this long to end.
+/// How long requests in flight may take to finish after the client has closed its input.
 const GRACE: Duration = Duration::from_secs(5);
-/// How long the first messages of a session wait until its stream of news is open.
+/// How long the first messages of a session wait for its notification stream to open.
 const OPENING: Duration = Duration::from_secs(2);
-/// How often a look is taken whether the client has left while one of its lines waits for the server.
+/// How often to check whether the client has left while one of its lines waits for the server.
 const GLANCE: Duration = Duration::from_millis(100);
 const FAREWELL: Duration = Duration::from_secs(3);
 
-/// What a bridge needs to know.
+/// The settings of a bridge.
 pub struct BridgeOptions {
     pub server: String,
-    /// Where the key comes from; asked again when the server refuses the one at hand.
+    /// Returns the API key; called again when the server refuses the current one.
     pub keys: Box<dyn Fn() -> Option<String> + Send + Sync>,
-    /// How long a message waits for a server that is away.
+    /// How long a message is retried while the server is unreachable.
     pub patience: Duration,
-    /// What a person may want to know and the client need not.
+    /// Receives log messages for a person; the client does not see them.
     pub notes: Box<dyn Fn(&str) + Send + Sync>,
 }
 
@@ -45,13 +45,13 @@ impl std::fmt::Debug for BridgeOptions {
     }
 }
 
-/// A request under way.
+/// A request in flight.
 #[derive(Debug)]
 struct Running {
     task: AbortHandle,
-    /// To close its stream is to cancel it: so it is since 2026-07-28.
+    /// Closing the response stream cancels the request, as the protocol defines since 2026-07-28.
     ends_with_stream: bool,
-    /// Stays open until somebody ends it.
+    /// The request stays open until it is cancelled (`subscriptions/listen`).
     lasts: bool,
 }
 
@@ -66,7 +66,7 @@ pub struct Bridge {
 }
 
 impl Bridge {
-    /// A bridge that writes lines for the client to `out`.
+    /// Creates a bridge that writes lines for the client to `out`.
     pub fn new(options: BridgeOptions, out: mpsc::Sender<Vec<u8>>) -> Result<Self, ClientError> {
         let link = Link {
             wire: Wire::new(&options.server, options.keys)?,
@@ -84,7 +84,7 @@ impl Bridge {
         })
     }
 
-    /// Carries messages until the client's lines end, or `stop` comes, or nobody reads what we write.
+    /// Forwards messages until the client's input ends, `stop` completes, or the receiver of our output is dropped.
     pub async fn run(mut self, mut lines: mpsc::Receiver<Line>, stop: impl Future<Output = ()>) {
         let mut stop = pin!(stop);
         let shared = Arc::clone(&self.link);
@@ -99,7 +99,7 @@ impl Bridge {
                 () = &mut stop => break Duration::ZERO,
                 () = shared.out.closed() => break Duration::ZERO,
             };
-            // To take a line can mean to wait for the server, which is no reason to stay.
+            // Handling a line can mean waiting for the server; that must not delay shutdown.
             tokio::select! {
                 () = self.take(line) => {}
                 () = overdue(&lines, &mut ends) => break Duration::ZERO,
@@ -132,10 +132,10 @@ impl Bridge {
                 self.cancel(line, &message).await;
             }
             Kind::Notification { method } => {
-                // In order, before the next line is read: a server may wait for it.
+                // Notifications are sent in order, before the next line is read, because the server may depend on the order.
                 let told = self.link.tell(&line, &message).await;
                 if told.is_ok() && method == "notifications/initialized" && self.listener.is_empty() {
-                    // What happens from the next message on is heard.
+                    // Open the notification stream before the next message, so that no event after it is missed.
                     let (send, tried) = oneshot::channel();
                     self.listener.spawn(listen(Arc::clone(&self.link), send));
                     let _ = timeout(OPENING, tried).await;
@@ -153,7 +153,7 @@ impl Bridge {
         }
     }
 
-    /// Whatever comes after an `initialize` waits until it is answered: the lock is taken here and given back there.
+    /// Messages that follow an `initialize` wait for its response: the write lock is taken here and released in the task.
     async fn begin(&mut self, line: Bytes, id: Value) {
         let mut session = Arc::clone(&self.link.session).write_owned().await;
         let shared = Arc::clone(&self.link);
@@ -180,7 +180,7 @@ impl Bridge {
         let ends_with_stream = message.version.is_some();
         let lasts = message.method() == "subscriptions/listen";
         let done = key.clone();
-        // It removes itself from the list, so it must not end before it is in there.
+        // The task removes itself from the map, so the lock is held until it has been inserted.
         let mut list = self.running.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         let task = self.tasks.spawn(async move {
             let answer = match shared.ask(&line, &message, &id).await {
@@ -233,13 +233,13 @@ impl Bridge {
     }
 }
 
-/// What is left of the grace, which begins when the end of the lines is first noticed.
+/// What is left of the grace period, which starts when the end of the input is first noticed.
 fn time_left(ends: &mut Option<Instant>) -> Duration {
     let now = Instant::now();
     ends.get_or_insert(now + GRACE).saturating_duration_since(now)
 }
 
-/// Waits until the client has left and its grace is over. Lines that wait to be taken do not hide that it has.
+/// Waits until the client has closed its input and the grace period is over, even while lines are still queued.
 async fn overdue(lines: &mpsc::Receiver<Line>, ends: &mut Option<Instant>) {
     while !lines.is_closed() {
         sleep(GLANCE).await;
@@ -251,7 +251,7 @@ fn forget(running: &RunningById, key: &str) -> Option<Running> {
     running.lock().ok()?.remove(key)
 }
 
-/// What a session watches is asked for again when the session has to begin anew.
+/// Records the session's resource subscriptions, so that they can be restored when the session has to be recreated.
 async fn remember(link: &Link, message: &Message, answer: &[u8]) {
     let Some(uri) = message.uri.as_deref().filter(|_| message.version.is_none()) else { return };
     let is_fine = !is_error(answer);

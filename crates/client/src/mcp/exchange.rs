@@ -1,4 +1,5 @@
-//! One message and its answer: which headers it takes, what is passed on meanwhile, and what is tried again.
+//! Sends one message and waits for its response: chooses the headers, forwards messages that arrive in the meantime, and retries
+//! where that is safe.
 
 use super::message::{Kind, Message};
 use super::session::Session;
@@ -15,19 +16,19 @@ use tokio::time::{Instant, sleep, timeout};
 
 const FIRST_PAUSE: Duration = Duration::from_millis(200);
 const LONGEST_PAUSE: Duration = Duration::from_secs(2);
-/// Between tries that go on for good.
+/// The longest pause between attempts that are repeated without limit.
 const LASTING_PAUSE: Duration = Duration::from_secs(30);
-/// How long a server has to take a message that has no answer.
+/// How long the server may take to accept a message that has no response.
 const DELIVERY: Duration = Duration::from_secs(10);
 const ACKNOWLEDGED: &str = "notifications/subscriptions/acknowledged";
 
-/// What all exchanges share.
+/// The state shared by all exchanges.
 pub(super) struct Link {
     pub wire: Wire,
-    /// Whole lines for the client.
+    /// Complete lines for the client.
     pub out: mpsc::Sender<Vec<u8>>,
     pub session: Arc<RwLock<Session>>,
-    /// Tells the listener that the session is another one now.
+    /// Tells the listener that the session has been replaced.
     pub renewed: watch::Sender<u64>,
     pub patience: Duration,
     pub notes: Box<dyn Fn(&str) + Send + Sync>,
@@ -40,7 +41,7 @@ impl std::fmt::Debug for Link {
 }
 
 impl Link {
-    /// Hands a line to the client. Whoever does not listen any more is noticed where lines are read.
+    /// Sends a line to the client. A closed channel is ignored here; the loop that reads lines notices it.
     pub(super) async fn say(&self, mut line: Vec<u8>) {
         for byte in &mut line {
             if matches!(*byte, b'\n' | b'\r') {
@@ -50,7 +51,7 @@ impl Link {
         let _ = self.out.send(line).await;
     }
 
-    /// For the person who looks at the log.
+    /// Writes a log message for a person.
     pub(super) fn note(&self, words: &str) {
         (self.notes)(words);
     }
@@ -69,18 +70,18 @@ impl Link {
         (seat, session.generation())
     }
 
-    /// Sends a request until it is answered or there is nothing more to hope for.
+    /// Sends a request until it is answered or retrying is pointless.
     pub(super) async fn ask(&self, line: &Bytes, message: &Message, id: &Value) -> Result<Vec<u8>, Trouble> {
         let lasting = message.method() == "subscriptions/listen";
         let mut wait = Wait::up_to(self.patience);
         let mut has_renewed = false;
-        // What a stream that is opened again says a second time.
+        // The notification to suppress when a stream is reopened, because the server sends it again.
         let mut hush = None;
         loop {
             let (seat, generation) = self.seat(message).await;
             let begun = Instant::now();
             let trouble = match self.once(line, &seat, id, hush).await {
-                // A server that stops ends what listens to it; whoever listens did not ask for that.
+                // A server that shuts down ends its subscriptions; the client did not ask for that, so reconnect.
                 Ok((answer, _)) if lasting && !is_error(&answer) => Trouble::Cut,
                 Ok((answer, _)) => return Ok(answer),
                 Err(Trouble::Lost) if !has_renewed => {
@@ -101,7 +102,7 @@ impl Link {
         }
     }
 
-    /// Sends what has no answer.
+    /// Sends a message that has no response (a notification or an answer).
     pub(super) async fn tell(&self, line: &Bytes, message: &Message) -> Result<(), Trouble> {
         let mut wait = Wait::up_to(self.patience);
         let mut has_renewed = false;
@@ -119,7 +120,8 @@ impl Link {
         }
     }
 
-    /// Sends what has no answer once. The next line waits for it, so a server that only listens is not waited for.
+    /// Sends a message that has no response, once. The next line waits for it, hence the timeout for servers that accept the
+    /// connection and do not respond.
     pub(super) async fn deliver(&self, seat: &Seat, line: &Bytes) -> Result<(), Trouble> {
         match timeout(DELIVERY, self.wire.post(seat, line)).await {
             Ok(reply) => reply.map(drop),
@@ -127,7 +129,7 @@ impl Link {
         }
     }
 
-    /// Sends a request once and waits for its answer; also gives the session it began.
+    /// Sends a request once and waits for its response; also returns the id of the session it started, if any.
     pub(super) async fn once(
         &self,
         line: &Bytes,
@@ -147,8 +149,8 @@ impl Link {
         Ok((answer, session))
     }
 
-    /// Passes on what a stream brings until the answer, which it returns. A stream of a session that is cut off is taken
-    /// up where it ended, if the server still can.
+    /// Forwards the messages of a stream until the response, which it returns. A session's stream that is cut off is resumed
+    /// after its last event id, if the server supports that.
     async fn relay(
         &self,
         response: Response,
@@ -187,7 +189,7 @@ pub(super) fn is_error(answer: &[u8]) -> bool {
     !matches!(Message::read(answer), Ok(Message { kind: Kind::Answer { is_error: false, .. }, .. }))
 }
 
-/// What a server's text is to whoever waits for the answer to `id`.
+/// How a message from the server relates to the request `id`.
 pub(super) enum Sorted {
     Answer(Vec<u8>),
     Other { method: String, line: Vec<u8> },
@@ -199,7 +201,7 @@ pub(super) fn sorted(line: Vec<u8>, id: &Value) -> Sorted {
     if message.answers(id) {
         return Sorted::Answer(line);
     }
-    // An error about a message whose id could not be read: ours, for nobody else waits here.
+    // An error without an id refers to a message the server could not parse: only our request is pending on this stream.
     if matches!(message.kind, Kind::Answer { id: None, is_error: true })
         && let Ok(mut json) = serde_json::from_slice::<Value>(&line)
     {
@@ -209,7 +211,7 @@ pub(super) fn sorted(line: Vec<u8>, id: &Value) -> Sorted {
     Sorted::Other { method: message.method().to_owned(), line }
 }
 
-/// The pauses between tries.
+/// The exponential backoff between attempts.
 #[derive(Debug)]
 pub(super) struct Wait {
     patience: Option<Duration>,
@@ -223,12 +225,12 @@ impl Wait {
         Self { patience: Some(patience), until: None, next: FIRST_PAUSE, longest: LONGEST_PAUSE }
     }
 
-    /// Without an end.
+    /// Without a time limit.
     pub(super) const fn lasting() -> Self {
         Self { patience: None, until: None, next: FIRST_PAUSE, longest: LASTING_PAUSE }
     }
 
-    /// Waits before the next try; false when that is enough.
+    /// Waits before the next attempt; returns false when the time is up.
     pub(super) async fn pause(&mut self) -> bool {
         let now = Instant::now();
         if let Some(patience) = self.patience {

@@ -1,18 +1,18 @@
-//! Lines of a stream, each up to a length: what is longer is skipped without being held.
+//! Reads lines with a maximum length; longer lines are skipped without being buffered.
 
 use std::io::{self, BufRead};
 
-/// The longest message either way. Escapes can double a page of 10 MiB, and a server may take larger ones.
+/// The longest message in either direction. JSON escapes can double a page of 10 MiB, and a server may allow larger pages.
 pub const LONGEST: usize = 64 << 20;
 
 #[derive(Debug, PartialEq, Eq)]
 pub enum Line {
-    /// Without the characters that ended it.
+    /// The line without its line ending.
     Whole(Vec<u8>),
     TooLong,
 }
 
-/// The lines of a reader that are not empty.
+/// Iterates over the non-empty lines of a reader.
 #[derive(Debug)]
 pub struct Lines<R> {
     reader: R,

@@ -1,4 +1,4 @@
-//! The stream on which a session's news arrive, open for as long as the bridge is.
+//! Keeps a session's notification stream (`GET /mcp`) open for as long as the bridge runs.
 
 use super::exchange::Link;
 use super::sse::Events;
@@ -11,18 +11,19 @@ use tokio::time::{sleep, timeout};
 
 const FIRST_PAUSE: Duration = Duration::from_secs(1);
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);
-/// A server says something every few seconds; one that has been silent this long has gone without a word.
+/// The server sends a heartbeat every few seconds; after this much silence the connection is considered dead.
 const SILENCE: Duration = Duration::from_secs(90);
 
-/// Where the stream was left.
+/// The position at which the stream was interrupted.
 #[derive(Debug, Default)]
 struct Place {
     after: Option<String>,
-    /// What the server asked to wait before the stream is opened again.
+    /// The reconnection delay that the server requested (`retry`).
     retry: Option<Duration>,
 }
 
-/// Follows the session's stream until the bridge ends, or the server has none to offer. Says when it has first tried.
+/// Follows the session's stream until the bridge ends or the server answers 405 (no such stream). Signals `tried` after the first
+/// attempt.
 pub(super) async fn listen(link: Arc<Link>, tried: oneshot::Sender<()>) {
     let mut tried = Some(tried);
     let mut renewed = link.renewed.subscribe();
@@ -64,7 +65,7 @@ pub(super) async fn listen(link: Arc<Link>, tried: oneshot::Sender<()>) {
     }
 }
 
-/// Passes on what comes until the stream ends.
+/// Forwards events until the stream ends.
 async fn follow(
     link: &Link,
     seat: &Seat,
@@ -77,8 +78,8 @@ async fn follow(
     }
     let mut events = Events::of(response?);
     let after = place.after.take();
-    // Ids start again when the server does, and a stream that cannot be taken up ends at once: the id is kept only
-    // when something was heard.
+    // Event ids restart when the server does, and a stream that cannot be resumed ends at once, so the id is kept only when at
+    // least one event arrived.
     while let Ok(event) = timeout(SILENCE, events.next()).await {
         let Some(event) = event? else { break };
         if event.id.is_some() {

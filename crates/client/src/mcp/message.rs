@@ -1,5 +1,5 @@
-//! As much of a message as the bridge has to know: what it is, whose answer it is, and which headers it travels with.
-//! The message itself passes as it came, letter by letter.
+//! Parses the parts of a JSON-RPC message that the bridge needs: its kind, the request it answers, and its headers.
+//! The message itself is forwarded byte for byte.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -18,7 +18,7 @@ pub(super) enum Kind {
     Notification {
         method: String,
     },
-    /// An answer; without an id it answers something that could not be read.
+    /// A response; without an id it refers to a message that could not be parsed.
     Answer {
         id: Option<Value>,
         is_error: bool,
@@ -28,16 +28,16 @@ pub(super) enum Kind {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Message {
     pub kind: Kind,
-    /// The revision it names itself, as every request does since 2026-07-28.
+    /// The protocol version in the message, as every request has it since 2026-07-28.
     pub version: Option<String>,
-    /// Of the tool, prompt or resource it is about.
+    /// The name of the tool or prompt, the URI of the resource or the id of the task, for the header `Mcp-Name`.
     name: Option<String>,
     pub uri: Option<String>,
-    /// The request that a cancellation ends.
+    /// The request that a cancellation refers to.
     pub request_id: Option<Value>,
 }
 
-/// Why a line is no message.
+/// Why a line is not a valid message.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Broken {
     NotJson(String),
@@ -82,7 +82,7 @@ impl Message {
         }
         let shape = match serde_json::from_slice(line) {
             Ok(shape) => shape,
-            // Not as we expect it, but it is the server's business to say so.
+            // Unexpected types: leave it to the server to reject them.
             Err(error) if error.is_data() => Shape::lenient(&serde_json::from_slice(line).map_err(not_json)?),
             Err(error) => return Err(not_json(error)),
         };
@@ -117,12 +117,12 @@ impl Message {
         }
     }
 
-    /// The header `Mcp-Name`.
+    /// The value of the header `Mcp-Name`.
     pub(super) fn name_header(&self) -> Option<String> {
         self.name.as_deref().map(header_value)
     }
 
-    /// Whether it may be sent a second time when nobody knows what became of the first. A tool may have done its work.
+    /// Whether the message may be sent again when the outcome of the first attempt is unknown. A tool call may already have run.
     pub(super) fn may_be_repeated(&self) -> bool {
         self.method() != "tools/call"
     }
@@ -152,7 +152,7 @@ impl Shape {
     }
 }
 
-/// As it is, or encoded where a header could not carry it.
+/// The text as it is, or base64-encoded if a header cannot carry it.
 fn header_value(text: &str) -> String {
     let plain = text.bytes().all(|byte| matches!(byte, b' '..=b'~'))
         && text.trim() == text

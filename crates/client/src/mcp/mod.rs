@@ -1,8 +1,8 @@
-//! The bridge between a client of the Model Context Protocol that speaks over standard input and output and the server's
-//! `/mcp`. It carries messages and knows no tool, so both ways offer the same.
+//! The bridge between an MCP (Model Context Protocol) client on standard input and output and the server's `/mcp`. It forwards
+//! messages and knows no tools, so both transports offer the same ones.
 //!
-//! `bridge` reads lines and starts exchanges; `exchange` sends one message and waits for its answer; `session` is what
-//! the older revisions keep between messages; `listener` holds their stream of news open.
+//! `bridge` reads lines and starts exchanges; `exchange` sends one message and waits for its response; `session` is the state
+//! that older protocol versions keep between messages; `listener` keeps their notification stream open.
 
 mod bridge;
 mod exchange;

@@ -1,5 +1,5 @@
-//! What the revisions before 2026-07-28 keep between messages: the session, and what is needed to begin it again when
-//! the server has forgotten it, without the client noticing.
+//! The session of protocol versions before 2026-07-28, and what is needed to recreate it, unnoticed by the client, when the
+//! server no longer knows it.
 
 use super::exchange::{Link, Wait};
 use super::trouble::Trouble;
@@ -8,22 +8,22 @@ use bytes::Bytes;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
-/// The id under which the bridge itself asks; its answers are not passed on.
+/// The JSON-RPC id of the bridge's own requests; their responses are not forwarded.
 const OWN_ID: &str = "dropleaf-bridge";
 
 #[derive(Debug, Default)]
 pub(super) struct Session {
-    /// The client's own `initialize`.
+    /// The client's `initialize` request.
     opening: Option<Value>,
     id: Option<String>,
     version: Option<String>,
-    /// The resources it asked to hear of.
+    /// The URIs of the resources the client subscribed to.
     watched: BTreeSet<String>,
-    /// Grows with each beginning, so that of many who find it lost one begins anew.
+    /// Incremented with each new session, so that only one of several tasks that find it lost recreates it.
     generation: u64,
 }
 
-/// A session as the server began it.
+/// The server's response to `initialize`.
 #[derive(Debug)]
 pub(super) struct Opened {
     pub answer: Vec<u8>,
@@ -45,7 +45,7 @@ impl Session {
         self.id.is_some()
     }
 
-    /// The client has begun one.
+    /// Records a session that the client has started.
     pub(super) fn begin(&mut self, opening: Value, opened: &Opened) {
         if opened.error.is_none() {
             self.opening = Some(opening);
@@ -70,7 +70,7 @@ impl Session {
 }
 
 impl Link {
-    /// Sends an `initialize`, for as long as it may be worth it.
+    /// Sends an `initialize`, with retries while the error is temporary.
     pub(super) async fn open(&self, line: &Bytes, id: &Value) -> Result<Opened, Trouble> {
         let mut wait = Wait::up_to(self.patience);
         loop {
@@ -82,7 +82,7 @@ impl Link {
         }
     }
 
-    /// Begins the session again, unless somebody else has since `lost`.
+    /// Recreates the session, unless another task has done so since generation `lost`.
     pub(super) async fn renew(&self, lost: u64) -> Result<(), Trouble> {
         let mut session = self.session.write().await;
         if session.generation != lost {
@@ -102,7 +102,7 @@ impl Link {
         for uri in &session.watched {
             let again =
                 json!({"jsonrpc": "2.0", "id": id, "method": "resources/subscribe", "params": {"uri": uri}});
-            // A page that is gone by now is no reason to be without the others.
+            // A page that no longer exists must not prevent the other subscriptions.
             if let Err(trouble) = self.once(&line(&again), &seat, &id, None).await {
                 self.note(&format!("{uri} is not watched any more: {}", trouble.sentence(&self.wire.server)));
             }

@@ -1,11 +1,11 @@
-//! Server-sent events, read from a stream as its bytes arrive.
+//! Parses server-sent events from a response body as it arrives.
 
 use super::lines::LONGEST;
 use super::trouble::Trouble;
 use reqwest::Response;
 use std::collections::VecDeque;
 
-/// The events of an answer.
+/// The events of a response.
 #[derive(Debug)]
 pub(super) struct Events {
     response: Response,
@@ -18,7 +18,7 @@ impl Events {
         Self { response, parser: Parser::default(), ready: VecDeque::new() }
     }
 
-    /// The next one; none when the stream has ended, properly or not.
+    /// The next event, or `None` when the stream has ended, regularly or not.
     pub(super) async fn next(&mut self) -> Result<Option<Event>, Trouble> {
         loop {
             if let Some(event) = self.ready.pop_front() {
@@ -30,32 +30,32 @@ impl Events {
     }
 }
 
-/// One event. `data` may be empty: such events only carry an id or a delay.
+/// One event. `data` may be empty: such events carry only an id or a reconnection delay.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Event {
     pub id: Option<String>,
     pub data: Vec<u8>,
-    /// What the server asks to wait before the stream is opened again.
+    /// The reconnection delay that the server requests, in milliseconds.
     pub retry_ms: Option<u64>,
 }
 
-/// An event would have been longer than anything we pass on.
+/// An event exceeded the maximum message length.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct TooLong;
 
-/// Holds at most one unfinished event.
+/// An incremental parser; holds at most one incomplete event.
 #[derive(Debug, Default)]
 pub(super) struct Parser {
     line: Vec<u8>,
     event: Event,
     has_data: bool,
-    /// The last byte was a carriage return: a line feed right after it ends nothing more.
+    /// The last byte was a carriage return, so a line feed that follows directly belongs to the same line ending.
     after_return: bool,
     begun: bool,
 }
 
 impl Parser {
-    /// Takes in some bytes; gives the events they complete.
+    /// Consumes some bytes and returns the events they complete.
     pub(super) fn feed(&mut self, bytes: &[u8]) -> Result<Vec<Event>, TooLong> {
         let mut events = Vec::new();
         let mut rest = bytes;
@@ -101,7 +101,7 @@ impl Parser {
         let text = || std::str::from_utf8(value).ok();
         match name {
             b"data" => {
-                // Between the lines of a JSON text any white space will do, and a space keeps it on one line.
+                // Data lines are joined with a space instead of a newline: equivalent in JSON, and the message stays on one line.
                 if std::mem::replace(&mut self.has_data, true) {
                     self.event.data.push(b' ');
                 }
@@ -111,7 +111,7 @@ impl Parser {
             b"retry" if value.iter().all(u8::is_ascii_digit) => {
                 self.event.retry_ms = text().and_then(|text| text.parse().ok());
             }
-            // Comments have no name; other fields mean nothing to us.
+            // Comments have no field name; other fields are ignored.
             _ => {}
         }
         None

@@ -1,29 +1,29 @@
-//! What can go wrong between a message and its answer, in words that say what to do about it.
+//! The errors of an exchange, with messages that say what to do about them.
 
 use serde_json::{Value, json};
 
-/// JSON-RPC's own codes. Ours are the status of the server's answer, or this one when there was none.
+/// JSON-RPC's error codes. Our own are the HTTP status of the server's response, or `AWAY` (503) when there was none.
 const PARSE_ERROR: i64 = -32700;
 const INVALID_REQUEST: i64 = -32600;
 const AWAY: i64 = 503;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Trouble {
-    /// Nobody answered. What was not sent may be sent again.
+    /// The server is unreachable. A message that was not sent (`sent: false`) may be sent again.
     Away { why: String, sent: bool },
-    /// The stream of an answer ended before the answer.
+    /// The response stream ended before the response.
     Cut,
-    /// The server does not know the session (any more).
+    /// The server does not know the session, or no longer does.
     Lost,
-    /// The server said no.
+    /// The server refused the request.
     Refused(Refusal),
-    /// An error as the protocol writes it, under a status that is no success.
+    /// A JSON-RPC error in a response whose HTTP status is not a success.
     Told(Value),
-    /// Whatever answered is no MCP endpoint.
+    /// The response does not come from an MCP endpoint.
     Strange { status: u16 },
-    /// The answer is longer than anything we pass on.
+    /// The response exceeds the maximum message length.
     TooLong,
-    /// More requests are under way than we hold.
+    /// The limit of requests in flight is reached.
     Busy,
 }
 
@@ -32,13 +32,13 @@ pub(super) struct Refusal {
     pub status: u16,
     pub code: String,
     pub description: String,
-    /// What the challenge says is missing.
+    /// The missing scope, from the `WWW-Authenticate` challenge.
     pub scope: Option<String>,
     pub retry_after: Option<u64>,
 }
 
 impl Trouble {
-    /// Whether the same message may do better in a moment, though it may have arrived.
+    /// Whether the error is temporary, so that the message may succeed later; it may already have been processed.
     pub(super) fn may_pass(&self) -> bool {
         match self {
             Self::Away { .. } | Self::Cut => true,
@@ -48,17 +48,17 @@ impl Trouble {
         }
     }
 
-    /// Whether the message certainly did nothing.
+    /// Whether the message certainly had no effect.
     pub(super) fn did_nothing(&self) -> bool {
         match self {
             Self::Away { sent, .. } => !sent,
-            // The server's own word for "not now"; a proxy's 502 or 504 may come after the deed.
+            // 503 is our server's "not now"; a proxy's 502 or 504 may come after the call was processed.
             Self::Refused(refusal) => refusal.status == 503,
             _ => false,
         }
     }
 
-    /// What happened and what to do, for whoever reads the client's messages.
+    /// What happened and what to do, for the user of the client.
     pub(super) fn sentence(&self, server: &str) -> String {
         match self {
             Self::Away { why, .. } => format!(
@@ -87,7 +87,7 @@ impl Trouble {
         }
     }
 
-    /// The answer to the request that met it.
+    /// The JSON-RPC error response to the request that failed.
     pub(super) fn answer(&self, id: &Value, server: &str) -> Vec<u8> {
         let error = match self {
             Self::Told(error) => error.clone(),
@@ -123,12 +123,12 @@ impl Refusal {
     }
 }
 
-/// A line that is no JSON.
+/// The error for a line that is not JSON.
 pub(super) fn not_json(why: &str) -> Vec<u8> {
     written(&Value::Null, &json!({"code": PARSE_ERROR, "message": format!("The line is not JSON: {why}")}))
 }
 
-/// A line that is JSON and no message.
+/// The error for a line that is JSON but not a message.
 pub(super) fn no_message(why: &str) -> Vec<u8> {
     written(&Value::Null, &json!({"code": INVALID_REQUEST, "message": why}))
 }

@@ -1,4 +1,4 @@
-//! One HTTP request to `/mcp` and what comes back. Knows headers and statuses, but nothing of sessions or of waiting.
+//! Sends one HTTP request to `/mcp` and classifies the response. Knows headers and statuses, but not sessions or retries.
 
 use super::lines::LONGEST;
 use super::trouble::{Refusal, Trouble};
@@ -12,27 +12,27 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 const SESSION_ID: &str = "mcp-session-id";
-/// Notices a machine that went away without a word; streams have no end of their own.
+/// TCP keepalive, to detect a peer that vanished without closing the connection; streams have no timeout.
 const KEEP_ALIVE: Duration = Duration::from_secs(30);
-/// More of a refusal than this is not read.
+/// At most this much of an error response is read.
 const REFUSAL_BYTES: usize = 1 << 16;
 
-/// Where the key comes from; asked again when the server refuses it, for somebody may have signed in meanwhile.
+/// Returns the API key; called again when the server refuses the current one, because the user may have logged in meanwhile.
 pub(super) type Keys = Box<dyn Fn() -> Option<String> + Send + Sync>;
 
-/// The headers a message travels with.
+/// The MCP headers of a message.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Seat {
     pub version: Option<String>,
     pub session: Option<String>,
-    /// Since 2026-07-28: what is asked, and about what.
+    /// Since 2026-07-28: the JSON-RPC method and the name of the tool, prompt or resource.
     pub method: Option<String>,
     pub name: Option<String>,
 }
 
 #[derive(Debug)]
 pub(super) enum Reply {
-    /// A notification or an answer has arrived.
+    /// The server accepted a notification or an answer.
     Accepted,
     Json(Vec<u8>),
     Stream(Response),
@@ -63,7 +63,7 @@ impl Wire {
         Ok(Self { http, url: format!("{server}/mcp"), server, keys, key })
     }
 
-    /// Sends a message. Also gives the session that the answer begins, if it does.
+    /// Sends a message. Also returns the id of the session that the response starts, if any.
     pub(super) async fn post(&self, seat: &Seat, line: &Bytes) -> Result<(Reply, Option<String>), Trouble> {
         let request = || {
             self.request(Method::POST, seat)
@@ -83,7 +83,7 @@ impl Wire {
         Ok((reply, session))
     }
 
-    /// Opens the stream of a session, or an earlier one where it was cut off.
+    /// Opens the session's notification stream, or resumes a stream after the event `after`.
     pub(super) async fn get(&self, seat: &Seat, after: Option<&str>) -> Result<Response, Trouble> {
         let request = || {
             let request = self.request(Method::GET, seat).header(ACCEPT, "text/event-stream");
@@ -100,7 +100,7 @@ impl Wire {
         Err(Trouble::Strange { status: response.status().as_u16() })
     }
 
-    /// Ends a session; whether that was heard makes no difference to whoever leaves.
+    /// Ends a session. Errors are ignored, because the bridge is shutting down.
     pub(super) async fn delete(&self, seat: &Seat) {
         let _ = self.send(|| self.request(Method::DELETE, seat), seat).await;
     }
@@ -124,7 +124,7 @@ impl Wire {
         request
     }
 
-    /// A success, or what was wrong. A key that is refused is looked up once more.
+    /// Sends a request and returns a successful response. After a 401 the key is reloaded and the request sent once more.
     async fn send(&self, request: impl Fn() -> RequestBuilder, seat: &Seat) -> Result<Response, Trouble> {
         let used = self.held();
         let mut response = request().send().await.map_err(|error| away(&self.server, &error))?;
@@ -144,7 +144,7 @@ impl Wire {
         self.key.lock().ok()?.clone()
     }
 
-    /// Whether there is a key by now that is not the one just refused.
+    /// Whether a key other than the one just refused is available by now.
     fn has_another_key(&self, refused: Option<&str>) -> bool {
         let Ok(mut held) = self.key.lock() else { return false };
         if held.as_deref() == refused
@@ -195,7 +195,7 @@ async fn refusal(response: Response) -> Trouble {
         }
         _ => {}
     }
-    // The protocol's library says some things in plain words.
+    // The MCP library on the server sends some errors as plain text.
     match std::str::from_utf8(&body) {
         Ok(words) if status < 500 && !words.is_empty() && !words.contains('<') => Trouble::Refused(Refusal {
             status,
@@ -207,7 +207,7 @@ async fn refusal(response: Response) -> Trouble {
     }
 }
 
-/// The scopes that a challenge says are not enough.
+/// The scopes in an `insufficient_scope` challenge.
 fn missing_scope(challenge: &str) -> Option<String> {
     if !challenge.contains("error=\"insufficient_scope\"") {
         return None;
@@ -220,7 +220,7 @@ fn text(headers: &HeaderMap, name: &str) -> Option<String> {
     headers.get(name)?.to_str().ok().map(str::to_owned)
 }
 
-/// Whether a `Content-Type` is this one, in whatever case and with whatever parameters.
+/// Whether a `Content-Type` has this media type, ignoring case and parameters.
 fn is_media_type(value: &str, name: &str) -> bool {
     value.split(';').next().is_some_and(|essence| essence.trim().eq_ignore_ascii_case(name))
 }

@@ -1,4 +1,4 @@
-//! The bridge with the revisions that have sessions: what it keeps, what it begins again, and how it leaves.
+//! The bridge with protocol versions that have sessions: session state, recreating a session, and shutdown.
 
 use crate::fake::{Fake, Side};
 use serde_json::{Value, json};
@@ -37,7 +37,7 @@ async fn session_and_revision_travel_with_every_message_after_the_first() {
     let mut answer = asked.stream().await;
     answer.event(None, &json!({"jsonrpc": "2.0", "method": "notifications/progress"})).await;
     assert_eq!(side.next().await["method"], "notifications/progress", "before the answer is there");
-    // In two lines, as a server may write it.
+    // In two data lines, as a server may send it.
     answer.text(": beat\n\ndata: {\"jsonrpc\": \"2.0\", \"id\": 1,\ndata: \"result\": {}}\n\n").await;
     assert_eq!(side.next().await, json!({"jsonrpc": "2.0", "id": 1, "result": {}}));
 
@@ -60,7 +60,7 @@ async fn news_go_on_where_they_were_cut_off() {
     drop(news);
     let again = fake.next().await;
     assert_eq!((again.method.as_str(), again.header("last-event-id")), ("GET", Some("8")));
-    // A server that cannot go on there ends the stream at once: then from the beginning.
+    // A server that cannot resume ends the stream at once; then the bridge starts from the beginning.
     drop(again.stream().await);
     let again = fake.next().await;
     assert_eq!(again.header("last-event-id"), None);
@@ -102,7 +102,7 @@ async fn forgotten_session_begins_again_with_what_it_watched_and_the_client_noti
         assert_eq!(side.next().await["id"], id);
     }
 
-    // Two at once: the session begins anew once.
+    // Two at once: the session is recreated only once.
     side.send(request(4, "tools/call", &json!({"name": "get_me"}))).await;
     let first = fake.next_post("tools/call").await;
     side.send(request(5, "tools/list", &json!({}))).await;

@@ -1,4 +1,4 @@
-//! The bridge with 2026-07-28, where every message stands on its own.
+//! The bridge with protocol version 2026-07-28, where every message is independent of a session.
 
 use crate::fake::{Fake, Side};
 use serde_json::{Value, json};
@@ -71,7 +71,7 @@ async fn listening_lasts_and_is_taken_up_again_until_it_is_cancelled() {
     let mut stream = fake.next_post("subscriptions/listen").await.stream().await;
     stream.event(None, &acknowledged).await;
     assert_eq!(side.next().await, acknowledged);
-    // Others go on meanwhile.
+    // Other requests continue in the meantime.
     side.send(request(2, "tools/list", json!({}))).await;
     fake.next_post("tools/list").await.result("", json!({})).await;
     assert_eq!(side.next().await["id"], 2);
@@ -81,7 +81,7 @@ async fn listening_lasts_and_is_taken_up_again_until_it_is_cancelled() {
     stream.event(None, &acknowledged).await;
     stream.event(None, &updated).await;
     assert_eq!(side.next().await, updated, "the acknowledgement is said once");
-    // A server that stops says that it is over; the client has not asked for that.
+    // A server that shuts down ends the subscription, which the client has not asked for.
     stream.event(None, &json!({"jsonrpc": "2.0", "id": 1, "result": {}})).await;
     drop(stream);
     let mut stream = fake.next_post("subscriptions/listen").await.stream().await;

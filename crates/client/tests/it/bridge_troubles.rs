@@ -1,4 +1,4 @@
-//! What a client hears when something is in the way: a server that is away or says no, and lines that are no messages.
+//! What the client receives when something goes wrong: an unreachable server, a refusal, or a line that is not a message.
 
 use crate::fake::{Fake, Side};
 use dropleaf_client::mcp::Line;
@@ -157,7 +157,7 @@ async fn server_that_does_not_answer_keeps_nobody_from_leaving() {
     let progress =
         json!({"jsonrpc": "2.0", "method": "notifications/progress", "params": {"progressToken": 1}});
     let begin = json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {"protocolVersion": "2025-11-25"}});
-    // A notification waits for its answer; one behind an `initialize` waits for the session.
+    // A notification waits for its response; one that follows an `initialize` waits for the session.
     for first in [&progress, &begin] {
         for is_stopped in [true, false] {
             let mut fake = Fake::start().await;
@@ -171,8 +171,8 @@ async fn server_that_does_not_answer_keeps_nobody_from_leaving() {
             } else {
                 side.leave();
             }
-            // Sooner than a delivery would be given up. Only timers are left to wait for: time jumps from one to the next, and
-            // how busy the machine is does not count.
+            // Sooner than the delivery timeout. Only timers are left to wait for, so paused time jumps from one to the next and
+            // the load of the machine does not matter.
             tokio::time::pause();
             let since = tokio::time::Instant::now();
             side.ended().await;

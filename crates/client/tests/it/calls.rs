@@ -1,10 +1,10 @@
-//! Calls and what becomes of their answers. The server here plays one prepared answer for each connection.
+//! Client calls and how their responses are interpreted. The test server sends one prepared response per connection.
 
 use dropleaf_client::{Client, ClientError, File, Key, PageOptions, Polled};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 
-/// Answers one request; gives it back as it came.
+/// Answers one request; the task returns the request as received.
 async fn answering(status: &str, headers: &str, body: &str) -> (Client, tokio::task::JoinHandle<String>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let client =

@@ -1,4 +1,4 @@
-//! The file of keys: who may read it, what it forgets, and that it never quotes a key.
+//! The credentials file: its permissions, forgetting a server, and that errors never quote a key.
 
 use dropleaf_client::{Credentials, Login};
 use std::fs;

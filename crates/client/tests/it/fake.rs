@@ -1,4 +1,4 @@
-//! A server whose every answer the test gives, and a bridge that speaks to it.
+//! A fake server whose every response the test supplies, and a bridge connected to it.
 
 use dropleaf_client::mcp::{Bridge, BridgeOptions, Line};
 use serde_json::{Value, json};
@@ -11,10 +11,10 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
-/// Longer than anything here takes, unless it hangs.
+/// Longer than any test takes unless it hangs.
 const LONG: Duration = Duration::from_mins(2);
 
-/// A request as it came, and the connection to answer it on.
+/// A received request, with the connection to respond on.
 pub(crate) struct Asked {
     pub(crate) method: String,
     pub(crate) headers: HashMap<String, String>,
@@ -40,13 +40,13 @@ impl Asked {
         self.answer("202 Accepted", "", "").await;
     }
 
-    /// The result of the request, as JSON.
+    /// Responds with a JSON-RPC result, as JSON.
     pub(crate) async fn result(self, headers: &str, result: Value) {
         let body = json!({"jsonrpc": "2.0", "id": self.body["id"], "result": result}).to_string();
         self.answer("200 OK", &format!("{headers}Content-Type: application/json\r\n"), &body).await;
     }
 
-    /// An answer that goes on for as long as it is held.
+    /// Responds with an event stream that stays open until it is dropped.
     pub(crate) async fn stream(mut self) -> Stream {
         let head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n";
         self.stream.write_all(head.as_bytes()).await.unwrap();
@@ -66,20 +66,20 @@ impl Stream {
         self.0.write_all(text.as_bytes()).await.unwrap();
     }
 
-    /// Waits until the other side has closed it.
+    /// Waits until the peer has closed the connection.
     pub(crate) async fn closed(mut self) {
         let mut rest = [0; 64];
         assert_eq!(timeout(LONG, self.0.read(&mut rest)).await.unwrap().unwrap_or(0), 0);
     }
 }
 
-/// Where a server was: bound without listening, so that connections are refused and no other program takes the port.
+/// The port of a stopped server: bound without listening, so that connections are refused and no other program takes it.
 pub(crate) struct Left(TcpSocket);
 
 impl Left {
     fn new() -> Self {
         let socket = TcpSocket::new_v4().unwrap();
-        // As listeners have it: both may be bound while one of them listens.
+        // As on listeners: both sockets may be bound to the port while only one listens.
         socket.set_reuseaddr(true).unwrap();
         socket.bind(([127, 0, 0, 1], 0).into()).unwrap();
         Self(socket)
@@ -114,19 +114,18 @@ impl Fake {
         Self { url, place, asked, task }
     }
 
-    /// Goes away, so that nobody answers; the place to come back to.
+    /// Stops listening, so that connections are refused; returns the port, for restarting with `back`.
     pub(crate) async fn leave(self) -> Left {
         self.task.abort();
         let _ = self.task.await;
         self.place
     }
 
-    /// The next request.
     pub(crate) async fn next(&mut self) -> Asked {
         timeout(LONG, self.asked.recv()).await.expect("no request came").unwrap()
     }
 
-    /// The next request, which posts this method.
+    /// The next request, asserting that it is a POST of this JSON-RPC method.
     pub(crate) async fn next_post(&mut self, method: &str) -> Asked {
         let asked = self.next().await;
         assert_eq!(
@@ -162,7 +161,7 @@ async fn read(mut stream: TcpStream) -> Option<Asked> {
     }
 }
 
-/// A bridge, from the client's side.
+/// A running bridge, seen from the client's side.
 pub(crate) struct Side {
     lines: Option<mpsc::Sender<Line>>,
     out: mpsc::Receiver<Vec<u8>>,
@@ -208,7 +207,7 @@ impl Side {
         serde_json::from_slice(&line).unwrap()
     }
 
-    /// The client has left; ends when the bridge has.
+    /// Closes the client's input; the bridge then shuts down.
     pub(crate) fn leave(&mut self) {
         self.lines = None;
     }
@@ -221,7 +220,7 @@ impl Side {
         timeout(LONG, self.task).await.expect("the bridge did not end").unwrap();
     }
 
-    /// Begins a session as clients do; the stream of news is the server's next request.
+    /// Starts a session as clients do; the next request to the server opens the notification stream.
     pub(crate) async fn begin(&mut self, fake: &mut Fake) {
         let params = json!({"protocolVersion": "2025-11-25", "capabilities": {"roots": {}}});
         self.send(json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params})).await;

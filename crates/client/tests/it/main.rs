@@ -1,4 +1,4 @@
-//! The client against a server of a few lines, and the file of keys on a real disk.
+//! Tests the client against a minimal server, and the credentials file on a real disk.
 
 #![expect(clippy::unwrap_used, reason = "a test says what went wrong by failing")]
 

@@ -1,4 +1,4 @@
-//! Programs that ask people for access: what they say of themselves (RFC 7591), and what of it is kept.
+//! OAuth clients: their registration metadata (RFC 7591), and which of it is stored.
 
 use super::{OAuthCode, OAuthError, redirect};
 use crate::host::Hosts;
@@ -13,10 +13,10 @@ pub const CODE_GRANT: &str = "authorization_code";
 pub const REFRESH_GRANT: &str = "refresh_token";
 pub const DEVICE_GRANT: &str = "urn:ietf:params:oauth:grant-type:device_code";
 
-/// How a program proves at the token endpoint that it is itself.
+/// How a client authenticates at the token endpoint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AuthMethod {
-    /// Not at all: it runs where it cannot keep a secret.
+    /// Not at all: a public client, which cannot keep a secret.
     None,
     Basic,
     Post,
@@ -38,23 +38,23 @@ impl AuthMethod {
     }
 }
 
-/// A program as it is kept.
+/// A registered client.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Client {
-    /// Ours, or the address where the program describes itself.
+    /// An id of ours, or the URL of the client's metadata document.
     pub id: String,
     pub name: String,
     pub uri: Option<String>,
     pub redirect_uris: Vec<String>,
     pub auth_method: AuthMethod,
-    /// What it is given when it asks for nothing in particular.
+    /// The scopes it is granted when a request names none.
     pub scopes: Scopes,
-    /// Whether it may ask for codes of devices too.
+    /// Whether it may also use the device authorization grant.
     pub uses_device_codes: bool,
     pub created_at: i64,
 }
 
-/// What a program says of itself, as far as anybody looks at it.
+/// The client metadata that we read.
 #[derive(Debug, Clone, Default)]
 pub struct Description {
     pub name: Option<String>,
@@ -67,12 +67,12 @@ pub struct Description {
 }
 
 impl Client {
-    /// Whether it may ask people for access in their browser.
+    /// Whether it may use the authorization code grant.
     pub fn uses_codes(&self) -> bool {
         !self.redirect_uris.is_empty()
     }
 
-    /// Whether answers may be sent there.
+    /// Whether responses may be sent to this redirect URI.
     pub fn redirects_to(&self, uri: &str) -> bool {
         self.redirect_uris.iter().any(|registered| redirect::matches(registered, uri))
     }
@@ -89,19 +89,19 @@ impl Client {
         types
     }
 
-    /// The host a program lives at, when its id is its address. A name can be invented, a host cannot.
+    /// The client's host, when its id is a URL. A name can be made up, a host cannot.
     pub fn document_host(&self) -> Option<String> {
         document_host(&self.id)
     }
 }
 
-/// The host of an id that is an address.
+/// The host of an id that is a URL.
 pub fn document_host(id: &str) -> Option<String> {
     id.contains("://").then(|| redirect::shown(id))
 }
 
 impl Description {
-    /// The program as it will be kept, or what is wrong with it.
+    /// Validates the metadata and returns the client to store, or what is wrong.
     pub fn check(self, id: String, hosts: &Hosts, now: i64) -> Result<Client, OAuthError> {
         let bad = |why: String| OAuthError::new(OAuthCode::InvalidClientMetadata, why);
         let grants = self.grant_types.unwrap_or_else(|| vec![CODE_GRANT.to_owned()]);
@@ -149,7 +149,7 @@ impl Description {
     }
 }
 
-/// A name that can be shown on one line.
+/// Validates a name that can be shown on one line.
 fn name(given: Option<&str>) -> Result<String, String> {
     let name = given.map(str::trim).filter(|name| !name.is_empty()).unwrap_or("An app without a name");
     if name.chars().count() > NAME_CHARACTERS {
@@ -161,8 +161,8 @@ fn name(given: Option<&str>) -> Result<String, String> {
     Ok(name.to_owned())
 }
 
-/// Those of the scopes that exist; all when none of them does. What was asked for in vain is left out of the answer,
-/// as RFC 7591 allows.
+/// The known scopes among the requested ones; all scopes when none is known. Unknown ones are left out of the response, as RFC
+/// 7591 allows.
 fn known_scopes(text: &str) -> Scopes {
     let known: Vec<&str> = text.split(' ').filter(|word| Scopes::parse(word).is_some()).collect();
     Scopes::parse(&known.join(" ")).filter(|scopes| !scopes.is_empty()).unwrap_or(Scopes::ALL)

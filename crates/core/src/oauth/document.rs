@@ -1,5 +1,5 @@
-//! Programs that describe themselves at an address: which addresses may be asked, and which machines stand behind them.
-//! The server fetches what a stranger names, so it must never be talked into asking its own neighbours.
+//! Client ID metadata documents: which URLs may be fetched, and which IP addresses may be contacted.
+//! The server fetches URLs from untrusted input, so requests to its own network must be impossible (SSRF).
 
 use super::client::{AuthMethod, Client, Description};
 use super::redirect;
@@ -9,21 +9,21 @@ use ipnet::{IpNet, Ipv4Net, Ipv6Net};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 const LONGEST: usize = 500;
-/// How long a document is believed, whatever its headers say.
+/// How long a document is cached at least and at most, in seconds, whatever its headers say.
 pub const SHORTEST_LIFE: i64 = 300;
 pub const LONGEST_LIFE: i64 = 86_400;
 
-/// What stands at such an address.
+/// A client ID metadata document.
 #[derive(Debug, Clone, Default)]
 pub struct Document {
     pub client_id: Option<String>,
-    /// Whether it names a secret; everybody can read the document.
+    /// Whether it contains a client secret, which would be public.
     pub has_secret: bool,
     pub description: Description,
 }
 
 impl Document {
-    /// The program, if the document is about this id and keeps no secret with us; or why it is not believed.
+    /// The client, if the document names this id and contains no secret; otherwise the reason for refusing it.
     pub fn check(self, id: &str, hosts: &Hosts, now: i64) -> Result<Client, String> {
         if self.client_id.as_deref() != Some(id) {
             return Err("Its client_id is not its own address.".to_owned());
@@ -43,8 +43,8 @@ impl Document {
     }
 }
 
-/// Whether an id is an address that may be asked: https, with a path and nothing clever in it. `loopback` also lets in
-/// http on this very machine.
+/// Whether an id is a URL that may be fetched: https, with a path and without dot segments or other tricks. `loopback` also
+/// allows http on this machine.
 pub fn is_address(id: &str, loopback: bool) -> bool {
     let Some((scheme, rest)) = id.split_once("://") else { return false };
     let path = rest.find('/').map_or("", |at| &rest[at..]);
@@ -59,14 +59,14 @@ pub fn is_address(id: &str, loopback: bool) -> bool {
         && redirect::check(id).is_ok()
 }
 
-/// How long a document may be kept, from its `Cache-Control`.
+/// How long a document may be cached according to its `Cache-Control`, in seconds.
 pub fn life(cache_control: Option<&str>) -> i64 {
     let words = cache_control.unwrap_or_default().split(',').map(str::trim);
     let ages = words.filter_map(|word| number::unsigned::<i64>(word.strip_prefix("max-age=")?));
     ages.min().unwrap_or(SHORTEST_LIFE).clamp(SHORTEST_LIFE, LONGEST_LIFE)
 }
 
-/// Whether an address belongs to the public internet, and not to this machine, its network or a tunnel.
+/// Whether an IP address belongs to the public internet, and not to this machine, its network or a tunnel.
 pub fn is_public(ip: IpAddr) -> bool {
     let v4 = |a, b, c, d, len| IpNet::V4(Ipv4Net::new_assert(Ipv4Addr::new(a, b, c, d), len));
     let v6 = |a, b, len| IpNet::V6(Ipv6Net::new_assert(Ipv6Addr::new(a, b, 0, 0, 0, 0, 0, 0), len));
@@ -88,7 +88,7 @@ pub fn is_public(ip: IpAddr) -> bool {
             v4(203, 0, 113, 0, 24),
             v4(224, 0, 0, 0, 3),
         ],
-        // What is not global unicast is closed; within it, protocol assignments, examples and 6to4 are too.
+        // Everything outside global unicast is refused; within it, protocol assignments, documentation ranges and 6to4 too.
         IpAddr::V6(v6_ip) if v6_ip.segments()[0] & 0xe000 != 0x2000 => return false,
         IpAddr::V6(_) => {
             vec![v6(0x2001, 0, 23), v6(0x2001, 0xdb8, 32), v6(0x2002, 0, 16), v6(0x3fff, 0, 20)]

@@ -1,10 +1,10 @@
-//! What an OAuth endpoint refuses with: the names are those of the RFCs, not ours.
+//! The errors of OAuth endpoints, with the codes of the RFCs.
 
 use crate::Error;
 
 macro_rules! codes {
     ($($variant:ident = $text:literal;)*) => {
-        /// The name of a refusal, as RFC 6749, 7009, 7591, 8628, 8707 and `OpenID` Connect write it.
+        /// An error code as defined by RFC 6749, 7009, 7591, 8628, 8707 or `OpenID` Connect.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         pub enum OAuthCode { $($variant,)* }
 
@@ -37,11 +37,11 @@ codes! {
     ExpiredToken = "expired_token";
 }
 
-/// A refusal with a sentence for whoever writes the client.
+/// An error with a description for the developer of the client.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OAuthError {
     pub code: OAuthCode,
-    /// ASCII without quotes or backslashes, as RFC 6749 §5.2 wants it.
+    /// ASCII without quotes or backslashes, as RFC 6749 §5.2 requires.
     pub detail: String,
 }
 
@@ -51,7 +51,7 @@ impl OAuthError {
     }
 }
 
-/// Why an OAuth endpoint gives nothing: the request is at fault, or something else is.
+/// Why an OAuth endpoint failed: an OAuth error in the request, or any other error.
 #[derive(Debug)]
 pub enum Refusal {
     OAuth(OAuthError),

@@ -1,4 +1,4 @@
-//! What a person allowed a program. Codes, tokens and keys hang on it and end with it.
+//! A grant: the access a person gave to an OAuth client. Its codes, tokens and keys end with it.
 
 use crate::scope::Scopes;
 
@@ -12,7 +12,7 @@ pub struct Grant {
     pub resource: String,
     pub created_at: i64,
     pub last_used_at: Option<i64>,
-    /// No refresh reaches beyond this.
+    /// Refreshing cannot extend the grant beyond this time.
     pub ends_at: i64,
     pub revoked_at: Option<i64>,
 }

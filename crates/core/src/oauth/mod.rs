@@ -1,4 +1,4 @@
-//! The rules of OAuth 2.1 as this service keeps them: who may ask, where answers may go, for what they are good.
+//! The OAuth 2.1 rules of this service: clients, redirect URIs, scopes and resources, and all lifetimes and rate limits.
 
 pub mod client;
 pub mod document;
@@ -15,25 +15,25 @@ pub use error::{OAuthCode, OAuthError, Refusal};
 
 use crate::rate::Rate;
 
-/// Programs that one network may register.
+/// How many clients one network may register.
 pub const REGISTRATIONS: Rate = Rate { name: "oauth_register_day", limit: 20, window_seconds: 86_400 };
 
-/// What one network may ask of the endpoints that trade secrets for tokens and take them back. Far more than programs
-/// need, who ask for tokens once an hour and for a device's every five seconds.
+/// How many requests one network may send to the token and revocation endpoints. Far more than clients need: they request tokens
+/// once an hour, and poll a device login every five seconds.
 pub const TOKEN_REQUESTS: Rate = Rate { name: "oauth_token_minute", limit: 300, window_seconds: 60 };
 
 /// How long a consent page can be answered.
 pub const REQUEST_SECONDS: i64 = 900;
-/// Consent pages that wait in one session; a further one takes the place of the oldest.
+/// The maximum number of open consent pages per session; a further one replaces the oldest.
 pub const MOST_REQUESTS: i64 = 20;
-/// How long a code can be traded in.
+/// How long an authorization code is valid.
 pub const CODE_SECONDS: i64 = 60;
 pub const ACCESS_SECONDS: i64 = 3600;
-/// How long a refresh token waits to be used; each use gives a new one.
+/// How long an unused refresh token is valid; each use yields a new one.
 pub const REFRESH_SECONDS: i64 = 30 * 86_400;
-/// How long after its first use a refresh token may be used again, where lost answers are tolerated.
+/// How long after its first use a refresh token may be used again, where lost responses are tolerated.
 pub const LOST_SECONDS: i64 = 60;
-/// No grant lives longer, however often it is refreshed.
+/// The maximum lifetime of a grant, however often it is refreshed.
 pub const GRANT_SECONDS: i64 = 180 * 86_400;
-/// A registered program that nobody has let in is forgotten after this.
+/// A registered client without any grant is deleted after this time.
 pub const UNUSED_SECONDS: i64 = 86_400;

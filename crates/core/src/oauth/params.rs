@@ -1,5 +1,5 @@
-//! The parameters of an OAuth request, from its query or its body. A parameter comes once (RFC 6749 §3.1), and an empty
-//! one counts as left out.
+//! The parameters of an OAuth request, from its query or body. A parameter may occur once (RFC 6749 §3.1), and an empty one
+//! counts as absent.
 
 use super::{OAuthCode, OAuthError};
 
@@ -7,7 +7,7 @@ use super::{OAuthCode, OAuthError};
 pub struct Params(Vec<(String, String)>);
 
 impl Params {
-    /// Whether an answer is wanted without anybody being asked.
+    /// Whether the client wants a response without user interaction (`prompt=none`).
     pub fn is_silent(&self) -> bool {
         self.all("prompt").any(|prompt| prompt.split(' ').any(|word| word == "none"))
     }
@@ -27,7 +27,7 @@ impl Params {
         self.find(name)?.ok_or_else(missing)
     }
 
-    /// Every value of a parameter that may come several times.
+    /// All values of a parameter that may occur several times.
     pub fn all<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a str> {
         let of_name = move |(key, _): &&(String, String)| key == name;
         self.0.iter().filter(of_name).map(|(_, value)| value.as_str()).filter(|value| !value.is_empty())

@@ -1,13 +1,13 @@
-//! Proof Key for Code Exchange, by SHA-256 alone. RFC 7636.
+//! Proof Key for Code Exchange (RFC 7636), with `S256` only.
 
 use crate::secret;
 
-/// Whether this can be the challenge of a verifier: a SHA-256 hash in base64url.
+/// Whether the text has the form of a challenge: a SHA-256 hash in base64url.
 pub fn is_challenge(text: &str) -> bool {
     text.len() == 43 && secret::bytes(text).is_some_and(|hash| hash.len() == 32)
 }
 
-/// Whether the verifier is well formed and is the one the challenge was made from.
+/// Whether the verifier is well formed and matches the challenge.
 pub fn is_proved(verifier: &str, challenge: &str) -> bool {
     let unreserved = |b: u8| b.is_ascii_alphanumeric() || b"-._~".contains(&b);
     (43..=128).contains(&verifier.len())

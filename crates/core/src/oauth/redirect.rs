@@ -1,4 +1,4 @@
-//! Where an answer may be sent: addresses that only their owner can listen on, compared letter by letter.
+//! Redirect URIs: which ones are allowed (only their owner may be able to receive at them), compared character by character.
 
 use super::{OAuthCode, OAuthError};
 use crate::host::Hosts;
@@ -6,21 +6,21 @@ use crate::number;
 use std::fmt::Write;
 
 const LONGEST: usize = 2000;
-/// Editors that registered a scheme without a dot.
+/// Editors that use a custom scheme without a dot.
 const EDITORS: &[&str] = &["cursor", "vscode", "vscode-insiders", "vscodium", "windsurf", "zed"];
 
-/// The parts of an address that the rules look at.
+/// The parts of a URI that the rules use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Parts<'a> {
     scheme: &'a str,
-    /// Without a port; an IPv6 address keeps its brackets. Empty where the scheme has no hosts.
+    /// Without the port; an IPv6 address keeps its brackets. Empty where the scheme has no hosts.
     host: &'a str,
     port: &'a str,
     /// Path and query.
     rest: &'a str,
 }
 
-/// Whether answers may be sent there, with the reason why not.
+/// Whether a redirect URI is allowed, or the reason why not.
 pub fn check(uri: &str) -> Result<(), OAuthError> {
     let bad =
         |why: &str| Err(OAuthError::new(OAuthCode::InvalidRedirectUri, format!("A redirect URI {why}.")));
@@ -42,8 +42,8 @@ pub fn check(uri: &str) -> Result<(), OAuthError> {
     }
 }
 
-/// Whether the address leads to this service itself. Anybody can publish a page here, and none of them speaks for a
-/// program: what a page can be made to pass on, it might.
+/// Whether the URI points to this service. Anyone can publish a page here, and a page that is not the client's own could leak the
+/// authorization code.
 pub fn is_ours(uri: &str, hosts: &Hosts) -> bool {
     let Some(Parts { scheme: scheme @ ("https" | "http"), host, port, .. }) = split(uri) else {
         return false;
@@ -52,8 +52,8 @@ pub fn is_ours(uri: &str, hosts: &Hosts) -> bool {
     hosts.is_ours(host, port.strip_prefix(':').and_then(number::unsigned).unwrap_or(usual))
 }
 
-/// Whether the address asked for is the one registered. On loopback the port may differ: a program takes any that is
-/// free (RFC 8252 §7.3).
+/// Whether the requested URI is the registered one. On loopback the port may differ, because the client takes any free port (RFC
+/// 8252 §7.3).
 pub fn matches(registered: &str, asked: &str) -> bool {
     if registered == asked {
         return true;
@@ -63,12 +63,12 @@ pub fn matches(registered: &str, asked: &str) -> bool {
     loopback && a.host == b.host && a.rest == b.rest && check(asked).is_ok()
 }
 
-/// Whether the answer stays on the person's own machine.
+/// Whether the response stays on the user's own machine.
 pub fn is_local(uri: &str) -> bool {
     split(uri).is_none_or(|parts| parts.scheme != "https")
 }
 
-/// Where the answer goes, as a person reads it: a host, or the scheme of an app.
+/// The destination as shown to the user: a host, or the scheme of an app.
 pub fn shown(uri: &str) -> String {
     match split(uri) {
         Some(Parts { scheme: "https" | "http", host, port, .. }) => format!("{host}{port}"),
@@ -77,8 +77,8 @@ pub fn shown(uri: &str) -> String {
     }
 }
 
-/// What a page's `form-action` must name so that a browser follows its form there: the origin, or the scheme where
-/// policies know no such origin.
+/// The source for `form-action` in a CSP that lets a form be redirected to this URI: the origin, or the scheme where a CSP cannot
+/// express the origin.
 pub fn form_source(uri: &str) -> Option<String> {
     let Parts { scheme, host, port, .. } = split(uri)?;
     let web = scheme == "https" || scheme == "http";
@@ -89,7 +89,7 @@ pub fn form_source(uri: &str) -> Option<String> {
     })
 }
 
-/// The address with further parameters. They are encoded here.
+/// Appends query parameters and percent-encodes their values.
 pub fn with_query<'a>(uri: &str, pairs: impl Iterator<Item = (&'a str, &'a str)>) -> String {
     let mut out = uri.to_owned();
     for (at, (name, value)) in pairs.enumerate() {
@@ -135,7 +135,7 @@ fn split(uri: &str) -> Option<Parts<'_>> {
     (good_port && is_host(host, scheme)).then_some(Parts { scheme, host, port, rest })
 }
 
-/// Lower-case names and addresses. Anything clever, such as a user name, an empty label or a percent sign, is none.
+/// Accepts lower-case host names and IP addresses. Rejects user names, empty labels, percent signs and the like.
 fn is_host(host: &str, scheme: &str) -> bool {
     if let Some(inner) = host.strip_prefix('[') {
         return inner.strip_suffix(']').is_some_and(|ip| ip.parse::<std::net::Ipv6Addr>().is_ok());
@@ -145,7 +145,7 @@ fn is_host(host: &str, scheme: &str) -> bool {
             && label.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-' || b == b'_')
     };
     let web = scheme == "https" || scheme == "http";
-    // Apps write anything after their scheme, also nothing.
+    // Apps put anything after their scheme, or nothing.
     (host.is_empty() && !web)
         || (host.len() <= 253 && host.split('.').all(label))
         || (!web && host.split('.').all(|part| label(&part.to_ascii_lowercase())))

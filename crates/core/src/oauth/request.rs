@@ -1,4 +1,4 @@
-//! What a program asks a person for, once it is certain that the program itself hears the answer.
+//! Validates an authorization request, after its client and redirect URI have been verified.
 
 use super::client::Client;
 use super::params::Params;
@@ -7,7 +7,7 @@ use crate::scope::Scopes;
 
 const STATE_CHARACTERS: usize = 2000;
 
-/// A request that was checked and waits for the person.
+/// A validated request that waits for the user's consent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AccessRequest {
     pub client_id: String,
@@ -20,7 +20,7 @@ pub struct AccessRequest {
 }
 
 impl AccessRequest {
-    /// What this program asks for, to be told at this address of its own; or what is wrong with it.
+    /// Validates the parameters of this client's request; `redirect_uri` has already been verified.
     pub fn check(
         client: &Client,
         redirect_uri: &str,
@@ -47,7 +47,7 @@ impl AccessRequest {
         };
         let resource = resource::resolve(issuer, params.all("resource"))?;
         if params.is_silent() {
-            // No program is let in without a person being asked. Whether one has signed in is none of its business.
+            // Access always requires the user's consent. Whether a user is signed in is not disclosed to the client.
             return bad(OAuthCode::LoginRequired, "A person has to sign in and agree.");
         }
         Ok(Self {

@@ -1,11 +1,11 @@
-//! What a token is good for (RFC 8707): this service, by its own address or by that of its MCP endpoint.
+//! The resource a token is valid for (RFC 8707): this service, by its base URL or by its MCP endpoint.
 
 use super::{OAuthCode, OAuthError};
 
-/// Below the base address.
+/// The path of the MCP endpoint below the base URL.
 const MCP: &str = "/mcp";
 
-/// The resource a request names, in the one spelling that is stored. Older clients name none and mean MCP.
+/// The requested resource in its normalized form. Older clients name none and mean MCP.
 pub fn resolve<'a>(base_url: &str, asked: impl Iterator<Item = &'a str>) -> Result<String, OAuthError> {
     let mut found = None;
     for name in asked {
@@ -18,12 +18,12 @@ pub fn resolve<'a>(base_url: &str, asked: impl Iterator<Item = &'a str>) -> Resu
     Ok(found.unwrap_or_else(|| format!("{base_url}{MCP}")))
 }
 
-/// Whether a resource that was granted is this service; the address of a service may change.
+/// Whether a granted resource is this service; its base URL may have changed since.
 pub fn is_ours(base_url: &str, resource: &str) -> bool {
     matches!(resource.strip_prefix(base_url), Some("" | MCP))
 }
 
-/// Refuses a resource that the grant is not for.
+/// Returns an error for a resource that the grant does not cover.
 pub fn require_granted<'a>(
     granted: &str,
     mut asked: impl Iterator<Item = &'a str>,

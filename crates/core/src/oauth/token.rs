@@ -1,4 +1,4 @@
-//! The tokens of programs: opaque, 256 random bits behind a prefix that says what they are.
+//! OAuth tokens: opaque, 257.9 random bits after a prefix that names the kind.
 
 use crate::Minter;
 
@@ -31,7 +31,7 @@ impl Kind {
         format!("{}{}", self.prefix(), minter.token())
     }
 
-    /// Whether the text has the shape of such a token; what has not need not be looked for.
+    /// Whether the text has the form of such a token; other texts need no database lookup.
     pub fn fits(self, text: &str) -> bool {
         text.strip_prefix(self.prefix()).is_some_and(|rest| {
             rest.len() == 43 && rest.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_')

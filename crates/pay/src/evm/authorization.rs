@@ -1,4 +1,4 @@
-//! `TransferWithAuthorization` of EIP-3009, and the EIP-712 digest its signer signs.
+//! `TransferWithAuthorization` of EIP-3009, and the EIP-712 digest that is signed.
 
 use super::{Decimal, keccak};
 use crate::address::EvmAddress;
@@ -8,7 +8,7 @@ const DOMAIN_TYPE: &str =
     "EIP712Domain(string name,string version,uint256 chainId,address verifyingContract)";
 const TYPE: &str = "TransferWithAuthorization(address from,address to,uint256 value,uint256 validAfter,uint256 validBefore,bytes32 nonce)";
 
-/// Leave to move an amount from one address to another, once, within a window of time.
+/// Permission to transfer an amount from one address to another, once, within a time window.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Authorization {
     pub(crate) from: EvmAddress,
@@ -19,7 +19,7 @@ pub(crate) struct Authorization {
     pub(crate) nonce: [u8; 32],
 }
 
-/// Where a signature counts: one token on one chain.
+/// The EIP-712 domain: one token on one chain.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Domain<'a> {
     pub(crate) chain_id: u64,
@@ -40,7 +40,7 @@ impl Domain<'_> {
 }
 
 impl Authorization {
-    /// What is signed.
+    /// The digest that is signed.
     pub(crate) fn digest(&self, domain: Domain<'_>) -> [u8; 32] {
         keccak(&[b"\x19\x01", &domain.separator(), &self.struct_hash()])
     }
@@ -58,7 +58,7 @@ impl Authorization {
     }
 }
 
-/// An address as a word of 32 bytes.
+/// An address as a 32-byte word.
 pub(crate) fn padded(address: EvmAddress) -> [u8; 32] {
     let mut word = [0; 32];
     if let Some(tail) = word.last_chunk_mut() {
@@ -84,7 +84,7 @@ mod tests {
         }
     }
 
-    // The vector was made with viem and agrees with alloy.
+    // The vector was generated with viem and agrees with alloy.
     #[test]
     fn hashes_are_those_of_the_reference() {
         let token = Token::usdc(8453).unwrap();
@@ -99,7 +99,7 @@ mod tests {
         assert_eq!(hex::show(&authorization().digest(domain)), digest);
     }
 
-    // The worked vector of MPP, which signs the same structure: rails.md 1.9.
+    // The worked example of MPP, which signs the same structure: rails.md 1.9.
     #[test]
     fn mpp_signs_the_same_digest() {
         let token = Token::usdc(8453).unwrap();

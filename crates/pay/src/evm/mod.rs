@@ -15,7 +15,7 @@ pub(crate) use signature::{Signature, recover};
 pub(crate) use transfer::{Margins, SignedTransfer};
 use word::Decimal;
 
-/// Keccak-256 of the parts one after another.
+/// Keccak-256 of the concatenated parts.
 pub(crate) fn keccak(parts: &[&[u8]]) -> [u8; 32] {
     let mut hash = Keccak256::new();
     for part in parts {

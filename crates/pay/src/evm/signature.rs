@@ -1,12 +1,12 @@
-//! Signatures of 65 bytes on secp256k1, and whose they are.
+//! 65-byte signatures on secp256k1, and recovery of the signer.
 
 use k256::ecdsa::{self, RecoveryId, VerifyingKey};
 
 use super::keccak;
 use crate::address::EvmAddress;
 
-/// Half of the group's order. A signature with a larger `s` is the mirror image of a valid one: contracts refuse it,
-/// and so do we, so that one payment has one signature.
+/// Half of the group order. A signature with a larger `s` is the mirror image of a valid one: contracts refuse it, and so do we,
+/// so that one payment has one signature.
 const HALF_ORDER: [u8; 32] = [
     0x7f, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x5d,
     0x57, 0x6e, 0x73, 0x57, 0xa4, 0x50, 0x1d, 0xdf, 0xe9, 0x2f, 0x46, 0x68, 0x1b, 0x20, 0xa0,
@@ -20,7 +20,7 @@ pub(crate) struct Signature {
 }
 
 impl Signature {
-    /// `None` if a number is out of range, `s` is in the high half or `v` is none of 0, 1, 27 and 28.
+    /// `None` if a scalar is out of range, `s` is in the high half, or `v` is not 0, 1, 27 or 28.
     pub(crate) fn read(bytes: &[u8; 65]) -> Option<Self> {
         let (scalars, v) = bytes.split_at(64);
         let parity = match v {
@@ -35,13 +35,13 @@ impl Signature {
     }
 }
 
-/// The address whose key signed a digest.
+/// The address of the key that signed a digest.
 pub(crate) fn recover(digest: &[u8; 32], signature: &Signature) -> Option<EvmAddress> {
     let key = VerifyingKey::recover_from_prehash(digest, &signature.scalars, signature.parity).ok()?;
     address_of(&key)
 }
 
-/// The last 20 bytes of the hash of the public key's coordinates.
+/// The last 20 bytes of the Keccak-256 hash of the public key's coordinates.
 pub(crate) fn address_of(key: &VerifyingKey) -> Option<EvmAddress> {
     let point = key.to_sec1_point(false);
     let hash = keccak(&[point.as_bytes().get(1..)?]);
@@ -78,7 +78,7 @@ mod tests {
     #[test]
     fn the_high_half_and_numbers_out_of_range_are_refused() {
         let mut high = signature();
-        // s becomes n - s, v the other parity: the same signature to a careless reader.
+        // s becomes n - s and v the other parity: a malleated form of the same signature.
         let n =
             hex::parse::<32>("0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141").unwrap();
         let mut borrow = 0_i16;

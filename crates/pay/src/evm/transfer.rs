@@ -1,4 +1,4 @@
-//! A signed authorization as clients send it: how it is read, and whether it pays an offer.
+//! Parses a signed authorization as clients send it, and checks whether it pays an offer.
 
 use serde_json::{Value, json};
 
@@ -10,30 +10,30 @@ use crate::json::{self, Object};
 use crate::offer::Token;
 use crate::refusal::Refusal;
 
-/// An authorization and the bytes that shall prove it.
+/// An authorization and its signature, not yet verified.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct SignedTransfer {
     pub(crate) authorization: Authorization,
     signature: Vec<u8>,
 }
 
-/// How near to its end an authorization may be used, and how far away that end may be.
+/// How close to its expiry an authorization may be used, and how far away its expiry may be.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Margins {
     pub(crate) left_seconds: i64,
-    /// Added to the offer's own timeout; `None` for no bound.
+    /// Added to the offer's timeout; `None` means unlimited.
     pub(crate) slack_seconds: Option<i64>,
 }
 
 impl Margins {
-    /// Ours: enough time to settle in, and a bound on how long a stuck proof lives that forgives wrong clocks.
+    /// Ours: enough time to settle, and a limit on how long a stuck proof stays valid that tolerates wrong clocks.
     pub(crate) const OURS: Self = Self { left_seconds: 10, slack_seconds: Some(600) };
     /// Those of the reference facilitators.
     pub(crate) const FACILITATOR: Self = Self { left_seconds: 6, slack_seconds: None };
 }
 
 impl SignedTransfer {
-    /// Reads `{signature, authorization}` with nothing missing and nothing besides.
+    /// Parses `{signature, authorization}` with no member missing or added.
     pub(crate) fn read(payload: &Object) -> Result<Self, Refusal> {
         if ["permit2Authorization", "delegationManager"].iter().any(|name| payload.contains_key(*name)) {
             return Err(Refusal::MethodNotOffered);
@@ -56,7 +56,7 @@ impl SignedTransfer {
         Ok(Self { authorization, signature })
     }
 
-    /// The payload again, in our spelling.
+    /// Serializes the payload in canonical form.
     pub(crate) fn to_json(&self) -> Value {
         let it = &self.authorization;
         json!({
@@ -72,19 +72,19 @@ impl SignedTransfer {
         })
     }
 
-    /// Whether it pays the right amount to the right address, as far as that can be told without time and signature.
+    /// Whether it pays the right amount to the right address. Does not check time or signature.
     pub(crate) fn pays(&self, amount: Amount, pay_to: EvmAddress) -> Result<(), Refusal> {
         if self.authorization.to != pay_to {
             return Err(Refusal::RecipientMismatch);
         }
-        // Equality, as the facilitators have it: whoever pays more gets nothing for it.
+        // Exactly equal, as facilitators require; an overpayment buys nothing.
         if self.authorization.value.as_str() != amount.to_string() {
             return Err(Refusal::AmountMismatch);
         }
         Ok(())
     }
 
-    /// Whether now is a moment to settle it.
+    /// Whether it can be settled now.
     pub(crate) fn is_timely(&self, now: i64, timeout_seconds: u32, margins: Margins) -> Result<(), Refusal> {
         let until = self.authorization.valid_before.seconds();
         if until < now.saturating_add(margins.left_seconds) {
@@ -101,13 +101,13 @@ impl SignedTransfer {
         Ok(())
     }
 
-    /// What the payer signs.
+    /// The digest that the payer signs.
     pub(crate) fn digest(&self, chain_id: u64, token: &Token) -> [u8; 32] {
         self.authorization.digest(Domain { chain_id, token })
     }
 
-    /// Whether the payer's own key signed it. If not, it may still be the signature of a contract, which only
-    /// its chain can judge: such bytes have any length from 65 on.
+    /// Whether the payer's own key signed it. If not, it may be the signature of a contract wallet, which only its chain can
+    /// verify: those have any length from 65 bytes on.
     pub(crate) fn is_signed_by_payer(&self, chain_id: u64, token: &Token) -> Result<bool, Refusal> {
         if self.signature.len() > 65 {
             return Ok(false);

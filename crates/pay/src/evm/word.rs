@@ -1,10 +1,10 @@
-//! Unsigned integers of 256 bits, as contracts count: read from their one plain decimal spelling.
+//! 256-bit unsigned integers as used by contracts, parsed from canonical decimal text.
 
 use std::fmt;
 
 use crate::amount::is_plain_decimal;
 
-/// A number up to 2^256 - 1 with the text it was read from.
+/// A number up to 2^256 - 1, with the text it was parsed from.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct Decimal {
     text: String,
@@ -12,7 +12,7 @@ pub(crate) struct Decimal {
 }
 
 impl Decimal {
-    /// Hexadecimal, signs, blanks and leading zeros are refused: some readers would take them for another number.
+    /// Rejects hexadecimal, signs, white space and leading zeros, which other parsers could interpret differently.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         // 2^256 has 78 digits.
         if text.len() > 78 || !is_plain_decimal(text) {
@@ -41,7 +41,7 @@ impl Decimal {
         &self.word
     }
 
-    /// The number as a moment, the largest one where it does not fit.
+    /// The number as epoch seconds, or `i64::MAX` where it does not fit.
     pub(crate) fn seconds(&self) -> i64 {
         self.text.parse().unwrap_or(i64::MAX)
     }

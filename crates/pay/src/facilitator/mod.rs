@@ -1,5 +1,5 @@
-//! What is said to a facilitator and how its answers are read. Who carries the bytes, and how often, is not
-//! known here. Anything but a clear yes is no yes; for a settlement, anything but a clear no is no no either.
+//! Builds requests to a facilitator and interprets its responses; sending and retrying are left to the caller.
+//! Only an explicit yes counts as success; for a settlement, only an explicit no counts as a refusal.
 
 mod reason;
 mod request;
@@ -20,13 +20,13 @@ pub use settle::{SettleAnswer, read_settle};
 pub use supported::{Kind, Supported};
 pub use verify::{VerifyAnswer, read_verify};
 
-/// What an answer must agree with. Its parts can be kept, so that a settlement can be taken up again after a crash.
+/// What a response must match. The fields can be stored, so that a settlement can be resumed after a crash.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Expected {
     pub network: Network,
     pub payer: Address,
     pub amount: Amount,
-    /// Some facilitators call the fee payer the payer of a Solana transaction.
+    /// Some facilitators name the fee payer as the payer of a Solana transaction.
     pub fee_payer: Option<SolanaAddress>,
 }
 
@@ -43,7 +43,7 @@ impl Expected {
         Self { network: offer.network(), payer, amount: offer.amount, fee_payer }
     }
 
-    /// Whether an answer names this payer, or none.
+    /// Whether a response names this payer, or none.
     fn fits_payer(&self, answer: &Object) -> bool {
         match answer.get("payer") {
             None | Some(serde_json::Value::Null) => true,
@@ -56,14 +56,14 @@ impl Expected {
         }
     }
 
-    /// Whether an answer names this network, in the words of either generation.
+    /// Whether a response names this network, by its v1 or v2 name.
     fn fits_network(&self, answer: &Object) -> bool {
         let name = json::text(answer, "network").unwrap_or("");
         Network::parse(name).or_else(|| Network::parse_v1(name)) == Some(self.network)
     }
 }
 
-/// A body that is one JSON object, or nothing.
+/// Parses a body that is one JSON object.
 fn object(body: &[u8]) -> Option<Object> {
     json::object(str::from_utf8(body).ok()?).ok()
 }

@@ -1,5 +1,5 @@
-//! Why a facilitator refused. Their reasons are open strings that differ between implementations; a few kinds
-//! are told apart, by the words in them.
+//! Why a facilitator refused. The reasons are free-form strings that differ between implementations; a few kinds are recognized
+//! by the words in them.
 
 use serde_json::Value;
 
@@ -8,7 +8,7 @@ use crate::network::Network;
 
 const MOST_CHARS: usize = 100;
 
-/// A facilitator's reason, cleaned so that it may be shown.
+/// A facilitator's reason, sanitized for display.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reason {
     pub kind: ReasonKind,
@@ -16,10 +16,10 @@ pub struct Reason {
     pub text: String,
 }
 
-/// What matters to us about a reason.
+/// The kinds of reasons that we distinguish.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ReasonKind {
-    /// Used before: a replay, a cancelled authorization, or our own earlier settlement.
+    /// Already used: a replay, a cancelled authorization, or our own earlier settlement.
     NonceUsed,
     InsufficientFunds,
     Expired,
@@ -34,20 +34,20 @@ impl Reason {
 
     pub fn new(text: &str) -> Self {
         let text: String = text.chars().take(MOST_CHARS).map(|c| c.to_ascii_lowercase()).collect();
-        // What is no reason string may be a message with addresses in it: such are not passed on.
+        // Anything else may be a message containing addresses, which must not be passed on.
         let clean = !text.is_empty()
             && text.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b':' | b'.'));
         let text = if clean { text } else { "unspecified".to_owned() };
         Self { kind: kind(&text), text }
     }
 
-    /// Whether the payment may have been settled although the facilitator refuses it. On an EVM chain anybody who sees an
-    /// authorization can submit it; afterwards a facilitator reports a used nonce, a failed simulation or a reverted
-    /// transaction. A Solana transaction cannot be submitted without the fee payer's signature, so a failed simulation
-    /// says that only if the facilitator was `asked_before` to settle it. So does a lack of funds on an EVM chain: the
+    /// Whether the payment may have been settled although the facilitator refuses it. On an EVM chain anyone who sees an
+    /// authorization can submit it; afterwards a facilitator reports a used nonce, a failed simulation or a reverted transaction.
+    /// A Solana transaction cannot be submitted without the fee payer's signature, so there a failed simulation means that only
+    /// if the facilitator was `asked_before` to settle it. The same applies to insufficient funds on an EVM chain: the
     /// facilitator may have published the authorization then, and using it may have emptied the wallet.
     pub fn may_hide_use(&self, network: Network, asked_before: bool) -> bool {
-        // The reference facilitators say `eip3009_not_supported` when they cannot find out why a simulation failed.
+        // The reference facilitators report `eip3009_not_supported` when they cannot determine why a simulation failed.
         let failed = [
             "simulation",
             "revert",

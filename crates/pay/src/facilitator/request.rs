@@ -1,5 +1,5 @@
-//! The body of `POST /verify` and `POST /settle`. It is written anew from what was checked, so that nothing the
-//! client sent besides reaches the facilitator; requirements are always our own offer.
+//! The body of `POST /verify` and `POST /settle`. It is rebuilt from the checked payment, so that nothing else the client sent
+//! reaches the facilitator; the requirements are always our own offer.
 
 use serde_json::{Value, json};
 
@@ -11,7 +11,7 @@ use crate::offer::SCHEME;
 use crate::receipt::network_name;
 use crate::terms::Terms;
 
-/// The body for both endpoints. The same payment always gives the same bytes: keep them to settle again with.
+/// The body for both endpoints. The same payment always yields the same bytes: store them to repeat a settlement.
 pub fn request(checked: &Checked, terms: &Terms) -> String {
     let version = checked.generation.number();
     let payload = checked.payment.to_json();
@@ -40,7 +40,7 @@ pub fn request(checked: &Checked, terms: &Terms) -> String {
         .to_string()
 }
 
-/// Our description for catalogues, if the client sent it back: that is how it asks for the endpoint to be listed.
+/// Our catalog description, if the client sent it back, which is how it requests that the endpoint be listed.
 fn extensions(checked: &Checked, terms: &Terms) -> Object {
     let bazaar = terms.bazaar.as_ref().filter(|_| checked.wants_catalogue).map(Bazaar::v2_json);
     bazaar.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()

@@ -1,29 +1,29 @@
-//! The answer of `POST /settle`. The costliest mistake is to take an unknown outcome for a refusal: the payer
-//! would sign again and pay twice.
+//! Interprets the response to `POST /settle`. An unknown outcome must never be treated as a refusal: the payer would sign again
+//! and pay twice.
 
 use serde_json::Value;
 
 use super::{Expected, Reason, object};
 use crate::json::{self, Object};
 
-/// What became of a settlement.
+/// The outcome of a settlement.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SettleAnswer {
-    /// The money moved, by this transaction.
+    /// The money moved, in this transaction.
     Settled { transaction: String },
-    /// The money did not move and this request will not move it.
+    /// The money did not move, and this request will not move it.
     Refused(Reason),
-    /// The facilitator's transaction is on an EVM chain and failed. It moved nothing, but it may have failed because
-    /// somebody else submitted the same authorization first: only the chain can tell.
+    /// The facilitator's transaction is on an EVM chain and failed. It moved nothing, but it may have failed because another
+    /// party submitted the same authorization first: only the chain can tell.
     Reverted { reason: Reason, transaction: String },
-    /// It is on its way, by this transaction if it is known: ask again with the same body.
+    /// In progress, in this transaction if it is known: ask again with the same body.
     Pending { transaction: Option<String> },
-    /// Nothing is certain, and why: ask again with the same body, and never tell the payer to sign anew. A
-    /// transaction that was named is kept for whoever looks into it.
+    /// The outcome is unknown, for the reason `why`: ask again with the same body, and never tell the payer to sign a new
+    /// payment.
+    /// A transaction that was named is kept for later investigation.
     Unknown { why: &'static str, transaction: Option<String> },
 }
 
-/// Reads an answer.
 pub fn read_settle(status: u16, body: &[u8], expected: &Expected) -> SettleAnswer {
     let Some(answer) = object(body) else { return unknown("the body is not a JSON object", None) };
     let transaction = transaction(&answer);
@@ -45,7 +45,7 @@ fn unknown(why: &'static str, transaction: Option<String>) -> SettleAnswer {
     SettleAnswer::Unknown { why, transaction }
 }
 
-/// What of a settlement is not as it should be.
+/// What in a successful settlement does not match the expectation.
 fn misfit(status: u16, answer: &Object, expected: &Expected) -> Option<&'static str> {
     let amount = answer.get("amount").filter(|amount| !amount.is_null());
     if status != 200 {
@@ -61,8 +61,8 @@ fn misfit(status: u16, answer: &Object, expected: &Expected) -> Option<&'static 
     }
 }
 
-/// Words of reasons that are given before anything is sent to a chain, or when it can no longer arrive. Names differ
-/// between implementations; whatever has none of these may have been sent.
+/// Words in reasons that are given before anything is sent to a chain, or when it can no longer be included. Names differ between
+/// implementations; a payment refused with any other reason may have been sent.
 const NEVER_SENT: [&str; 30] = [
     "insufficient_funds",
     "insufficient_balance",
@@ -96,7 +96,7 @@ const NEVER_SENT: [&str; 30] = [
     "missing",
 ];
 
-/// A no is one only if it is certain that nothing was sent, or that what was sent failed.
+/// A refusal counts only if it is certain that nothing was sent, or that what was sent failed.
 fn refused(answer: &Object, transaction: Option<String>, expected: &Expected) -> SettleAnswer {
     let reason = Reason::of(answer, "errorReason");
     let has = |words: &[&str]| words.iter().any(|word| reason.text.contains(word));
@@ -107,17 +107,17 @@ fn refused(answer: &Object, transaction: Option<String>, expected: &Expected) ->
         return unknown("it lost sight of the transaction", transaction);
     }
     if let Some(transaction) = transaction {
-        // One that was sent and did not fail may yet arrive.
+        // A transaction that was sent and did not fail may still be included.
         return if !has(&["failed", "revert", "transaction_state", "block_height_exceeded"]) {
             unknown("it refuses but names a transaction", Some(transaction))
         } else if expected.network.is_evm() {
             SettleAnswer::Reverted { reason, transaction }
         } else {
-            // Nobody but the fee payer can submit a Solana transaction, and a failed one cannot run again.
+            // Only the fee payer can submit a Solana transaction, and a failed one cannot be executed again.
             SettleAnswer::Refused(reason)
         };
     }
-    // The reference facilitators say this without a name when sending threw: it may be on its way all the same.
+    // The reference facilitators report this, without a transaction, when sending threw an error: it may still be in flight.
     if !has(&["transaction_failed"]) && has(&NEVER_SENT) {
         SettleAnswer::Refused(reason)
     } else {
@@ -125,7 +125,7 @@ fn refused(answer: &Object, transaction: Option<String>, expected: &Expected) ->
     }
 }
 
-/// A transaction's name: hexadecimal or base58, and nothing that could not be shown.
+/// The transaction id: hexadecimal or base58, so that it is safe to display.
 fn transaction(answer: &Object) -> Option<String> {
     let text = json::text(answer, "transaction").ok()?;
     let clean = (1..=128).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_alphanumeric());

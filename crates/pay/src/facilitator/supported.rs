@@ -8,23 +8,23 @@ use crate::generation::Generation;
 use crate::network::Network;
 use crate::offer::SCHEME;
 
-/// What a facilitator supports. Kinds that mean nothing to us are left out.
+/// What a facilitator supports. Kinds we do not know are left out.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Supported {
     pub kinds: Vec<Kind>,
 }
 
-/// A network that is supported for a generation.
+/// A network supported in one protocol version.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Kind {
     pub generation: Generation,
     pub network: Network,
-    /// Facilitators change it from time to time, so it is read anew before offers are made.
+    /// Facilitators change it from time to time, so it is reloaded before offers are made.
     pub fee_payer: Option<SolanaAddress>,
 }
 
 impl Supported {
-    /// `None` if the answer is none: then nothing is supported, whatever was known before.
+    /// `None` if the response is unusable: then nothing is supported, whatever was known before.
     pub fn read(status: u16, body: &[u8]) -> Option<Self> {
         let answer = object(body).filter(|_| status == 200)?;
         let kinds = answer.get("kinds")?.as_array()?.iter().filter_map(kind).collect();
@@ -35,7 +35,7 @@ impl Supported {
         self.kinds.iter().find(|kind| kind.generation == generation && kind.network == network)
     }
 
-    /// Who pays fees on a network, as the newer generation says if both do.
+    /// Who pays fees on a network; v2 takes precedence over v1.
     pub fn fee_payer(&self, network: Network) -> Option<SolanaAddress> {
         let of = |generation| self.kind(generation, network).and_then(|kind| kind.fee_payer);
         of(Generation::V2).or_else(|| of(Generation::V1))

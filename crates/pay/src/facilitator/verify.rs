@@ -1,4 +1,4 @@
-//! The answer of `POST /verify`.
+//! Interprets the response to `POST /verify`.
 
 use serde_json::Value;
 
@@ -9,11 +9,11 @@ use super::{Expected, Reason, object};
 pub enum VerifyAnswer {
     Valid,
     Refused(Reason),
-    /// No answer that can be relied on, and why: the payment is neither good nor bad.
+    /// No reliable response, for this reason: the payment is neither valid nor refused.
     Fault(&'static str),
 }
 
-/// Reads an answer. Facilitators say no with any status below 500; a yes counts only with a 200 around it.
+/// Interprets a response. Facilitators refuse with any status below 500; a yes counts only with status 200.
 pub fn read_verify(status: u16, body: &[u8], expected: &Expected) -> VerifyAnswer {
     if !(200..500).contains(&status) || (300..400).contains(&status) {
         return VerifyAnswer::Fault("the status is not an answer");

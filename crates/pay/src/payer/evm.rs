@@ -1,4 +1,4 @@
-//! A wallet on EVM chains.
+//! A test wallet on EVM chains.
 
 use k256::ecdsa::SigningKey;
 use serde_json::{Value, json};
@@ -18,14 +18,14 @@ pub struct EvmPayer {
 }
 
 impl EvmPayer {
-    /// `None` if the number is no key.
+    /// `None` if the bytes are not a valid key.
     pub fn new(secret: &[u8; 32]) -> Option<Self> {
         let key = SigningKey::from_slice(secret).ok()?;
         let address = address_of(key.verifying_key())?;
         Some(Self { key, address })
     }
 
-    /// The payload of a proof that pays an offer between two moments. `None` for an offer on Solana.
+    /// The payload of a proof that pays an offer and is valid between two moments. `None` for an offer on Solana.
     pub fn payload(
         &self,
         offer: &Offer,
@@ -51,7 +51,7 @@ impl EvmPayer {
         Some(payload)
     }
 
-    /// What `personal_sign` answers.
+    /// The result of `personal_sign`.
     pub fn sign_message(&self, message: &str) -> String {
         self.sign(&wallet::digest(message))
     }

@@ -1,5 +1,5 @@
-//! Wallets for tests: they sign proofs for our terms as clients do, and tests may bend them before they are sent.
-//! Keys and nonces are given, so every proof can be made again.
+//! Wallets for tests: they sign proofs for our terms as clients do, and tests may tamper with them before sending.
+//! Keys and nonces are parameters, so every proof is reproducible.
 
 mod evm;
 mod solana;
@@ -15,7 +15,7 @@ use crate::terms::Resource;
 pub use evm::EvmPayer;
 pub use solana::{Call, Draft, SolanaPayer};
 
-/// A proof for an offer around a payload, as a client of a generation writes it.
+/// A proof for an offer with this payload, as a client of this version writes it.
 pub fn proof(offer: &Offer, resource: &Resource, generation: Generation, payload: &Value) -> Value {
     match generation {
         Generation::V1 => {

@@ -1,4 +1,4 @@
-//! A wallet on Solana, and transactions piece by piece.
+//! A test wallet on Solana, and transactions assembled part by part.
 
 use ed25519_dalek::{Signer, SigningKey};
 use serde_json::{Value, json};
@@ -15,16 +15,16 @@ pub struct SolanaPayer {
     pub address: SolanaAddress,
 }
 
-/// A transaction that is not signed yet.
+/// An unsigned transaction.
 #[derive(Debug, Clone)]
 pub struct Draft {
     pub fee_payer: SolanaAddress,
-    /// Who must sign besides fee payer and payer: nobody, in a good one.
+    /// Additional required signers besides fee payer and payer: none in a valid transaction.
     pub more_signers: Vec<SolanaAddress>,
     pub writable: Vec<SolanaAddress>,
     pub calls: Vec<Call>,
     pub blockhash: [u8; 32],
-    /// Without the byte of version 0 and its empty list of tables.
+    /// Without the version 0 byte and the empty list of address tables.
     pub legacy: bool,
 }
 
@@ -43,7 +43,7 @@ impl SolanaPayer {
         Self { key, address }
     }
 
-    /// The transaction that pays an offer, as the official client makes it. `None` for an offer on EVM chains.
+    /// The transaction that pays an offer, as the official client builds it. `None` for an offer on EVM chains.
     pub fn draft(&self, offer: &Offer, blockhash: [u8; 32], memo: &str) -> Option<Draft> {
         let Asset::Solana { mint, pay_to, .. } = &offer.asset else { return None };
         let source = token_account(self.address, mint.address, TOKEN)?;
@@ -85,7 +85,7 @@ impl Draft {
         let signers = [&[self.fee_payer, payer], self.more_signers.as_slice()].concat();
         let named = self.calls.iter().flat_map(|call| call.accounts.iter().chain([&call.program]));
         let mut others: Vec<_> = named.filter(|key| !signers.contains(key)).copied().collect();
-        // Writable ones first, and each kind in the order of its text, as the official library has it.
+        // Writable accounts first, and each group sorted by its text, as in the official library.
         others.sort_by_cached_key(|key| (!self.writable.contains(key), key.to_string()));
         others.dedup();
         let read_only = others.iter().filter(|key| !self.writable.contains(key)).count();
@@ -112,7 +112,7 @@ impl Draft {
     }
 }
 
-/// A compact-u16; drafts need two bytes at most.
+/// A compact-u16; drafts need at most two bytes.
 fn length(value: usize) -> Vec<u8> {
     if value < 0x80 { vec![byte(value)] } else { vec![byte(value & 0x7f) | 0x80, byte(value >> 7)] }
 }

@@ -1,5 +1,5 @@
-//! What a facilitator does that has no chain: it verifies payments for real and says what would be moved. Pure,
-//! like all of the crate; keeping a ledger and using each key once is the caller's business.
+//! A facilitator without a chain: verifies payments for real and returns the transfer they would make. Pure, like the whole
+//! crate; keeping a ledger and using each key only once is left to the caller.
 
 mod reason;
 mod requirements;
@@ -24,12 +24,12 @@ use crate::receipt::{Outcome, Receipt, network_name};
 
 use reason::reason;
 
-/// A payment that is valid at this moment: what a ledger has to record to settle it.
+/// A payment that is valid now: what a ledger must record to settle it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Transfer {
     pub generation: Generation,
     pub network: Network,
-    /// May be settled once.
+    /// May be settled only once.
     pub key: PaymentKey,
     pub asset: Address,
     pub from: Address,
@@ -37,16 +37,16 @@ pub struct Transfer {
     pub amount: Amount,
 }
 
-/// A request that a facilitator refuses.
+/// A request that the facilitator refuses.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refused {
-    /// As the reference facilitators of that generation say it.
+    /// The reason string of the reference facilitators for that version.
     pub reason: &'static str,
     pub payer: Option<Address>,
     network: String,
 }
 
-/// A payment that is good but for the time, which is not looked at yet: what was settled before stays settled.
+/// A payment that is valid except for its time, which has not been checked yet: one settled earlier stays settled.
 #[derive(Clone)]
 pub struct Asked {
     pub transfer: Transfer,
@@ -59,7 +59,7 @@ pub fn judge(body: &[u8], fee_payer: SolanaAddress, now: i64) -> Result<Transfer
     read(body, fee_payer)?.in_time(now)
 }
 
-/// The same without a look at the clock: who pays whom how much, and under which key.
+/// Like `judge` without checking the time: payer, recipient, amount and key.
 pub fn read(body: &[u8], fee_payer: SolanaAddress) -> Result<Asked, Refused> {
     let early = |reason| Refused { reason, payer: None, network: String::new() };
     let text = str::from_utf8(body).map_err(|_| early("invalid_payload"))?;
@@ -96,7 +96,7 @@ pub fn read(body: &[u8], fee_payer: SolanaAddress) -> Result<Asked, Refused> {
 }
 
 impl Asked {
-    /// The transfer, if now is a time for it.
+    /// The transfer, if the payment is valid at this time.
     pub fn in_time(self, now: i64) -> Result<Transfer, Refused> {
         let Self { transfer, payment, offer } = self;
         match payment.is_timely(&offer, now, Margins::FACILITATOR) {
@@ -106,14 +106,14 @@ impl Asked {
     }
 }
 
-/// Signatures stay out of logs.
+/// Keeps signatures out of logs.
 impl fmt::Debug for Asked {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Asked").field("transfer", &self.transfer).finish_non_exhaustive()
     }
 }
 
-/// Whether payload and requirements speak of the same scheme and network.
+/// Whether payload and requirements name the same scheme and network.
 fn check_agreement(proof: &Proof, offer: &Offer) -> Result<(), &'static str> {
     let named = match proof.generation() {
         Generation::V1 => Some(proof.members()),
@@ -130,18 +130,18 @@ fn check_agreement(proof: &Proof, offer: &Offer) -> Result<(), &'static str> {
 }
 
 impl Transfer {
-    /// The answer of `POST /verify`.
+    /// The response to `POST /verify`.
     pub fn verify_json(&self) -> Value {
         json!({ "isValid": true, "payer": self.from.to_string() })
     }
 
-    /// The answer of `POST /settle` once the ledger holds the transfer; the same however often it is asked for.
+    /// The response to `POST /settle` once the ledger holds the transfer; always the same for the same transfer.
     pub fn settled_json(&self) -> Value {
         let outcome = Outcome::Settled { transaction: self.transaction() };
         Receipt { network: self.network, payer: self.from, outcome }.to_json(self.generation)
     }
 
-    /// The answer of `POST /settle` when the ledger has used the key before for something else.
+    /// The response to `POST /settle` when the ledger has already used the key for something else.
     pub fn already_used(&self) -> Refused {
         let reason = match (self.generation, self.network.is_evm()) {
             (Generation::V2, true) => "invalid_exact_evm_nonce_already_used",
@@ -150,12 +150,12 @@ impl Transfer {
         self.refused(reason)
     }
 
-    /// The answer of `POST /settle` when the ledger lets nobody owe.
+    /// The response to `POST /settle` when the payer's balance is too low and the ledger allows no debt.
     pub fn insufficient_funds(&self) -> Refused {
         self.refused("insufficient_funds")
     }
 
-    /// The answer when the facilitator does not serve the network.
+    /// The response when the facilitator does not serve the network.
     pub fn unsupported(&self) -> Refused {
         self.refused("invalid_network")
     }
@@ -164,7 +164,7 @@ impl Transfer {
         Refused { reason, payer: Some(self.from), network: network_name(self.network, self.generation) }
     }
 
-    /// A name in the chain's own form, made from the key alone.
+    /// A transaction id in the chain's format, derived from the key alone.
     pub fn transaction(&self) -> String {
         let hash = Sha512::digest(format!("sandbox|{}", self.key));
         match self.network {
@@ -175,19 +175,19 @@ impl Transfer {
 }
 
 impl Refused {
-    /// The answer of `POST /verify`.
+    /// The response to `POST /verify`.
     pub fn verify_json(&self) -> Value {
         self.with_payer(json!({ "isValid": false, "invalidReason": self.reason }))
     }
 
-    /// The answer of `POST /settle`.
+    /// The response to `POST /settle`.
     pub fn settle_json(&self) -> Value {
         self.with_payer(json!({
             "success": false, "errorReason": self.reason, "transaction": "", "network": self.network,
         }))
     }
 
-    /// Absent, not empty, when there is none: readers of v1 want an address or nothing.
+    /// Omits the member when there is no payer: v1 clients expect an address or nothing.
     fn with_payer(&self, mut answer: Value) -> Value {
         if let (Some(payer), Some(members)) = (self.payer, answer.as_object_mut()) {
             members.insert("payer".to_owned(), payer.to_string().into());
@@ -196,7 +196,7 @@ impl Refused {
     }
 }
 
-/// The answer of `GET /supported` for the networks that shall be played.
+/// The response to `GET /supported` for the simulated networks.
 pub fn supported_json(networks: &[Network], fee_payer: SolanaAddress) -> Value {
     let mut kinds = Vec::new();
     for network in networks {
@@ -216,13 +216,13 @@ pub fn supported_json(networks: &[Network], fee_payer: SolanaAddress) -> Value {
     json!({ "kinds": kinds, "extensions": [], "signers": signers })
 }
 
-/// A fee payer for a sandbox that nobody holds the key of: derived from a text, it signs nothing.
+/// A fee payer for a sandbox, derived from a text: its key is unknown, and it signs nothing.
 pub fn fee_payer(cluster: Cluster) -> SolanaAddress {
     let hash = sha2::Sha256::digest(format!("sandbox fee payer of {}", Network::Solana(cluster)));
     SolanaAddress(hash.into())
 }
 
-/// Where the sandbox's payers pay to when nobody said where: addresses that nobody holds the keys of.
+/// The sandbox's recipients when none are configured: addresses whose keys are unknown.
 pub fn pay_to() -> (EvmAddress, SolanaAddress) {
     let hash: [u8; 32] = sha2::Sha256::digest("sandbox recipient").into();
     let mut short = [0; 20];

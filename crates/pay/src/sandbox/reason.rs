@@ -1,5 +1,5 @@
-//! Refusals in the words of the reference facilitators. Readers of v1 know a closed list of them, so v1 keeps to
-//! that list; v2 has finer ones.
+//! Maps refusals to the reason strings of the reference facilitators. v1 clients know a closed list of them, so v1 keeps to that
+//! list; v2 has more specific ones.
 
 use crate::generation::Generation;
 use crate::refusal::Refusal;

@@ -1,4 +1,4 @@
-//! `paymentRequirements` as a resource server sends them: an offer, read back.
+//! Parses the `paymentRequirements` that a resource server sends into an offer.
 
 use serde_json::Value;
 

@@ -1,4 +1,4 @@
-//! Payments on Solana: a transaction that moves a token, signed by its payer and awaiting the fee payer.
+//! Payments on Solana: a transaction that transfers a token, signed by its payer and awaiting the fee payer's signature.
 
 mod token_account;
 mod transaction;

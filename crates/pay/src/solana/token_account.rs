@@ -1,4 +1,4 @@
-//! The account in which a wallet keeps a token: an address derived from both, on which no key can exist.
+//! The associated token account of a wallet: an address derived from wallet and mint that is not on the curve, so it has no key.
 
 use curve25519_dalek::edwards::CompressedEdwardsY;
 use sha2::{Digest, Sha256};
@@ -12,7 +12,7 @@ pub(crate) fn token_account(
     mint: SolanaAddress,
     token_program: SolanaAddress,
 ) -> Option<SolanaAddress> {
-    // The first candidate, counted downwards, that is no point of the curve.
+    // The first candidate, counting down, that is not on the curve.
     (0..=u8::MAX)
         .rev()
         .map(|bump| candidate(owner, mint, token_program, bump))

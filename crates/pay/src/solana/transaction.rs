@@ -1,25 +1,25 @@
-//! The bytes of a Solana transaction, legacy or version 0 without address tables. What the runtime would
-//! refuse as malformed is refused here too, so that nothing can be read in two ways.
+//! Parses Solana transactions, legacy or version 0 without address tables. Rejects whatever the runtime would reject as
+//! malformed, so that nothing can be interpreted in two ways.
 
 use crate::address::SolanaAddress;
 
-/// No transaction on the network is longer.
+/// The maximum size of a transaction on the network.
 const MOST_BYTES: usize = 1232;
 
 /// A transaction whose indexes are all in range.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Transaction {
     pub(crate) signatures: Vec<[u8; 64]>,
-    /// What is signed.
+    /// The bytes that are signed.
     pub(crate) message: Vec<u8>,
-    /// Signers first, the fee payer before all.
+    /// Signers first, starting with the fee payer.
     pub(crate) keys: Vec<SolanaAddress>,
-    /// The block it refers to; some 150 blocks later it can no longer run.
+    /// The block it refers to; about 150 blocks later it can no longer be executed.
     pub(crate) blockhash: [u8; 32],
     pub(crate) instructions: Vec<Instruction>,
 }
 
-/// A call of a program.
+/// A call to a program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Instruction {
     pub(crate) program: SolanaAddress,
@@ -53,7 +53,7 @@ impl Transaction {
         }
         let blockhash = *rest.array::<32>()?;
         let instructions = rest.list(|rest| Instruction::read(rest, &keys))?;
-        // Addresses from a table cannot be known here, so there must be none.
+        // Addresses from a table cannot be resolved here, so there must be none.
         if versioned && rest.length()? != 0 {
             return None;
         }
@@ -61,7 +61,7 @@ impl Transaction {
         rest.0.is_empty().then_some(Self { signatures, message, keys, blockhash, instructions })
     }
 
-    /// Who pays the network's fees.
+    /// The account that pays the network fees.
     pub(crate) fn fee_payer(&self) -> Option<SolanaAddress> {
         self.keys.first().copied()
     }
@@ -79,7 +79,7 @@ impl Transaction {
 impl Instruction {
     fn read(rest: &mut Reader<'_>, keys: &[SolanaAddress]) -> Option<Self> {
         let program = rest.byte()?;
-        // The fee payer is no program.
+        // The fee payer cannot be a program.
         let program = *keys.get(usize::from(program)).filter(|_| program != 0)?;
         let accounts = rest.list(|rest| keys.get(usize::from(rest.byte()?)).copied())?;
         let data = rest.list(Reader::byte)?;
@@ -87,7 +87,7 @@ impl Instruction {
     }
 }
 
-/// What is left to read.
+/// The bytes left to parse.
 struct Reader<'a>(&'a [u8]);
 
 impl Reader<'_> {
@@ -95,13 +95,13 @@ impl Reader<'_> {
         self.array::<1>().map(|[byte]| *byte)
     }
 
-    /// A list with its length before it. Nothing is set aside in advance: the length may be a lie.
+    /// A list with its length in front. Nothing is preallocated, because the length is untrusted.
     fn list<T>(&mut self, mut item: impl FnMut(&mut Self) -> Option<T>) -> Option<Vec<T>> {
         let length = self.length()?;
         (0..length).map(|_| item(self)).collect()
     }
 
-    /// A compact-u16: seven bits in a byte, low ones first, in the shortest form only.
+    /// A compact-u16: seven bits per byte, low bits first, only in its shortest form.
     fn length(&mut self) -> Option<usize> {
         let mut value = 0_usize;
         for index in 0..3 {

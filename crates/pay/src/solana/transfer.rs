@@ -1,4 +1,4 @@
-//! A signed transaction as clients send it: how it is read, and whether it pays an offer and does nothing else.
+//! Parses a signed transaction as clients send it, and checks that it pays an offer and does nothing else.
 
 use std::fmt;
 
@@ -15,12 +15,12 @@ use crate::json::{self, Object};
 use crate::offer::Mint;
 use crate::refusal::Refusal;
 
-/// The sponsor pays for every unit: five lamports at most, here in millionths.
+/// The sponsor pays for every compute unit: at most five lamports, here in micro-lamports.
 const HIGHEST_PRICE: u64 = 5_000_000;
 /// Longer base64 cannot be a transaction.
 const MOST_CHARS: usize = 1644;
 
-/// A transaction with a transfer in its place.
+/// A transaction with a transfer in the required position.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct SignedTransaction {
     text: String,
@@ -35,7 +35,7 @@ pub(crate) struct SignedTransaction {
 }
 
 impl SignedTransaction {
-    /// Reads `{transaction}` with nothing besides, and finds the instructions that must be there.
+    /// Parses `{transaction}` without further members, and finds the required instructions.
     pub(crate) fn read(payload: &Object) -> Result<Self, Refusal> {
         let text = json::text(payload, "transaction")?;
         if payload.len() != 1 {
@@ -72,12 +72,12 @@ impl SignedTransaction {
         Ok(Self { text, transaction, program, source, mint, destination, payer, amount, decimals })
     }
 
-    /// The payload again.
+    /// Serializes the payload.
     pub(crate) fn to_json(&self) -> Value {
         json!({ "transaction": self.text })
     }
 
-    /// Whether it moves the right amount of the right token to the right wallet, at no risk for the fee payer.
+    /// Whether it transfers the right amount of the right token to the right wallet, without risk to the fee payer.
     pub(crate) fn pays(&self, amount: Amount, mint: &Mint, pay_to: SolanaAddress) -> Result<(), Refusal> {
         if self.transaction.fee_payer() != Some(mint.fee_payer) {
             return Err(Refusal::FeePayerMismatch);
@@ -109,7 +109,7 @@ impl SignedTransaction {
         }
     }
 
-    /// Whether the payer signed it. The fee payer's slot is the facilitator's business.
+    /// Whether the payer signed it. The fee payer's slot is left to the facilitator.
     pub(crate) fn is_signed(&self) -> Result<(), Refusal> {
         let signature = self.transaction.signature_of(self.payer).ok_or(Refusal::InvalidSignature)?;
         let key = VerifyingKey::from_bytes(&self.payer.0).map_err(|_| Refusal::InvalidSignature)?;
@@ -117,7 +117,7 @@ impl SignedTransaction {
             .map_err(|_| Refusal::InvalidSignature)
     }
 
-    /// The payer's token account, which the transfer takes from.
+    /// The payer's token account, from which the transfer is made.
     pub(crate) fn source(&self) -> SolanaAddress {
         self.source
     }
@@ -126,7 +126,7 @@ impl SignedTransaction {
         self.transaction.blockhash
     }
 
-    /// What the chain runs at most once. A payer can sign one message in many ways, so it is not the signature.
+    /// The hash of what the chain executes at most once. Not the signature, because a payer can sign one message in many ways.
     pub(crate) fn message_hash(&self) -> [u8; 32] {
         Sha256::digest(&self.transaction.message).into()
     }

@@ -1,5 +1,5 @@
-//! Proofs for EVM chains that are well formed and do not pay. Each is one good proof with one thing bent; where
-//! what is signed differs, the signature is a true one.
+//! Well-formed proofs for EVM chains that do not pay. Each is a good proof with one change; where the signed content differs, the
+//! signature is genuine.
 
 use dropleaf_pay::payer::{EvmPayer, proof};
 use dropleaf_pay::{Amount, Asset, EvmAddress, Generation, Network, Offer, Refusal, Token};
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::world::{BOTH, NOW, check, evm_offer, evm_payer, evm_payload, evm_proof, name, resource};
 
-/// Bends a good proof of either generation.
+/// Changes a good proof of either version.
 type Bend = fn(&mut Value, Generation);
 
 fn refused(cases: &[(&str, Refusal, Bend)]) {
@@ -24,7 +24,7 @@ fn authorization<'a>(proof: &'a mut Value, field: &str) -> &'a mut Value {
     &mut proof["payload"]["authorization"][field]
 }
 
-/// Where a generation says which offer it took.
+/// The object in which a proof names the offer it accepted.
 fn said(proof: &mut Value, generation: Generation) -> &mut Value {
     if generation == Generation::V1 { proof } else { &mut proof["accepted"] }
 }
@@ -132,7 +132,7 @@ fn signatures_that_cannot_be_are_refused() {
     ]);
 }
 
-/// A true signature over something else than our offer, inside a proof that claims our offer.
+/// A genuine signature over something other than our offer, inside a proof that claims our offer.
 fn signed_for(generation: Generation, offer: &Offer) -> Value {
     proof(&evm_offer(), &resource(), generation, &evm_payload(offer))
 }
@@ -160,8 +160,8 @@ fn what_is_truly_signed_but_does_not_pay_is_refused() {
     }
 }
 
-/// Another chain, token, name or signer changes what is recovered: nobody can tell it here from the signature of a
-/// contract, so it goes on to the facilitator as one, and without a wallet credential.
+/// Another chain, token, name or signer changes the recovered address. That cannot be told from a contract wallet's signature
+/// here, so the proof goes to the facilitator as one, without a wallet credential.
 #[test]
 fn signatures_for_another_domain_are_not_the_payers_own() {
     let token = Token::usdc(8453).unwrap();

@@ -1,4 +1,4 @@
-//! Headers that are no proofs at all: each is refused for its own reason, and none is worse than a 400.
+//! Headers that are not proofs: each is refused for its own reason, with a 400 at worst.
 
 use dropleaf_pay::payer::header;
 use dropleaf_pay::{Generation, PROOF_BYTES, Proof, Refusal, parse_proof};

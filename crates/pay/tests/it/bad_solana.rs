@@ -1,4 +1,4 @@
-//! Transactions on Solana that do not pay, or do more than pay. All are truly signed unless that is the point.
+//! Solana transactions that do not pay, or do more than pay. All have genuine signatures, except where the test is about them.
 
 use dropleaf_pay::payer::{Call, Draft, SolanaPayer, proof};
 use dropleaf_pay::{Amount, Asset, Generation, Mint, Offer, Refusal, SolanaAddress};
@@ -129,7 +129,7 @@ fn the_payer_must_have_signed() {
         assert_eq!(send(generation, &solana_payer().payload(&stolen)), Some(Refusal::InvalidSignature));
         let mut payload = solana_payer().payload(&draft());
         let text = payload["transaction"].as_str().unwrap().to_owned();
-        // The second signature begins at byte 65: within the 22nd group of four characters.
+        // The second signature begins at byte 65, within the 22nd group of four characters.
         let bent = format!("{}AAAAAAAA{}", &text[..100], &text[108..]);
         payload["transaction"] = json!(bent);
         assert_eq!(send(generation, &payload), Some(Refusal::InvalidSignature));

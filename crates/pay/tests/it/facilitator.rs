@@ -1,4 +1,4 @@
-//! What facilitators are asked, and what their answers are taken for.
+//! Requests to facilitators, and how their responses are interpreted.
 
 use dropleaf_pay::facilitator::{
     Expected, ReasonKind, SettleAnswer, VerifyAnswer, read_settle, read_verify, request,
@@ -166,7 +166,7 @@ fn only_a_clear_no_is_a_refusal() {
         (200, json!("settle_exact_svm_transaction_confirmation_timed_out"), ""),
         (200, json!("something_new"), HASH),
         (200, json!("something_new"), ""),
-        // What the reference facilitators say when sending threw, which it may do after it was sent.
+        // Reported by the reference facilitators when sending threw an error, which can happen after the transaction was sent.
         (200, json!("invalid_exact_evm_transaction_failed"), ""),
         (402, json!("invalid_exact_svm_transaction_failed"), ""),
         (200, json!("smart_wallet_deployment_failed"), ""),

@@ -1,4 +1,4 @@
-//! Proofs that pay: what is found out about them, and that one payment has one key.
+//! Proofs that pay: what is derived from them, and that one payment has one key.
 
 use std::time::Duration;
 
@@ -197,7 +197,7 @@ fn a_memo_that_is_asked_for_must_be_there() {
     assert_eq!(send("order 7", true), Some(Refusal::MemoCount));
 }
 
-/// Processor time of this thread so far. Unlike time on the clock it does not grow while other programs run.
+/// The CPU time of this thread so far. Unlike wall-clock time, it is independent of other processes.
 fn processor_time() -> Duration {
     let stat = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap();
     Duration::from_nanos(stat.split_whitespace().next().unwrap().parse().unwrap())
@@ -214,7 +214,7 @@ fn a_proof_is_checked_in_well_under_a_millisecond() {
         }
         let each = processor_time().saturating_sub(start) / 50;
         println!("{each:?}");
-        // Generous: this is not an optimised build.
+        // Generous, because this is not an optimized build.
         assert!(each < Duration::from_millis(5), "{each:?}");
     }
 }

@@ -1,4 +1,4 @@
-//! The crate from outside: terms are offered, wallets pay them, proofs are bent, facilitators answer.
+//! Tests of the crate's public API: terms are offered, wallets pay them, proofs are tampered with, facilitators respond.
 
 #![expect(clippy::unwrap_used, reason = "a test says what went wrong by failing")]
 

@@ -1,4 +1,4 @@
-//! Nothing a stranger sends makes the crate panic, and nothing bent still passes as the payer's own.
+//! Property tests: no untrusted input makes the crate panic, and no altered proof passes as signed by the payer.
 
 use dropleaf_pay::facilitator::{Expected, Reason, Supported, read_settle, read_verify};
 use dropleaf_pay::payer::header;
@@ -32,7 +32,7 @@ fn any_json() -> impl Strategy<Value = Value> {
     })
 }
 
-/// Every place in a JSON value, as a pointer.
+/// Every position in a JSON value, as a JSON pointer.
 fn places(value: &Value, at: &str, found: &mut Vec<String>) {
     found.push(at.to_owned());
     if let Value::Object(members) = value {
@@ -85,7 +85,7 @@ proptest! {
         let mut proof = solana_proof(Generation::V1);
         let text = proof["payload"]["transaction"].as_str().unwrap();
         let mut bytes = data_encoding::BASE64.decode(text.as_bytes()).unwrap();
-        // The first 65 bytes are a count and the fee payer's slot, which is not ours to judge.
+        // The first 65 bytes are a count and the fee payer's slot, which we do not check.
         let at = 65 + at % (bytes.len() - 65);
         bytes[at] ^= with;
         proof["payload"]["transaction"] = json!(data_encoding::BASE64.encode(&bytes));
@@ -98,7 +98,7 @@ proptest! {
         let text = proof["payload"]["signature"].as_str().unwrap();
         let mut bytes = data_encoding::HEXLOWER.decode(&text.as_bytes()[2..]).unwrap();
         bytes[at] ^= with;
-        // 0 and 1 are other spellings of 27 and 28.
+        // 0 and 1 are other forms of 27 and 28.
         prop_assume!(bytes[64] != 1 || at != 64);
         proof["payload"]["signature"] = json!(format!("0x{}", data_encoding::HEXLOWER.encode(&bytes)));
         prop_assert!(!check(Generation::V1, &proof).is_ok_and(|checked| checked.payer_is_eoa));

@@ -1,4 +1,4 @@
-//! The sandbox verifies what our own requests carry, and refuses in the words of the reference.
+//! The sandbox verifies our own requests, and refuses with the reason strings of the reference facilitators.
 
 use dropleaf_pay::facilitator::{
     Expected, Reason, ReasonKind, SettleAnswer, Supported, VerifyAnswer, read_settle, read_verify, request,

@@ -1,4 +1,4 @@
-//! Terms as clients of both generations read them.
+//! Terms as clients of both x402 versions read them.
 
 use dropleaf_pay::{
     Amount, Asset, Bazaar, Cluster, EvmAddress, Example, HEADER_BYTES, Identifier, Mint, Network, Offer,

@@ -1,4 +1,4 @@
-//! Terms, wallets and good proofs that the tests start from.
+//! The terms, wallets and good proofs that the tests start from.
 
 use dropleaf_pay::payer::{EvmPayer, SolanaPayer, header, proof};
 use dropleaf_pay::{
@@ -73,7 +73,7 @@ pub(crate) fn check(generation: Generation, proof: &Value) -> Result<Checked, Re
     check_at(generation, proof, NOW)
 }
 
-/// The network as a generation names it.
+/// The name of a network in this version.
 pub(crate) fn name(network: Network, generation: Generation) -> String {
     match generation {
         Generation::V1 => network.v1_name().unwrap().to_owned(),
