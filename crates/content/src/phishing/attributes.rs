@@ -11,7 +11,7 @@ impl Reader<'_> {
         for (name, value) in &tag.attributes {
             let starts_on = name.len() > 3 && name.as_bytes()[..2].eq_ignore_ascii_case(b"on");
             if starts_on {
-                // Handlers of clicks and keys run only when a person acts, so they count as buttons.
+                // Handlers of clicks, keys and pointers run only when a person acts, so they count as buttons.
                 let pressed = ["onclick", "onsubmit", "ondblclick", "onkeydown", "onkeyup", "onkeypress"];
                 let moved = ["onmouse", "onpointer", "ontouch"];
                 let begins =

@@ -146,7 +146,7 @@ fn begins_with(words: &Words<()>, line: &[u8]) -> bool {
     words.find(&line[..line.len().min(32)]).next().is_some_and(|found| found.start == 0)
 }
 
-/// Whether the name is the parent domain of somebody else's site: `site.name.io`.
+/// Whether the name is the parent domain of a hosted site: `site.name.io`.
 fn is_under(before: &[u8], after: &[u8]) -> bool {
     let own = [
         &b"www"[..],
