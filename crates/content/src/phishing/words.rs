@@ -4,7 +4,8 @@ use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 
 use super::fold::fold;
 
-/// Words with their meanings. `word*` matches a prefix, `*word` a suffix; without a star a word must stand alone.
+/// Words with their meanings. `word*` also matches at the start of longer words, `*word` at their end; without a star a
+/// word must stand alone.
 #[derive(Debug)]
 pub(crate) struct Words<T> {
     automaton: Option<AhoCorasick>,
