@@ -33,7 +33,7 @@ pub(super) fn letters(facts: &Facts, wants: bool) -> Option<Vec<u8>> {
     if text.len() > LONGEST || facts.zones.iter().any(|(_, zones)| zones & zone::LIBRARY != 0) {
         return None;
     }
-    // A capital sigma lowercases to one of two letters; both are read as the letter it looks like.
+    // A capital sigma lowercases to σ or ς. σ folds to `o`, so ς must do so too.
     let same = String::from_utf8_lossy(text).replace('ς', "o");
     let letters = same.bytes().map(|byte| LETTERS[usize::from(byte)]).filter(|byte| *byte != 0);
     let letters: Vec<u8> = letters.collect();

@@ -9,7 +9,7 @@ use lol_html::{HtmlRewriter, MemorySettings, Settings, element};
 use crate::character_references::{Context, decode};
 
 const MEMORY_BYTES: usize = 8 << 20;
-/// The most entries per kind; further ones only set `is_cut`.
+/// The most fields listed; twice as many destinations, half as many links. Further ones only set `is_cut`.
 const MOST: usize = 60;
 /// The most characters shown of a URL or a name.
 const SHOWN: usize = 200;

@@ -46,7 +46,8 @@ impl<'a> Literals<'a> {
         None
     }
 
-    /// Appends the literal that opens here, up to [`LONGEST`], and says whether it had numeric escapes.
+    /// Appends the literal that opens here and says whether it had numeric escapes. Once `text` has [`LONGEST`] bytes, the
+    /// rest of a literal is dropped.
     fn body(&mut self, quote: u8, text: &mut String) -> bool {
         let bytes = self.script.as_bytes();
         self.at += 1;

@@ -34,7 +34,7 @@ const MOST_FINDINGS: usize = 100;
 pub fn find_in_texts(texts: &Texts<'_>) -> Vec<Finding> {
     let mut findings: Vec<Finding> =
         texts.files.iter().flat_map(|file| find(file.path, &file.text)).collect();
-    // A page rendered from Markdown repeats the findings of its source.
+    // A page rendered from Markdown repeats the findings of its source, which sorts first (`_dropleaf/`).
     findings.sort();
     findings.truncate(MOST_FINDINGS);
     findings
