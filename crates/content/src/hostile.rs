@@ -1,5 +1,5 @@
-//! Archives that must be refused, each with the expected code. Behind the feature `hostile-corpus`, so that tests of
-//! the whole service can send them over HTTP.
+//! Archives that must be refused, each with the code it must be refused with. Behind the feature
+//! `hostile-corpus`, so that tests of the whole service can send them over HTTP.
 
 mod archive;
 mod lies;
@@ -11,10 +11,10 @@ pub use archive::{Archive, Built, Item, Local, zip64_field};
 
 use crate::RefusalCode;
 
-/// One hostile archive: what it attempts, its bytes, and the code of its refusal.
+/// One hostile archive: what it tries, its bytes, and the code of its refusal.
 pub type Case = (String, Vec<u8>, RefusalCode);
 
-/// Every case is a complete archive with a valid `index.html`, except for the defect it tests.
+/// Every case is a whole archive with a good `index.html`, except for the one thing it is about.
 pub fn corpus() -> Vec<Case> {
     let mut cases = Cases::default();
     names::add(&mut cases);
@@ -37,7 +37,7 @@ impl Cases {
     }
 }
 
-/// A valid site with one more entry.
+/// A good page with one more entry.
 fn with(item: Item) -> Vec<u8> {
     Archive::site().item(item).build().bytes
 }

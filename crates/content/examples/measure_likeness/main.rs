@@ -1,6 +1,5 @@
 //! Measures how often different pages match each other: `measure_likeness [FOLDER…]`. Each page is blocklisted in
-//! turn and compared with all others of its collection: the project's own test pages, and the HTML files below each
-//! folder.
+//! turn and compared with all others of its collection: the project's own test pages, and the HTML files below each folder.
 
 use std::collections::BTreeSet;
 use std::io;

@@ -1,5 +1,4 @@
-//! The part of a blocklisted page that is stored: the smallest hashes of its shingles, and where in the text they
-//! occurred.
+//! The part of a blocklisted page that is stored: the smallest hashes of its shingles, and where in the text they occurred.
 //!
 //! Another page matches if it contains enough of the hashes from nearly every part of the text. A menu or note that a
 //! tool writes on each page is complete but in one part; a text with changed words has lost a little in every part.

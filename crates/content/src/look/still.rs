@@ -3,8 +3,7 @@
 //! clicked link, before they find that it is forbidden. So those elements are renamed in the text. The scan ignores
 //! document structure: no nesting trick gets a tag past it, and an element renamed by mistake only looks different.
 
-/// `rel` values of links that are kept. Values are compared undecoded, so one with a character reference matches
-/// none.
+/// `rel` values of links that are kept. Values are compared undecoded, so one with a character reference matches none.
 const KEPT: [&str; 5] = ["stylesheet", "icon", "shortcut icon", "apple-touch-icon", "mask-icon"];
 /// A tag that does not state its purpose within this many bytes is renamed: reading on would take quadratic time.
 const FAR: usize = 2048;

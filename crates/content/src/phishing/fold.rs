@@ -1,6 +1,5 @@
 //! Folds text to the letters a reader sees: lowercase without accents, homoglyphs as Latin letters, zero-width
-//! characters removed, character references decoded, white space collapsed. The words of our lists are folded the
-//! same way.
+//! characters removed, character references decoded, white space collapsed. The words of our lists are folded the same way.
 
 use unicode_normalization::char::decompose_compatible;
 
@@ -233,8 +232,7 @@ impl Folded {
             let part = part.to_lowercase().next().unwrap_or(part);
             if part.is_ascii() {
                 latin = true;
-                // Accented Latin letters are legitimate; letters from other blocks that decompose to Latin are
-                // imitations.
+                // Accented Latin letters are legitimate; letters from other blocks that decompose to Latin are imitations.
                 if u32::from(small) > 0x24f && !matches!(u32::from(small), 0x1e00..=0x1eff) {
                     self.bend(part as u8);
                 } else {

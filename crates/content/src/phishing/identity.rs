@@ -1,5 +1,4 @@
-//! Finds the brands a page claims in its title, headings, images and notices, as opposed to brands it merely
-//! mentions.
+//! Finds the brands a page claims in its title, headings, images and notices, as opposed to brands it merely mentions.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 

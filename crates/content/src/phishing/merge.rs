@@ -1,6 +1,5 @@
 //! Merges the facts of a script into the page that loads it. A script is read once, however many pages load it, and
-//! what it adds is budgeted: two thousand pages with one large script must not cost as much as two thousand large
-//! pages.
+//! what it adds is budgeted: two thousand pages with one large script must not cost as much as two thousand large pages.
 
 use super::facts::{Facts, Field, MOST_TEXT};
 

@@ -1,5 +1,4 @@
-//! Detects pages that pose as the captive portal of a wireless network, and traces of the tools that set up fake
-//! ones.
+//! Detects pages that pose as the captive portal of a wireless network, and traces of the tools that set up fake ones.
 
 use super::facts::{Facts, Field, zone};
 use super::identity::Said;

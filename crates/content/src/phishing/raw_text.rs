@@ -29,8 +29,7 @@ fn ends_name(byte: Option<&u8>) -> bool {
     byte.is_none_or(|byte| byte.is_ascii_whitespace() || matches!(byte, b'/' | b'>'))
 }
 
-/// `<!--` followed by `<script` hides the next `</script`; `-->` ends that ("script data double escaped" in the HTML
-/// standard).
+/// `<!--` followed by `<script` hides the next `</script`; `-->` ends that ("script data double escaped" in the HTML standard).
 fn script_end(rest: &str) -> usize {
     let bytes = rest.as_bytes();
     let first = ends(rest, 0).find(|at| is_end_tag(&bytes[*at..], "script"));

@@ -1,5 +1,4 @@
-//! Reads a page once and collects its facts: what a person would see, what they could fill in, and where it would be
-//! sent.
+//! Reads a page once and collects its facts: what a person would see, what they could fill in, and where it would be sent.
 
 use super::attributes::hides;
 use super::elements::{Element, Name};

@@ -1,5 +1,4 @@
-//! The names of the rules. Their weights and texts are in `weights.toml`; a test checks that both have the same
-//! rules.
+//! The names of the rules. Their weights and texts are in `weights.toml`; a test checks that both have the same rules.
 
 macro_rules! rules {
     ($($rule:ident = $name:literal),+ $(,)?) => {

@@ -1,5 +1,4 @@
-//! The files of one upload: every page is read together with the scripts of the upload that it loads, each script
-//! once.
+//! The files of one upload: every page is read together with the scripts of the upload that it loads, each script once.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 

@@ -151,8 +151,7 @@ fn is_named(host: &str, title: &str) -> bool {
     main.len() >= 4 && title.contains(&main)
 }
 
-/// Whether the registered label of a host, or for a school any label, is a word of a title, a heading or an image
-/// name.
+/// Whether the registered label of a host, or for a school any label, is a word of a title, a heading or an image name.
 fn is_worn(host: &str, names: &str) -> bool {
     let is_word = |part: &str| part.len() >= 3 && names.contains(&format!(" {part} "));
     main_part(host).is_some_and(is_word)

@@ -54,8 +54,7 @@ impl<T: Copy> Words<T> {
     pub(crate) fn find<'a>(&'a self, text: &'a [u8]) -> impl Iterator<Item = Found<T>> + 'a {
         self.automaton.iter().flat_map(move |automaton| automaton.find_iter(text)).filter_map(|found| {
             let meaning = &self.meanings[found.pattern().as_usize()];
-            // A letter or digit next to the match makes it part of another word. Scripts without spaces have no such
-            // boundary.
+            // A letter or digit next to the match makes it part of another word. Scripts without spaces have no such boundary.
             let alone = |open: bool, inside: Option<&u8>, outside: Option<&u8>| {
                 open || !(inside.is_some_and(u8::is_ascii_alphanumeric)
                     && outside.is_some_and(u8::is_ascii_alphanumeric))

@@ -1,5 +1,4 @@
-//! Finds card, account and personal identification numbers by format and checksum. Well-known sample numbers are
-//! exempt.
+//! Finds card, account and personal identification numbers by format and checksum. Well-known sample numbers are exempt.
 
 use super::{checks, drawing};
 

@@ -1,5 +1,4 @@
-//! UTF-8 is declared only for files that are UTF-8; other files are sent so that browsers show them as the author saw
-//! them.
+//! UTF-8 is declared only for files that are UTF-8; other files are sent so that browsers show them as the author saw them.
 
 use dropleaf_content::{Bundle, Texts};
 
@@ -82,8 +81,7 @@ fn scripts_are_in_the_charset_of_the_pages_beside_them() {
 
 #[test]
 fn bytes_that_could_be_read_in_two_ways_keep_the_claim() {
-    // Without a charset, a page could say `<script charset=utf-16le>` or `charset=iso-2022-jp` and run unchecked
-    // code.
+    // Without a charset, a page could say `<script charset=utf-16le>` or `charset=iso-2022-jp` and run unchecked code.
     for (path, bytes) in [
         ("a.js", &b"\xe9"[..]),
         ("b.js", b"a\0l\0e\0r\0t\0\xe9"),

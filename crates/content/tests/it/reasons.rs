@@ -1,5 +1,4 @@
-//! The reasons reported to the publisher of a refused upload: all pages, several occurrences, the right file and
-//! line.
+//! The reasons reported to the publisher of a refused upload: all pages, several occurrences, the right file and line.
 
 use dropleaf_content::phishing::{File, Reason, Rules, Verdict, check, check_bundle};
 use dropleaf_content::{Texts, source_lines};
