@@ -1,12 +1,12 @@
-//! Time on a core: other work on the machine does not count, where the system tells.
+//! Measures CPU time of this thread where the system reports it, so that other load on the machine does not count.
 
 use std::time::Instant;
 
-/// In order, the shortest first.
+/// Sorted, shortest first.
 pub(crate) struct Times(Vec<f64>);
 
 impl Times {
-    /// Runs something so many times.
+    /// Runs `run` this many times.
     pub(crate) fn of(times: usize, run: impl Fn()) -> Self {
         let mut seconds: Vec<f64> = (0..times).map(|_| timed(&run)).collect();
         seconds.sort_by(f64::total_cmp);
@@ -33,7 +33,7 @@ fn timed(run: impl Fn()) -> f64 {
 }
 
 fn on_core() -> Option<f64> {
-    // The system brings its count up to date when a thread gives way.
+    // The kernel updates its counter when a thread yields.
     std::thread::yield_now();
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
     text.split_whitespace().next()?.parse::<f64>().ok().map(|nanoseconds| nanoseconds / 1e9)

@@ -1,4 +1,4 @@
-//! What is read: the project's own pages, large pages as tools write them, and input made to be slow.
+//! The benchmark inputs: the project's own test pages, large pages as tools write them, and adversarial input.
 
 use std::io;
 use std::path::Path;
@@ -19,7 +19,7 @@ impl Input {
     }
 }
 
-/// A way to make an upload of so many bytes.
+/// Generates an upload of a given size in bytes.
 pub(crate) struct Kind {
     pub(crate) name: &'static str,
     pub(crate) make: Box<dyn Fn(usize) -> Input>,
@@ -33,7 +33,7 @@ fn repeated(unit: &str, bytes: usize) -> String {
     unit.repeat(bytes / unit.len())
 }
 
-/// The project's own pages, and a megabyte of each large kind.
+/// The project's own test pages, and a megabyte of each large kind.
 pub(crate) fn corpus() -> io::Result<Vec<Input>> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("phishing/fixtures");
     let mut inputs = Vec::new();
@@ -54,7 +54,7 @@ fn collect(folder: &Path, inputs: &mut Vec<Input>) -> io::Result<()> {
     Ok(())
 }
 
-/// Pages as they are published most.
+/// Small pages of the most common kinds.
 pub(crate) fn small() -> Vec<Input> {
     let head = "<!doctype html><html lang=en><head><meta charset=utf-8><title>Report</title><style>body{font:16px sans-serif}</style></head><body><h1>Weekly report</h1>";
     let paragraph = LARGE[0].1;
@@ -78,7 +78,7 @@ pub(crate) fn kinds() -> Vec<Kind> {
     LARGE.iter().chain(SLOW.iter()).map(unit).chain(together()).collect()
 }
 
-/// What is slow only as a whole: one thing without end, or many things that refer to each other.
+/// Inputs that are slow only as a whole: one endless element, or many files that refer to each other.
 fn together() -> Vec<Kind> {
     let around = |name, before: &'static str, unit: &'static str, after: &'static str| {
         kind(name, move |bytes| Input::one(name, format!("{before}{}{after}", repeated(unit, bytes))))
@@ -103,7 +103,7 @@ fn together() -> Vec<Kind> {
     ]
 }
 
-/// Two thousand pages, all of which load one script that is nearly everything.
+/// Two thousand pages that all load one script, which makes up nearly the whole size.
 fn shared_script(bytes: usize) -> Input {
     let unit = "el.innerHTML='<p>Enter your code</p><input name=code type=password>';fetch('/api/x');\n";
     let page = "<title>Step</title><h1>Sign in</h1><script src=all.js></script>";
@@ -123,7 +123,7 @@ fn all_scripts(bytes: usize) -> Input {
     Input { name: "pages-of-all-scripts.zip".to_owned(), files }
 }
 
-/// What honest large pages are made of.
+/// Building blocks of legitimate large pages.
 #[rustfmt::skip]
 const LARGE: [(&str, &str); 6] = [
         (
@@ -152,7 +152,7 @@ const LARGE: [(&str, &str); 6] = [
         ),
 ];
 
-/// What could make a careless reader slow.
+/// Building blocks that could make a careless parser slow.
 #[rustfmt::skip]
 const SLOW: [(&str, &str); 32] = [
     ("opening-brackets.html", "<"),

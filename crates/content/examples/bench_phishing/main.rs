@@ -1,7 +1,7 @@
-//! How fast uploads are read for phishing, likeness and secrets: `bench_phishing [--brief] [NAME]`. Prints megabytes a second over
-//! a mixed corpus, the time of large and of small pages, and time against size on input made to be slow. Fails if the check
-//! reads less than 100 MB/s, or if twice the input takes more than 2.6 times as long. With a NAME, for a profiler: that
-//! kind alone, or `mixed` or `small`.
+//! Benchmarks reading uploads for phishing, similarity and secrets: `bench_phishing [--brief] [NAME]`. Prints
+//! megabytes per second over a mixed corpus, the time for large and small pages, and time against size on adversarial
+//! input. Fails if the check reads less than 100 MB/s, or if twice the input takes more than 2.6 times as long. With
+//! a NAME, for a profiler: runs that kind alone, or `mixed` or `small`.
 
 mod clock;
 mod inputs;
@@ -18,7 +18,7 @@ const SIZES: [usize; 5] = [1, 2, 4, 8, 16];
 const MOST_PER_DOUBLING: f64 = 2.6;
 const LEAST_MB_PER_SECOND: f64 = 100.0;
 const ROUNDS: usize = 5;
-/// Shorter times are those of the machine.
+/// Shorter times, in seconds, are noise.
 const NOISE: f64 = 0.001;
 
 fn files(input: &Input) -> Vec<File<'_>> {
@@ -38,7 +38,7 @@ fn find_secrets(files: &[File<'_>]) {
     }
 }
 
-/// The check, likeness and the search for secrets apart, over everything once.
+/// Measures the phishing check, similarity and the search for secrets separately, over the whole corpus.
 fn mixed(corpus: &[Input], rules: &Rules) -> bool {
     let size = megabytes(corpus.iter().map(Input::bytes).sum());
     let speed = |read: &dyn Fn(&[File<'_>])| {
@@ -78,8 +78,7 @@ fn small(rules: &Rules) {
     }
 }
 
-/// Whether time grows with size as it should. All sizes are measured in turn, so that what else the machine does weighs
-/// on all of them.
+/// Whether time grows linearly with size. The sizes are measured in turn, so that other load affects all of them.
 fn growth(kind: &inputs::Kind, rules: &Rules) -> bool {
     let inputs = SIZES.map(|size| (kind.make)(size << 20));
     let rounds: Vec<Vec<f64>> =
@@ -87,7 +86,7 @@ fn growth(kind: &inputs::Kind, rules: &Rules) -> bool {
     let times: Vec<f64> =
         (0..SIZES.len()).map(|size| median(rounds.iter().map(|round| round[size]).collect())).collect();
     let ratio = |round: &Vec<f64>, size: usize, to: usize| (round[to] + NOISE) / (round[size] + NOISE);
-    // What has a bound is cheap beyond it, and the size after that looks dear: two steps together tell.
+    // Input beyond a limit is cheap, which makes the next step look expensive, so two steps are also taken together.
     let step = |round: &Vec<f64>, size: usize| {
         let one = ratio(round, size, size + 1);
         size.checked_sub(1).map_or(one, |before| one.min(ratio(round, before, size + 1).sqrt()))
@@ -120,7 +119,7 @@ fn main() -> std::io::Result<ExitCode> {
     println!("10 MB");
     for kind in &kinds {
         let time = checked(&(kind.make)(10_000_000), &rules, 3).best();
-        // The bound is for a page; archives hold hundreds of them.
+        // The limit is for one page; archives contain hundreds.
         let is_page = !kind.name.starts_with("pages-");
         let mark = if time > 0.25 && is_page { "  TOO LONG" } else { "" };
         println!("  {:<26}{:>5.0} ms{mark}", kind.name, time * 1000.0);

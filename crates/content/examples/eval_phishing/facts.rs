@@ -1,5 +1,5 @@
-//! Labelled facts, one JSON object a line: what a static reader saw of a page. A page is written from each that shows
-//! the same, so that the check itself is measured. Pages labelled neither `phish` nor `honest` are passed over.
+//! Reads labelled facts, one JSON object per line, and generates a page with the same content from each, so that the
+//! check itself is measured. Pages labelled neither `phish` nor `honest` are skipped.
 
 use std::fmt::Write;
 use std::io;
@@ -91,7 +91,7 @@ fn page(fact: &Value) -> String {
     html
 }
 
-/// Which field belongs to which form is not known: all go into the form that posts, else the last one.
+/// Which form a field belongs to is unknown: all go into the form that posts, else into the last one.
 fn forms(fact: &Value, html: &mut String) {
     let forms: Vec<&Value> = list(fact, "forms").collect();
     let field = |form: &Value, name: &str| form[name].as_str().unwrap_or_default().to_owned();

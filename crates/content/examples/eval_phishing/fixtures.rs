@@ -1,4 +1,4 @@
-//! The project's own pages: `harvest/` and `honest/`, a file or a folder each, named `category-number…`.
+//! Loads the project's own test pages: `harvest/` and `honest/`, a file or a folder each, named `category-number…`.
 
 use std::io;
 use std::path::Path;

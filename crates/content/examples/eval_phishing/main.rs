@@ -1,8 +1,8 @@
-//! Measures the phishing check: `eval_phishing [--facts FILE] [--fixtures DIR] [--list] [--hits]`.
-//! Prints recall and false alarms per category, with and without the rules about destinations. The speed is
-//! measured by `bench_phishing`.
-//! `eval_phishing [--blind] [--every] [--argued FILE] --check PATH…` checks the pages of files and folders instead, and
-//! fails if one is refused that FILE does not argue; `--blind` leaves out the rules about destinations.
+//! Measures the phishing check: `eval_phishing [--facts FILE] [--fixtures DIR] [--list] [--hits]`. Prints recall and
+//! false positives per category, with and without the rules about destinations. For speed see `bench_phishing`.
+//!
+//! `eval_phishing [--blind] [--every] [--argued FILE] --check PATH…` checks the pages of files and folders instead,
+//! and fails on a refusal that FILE does not justify; `--blind` leaves out the rules about destinations.
 
 mod facts;
 mod fixtures;

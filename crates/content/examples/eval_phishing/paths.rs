@@ -1,5 +1,5 @@
-//! Files and folders from the command line: each page is checked alone with the local scripts it loads, as if it had
-//! been published. Counts are printed for each path, and for every refusal its reasons.
+//! Checks files and folders from the command line: each page alone with the local scripts it loads, as if published.
+//! Prints counts per path, and the reasons of every refusal.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -7,18 +7,18 @@ use std::path::{Path, PathBuf};
 
 use dropleaf_content::phishing::{File, Rules, Verdict, check};
 
-/// What is read of one script or page; larger ones are bundles whose beginning says enough.
+/// The most bytes read of one script or page; larger ones are bundles whose beginning is enough.
 const MOST_BYTES: usize = 20 << 20;
 
 pub(crate) struct Request {
     pub(crate) paths: Vec<PathBuf>,
-    /// A text whose list items `` - `path`: … `` name refusals that are argued there.
+    /// A Markdown file whose list items `` - `path`: … `` justify refusals.
     pub(crate) argued: Option<PathBuf>,
-    /// One line for every page, for other programs.
+    /// Prints one line per page, for other programs.
     pub(crate) every: bool,
 }
 
-/// Checks all pages and says whether every refusal is argued.
+/// Checks all pages and says whether every refusal is justified.
 pub(crate) fn run(request: &Request, rules: &Rules) -> io::Result<bool> {
     let argued = match &request.argued {
         Some(path) => argued_in(&std::fs::read_to_string(path)?),
@@ -80,7 +80,7 @@ fn judge(page: &Path, rules: &Rules) -> io::Result<(Verdict, usize)> {
     let mut files = vec![(name, text)];
     for source in scripts_of(&files[0].1) {
         let path = folder.join(&source);
-        // Paths that climb out of the folder keep their dots: the check resolves them the same way.
+        // Paths outside the folder keep their dots: the check resolves them the same way.
         if !source.starts_with("..") && path.is_file() {
             files.push((source, read(&path)?));
         }
@@ -90,7 +90,7 @@ fn judge(page: &Path, rules: &Rules) -> io::Result<(Verdict, usize)> {
     Ok((check(&files, rules), bytes))
 }
 
-/// The relative scripts that a page names.
+/// The relative scripts that a page loads.
 fn scripts_of(text: &str) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     for part in text.split("<script").skip(1) {
@@ -115,7 +115,7 @@ fn collect(path: &Path, found: &mut Vec<PathBuf>) -> io::Result<()> {
     if path.is_dir() {
         for entry in std::fs::read_dir(path)? {
             let entry = entry?;
-            // Links may lead around in circles.
+            // Symbolic links may form cycles.
             if !entry.file_type()?.is_symlink() {
                 collect(&entry.path(), found)?;
             }

@@ -1,4 +1,4 @@
-//! Counts of right and wrong answers per category.
+//! Counts correct and wrong results per category.
 
 use std::collections::BTreeMap;
 

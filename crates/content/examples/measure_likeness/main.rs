@@ -1,5 +1,5 @@
-//! Measures how often pages are taken for one another: `measure_likeness [FOLDER…]`. Each page is taken down in turn and
-//! compared with all others of its collection: the project's own pages, and the HTML files below each folder.
+//! Measures how often different pages match each other: `measure_likeness [FOLDER…]`. Each page is blocklisted in
+//! turn and compared with all others of its collection: the project's own test pages, and the HTML files below each folder.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -8,12 +8,12 @@ use std::path::{Path, PathBuf};
 use dropleaf_content::likeness::{PageLikeness, Unwanted, of};
 use dropleaf_content::phishing::{File, Rules};
 
-/// Enough for some millions of pairs.
+/// Enough for millions of pairs.
 const MOST_PAGES: usize = 1500;
 const LARGEST_BYTES: u64 = 4 << 20;
 const LEVELS: [usize; 4] = [30, 45, 60, 80];
 
-/// An upload: the folder or file it is, and its pages.
+/// An upload: the name of its folder or file, and its pages.
 struct Upload {
     name: String,
     pages: Vec<PageLikeness>,
@@ -44,7 +44,7 @@ fn upload(paths: &[PathBuf], root: &Path, rules: &Rules) -> Upload {
     Upload { name: texts.first().map(|(path, _)| path.clone()).unwrap_or_default(), pages: of(&files, rules) }
 }
 
-/// Each page alone, as people publish pages of manuals.
+/// Loads each page alone, as people publish manual pages.
 fn collection(folder: &Path, rules: &Rules) -> io::Result<Vec<Upload>> {
     let mut paths = Vec::new();
     below(folder, &mut paths)?;
@@ -57,7 +57,7 @@ fn collection(folder: &Path, rules: &Rules) -> io::Result<Vec<Upload>> {
     Ok(paths.iter().step_by(step).map(|path| upload(std::slice::from_ref(path), folder, rules)).collect())
 }
 
-/// What the name of an own page says it is.
+/// The category in the name of a test page.
 fn kind(name: &str) -> &str {
     name.split('-').next().unwrap_or(name)
 }
@@ -91,7 +91,7 @@ fn compare(title: &str, taken_down: &[Upload], published: &[Upload], other: impl
     }
 }
 
-/// How much of one is in the other, whether it is taken for it, and their names.
+/// The percentage of one in the other, whether they match, and their names.
 type Pair = (usize, bool, String, String);
 
 fn print<'a>(what: &str, pairs: impl Iterator<Item = &'a Pair>) {

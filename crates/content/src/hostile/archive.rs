@@ -1,11 +1,11 @@
-//! Writes zip archives byte by byte, honest ones as well as ones that lie in any field.
+//! Writes zip archives byte by byte, both valid ones and ones with false values in any field.
 
 use std::io::Write;
 
 use flate2::write::DeflateEncoder;
 use flate2::{Compression, Crc};
 
-/// One entry; every field that a zip has may be made to lie.
+/// One entry; every field of its headers may be falsified.
 #[derive(Debug, Clone)]
 pub struct Item {
     pub name: Vec<u8>,
@@ -17,16 +17,16 @@ pub struct Item {
     /// Unix mode, as the upper half of the external attributes.
     pub mode: u32,
     pub disk: u16,
-    /// Where the central directory says the entry is; the truth if absent.
+    /// The offset stated in the central directory; the correct one if absent.
     pub offset: Option<u32>,
     pub packed: Vec<u8>,
     pub local: Local,
-    /// Written after the data.
+    /// Data descriptor, written after the data.
     pub descriptor: Vec<u8>,
     pub central_extra: Vec<u8>,
 }
 
-/// What the local header says instead of what the central directory says.
+/// What the local header states instead of the values in the central directory.
 #[derive(Debug, Clone, Default)]
 pub struct Local {
     pub absent: bool,
@@ -38,7 +38,7 @@ pub struct Local {
     pub packed_bytes: Option<u32>,
     pub size: Option<u32>,
     pub extra: Vec<u8>,
-    /// Stated length of `extra`, if it lies.
+    /// The stated length of `extra`, if false.
     pub extra_bytes: Option<u16>,
 }
 
@@ -82,7 +82,7 @@ impl Item {
         Self { flags: 8, descriptor, local, ..item }
     }
 
-    /// A deflated file as tools write it that use zip64 whatever the size: all its numbers are in zip64 fields, but the
+    /// A deflated file from a tool that uses zip64 for every size: all its numbers are in zip64 fields, except the
     /// offset, which [`Archive::build`] writes.
     pub fn zip64(name: impl AsRef<[u8]>, data: &[u8]) -> Self {
         let item = Self::deflated(name, data);
@@ -114,7 +114,7 @@ impl Item {
         Self { mode: 0o040_755, ..Self::stored(name, b"") }
     }
 
-    /// The same entry with something changed.
+    /// The same entry with a change applied.
     #[must_use]
     pub fn but(mut self, change: impl FnOnce(&mut Self)) -> Self {
         change(&mut self);
@@ -129,11 +129,11 @@ pub struct Archive {
     /// Bytes before the first entry; offsets count from after them unless `shift` is set.
     pub prefix: Vec<u8>,
     pub shift: bool,
-    /// Writes a zip64 end record and its locator, and leaves everything to them.
+    /// Writes a zip64 end record and its locator, and puts all values there.
     pub zip64: bool,
 }
 
-/// The bytes of an archive, and where its parts are, so that they can be damaged.
+/// The bytes of an archive, and the offsets of its parts, so that tests can damage them.
 #[derive(Debug, Clone)]
 pub struct Built {
     pub bytes: Vec<u8>,
@@ -142,7 +142,7 @@ pub struct Built {
 }
 
 impl Archive {
-    /// An archive with a good `index.html`.
+    /// An archive with a valid `index.html`.
     pub fn site() -> Self {
         Self::default().item(Item::deflated("index.html", b"<!doctype html><title>Site</title><h1>Site</h1>"))
     }
@@ -190,7 +190,7 @@ impl Archive {
 }
 
 impl Built {
-    /// Overwrites bytes at a place.
+    /// Overwrites bytes at an offset.
     #[must_use]
     pub fn patched(mut self, at: usize, with: &[u8]) -> Self {
         if let Some(place) = self.bytes.get_mut(at..at + with.len()) {

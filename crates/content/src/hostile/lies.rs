@@ -1,4 +1,4 @@
-//! Entries whose headers disagree with their data, or with each other.
+//! Entries whose headers contradict their data or each other.
 
 use super::{Archive, Cases, Item, with};
 
@@ -94,7 +94,7 @@ fn descriptors(cases: &mut Cases) {
 }
 
 fn overlaps(cases: &mut Cases) {
-    // Many names for one piece of data.
+    // Several names for one piece of data.
     let again = |name: &str| Item::stored(name, TEXT).but(|item| item.local.absent = true);
     let same =
         Archive::site().item(Item::stored("a", TEXT)).item(again("b").but(|item| item.offset = Some(90)));
@@ -108,7 +108,7 @@ fn overlaps(cases: &mut Cases) {
         with(again("index.html2").but(|i| i.offset = Some(0))),
     );
 
-    // The data of the first entry covers the whole second entry, as in the best known flat bomb.
+    // The data of the first entry covers the whole second entry, as in the best-known flat bomb.
     let inner = Archive::default().item(Item::stored("b", TEXT)).build();
     let swallowed = inner.bytes[..inner.directory_at].to_vec();
     let outer = Item::stored("a", &swallowed);

@@ -1,4 +1,4 @@
-//! Names that point elsewhere, mean two things, or stand for something that is not a file.
+//! Names that point outside the archive, are ambiguous, or belong to something that is not a file.
 
 use super::{Archive, Cases, Item, with};
 use crate::RefusalCode::{ForbiddenName, MissingIndex};

@@ -1,4 +1,4 @@
-//! Bombs, and archives with too much in them.
+//! Zip bombs, and archives with too many files.
 
 use super::{Archive, Cases, Item, with};
 use crate::RefusalCode::{InvalidArchive, TooLarge, TooManyFiles};
@@ -47,7 +47,7 @@ pub(super) fn add(cases: &mut Cases) {
     cases.add("9000 folders", folders.build().bytes, TooManyFiles);
 }
 
-/// A site with this many more empty files.
+/// A site with this many additional empty files.
 fn files(count: usize, prefix: &str) -> Vec<u8> {
     let archive =
         (0..count).map(|n| Item::stored(format!("{prefix}{n}"), b"")).fold(Archive::site(), Archive::item);

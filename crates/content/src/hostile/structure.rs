@@ -1,4 +1,4 @@
-//! Archives that are cut, spliced, split, or readable in more than one way.
+//! Archives that are truncated, spliced, split, or ambiguous.
 
 use super::{Archive, Built, Cases, Item, with, zip64_field};
 use crate::RefusalCode;
@@ -129,7 +129,7 @@ fn zip64(cases: &mut Cases) {
     zip64_entries(cases);
 }
 
-/// Whole zip64 archives, but for one field of an end record.
+/// Complete zip64 archives with one wrong field in an end record.
 fn zip64_end(cases: &mut Cases) {
     let base = Archive::site().but(|archive| archive.zip64 = true).build();
     let (record, locator, end) = (base.end_at, base.end_at + 56, base.end_at + 76);
@@ -156,7 +156,7 @@ fn zip64_end(cases: &mut Cases) {
         ("plain directory size", end + 12, vec![1, 0, 0, 0]),
         ("plain directory offset", end + 16, vec![1, 0, 0, 0]),
     ] {
-        // A count that is impossible is refused for what it counts.
+        // An impossible count is refused for the number of files.
         let built = base.clone().patched(at, &with).bytes;
         if what == "counts near the largest" {
             cases.add(format!("zip64 end: {what}"), built, RefusalCode::TooManyFiles);
@@ -172,7 +172,7 @@ fn zip64_end(cases: &mut Cases) {
     cases.invalid("zip64 end: record is missing", gone);
 }
 
-/// Entries whose zip64 fields lie.
+/// Entries with false zip64 fields.
 fn zip64_entries(cases: &mut Cases) {
     type Change = fn(&mut Item, (u64, u64));
     const TEXT: &[u8] = b"some text, some text, some text";

@@ -1,5 +1,5 @@
-//! Which pages of an upload it may have been taken down for. An archive may hold honest pages of others beside the one that
-//! was complained about, so not every page of it may become a mark.
+//! Determines which pages of an upload it may have been taken down for. An archive may contain innocent pages next to
+//! the reported one, so not every page may be blocklisted.
 
 use super::exact;
 use super::gather::Gathered;
@@ -9,25 +9,24 @@ use crate::phishing::site::Site;
 use crate::phishing::{File, Rules};
 use crate::texts::Texts;
 
-/// What part of a refusal is something; less is found on many honest pages.
+/// The fraction of the refusal threshold that counts as evidence; many innocent pages have less.
 const SOMETHING: f64 = 0.5;
 
-/// A page that something speaks against.
+/// A page with evidence against it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Blamed {
     pub path: String,
-    /// What the phishing check has against it, in points; 0 if it only asks for something.
+    /// Its phishing score in points; 0 if it only asks its reader for something.
     pub points: f64,
 }
 
 impl Likeness {
-    /// The digests by which a page is recognised when it comes back alone or in another archive: of its bytes, and of what it
-    /// says if that is short.
+    /// The digests that recognize a page alone or in another archive: of its bytes, and of its text if that is short.
     pub fn page_hashes(&self, path: &str) -> Vec<[u8; 32]> {
         self.parts.iter().chain(&self.says).filter(|(part, _)| part == path).map(|(_, hash)| *hash).collect()
     }
 
-    /// What to keep of a page, if it is enough.
+    /// The sketch to store for a page, if it has enough text.
     pub fn page_sketch(&self, path: &str) -> Option<&Sketch> {
         let page = self.pages.iter().find(|page| page.path == path)?;
         Some(&page.sketch).filter(|sketch| sketch.is_enough())
@@ -39,7 +38,7 @@ impl Likeness {
     }
 }
 
-/// What a bundle is like, and the pages of it that the check finds something in or that ask for something.
+/// Computes the fingerprints of a bundle, and lists the pages with evidence against them or that ask for something.
 pub fn blame(texts: &Texts<'_>, rules: &Rules) -> (Likeness, Vec<Blamed>) {
     let files: Vec<File<'_>> = texts.files();
     let site = Site::new(&files);

@@ -1,6 +1,6 @@
-//! Digests by which content is recognised to the byte. A name does not matter where there is one file; a page counts only
-//! with the scripts of the upload that it loads, or if it has something of its own to say: the frame that every program
-//! of some kind starts from, and a library that many use, must not be anybody's mark.
+//! Digests that recognize content to the byte. The name of a single file does not matter. A page counts only together
+//! with the scripts of the upload that it loads, or if it has content of its own: the starter page of a framework or
+//! a common library must not be blocklisted.
 
 use std::collections::HashMap;
 
@@ -9,7 +9,7 @@ use super::gather::{Gathered, Known};
 use crate::bundle::{Kind, RESERVED};
 use crate::texts::{Read, Texts};
 
-/// Larger than what many people start from.
+/// Larger than common starter pages.
 const LARGE_BYTES: u64 = 4096;
 const ONE: &str = "dropleaf likeness: one file";
 const LOADING: &str = "dropleaf likeness: a page and the scripts it loads";
@@ -54,7 +54,7 @@ fn page_digests(file: &Read<'_>, page: &Known, hashes: &HashMap<&str, &Digest>) 
     digests
 }
 
-/// Of the bytes alone if there is one file to show, of its source if it was made from one.
+/// Of the bytes alone if there is one file to show; of its source if it was rendered from one.
 fn exact(texts: &Texts<'_>) -> Digest {
     let is_ours = |file: &&Read<'_>| file.path.split('/').next() == Some(RESERVED);
     let mut shown = texts.files.iter().filter(|file| !is_ours(file));
@@ -74,7 +74,7 @@ fn is_document(path: &str) -> bool {
     path.rsplit_once('.').is_some_and(|(_, extension)| extension.eq_ignore_ascii_case("pdf"))
 }
 
-/// Digests of different meanings never meet.
+/// Domain-separated: digests with different meanings never collide.
 fn digest(meaning: &str, parts: &[&[u8]]) -> Digest {
     let mut hasher = blake3::Hasher::new();
     hasher.update(meaning.as_bytes());

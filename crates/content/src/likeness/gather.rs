@@ -1,5 +1,5 @@
-//! Gathers what the pages of an upload are like while they are read, then leaves out of their sketches what they share:
-//! a tool writes the same menus and notes on every page, and a page must be recognised by what is its own.
+//! Collects the fingerprints of an upload's pages while they are read, then removes from their sketches what they
+//! share: a tool writes the same menus and notes on every page, and a page must be recognized by its own content.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -12,21 +12,21 @@ use crate::phishing::facts::{Facts, Field, UseKind};
 use crate::phishing::hosts::Target;
 use crate::phishing::script_words::Mark;
 
-/// Numbers held for an upload, and for a page at least.
+/// The most shingles kept per upload, and per page at least.
 const MOST_NUMBERS: usize = 1 << 20;
 const MOST_AT_LEAST: usize = 1024;
-/// What stands on so many pages belongs to none of them.
+/// Text that occurs on this many pages is boilerplate.
 const SHARED_BY: u8 = 3;
-/// Numbers of a text of some three hundred letters: what a tool wrote on a page is then only a part of it.
+/// The number of shingles of some three hundred letters: boilerplate is then only a part of the text.
 const LONG: usize = 150;
-/// Letters that are a text; script that is a program.
+/// The fewest letters that count as text; the fewest bytes of script that count as a program.
 const TEXT_LETTERS: usize = 60;
 const SCRIPT_BYTES: usize = 200;
 
-/// What is known of a page besides its text.
+/// What is known about a page besides its shingles.
 pub(super) struct Known {
     pub(super) path: String,
-    /// It is more than a frame for something else.
+    /// It is more than a shell for something else.
     pub(super) says_something: bool,
     /// Paths of the scripts of the upload that it loads.
     pub(super) loads: Vec<String>,
@@ -34,7 +34,8 @@ pub(super) struct Known {
     pub(super) letters: Option<Vec<u8>>,
 }
 
-/// What scripts do that want something: that a command is pasted, a wallet opened, a number called, a visitor kept.
+/// Marks of scripts that ask the visitor for something: to paste a command, open a wallet, call a number, or that
+/// trap the visitor.
 const WANTING: [Mark; 6] =
     [Mark::Clipboard, Mark::Approval, Mark::Siren, Mark::Kit, Mark::Lookup, Mark::Lock];
 
@@ -42,9 +43,9 @@ const WANTING: [Mark; 6] =
 struct Page {
     known: Known,
     shingles: Shingles,
-    /// Somebody is asked to fill something in, so nothing on it is mere surroundings.
+    /// It asks the visitor to fill something in, so none of it is mere boilerplate.
     asks: bool,
-    /// It wants something of its reader, so that even a short text is a purpose.
+    /// It asks the visitor for something, so even a short text has a purpose.
     wants: bool,
 }
 
@@ -73,17 +74,17 @@ impl Gathered {
         self.pages.push(Page { known, shingles, asks, wants });
     }
 
-    /// Whether the page that was added last wants something of its reader.
+    /// Whether the page that was added last asks the visitor for something.
     pub(super) fn last_wants(&self) -> bool {
         self.pages.last().is_some_and(|page| page.wants)
     }
 
-    /// The pages that have any text, and what else is known of all of them.
+    /// The pages that have any text, and the other facts about all pages.
     pub(super) fn finish(self) -> (Vec<PageLikeness>, Vec<Known>) {
         let shared = shared(&self.pages);
         let (mut likenesses, mut known) = (Vec::new(), Vec::new());
         for page in self.pages {
-            // Even a page that is worth no sketch may contain another that was.
+            // Even a page without a sketch of its own may contain a blocklisted page.
             if !page.shingles.hashes.is_empty() {
                 let sketch = sketch(&page, &shared);
                 let path = page.known.path.clone();
@@ -100,7 +101,7 @@ fn is_filled_in(field: &Field) -> bool {
         && !field.hint.contains("search")
 }
 
-/// Empty if the page is not to be recognised by its text: a short one of a manual is mostly what its tool wrote.
+/// The sketch of a page; empty if it must not be recognized by its text: a short manual page is mostly boilerplate.
 fn sketch(page: &Page, shared: &HashMap<u64, u8>) -> Sketch {
     let Shingles { hashes, own, ceiling, .. } = &page.shingles;
     let is_own = |hash: &&u64| shared.get(hash).is_none_or(|pages| *pages < SHARED_BY);
@@ -116,7 +117,7 @@ fn sketch(page: &Page, shared: &HashMap<u64, u8>) -> Sketch {
     }
 }
 
-/// On how many pages each number stands. Pages that are the same count once.
+/// On how many pages each shingle occurs. Identical pages count once.
 fn shared(pages: &[Page]) -> HashMap<u64, u8> {
     let mut count = HashMap::new();
     if pages.len() < usize::from(SHARED_BY) {

@@ -1,5 +1,6 @@
-//! Recognises content that was taken down when it comes back: the same bytes, or nearly the same text in another guise.
-//! Pure: it says what an upload is like and compares that with what is not wanted; it does not know who decided so.
+//! Recognizes content that was taken down when it is uploaded again: the same bytes, or nearly the same text in
+//! disguise. Pure: it computes fingerprints of an upload and compares them with a blocklist; who decided on that list
+//! is not known here.
 
 mod blame;
 mod exact;
@@ -23,52 +24,52 @@ use crate::texts::Texts;
 use gather::Gathered;
 use shingles::Shingles;
 
-/// What a bundle is recognised by.
+/// The fingerprints of a bundle.
 #[derive(Debug, Clone)]
 pub struct Likeness {
-    /// A digest of the whole bundle: of its bytes alone if it is one file, of paths and bytes if it is several.
+    /// A digest of the whole bundle: of its bytes if it is one file, of paths and bytes if there are several.
     pub exact: [u8; 32],
-    /// The pages that have any text. [`Self::page_sketch`] knows those with enough of it to be kept.
+    /// The pages that have any text. [`Self::page_sketch`] returns those with enough text to be stored.
     pub pages: Vec<PageLikeness>,
-    /// Digests of files that may come alone or within a bundle, with their paths.
+    /// Digests of files that are recognized alone or within any bundle, with their paths.
     parts: Vec<(String, [u8; 32])>,
-    /// Digests of what short pages say, with their paths.
+    /// Digests of the text of short pages, with their paths.
     says: Vec<(String, [u8; 32])>,
 }
 
-/// What a page is recognised by.
+/// The fingerprint of a page.
 #[derive(Debug, Clone)]
 pub struct PageLikeness {
     pub path: String,
-    /// What to keep of a page that is not wanted again: of its own text, without menus and footers.
+    /// What to store if the page is blocklisted: covers its own text, without menus and footers.
     pub sketch: Sketch,
-    /// All of its text, to be compared with sketches.
+    /// Covers all of its text, for comparison with sketches.
     shingles: Shingles,
 }
 
-/// The entry of [`Unwanted`] that an upload is like.
+/// The entry of [`Unwanted`] that an upload matches.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Match {
     pub id: String,
-    /// The file that is like it, unless the whole bundle is.
+    /// The file that matches, unless the whole bundle does.
     pub file: Option<String>,
-    /// The bytes are the same.
+    /// The bytes are identical.
     pub exact: bool,
 }
 
-/// What pages of an upload are like, without a look at bytes.
+/// Computes the fingerprints of pages from their text alone.
 pub fn of(files: &[File<'_>], rules: &Rules) -> Vec<PageLikeness> {
     let mut gathered = Gathered::new(files.len());
     Site::new(files).each(rules, &COMPARED, |file, _, facts| gathered.add(file, facts));
     gathered.finish().0
 }
 
-/// What a bundle is like. Spooled files are left positioned at their start.
+/// Computes the fingerprints of a bundle. Leaves spooled files positioned at their start.
 pub fn of_bundle(bundle: &Bundle, rules: &Rules) -> io::Result<Likeness> {
     Ok(of_texts(&Texts::of_pages(bundle)?, rules))
 }
 
-/// What a bundle whose texts have been read is like.
+/// Computes the fingerprints of a bundle whose texts have already been read.
 pub fn of_texts(texts: &Texts<'_>, rules: &Rules) -> Likeness {
     let files = texts.files();
     let mut gathered = Gathered::new(files.len());
@@ -76,13 +77,13 @@ pub fn of_texts(texts: &Texts<'_>, rules: &Rules) -> Likeness {
     exact::likeness(texts, gathered)
 }
 
-/// The phishing check and what the bundle is like, in one reading of its pages.
+/// Runs the phishing check and computes the fingerprints in one pass over the pages.
 pub fn check_and_compare(texts: &Texts<'_>, rules: &Rules) -> (Verdict, Likeness) {
     let (verdict, gathered) = read(&texts.files(), rules);
     (verdict, exact::likeness(texts, gathered))
 }
 
-/// The same of files that are no bundle yet: what there is of bytes is not looked at.
+/// The same for files that are not a bundle yet, from their text alone.
 pub fn check_and_compare_files(files: &[File<'_>], rules: &Rules) -> (Verdict, Vec<PageLikeness>) {
     let (verdict, gathered) = read(files, rules);
     (verdict, gathered.finish().0)

@@ -1,15 +1,15 @@
-//! What a short page says, as one digest: too little for a sketch, but its letters in order are still its own. Spaces,
-//! remarks, names, look-alikes and packings make no difference; a changed word does.
+//! Reduces a short page to one digest of its letters in order, because it has too little text for a sketch. Spaces,
+//! comments, names, homoglyphs and encodings make no difference; a changed word does.
 
 use super::shingles::LETTERS;
 use crate::phishing::facts::{Facts, zone};
 
 /// Longer texts have sketches.
 const LONGEST: usize = 4096;
-/// Letters and words of a page that wants something, and of one that only says something.
+/// The fewest letters and words of a page that asks its reader for something, and of any other page.
 const WANTS: (usize, usize) = (60, 8);
 const SAYS: (usize, usize) = (110, 20);
-/// Said by pages that servers, hosts and tools write for everybody, with or without a field to search in. Folded.
+/// Phrases of stock pages that servers, hosts and tools generate, with or without a search field. Folded.
 const EVERYBODYS: [&[u8]; 14] = [
     b"page has moved",
     b"page was not found",
@@ -27,13 +27,13 @@ const EVERYBODYS: [&[u8]; 14] = [
     b"domain is parked",
 ];
 
-/// The letters of a page, if they are its own and few enough.
+/// The letters of a page, if it is short and not a stock page.
 pub(super) fn letters(facts: &Facts, wants: bool) -> Option<Vec<u8>> {
     let text = &facts.text.bytes;
     if text.len() > LONGEST || facts.zones.iter().any(|(_, zones)| zones & zone::LIBRARY != 0) {
         return None;
     }
-    // The capital of two small letters is read as the one that looks like this.
+    // A capital sigma lowercases to σ or ς. σ folds to `o`, so ς must do so too.
     let same = String::from_utf8_lossy(text).replace('ς', "o");
     let letters = same.bytes().map(|byte| LETTERS[usize::from(byte)]).filter(|byte| *byte != 0);
     let letters: Vec<u8> = letters.collect();
@@ -42,7 +42,7 @@ pub(super) fn letters(facts: &Facts, wants: bool) -> Option<Vec<u8>> {
     let least = if wants { WANTS } else { SAYS };
     let enough = letters.len() >= least.0 && words >= least.1;
     let is_own = || !EVERYBODYS.iter().any(|said| memchr::memmem::find(text, said).is_some());
-    // Digits and capitals are taken for these by what stands beside them, which changes when a word is taken apart.
+    // Digits and capitals fold to these letters depending on their neighbours, which change when a word is split.
     let certain = |letters: Vec<u8>| letters.into_iter().filter(|letter| !b"oli".contains(letter)).collect();
     (enough && is_own()).then(|| certain(letters))
 }

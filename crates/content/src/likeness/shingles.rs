@@ -1,33 +1,33 @@
-//! The text of a page as a set of numbers, one for each run of letters. Only letters count: not spaces, signs or digits,
-//! so that a word is the same however it is split, spaced or punctuated, and amounts and dates are not looked at. Of the
-//! numbers only the small ones are kept, the same ones for every page, so that sets of any size can be compared.
+//! Represents the text of a page as a set of hashes, one per run of letters (shingles). Only letters count: no
+//! spaces, signs or digits, so that splitting, spacing and punctuation make no difference, and amounts and dates are
+//! ignored. Only small hashes are kept, by the same rule for every page, so that sets of any size can be compared.
 
 use crate::phishing::facts::{Facts, zone};
 
 /// Letters in a run: about three words.
 const RUN: usize = 14;
-/// The lowest bits of a number are left free, for sketches to say where it stood.
+/// The lowest bits of a hash are left free for sketches, which store the position in them.
 pub(super) const FREE: u64 = 15;
-/// At first every second number is kept.
+/// At first every second hash is kept.
 const FIRST_CEILING: u64 = (u64::MAX / 2) & !FREE;
-/// Bytes that are read before it is seen whether there are too many numbers.
+/// Bytes read before checking whether there are too many hashes.
 const AT_ONCE: usize = 64 << 10;
-/// Ties the numbers to this way of making them.
+/// The multiplier of the rolling hash. Stored sketches depend on it.
 const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
 
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Shingles {
-    /// In the order of the text, some of them twice; those of the page's own text first.
+    /// In text order, with duplicates; those of the page's own text first.
     pub(crate) hashes: Vec<u64>,
     /// How many are of the page's own text rather than of its menus, links and footers.
     pub(crate) own: usize,
-    /// Numbers above it were not kept.
+    /// Larger hashes were not kept.
     pub(crate) ceiling: u64,
-    /// How many letters the page has.
+    /// The number of letters on the page.
     pub(crate) letters: usize,
 }
 
-/// `FACTOR` to the power of the length of a run: what the letter that leaves it weighs.
+/// `FACTOR` to the power of `RUN`: the weight of the letter that leaves the run.
 const LEAVING: u64 = {
     let (mut power, mut at) = (1_u64, 0);
     while at < RUN {
@@ -37,7 +37,7 @@ const LEAVING: u64 = {
     power
 };
 
-/// What a byte of folded text means here: 0 is not a letter.
+/// The letter that a byte of folded text stands for; 0 if it is not one.
 pub(super) const LETTERS: [u8; 256] = {
     let mut letters = [0; 256];
     let mut byte = u8::MAX;
@@ -75,7 +75,7 @@ impl Run {
     }
 }
 
-/// Every bit of the result depends on every bit of the number.
+/// Every bit of the result depends on every bit of the input.
 fn mixed(number: u64) -> u64 {
     let number = (number ^ number >> 32).wrapping_mul(0xd6e8_feb8_6659_fd93);
     let number = (number ^ number >> 32).wrapping_mul(0xd6e8_feb8_6659_fd93);
@@ -83,7 +83,7 @@ fn mixed(number: u64) -> u64 {
 }
 
 impl Shingles {
-    /// The text of a page, of at most so many numbers.
+    /// The shingles of a page, at most `most`.
     pub(crate) fn of(facts: &Facts, most: usize) -> Self {
         let mut own = Vec::new();
         let mut other = Vec::new();

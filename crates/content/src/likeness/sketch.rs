@@ -1,25 +1,25 @@
-//! What is kept of a page that is not wanted again: the smallest numbers of its text, and where in it they stood.
+//! The part of a blocklisted page that is stored: the smallest hashes of its shingles, and where in the text they occurred.
 //!
-//! Another page is the same if it contains enough of the numbers from nearly everywhere. A menu or note that a tool writes
-//! on each page is all there and stands in one place; a text in which words were changed has lost a little everywhere.
+//! Another page matches if it contains enough of the hashes from nearly every part of the text. A menu or note that a
+//! tool writes on each page is complete but in one part; a text with changed words has lost a little in every part.
 
 use super::shingles::FREE;
 
-/// More say no more.
+/// More hashes would not improve the comparison.
 const MOST: usize = 128;
-/// Fewer say too little: such a page is recognised by its bytes only.
+/// With fewer hashes, a page is recognized only by its bytes.
 const FEWEST: usize = 52;
-/// So many must have been compared: of a very long page only a part is kept.
+/// The fewest hashes that must be comparable: of a very long page only a part is kept.
 const FEWEST_COMPARED: usize = 16;
-/// How much of the whole, and of each place that counts as found, must be there, in percent.
+/// How much of the whole, and of each part that counts as found, must be present, in percent.
 const ENOUGH: usize = 45;
 const ENOUGH_OF_PLACE: usize = 30;
-/// Places in a text, told by the free bits of its numbers.
+/// The number of parts of a text, stored in the free bits of the hashes.
 const PLACES: usize = 12;
 const VERSION: u8 = 1;
 
-/// A part of a page's text as numbers in order, and how far they reach: below the ceiling it is complete, so that how much
-/// of the page another one contains can be told whatever their sizes.
+/// The smallest hashes of a page's text, sorted, and a ceiling. Below the ceiling they are complete, so that the
+/// share of the page contained in another one can be computed whatever their sizes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sketch {
     hashes: Vec<u64>,
@@ -27,14 +27,14 @@ pub struct Sketch {
 }
 
 impl Sketch {
-    /// Of numbers in the order of the text.
+    /// Takes hashes in text order.
     pub(super) fn new(mut hashes: Vec<u64>, mut ceiling: u64) -> Self {
         let all = hashes.len().max(1);
         for (at, hash) in hashes.iter_mut().enumerate() {
             *hash |= (at * PLACES / all) as u64;
         }
-        // Numbers are spread evenly, so that the smallest are known without sorting all; a text that is repeated again and
-        // again has fewer than there should be.
+        // Hashes are evenly distributed, so the smallest can be found without sorting all; a text that repeats itself
+        // has fewer than expected.
         if all > 4 * MOST {
             let cut = ceiling / all as u64 * (3 * MOST) as u64;
             let mut few: Vec<u64> = hashes.iter().copied().filter(|hash| *hash < cut).collect();
@@ -53,7 +53,7 @@ impl Sketch {
         Self { hashes, ceiling }
     }
 
-    /// Whether there is enough to recognise a page by.
+    /// Whether there are enough hashes to recognize a page by.
     pub fn is_enough(&self) -> bool {
         self.hashes.len() >= FEWEST
     }
@@ -62,21 +62,21 @@ impl Sketch {
         &self.hashes
     }
 
-    /// How much of this page another contains, in percent, of what can be compared when the other was kept up to a
-    /// ceiling. `found` are places of numbers in this sketch, in order.
+    /// The percentage of this page that another one contains, of the hashes below the other's ceiling. `found` are
+    /// indexes of hashes in this sketch, ascending.
     pub(super) fn share(&self, found: &[usize], ceiling: u64) -> usize {
         let compared = self.hashes.partition_point(|hash| number(*hash) < ceiling);
         if compared < FEWEST_COMPARED { 0 } else { 100 * found.len() / compared }
     }
 
-    /// Whether another page that contains these is this page.
+    /// Whether another page that contains these hashes matches this one.
     pub(super) fn is_it(&self, found: &[usize], ceiling: u64) -> bool {
         let share = self.share(found, ceiling);
         if share < ENOUGH {
             return false;
         }
         let compared = self.hashes.partition_point(|hash| number(*hash) < ceiling);
-        // Short texts have fewer places, or there would be nothing in them.
+        // Parts of short texts are merged, since each would contain too few hashes.
         let width = match compared {
             ..48 => 3,
             48..96 => 2,
@@ -94,7 +94,7 @@ impl Sketch {
         missing <= (PLACES / width).div_ceil(6)
     }
 
-    /// For storage: a version, the ceiling, the numbers.
+    /// For storage: a version byte, the ceiling, the hashes.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(1 + 8 + 8 * self.hashes.len());
         bytes.push(VERSION);
@@ -105,7 +105,7 @@ impl Sketch {
         bytes
     }
 
-    /// Nothing if this is not what [`Self::to_bytes`] of this version writes.
+    /// `None` if this was not written by [`Self::to_bytes`] of this version.
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
         let (version, rest) = bytes.split_first()?;
         let (numbers, odd) = rest.as_chunks::<8>();
@@ -122,7 +122,7 @@ impl Sketch {
     }
 }
 
-/// A number without the place where it stood.
+/// A hash without the part of the text it occurred in.
 pub(super) fn number(hash: u64) -> u64 {
     hash & !FREE
 }

@@ -1,4 +1,4 @@
-//! What is not wanted again, held in memory by a server: thousands of entries, compared with an upload at once.
+//! The blocklist in memory: thousands of entries, all compared with an upload at once.
 
 use std::collections::HashMap;
 
@@ -9,11 +9,11 @@ use super::{Likeness, Match, PageLikeness};
 pub struct Unwanted {
     ids: Vec<String>,
     exact: HashMap<[u8; 32], u32>,
-    /// Each sketch with the place of its id.
+    /// Each sketch with the index of its id.
     sketches: Vec<(Sketch, u32)>,
-    /// The numbers of all sketches in order, each with its sketch and its place in it.
+    /// The hashes of all sketches, sorted, each with its sketch and its index in it.
     numbers: Vec<(u64, u32, u32)>,
-    /// Where numbers begin, by their upper bits.
+    /// Bucket index: where hashes begin, by their upper bits.
     starts: Vec<u32>,
     shift: u32,
 }
@@ -38,7 +38,7 @@ impl Unwanted {
         all
     }
 
-    /// Numbers are spread evenly, so that their upper bits lead to within a few of their place.
+    /// Hashes are evenly distributed, so their upper bits lead close to their position.
     fn arrange(&mut self) {
         let bits = (self.numbers.len().max(1).ilog2() + 2).min(28);
         self.shift = u64::BITS - bits;
@@ -57,7 +57,7 @@ impl Unwanted {
         self.exact.is_empty() && self.sketches.is_empty()
     }
 
-    /// The entry that an upload is, or is most like.
+    /// The entry that an upload equals or resembles most.
     pub fn find(&self, likeness: &Likeness) -> Option<Match> {
         if self.is_empty() {
             return None;
@@ -85,7 +85,7 @@ impl Unwanted {
         found(place, Some(path.clone()), false)
     }
 
-    /// The id of the sketch that a page contains most of, if it is enough, and how much of it, in percent.
+    /// The sketch that a page contains most of, if it matches: the index of its id, and the percentage.
     fn like(&self, page: &PageLikeness) -> Option<(u32, usize)> {
         let ceiling = page.shingles.ceiling;
         let common =
@@ -96,7 +96,7 @@ impl Unwanted {
             .max_by_key(|(place, share)| (*share, std::cmp::Reverse(*place)))
     }
 
-    /// How much of each sketch a page contains, in percent, and whether it is taken for it: for those who measure.
+    /// For measurements: the percentage of each sketch that a page contains, and whether it matches.
     pub fn shares(&self, page: &PageLikeness) -> Vec<(&str, usize, bool)> {
         let ceiling = page.shingles.ceiling;
         let share = |(which, found): (u32, Vec<usize>)| {
@@ -106,10 +106,10 @@ impl Unwanted {
         self.common(page).into_iter().map(share).collect()
     }
 
-    /// What a page has in common with each sketch: places of numbers, in order.
+    /// The hashes that a page has in common with each sketch, as ascending indexes.
     fn common(&self, page: &PageLikeness) -> HashMap<u32, Vec<usize>> {
         let mut seen: Vec<u32> = page.shingles.hashes.iter().filter_map(|hash| self.first(*hash)).collect();
-        // A text that is repeated says nothing new.
+        // Repeated text adds nothing.
         seen.sort_unstable();
         seen.dedup();
         let mut common: HashMap<u32, Vec<usize>> = HashMap::new();
@@ -123,7 +123,7 @@ impl Unwanted {
         common
     }
 
-    /// The first place of a number.
+    /// The position of the first occurrence of a hash.
     fn first(&self, hash: u64) -> Option<u32> {
         let bucket = usize::try_from(hash >> self.shift).ok()?;
         let (from, to) = (*self.starts.get(bucket)?, *self.starts.get(bucket + 1)?);

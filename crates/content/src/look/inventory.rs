@@ -1,4 +1,4 @@
-//! What a page asks for and where it leads, in the order in which it stands there: for a person's eye, without a judgement.
+//! Lists what a page asks for and where it leads, in document order, for a person to judge.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -9,26 +9,26 @@ use lol_html::{HtmlRewriter, MemorySettings, Settings, element};
 use crate::character_references::{Context, decode};
 
 const MEMORY_BYTES: usize = 8 << 20;
-/// More of a kind than this is counted, not listed.
+/// The most fields listed; twice as many destinations, half as many links. Further ones only set `is_cut`.
 const MOST: usize = 60;
-/// So much of an address or a name is shown.
+/// The most characters shown of a URL or a name.
 const SHOWN: usize = 200;
 
-/// A field that somebody could type into.
+/// A field that a visitor could fill in.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Asked {
     pub line: usize,
-    /// As `<input type>` has it, or the element.
+    /// The value of `<input type>`, or the element's name.
     pub kind: String,
-    /// What it calls itself: placeholder, label, name or id.
+    /// How it is labelled: placeholder, `aria-label`, name or id.
     pub name: String,
 }
 
-/// Where something goes that is sent or loaded.
+/// Where something is sent to or loaded from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Destination {
     pub line: usize,
-    /// What goes there: a form, a script, a frame…
+    /// What leads there: a form, a script, a frame…
     pub how: &'static str,
     pub to: String,
 }
@@ -45,12 +45,11 @@ pub struct Inventory {
 
 struct Reading {
     found: Inventory,
-    /// Where lines begin.
+    /// Offsets of line starts.
     lines: Vec<usize>,
 }
 
 impl Inventory {
-    /// Reads a page.
     pub fn of(text: &str) -> Self {
         let lines = std::iter::once(0).chain(memchr::memchr_iter(b'\n', text.as_bytes()).map(|at| at + 1));
         let reading = Rc::new(RefCell::new(Reading { found: Self::default(), lines: lines.collect() }));
@@ -63,7 +62,7 @@ impl Inventory {
             .with_memory_settings(MemorySettings::new().with_max_allowed_memory_usage(MEMORY_BYTES))
             .with_strict(false);
         let mut rewriter = HtmlRewriter::new(settings, |_: &[u8]| {});
-        // What cannot be read to its end is listed as far as it goes.
+        // If parsing fails midway, what was found so far is listed.
         let read = rewriter.write(text.as_bytes()).and_then(|()| rewriter.end());
         let mut found = std::mem::take(&mut reading.borrow_mut().found);
         found.is_cut |= read.is_err();
@@ -129,13 +128,13 @@ impl Reading {
         }
     }
 
-    /// Each address once for each way to it.
+    /// Lists each URL once per kind.
     fn leads(&mut self, line: usize, how: &'static str, to: String) {
         let known = &mut self.found.destinations;
         if known.iter().any(|other| other.how == how && other.to == to) {
             return;
         }
-        // Forms before links: what sends is never crowded out by what is only offered.
+        // Links are limited separately, so that they cannot crowd out forms.
         let links = known.iter().filter(|other| other.how == "link").count();
         if (how == "link" && links >= MOST / 2) || known.len() >= 2 * MOST {
             self.found.is_cut = true;

@@ -1,5 +1,5 @@
-//! What somebody needs who has to judge a page without opening it: its text, a copy that reaches for nothing outside, and
-//! what it asks for and where it leads. Nothing here runs or fetches anything.
+//! Safe previews for operators who must judge a page without opening it: its text, a defused copy that contacts no
+//! other host, and an inventory of its fields and destinations. Nothing here runs or fetches anything.
 
 mod inventory;
 mod still;
@@ -9,12 +9,12 @@ pub use inventory::{Asked, Destination, Inventory};
 pub use still::{still_html, still_xml};
 pub use visible::visible;
 
-/// The text of a file in the charset that a browser gets it with.
+/// The text of a file, decoded with the charset that a browser would use.
 pub fn text(bytes: Vec<u8>, mime: &str) -> String {
     crate::file_text::decoded(bytes, mime)
 }
 
-/// Whether people can read such a file as text.
+/// Whether files of this media type are readable as text.
 pub fn is_text(mime: &str) -> bool {
     let kind = mime.split(';').next().unwrap_or_default().trim();
     kind.starts_with("text/")

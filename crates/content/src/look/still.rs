@@ -1,25 +1,25 @@
-//! A copy of a page that does not make a browser knock elsewhere. A policy keeps scripts, forms and loads away; but it has
-//! no say in `<link rel=preconnect>` and its kin, and browsers connect for a frame, or for a link that is pressed, before they
-//! find that it is forbidden. So those are taken out of the text. The scan knows nothing of where in a document it is: no trick of nesting gets a tag past
-//! it, and what it spoils by mistake is only looked at.
+//! Defuses a page so that displaying it contacts no other host. The content security policy blocks scripts, forms and
+//! loads, but it does not cover `<link rel=preconnect>` and the like, and browsers connect for a frame, or for a
+//! clicked link, before they find that it is forbidden. So those elements are renamed in the text. The scan ignores
+//! document structure: no nesting trick gets a tag past it, and an element renamed by mistake only looks different.
 
-/// What may stay of `<link>`; values are compared as they stand, so an entity in one is none of these.
+/// `rel` values of links that are kept. Values are compared undecoded, so one with a character reference matches none.
 const KEPT: [&str; 5] = ["stylesheet", "icon", "shortcut icon", "apple-touch-icon", "mask-icon"];
-/// A tag that does not say within so many bytes what it is for does not stay: reading on would take longer with each.
+/// A tag that does not state its purpose within this many bytes is renamed: reading on would take quadratic time.
 const FAR: usize = 2048;
 
-/// Longer than any of the names.
+/// Longer than any of the element names.
 const LONGEST_NAME: usize = 16;
-/// Elements that open another document.
+/// Elements that embed another document.
 const FRAMES: [&str; 6] = ["iframe", "frame", "embed", "object", "fencedframe", "portal"];
 
-/// The same page without the links and frames that connect.
+/// The page without the links and frames that connect.
 pub fn still_html(text: &str) -> String {
     spoilt(text, |rest| {
         let part = &rest[..rest.len().min(LONGEST_NAME)];
         let len = part.iter().take_while(|b| !b.is_ascii_whitespace() && !b"/>".contains(b)).count();
         let (name, after) = rest.split_at(len);
-        // What is cut off at the very end opens nothing.
+        // A name cut off at the very end opens no element.
         let is = |other: &str| name.eq_ignore_ascii_case(other.as_bytes());
         let opens =
             is_frame(name) || (is("link") && !is_kept(after)) || ((is("a") || is("area")) && !stays(after));
@@ -27,10 +27,10 @@ pub fn still_html(text: &str) -> String {
     })
 }
 
-/// The same for a drawing or another document in XML, where names may have a prefix and texts may be built of entities of
-/// its own. None when it is of the kind that cannot be seen through.
+/// The same for SVG and other XML documents, where names may have a prefix. `None` if the document uses entities,
+/// default attributes or stylesheets, which could create elements that this scan does not see.
 pub fn still_xml(text: &str) -> Option<String> {
-    // Texts of its own, attributes of its own, and templates, which make elements of anything.
+    // Entities, default attributes, and templates, which can create any element.
     let holds = |word: &str| {
         let word = word.as_bytes();
         text.as_bytes().windows(word.len()).any(|window| window.eq_ignore_ascii_case(word))
@@ -52,8 +52,7 @@ fn is_frame(name: &[u8]) -> bool {
     FRAMES.iter().any(|frame| name.eq_ignore_ascii_case(frame.as_bytes()))
 }
 
-/// The text with other names for those elements of which `opens`, given what follows `<` or `</`, says where in it the name
-/// begins.
+/// Renames the elements for which `opens`, given the text after `<` or `</`, returns the offset of the name in it.
 fn spoilt(text: &str, opens: impl Fn(&[u8]) -> Option<usize>) -> String {
     let bytes = text.as_bytes();
     let mut out = String::with_capacity(text.len());
@@ -70,9 +69,9 @@ fn spoilt(text: &str, opens: impl Fn(&[u8]) -> Option<usize>) -> String {
     out
 }
 
-/// Whether the attributes that begin here say plainly that the link is one of those that only load.
+/// Whether the attributes that begin here clearly make the link one that only loads.
 fn is_kept(bytes: &[u8]) -> bool {
-    // The first of its name counts, as in a browser.
+    // The first of its name wins, as in a browser.
     let rel =
         attributes(bytes).and_then(|all| all.into_iter().find(|(name, _)| name.eq_ignore_ascii_case(b"rel")));
     rel.is_some_and(|(_, value)| {
@@ -81,7 +80,7 @@ fn is_kept(bytes: &[u8]) -> bool {
     })
 }
 
-/// Whether they say plainly that a link leads to something beside the page, or nowhere.
+/// Whether the attributes clearly make a link lead to a file next to the page, or nowhere.
 fn stays(bytes: &[u8]) -> bool {
     let beside = |value: &[u8]| {
         !value.starts_with(b"/")
@@ -92,7 +91,7 @@ fn stays(bytes: &[u8]) -> bool {
     attributes(bytes).is_some_and(|all| all.iter().all(|(name, value)| !leads(name) || beside(value)))
 }
 
-/// The attributes of a tag. None when it does not end within reach.
+/// The attributes of a tag. `None` if it does not end within [`FAR`] bytes.
 fn attributes(bytes: &[u8]) -> Option<Vec<(&[u8], &[u8])>> {
     let mut rest = &bytes[..bytes.len().min(FAR)];
     let mut all = Vec::new();
@@ -110,9 +109,9 @@ fn attributes(bytes: &[u8]) -> Option<Vec<(&[u8], &[u8])>> {
     }
 }
 
-/// Name and value of the attribute that begins here, and what comes after it.
+/// The name and value of the attribute that begins here, and the rest.
 fn attribute(bytes: &[u8]) -> (&[u8], &[u8], &[u8]) {
-    // An equals sign at the start belongs to the name.
+    // A leading equals sign belongs to the name.
     let len = 1 + bytes[1..].iter().take_while(|b| !b.is_ascii_whitespace() && !b"/>=".contains(b)).count();
     let (name, rest) = bytes.split_at(len);
     let Some(value) = rest.trim_ascii_start().strip_prefix(b"=") else { return (name, b"", rest) };

@@ -1,8 +1,8 @@
-//! Characters that hide or turn text around, written out, so that whoever reads a source sees what is there.
+//! Writes out characters that hide or reorder text, so that the reader of a source sees what it contains.
 
 use std::fmt::Write as _;
 
-/// A line of a source as it can be shown: nothing in it is invisible, and nothing moves what stands beside it.
+/// A line of source as it can be shown: nothing in it is invisible, and nothing reorders the text around it.
 pub fn visible(line: &str) -> String {
     let mut out = String::with_capacity(line.len());
     for c in line.chars() {

@@ -1,4 +1,4 @@
-//! What attributes of any tag mean: scripts that run on events, and styles that make text invisible.
+//! Reads attributes that any tag can have: event handlers, and styles that make text invisible.
 
 use super::reader::Reader;
 use super::script;
@@ -6,12 +6,12 @@ use super::tag::Tag;
 use crate::character_references::{Context, decode};
 
 impl Reader<'_> {
-    /// Scripts in attributes.
+    /// Reads event handler attributes as scripts.
     pub(crate) fn handlers(&mut self, tag: &Tag<'_>, at: usize) {
         for (name, value) in &tag.attributes {
             let starts_on = name.len() > 3 && name.as_bytes()[..2].eq_ignore_ascii_case(b"on");
             if starts_on {
-                // Something to press leads nowhere by itself.
+                // Handlers of clicks, keys and pointers run only when a person acts, so they count as buttons.
                 let pressed = ["onclick", "onsubmit", "ondblclick", "onkeydown", "onkeyup", "onkeypress"];
                 let moved = ["onmouse", "onpointer", "ontouch"];
                 let begins =

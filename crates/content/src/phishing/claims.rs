@@ -1,4 +1,4 @@
-//! Whether a name on a page is claimed or only mentioned, by where it stands and by the words around it.
+//! Decides whether a page claims a brand or only mentions it, by where the name occurs and by the words around it.
 
 use super::facts::{Facts, zone};
 use super::kinds::{Phrase, Topic};
@@ -6,15 +6,15 @@ use super::rule::Rule;
 use super::rules::Rules;
 use super::words::{Found, Words};
 
-/// How far a notice of copyright reaches.
+/// How many bytes around a name are searched for a copyright notice and other context.
 const NOTICE_REACH: usize = 60;
-/// The beginning of a page's text, where its name stands.
+/// The start of the page text, where a page states its name.
 const BEGINNING: usize = 320;
 
-/// What may follow the name in an offer to sign in with it.
+/// The longest text after a name in an offer to sign in with it.
 const LONGEST_OFFER: usize = 32;
 
-/// A name where it stands.
+/// An occurrence of a brand name.
 pub(crate) struct Place {
     pub(crate) found: Found<Phrase>,
     pub(crate) ordinary: bool,
@@ -37,13 +37,13 @@ impl Place {
         let text = &facts.text.bytes;
         let before = line_before(text, self.found.start);
         let after = line_after(text, self.found.end);
-        // "Sign in with X" offers another way in; "sign in with your X account" claims to be it.
+        // "Sign in with X" offers another way in; "sign in with your X account" claims to be X.
         let led = ends_with(&rules.leads, before);
         if !led && ends_with(&rules.withs, before) {
-            // As a heading over the page's own fields it is what the fields are for.
+            // As a heading over the page's own fields it says what the fields are for.
             let headed = self.is_in(zone::HEADING) && !self.is_in(zone::LINK | zone::BUTTON);
             let claims = headed && !self.ordinary && !self.at_tills && after.is_empty();
-            // "With X, you get" is no offer to sign in there.
+            // "With X, you get …" is not an offer to sign in.
             let begins = after.len() > LONGEST_OFFER && (after.starts_with(b",") || !before.contains(&b' '));
             let offers = !begins || self.is_in(zone::LINK | zone::BUTTON);
             return match (claims, offers) {
@@ -58,7 +58,7 @@ impl Place {
         if !led && ends_with(&rules.besides, before) && !self.is_in(zone::TITLE) {
             return Evidence::Mention;
         }
-        // Ways to pay are called after their makers.
+        // Payment methods are named after their providers ("X Pay").
         if after.starts_with(b"pay ") || after == b"pay" {
             return Evidence::Mention;
         }
@@ -81,11 +81,11 @@ impl Place {
         claim.map_or(Evidence::Mention, Evidence::Claim)
     }
 
-    /// Whether the words around the name make it the account that is asked for.
+    /// Whether the surrounding words ask for the account of this brand.
     fn is_account(&self, before: &[u8], after: &[u8], text: &[u8], rules: &Rules) -> bool {
         let signs_in = ends_with(&rules.sign_leads, before);
         if self.is_in(zone::LINK | zone::BUTTON | zone::SCRIPT) {
-            // The name of a field, such as "X username", asks about X, not for its secrets.
+            // A field label such as "X username" asks about X, not for its secrets.
             let secrets = [
                 &b"password"[..],
                 b"passcode",
@@ -108,7 +108,7 @@ impl Place {
     }
 }
 
-/// A title or heading that says nothing but a name and that one can sign in there.
+/// Whether a title or heading contains nothing but the name and a sign-in phrase.
 fn is_only_signing_in(before: &[u8], after: &[u8], rules: &Rules) -> bool {
     [before, after].iter().all(|part| {
         let letters = part.iter().filter(|byte| byte.is_ascii_alphanumeric() || !byte.is_ascii()).count();
@@ -122,7 +122,7 @@ fn is_only_signing_in(before: &[u8], after: &[u8], rules: &Rules) -> bool {
     })
 }
 
-/// The text of the same line before a place, at most as long as we look.
+/// The text before an offset on the same line, at most [`NOTICE_REACH`] bytes.
 pub(crate) fn line_before(text: &[u8], at: usize) -> &[u8] {
     let from = at.saturating_sub(NOTICE_REACH);
     let line = &text[from..at];
@@ -146,7 +146,7 @@ fn begins_with(words: &Words<()>, line: &[u8]) -> bool {
     words.find(&line[..line.len().min(32)]).next().is_some_and(|found| found.start == 0)
 }
 
-/// Whether the name is part of the address of a site that somebody else has there: `site.name.io`.
+/// Whether the name is the parent domain of a hosted site: `site.name.io`.
 fn is_under(before: &[u8], after: &[u8]) -> bool {
     let own = [
         &b"www"[..],

@@ -1,4 +1,4 @@
-//! Forms and fields: what a person could fill in, by which words, and where it would go.
+//! Reads forms and fields: what a person could fill in, how it is labelled, and where it would be sent.
 
 use super::facts::{Field, Form, letters, zone};
 use super::fold::{exact, fold};
@@ -36,7 +36,7 @@ impl Reader<'_> {
         self.facts.forms.push(Form { target, at });
     }
 
-    /// A button may send its form elsewhere.
+    /// A button may override the target of its form.
     pub(crate) fn form_target(&mut self, action: Option<&str>, at: usize) {
         if let Some(action) = action {
             let target = self.rules.hosts.target(action);
@@ -64,7 +64,7 @@ impl Reader<'_> {
             self.facts.pictures += usize::from(kind == "image");
             return;
         }
-        // Before the placeholder becomes a text of the page: it is not its own label.
+        // Taken before the placeholder becomes page text, so that it is not its own label.
         let before = self.text_before();
         for text in ["placeholder", "aria-label"].iter().filter_map(|name| tag.get(name)) {
             let from = self.facts.text.len();
@@ -101,7 +101,7 @@ impl Reader<'_> {
         self.last_field = self.facts.text.len();
     }
 
-    /// The line before a field is its label if it is short.
+    /// The line before a field, which is its label if it is short.
     fn text_before(&self) -> String {
         let text = &self.facts.text.bytes[self.last_field.min(self.facts.text.len())..];
         let text = &text[text.len().saturating_sub(120)..];
@@ -111,12 +111,12 @@ impl Reader<'_> {
     }
 }
 
-/// Whether a placeholder says what to type. Rows of crosses, figures and dots do not.
+/// Whether a placeholder says what to type. Rows of X, digits and dots do not.
 fn has_words(text: &str) -> bool {
     text.chars().filter(|c| c.is_alphabetic() && !matches!(c, 'x' | 'X')).nth(1).is_some()
 }
 
-/// `word` of `word12`.
+/// `word` for `word12`.
 fn stem_of(name: &str) -> Option<String> {
     let stem = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == ']');
     (stem.len() < name.len() && !stem.is_empty() && stem.len() < 40).then(|| stem.to_owned())

@@ -1,6 +1,6 @@
-//! Marks that tools leave in pages they save from other sites.
+//! Finds the comments that tools leave in pages they save from other sites.
 
-/// The address a remark says the page was saved from, empty if it names none; `None` if it is no such remark.
+/// The URL a comment says the page was saved from, empty if it names none; `None` if it is no such comment.
 pub(crate) fn mark_in(remark: &str) -> Option<String> {
     let head: String = remark.chars().take(400).collect::<String>().to_ascii_lowercase();
     let known = [

@@ -1,4 +1,4 @@
-//! Where what is typed into a page would go, by form or by script.
+//! Finds where data typed into a page would be sent, by form or by script.
 
 use super::facts::Facts;
 use super::hosts::{HostKind, Target};
@@ -44,7 +44,7 @@ pub(crate) fn destinations(
     }
 }
 
-/// What is said of a target wherever it was found.
+/// The rules that apply to a destination wherever it was found.
 fn elsewhere(target: &Target, at: usize, hit: &mut impl FnMut(Rule, usize, &str)) {
     match target {
         Target::ServerScript(path) => hit(Rule::SentToServerScript, at, path),
@@ -56,7 +56,7 @@ fn elsewhere(target: &Target, at: usize, hit: &mut impl FnMut(Rule, usize, &str)
     }
 }
 
-/// A place where an operator wants no page to point, whatever the page asks for.
+/// A reference to a host that the operator blocked, whatever the page asks for.
 pub(crate) fn blocked(facts: &Facts, rules: &Rules) -> Option<Hit> {
     let forms = facts.forms.iter().map(|form| (&form.target, form.at));
     let sends = facts.sends.iter().map(|(target, at)| (target, *at));
@@ -76,7 +76,7 @@ pub(crate) fn blocked(facts: &Facts, rules: &Rules) -> Option<Hit> {
     Some(Hit { rule: Rule::BlockedAddress, at, detail })
 }
 
-/// Paths at which the programs of false wireless networks wait for what is typed.
+/// Paths at which the tools of fake wireless networks collect what is typed.
 fn is_trap(path: &str) -> bool {
     let first = path.trim_start_matches(['.', '/']).split('/').next().unwrap_or_default();
     let whole = path.trim_matches(['.', '/']);

@@ -1,4 +1,4 @@
-//! The elements that reading a page depends on, found by their names packed into numbers.
+//! The HTML elements that matter to the reader, looked up by names packed into integers.
 
 use crate::name_key::name_key;
 
@@ -32,12 +32,12 @@ pub(crate) enum Element {
 
 /// Does not end a word.
 const INLINE: u8 = 1;
-/// Ends a drawing, however deep.
+/// Ends SVG or MathML at any depth.
 const BREAKS_OUT: u8 = 2;
 /// Its content is not markup.
 const RAW: u8 = 4;
 
-/// In the order of their names.
+/// Sorted by name.
 #[rustfmt::skip]
 const ELEMENTS: [(&str, Element, u8); 87] = [
     ("a", Element::Link, INLINE),
@@ -139,8 +139,7 @@ const KEYS: [u128; ELEMENTS.len()] = {
     keys
 };
 
-/// The elements by a hash of their names, so that most tags are found, or not, with one look. A place that is taken leads
-/// to the next.
+/// A hash table of the elements by name with linear probing, so that most lookups take one probe.
 const PLACES: [u8; 512] = {
     let mut places = [NOBODY; 512];
     let mut element: u8 = 0;

@@ -1,5 +1,5 @@
-//! What one page shows to a reader of its source: texts, fields, forms, addresses and what its scripts do.
-//! Gathered by [`super::reader`] and [`super::script`]; judged elsewhere.
+//! The facts about one page: texts, fields, forms, URLs and what its scripts do. Collected by [`super::reader`] and
+//! [`super::script`]; evaluated elsewhere.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use super::hosts::{HostKind, Target};
 use super::script_words::Mark;
 use super::smuggled::Carried;
 
-/// Where a text stands. A text can stand in several places at once.
+/// Flags that say where a text occurs. A text can have several.
 pub(crate) mod zone {
     pub(crate) const TITLE: u16 = 1;
     pub(crate) const HEADING: u16 = 2;
@@ -21,11 +21,11 @@ pub(crate) mod zone {
     pub(crate) const NAVIGATION: u16 = 128;
     /// Markup in a script too long to be the page's own.
     pub(crate) const LIBRARY: u16 = 256;
-    /// A literal of a script that is no markup: nobody may ever see it.
+    /// A literal of a script that is not markup and may never be shown.
     pub(crate) const LITERAL: u16 = 512;
 }
 
-/// Texts beyond this are not looked at: nobody reads eight million letters before signing in.
+/// Text beyond this many bytes is ignored: nobody reads that much before signing in.
 pub(crate) const MOST_TEXT: usize = 8 << 20;
 const MOST_USES: usize = 5000;
 const MOST_FILES: usize = 500;
@@ -34,67 +34,67 @@ const MOST_SENDS: usize = 500;
 #[derive(Debug, Default)]
 pub(crate) struct Facts {
     pub(crate) text: Folded,
-    /// Places in `text` and where in the file they come from.
+    /// Offsets in `text` and the offsets in the file they come from.
     pub(crate) origins: Vec<(usize, usize)>,
-    /// Places in `text` from which on these zones are open.
+    /// Offsets in `text` from which on these zones apply.
     pub(crate) zones: Vec<(usize, u16)>,
     pub(crate) fields: Vec<Field>,
     pub(crate) forms: Vec<Form>,
-    /// Texts of labels by the field they are for.
+    /// Label texts by the id of their field.
     pub(crate) labels: Vec<(String, String)>,
     pub(crate) links: usize,
     pub(crate) dead_links: usize,
     pub(crate) uses: Vec<Use>,
-    /// Names of the files of pictures that say nothing else.
+    /// File names of images without a descriptive text.
     pub(crate) files: Vec<(String, usize)>,
     pub(crate) sends: Vec<(Target, usize)>,
     pub(crate) marks: BTreeMap<Mark, usize>,
-    /// How some of them are written in the script.
+    /// How some of the marks are written in the script.
     pub(crate) mark_words: BTreeMap<Mark, String>,
-    /// Paths of scripts that the page loads, and where it does.
+    /// Paths of scripts in the upload that the page loads, with the offset of the reference.
     pub(crate) local_scripts: Vec<(String, usize)>,
-    /// Those of them that are in the upload.
+    /// Those of them that exist in the upload.
     pub(crate) loaded: Vec<String>,
-    /// Where the places of each of those begin, in the same order: places are counted on through a page and then
-    /// through its scripts, so that each knows its file.
+    /// The base offset of each loaded script, in the same order: offsets continue from the page through its scripts,
+    /// so that each identifies its file.
     pub(crate) parts: Vec<usize>,
-    /// A mark of copying, and the address it names.
+    /// A trace of a page-saving tool, and the URL it names.
     pub(crate) copied: Option<(usize, String)>,
-    /// A field came out of packed text.
+    /// The offset of a field that was found in encoded text.
     pub(crate) hidden_field: Option<usize>,
     pub(crate) quoted_bytes: usize,
-    /// How much script stands in the page itself.
+    /// How many bytes of script are in the page itself.
     pub(crate) script_bytes: usize,
-    /// How much packed text was read so far.
+    /// How many bytes of encoded text were read so far.
     pub(crate) packed_bytes: usize,
-    /// Bytes that were looked at, each time they were: what must not grow faster than the page.
+    /// How many bytes were examined, counted each time: must not grow faster than the page.
     pub(crate) work: usize,
-    /// How many calls were looked at for their address.
+    /// How many calls were examined for their URL.
     pub(crate) addresses: usize,
     /// Where the document builds markup that is not written in it.
     pub(crate) built_at: Option<usize>,
-    /// The address from which relative ones are read.
+    /// The base URL of relative ones.
     pub(crate) base: Option<String>,
-    /// A form stands inside quoted code, so the quoting is a pretence.
+    /// A field is inside quoted code, so the code is not really quoted.
     pub(crate) live_quote: bool,
     pub(crate) has_script: bool,
     pub(crate) pictures: usize,
-    /// Letters that stand inside empty fields, which are part of the text too.
+    /// Letters of placeholders, which are part of the text too.
     pub(crate) prompts: usize,
     pub(crate) phone: Option<usize>,
-    /// Where the page leads its reader by itself, by `meta` and by script.
+    /// Where the page redirects, by `meta` and by script.
     pub(crate) redirects: Vec<(Target, usize)>,
     pub(crate) scripted_redirects: Vec<(Target, usize)>,
-    /// How many variables were looked up to learn where a script leads.
+    /// How many variables were looked up to find where a script redirects.
     pub(crate) names: usize,
     pub(crate) buttons: usize,
-    /// A program or archive inside the page's own text, and where.
+    /// A program or archive embedded in the page's own text, and its offset.
     pub(crate) carried: Option<(Carried, usize)>,
-    /// A link holds the file that it saves.
+    /// A link contains the file that it saves.
     pub(crate) carries_link: bool,
-    /// The name of something that runs, under which a script or link saves a file.
+    /// The name of an executable file that a script or link saves.
     pub(crate) download: Option<(String, usize)>,
-    /// A link or file of a place that an operator blocked, and the place.
+    /// The offset and the host of a reference to a blocked host.
     pub(crate) blocked: Option<(usize, String)>,
 }
 
@@ -104,11 +104,11 @@ pub(crate) struct Field {
     pub(crate) tag: &'static str,
     pub(crate) kind: String,
     pub(crate) id: String,
-    /// The name without the number it ends in, if it does.
+    /// The name without its trailing number, if it has one.
     pub(crate) stem: Option<String>,
-    /// Names, placeholders and labels, folded, one on a line.
+    /// Names, placeholders and labels, folded, one per line.
     pub(crate) hint: String,
-    /// The place in the text before which its label stands.
+    /// The offset in the text before which its label is.
     pub(crate) text_at: usize,
     pub(crate) form: Option<usize>,
     pub(crate) one_letter: bool,
@@ -128,25 +128,25 @@ pub(crate) enum UseKind {
     Frame,
 }
 
-/// Something of another place that the page uses or names.
+/// A resource of another site that the page uses or links to.
 #[derive(Debug, Clone)]
 pub(crate) struct Use {
     pub(crate) kind: UseKind,
     pub(crate) target: Target,
-    /// The address speaks of accounts.
+    /// The URL is about accounts.
     pub(crate) account: bool,
-    /// The address speaks of lost passwords.
+    /// The URL is about password recovery.
     pub(crate) recovers: bool,
     pub(crate) at: usize,
 }
 
-/// How many letters a folded text has.
+/// The number of letters in folded text.
 pub(crate) fn letters(text: &[u8]) -> usize {
     text.iter().filter(|byte| byte.is_ascii_alphabetic() || !byte.is_ascii()).count()
 }
 
 impl Facts {
-    /// Whether the page says at most so many letters, its title and what stands inside its fields left out.
+    /// Whether the page has at most this many letters, not counting its title and its placeholders.
     pub(crate) fn says_at_most(&self, most: usize) -> bool {
         let mut said = 0;
         for (place, (start, zones)) in self.zones.iter().enumerate() {
@@ -170,7 +170,7 @@ impl Facts {
         }
     }
 
-    /// A short text of its own, such as the name of a picture.
+    /// Adds a short text on a separate line, such as an image's alternative text.
     pub(crate) fn add_aside(&mut self, text: &str, at: usize, zone: u16) {
         let open = self.zones.last().map_or(0, |(_, zones)| *zones);
         self.text.break_line();
@@ -194,7 +194,7 @@ impl Facts {
         after.checked_sub(1).map_or(0, |last| self.zones[last].1)
     }
 
-    /// Where in the file a place of the text comes from.
+    /// The offset in the file that an offset in the text comes from.
     pub(crate) fn origin(&self, at: usize) -> usize {
         let after = self.origins.partition_point(|(since, _)| *since <= at);
         after.checked_sub(1).map_or(0, |last| self.origins[last].1)
@@ -225,8 +225,8 @@ impl Facts {
         }
     }
 
-    /// Remembers where something is sent, if that says anything. Whoever names many places hides none: what leads
-    /// straight elsewhere has room of its own.
+    /// Records a destination, if it matters. A page cannot hide one by naming many: destinations on other hosts have
+    /// additional room.
     pub(crate) fn add_send(&mut self, target: Target, at: usize) {
         let most = match target {
             Target::ServerScript(_) | Target::Mail => MOST_SENDS,
@@ -241,7 +241,7 @@ impl Facts {
         }
     }
 
-    /// Remembers the first place that is blocked, however many others there are.
+    /// Records the first blocked host, however many other hosts there are.
     pub(crate) fn note(&mut self, target: &Target, at: usize) {
         if let (Target::Host(host, Some(HostKind::Blocked)), None) = (target, &self.blocked) {
             self.blocked = Some((at, host.clone()));
@@ -252,7 +252,7 @@ impl Facts {
         self.marks.entry(mark).or_insert(at);
     }
 
-    /// The same, and remembers how it is written, for its publisher to find.
+    /// Records a mark and how it is written, so that its publisher can find it.
     pub(crate) fn mark_as(&mut self, mark: Mark, at: usize, word: &str) {
         self.mark(mark, at);
         self.mark_words.entry(mark).or_insert_with(|| word.to_owned());

@@ -1,28 +1,28 @@
-//! Folds text to the letters a reader sees: small letters without accents, look-alikes of other alphabets as Latin,
-//! characters of no width gone, entities decoded, white space single. Words of our lists are folded the same way.
+//! Folds text to the letters a reader sees: lowercase without accents, homoglyphs as Latin letters, zero-width
+//! characters removed, character references decoded, white space collapsed. The words of our lists are folded the same way.
 
 use unicode_normalization::char::decompose_compatible;
 
 use super::looks::look;
 use crate::character_references::{Context, reference};
 
-/// Folded text and where in it a letter was replaced by the one it imitates.
+/// Folded text, and where in it a letter was replaced by the one it imitates.
 #[derive(Debug, Default, Clone)]
 pub(crate) struct Folded {
     pub(crate) bytes: Vec<u8>,
     bent: Vec<usize>,
-    /// Letters stay themselves: for addresses, where an imitation is another place.
+    /// Keeps letters as they are: in URLs, a homoglyph is another host.
     exact: bool,
 }
 
 const MOST_BENT: usize = 1 << 16;
-/// What bytes fold to that need no look around: a space for all that separates, nothing for those that need one.
+/// What a byte folds to without context: a space for separators, 0 for bytes that need context.
 const SIMPLE: [u8; 256] = {
     let mut simple = [0; 256];
     let mut byte: u8 = 0;
     while byte < 0x7f {
         simple[byte as usize] = match byte {
-            // Commas come and go; what they separate stays apart.
+            // A comma is optional punctuation; the words it separates stay apart.
             b' ' | b'\t' | b'\n' | b'\r' | b'\x0c' | b',' => b' ',
             b'I' | b'0' | b'1' | b'&' | 0..=0x20 => 0,
             b'A'..=b'Z' => byte | 0x20,
@@ -33,7 +33,7 @@ const SIMPLE: [u8; 256] = {
     simple
 };
 
-/// How many bytes at the beginning are simple, each space of them after a letter.
+/// The number of leading bytes that fold without context; a space counts only after a non-space.
 fn simple_run(bytes: &[u8]) -> usize {
     let mut last = b' ';
     let goes_on = |byte: &&u8| {
@@ -49,7 +49,7 @@ pub(crate) fn fold(text: &str) -> String {
     String::from_utf8(folded.bytes).unwrap_or_default().trim().to_owned()
 }
 
-/// Decoded and in small letters, but with every letter itself.
+/// Decodes and lowercases text, keeping every letter itself.
 pub(crate) fn exact(text: &str) -> String {
     let mut folded = Folded { exact: true, ..Folded::default() };
     folded.add(text);
@@ -61,7 +61,7 @@ impl Folded {
         self.bytes.len()
     }
 
-    /// Ends a word: what stands on both sides of a block does not belong together.
+    /// Ends a line: text in different blocks does not belong together.
     pub(crate) fn break_line(&mut self) {
         while self.bytes.last() == Some(&b' ') {
             self.bytes.pop();
@@ -71,7 +71,7 @@ impl Folded {
         }
     }
 
-    /// Adds text that was folded before, on lines of its own, and says where it begins.
+    /// Appends folded text on separate lines and returns where it begins.
     pub(crate) fn append(&mut self, other: &Self) -> usize {
         self.break_line();
         let from = self.bytes.len();
@@ -82,7 +82,7 @@ impl Folded {
         from
     }
 
-    /// Whether a letter between these places was an imitation.
+    /// Whether a letter in this range was an imitation.
     pub(crate) fn is_bent(&self, from: usize, to: usize) -> bool {
         let first = self.bent.partition_point(|at| *at < from);
         self.bent.get(first).is_some_and(|at| *at < to)
@@ -122,7 +122,7 @@ impl Folded {
         }
     }
 
-    /// `PayPaI`: a capital at the end of a small word is the letter it looks like.
+    /// `PayPaI`: a capital I at the end of a lowercase word is read as l.
     fn capital_i(&mut self, before: Option<u8>, next: Option<u8>) {
         let ends_word = next.is_none_or(|next| !next.is_ascii_alphanumeric());
         if !self.exact && ends_word && before.is_some_and(|before| before.is_ascii_lowercase()) {
@@ -132,7 +132,7 @@ impl Folded {
         }
     }
 
-    /// `paypa1` and `micr0soft`: a digit inside a word is the letter it looks like.
+    /// `paypa1` and `micr0soft`: a digit inside a word is read as the letter it looks like.
     fn digit(&mut self, digit: u8, next: Option<u8>) {
         let after_letter = self.bytes.last().is_some_and(u8::is_ascii_alphabetic);
         let before_letter = next.is_some_and(|next| next.is_ascii_alphabetic());
@@ -153,9 +153,9 @@ impl Folded {
         self.bytes.push(letter);
     }
 
-    /// Adds what the text after `&` stands for and says how much of it that was.
+    /// Adds the character that the text after `&` stands for and returns the length of the reference.
     fn reference(&mut self, rest: &str) -> usize {
-        // Addresses stand in attributes.
+        // URLs are in attributes.
         let context = if self.exact { Context::Attribute } else { Context::Text };
         let Some((found, len)) = reference(rest, context) else {
             self.bytes.push(b'&');
@@ -188,7 +188,7 @@ impl Folded {
             }
             0x2018 | 0x2019 | 0x2bc | 0xb4 => self.bytes.push(b'\''),
             0x2010 | 0x2011 if !self.exact => self.bytes.push(b'-'),
-            // Soft hyphen, joiners, marks of direction, variation selectors, accents that stand alone, tags.
+            // Soft hyphen, joiners, direction marks, variation selectors, combining accents, tags.
             0xad
             | 0x300..=0x36f
             | 0x180b..=0x180e
@@ -198,7 +198,7 @@ impl Folded {
             | 0xfe00..=0xfe0f
             | 0xfeff
             | 0xe0000..=0xe0fff => {}
-            // Scripts in which nothing imitates Latin, and whose letters must stay as they are.
+            // Scripts without Latin look-alikes, whose letters must stay as they are.
             0x590..=0x1cff | 0x2e80..=0xa6ff | 0xac00..=0xd7ff | 0x1f000..=0x1faff => self.push(c),
             _ => self.letter(c),
         }
@@ -232,7 +232,7 @@ impl Folded {
             let part = part.to_lowercase().next().unwrap_or(part);
             if part.is_ascii() {
                 latin = true;
-                // Accents are honest; letters of another block that turn out to be Latin are not.
+                // Accented Latin letters are legitimate; letters from other blocks that decompose to Latin are imitations.
                 if u32::from(small) > 0x24f && !matches!(u32::from(small), 0x1e00..=0x1eff) {
                     self.bend(part as u8);
                 } else {

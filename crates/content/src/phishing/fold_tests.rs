@@ -1,4 +1,4 @@
-//! Tests of folding: what readers take for the same word is the same word.
+//! Tests that different spellings of the same visible word fold to the same text.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! What kind of place an address leads to, by lists of hosts and by its looks alone. Nothing is looked up.
+//! Classifies where a URL leads, by lists of hosts and by its form alone. Resolves nothing.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -12,7 +12,7 @@ pub(crate) enum HostKind {
     Nowhere,
     Payment,
     Neutral,
-    /// An operator wants no page to point there.
+    /// Pages may not refer to it, by decision of the operator.
     Blocked,
     Brand(u16),
 }
@@ -31,31 +31,31 @@ impl HostKind {
     }
 }
 
-/// Where a form or script would send what it has.
+/// Where a form or script would send data.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Target {
-    /// Nothing leaves: an empty action, a fragment, a script's own business.
+    /// Nothing leaves the page: an empty action, a fragment, a `javascript:` URL.
     Nowhere,
     /// A relative path.
     Local(String),
-    /// A relative path of a program that runs on a server.
+    /// A relative path to a server-side script.
     ServerScript(String),
     Mail,
-    /// A bare network address.
+    /// A bare IP address.
     Address(String),
     Host(String, Option<HostKind>),
 }
 
 #[derive(Debug, Default)]
 pub(crate) struct Hosts {
-    /// By host; most entries have no path.
+    /// By host, each entry with its path prefix; most have none.
     known: HashMap<String, Vec<(String, HostKind)>>,
-    /// Apart, because no entry that is more particular makes an exception.
+    /// Separate, because no more specific entry can make an exception.
     blocked: HashMap<String, Vec<String>>,
 }
 
 const SCRIPTS: [&str; 10] = ["php", "asp", "aspx", "ashx", "jsp", "cgi", "pl", "do", "cfm", "phtml"];
-/// The form target of a well-known beginner's example.
+/// The form target of a well-known beginners' tutorial.
 const EXAMPLE_SCRIPT: &str = "action_page.php";
 const LONGEST: usize = 2048;
 
@@ -70,7 +70,7 @@ impl Hosts {
         }
     }
 
-    /// The most particular entry for a host and path.
+    /// The most specific entry for a host and path.
     pub(crate) fn kind(&self, host: &str, path: &str) -> Option<HostKind> {
         let path = path.trim_start_matches('/').as_bytes();
         let begins = |start: &str| {
@@ -98,7 +98,7 @@ impl Hosts {
         !self.blocked.is_empty() && names.any(starts)
     }
 
-    /// Reads an address as it stands in a page, entities and all.
+    /// Classifies a URL as written in a page, with its character references.
     pub(crate) fn target(&self, address: &str) -> Target {
         if address.len() > LONGEST {
             return Target::Nowhere;
@@ -131,7 +131,7 @@ impl Hosts {
     }
 }
 
-/// As a browser reads it: references decoded, small letters, slashes one way, no white space.
+/// A URL as a browser reads it: character references decoded, lowercase, backslashes as slashes, no white space.
 fn plain(address: &str) -> Cow<'_, str> {
     let is_plain = |byte: u8| byte.is_ascii_graphic() && !matches!(byte, b'&' | b',' | b'\\');
     if address.bytes().all(is_plain) {
@@ -159,7 +159,7 @@ fn local(path: &str) -> Target {
     }
 }
 
-/// Names that never lead anywhere outside a machine or a text (RFC 2606, RFC 6761).
+/// Single-label and local names, which lead nowhere on the public Internet (RFC 2606, RFC 6761).
 fn is_reserved(host: &str) -> bool {
     let last = host.rsplit('.').next().unwrap_or(host);
     !host.contains('.') && !host.starts_with('[') || matches!(last, "localhost" | "local")

@@ -1,4 +1,4 @@
-//! Whose name a page bears: brands in its title, headings, pictures and notices, claimed or merely mentioned.
+//! Finds the brands a page claims in its title, headings, images and notices, as opposed to brands it merely mentions.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -10,20 +10,20 @@ use super::rules::Rules;
 use super::sites::sites;
 use super::words::Found;
 
-/// What the words of a page say, besides names.
+/// What the words of a page say: brand names and topics.
 #[derive(Debug, Default)]
 pub(crate) struct Said {
-    /// Topics with the places of their first phrases.
+    /// Topics with the ranges of their first phrases in the text.
     pub(crate) topics: BTreeMap<Topic, Vec<(usize, usize)>>,
-    /// Evidence of a name: the rule, the name, and its place in the file.
+    /// Evidence of a name: the rule, the name, and its offset in the file.
     pub(crate) names: Vec<(Rule, String, usize)>,
-    /// Brands of mail that the page mentions.
+    /// Brands that the page mentions.
     pub(crate) mentioned: BTreeSet<u16>,
     /// Names that the page offers as another way to sign in.
     other_ways: BTreeSet<String>,
-    /// Names whose account the page speaks of as the reader's.
+    /// Names whose account the page calls the reader's own.
     led: BTreeSet<String>,
-    /// The title speaks about something rather than as something.
+    /// The title is about something rather than the name of something.
     pub(crate) about: bool,
 }
 
@@ -42,7 +42,7 @@ pub(crate) fn said(facts: &Facts, rules: &Rules) -> Said {
         match found.of {
             Phrase::Topic(topic) => {
                 said.about |= topic == Topic::About && zones & zone::TITLE != 0;
-                // Links lead elsewhere; what they say is not what the page is.
+                // Links lead elsewhere; their text does not describe this page.
                 if topic == Topic::SignIn && zones & zone::LINK != 0 {
                     continue;
                 }
@@ -54,7 +54,7 @@ pub(crate) fn said(facts: &Facts, rules: &Rules) -> Said {
             Phrase::Signature { brand } => name(&mut said, Rule::BrandSignature, brand, found, facts, rules),
             Phrase::Brand { brand, ordinary } => {
                 said.mentioned.insert(brand);
-                // A name that is repeated without end says no more than at first.
+                // Endless repetition of a name adds no evidence.
                 let times = seen.entry((brand, zones)).or_insert(0_u32);
                 *times += 1;
                 if *times > MOST_TIMES {
@@ -86,7 +86,7 @@ pub(crate) fn said(facts: &Facts, rules: &Rules) -> Said {
 }
 
 impl Said {
-    /// Takes back what turns out to be a list of names, or the sign of another way in.
+    /// Withdraws evidence that turns out to be a list of names or another way to sign in.
     fn settle(&mut self) {
         let weak = |rule: Rule| {
             matches!(
@@ -118,7 +118,7 @@ impl Said {
         });
     }
 
-    /// The one name among several whose pictures and files the page has: the others stand in its footer.
+    /// The only name among several with both images and files on the page; the others are in its footer.
     fn owner(&self) -> Option<String> {
         let has =
             |rule: Rule, of: &str| self.names.iter().any(|(known, name, _)| *known == rule && name == of);
@@ -135,7 +135,7 @@ impl Said {
         self.topics.get(&topic).map_or(0, Vec::len)
     }
 
-    /// How many different things are said of a topic: a slideshow repeats itself, an alarm does not only.
+    /// The number of different phrases on a topic: a slideshow repeats itself, a real alarm varies.
     pub(crate) fn variety(&self, topic: Topic, facts: &Facts) -> usize {
         let places = self.topics.get(&topic).map(Vec::as_slice).unwrap_or_default();
         places.iter().map(|(start, end)| &facts.text.bytes[*start..*end]).collect::<BTreeSet<_>>().len()
@@ -155,12 +155,12 @@ pub(crate) fn add(said: &mut Said, rule: Rule, name: &str, at: usize) {
     }
 }
 
-/// Where the text after the title begins.
+/// The offset at which the text after the title begins.
 fn body_start(facts: &Facts) -> usize {
     facts.first_in(zone::TITLE).len()
 }
 
-/// The sign of one brand in a file that is called after it. Several such files are a row of ways to sign in or pay.
+/// Adds the brand that a logo file is named after. Several such files are a row of ways to sign in or pay.
 fn pictures(said: &mut Said, facts: &Facts, rules: &Rules) {
     let mut found: BTreeMap<u16, usize> = BTreeMap::new();
     for (name, at) in &facts.files {
@@ -179,10 +179,10 @@ fn pictures(said: &mut Said, facts: &Facts, rules: &Rules) {
     }
 }
 
-/// Fields that are called as on the sign-in page of one brand.
+/// Adds brands whose own sign-in page has a field of this name.
 fn fields(said: &mut Said, facts: &Facts, rules: &Rules) {
     for field in &facts.fields {
-        // The first line is the name, or whatever else the field has.
+        // The first line is the name, or the field's first other hint.
         for name in [field.id.to_lowercase().as_str(), field.hint.lines().next().unwrap_or_default()] {
             if let Some(brand) = rules.field_names.get(name) {
                 add(said, Rule::BrandSignature, &rules.brands[usize::from(*brand)].name, field.at);

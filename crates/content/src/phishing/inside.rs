@@ -1,4 +1,4 @@
-//! What stands between tags and is no text for people: remarks, scripts, styles, pages inside pages.
+//! Reads what is between tags but is not text for people: comments, scripts, styles, embedded pages.
 
 use super::copies::mark_in;
 use super::elements::{Element, Name};
@@ -31,7 +31,7 @@ impl Reader<'_> {
                 self.facts.script_bytes += text.trim_ascii().len();
                 script::read(text, at, self.origin.depth, self.facts, self.rules);
             }
-            // Shown by readers that know no frames. Nested without end by nobody honest, so it is charged as packed text.
+            // Shown by browsers without frames. Only an attack nests it deeply, so it counts as encoded text.
             Element::Fallback => {
                 script::packed_page(text, at, self.origin, false, self.facts, self.rules);
             }
@@ -39,7 +39,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Text that is not there to be read: true for that of scripts and styles.
+    /// Handles text that is not to be read; true for scripts and styles.
     pub(crate) fn foreign_text(&mut self, text: &str, at: usize) -> bool {
         if let Some((_, code)) = &mut self.script {
             code.push_str(&decode(text, Context::Text));
@@ -49,7 +49,7 @@ impl Reader<'_> {
             return true;
         }
         if self.templates {
-            // A template may show it as markup.
+            // A template may output it as markup.
             let page = decode(text, Context::Text);
             if script::looks_like_markup(&page) {
                 script::packed_page(&page, at, self.origin, false, self.facts, self.rules);

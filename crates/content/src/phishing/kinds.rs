@@ -1,4 +1,4 @@
-//! What the words of our lists stand for: secrets that fields ask for, and what pages say.
+//! What the words of the lists stand for: secrets that fields ask for, and topics of pages.
 
 /// What a field asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -17,7 +17,7 @@ pub(crate) enum Secret {
     Details,
 }
 
-/// What a phrase of a page stands for.
+/// The meaning of a phrase on a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Phrase {
     Brand { brand: u16, ordinary: bool },

@@ -1,4 +1,4 @@
-//! The work of the check grows no faster than the page, whatever the page is made of. Counted, not timed.
+//! Tests that the work of the check grows no faster than the page, whatever it contains. Work is counted, not timed.
 
 use super::facts::Facts;
 use super::reader::{self, FILE, Origin};
@@ -32,7 +32,7 @@ const UNITS: [&str; 22] = [
     "<noframes><noframes>",
 ];
 
-/// Those of XML beside.
+/// More units for documents in XML.
 const XML_UNITS: [&str; 9] = [
     "<!ENTITY",
     "<!ENTITY ",

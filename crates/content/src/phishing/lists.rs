@@ -1,5 +1,5 @@
-//! Reads the lists that the rules are made of: plain text that an operator can read and extend.
-//! `#` starts a remark, `[name]` a section, `key = value` a setting; any other line belongs to the section as it is.
+//! Parses the rule lists, plain text files that an operator can read and extend: `#` starts a comment, `[name]` a
+//! section, `key = value` a setting; any other line is an entry of its section.
 
 /// One section of a list, with its lines in order.
 #[derive(Debug, PartialEq)]
@@ -31,7 +31,7 @@ impl<'a> Section<'a> {
         })
     }
 
-    /// The words of lines such as `de: Passwort, Kennwort`; the language is for the reader.
+    /// The words of lines such as `de: Passwort, Kennwort`; the language tag is only documentation.
     pub(crate) fn words(&self) -> impl Iterator<Item = &'a str> {
         self.lines.iter().flat_map(|line| {
             let words = match line.split_once(':') {

@@ -1,12 +1,12 @@
-//! The string literals of a script, joined where `+` joins them, escapes undone. A rough reader: a regular expression
-//! may mislead it to the end of a line, never further, and it reads forwards only.
+//! Iterates over the string literals of a script, concatenated where `+` joins them, with escapes decoded.
+//! Approximate: a regular expression may mislead it to the end of a line, never further. Reads forwards only.
 
-/// A literal and where it began.
+/// A literal and the offset at which it begins.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Literal {
     pub(crate) at: usize,
     pub(crate) text: String,
-    /// Characters were written as numbers.
+    /// Characters were written as numeric escapes.
     pub(crate) escaped: bool,
 }
 
@@ -22,14 +22,14 @@ impl<'a> Literals<'a> {
         Self { script, at }
     }
 
-    /// The place of the next quote that opens a literal; comments are passed over.
+    /// Advances to the next quote that opens a literal, skipping comments.
     fn next_quote(&mut self) -> Option<u8> {
         let bytes = self.script.as_bytes();
         while let Some(byte) = bytes.get(self.at) {
             match byte {
                 b'"' | b'\'' | b'`' => return Some(*byte),
                 b'/' => match bytes.get(self.at + 1) {
-                    // `://` stands in addresses of a misread string, not before a remark.
+                    // `://` occurs in URLs of a misread string, not before a comment.
                     Some(b'/') if self.at == 0 || bytes[self.at - 1] != b':' => {
                         let end = memchr::memchr(b'\n', &bytes[self.at..]);
                         self.at = end.map_or(bytes.len(), |end| self.at + end);
@@ -46,7 +46,8 @@ impl<'a> Literals<'a> {
         None
     }
 
-    /// Reads the literal that opens here. `None` if it is longer than any page needs.
+    /// Appends the literal that opens here and says whether it had numeric escapes. Once `text` has [`LONGEST`] bytes, the
+    /// rest of a literal is dropped.
     fn body(&mut self, quote: u8, text: &mut String) -> bool {
         let bytes = self.script.as_bytes();
         self.at += 1;
@@ -71,7 +72,7 @@ impl<'a> Literals<'a> {
         escaped
     }
 
-    /// Undoes one escape and says whether it was a character written as a number.
+    /// Decodes one escape and says whether it was numeric and an ASCII character.
     fn escape(&mut self, text: &mut String) -> bool {
         let rest = &self.script[self.at + 1..];
         let Some(next) = rest.chars().next() else {
@@ -103,7 +104,7 @@ impl<'a> Literals<'a> {
         false
     }
 
-    /// Whether only a plus sign separates this literal from the next.
+    /// The opening quote of the next literal, if only a plus sign separates it from this one.
     fn goes_on(&mut self) -> Option<u8> {
         let bytes = self.script.as_bytes();
         let mut at = self.at;
@@ -119,7 +120,7 @@ impl<'a> Literals<'a> {
                 _ => return None,
             }
             at += 1;
-            // White space without end is not looked through twice.
+            // Bounded, so that long white space is not scanned repeatedly.
             if at - self.at > 64 {
                 return None;
             }

@@ -1,6 +1,6 @@
-//! Letters of other alphabets that look like Latin ones.
+//! Maps letters of other alphabets to the Latin letters they look like (homoglyphs).
 
-/// The Latin letter that a small letter of another alphabet (Cyrillic, Greek, Armenian, phonetic) imitates.
+/// The Latin letter that a lowercase letter of another alphabet (Cyrillic, Greek, Armenian, phonetic) imitates.
 pub(crate) fn look(small: char) -> Option<u8> {
     Some(match small {
         'а' | 'ӕ' | 'α' | 'ᴀ' => b'a',

@@ -1,5 +1,5 @@
-//! Lures that need no form: a command to paste, an alarm with a number to call, a wallet to be approved, a code to be
-//! scanned, a frame around somebody else's sign-in.
+//! Detects lures that need no form: a command to paste, an alarm with a number to call, a wallet approval, a QR code
+//! to scan, a frame around another site's sign-in.
 
 use super::facts::{Facts, UseKind};
 use super::hosts::{HostKind, Target};
@@ -10,11 +10,11 @@ use super::rule::Rule;
 use super::score::Hit;
 use super::script_words::Mark;
 
-/// A page with more text than this is read, not obeyed.
+/// A page with more text than this is an article, not a lure.
 const LONGEST_LURE: usize = 6000;
-/// What those who must prove to be human are told.
+/// Words of pages that ask the visitor to prove to be human.
 const PROOFS: [&str; 4] = ["human", "robot", "captcha", "verif"];
-/// A page that is nothing but the lure.
+/// The most text of a page that consists of the lure alone.
 const SHORT_LURE: usize = 1500;
 
 pub(crate) fn lures(facts: &Facts, said: &Said, hits: &mut Vec<Hit>) {
@@ -29,7 +29,7 @@ pub(crate) fn lures(facts: &Facts, said: &Said, hits: &mut Vec<Hit>) {
     {
         hits.push(hit(Rule::CommandLure, at, String::new()));
     }
-    // Told in order to somebody who is to prove to be human, the steps need no help of a script.
+    // On a page that asks for proof of being human, step-by-step instructions are enough, without a script.
     let proof = |(start, end): &(usize, usize)| {
         let said = &facts.text.bytes[*start..*end];
         PROOFS.iter().any(|word| memchr::memmem::find(said, word.as_bytes()).is_some())
@@ -86,7 +86,7 @@ pub(crate) fn words(facts: &Facts, start: usize, end: usize) -> String {
     String::from_utf8_lossy(&facts.text.bytes[start..end]).into_owned()
 }
 
-/// A number that looks like one to be called free of charge.
+/// The offset of what looks like a toll-free phone number.
 fn phone_in(facts: &Facts) -> Option<usize> {
     let text = &facts.text.bytes;
     memchr::memmem::find_iter(text, b"8").take(2000).find_map(|at| {

@@ -1,14 +1,14 @@
-//! Adds what a script shows, asks and sends to the page that loads it. A script is read once, however many pages load
-//! it, so what it adds must be counted: two thousand pages with one large script are not two thousand large pages.
+//! Merges the facts of a script into the page that loads it. A script is read once, however many pages load it, and
+//! what it adds is budgeted: two thousand pages with one large script must not cost as much as two thousand large pages.
 
 use super::facts::{Facts, Field, MOST_TEXT};
 
-/// What a page always gets of a script, however much other pages got.
+/// How many items of a script a page always gets, however much other pages got.
 const AT_LEAST: usize = 4;
-/// What a field or an address weighs beside its words.
+/// The size of a field or a URL in addition to its text.
 const ITEM_BYTES: usize = 256;
 const MOST_ITEMS: usize = 2000;
-/// Beyond what any page loads; each is looked for among the files of the upload.
+/// More than any page loads; each is looked up among the files of the upload.
 const MOST_LOCAL_SCRIPTS: usize = 1 << 14;
 
 impl Facts {
@@ -18,7 +18,7 @@ impl Facts {
         }
     }
 
-    /// How much there is to copy when these facts are added to others.
+    /// How many bytes are copied when these facts are merged.
     fn bulk(&self) -> usize {
         let items =
             self.fields.len() + self.forms.len() + self.labels.len() + self.uses.len() + self.sends.len();
@@ -26,9 +26,9 @@ impl Facts {
         self.text.len() + items * ITEM_BYTES + places * size_of::<(usize, usize)>()
     }
 
-    /// Adds the facts of a script that the page loads. Its places lie `from` the end of what is there already, see
-    /// [`Facts::parts`]. `room` is how much may still be copied for this upload; beyond it a page gets what decides
-    /// most: calls, addresses and the first fields, without texts.
+    /// Adds the facts of a script that the page loads. Its offsets are shifted by `from`, see [`Facts::parts`].
+    /// `room` is how many bytes may still be copied for this upload; beyond it, a page gets what matters most: calls,
+    /// URLs and the first fields, without texts.
     pub(crate) fn merge(&mut self, script: &Self, from: usize, room: &mut usize) {
         let bulk = script.bulk();
         let whole = bulk <= AT_LEAST * ITEM_BYTES || bulk <= *room;

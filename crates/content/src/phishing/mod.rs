@@ -1,5 +1,5 @@
-//! Whether an upload would harvest secrets: passwords, cards, codes, recovery phrases. Pure: it reads the files of a
-//! page, follows nothing outside them, and says what it found and what would help (Spec §1.9, §7).
+//! Detects phishing: decides whether an upload would harvest passwords, card data, codes or recovery phrases. Pure:
+//! it reads the files of the upload, fetches nothing, and reports what it found and how to fix it (Spec §1.9, §7).
 
 mod attributes;
 mod claims;
@@ -53,23 +53,23 @@ pub use site::File;
 pub use upload::check_bundle;
 pub use verdict::check;
 
-/// What the check says of an upload.
+/// The result of checking an upload.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Verdict {
     pub refused: bool,
-    /// What counts against each page that is refused, the worst page and its strongest reason first; of an upload that
-    /// passes, what counts against its worst page.
+    /// For a refused upload: the reasons against every refused page, worst page and strongest reason first. For an
+    /// upload that passes: the reasons against its worst page.
     pub reasons: Vec<Reason>,
     pub score: f64,
 }
 
-/// One thing that counts against a page, in words for its publisher.
+/// One reason against a page, worded for its publisher.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reason {
-    /// The name of the rule, which does not change.
+    /// The stable name of the rule.
     pub rule: &'static str,
     pub file: String,
-    /// From 1.
+    /// 1-based.
     pub line: usize,
     pub why: String,
     pub fix: String,

@@ -1,12 +1,12 @@
-//! Paths inside an upload: where relative addresses lead, and which scripts a text names.
+//! Resolves relative URLs inside an upload, and finds the script files that a text names.
 
 use super::payload::percent;
 
-/// Addresses longer than this name no file.
+/// Longer URLs are not taken for file names.
 const LONGEST: usize = 512;
 
-/// The path in the upload that a relative address of a page leads to, in small letters: addresses are compared so that
-/// none escapes by its case.
+/// The path in the upload that a relative URL of a page leads to, in lowercase, so that a script cannot escape the
+/// check by the case of its name.
 pub(crate) fn resolve(page: &str, address: &str) -> String {
     let address = address.split(['?', '#']).next().unwrap_or_default();
     let mut segments: Vec<&str> =
@@ -26,7 +26,7 @@ pub(crate) fn resolve(page: &str, address: &str) -> String {
     segments.join("/").to_lowercase()
 }
 
-/// The place from which the addresses of a page with a base are read.
+/// The path that relative URLs of a page with `<base>` are resolved against.
 pub(crate) fn based(page: &str, base: &str) -> String {
     let mut place = resolve(page, base);
     if base.split(['?', '#']).next().is_some_and(|path| path.ends_with(['/', '\\'])) {
@@ -35,8 +35,8 @@ pub(crate) fn based(page: &str, base: &str) -> String {
     place
 }
 
-/// Addresses in quotes that end as names of scripts do: what is imported, put into a `src`, or given to a worker.
-/// Forwards only, however many there are.
+/// Quoted strings that end like a script's file name: imports, `src` values, worker URLs. One forward pass, whatever
+/// their number.
 pub(crate) fn named_scripts(text: &str) -> impl Iterator<Item = &str> {
     let bytes = text.as_bytes();
     let mut from = 0;
@@ -55,7 +55,7 @@ pub(crate) fn named_scripts(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// `.` or `.m`, `.c` before `js`.
+/// Whether the text before `js` ends in `.`, `.m` or `.c`.
 fn is_ending(before: &[u8]) -> bool {
     before.ends_with(b".")
         || matches!(before, [.., b'.', letter] if matches!(letter.to_ascii_lowercase(), b'm' | b'c'))

@@ -1,9 +1,9 @@
-//! Undoes the packings that hide a page inside a script: base64, percent signs and lists of character codes.
+//! Decodes the encodings that hide a page inside a script: base64, percent-encoding and lists of character codes.
 
-/// Shorter texts hide nothing worth finding.
+/// Shorter literals hide nothing worth decoding.
 const SHORTEST: usize = 16;
 
-/// The text that a literal was packed from, if it was.
+/// The decoded text of a literal, if it is encoded.
 pub(crate) fn unpack(literal: &str) -> Option<String> {
     let literal = literal.trim();
     if literal.len() < SHORTEST {
@@ -16,7 +16,7 @@ pub(crate) fn unpack(literal: &str) -> Option<String> {
     base64(packed)
 }
 
-/// Base64 of readable text. Pictures and fonts, which are not, are given up after a few bytes.
+/// Decodes base64 of readable text. Gives up on images and fonts after the first 256 bytes.
 pub(crate) fn base64(packed: &str) -> Option<String> {
     const LOOK: usize = 256;
     let mut text = Vec::with_capacity(packed.len().min(LOOK));
@@ -89,7 +89,7 @@ pub(crate) fn percent(packed: &str) -> String {
     String::from_utf8_lossy(&text).into_owned()
 }
 
-/// Lists of character codes such as `60,104,49,62`, wherever they stand in a script.
+/// Decodes lists of character codes such as `60,104,49,62` anywhere in a script.
 pub(crate) fn char_codes(script: &str, most: usize) -> String {
     let mut text = String::new();
     let mut run = String::new();

@@ -1,4 +1,4 @@
-//! Pages that speak as the entrance of a wireless network, and the marks of programs that set up false ones.
+//! Detects pages that pose as the captive portal of a wireless network, and traces of the tools that set up fake ones.
 
 use super::facts::{Facts, Field, zone};
 use super::identity::Said;
@@ -8,19 +8,19 @@ use super::rule::Rule;
 use super::score::Hit;
 use super::secrets::Asked;
 
-/// An entrance says little; what is longer speaks of networks for another reason.
+/// A portal has little text; a longer page mentions networks for another reason.
 const LONGEST_ENTRANCE: usize = 2500;
-/// A page so short is about whatever it mentions.
+/// A page this short is about whatever it mentions.
 const SHORTEST: usize = 600;
 
-/// Phrases about entrances that speak of a network, in whatever language.
+/// Words that make a portal phrase one about a network, in any language.
 const WIRELESS: [&str; 7] = ["wifi", "wi-fi", "wlan", "hotspot", "captive", "captif", "internet"];
 
-/// What such programs have every page send along.
+/// Hidden fields that such tools put on every page.
 const TRAP_FIELDS: [&str; 4] = ["hostname", "mac", "ip", "target"];
 
-/// A network that is entered with an account of the reader's, or with nothing but a password. Who sets up a network of
-/// their own is asked for its name too.
+/// A network sign-in with an account of the visitor, or with nothing but a password. Pages for setting up one's own
+/// network ask for its name too and are exempt.
 pub(crate) fn portal(said: &Said, asked: &Asked, facts: &Facts) -> Option<Hit> {
     let secret = asked.has(Secret::Password) || asked.has(Secret::MailPassword) || asked.has(Secret::Card);
     let known = [Secret::Account, Secret::Card, Secret::Person].iter().any(|secret| asked.has(*secret));
@@ -40,7 +40,7 @@ pub(crate) fn portal(said: &Said, asked: &Asked, facts: &Facts) -> Option<Hit> {
         zones & (zone::TITLE | zone::HEADING) != 0
             || (facts.text.len() <= SHORTEST && zones & (zone::LINK | zone::NAVIGATION) == 0)
     };
-    // One password and nothing else, for a router, is the key of its network.
+    // For a router, a single password field asks for the key of its network.
     let routers = places(Topic::Router).iter().filter(|_| asked.visible == 1);
     let mut spoken = entrances.chain(places(Topic::Wifi)).chain(routers);
     let (start, end) = *spoken.find(|(start, _)| prominent(*start))?;
@@ -48,12 +48,12 @@ pub(crate) fn portal(said: &Said, asked: &Asked, facts: &Facts) -> Option<Hit> {
     Some(Hit { rule: Rule::PortalSignIn, at: facts.origin(start), detail })
 }
 
-/// Whether the name of a network is to be typed in too, as by those who connect a device of their own.
+/// Whether the page asks for the network name (SSID), as pages for connecting one's own device do.
 pub(crate) fn names_network(facts: &Facts) -> bool {
     facts.fields.iter().any(|field| field.kind != "hidden" && field.hint.contains("ssid"))
 }
 
-/// Hidden fields for what the network knows of the visitor.
+/// Hidden fields with what the network knows about the visitor.
 pub(crate) fn trap_fields(facts: &Facts) -> Option<(usize, &'static str)> {
     let hidden = || facts.fields.iter().filter(|field| field.kind == "hidden");
     let is_there = |name: &&&str| hidden().any(|field| field.hint.lines().next() == Some(**name));
@@ -62,8 +62,8 @@ pub(crate) fn trap_fields(facts: &Facts) -> Option<(usize, &'static str)> {
     Some((first.at, "hostname, mac, ip, target"))
 }
 
-/// Fields that only kits have: the password of a card's issuer by its old name, and those of a program that draws
-/// pages over a picture of another, whose fields are called by number.
+/// Fields that only phishing kits have: the "Verified by Visa" password (`vbv`), and the numbered fields of a tool
+/// that draws forms over a screenshot.
 pub(crate) fn kit_fields(facts: &Facts) -> Option<(usize, String)> {
     let name = |field: &Field| field.hint.lines().next().unwrap_or_default().to_owned();
     let is_kit = |name: &str| {

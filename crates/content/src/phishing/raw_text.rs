@@ -1,9 +1,9 @@
-//! Where the raw text of an element ends: at its own end tag, and for scripts by the older rule that a script may
-//! contain another one inside a comment.
+//! Finds the end of an element's raw text: its own end tag, and for scripts the legacy rule that a script may contain
+//! another one inside a comment.
 
 use memchr::memchr_iter;
 
-/// The length of the raw text that `rest` begins with.
+/// The length of the raw text at the start of `rest`.
 pub(crate) fn end(rest: &str, name: &str) -> usize {
     match name {
         "plaintext" => rest.len(),
@@ -19,7 +19,7 @@ fn ends(rest: &str, from: usize) -> impl Iterator<Item = usize> {
         .filter(move |at| bytes.get(at + 1) == Some(&b'/'))
 }
 
-/// Whether `</name` stands here, followed by what may follow a tag's name.
+/// Whether `</name` starts here, followed by a character that may follow a tag name.
 fn is_end_tag(at: &[u8], name: &str) -> bool {
     at.get(2..2 + name.len()).is_some_and(|word| word.eq_ignore_ascii_case(name.as_bytes()))
         && ends_name(at.get(2 + name.len()))
@@ -29,12 +29,12 @@ fn ends_name(byte: Option<&u8>) -> bool {
     byte.is_none_or(|byte| byte.is_ascii_whitespace() || matches!(byte, b'/' | b'>'))
 }
 
-/// `<!--` and then `<script` hide the next `</script` of a script; `-->` ends that.
+/// `<!--` followed by `<script` hides the next `</script`; `-->` ends that ("script data double escaped" in the HTML standard).
 fn script_end(rest: &str) -> usize {
     let bytes = rest.as_bytes();
     let first = ends(rest, 0).find(|at| is_end_tag(&bytes[*at..], "script"));
     let Some(first) = first else { return rest.len() };
-    // The ordinary script: nothing in it looks like a comment.
+    // The common case: nothing in the script looks like a comment.
     if !memchr_iter(b'<', &bytes[..first]).any(|at| bytes[at..].starts_with(b"<!--")) {
         return first;
     }
@@ -45,7 +45,7 @@ fn script_end(rest: &str) -> usize {
         at = found + 1;
         if here.starts_with(b"<!--") {
             commented = true;
-            // `<!-->` is a whole comment.
+            // `<!-->` is a complete comment.
             at = found + 2;
         } else if here.starts_with(b"-->") {
             (commented, nested) = (false, false);

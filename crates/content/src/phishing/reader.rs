@@ -1,4 +1,4 @@
-//! Reads a page once and gathers its facts: what a person would see, could fill in, and where that would go.
+//! Reads a page once and collects its facts: what a person would see, what they could fill in, and where it would be sent.
 
 use super::attributes::hides;
 use super::elements::{Element, Name};
@@ -9,19 +9,19 @@ use super::tokens::{Token, Tokens};
 use super::xml;
 
 const LONGEST_LINK_TEXT: usize = 160;
-/// Longer lists of choices are not what they seem.
+/// Text in a longer `<select>` is read as page text, since it is unlikely to be a list of choices.
 const LONGEST_CHOICES: usize = 32 << 10;
 const LONGEST_HEADING: usize = 400;
-/// Invisible text within words is short; what is longer may be shown later.
+/// Invisible text inside words is short; longer text may be shown later, so it is read.
 const LONGEST_HIDDEN: usize = 64;
-/// What is read: a file, or text that was found packed inside one.
+/// What is being read: a file, or text found encoded inside one.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Origin {
-    /// Where all of it came from, if it is not a file itself.
+    /// The offset of the containing literal or attribute, if this is not a file itself.
     pub(crate) packed_at: Option<usize>,
     pub(crate) hidden: bool,
     pub(crate) depth: u8,
-    /// It stands in a script too long to be the page's own.
+    /// It is part of a script too long to be the page's own.
     pub(crate) library: bool,
     pub(crate) xml: bool,
 }
@@ -34,21 +34,21 @@ pub(crate) struct Reader<'r> {
     pub(crate) facts: &'r mut Facts,
     pub(crate) origin: Origin,
     pub(crate) zones: u16,
-    /// Where the open heading, link or button began.
+    /// The offset in the text at which the open heading, link or button began.
     pub(crate) zone_from: usize,
     pub(crate) quotes: usize,
     pub(crate) menus: usize,
-    /// How much text the open list of choices has held.
+    /// How many bytes of text the open `<select>` has held so far.
     pub(crate) choices: Option<usize>,
     pub(crate) form: Option<usize>,
     pub(crate) label: Option<(String, usize)>,
     pub(crate) last_field: usize,
-    /// The invisible element that is open and how much text it has swallowed.
+    /// The open invisible element and how many bytes of text it has swallowed.
     pub(crate) hidden: Option<(Name, usize)>,
-    /// The script that is open, where scripts are no raw text.
+    /// The open script in documents where scripts are not raw text (XML, SVG).
     pub(crate) script: Option<(usize, String)>,
     pub(crate) styled: bool,
-    /// Templates make elements here.
+    /// The document uses templates (XSLT), which create elements.
     pub(crate) templates: bool,
     drawn: bool,
 }
@@ -115,7 +115,7 @@ impl Reader<'_> {
             }
             self.hidden = None;
         }
-        // Lists of countries and months are no text to read.
+        // Lists of countries and months are not page text.
         if let Some(held) = &mut self.choices {
             *held += text.len();
             if *held <= LONGEST_CHOICES {
@@ -125,7 +125,7 @@ impl Reader<'_> {
         if self.quotes > 0 {
             self.facts.quoted_bytes += text.len();
         }
-        // Elements that were never closed do not reach over the whole page.
+        // Limits the effect of elements that are never closed.
         let longest = if self.zones & zone::HEADING != 0 { LONGEST_HEADING } else { LONGEST_LINK_TEXT };
         if self.zones != 0 && self.facts.text.len() > self.zone_from + longest {
             self.zones = 0;
@@ -199,7 +199,7 @@ impl Reader<'_> {
                 self.facts.pictures += 1;
                 self.drawn |= tag.name.element == Element::Drawing;
             }
-            // The title of a drawing; that of a page is raw text, but not in XML.
+            // The title of an SVG. A page's title is raw text, except in XML.
             Element::Title if self.origin.xml && !self.drawn => self.begin_zone(zone::TITLE),
             Element::Title => self.begin_zone(zone::PICTURE),
             Element::Other | Element::Style | Element::Fallback | Element::Formula | Element::Island => {}

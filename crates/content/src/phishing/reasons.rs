@@ -1,5 +1,5 @@
-//! What the publisher of a refused upload is told: every page that is refused and what counts against it, strongest
-//! first, so that one round of mending is enough. Bounded, and fair to pages when there are many.
+//! Selects the reasons reported to the publisher of a refused upload: every refused page with its strongest reasons
+//! first, so that one round of fixes is enough. Bounded, and shared fairly between pages when there are many.
 
 use super::Reason;
 use super::rule::Rule;
@@ -7,14 +7,14 @@ use super::rules::Rules;
 use super::site::File;
 use super::verdict::Page;
 
-/// Told in all.
+/// In total.
 const MOST_REASONS: usize = 50;
-/// Told of a page at least, while there is room.
+/// Per page, at least, while there is room.
 const FEWEST: usize = 3;
-/// So many places are named for a rule on a page: whoever mends it sees the pattern.
+/// Per rule and page; this many show the pattern to the person who fixes it.
 pub(crate) const MOST_PLACES: usize = 3;
 
-/// The reasons against pages that stand in the order of their scores.
+/// The reasons against pages that are sorted by score.
 pub(crate) fn reasons(pages: &[Page<'_>], rules: &Rules) -> Vec<Reason> {
     let share = (MOST_REASONS / pages.len().max(1)).max(FEWEST);
     let mut told: Vec<Reason> = Vec::new();
@@ -22,10 +22,10 @@ pub(crate) fn reasons(pages: &[Page<'_>], rules: &Rules) -> Vec<Reason> {
         if told.len() >= MOST_REASONS {
             break;
         }
-        // A script that several pages load is told of once.
+        // A script loaded by several pages is reported once.
         let mut of_page = against(page, rules);
         of_page.retain(|against| !told.contains(&against.reason));
-        // Without room for everything, a second place of one rule matters less than another rule.
+        // When there is no room for everything, another rule matters more than a second occurrence of the same rule.
         of_page.sort_by(|a, b| (a.place).cmp(&b.place).then(b.points.total_cmp(&a.points)));
         of_page.truncate(share);
         of_page.sort_by(|a, b| b.points.total_cmp(&a.points).then(a.rule.cmp(&b.rule)));
@@ -38,12 +38,12 @@ pub(crate) fn reasons(pages: &[Page<'_>], rules: &Rules) -> Vec<Reason> {
 struct Against {
     rule: Rule,
     points: f64,
-    /// The how many-th place of its rule it is, from 0.
+    /// Which occurrence of its rule on the page it is, from 0.
     place: usize,
     reason: Reason,
 }
 
-/// What counts against a page, of each rule the first places.
+/// The reasons against a page, with the first occurrences of each rule.
 fn against(page: &Page<'_>, rules: &Rules) -> Vec<Against> {
     let mut found: Vec<Against> = Vec::new();
     let mut hits: Vec<_> = page.hits.iter().collect();

@@ -1,4 +1,4 @@
-//! Pages that do nothing but lead their reader to another site: a good name lent to an address that nobody can see.
+//! Detects pages that only redirect to another site, and so lend our address to a hidden destination.
 
 use super::facts::{Facts, UseKind};
 use super::hosts::{Hosts, Target};
@@ -8,29 +8,30 @@ use super::score::Hit;
 use super::script::{cut, literal_at};
 use super::script_words::Mark;
 
-/// A page that says more than this has something to show.
+/// A page with more letters than this has content of its own.
 const FEW_LETTERS: usize = 400;
-/// A page whose script leads elsewhere at once says no more than this.
+/// The most letters on a page whose script redirects at once.
 const FEWEST_LETTERS: usize = 100;
-/// A notice that a page has moved says at least this.
+/// The fewest letters of a notice that a page has moved.
 const NOTICE_LETTERS: usize = 20;
 const MOST: usize = 20;
-/// How far behind `location =` the literal begins that is assigned, and how much of a list of numbers is read.
+/// How far after `location =` the assigned literal may start, and how much of a list of numbers is read.
 const VALUE_WITHIN: usize = 48;
 const LONGEST_CODES: usize = 2048;
-/// What variables hold is looked up in scripts as short as those that do nothing else, and so often.
+/// Variables are looked up only in scripts up to this size, and at most this many, because a script that only
+/// redirects is short.
 const LONGEST_WITH_NAMES: usize = 4096;
 const MOST_NAMES: usize = 20;
 
 impl Facts {
-    /// Remembers where the page leads its reader by itself, if that is another site.
+    /// Records a redirect by the page itself, if it leads to another site.
     pub(crate) fn add_redirect(&mut self, target: Target, at: usize) {
         if host(&target).is_some() && self.redirects.len() < MOST {
             self.redirects.push((target, at));
         }
     }
 
-    /// Reads where a script leads that assigns what stands at `from` to `location`.
+    /// Records the redirect of a script that assigns the value at `from` to `location`.
     pub(crate) fn add_assigned(&mut self, text: &str, from: usize, place: usize, hosts: &Hosts) {
         let address = match value_at(text, from) {
             Value::Literal(address) => Some(address),
@@ -46,7 +47,7 @@ impl Facts {
         }
     }
 
-    /// The same for a script.
+    /// Records a redirect by a script, if it leads to another site.
     pub(crate) fn add_scripted_redirect(&mut self, target: Target, at: usize) {
         if host(&target).is_some() && self.scripted_redirects.len() < MOST {
             self.scripted_redirects.push((target, at));
@@ -59,11 +60,11 @@ pub(crate) fn redirects(facts: &Facts, hits: &mut Vec<Hit>) {
         return;
     }
     let shown = facts.redirects.iter().find(|(target, _)| !tells_where(facts, target));
-    // What a script leads to may be what a person asked for by pressing something.
+    // A script may redirect because a person clicked something.
     let by_script = facts.marks.get(&Mark::Redirect);
     let nothing_to_press = facts.links == 0 && facts.buttons == 0 && facts.says_at_most(FEWEST_LETTERS);
     let scripted = by_script.filter(|_| nothing_to_press).and_then(|at| {
-        // What else it fetches is what an application shows.
+        // Other URLs that it fetches are what an application shows.
         let host = facts.scripted_redirects.iter().find_map(|(target, _)| host(target))?;
         Some((host, *at))
     });
@@ -73,7 +74,7 @@ pub(crate) fn redirects(facts: &Facts, hits: &mut Vec<Hit>) {
     }
 }
 
-/// Whether the page says that it has moved, with a link to the place it leads to.
+/// Whether the page says that it has moved and links to the destination.
 fn tells_where(facts: &Facts, target: &Target) -> bool {
     let same = |used: &Target| host(used).is_some() && host(used) == host(target);
     !facts.says_at_most(NOTICE_LETTERS)
@@ -87,16 +88,16 @@ fn host(target: &Target) -> Option<&str> {
     }
 }
 
-/// What is assigned.
+/// The value that is assigned.
 enum Value<'a> {
-    /// A literal or what it was packed from.
+    /// A literal, decoded if it was encoded.
     Literal(String),
-    /// A variable, perhaps given to a function that unpacks it.
+    /// A variable, perhaps passed to a decoding function.
     Name(&'a str),
     Other,
 }
 
-/// The value that begins here. It ends with its statement: what follows is assigned to something else.
+/// The value that starts here. It ends with its statement: what follows is assigned to something else.
 fn value_at(text: &str, from: usize) -> Value<'_> {
     let mut depth = 0_usize;
     let mut begun = false;

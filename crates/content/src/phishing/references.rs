@@ -1,4 +1,4 @@
-//! What a page refers to: links, pictures, styles, scripts and frames, its own or somebody else's.
+//! Reads what a page refers to: links, images, styles, scripts and frames, inside the upload or on other sites.
 
 use std::borrow::Cow;
 
@@ -12,16 +12,16 @@ use super::smuggled;
 use super::tag::Tag;
 use crate::character_references::{Context, decode};
 
-/// Words of addresses where accounts are dealt with, those where a lost one is found again first.
+/// Substrings of URLs that concern accounts; those for account recovery come first.
 const ACCOUNT_PATHS: [&str; 14] = [
     "password", "forgot", "recover", "reset", "login", "signin", "sign-in", "account", "signup", "register",
     "oauth", "terms", "legal", "privacy",
 ];
 const RECOVERY_PATHS: usize = 4;
-/// How many folders of a path are looked at for the name of a host.
+/// How many folders of a path are searched for a host name.
 const MOST_FOLDERS: usize = 6;
 const SHORTEST_HOST: usize = 4;
-/// What `javascript:void(0)` and its like fit into.
+/// Longer than `javascript:void(0)` and similar no-ops.
 const SHORTEST_SCRIPT: usize = 20;
 
 impl Reader<'_> {
@@ -60,7 +60,7 @@ impl Reader<'_> {
         }
     }
 
-    /// `javascript:…`: an address that is a script.
+    /// Reads a `javascript:…` URL as a script.
     pub(crate) fn script_address(&mut self, address: &str, at: usize) {
         if address.len() > SHORTEST_SCRIPT {
             let address = read_address(address);
@@ -87,7 +87,7 @@ impl Reader<'_> {
 
     pub(crate) fn reference(&mut self, tag: &Tag<'_>, at: usize) {
         let href = tag.get("href");
-        // The first counts, as in a browser.
+        // The first `<base>` wins, as in a browser.
         if tag.name.is("base") && self.facts.base.is_none() {
             self.facts.base = href.map(exact);
         }
@@ -108,7 +108,7 @@ impl Reader<'_> {
         }
     }
 
-    /// The brand whose host a folder of the upload is called after, as by tools that copy whole sites.
+    /// The brand whose host name a folder of the upload has: tools that mirror sites name folders after hosts.
     pub(crate) fn kept_of(&self, path: &str) -> Option<Target> {
         let mut rest = path;
         for _ in 0..MOST_FOLDERS {
@@ -127,7 +127,7 @@ impl Reader<'_> {
 
     pub(crate) fn script_source(&mut self, tag: &Tag<'_>, at: usize) {
         self.facts.has_script = true;
-        // Drawings have other names for it.
+        // SVG uses `href` or `xlink:href` instead of `src`.
         let source = tag.get("src").or(tag.get("href")).or(tag.get("xlink:href"));
         let Some(source) = source else { return };
         match self.rules.hosts.target(source) {
@@ -165,7 +165,7 @@ impl Reader<'_> {
         ) {
             self.facts.add_aside(content, at, zone::PICTURE);
         }
-        // The address that a page says is its own, if it is a brand's.
+        // The page's canonical URL as it states it, if it is a brand's.
         if key == "og:url"
             && matches!(self.rules.hosts.target(content), Target::Host(_, Some(HostKind::Brand(_))))
         {
@@ -187,7 +187,7 @@ impl Reader<'_> {
     }
 }
 
-/// Where `<meta http-equiv=refresh>` leads, if anywhere else: `5; url='…'`, or the address alone behind the time.
+/// The target of `<meta http-equiv=refresh>`, if it has one: `5; url='…'`, or the bare URL after the delay.
 fn refresh_address(content: &str) -> Option<&str> {
     let (_, rest) = content.split_once([';', ','])?;
     let rest = rest.trim();
@@ -200,7 +200,7 @@ fn refresh_address(content: &str) -> Option<&str> {
     (!address.is_empty()).then_some(address)
 }
 
-/// An address as a browser takes it from an attribute: references decoded, tabs and line ends gone.
+/// A URL as a browser reads it from an attribute: character references decoded, tabs and line breaks removed.
 fn read_address(value: &str) -> Cow<'_, str> {
     let decoded = decode(value, Context::Attribute);
     if memchr::memchr3(b'\t', b'\n', b'\r', decoded.as_bytes()).is_some() {
@@ -209,14 +209,14 @@ fn read_address(value: &str) -> Cow<'_, str> {
     decoded
 }
 
-/// The name of a picture that does not say what it shows.
+/// Whether an alternative text does not say what the image shows.
 fn is_general(text: &str) -> bool {
     let text = text.trim().to_ascii_lowercase();
     text.is_empty()
         || matches!(text.as_str(), "logo" | "image" | "img" | "icon" | "brand" | "picture" | "company logo")
 }
 
-/// The words of the name of a picture's file, if it is short enough to have been given by a person.
+/// The words of an image's file name, if it is short enough to have been chosen by a person.
 fn file_name(address: &str) -> Option<String> {
     let path = address.split(['?', '#']).next().unwrap_or_default();
     let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
@@ -228,7 +228,7 @@ fn file_name(address: &str) -> Option<String> {
 }
 
 fn starts_with(text: &str, start: &str) -> bool {
-    // Browsers drop control characters in front of an address as well as spaces.
+    // Browsers strip leading control characters as well as spaces.
     text.trim_start_matches(|c: char| c <= ' ' || c.is_whitespace())
         .get(..start.len())
         .is_some_and(|begin| begin.eq_ignore_ascii_case(start))

@@ -1,4 +1,4 @@
-//! The rules by name. What they weigh and say stands in `weights.toml`; a test keeps the two together.
+//! The names of the rules. Their weights and texts are in `weights.toml`; a test checks that both have the same rules.
 
 macro_rules! rules {
     ($($rule:ident = $name:literal),+ $(,)?) => {
@@ -83,7 +83,7 @@ rules! {
 }
 
 impl Rule {
-    /// Ways to see whose name a page bears. They say the same thing, so they do not add up.
+    /// Rules that identify whose name a page carries. They are evidence of the same thing, so they do not add up.
     pub(crate) fn is_identity(self) -> bool {
         matches!(
             self,
@@ -107,7 +107,7 @@ impl Rule {
         )
     }
 
-    /// The rule it is a kind of: faint signs of a name are said apart and weighed as one.
+    /// The rule under which it is weighed: weak evidence of a name is reported separately but weighed as one.
     pub(crate) fn kind(self) -> Self {
         match self {
             Self::TitleAboutBrand | Self::PaymentAssets | Self::SiteInTitle => Self::BrandText,

@@ -1,4 +1,4 @@
-//! Everything the check knows: weights, brands, words and hosts, read from lists that an operator can add to.
+//! The rule data of the check: weights, brands, words and hosts, parsed from lists that an operator can extend.
 
 use std::collections::HashMap;
 
@@ -21,7 +21,7 @@ pub struct Lists<'a> {
     pub scripts: &'a str,
 }
 
-/// The lists that come with the program.
+/// The built-in lists.
 pub(crate) const BUILTIN: Lists<'static> = Lists {
     weights: include_str!("../../phishing/weights.toml"),
     brands: include_str!("../../phishing/brands.txt"),
@@ -31,7 +31,7 @@ pub(crate) const BUILTIN: Lists<'static> = Lists {
     scripts: include_str!("../../phishing/scripts.txt"),
 };
 
-/// A shorter name inside a word is part of another word.
+/// A shorter brand name is not searched for inside other words.
 const SHORTEST_INSIDE: usize = 6;
 
 #[derive(Debug, Clone, PartialEq)]
@@ -42,13 +42,13 @@ pub(crate) struct Weight {
     pub(crate) fix: String,
 }
 
-/// A name that pages pretend to be.
+/// A brand that pages impersonate.
 #[derive(Debug, Clone)]
 pub(crate) struct Brand {
     pub(crate) name: String,
-    /// Shops show its sign beside others at the till.
+    /// A payment brand, whose logo shops show at checkout.
     pub(crate) at_tills: bool,
-    /// Spellings that are no ordinary words, without spaces.
+    /// Spellings that are not ordinary words, without spaces.
     squeezed: Vec<String>,
 }
 
@@ -57,7 +57,7 @@ pub struct Rules {
     pub(crate) refuse_at: f64,
     weights: HashMap<Rule, Weight>,
     pub(crate) brands: Vec<Brand>,
-    /// What fields of a brand's own sign-in page are called, in small letters.
+    /// Names of the fields on a brand's own sign-in page, in lowercase, with the index of the brand.
     pub(crate) field_names: HashMap<String, u16>,
     pub(crate) secrets: Words<Secret>,
     pub(crate) phrases: Words<Phrase>,
@@ -72,17 +72,17 @@ pub struct Rules {
 }
 
 impl Rules {
-    /// The rules that come with the program.
+    /// The built-in rules.
     pub fn builtin() -> Self {
         Self::read(&[BUILTIN])
     }
 
-    /// The built-in rules and an operator's: later weights replace earlier ones, the other lists grow.
+    /// The built-in rules plus an operator's: later weights replace earlier ones, other lists are extended.
     pub fn with(extra: Lists<'_>) -> Self {
         Self::read(&[BUILTIN, extra])
     }
 
-    /// Only what these lists say.
+    /// The rules of these lists alone.
     pub fn only(lists: Lists<'_>) -> Self {
         Self::read(&[lists])
     }
@@ -151,7 +151,7 @@ impl Rules {
         }
     }
 
-    /// The brand whose name stands in a name of the publisher's choice, such as the first part of an address.
+    /// The brand contained in a name chosen by the publisher, such as a slug.
     pub fn brand_in_name(&self, name: &str) -> Option<&str> {
         let folded = fold(&name.replace(['-', '_', '.'], " "));
         let standing = self.phrases.find(folded.as_bytes()).find_map(|found| match found.of {
@@ -170,7 +170,7 @@ impl Rules {
         self.weights.get(&rule)
     }
 
-    /// The same rules without those of one group, to see what the others can do.
+    /// The same rules without one group, to measure what the others achieve.
     #[must_use]
     pub fn without(mut self, group: char) -> Self {
         self.weights.retain(|_, weight| weight.group != group);
@@ -178,7 +178,7 @@ impl Rules {
     }
 }
 
-/// What a later list leaves out stays as it was.
+/// A rule's weight; keys missing from this section keep the value of an earlier list.
 fn weight_of(section: &Section<'_>, before: Option<&Weight>) -> Option<Weight> {
     let text = |key, old: fn(&Weight) -> &String| {
         let new = section.get(key).map(|text| text.replace("\\\"", "\""));
@@ -194,7 +194,7 @@ fn weight_of(section: &Section<'_>, before: Option<&Weight>) -> Option<Weight> {
     })
 }
 
-/// `Name: spelling, ~ordinary word, !wording, ^field @ host host`. Answers with the names of fields.
+/// Adds a brand: `Name: spelling, ~ordinary word, !wording, ^field @ host host`. Returns its field names.
 fn add_brand(
     line: &str,
     at_tills: bool,

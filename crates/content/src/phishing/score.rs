@@ -1,4 +1,4 @@
-//! Weighs the facts of a page: which rules hit, where, and what they come to together.
+//! Evaluates the facts of a page: which rules hit, and where. [`super::weighing`] adds them up.
 
 use super::destinations::{blocked, destinations};
 use super::facts::{Facts, zone};
@@ -13,7 +13,7 @@ use super::script_words::Mark;
 use super::secrets::{Asked, asked};
 use super::smuggled::smuggled;
 
-/// A rule that hit, where in the file, and the particular word, name or host.
+/// A rule that hit: its offset in the file and the word, name or host concerned.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Hit {
     pub(crate) rule: Rule,
@@ -21,7 +21,7 @@ pub(crate) struct Hit {
     pub(crate) detail: String,
 }
 
-/// Brands of mail, by their names in the list.
+/// Mail providers, by their names in the list of brands.
 const MAIL: [&str; 12] = [
     "Microsoft",
     "Google",
@@ -36,26 +36,26 @@ const MAIL: [&str; 12] = [
     "NetEase",
     "QQ Mail",
 ];
-/// What a sign-in page asks for at most.
+/// The most fields on a sign-in page.
 const FEW_FIELDS: usize = 4;
-/// What a sign-in page says at most.
+/// The most text on a sign-in page, in bytes.
 const SHORT_TEXT: usize = 2000;
-/// What a page says at most whose words are pictures.
+/// The most letters on a page whose words are images.
 const FEW_LETTERS: usize = 1;
-/// Text that nobody reads in passing.
+/// More text than anybody reads in passing, in bytes.
 const LONG_TEXT: usize = 6000;
 
-/// A page in the eyes of the rules.
+/// The result of evaluating a page.
 #[derive(Debug)]
 pub(crate) struct Judged {
     pub(crate) hits: Vec<Hit>,
-    /// The page is one where somebody signs in or pays.
+    /// The page asks for credentials or payment.
     pub(crate) asks: bool,
 }
 
 pub(crate) fn judge(facts: &Facts, files: &dyn Fn(&str) -> bool, rules: &Rules) -> Judged {
     let asked = asked(facts, rules);
-    // Names matter only where something is asked for, or on a page short enough to be a lure.
+    // Names matter only where the page asks for something, or on a page short enough to be a lure.
     let harmless = |secret: &Secret| {
         matches!(secret, Secret::Account | Secret::Details | Secret::Birth | Secret::Expiry)
     };
@@ -82,7 +82,7 @@ pub(crate) fn judge(facts: &Facts, files: &dyn Fn(&str) -> bool, rules: &Rules) 
     Judged { hits, asks }
 }
 
-/// Whether pictures say whatever the page says.
+/// Whether all the words of the page are in images.
 fn is_wordless(facts: &Facts) -> bool {
     facts.pictures > 0 && facts.says_at_most(FEW_LETTERS)
 }
@@ -93,7 +93,7 @@ fn has_secret(asked: &Asked) -> bool {
         .any(|secret| asked.has(*secret))
 }
 
-/// What cannot be seen through is not let through.
+/// Markup that cannot be checked is refused.
 fn built(facts: &Facts, hits: &mut Vec<Hit>) {
     if let Some(at) = facts.built_at {
         hits.push(Hit { rule: Rule::BuiltMarkup, at, detail: String::new() });
@@ -158,7 +158,7 @@ fn secrets(asked: &Asked, said: &Said, facts: &Facts, hits: &mut Vec<Hit>) {
     }
 }
 
-/// Whether signing in is what the page is for: its title, a button or a whole heading says so.
+/// Whether the page is for signing in: its title, a button or a whole heading says so.
 fn signs_in(said: &Said, facts: &Facts) -> bool {
     let places = said.topics.get(&Topic::SignIn).map(Vec::as_slice).unwrap_or_default();
     places.iter().any(|(start, end)| {
@@ -169,16 +169,16 @@ fn signs_in(said: &Said, facts: &Facts) -> bool {
 }
 
 fn names(said: &Said, asked: &Asked, facts: &Facts, rules: &Rules, hits: &mut Vec<Hit>) {
-    // Where cards are paid with, the name of a way to pay is no claim to be it.
+    // Where cards are accepted, the name of a payment method is not a claim to be it.
     let pays = asked.has(Secret::Card) || asked.has(Secret::Cvv) || !signs_in(said, facts);
     let at_till = pays && !asked.has(Secret::Password) && said.has(Topic::Pressure).is_none();
     let till = |name: &str| at_till && rules.brands.iter().any(|brand| brand.at_tills && brand.name == name);
     for (rule, name, at) in &said.names {
-        // A title about a brand is not a title of the brand.
+        // A title about a brand is not the title of the brand's page.
         let rule = match rule {
             Rule::BrandInTitle if said.about || till(name) => Rule::TitleAboutBrand,
             Rule::BrandAssets if till(name) => Rule::PaymentAssets,
-            // Among many fields or words it is the heading of some of them.
+            // Among many fields or much text it is the heading of a section.
             Rule::BrandAsHeading if asked.visible > FEW_FIELDS || facts.text.len() > SHORT_TEXT => {
                 Rule::BrandHeading
             }

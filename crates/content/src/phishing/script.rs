@@ -1,5 +1,5 @@
-//! Reads a script for what it sends, shows and hides. Packed text that it would unpack is unpacked and read in turn,
-//! to a depth and an amount that bound the work.
+//! Reads a script for what it sends, shows and hides. Encoded text that the script would decode is decoded and read
+//! in turn, within limits of depth and size.
 
 use super::facts::{Facts, zone};
 use super::hosts::Target;
@@ -10,19 +10,19 @@ use super::rules::Rules;
 use super::script_words::Mark;
 use super::smuggled;
 
-/// Packed in packed is read, a third layer is not.
+/// Text encoded twice is read, a third layer is not.
 const DEEPEST: u8 = 2;
-/// How much text one page may have packed inside it before the rest is let be.
+/// The most encoded text read per page, in bytes; the rest is ignored.
 pub(crate) const MOST_PACKED: usize = 4 << 20;
-/// Scripts longer than this are libraries: their words are not the page's words.
+/// Longer scripts are libraries, whose words are not the page's.
 const LONGEST_OWN: usize = 256 << 10;
-/// How far behind a call its address stands, how long it may be, and how many are looked at.
+/// How far after a call its URL may start, how long it may be, and how many calls are examined.
 const ADDRESS_WITHIN: usize = 48;
 const LONGEST_ADDRESS: usize = 512;
 const MOST_ADDRESSES: usize = 20_000;
-/// How much of a list of numbers is read.
+/// How much of a list of numbers is read, in bytes.
 const LONGEST_NUMBERS: usize = 6144;
-/// Names of what a person typed, in the query of an address.
+/// Query parameters that carry what a person typed.
 const TYPED: [&str; 8] = ["pass", "pwd", "email", "login", "card", "otp", "cvv", "phrase"];
 
 pub(crate) fn read(text: &str, at: usize, depth: u8, facts: &mut Facts, rules: &Rules) {
@@ -40,7 +40,7 @@ pub(crate) fn read(text: &str, at: usize, depth: u8, facts: &mut Facts, rules: &
                 {
                     facts.work += LONGEST_ADDRESS;
                     let target = rules.hosts.target(&address);
-                    // Libraries bring addresses of their own along: for counters, mail links, lists of icons.
+                    // Libraries contain URLs for counters, mail links and lists of icons.
                     let local = matches!(target, Target::ServerScript(_) | Target::Mail);
                     let known = local && !*typed.get_or_insert_with(|| takes_what_is_typed(text));
                     if !known {
@@ -73,7 +73,7 @@ pub(crate) fn read(text: &str, at: usize, depth: u8, facts: &mut Facts, rules: &
                     facts.hidden_field.get_or_insert(at);
                 }
             }
-            // Frameworks name every event there is.
+            // Frameworks name every event.
             Mark::Lock if text.len() > LONGEST_OWN => {}
             Mark::Kit | Mark::Lookup => facts.mark_as(mark, place, &text[start..end]),
             other => facts.mark(other, place),
@@ -116,7 +116,7 @@ pub(crate) fn read(text: &str, at: usize, depth: u8, facts: &mut Facts, rules: &
     }
 }
 
-/// What leads the reader elsewhere or saves something: the literal or the list of numbers behind it says where and what.
+/// Handles a redirect or a download: the literal or list of numbers after it says where to or what.
 fn lead(
     mark: Mark,
     text: &str,
@@ -148,7 +148,7 @@ fn lead(
     }
 }
 
-/// Whether `location=` is a variable of that name that is set: not the end of another word, nor compared.
+/// Whether `location=` assigns to a variable of that name: neither the end of a longer name nor a comparison.
 fn is_setting(text: &str, start: usize, end: usize) -> bool {
     let before = start.checked_sub(1).map(|at| text.as_bytes()[at]);
     let goes_on =
@@ -156,7 +156,7 @@ fn is_setting(text: &str, start: usize, end: usize) -> bool {
     !goes_on && text.as_bytes().get(end) != Some(&b'=')
 }
 
-/// So much of the text from a place on, or a little less.
+/// At most `most` bytes from `from` on, cut at a character boundary.
 pub(crate) fn cut(text: &str, from: usize, most: usize) -> &str {
     let mut end = (from + most).min(text.len());
     while !text.is_char_boundary(end) {
@@ -165,13 +165,13 @@ pub(crate) fn cut(text: &str, from: usize, most: usize) -> &str {
     &text[from..end]
 }
 
-/// Where a script sends something is no text that anybody reads.
+/// Whether a literal is a URL, which nobody reads as text.
 fn is_address(text: &str) -> bool {
     let text = text.trim_start();
     !text.contains(' ') && (text.contains("://") || text.starts_with("//"))
 }
 
-/// Whether a script that could be the page's own handles fields.
+/// Whether a script short enough to be the page's own handles form fields.
 fn takes_what_is_typed(text: &str) -> bool {
     let words = [
         "pass",
@@ -190,12 +190,12 @@ fn takes_what_is_typed(text: &str) -> bool {
     text.len() <= LONGEST_OWN && words.iter().any(|word| text.contains(word))
 }
 
-/// Text that came out of a packing: a page, or more script.
+/// Reads decoded text: a page, or more script.
 fn take(text: &str, at: usize, origin: Origin, hidden: bool, facts: &mut Facts, rules: &Rules) {
     if looks_like_markup(text) {
         packed_page(text, at, origin, hidden, facts, rules);
     } else if charge(text.len(), facts) {
-        // An address alone is a target that somebody did not want to be seen.
+        // A bare URL is a destination that was meant to stay hidden.
         let target = if text.starts_with("http") { rules.hosts.target(text) } else { Target::Nowhere };
         if let Target::Host(..) | Target::Address(_) = target {
             facts.add_send(target, at);
@@ -220,7 +220,7 @@ pub(crate) fn packed_page(
     reader::read(page, inside, facts, rules);
 }
 
-/// `data:text/html,…`: a page as an address.
+/// Reads a `data:text/html,…` URL as a page.
 pub(crate) fn data_address(address: &str, at: usize, origin: Origin, facts: &mut Facts, rules: &Rules) {
     let Some((head, body)) = address.split_once(',') else { return };
     let head = head.to_ascii_lowercase();
@@ -233,7 +233,7 @@ pub(crate) fn data_address(address: &str, at: usize, origin: Origin, facts: &mut
     }
 }
 
-/// Whether there is room for so much more packed text.
+/// Counts encoded text and says whether the limit still allows it.
 fn charge(bytes: usize, facts: &mut Facts) -> bool {
     facts.packed_bytes += bytes;
     facts.packed_bytes <= MOST_PACKED
@@ -268,7 +268,7 @@ fn address_after(text: &str, from: usize, mark: Mark) -> Option<String> {
         .map(|second| second.text)
 }
 
-/// The literal that opens at a quote, or its beginning.
+/// The literal that opens at this quote, cut at [`LONGEST_ADDRESS`].
 pub(crate) fn literal_at(text: &str, quote: usize) -> Option<String> {
     let mut end = (quote + LONGEST_ADDRESS).min(text.len());
     while !text.is_char_boundary(end) {
@@ -277,7 +277,7 @@ pub(crate) fn literal_at(text: &str, quote: usize) -> Option<String> {
     Some(Literals::new(&text[..end], quote).next()?.text)
 }
 
-/// Where an address leads whose last part is to be filled in: `"https://host/?password=" + value`.
+/// The destination of a URL to which a value is appended: `"https://host/?password=" + value`.
 fn appended_to(text: &str, quote: usize, facts: &mut Facts, rules: &Rules) -> Option<Target> {
     let address = literal_at(text, quote)?;
     facts.work += address.len();

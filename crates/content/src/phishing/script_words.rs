@@ -1,4 +1,4 @@
-//! What in a script is worth noticing: calls that send, unpack, copy or approve, and hosts that collect.
+//! Finds the notable parts of a script: calls that send, decode, copy or approve, and hosts that collect data.
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind};
 
@@ -6,13 +6,13 @@ use super::lists::sections;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) enum Mark {
-    /// A call whose next literal is an address.
+    /// A call whose next literal is a URL.
     Send,
     /// `open(method, address)`.
     Open,
-    /// The beginning of a literal that is an address.
+    /// The start of a literal that is a URL.
     Address,
-    /// A host that collects, by its place in the list.
+    /// A data-collecting host, by its index in the list.
     Host(u16),
     Unpack,
     CharCodes,
@@ -25,17 +25,17 @@ pub(crate) enum Mark {
     Lookup,
     Lock,
     Siren,
-    /// A place that the reader is led to: the next literal is its address.
+    /// A redirect; the next literal is its URL.
     Redirect,
-    /// Bytes made into something that can be saved.
+    /// Creates a blob that can be saved.
     Blob,
-    /// The name under which something is saved is the next literal.
+    /// Saves a file; the next literal is its name.
     Download,
-    /// A list of numbers made into bytes.
+    /// Turns a list of numbers into bytes.
     Bytes,
 }
 
-/// A space at the end of a line, which would not be seen otherwise.
+/// Stands for a trailing space in the lists, where a real one would be invisible.
 const SPACE: &str = "\\s";
 
 #[derive(Debug)]
@@ -72,7 +72,7 @@ impl ScriptWords {
         let found = self.automaton.iter().flat_map(move |automaton| automaton.find_iter(text));
         found.filter_map(|found| {
             let mark = self.marks[found.pattern().as_usize()];
-            // The name of a host within a longer name is another host.
+            // A host name inside a longer name is another host.
             let before = found.start().checked_sub(1).map(|at| text.as_bytes()[at]);
             let inside = before.is_some_and(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
             let goes_on =

@@ -1,4 +1,4 @@
-//! What secrets the fields of a page ask for, by the words around them rather than by their type alone.
+//! Determines which secrets the fields of a page ask for, by the words around them rather than by field type alone.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -8,16 +8,16 @@ use super::reasons::MOST_PLACES;
 use super::rules::Rules;
 use super::script_words::Mark;
 
-/// The secrets a page asks for, each with the places of the first fields, and the forms that hold them.
+/// The secrets that a page asks for, each with the offsets of its first fields, and the forms that contain them.
 #[derive(Debug, Default)]
 pub(crate) struct Asked {
     pub(crate) secrets: BTreeMap<Secret, Vec<usize>>,
     pub(crate) forms: Vec<usize>,
-    /// Fields that a person would fill in.
+    /// The number of fields that a person would fill in.
     pub(crate) visible: usize,
-    /// How many fields ask for the details of a person.
+    /// The number of fields that ask for personal details.
     pub(crate) details: usize,
-    /// One of the fields is for searching.
+    /// One of the fields is a search field.
     pub(crate) searches: bool,
     pub(crate) file: Option<usize>,
 }
@@ -27,7 +27,7 @@ impl Asked {
         self.secrets.contains_key(&secret)
     }
 
-    /// The first field that asks for a secret.
+    /// The offset of the first field that asks for a secret.
     pub(crate) fn first(&self, secret: Secret) -> Option<usize> {
         self.secrets.get(&secret).and_then(|places| places.first().copied())
     }
@@ -45,13 +45,13 @@ impl Asked {
     }
 }
 
-/// How far back a sentence explains a field.
+/// How many bytes before a field may explain it.
 const SENTENCE: usize = 200;
-/// How far back a word does that is as short as this.
+/// How many bytes before a field a word of at most [`SHORT_WORD`] bytes may explain it.
 const NEAR: usize = 60;
 const SHORT_WORD: usize = 4;
 
-/// If a field shows several meanings, the first of these counts.
+/// If a field matches several kinds, the first in this list wins.
 const ORDER: [Secret; 12] = [
     Secret::Phrase,
     Secret::Wifi,
@@ -112,7 +112,7 @@ pub(crate) fn asked(facts: &Facts, rules: &Rules) -> Asked {
     asked
 }
 
-/// A field without any label of its own is explained by the sentence before it.
+/// What a field without a label asks for, by the sentence before it.
 fn told_before(field: &Field, facts: &Facts, rules: &Rules) -> Option<Secret> {
     let typed = matches!(field.kind.as_str(), "" | "text" | "tel" | "number");
     if field.tag != "input" || !typed || field.hint.contains("search") {
@@ -121,13 +121,13 @@ fn told_before(field: &Field, facts: &Facts, rules: &Rules) -> Option<Secret> {
     let text = &facts.text.bytes[..field.text_at.min(facts.text.len())];
     let text = &text[text.len().saturating_sub(SENTENCE)..];
     let fits = |secret| matches!(secret, Secret::Code | Secret::Phrase | Secret::Wifi | Secret::Person);
-    // Short words mean other things too, a little way off: "Pin it".
+    // Short words have other meanings further away: "Pin it".
     let near = |start: usize, end: usize| end - start > SHORT_WORD || end + NEAR >= text.len();
     let found = rules.secrets.find(text).filter(|found| fits(found.of) && near(found.start, found.end));
     found.map(|found| found.of).last()
 }
 
-/// Types that a person does not type into.
+/// Field types that take no typed text.
 fn is_machine(kind: &str) -> bool {
     matches!(
         kind,

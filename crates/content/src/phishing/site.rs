@@ -1,4 +1,4 @@
-//! The files of one upload together: a page is read with the scripts of the upload that it loads, each script once.
+//! The files of one upload: every page is read together with the scripts of the upload that it loads, each script once.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
@@ -20,27 +20,27 @@ pub struct File<'a> {
 pub(crate) enum Kind {
     Page,
     Script,
-    /// Text from which a page was made: shown as it is, if at all.
+    /// Source from which a page was generated (Markdown): shown verbatim, if at all.
     Source,
     Other,
 }
 
-/// What scripts may add to pages, all together.
+/// How many bytes scripts may add to pages, in total.
 const MOST_MERGED: usize = 8 << 20;
-/// How often they may, and for each page even then.
+/// How many scripts are merged in total, and per page even beyond that.
 const MOST_LOADED: usize = 20_000;
 const LOADED_AT_LEAST: usize = 16;
-/// What is held of texts that scripts had packed, all together.
+/// How many bytes of texts decoded from scripts are kept, in total.
 const MOST_HELD: usize = 32 << 20;
 
 pub(crate) struct Site<'f> {
     files: &'f [File<'f>],
-    /// By paths in small letters. Empty for a single file, which has nothing to refer to but itself.
+    /// By lowercase path. Empty for a single file, which can refer only to itself.
     by_path: HashMap<String, Vec<&'f File<'f>>>,
     has_scripts: bool,
 }
 
-/// A script of the upload: what it does and which others it names.
+/// A script of the upload: its facts and the other scripts it names.
 struct Script<'f> {
     facts: Facts,
     names: Vec<&'f File<'f>>,
@@ -57,7 +57,7 @@ impl<'f> Site<'f> {
         Self { files, by_path, has_scripts }
     }
 
-    /// Whether an address that a page refers to is a file of the upload.
+    /// Whether a URL that a page refers to is a file of the upload.
     pub(crate) fn has(&self, page: &str, address: &str) -> bool {
         let path = resolve(page, address);
         self.by_path.contains_key(&path)
@@ -68,7 +68,7 @@ impl<'f> Site<'f> {
         self.by_path.get(&resolve(from, address)).map(Vec::as_slice).unwrap_or_default()
     }
 
-    /// The scripts of the upload that a text names, seen from any of some places, each once.
+    /// The scripts of the upload that a text names, resolved against each of `places`, without duplicates.
     fn named(&self, text: &str, places: &[&str]) -> Vec<&'f File<'f>> {
         let mut found = Vec::new();
         let mut seen = HashSet::new();
@@ -82,7 +82,7 @@ impl<'f> Site<'f> {
         found
     }
 
-    /// The scripts that a page loads by itself.
+    /// The scripts that a page loads directly.
     fn loads(&self, file: &File<'_>, facts: &mut Facts) -> VecDeque<&'f File<'f>> {
         let mut loads = VecDeque::new();
         let wanted = std::mem::take(&mut facts.local_scripts);
@@ -101,7 +101,7 @@ impl<'f> Site<'f> {
         loads
     }
 
-    /// The file and the place in it that a place among the facts of a page stands for.
+    /// Maps an offset among the facts of a page to a file and the offset in it.
     pub(crate) fn place(&self, file: &File<'f>, facts: &Facts, at: usize) -> (File<'f>, usize) {
         let part = facts.parts.partition_point(|from| *from <= at);
         let script = part.checked_sub(1).and_then(|part| {
@@ -112,7 +112,7 @@ impl<'f> Site<'f> {
         script.unwrap_or((*file, at))
     }
 
-    /// Shows the facts of each file that is of a wanted kind.
+    /// Calls `show` with the facts of each file of a wanted kind.
     pub(crate) fn each(
         &self,
         rules: &Rules,
@@ -155,7 +155,7 @@ impl<'f> Site<'f> {
                     let mut facts = Facts::default();
                     script_facts(next.text, held, &mut facts, rules);
                     held += facts.text.len();
-                    // Imports are seen from the script, what is put into a page mostly from the top.
+                    // Imports are relative to the script; URLs put into a page are mostly relative to the root.
                     Script { facts, names: self.named(next.text, &[next.path, ""]) }
                 });
                 facts.merge(&script.facts, end, &mut room);
@@ -169,14 +169,14 @@ impl<'f> Site<'f> {
     }
 }
 
-/// What a script does by itself. Texts that are held together share their bound.
+/// Collects the facts of a script alone. Kept texts share one limit.
 fn script_facts(text: &str, held: usize, facts: &mut Facts, rules: &Rules) {
     facts.has_script = true;
     facts.packed_bytes = MOST_PACKED.saturating_sub(MOST_HELD.saturating_sub(held));
     script::read(text, 0, 0, facts, rules);
 }
 
-/// What is sent as a type that browsers show as a page is read as one.
+/// The kind of a file by its media type: what browsers show as a page is read as one.
 pub(crate) fn kind(path: &str) -> Kind {
     match mime_of(path) {
         mime if is_active(mime) => Kind::Page,

@@ -1,4 +1,4 @@
-//! Whose page it is by the sites whose files it uses and whose accounts it speaks of, listed brands or not.
+//! Determines whose page it is by the sites whose files it uses and whose accounts it links to, listed brands or not.
 
 use std::collections::BTreeMap;
 
@@ -8,16 +8,16 @@ use super::identity::{Said, add};
 use super::rule::Rule;
 use super::rules::Rules;
 
-/// So many files of one site make a page a part of it, if it is called after it.
+/// A page named after a site belongs to it if it uses at least this many of its files.
 const OWN_FILES: u32 = 4;
-/// So many links lead to the site that a page is about.
+/// A page has at least this many links to the site it is about.
 const OWN_LINKS: u32 = 3;
-/// Pages that name more sites than this belong to none of them.
+/// Pages that refer to more sites than this belong to none of them.
 const MOST_SITES: usize = 64;
-/// As much of titles, headings and names of pictures as is looked at for the name of a site.
+/// How many bytes of titles, headings and image names are searched for the name of a site.
 const MOST_NAMES: usize = 4000;
 
-/// What a page has of one site.
+/// What connects a page to one site.
 #[derive(Default)]
 struct Ties {
     files: u32,
@@ -39,7 +39,7 @@ impl Ties {
     }
 }
 
-/// Files and account pages of a brand, or of a site whose name the page bears.
+/// Records files and account pages of a brand, or of a site whose name the page carries.
 pub(crate) fn sites(said: &mut Said, facts: &Facts, rules: &Rules) {
     let mut ties: BTreeMap<&str, Ties> = BTreeMap::new();
     for used in &facts.uses {
@@ -82,7 +82,7 @@ pub(crate) fn sites(said: &mut Said, facts: &Facts, rules: &Rules) {
 fn named_sites(said: &mut Said, ties: &BTreeMap<&str, Ties>, facts: &Facts) {
     let title = squeezed(facts.first_in(zone::TITLE)) + &squeezed(facts.first_in(zone::HEADING));
     let words = names(facts);
-    // The hosts of one site are one name.
+    // The hosts of one site count as one name.
     let mut whole: BTreeMap<&str, Ties> = BTreeMap::new();
     for (host, tie) in ties {
         let site = whole.entry(site_of(host)).or_insert(Ties { at: tie.at, ..Ties::default() });
@@ -94,21 +94,21 @@ fn named_sites(said: &mut Said, ties: &BTreeMap<&str, Ties>, facts: &Facts) {
         let named = tie.titled || tie.worn;
         let used = tie.files > 0 || tie.accounts > 0;
         if is_institution(site) && (tie.files > 0 || (named && (used || tie.links >= OWN_LINKS))) {
-            // Schools and public offices make no templates for others.
+            // Schools and public offices publish no templates for others.
             add(said, Rule::BrandAssets, site, tie.at);
         } else if named && tie.recovers > 0 {
             add(said, Rule::SiteAccount, site, tie.at);
         } else if tie.titled && (used || tie.links >= OWN_LINKS) {
             add(said, Rule::SiteInTitle, site, tie.at);
         }
-        // A page that is called after the site it takes its files from is that site's page.
+        // A page named after the site it loads its files from is that site's page.
         if tie.titled && tie.files >= OWN_FILES {
             add(said, Rule::BrandAssets, site, tie.at);
         }
     }
 }
 
-/// Titles, headings and names of pictures, in small letters, words apart.
+/// Titles, headings and image names, lowercase, separated by spaces.
 fn names(facts: &Facts) -> String {
     let mut names = String::from(" ");
     for (place, (start, zones)) in facts.zones.iter().enumerate() {
@@ -128,12 +128,12 @@ fn squeezed(text: &str) -> String {
     text.chars().filter(|c| c.is_alphanumeric()).collect()
 }
 
-/// The part of a host's name that somebody chose.
+/// The registered label of a host name: `site` of `www.site.co.uk`.
 fn main_part(host: &str) -> Option<&str> {
     host.contains('.').then(|| site_of(host).split('.').next()).flatten()
 }
 
-/// A host's name from the part on that somebody chose.
+/// The registrable domain of a host name: `site.co.uk` of `www.site.co.uk`.
 fn site_of(host: &str) -> &str {
     let mut dots = host.rmatch_indices('.').map(|(at, _)| at);
     let (Some(last), second, third) = (dots.next(), dots.next(), dots.next()) else { return host };
@@ -145,13 +145,13 @@ fn site_of(host: &str) -> &str {
     third.map_or(host, |third| &host[third + 1..])
 }
 
-/// Whether the main part of a host's name stands in a title.
+/// Whether the registered label of a host occurs in a title.
 fn is_named(host: &str, title: &str) -> bool {
     let main = main_part(host).map(squeezed).unwrap_or_default();
     main.len() >= 4 && title.contains(&main)
 }
 
-/// Whether the main part of a host's name, or for a school any part, is a word of a title, a heading or a picture.
+/// Whether the registered label of a host, or for a school any label, is a word of a title, a heading or an image name.
 fn is_worn(host: &str, names: &str) -> bool {
     let is_word = |part: &str| part.len() >= 3 && names.contains(&format!(" {part} "));
     main_part(host).is_some_and(is_word)
@@ -159,7 +159,7 @@ fn is_worn(host: &str, names: &str) -> bool {
             && host.split('.').any(|part| part.len() >= 4 && !is_general(part) && is_word(part)))
 }
 
-/// Parts of hosts that say what they are for, not whose they are.
+/// Labels that say what a host is for, not whose it is.
 fn is_general(part: &str) -> bool {
     matches!(
         part,
@@ -167,7 +167,7 @@ fn is_general(part: &str) -> bool {
     )
 }
 
-/// What stands before the ending of a country for everybody.
+/// Second-level domains open to everybody, such as `co` in `co.uk`.
 fn is_common(second: &str) -> bool {
     matches!(second, "co" | "com" | "net" | "org" | "or" | "ne" | "nom" | "web" | "in")
 }
@@ -191,7 +191,7 @@ fn is_public(second: &str) -> bool {
     )
 }
 
-/// Schools, universities and public offices, by the names that only they are given.
+/// Schools, universities and public offices, by domains reserved for them.
 fn is_institution(host: &str) -> bool {
     let mut labels = host.rsplit('.');
     let (last, second) = (labels.next().unwrap_or_default(), labels.next().unwrap_or_default());

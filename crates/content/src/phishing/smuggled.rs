@@ -1,5 +1,6 @@
-//! Files that a page carries inside its own text and saves to its reader's disk: programs and archives as base64, hex,
-//! escapes or lists of numbers. What a page makes of its own data, such as a table to download, is none of them.
+//! Detects files that a page embeds in its own text and saves to the visitor's disk (HTML smuggling): programs and
+//! archives as base64, hex, escapes or lists of numbers. Files generated from the page's data, such as a table to
+//! download, are allowed.
 
 use super::facts::Facts;
 use super::rule::Rule;
@@ -7,30 +8,30 @@ use super::score::Hit;
 use super::script_words::Mark;
 use crate::program::{COMPOUND, is_program_magic, is_program_name, is_windows_header};
 
-/// What a text decodes to.
+/// The kind of file that a text decodes to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Carried {
     Program,
     Archive,
 }
 
-/// Shorter texts hold no file.
+/// Shorter texts contain no file.
 const SHORTEST: usize = 64;
-/// So much of a file is decoded, and so many characters may stand for it.
+/// How many bytes of a file are decoded, and the most characters that may encode them.
 const HEAD_BYTES: usize = 1024;
 const HEAD_CHARACTERS: usize = 4 * HEAD_BYTES;
-/// Where the name of an ISO volume stands in base64, and how it begins there.
+/// Where the ISO 9660 volume identifier is in base64, and how it begins there.
 const ISO_AT: usize = 43_692;
 const ISO: &str = "Q0QwMD";
-/// A page with more text than this has another purpose than an archive that it saves.
+/// A page with more text than this has another purpose than the archive it saves.
 const LONGEST_LURE: usize = 1500;
-/// How office documents and books begin, which are archives too.
+/// Names of the first entry in office documents and e-books, which are zip archives too.
 const DOCUMENTS: [&str; 7] =
     ["[Content_Types].xml", "_rels/", "mimetype", "docProps/", "xl/", "word/", "ppt/"];
 
 pub(crate) fn smuggled(facts: &Facts, hits: &mut Vec<Hit>) {
     let saves = facts.has(Mark::Download) || facts.has(Mark::Blob);
-    // A link or an address that holds the file saves it when it is opened.
+    // A link or URL that contains the file saves it when opened.
     let hands_out = saves || facts.carries_link || facts.has(Mark::Redirect);
     let named = facts.download.as_ref().filter(|_| facts.has(Mark::Blob) || facts.carries_link);
     let found = match (facts.carried, named) {
@@ -47,7 +48,7 @@ pub(crate) fn smuggled(facts: &Facts, hits: &mut Vec<Hit>) {
 }
 
 impl Facts {
-    /// Remembers the worst file that the page carries, and where.
+    /// Records the worst embedded file and its offset.
     pub(crate) fn carry(&mut self, carried: Carried, at: usize) {
         let is_worse = !matches!(self.carried, Some((Carried::Program, _))) && carried == Carried::Program;
         if self.carried.is_none() || is_worse {
@@ -55,7 +56,7 @@ impl Facts {
         }
     }
 
-    /// Remembers the name under which something is saved, if it runs when it is opened.
+    /// Records the name under which something is saved, if it is that of an executable file.
     pub(crate) fn save_as(&mut self, name: &str, at: usize) {
         if self.download.is_none() && is_program_name(name.trim()) {
             self.download = Some((name.trim().chars().take(60).collect(), at));
@@ -63,7 +64,7 @@ impl Facts {
     }
 }
 
-/// The file that a literal of a script, or the address of a link, holds.
+/// The file contained in a literal of a script or in the URL of a link.
 pub(crate) fn in_text(text: &str) -> Option<Carried> {
     if text.len() < SHORTEST {
         return None;
@@ -82,7 +83,7 @@ pub(crate) fn in_text(text: &str) -> Option<Carried> {
         .find_map(|head| carried(&head))
 }
 
-/// The file that a list of numbers holds: `77, 90, 144` or `0x4d, 0x5a`.
+/// The file contained in a list of numbers: `77, 90, 144` or `0x4d, 0x5a`.
 pub(crate) fn in_numbers(list: &str) -> Option<Carried> {
     let mut head = Vec::new();
     for word in list.split(',').take(HEAD_BYTES) {
@@ -101,7 +102,7 @@ fn carried(head: &[u8]) -> Option<Carried> {
     if is_program_magic(head) || is_windows_header(head) {
         return Some(Carried::Program);
     }
-    // Of a compound file it is not seen here whether it is an installer or a document.
+    // The head of a compound file does not tell whether it is an installer or a document.
     if [COMPOUND, &b"7z\xbc\xaf\x27\x1c"[..], b"Rar!\x1a\x07"].iter().any(|magic| head.starts_with(magic)) {
         return Some(Carried::Archive);
     }
@@ -112,7 +113,7 @@ fn carried(head: &[u8]) -> Option<Carried> {
     (!DOCUMENTS.iter().any(|start| name.starts_with(start))).then_some(Carried::Archive)
 }
 
-/// The first file of a zip archive.
+/// The name of the first entry of a zip archive.
 fn archived(head: &[u8]) -> Option<&str> {
     if !head.starts_with(b"PK\x03\x04") {
         return None;
@@ -136,7 +137,7 @@ fn hex(text: &str) -> Option<Vec<u8>> {
         .then(|| digits.as_chunks::<2>().0.iter().map(|[high, low]| high << 4 | low).collect())
 }
 
-/// Spaces are passed over as `atob` does; line breaks in a literal have become spaces, too.
+/// Skips spaces as `atob` does; line breaks in a literal have become spaces, too.
 fn base64(text: impl Iterator<Item = u8>) -> Vec<u8> {
     let mut bytes = Vec::new();
     let (mut bits, mut held) = (0_u32, 0);
@@ -169,7 +170,7 @@ mod tests {
 
     #[test]
     fn programs_and_archives_are_seen_in_every_packing() {
-        // The first 64 bytes of a program of Windows.
+        // The first 64 bytes of a Windows program.
         let program =
             "TVqQAAMAAAAEAAAA//8AALgAAAAAAAAAQAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAgAAAAA==";
         let backwards: String = program.chars().rev().collect();

@@ -1,11 +1,11 @@
-//! One tag: its name and attributes, cut as a browser cuts them.
+//! Parses one tag: its name and attributes, as a browser does.
 
 use memchr::memchr;
 
 use super::elements::Name;
 use crate::name_key::name_key;
 
-/// The attributes that anybody asks for, in order. Others are dropped as they are read: a tag may have a million of them.
+/// The attributes that are read, sorted. Others are dropped while parsing: a tag may have a million of them.
 const KNOWN: [&str; 27] = [
     "action",
     "alt",
@@ -48,21 +48,21 @@ const KEYS: [u128; KNOWN.len()] = {
 #[derive(Debug, Default)]
 pub(crate) struct Tag<'a> {
     pub(crate) name: Name,
-    /// The first of each known name, and all that run a script or name a space of names.
+    /// The first of each known name, all event handlers, and in XML all namespace declarations.
     pub(crate) attributes: Vec<(&'a str, &'a str)>,
-    /// It ends in a slash, which means something in XML and in drawings.
+    /// Self-closing: ends in a slash, which matters in XML and in foreign elements.
     pub(crate) closed: bool,
 }
 
 impl<'a> Tag<'a> {
-    /// The raw value of an attribute; the first of its name counts, as in a browser.
+    /// The raw value of an attribute. The first of its name wins, as in a browser.
     pub(crate) fn get(&self, name: &str) -> Option<&'a str> {
         debug_assert!(KNOWN.contains(&name), "{name} is dropped by `Tag::read`");
         self.attributes.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)).map(|(_, value)| *value)
     }
 
-    /// Reads the tag whose name begins here in place of what it held, so that a page needs one list of attributes, and says
-    /// where the text after it begins. In XML names may have a prefix, which stands for a language.
+    /// Parses the tag whose name begins at `name_at` and returns the offset after it. Replaces the previous content,
+    /// so that a page needs one list of attributes. In XML, names may have a namespace prefix.
     pub(crate) fn read(&mut self, page: &'a str, name_at: usize, xml: bool) -> usize {
         let bytes = page.as_bytes();
         let mut at = skip(bytes, name_at, |b| !is_space(b) && b != b'/' && b != b'>');
@@ -82,7 +82,7 @@ impl<'a> Tag<'a> {
                 Some(_) => {}
             }
             let key_at = at;
-            // An equals sign may begin a name, never go on with it.
+            // An equals sign may begin a name but not continue it.
             at = skip(bytes, at + 1, |b| !is_space(b) && b != b'/' && b != b'>' && b != b'=');
             let key = page.get(key_at..at).unwrap_or_default();
             let after = skip(bytes, at, is_space);
@@ -98,7 +98,7 @@ impl<'a> Tag<'a> {
     }
 }
 
-/// Whether an attribute is one to keep. `seen` has a bit for each of the known ones.
+/// Whether to keep an attribute. `seen` has a bit for each known one.
 fn is_wanted(key: &[u8], xml: bool, seen: &mut u32) -> bool {
     if let Ok(at) = KEYS.binary_search(&name_key(key, true)) {
         let bit = 1 << at;
@@ -110,7 +110,7 @@ fn is_wanted(key: &[u8], xml: bool, seen: &mut u32) -> bool {
     begins(b"on") || (xml && begins(b"xmlns"))
 }
 
-/// A name in XML without its prefix.
+/// An XML name without its prefix.
 pub(crate) fn local(name: &str) -> &str {
     name.rsplit(':').next().unwrap_or(name)
 }

@@ -1,5 +1,5 @@
-//! Cuts an HTML page into tags and texts as a browser does, forwards only and without copying. A page that a browser
-//! and this reader cut differently could hide a form, so raw text, comments and drawings follow the standard's rules.
+//! Tokenizes HTML as a browser does, in one forward pass without copying. A page that a browser tokenizes differently
+//! could hide a form, so raw text, comments and foreign elements (SVG, MathML) follow the HTML standard.
 
 use memchr::{memchr, memmem};
 
@@ -9,13 +9,13 @@ use super::tag::Tag;
 
 #[derive(Debug)]
 pub(crate) enum Token<'a> {
-    /// Text between tags, entities not yet decoded.
+    /// Text between tags, character references not yet decoded.
     Text(&'a str),
-    /// Its tag is [`Tokens::tag`].
+    /// An opening tag; see [`Tokens::tag`].
     Open,
     Close(Name),
     Comment(&'a str),
-    /// The inside of an element whose content is not markup, such as a script.
+    /// The content of an element whose content is not markup, such as a script.
     Raw(Name, &'a str),
 }
 
@@ -23,14 +23,14 @@ pub(crate) enum Token<'a> {
 pub(crate) struct Tokens<'a> {
     page: &'a str,
     at: usize,
-    /// Where the last token began.
+    /// The offset at which the last token began.
     pub(crate) start: usize,
     /// The last tag.
     pub(crate) tag: Tag<'a>,
-    /// Open drawings and the islands of HTML inside them: in a drawing nothing is raw text.
+    /// Open SVG and MathML elements and the HTML islands inside them. Foreign elements contain no raw text.
     spaces: Vec<Name>,
     raw: Option<Name>,
-    /// Names may have prefixes, nothing is raw text, and what is no element ends by other rules.
+    /// XML: names may have prefixes, nothing is raw text, and declarations end by other rules.
     xml: bool,
 }
 
@@ -40,8 +40,8 @@ fn is_drawing(name: Name) -> bool {
     matches!(name.element, Element::Drawing | Element::Formula)
 }
 
-/// Where an instruction or a declaration of XML ends: quoted brackets do not end it, and the declarations inside another
-/// are read one by one.
+/// The end of an XML processing instruction or declaration. Quoted brackets do not end it; declarations nested in
+/// another are read one by one.
 fn xml_end(rest: &[u8]) -> Option<usize> {
     if rest.starts_with(b"<?") {
         return memmem::find(rest, b"?>").map(|at| at + 1);
@@ -57,7 +57,7 @@ fn xml_end(rest: &[u8]) -> Option<usize> {
     None
 }
 
-/// The next bracket. Mostly it stands right there, after another tag.
+/// The offset of the next `<`. It is usually right here, after another tag.
 fn bracket(bytes: &[u8], from: usize) -> Option<usize> {
     if bytes.get(from) == Some(&b'<') {
         return Some(from);
@@ -70,7 +70,7 @@ impl<'a> Tokens<'a> {
         Self { page, at: 0, start: 0, tag: Tag::default(), spaces: Vec::new(), raw: None, xml }
     }
 
-    /// Where the last token ended.
+    /// The offset at which the last token ended.
     pub(crate) fn end(&self) -> usize {
         self.at
     }
@@ -106,7 +106,7 @@ impl<'a> Tokens<'a> {
             return Token::Comment("");
         }
         let ends = |at: &usize| rest[at + 2..].starts_with(b">") || rest[at + 2..].starts_with(b"!>");
-        // Overlapping dashes: `--->` ends a comment too.
+        // Dashes may overlap: `--->` ends a comment too.
         let mut found = None;
         let mut from = 0;
         while let Some(at) = memmem::find(&rest[from..], b"--").map(|at| from + at) {
@@ -149,7 +149,7 @@ impl<'a> Tokens<'a> {
     fn close(&mut self) -> Token<'a> {
         self.at = self.tag.read(self.page, self.at + 2, self.xml);
         let name = self.tag.name;
-        // Only what can open a space can close one.
+        // Only elements that can open a foreign or HTML context can close one.
         if !self.spaces.is_empty()
             && let Some(depth) = self.spaces.iter().rposition(|open| *open == name)
         {

@@ -1,8 +1,8 @@
-//! Pages in pieces, as browsers cut them.
+//! Tests that pages are tokenized as in browsers.
 
 use super::*;
 
-/// What a page consists of, in brief.
+/// The tokens of a page in short notation.
 fn cut(page: &str) -> String {
     cut_as(page, false)
 }

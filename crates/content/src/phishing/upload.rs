@@ -1,4 +1,4 @@
-//! The check of a bundle that is about to be stored.
+//! Checks a bundle that is about to be stored.
 
 use std::io;
 
@@ -8,7 +8,7 @@ use super::verdict::check;
 use crate::bundle::Bundle;
 use crate::texts::Texts;
 
-/// Judges a bundle that is about to be stored. Spooled files are left positioned at their start.
+/// Checks a bundle that is about to be stored. Leaves spooled files positioned at their start.
 pub fn check_bundle(bundle: &Bundle, rules: &Rules) -> io::Result<Verdict> {
     Ok(check(&Texts::of_pages(bundle)?.files(), rules))
 }

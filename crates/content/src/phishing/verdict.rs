@@ -1,4 +1,4 @@
-//! The verdict on an upload: its pages are judged one by one, and one that is refused is enough.
+//! Decides on an upload: its pages are scored one by one, and one refused page is enough to refuse it.
 
 use super::Verdict;
 use super::facts::Facts;
@@ -9,14 +9,14 @@ use super::score::{self, Hit, Judged};
 use super::site::{File, Kind, Site};
 use super::weighing::total;
 
-/// Rounding must not decide.
+/// Tolerance for rounding errors.
 const EPSILON: f64 = 1e-6;
-/// Hits of a rule that are kept of a page. Fewer are told.
+/// Hits kept per rule and page. Fewer are reported.
 const MOST_HITS: usize = 12;
 
 pub(crate) const JUDGED: [Kind; 2] = [Kind::Page, Kind::Script];
 
-/// Judges an upload of pages (HTML, SVG, rendered Markdown) and scripts. Other files are only known to be there.
+/// Checks an upload of pages (HTML, SVG, rendered Markdown) and scripts. Of other files only the existence matters.
 pub fn check(files: &[File<'_>], rules: &Rules) -> Verdict {
     let site = Site::new(files);
     let mut jury = Jury::new(&site, rules);
@@ -24,7 +24,7 @@ pub fn check(files: &[File<'_>], rules: &Rules) -> Verdict {
     jury.verdict()
 }
 
-/// A page and what was found: each hit with the file it lies in, the page itself or a script that it loads.
+/// A page and its hits, each with its file: the page itself or a script that it loads.
 pub(crate) struct Page<'f> {
     pub(crate) file: File<'f>,
     pub(crate) hits: Vec<(Hit, File<'f>)>,
@@ -32,7 +32,7 @@ pub(crate) struct Page<'f> {
     score: f64,
 }
 
-/// Judges the pages of an upload as they are read.
+/// Scores the pages of an upload as they are read.
 pub(crate) struct Jury<'s, 'f> {
     site: &'s Site<'f>,
     rules: &'s Rules,
@@ -65,14 +65,14 @@ impl<'s, 'f> Jury<'s, 'f> {
         self.pages.sort_by(|a, b| b.score.total_cmp(&a.score));
         let score = self.pages.first().map_or(0.0, |worst| worst.score);
         let refuses = |score: f64| score + EPSILON >= self.rules.refuse_at;
-        // Of an upload that passes, what counts against its worst page.
+        // An upload that passes reports its worst page.
         let told = self.pages.iter().take_while(|page| refuses(page.score)).count().max(1);
         self.pages.truncate(told);
         Verdict { refused: refuses(score), reasons: reasons(&self.pages, self.rules), score }
     }
 }
 
-/// A second step of signing in often bears no name; the first one does.
+/// Shares a brand between pages: the second step of a sign-in often has no name, but the first one does.
 fn share_names(pages: &mut [Page<'_>]) {
     let named = pages.iter().filter(|page| page.asks).find_map(|page| {
         let strong = |rule| {

@@ -1,11 +1,11 @@
-//! What the hits of a page come to together.
+//! Computes the total score of a page from its hits.
 
 use super::rule::Rule;
 use super::rules::Rules;
 use super::score::Hit;
 use super::site::File;
 
-/// What the hits come to. Within a group most signs say the same thing twice, so only the strongest counts in full.
+/// The total score. Most rules of a group are evidence of the same thing, so only the strongest counts in full.
 pub(crate) fn total(hits: &[(Hit, File<'_>)], rules: &Rules) -> f64 {
     let weight = |hit: &Hit| rules.weight(hit.rule).map_or(0.0, |weight| weight.points);
     let group = |letter: char| -> Vec<(Rule, f64)> {
@@ -32,7 +32,7 @@ pub(crate) fn total(hits: &[(Hit, File<'_>)], rules: &Rules) -> f64 {
         secrets.iter().filter(|(rule, _)| *rule == Rule::ManySecrets).map(|(_, weight)| weight).sum();
     secrets.retain(|(rule, _)| *rule != Rule::ManySecrets);
     let identity = group('C');
-    // A name alone may go anywhere: newsletters and contact forms ask for it too.
+    // A user name alone may be sent anywhere: newsletters and contact forms ask for it too.
     let only_name = secrets
         .iter()
         .all(|(rule, _)| matches!(rule, Rule::SignInStep | Rule::PersonalDetails | Rule::UnlabelledFields));
@@ -40,7 +40,7 @@ pub(crate) fn total(hits: &[(Hit, File<'_>)], rules: &Rules) -> f64 {
     let sum = |list: Vec<(Rule, f64)>| list.iter().map(|(_, weight)| weight).sum::<f64>();
     let mut score = strongest(&secrets, 0.0) + many + destination + strongest(&identity, 0.25);
     score += sum(group('D')) + strongest(&group('E'), 0.5) + sum(group('G'));
-    // What speaks for a page weighs against doubts, never against a plain name or a plain destination.
+    // Mitigating rules (group H) offset weak evidence, never a clear brand claim or a clear destination.
     let plain = identity.first().is_some_and(|(rule, _)| {
         matches!(rule, Rule::BrandInTitle | Rule::BrandAssets | Rule::BrandDisguised | Rule::BrandAccount)
     });

@@ -1,10 +1,11 @@
-//! Finds the words of a list in folded text, all at once and in one pass.
+//! Finds all words of a list in folded text in one pass.
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 
 use super::fold::fold;
 
-/// Words, each with what it stands for. `word*` may go on, `*word` may begin earlier; else a word stands alone.
+/// Words with their meanings. `word*` also matches at the start of longer words, `*word` at their end; without a star a
+/// word must stand alone.
 #[derive(Debug)]
 pub(crate) struct Words<T> {
     automaton: Option<AhoCorasick>,
@@ -24,7 +25,7 @@ pub(crate) struct Found<T> {
     pub(crate) of: T,
     pub(crate) start: usize,
     pub(crate) end: usize,
-    /// The word is written in plain Latin, so that any other letter in the text is an imitation.
+    /// The word is plain ASCII, so any other letter in the text is an imitation.
     pub(crate) ascii: bool,
 }
 
@@ -46,14 +47,14 @@ impl<T: Copy> Words<T> {
             .match_kind(MatchKind::LeftmostLongest)
             .kind(Some(AhoCorasickKind::ContiguousNFA))
             .build(&patterns);
-        // Building fails only for more words than memory holds; then nothing is found.
+        // Building fails only when the patterns exceed the limits of the automaton; then nothing is found.
         Self { automaton: automaton.ok(), meanings }
     }
 
     pub(crate) fn find<'a>(&'a self, text: &'a [u8]) -> impl Iterator<Item = Found<T>> + 'a {
         self.automaton.iter().flat_map(move |automaton| automaton.find_iter(text)).filter_map(|found| {
             let meaning = &self.meanings[found.pattern().as_usize()];
-            // Letters that would make another word; scripts written without spaces have none.
+            // A letter or digit next to the match makes it part of another word. Scripts without spaces have no such boundary.
             let alone = |open: bool, inside: Option<&u8>, outside: Option<&u8>| {
                 open || !(inside.is_some_and(u8::is_ascii_alphanumeric)
                     && outside.is_some_and(u8::is_ascii_alphanumeric))

@@ -1,5 +1,5 @@
-//! What an XML document declares for itself: names for texts, and attributes that elements have without writing them.
-//! Plain texts are put where they belong; what could be markup cannot be seen through, and is said to be so.
+//! Expands what an XML document declares: entities, and default attributes (`ATTLIST`). Plain-text entities are
+//! substituted; a declaration that could produce markup cannot be checked, so its offset is reported.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -10,21 +10,21 @@ use crate::character_references::{Context, reference};
 
 const MOST_NAMES: usize = 1000;
 const LONGEST_NAME: usize = 64;
-/// What texts may add to a document.
+/// The most bytes that substituted entities may add to a document.
 const MOST_ADDED: usize = 1 << 20;
 
 pub(crate) struct Document<'a> {
-    /// With the texts in place of their names.
+    /// With plain-text entities substituted.
     pub(crate) text: Cow<'a, str>,
-    /// Where something is declared that could be markup.
+    /// The offset of a declaration that could produce markup.
     pub(crate) built_at: Option<usize>,
 }
 
-/// The document as a browser shows it. `work` grows by what was looked at.
+/// The document as a browser shows it. Adds the bytes examined to `work`.
 pub(crate) fn expanded<'a>(text: &'a str, work: &mut usize) -> Document<'a> {
     *work += 2 * text.len();
     let mut built_at = memmem::find_iter(text.as_bytes(), b"<!ATTLIST").find(|at| {
-        // Another declaration inside of it would be a mistake that no browser forgives, so nothing is read twice.
+        // A declaration nested in another is an error that no browser accepts, so nothing is read twice.
         let rest = &text[*at..];
         let end = memmem::find(&rest.as_bytes()[2..], b"<!").map_or(rest.len(), |next| next + 2);
         *work += end;
@@ -36,7 +36,7 @@ pub(crate) fn expanded<'a>(text: &'a str, work: &mut usize) -> Document<'a> {
         *work += looked;
         match entity {
             Entity::Text(name, value) if names.len() < MOST_NAMES => {
-                // The first of a name counts.
+                // The first declaration of a name wins.
                 names.entry(name).or_insert(value);
             }
             Entity::Elsewhere => {}
@@ -55,16 +55,16 @@ pub(crate) fn expanded<'a>(text: &'a str, work: &mut usize) -> Document<'a> {
 
 enum Entity<'a> {
     Text(&'a str, String),
-    /// In another file, which browsers do not fetch.
+    /// External; browsers do not fetch it.
     Elsewhere,
     Markup,
 }
 
-/// The declaration that begins here, and how far it was looked at.
+/// The declaration that starts here, and how many bytes were examined.
 fn entity(declaration: &str) -> (Entity<'_>, usize) {
     let rest = declaration.trim_ascii_start();
     let looked = |rest: &str| declaration.len() - rest.len();
-    // Parts of declarations have names of their own kind.
+    // Parameter entities belong to declarations.
     if rest.starts_with('%') {
         return (Entity::Markup, looked(rest));
     }
@@ -81,7 +81,7 @@ fn entity(declaration: &str) -> (Entity<'_>, usize) {
     (entity, looked(rest) + end)
 }
 
-/// A value without markup, numbers decoded.
+/// A value without markup, numeric character references decoded.
 fn plain(value: &str) -> Option<String> {
     let mut text = String::with_capacity(value.len());
     let mut rest = value;
@@ -96,7 +96,7 @@ fn plain(value: &str) -> Option<String> {
     (!text.contains(['<', '&'])).then(|| text.replace(['"', '\'', '\n'], " "))
 }
 
-/// Each name replaced by its text; the place where that becomes too much.
+/// Substitutes every entity. Fails with the offset at which the result becomes too large.
 fn put_in(text: &str, names: &HashMap<&str, String>) -> Result<String, usize> {
     let bytes = text.as_bytes();
     let mut out = String::with_capacity(text.len());
@@ -117,7 +117,7 @@ fn put_in(text: &str, names: &HashMap<&str, String>) -> Result<String, usize> {
     Ok(out)
 }
 
-/// Whether elements get attributes from here that are not written where they stand. Names of spaces are none.
+/// Whether the declaration gives elements default attributes other than namespaces.
 fn gives_attributes(declaration: &str) -> bool {
     const LONGEST: usize = 4096;
     let mut words: Vec<&str> = Vec::new();

@@ -1,15 +1,15 @@
-//! What reading a document in XML adds: templates, which make elements of anything.
+//! Adds to the reader what XML documents have beyond HTML: templates (XSLT), which can create any element.
 
 use super::elements::{Element, Name};
 use super::fold::exact;
 use super::reader::Reader;
 use super::tag::{Tag, local};
 
-/// Attributes whose values decide what a page asks for and where it goes.
+/// Attributes whose values decide what a page asks for and where it is sent.
 const DECISIVE: [&str; 6] = ["type", "action", "formaction", "srcdoc", "http-equiv", "content"];
 
 impl Reader<'_> {
-    /// `<?xml-stylesheet …?>`: another document makes a page of this one.
+    /// `<?xml-stylesheet …?>`: a stylesheet turns this document into a page.
     pub(crate) fn instruction(&mut self, text: &str, at: usize) {
         if text.starts_with("<?xml-stylesheet") {
             let text = exact(text);
@@ -20,7 +20,8 @@ impl Reader<'_> {
         }
     }
 
-    /// What a template makes of a tag, if it is not that tag itself. What it computes cannot be seen.
+    /// The element that a template instruction creates, if it creates one. Names that are computed cannot be checked;
+    /// their offset is recorded.
     pub(crate) fn made<'a>(&mut self, tag: &Tag<'a>, at: usize) -> Option<Tag<'a>> {
         let space = |(key, value): &(&str, &str)| {
             key.starts_with("xmlns") && exact(value).contains("1999/xsl/transform")

@@ -1,4 +1,4 @@
-//! From an outline to a drawing: plain shapes on a sheet of 320 by 200, light or dark as the reader prefers.
+//! Draws an outline as an SVG of 320 × 200 with plain shapes, light or dark as the viewer prefers.
 
 use super::outline::Block;
 use crate::shorten::shorten;
@@ -8,13 +8,13 @@ const WIDTH: usize = 320;
 const HEIGHT: usize = 200;
 const LEFT: usize = 28;
 const RIGHT: usize = WIDTH - LEFT;
-/// Characters that a line of drawn text stands for.
+/// How many characters a line of drawn text stands for.
 const LINE_CHARACTERS: usize = 70;
 const MOST_LINES: usize = 4;
-/// Letters of a heading that fit between the edges, wide ones and an ellipsis included.
+/// How many letters of a heading fit, including wide ones and an ellipsis.
 const MOST_LETTERS: usize = 30;
 
-/// The classes: sheet, ink, soft, faint and leaf.
+/// Classes: page (`p`), ink (`i`), soft (`s`), faint (`f`) and leaf green (`l`).
 const STYLE: &str = ".p{fill:#fff}.i{fill:#24332b}.s{fill:#c3cdc5}.f{fill:#e6ece6}.l{fill:#2f7d55}\
     text{font-family:system-ui,'Liberation Sans',sans-serif;font-weight:600}\
     @media(prefers-color-scheme:dark){.p{fill:#1a2520}.i{fill:#e2ebe4}.s{fill:#4c5c53}.f{fill:#2a3830}.l{fill:#83d3a5}}";
@@ -68,7 +68,7 @@ impl Sheet {
         }
     }
 
-    /// Lines as long as the text is.
+    /// Draws lines in proportion to the length of the text.
     fn lines(&mut self, class: char, left: usize, characters: usize) {
         let wide = RIGHT - left;
         let lines = characters.div_ceil(LINE_CHARACTERS).clamp(1, MOST_LINES);
@@ -130,7 +130,7 @@ impl Sheet {
         }
     }
 
-    /// A small sign in the corner, over whatever is there.
+    /// Draws a small badge in the corner, over what is there.
     fn sign(&mut self, words: &str) {
         let width = 7 * words.chars().count() + 18;
         let x = WIDTH - width - 10;
@@ -167,7 +167,7 @@ pub(super) fn of_outline(blocks: &[Block], files: usize) -> String {
     sheet.finish()
 }
 
-/// The drawing of content that has no outline.
+/// Draws content that has no outline.
 pub fn of_kind(kind: &str) -> String {
     let mut sheet = Sheet::new();
     match kind {
@@ -208,7 +208,7 @@ pub fn of_kind(kind: &str) -> String {
     sheet.finish()
 }
 
-/// The drawing of what is no longer there.
+/// Draws a placeholder for content that no longer exists.
 pub fn blank() -> String {
     let mut sheet = Sheet::new();
     sheet.svg.push_str(
@@ -218,9 +218,9 @@ pub fn blank() -> String {
     sheet.finish()
 }
 
-/// Words as they may stand in a drawing: short, escaped, and without what XML does not know.
+/// Text for the drawing: shortened, escaped, and without characters that XML forbids.
 fn shown(words: &str) -> String {
-    // Twice what is shown is enough to know where the last word ends, however long the text is.
+    // Twice the shown length is enough to find where the last word ends.
     let letters = words.chars().filter(|c| !c.is_control() && !is_odd(*c)).take(2 * MOST_LETTERS);
     let mut text = String::new();
     for c in shorten(&letters.collect::<String>(), MOST_LETTERS).chars() {
@@ -234,7 +234,7 @@ fn shown(words: &str) -> String {
     text
 }
 
-/// Not characters at all, or ones that turn the writing around.
+/// Noncharacters, and characters that change the text direction.
 fn is_odd(c: char) -> bool {
     matches!(c, '\u{fffe}' | '\u{ffff}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }

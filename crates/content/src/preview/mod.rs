@@ -1,12 +1,12 @@
-//! A small drawing of a page for its owner's list, made from the outline of the stored document: where headings,
-//! text, lists, tables and pictures are. Nothing of the page runs, and none of its markup gets into the drawing.
+//! Draws a small preview of a page for its owner's list, from the outline of the stored document: headings, text,
+//! lists, tables and images. Nothing of the page runs, and none of its markup gets into the drawing.
 
 mod draw;
 mod outline;
 
 pub use draw::{blank, of_kind};
 
-/// The drawing of an HTML document; of the beginning of one, if it is long. An archive says how many files it has.
+/// Draws an HTML document, or the beginning of a long one. With more than one file, the number is shown.
 pub fn of_html(bytes: &[u8], files: usize) -> String {
     draw::of_outline(&outline::read(bytes), files)
 }
@@ -15,7 +15,7 @@ pub fn of_html(bytes: &[u8], files: usize) -> String {
 mod tests {
     use super::*;
 
-    /// Well formed as far as this needs to be: a drawing of plain shapes and nothing else.
+    /// Checks that a drawing contains nothing but plain shapes.
     fn assert_sound(svg: &str) {
         assert!(svg.starts_with("<svg xmlns=\"http://www.w3.org/2000/svg\""), "{svg}");
         assert!(svg.ends_with("</svg>"), "{svg}");

@@ -1,4 +1,4 @@
-//! The outline of a document: one streaming pass that notes blocks in order and forgets everything else.
+//! Extracts the outline of a document: one streaming pass that records its blocks in order.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -9,22 +9,22 @@ use lol_html::{HtmlRewriter, MemorySettings, Settings, doc_text, element};
 use crate::title;
 
 const MEMORY_BYTES: usize = 2 << 20;
-/// More than the drawing has room for.
+/// More than fit into the drawing.
 const MOST_BLOCKS: usize = 60;
 const HEADING_BYTES: usize = 400;
 const CHUNK: usize = 16 * 1024;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Block {
-    /// The level, and its words.
+    /// The level and the text.
     Heading(u8, String),
-    /// How many characters of running text.
+    /// The number of characters of running text.
     Text(usize),
     Item(usize),
     Code(usize),
     Quote(usize),
     Picture,
-    /// Cells in the row.
+    /// The number of cells in the row.
     Row(usize),
     Button,
     Rule,
@@ -33,7 +33,7 @@ pub(super) enum Block {
 #[derive(Default)]
 struct Found {
     blocks: Vec<Block>,
-    /// Inside of what shows nothing: script, style, title and the like.
+    /// Depth of open elements that show nothing: script, style, title and the like.
     hidden: usize,
 }
 
@@ -82,7 +82,7 @@ impl Found {
             }
             "button" | "input" | "select" | "textarea" => self.push(Block::Button),
             "hr" => self.push(Block::Rule),
-            // A paragraph inside of a quotation or an item is still that.
+            // A paragraph inside a quotation or a list item belongs to it.
             "p" if matches!(self.blocks.last(), Some(Block::Quote(0) | Block::Item(0))) => {}
             _ => self.push(Block::Text(0)),
         }
@@ -104,7 +104,7 @@ pub(super) fn read(bytes: &[u8]) -> Vec<Block> {
         .with_strict(false)
         .with_adjust_charset_on_meta_tag(true);
     let mut rewriter = HtmlRewriter::new(settings, |_: &[u8]| {});
-    // What stops the pass only ends the outline.
+    // An error only ends the outline.
     let whole = bytes
         .chunks(CHUNK)
         .all(|chunk| found.borrow().blocks.len() < MOST_BLOCKS && rewriter.write(chunk).is_ok());
@@ -115,7 +115,7 @@ pub(super) fn read(bytes: &[u8]) -> Vec<Block> {
     blocks.into_iter().filter_map(tidy).collect()
 }
 
-/// Without what turned out to be empty, and with headings in plain words.
+/// Drops empty blocks and turns headings into plain text.
 fn tidy(block: Block) -> Option<Block> {
     match block {
         Block::Heading(level, words) => title::clean_html(&words).map(|words| Block::Heading(level, words)),

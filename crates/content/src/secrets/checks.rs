@@ -1,6 +1,6 @@
-//! The sums by which numbers and keys prove that they were not typed at random.
+//! Checksums that tell real numbers and keys from random ones.
 
-/// Luhn: cards, Swedish personal numbers.
+/// Luhn: cards, Swedish personal identity numbers.
 pub(crate) fn luhn(digits: &[u8]) -> bool {
     let sum: u32 = digits
         .iter()
@@ -55,7 +55,7 @@ pub(crate) fn iban(account: &[u8]) -> bool {
     rest == 1
 }
 
-/// The two last digits of a Brazilian CPF.
+/// The two check digits of a Brazilian CPF.
 pub(crate) fn cpf(digits: &[u8]) -> bool {
     let check = |len: usize| {
         let sum: usize =
@@ -65,14 +65,14 @@ pub(crate) fn cpf(digits: &[u8]) -> bool {
     digits.len() == 11 && digits.iter().any(|digit| *digit != digits[0]) && check(9) && check(10)
 }
 
-/// The last character of a Chinese identity number, a digit or X for ten.
+/// The check character of a Chinese identity number, a digit or X for ten.
 pub(crate) fn resident(digits: &[u8], last: u8) -> bool {
     const WEIGHTS: [usize; 17] = [7, 9, 10, 5, 8, 4, 2, 1, 6, 3, 7, 9, 10, 5, 8, 4, 2];
     let sum: usize = digits.iter().zip(WEIGHTS).map(|(digit, weight)| usize::from(*digit) * weight).sum();
     digits.len() == 17 && usize::from(last) == (12 - sum % 11) % 11
 }
 
-/// The last six characters of newer tokens are CRC-32 of the rest in base 62.
+/// GitHub-style tokens: the last six characters are the CRC-32 of the rest in base 62.
 pub(crate) fn token(body: &[u8]) -> bool {
     const DIGITS: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
     let Some(split) = body.len().checked_sub(6) else { return false };

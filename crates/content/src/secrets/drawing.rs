@@ -1,15 +1,15 @@
-//! Digits that are no number of anything: coordinates of drawings, and pieces of encoded bytes. One such number in many
-//! thousand passes the sum of a card.
+//! Recognizes digits that are not numbers of cards or persons: coordinates of drawings, and parts of encoded data.
+//! One such number in many thousand passes a card's checksum by chance.
 
 use std::ops::Range;
 
-/// As far around a number as its surroundings are looked at.
+/// How many bytes around a number are examined.
 const AROUND: usize = 256;
-/// Characters of base64 beside a number that make it a part of encoded bytes.
+/// This many base64 characters next to a number make it part of encoded data.
 const ENCODED: usize = 16;
-/// Commands or fractions before a number that make it a part of a drawing.
+/// This many commands or fractions before a number make it part of a drawing.
 const DRAWN: usize = 4;
-/// Attributes, and members of objects in scripts, that hold coordinates.
+/// Attributes, and properties of objects in scripts, that hold coordinates.
 const NAMES: [&str; 11] = [
     "d",
     "path",
@@ -24,10 +24,10 @@ const NAMES: [&str; 11] = [
     "stroke-dasharray",
 ];
 
-/// Functions of transformations.
+/// Transform functions.
 const FUNCTIONS: [&str; 7] = ["matrix", "matrix3d", "translate", "rotate", "scale", "skewX", "skewY"];
 
-/// Whether the number at this place is a part of a drawing or of encoded bytes.
+/// Whether the number at this range is part of a drawing or of encoded data.
 pub(super) fn holds(bytes: &[u8], number: Range<usize>) -> bool {
     is_encoded(bytes, &number) || is_drawn(bytes, number.start)
 }
@@ -55,7 +55,7 @@ fn is_drawn(bytes: &[u8], at: usize) -> bool {
     match outside.split_last() {
         Some((b'"' | b'\'' | b'`', outside)) => begins_path(inside) || is_named(outside),
         Some(_) => false,
-        // The beginning is too far away: only what stands before the number can tell.
+        // The opening quote is out of range: only the characters before the number can tell.
         None => {
             let marks = |wanted: fn(&u8) -> bool| inside.iter().filter(|byte| wanted(byte)).count();
             count == AROUND && marks(u8::is_ascii_alphabetic).max(marks(|byte| *byte == b'.')) >= DRAWN
@@ -73,12 +73,12 @@ fn is_path(byte: u8) -> bool {
         )
 }
 
-/// Every path begins with a move.
+/// Every path begins with a moveto command.
 fn begins_path(text: &[u8]) -> bool {
     matches!(text.trim_ascii_start(), [b'M' | b'm', next, ..] if !next.is_ascii_alphabetic())
 }
 
-/// `viewBox=` or `points:` before the quote.
+/// Whether `viewBox=`, `points:` or the like precedes the quote.
 fn is_named(before: &[u8]) -> bool {
     let before = before.trim_ascii_end();
     let Some((b'=' | b':', before)) = before.split_last() else { return false };

@@ -1,13 +1,13 @@
-//! Lists of e-mail addresses. One address is a contact; many are somebody's customers. Each `@` is looked at once, a
-//! bounded way in both directions, so that no text takes long.
+//! Finds lists of e-mail addresses. One address is a contact; many may be a customer list. Each `@` is examined once,
+//! a bounded distance in both directions, so the time is linear.
 
 use std::collections::HashSet;
 
-/// As many different addresses as make a list.
+/// How many different addresses make a list.
 const LIST: usize = 20;
 const LONGEST_NAME: usize = 64;
 const LONGEST_HOST: usize = 100;
-/// Addresses that stand for nobody.
+/// Domains reserved for documentation and tests.
 const NOBODY: [&str; 6] = ["example.com", "example.org", "example.net", ".test", ".invalid", ".example"];
 
 pub(crate) fn find(text: &str) -> Option<(usize, &'static str)> {
@@ -25,7 +25,7 @@ pub(crate) fn find(text: &str) -> Option<(usize, &'static str)> {
             && domain.contains(&b'.')
             && ends.len() >= 2
             && ends.iter().all(u8::is_ascii_alphabetic);
-        // `name@2x.png` and versions of packages are no addresses.
+        // `name@2x.png` and package versions are not addresses.
         let file = [&b"png"[..], b"jpg", b"svg", b"webp", b"js", b"css", b"gif"].contains(&ends);
         let nobody = NOBODY.iter().any(|end| domain.ends_with(end.as_bytes()));
         if !fits || file || nobody {

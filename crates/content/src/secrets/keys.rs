@@ -1,4 +1,4 @@
-//! Keys of programs, known by how they begin, how long they are and, where there is one, by their sum.
+//! Finds API keys and tokens by their prefix, their length and, where there is one, their checksum.
 
 use std::sync::LazyLock;
 
@@ -10,11 +10,11 @@ use super::checks;
 struct Key {
     kind: &'static str,
     start: &'static str,
-    /// What may follow the start, and how many.
+    /// Which characters may follow the prefix, and how many.
     of: fn(u8) -> bool,
     least: usize,
     most: usize,
-    /// Only what passes this is a key; the rest are placeholders.
+    /// Distinguishes keys from placeholders.
     check: fn(&[u8]) -> bool,
 }
 
@@ -27,7 +27,7 @@ const fn summed(kind: &'static str, start: &'static str) -> Key {
 }
 
 const KEYS: &[Key] = &[
-    // What this server hands out: `core::secret` makes both, with the sum that newer tokens have.
+    // Issued by this server: `core::secret` creates both, with the same checksum as GitHub tokens.
     summed("dropleaf API key", "stk_live_"),
     summed("dropleaf claim token", "clm_"),
     key("AWS access key", "AKIA", is_upper, 16, 16),
@@ -62,13 +62,13 @@ const KEYS: &[Key] = &[
 ];
 
 const PRIVATE_KEY: &str = "-----BEGIN ";
-/// A Telegram bot: its number, a colon and 35 characters that begin with AA.
+/// A Telegram bot token: the bot's number, a colon and 35 characters that begin with AA.
 const BOT_TOKEN: &str = ":AA";
 
-/// How all of them begin. No beginning stands inside another where a key could begin.
+/// All prefixes. No prefix occurs inside another where a key could begin.
 static STARTS: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
     let starts = KEYS.iter().map(|key| key.start).chain([PRIVATE_KEY, BOT_TOKEN]);
-    // Building fails only for more words than memory holds; then nothing is found.
+    // Building fails only when the patterns exceed the limits of the automaton; then nothing is found.
     AhoCorasick::builder().match_kind(MatchKind::LeftmostFirst).build(starts).ok()
 });
 
@@ -99,21 +99,21 @@ impl Key {
     }
 }
 
-/// `-----BEGIN … PRIVATE KEY-----` with something after it.
+/// `-----BEGIN … PRIVATE KEY-----` followed by key data.
 fn is_private_key(rest: &[u8]) -> bool {
     let rest = &rest[..rest.len().min(189)];
     memmem::find(&rest[..rest.len().min(40)], b"PRIVATE KEY")
         .is_some_and(|end| rest[end..].iter().filter(|byte| is_base64(**byte)).count() >= 60)
 }
 
-/// Where the token begins whose colon stands here.
+/// The start of the bot token whose colon is at this offset.
 fn bot_token(bytes: &[u8], colon: usize) -> Option<usize> {
     let digits = bytes[..colon].iter().rev().take(11).take_while(|byte| byte.is_ascii_digit()).count();
     let rest = bytes[colon + 1..].iter().take(36).take_while(|byte| is_dashed(**byte)).count();
     ((8..=10).contains(&digits) && rest == 35).then(|| colon - digits)
 }
 
-/// Placeholders repeat themselves: `xxxxxxxx`, `YOUR_KEY_HERE` is not varied either in a long key.
+/// Placeholders repeat few characters: `xxxxxxxx`; in a long key, `YOUR_KEY_HERE` is not varied enough either.
 fn is_varied(body: &[u8]) -> bool {
     let mut seen = [false; 256];
     for byte in body {

@@ -1,5 +1,5 @@
-//! Secrets and personal data that somebody may be about to publish by mistake: keys, cards, numbers of persons, lists of
-//! addresses. Says what kind of thing stands on which line, and never the thing itself.
+//! Finds secrets and personal data that may be about to be published by mistake: keys, card numbers, personal
+//! identification numbers, lists of e-mail addresses. Reports the kind and the line, never the secret itself.
 
 mod checks;
 mod drawing;
@@ -13,13 +13,13 @@ use crate::texts::Texts;
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Finding {
     pub file: String,
-    /// From 1.
+    /// 1-based.
     pub line: usize,
     pub kind: &'static str,
 }
 
 impl Finding {
-    /// The kind within a sentence: "an AWS access key".
+    /// The kind with its article: "an AWS access key".
     pub fn with_article(&self) -> String {
         let spoken_vowel =
             self.kind.starts_with(['A', 'E', 'I', 'O', 'a', 'e', 'i', 'o']) || self.kind.starts_with("npm");
@@ -27,20 +27,20 @@ impl Finding {
     }
 }
 
-/// More than these help nobody.
+/// A longer list helps nobody.
 const MOST_FINDINGS: usize = 100;
 
-/// Looks through texts that have been read.
+/// Searches texts that have already been read.
 pub fn find_in_texts(texts: &Texts<'_>) -> Vec<Finding> {
     let mut findings: Vec<Finding> =
         texts.files.iter().flat_map(|file| find(file.path, &file.text)).collect();
-    // A page made from Markdown says what its source says.
+    // A page rendered from Markdown repeats the findings of its source, which sorts first (`_dropleaf/`).
     findings.sort();
     findings.truncate(MOST_FINDINGS);
     findings
 }
 
-/// Looks through one text, in one pass for each kind.
+/// Searches one text, in one pass per kind.
 pub fn find(path: &str, text: &str) -> Vec<Finding> {
     let mut places: Vec<(usize, &'static str)> = Vec::new();
     places.extend(keys::find(text));

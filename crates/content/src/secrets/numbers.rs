@@ -1,8 +1,8 @@
-//! Numbers of cards, accounts and persons, each proven by its own sum; numbers that are known from manuals are left out.
+//! Finds card, account and personal identification numbers by format and checksum. Well-known sample numbers are exempt.
 
 use super::{checks, drawing};
 
-/// Numbers that payment providers publish for tests.
+/// Test card numbers that payment providers publish.
 const TEST_CARDS: [&str; 14] = [
     "4242424242424242",
     "4111111111111111",
@@ -19,7 +19,7 @@ const TEST_CARDS: [&str; 14] = [
     "6011111111111117",
     "3530111333300000",
 ];
-/// The longest run of digits and separators that is one number, and the fewest digits that say anything.
+/// The longest run of digits and separators that is one number, and the fewest characters of one.
 const LONGEST: usize = 40;
 const FEWEST: usize = 9;
 
@@ -52,7 +52,7 @@ pub(crate) fn find(text: &str) -> Vec<(usize, &'static str)> {
     found
 }
 
-/// Digits with single separators between them.
+/// The end of a run of digits with single separators between them.
 fn run_end(bytes: &[u8], from: usize) -> usize {
     let mut end = from;
     while end < bytes.len() {
@@ -125,7 +125,7 @@ fn is_card(run: &[u8], digits: &[u8]) -> bool {
 fn is_social_security(digits: &[u8]) -> bool {
     let number = |range: &[u8]| range.iter().fold(0_u32, |number, digit| number * 10 + u32::from(*digit));
     let (area, group, serial) = (number(&digits[..3]), number(&digits[3..5]), number(&digits[5..]));
-    // 078-05-1120 and 219-09-9999 were printed in advertisements; 123-45-6789 stands in every manual.
+    // 078-05-1120 and 219-09-9999 were printed in advertisements; 123-45-6789 is in every manual.
     let known = matches!((area, group, serial), (78, 5, 1120) | (219, 9, 9999) | (123, 45, 6789));
     area != 0 && area != 666 && area < 900 && group != 0 && serial != 0 && !known
 }

@@ -1,4 +1,4 @@
-//! How the output of well-known tools addresses its own files: small samples in the form that each tool writes.
+//! How the output of well-known tools refers to its own files: small samples in the format of each tool.
 
 use dropleaf_content::{Addressing, Bundle, ShownAt};
 
@@ -55,7 +55,7 @@ fn vite_with_a_router_is_an_app_with_routes() {
         addressing(&vite(code)),
         Addressing { root_paths: true, client_routes: true, spa: true, ..NONE }
     );
-    // Built with base: './', it still reads the path in the address bar.
+    // Built with base: './', it still reads the path from the location bar.
     let page = VITE_PAGE.replace("\"/assets", "\"./assets").replace("/vite.svg", "./vite.svg");
     let files =
         [("index.html", page.as_str()), ("assets/index-BX4d1.js", code), ("assets/index-D8b4.css", "")];
@@ -95,7 +95,7 @@ fn next_export_has_root_paths_and_routes() {
 
 #[test]
 fn sveltekit_has_routes() {
-    // With relative paths, as it writes them by default: only the fallback page is an app.
+    // With relative paths, the tool's default: only the fallback page is an app.
     let page = "<!doctype html><link rel=\"modulepreload\" href=\"/_app/immutable/entry/start.1.js\"><body><script>{\
         __sveltekit_1={base:\"\"};Promise.all([import(\"/_app/immutable/entry/start.1.js\")])}</script></body>";
     let files = [

@@ -1,4 +1,4 @@
-//! Honest archives, written the way real tools write them, are accepted whole.
+//! Valid archives, as real tools write them, are accepted whole.
 
 use std::io::Write;
 
@@ -171,7 +171,7 @@ fn two_thousand_files_are_accepted() {
     assert_eq!(upload("a.zip", archive.build().bytes).unwrap().files.len(), 2000);
 }
 
-/// Runs a tool if this machine has it; the archives above mimic the same bytes where it has not.
+/// Runs a tool if it is installed; the archives above contain the same bytes for machines without it.
 fn made_by(program: &str, arguments: &[&str]) -> Option<Vec<u8>> {
     let dir = tempfile::tempdir().unwrap();
     std::fs::create_dir(dir.path().join("css")).unwrap();
@@ -220,7 +220,7 @@ fn small_archives_with_zip64_fields_are_read_as_any_other() {
             .item(Item::zip64_streamed("css/a.css", b"a{}"))
             .item(Item::deflated("plain.txt", text))
     };
-    // As some tools write them: every number, also those that the record states itself.
+    // As some tools write them: all numbers, even those already in the record itself.
     let offset = u64::try_from(site().build().directory_at).unwrap();
     let all = Item::zip64("all.txt", text).but(|item| {
         let sizes = [text.len() as u64, item.packed.len() as u64, offset];

@@ -1,4 +1,4 @@
-//! UTF-8 is claimed only for what is UTF-8; everything else is sent so that browsers show it as its author saw it.
+//! UTF-8 is declared only for files that are UTF-8; other files are sent so that browsers show them as the author saw them.
 
 use dropleaf_content::{Bundle, Texts};
 
@@ -66,7 +66,7 @@ fn scripts_are_in_the_charset_of_the_pages_beside_them() {
     let mimes: Vec<&str> = made.files.iter().map(|file| file.mime).collect();
     assert_eq!(mimes, ["text/javascript; charset=windows-1251", "text/html; charset=windows-1251"]);
     assert!(text(&made, "a.js").contains('\u{41f}'), "what is checked is what runs");
-    // Modules are read as UTF-8 whatever is said: in these charsets that could be another program.
+    // Modules are always decoded as UTF-8: text in these charsets could then be another program.
     for (charset, script) in
         [("iso-2022-jp", &b"/*\xff\x1b$B*/go()/*\x1b(B*/"[..]), ("shift_jis", b"var a='\x81\\';/*';go()//*/")]
     {
@@ -81,7 +81,7 @@ fn scripts_are_in_the_charset_of_the_pages_beside_them() {
 
 #[test]
 fn bytes_that_could_be_read_in_two_ways_keep_the_claim() {
-    // Without it a page could say `<script charset=utf-16le>` or `charset=iso-2022-jp`, and run what was not checked.
+    // Without a charset, a page could say `<script charset=utf-16le>` or `charset=iso-2022-jp` and run unchecked code.
     for (path, bytes) in [
         ("a.js", &b"\xe9"[..]),
         ("b.js", b"a\0l\0e\0r\0t\0\xe9"),

@@ -1,6 +1,6 @@
-//! Ways to make a page look new without changing what people see much.
+//! Disguises: transformations that make a page look new to a program but not to people.
 
-/// A page cut into tags, texts, and what is neither.
+/// A part of a page: a tag, a text, or neither.
 enum Part<'a> {
     Tag(&'a str),
     Text(&'a str),
@@ -37,7 +37,7 @@ fn parts(page: &str) -> Vec<Part<'_>> {
     parts
 }
 
-/// Quotes may hold brackets.
+/// The end of a tag; quoted values may contain brackets.
 fn tag_end(text: &str) -> usize {
     let mut quote = None;
     for (at, c) in text.char_indices() {
@@ -61,7 +61,7 @@ fn rewritten(page: &str, tag: impl Fn(&str) -> String, text: impl Fn(&str) -> St
     rewritten.collect()
 }
 
-/// Letters outside of character references.
+/// Changes letters outside character references.
 fn letters(text: &str, mut change: impl FnMut(char) -> String) -> String {
     let mut changed = String::new();
     let mut reference = false;
@@ -131,7 +131,7 @@ fn percent(page: &str) -> String {
     format!("<body><script>document.write(unescape('{packed}'))</script></body>")
 }
 
-/// Five times as much honest text, before and after.
+/// Adds five times as much innocent text, before and after.
 fn padded(page: &str) -> String {
     let words =
         "garden weather bread carpet window pencil river mountain letter kitchen summer bicycle music forest";
@@ -147,7 +147,7 @@ fn padded(page: &str) -> String {
     page.replace("<body>", &format!("<body><p>{before}</p>")) + &format!("<p>{after}</p>")
 }
 
-/// Another name, other numbers, and every tenth word another.
+/// Replaces the name, the numbers and every tenth word.
 fn reworded(page: &str) -> String {
     let title =
         page.split("<title>").nth(1).and_then(|rest| rest.split(['<', ' ']).next()).unwrap_or_default();
@@ -166,7 +166,7 @@ fn reworded(page: &str) -> String {
     rewritten(&page, str::to_owned, change)
 }
 
-/// The second half of the body before the first.
+/// Puts the second half of the body before the first.
 fn reordered(page: &str) -> String {
     let from = page.find("<body").and_then(|at| page[at..].find('>').map(|end| at + end + 1)).unwrap_or(0);
     let to = page.rfind("</body>").unwrap_or(page.len());

@@ -1,4 +1,4 @@
-//! Pages that a browser shows and a careless reader would not see: charsets, XML, scripts under other names.
+//! Pages that a browser shows but a careless parser would miss: charsets, XML, scripts under other names.
 
 use std::fmt::Write as _;
 use std::sync::LazyLock;
@@ -73,7 +73,7 @@ fn scripts_and_drawings_are_utf8_whatever_they_say() {
     assert!(judged_in_zip(&[("index.html", b"x"), ("a.svg", &broken)]).refused);
 }
 
-/// Every extension of two to eleven letters that the table of media types could know is taken from its source.
+/// Every extension in the table of media types, taken from its source code.
 fn extensions() -> Vec<String> {
     let table = include_str!("../../src/mime.rs");
     let from = table.find("fn mime_of").unwrap();
@@ -159,7 +159,7 @@ fn xml_that_builds_markup_is_refused_with_a_remedy() {
     ] {
         assert!(is_refused("a.xsl", &sheet(inside)), "{inside}");
     }
-    // What drawing programs and feeds write.
+    // Written by drawing programs and feed generators.
     for honest in [
         "<!DOCTYPE svg [<!ENTITY ns_svg \"http://www.w3.org/2000/svg\"><!ENTITY nbsp \"&#160;\">]><svg xmlns='&ns_svg;'/>",
         "<?xml-stylesheet type='text/css' href='a.css'?><rss><item>&lt;p&gt;Hello&lt;/p&gt;</item></rss>",
@@ -216,7 +216,7 @@ fn scripts_belong_to_their_page_however_it_names_them() {
     assert!(is_refused(&format!("{many}<script src=a.js></script>"), &[("a.js", script)]));
 }
 
-/// Every character as a number without a semicolon, and some as names.
+/// Every character as a numeric reference without a semicolon, and some as named references.
 fn numbered(text: &str) -> [String; 3] {
     let digit = |c: char| c.is_ascii_hexdigit();
     let mut numbers = String::new();
@@ -224,7 +224,7 @@ fn numbered(text: &str) -> [String; 3] {
     let mut names = String::new();
     for (at, c) in text.char_indices() {
         let next = text[at + c.len_utf8()..].chars().next();
-        // A digit after the number would belong to it.
+        // A digit after the number would become part of it.
         let end = if next.is_some_and(digit) { ";" } else { "" };
         write!(numbers, "&#{}", u32::from(c)).unwrap();
         match c {
@@ -281,6 +281,6 @@ fn references_that_browsers_decode_hide_nothing() {
         );
         assert!(is_refused("a.svg", &drawing), "{drawing}");
     }
-    // An address stays what it is: `&copy` before `=` is no sign of copyright in an attribute.
+    // A URL stays as it is: `&copy` before `=` is not a copyright sign in an attribute.
     assert!(!judged("a.html", "<p>Report</p><a href='/a?x=1&copy=2&lt=3'>next</a>").refused);
 }

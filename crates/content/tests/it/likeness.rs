@@ -1,4 +1,4 @@
-//! Pages that were taken down and come back in another guise, and their honest neighbours.
+//! Blocklisted pages that are uploaded again in disguise, and innocent pages that resemble them.
 
 use std::sync::LazyLock;
 
@@ -19,11 +19,11 @@ pub(crate) fn likeness(name: &str, bytes: impl Into<bytes::Bytes>) -> Likeness {
     like(&upload(name, bytes).unwrap())
 }
 
-/// What may be kept of content that was taken down, as a server would read it back: of the whole, and of every page, as
-/// if each had been named.
+/// The digests and sketches stored for content that was taken down, as a server would read them back: for the whole
+/// bundle and for every page, as if each had been reported.
 pub(crate) fn marks(likeness: &Likeness) -> (Vec<[u8; 32]>, Vec<Sketch>) {
     let mut paths: Vec<&str> = likeness.pages.iter().map(|page| page.path.as_str()).collect();
-    // The entry counts also where it has no text of its own.
+    // The entry page counts even if it has no text of its own.
     if !paths.contains(&"index.html") {
         paths.push("index.html");
     }
@@ -39,7 +39,7 @@ pub(crate) fn taken_down(likeness: &Likeness) -> Unwanted {
     Unwanted::new([("it".to_owned(), exact, sketches)])
 }
 
-/// Harvest pages of one file with enough text to be recognised by it.
+/// Single-file phishing pages with enough text for a sketch.
 fn recognisable() -> Vec<(String, String, Unwanted)> {
     let pages = fixtures("harvest").into_iter().filter(|(_, files)| files.len() == 1);
     let pages = pages.map(|(name, mut files)| (name, files.remove(0).1));
@@ -66,7 +66,7 @@ fn a_page_is_recognised_in_every_disguise() {
         }
     }
     assert!(tried >= 200, "{tried}");
-    // On the shortest pages another name and other words are a quarter of the text.
+    // On the shortest pages, another name and other words are a quarter of the text.
     let (reworded, others): (Vec<_>, Vec<_>) = missed.iter().partition(|what| what.ends_with("other words"));
     assert!(others.is_empty(), "{others:#?}");
     assert!(reworded.len() * 5 <= pages.len(), "{reworded:#?} of {}", pages.len());
@@ -127,7 +127,7 @@ fn what_many_people_start_from_is_nobodys_mark() {
     assert_eq!(unwanted.find(&likeness("good.zip", good.clone())), None);
     assert_eq!(unwanted.find(&likeness("index.html", frame)), None);
     assert!(unwanted.find(&likeness("again.zip", bad)).is_some_and(|found| found.exact));
-    // The page and its own script, whatever else lies beside them.
+    // The page with its own script, whatever other files there are.
     let moved = zip_of(&[("index.html", frame), ("app.js", "document.title = 'bad'"), ("x.txt", "padding")]);
     assert!(unwanted.find(&likeness("moved.zip", moved)).is_some_and(|found| found.exact));
     let alone = taken_down(&likeness("index.html", frame));

@@ -1,4 +1,4 @@
-//! Short pages that were taken down, by what they say, and those that everybody has.
+//! Short blocklisted pages, recognized by their text, and stock pages, which are never blocked.
 
 use dropleaf_content::likeness::{Match, Unwanted};
 
@@ -6,7 +6,7 @@ use crate::disguises::{self, DISGUISES};
 use crate::likeness::{like, likeness, marks, taken_down};
 use crate::support::{fixtures, upload, zip_of};
 
-/// Harvest pages of one file that are too short for a sketch.
+/// Single-file phishing pages that are too short for a sketch.
 fn short() -> Vec<(String, String)> {
     let mut pages: Vec<(String, String)> = fixtures("harvest")
         .into_iter()
@@ -26,7 +26,7 @@ fn a_short_page_is_recognised_by_what_it_says() {
     let (mut missed, mut recognised, mut others) = (Vec::new(), 0, Vec::new());
     for (name, page) in short() {
         let unwanted = taken_down(&likeness("index.html", page.clone()));
-        // Its own bytes, and what it says, unless that is too little.
+        // Recognized by its bytes and its text, unless there is too little text.
         if unwanted.find(&likeness("a.html", format!("{page}<!-- x -->"))).is_none() {
             others.push(name);
             continue;
@@ -48,7 +48,7 @@ fn a_short_page_is_recognised_by_what_it_says() {
             Some(Match { id: "it".to_owned(), file: Some("x/y.htm".to_owned()), exact: false })
         );
     }
-    // What is packed twice already and then once more is not read.
+    // Text that is already encoded twice and then once more is not read.
     missed.retain(|what| !what.starts_with("hidden-06-twice.html: packed"));
     assert!(missed.is_empty(), "{missed:#?}");
     assert!(recognised >= 5, "{recognised}, not {others:?}");

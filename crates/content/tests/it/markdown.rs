@@ -1,4 +1,4 @@
-//! Markdown pages: what readers expect is there, and nothing of it can run.
+//! Markdown pages: the expected elements are there, and nothing of it can run.
 
 use std::fmt::Write;
 use std::time::Duration;
@@ -265,7 +265,7 @@ fn html_never_ends_what_markdown_has_opened() {
     assert!(!body("a <script>alert(1)</script> b").contains("alert"));
 }
 
-/// Every element ends where it should.
+/// Asserts that every element is closed where it should be.
 fn assert_balanced(html: &str) {
     let mut open = Vec::new();
     for tag in html.split('<').skip(1).filter_map(|part| part.split_once('>')).map(|(tag, _)| tag) {
@@ -486,14 +486,14 @@ fn very_long_documents_are_shown_as_plain_text() {
     assert_eq!(text_of(&bundle, "_dropleaf/source.md"), source);
 }
 
-/// Processor time of this thread so far. Unlike time on the clock it does not grow while other programs run.
+/// CPU time of this thread so far. Unlike wall-clock time, it does not grow while other programs run.
 fn processor_time() -> Duration {
     let stat = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap();
     Duration::from_nanos(stat.split_whitespace().next().unwrap().parse().unwrap())
 }
 
-/// Each input is built to trip parsers that go back and forth; all must take seconds at worst,
-/// even in a build without optimisation on a busy machine.
+/// Each input is built to make backtracking parsers slow; all must take seconds at worst, even in a debug build on a
+/// busy machine.
 #[test]
 fn hostile_nesting_takes_linear_time() {
     const SIZE: usize = 200_000;
@@ -546,7 +546,7 @@ fn hostile_nesting_takes_linear_time() {
     }
 }
 
-/// Five kilobytes of a table with five hundred columns, which would become nine megabytes.
+/// Five kilobytes of a table with five hundred columns, which would render to nine megabytes.
 fn wide_table() -> String {
     let row = "|b".repeat(512);
     format!("{row}|\n{}|\n{}", "|:-:".repeat(512), "|b\n".repeat(500))

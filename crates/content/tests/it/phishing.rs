@@ -1,4 +1,4 @@
-//! The phishing check on the project's own pages, on disguises, and on what is made to slow it down.
+//! The phishing check on the project's own test pages, on disguises, and on adversarial input.
 
 use std::sync::LazyLock;
 
@@ -18,7 +18,7 @@ fn rules_of(verdict: &Verdict) -> Vec<&str> {
     verdict.reasons.iter().map(|reason| reason.rule).collect()
 }
 
-/// Every page of a side with its verdict.
+/// Every test page of one side (`harvest` or `honest`) with its verdict.
 fn verdicts(side: &str, rules: &Rules) -> Vec<(String, Verdict)> {
     let judge = |(name, files): (String, Vec<(String, String)>)| {
         let files: Vec<File<'_>> = files.iter().map(|(path, text)| File { path, text }).collect();
@@ -178,7 +178,7 @@ fn no_page_points_to_what_an_operator_blocked() {
         "<meta http-equiv=refresh content='0; url=https://bad.example/'>".to_owned(),
     ] {
         let verdict = judged_by(&page);
-        // A page that does nothing but lead there is told so as well.
+        // A page that only redirects there is also reported for that.
         let others = rules_of(&verdict).into_iter().filter(|rule| *rule != "only-redirect");
         assert!(verdict.refused && others.eq(["blocked-address"]), "{page}: {verdict:?}");
     }
@@ -224,7 +224,7 @@ fn bundles_are_read_as_they_are_stored() {
     assert!(!check_bundle(&markdown, &RULES).unwrap().refused);
 }
 
-/// Pieces of pages that have been trouble for somebody, in any order.
+/// Fragments that have caused trouble for parsers, in any order.
 fn piece() -> impl Strategy<Value = String> {
     let pieces = [
         "<",

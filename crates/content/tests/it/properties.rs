@@ -1,4 +1,4 @@
-//! Whatever comes in: no panic, and honest trees come out as they went in.
+//! Properties: no input causes a panic, and valid trees come out as they went in.
 
 use std::collections::BTreeMap;
 
@@ -103,7 +103,7 @@ proptest! {
             let files = tree(&bundle);
             if name == "a.md" {
                 let page = String::from_utf8_lossy(&files["index.html"]).to_lowercase();
-                // After it comes the page's own script.
+                // The page's own script comes after it.
                 let html = page.split("</main>").next().unwrap();
                 prop_assert!(!html.contains("<script") && !html.contains("href=\"javascript"));
             }

@@ -1,4 +1,4 @@
-//! What the publisher of a refused upload is told: all pages, several places, the file and line where each thing stands.
+//! The reasons reported to the publisher of a refused upload: all pages, several occurrences, the right file and line.
 
 use dropleaf_content::phishing::{File, Reason, Rules, Verdict, check, check_bundle};
 use dropleaf_content::{Texts, source_lines};
@@ -10,7 +10,7 @@ fn judged(files: &[(&str, &str)]) -> Verdict {
     check(&files, &Rules::builtin())
 }
 
-/// Where a rule hit.
+/// The files and lines where a rule hit.
 fn places<'v>(verdict: &'v Verdict, rule: &str) -> Vec<(&'v str, usize)> {
     let of_rule = verdict.reasons.iter().filter(|reason| reason.rule == rule);
     of_rule.map(|reason| (reason.file.as_str(), reason.line)).collect()

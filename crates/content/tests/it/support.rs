@@ -1,4 +1,4 @@
-//! What the tests share: preparing bytes, and reading back what was prepared.
+//! Shared by the tests: prepares bytes and reads back the resulting bundle.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -19,7 +19,7 @@ pub(crate) fn upload_with(name: &str, source: Source, limits: &Limits) -> Result
     prepare(upload, limits, spool.path())
 }
 
-/// The same bytes as a file that is not at its start.
+/// The same bytes as a file that is not positioned at its start.
 pub(crate) fn as_file(bytes: &[u8]) -> Source {
     let mut file = tempfile::tempfile().unwrap();
     file.write_all(bytes).unwrap();
@@ -55,7 +55,7 @@ pub(crate) fn text_of(bundle: &Bundle, path: &str) -> String {
     String::from_utf8(identity(file)).unwrap()
 }
 
-/// The project's own pages of one side: each a name and its files.
+/// The project's own test pages of one side: each a name and its files.
 pub(crate) fn fixtures(side: &str) -> Vec<(String, Vec<(String, String)>)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("phishing/fixtures").join(side);
     let mut pages = Vec::new();
@@ -69,7 +69,7 @@ pub(crate) fn fixtures(side: &str) -> Vec<(String, Vec<(String, String)>)> {
     pages
 }
 
-/// Paths of a folder's files begin inside it.
+/// Collects files with their paths relative to the folder.
 fn collect(path: &Path, inside: &str, files: &mut Vec<(String, String)>) {
     if path.is_dir() {
         for entry in fs::read_dir(path).unwrap() {

@@ -1,9 +1,9 @@
-//! What is different between two readings of an operator's lists, in lines that mean something.
+//! Compares two versions of an operator's lists by their effective lines.
 
 use super::OwnLists;
 use std::collections::HashMap;
 
-/// How one list has changed. Remarks and empty lines do not count.
+/// How one list changed. Comments and empty lines do not count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Change {
     pub file: &'static str,
@@ -12,7 +12,7 @@ pub struct Change {
 }
 
 impl OwnLists {
-    /// What was added to each list and taken out of it since `before`; lists that are as they were are left out.
+    /// The lines added to and removed from each list since `before`; unchanged lists are left out.
     pub fn changes_since(&self, before: &Self) -> Vec<Change> {
         let change = |(place, file): (usize, &&'static str)| {
             let (old, new) = (before.texts[place].as_deref(), self.texts[place].as_deref());
@@ -32,7 +32,7 @@ impl OwnLists {
     }
 }
 
-/// Each line with its section: the same line elsewhere means something else.
+/// Each line with its section: the same line elsewhere has another meaning.
 fn entries(text: &str) -> impl Iterator<Item = (&str, &str)> {
     let mut section = "";
     text.lines().map(str::trim).filter_map(move |line| {

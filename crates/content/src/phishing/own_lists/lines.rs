@@ -1,4 +1,4 @@
-//! What a line of an operator's list may say, and what is wrong with one that means nothing.
+//! Validates the lines of an operator's list, and says what is wrong with an invalid one.
 
 use super::List::{self, Brands, Hosts, Phrases, Scripts, Secrets, Weights};
 use crate::phishing::hosts::HostKind;
@@ -10,10 +10,10 @@ use crate::phishing::script_words::mark_of;
 /// Sections of phrases that are about the words around a name.
 const AROUND: [&str; 6] = ["lead", "tail", "with", "beside", "sign-lead", "account-tail"];
 const GROUPS: &str = "ABCDEFGH";
-/// A weight beyond this is a slip: a page is refused at about 3.
+/// A larger weight is a typing error: a page is refused at about 3.
 const HEAVIEST: f64 = 100.0;
 
-/// The first line that means nothing, and why.
+/// Fails with the first invalid line and the reason.
 pub(super) fn check(list: List, text: &str, alone: bool) -> Result<(), (usize, String)> {
     let mut section: Option<(usize, &str, Vec<&str>)> = None;
     for (number, line) in text.lines().enumerate().map(|(at, line)| (at + 1, line.trim())) {
@@ -37,7 +37,7 @@ pub(super) fn check(list: List, text: &str, alone: bool) -> Result<(), (usize, S
     whole(list, section, alone)
 }
 
-/// A rule that no other list knows needs everything said.
+/// Checks that a section has all required keys: a rule that no other list defines needs every key.
 fn whole(list: List, section: Option<(usize, &str, Vec<&str>)>, alone: bool) -> Result<(), (usize, String)> {
     let Some((line, name, keys)) = section else { return Ok(()) };
     let needed: &[&str] = match (list, name) {
@@ -74,7 +74,7 @@ fn sections_of(list: List) -> impl Iterator<Item = &'static str> {
     list.built_in().lines().filter_map(|line| line.trim().strip_prefix('[')?.strip_suffix(']'))
 }
 
-/// Whether two names are alike but for their ends, a sign between words, or a letter too many.
+/// Whether two names are equal up to case and separators, or one is a prefix of the other.
 fn similar(known: &str, name: &str) -> bool {
     let plain = |text: &str| text.to_lowercase().replace(['_', ' '], "-");
     let (known, name) = (plain(known), plain(name));
@@ -87,7 +87,7 @@ fn entry<'a>(list: List, section: &str, line: &'a str, keys: &mut Vec<&'a str>) 
         Weights => keys.push(weight(section, line)?),
         Brands => brand(line)?,
         Hosts => host(line)?,
-        // Words such as "z" or "+" count only beside a name.
+        // Words such as "z" or "+" count only next to a name.
         Phrases if AROUND.contains(&section) => {}
         Secrets | Phrases => words(line)?,
         Scripts if line.len() < 3 => return Err(format!("`{line}` is too short to mean anything")),

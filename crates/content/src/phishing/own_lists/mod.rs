@@ -1,5 +1,5 @@
-//! An operator's own lists, checked line by line before they are used: a word that is misspelt in a list would
-//! otherwise be a rule that silently does nothing. Extends the built-in lists or stands in for them.
+//! An operator's own lists, which extend or replace the built-in ones. Every line is validated first: a misspelt word
+//! would otherwise be a rule that silently does nothing.
 
 mod changes;
 mod lines;
@@ -10,11 +10,11 @@ use super::rules::{BUILTIN, Lists, Rules};
 pub use changes::Change;
 use lines::check;
 
-/// What is wrong with a list, and where.
+/// An error in a list, with its position.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fault {
     pub file: &'static str,
-    /// From 1.
+    /// 1-based.
     pub line: usize,
     pub why: String,
 }
@@ -55,12 +55,12 @@ use List::{Brands, Hosts, Phrases, Scripts, Secrets, Weights};
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct OwnLists {
     texts: [Option<String>; 6],
-    /// A list of one's own stands in for the built-in one instead of adding to it.
+    /// An operator's list replaces the built-in one instead of extending it.
     replaces: bool,
 }
 
 impl OwnLists {
-    /// The names that the files of the lists have, in the order of the lists.
+    /// The file names of the lists, in the order of the lists.
     pub const FILES: [&str; 6] =
         ["weights.toml", "brands.txt", "secrets.txt", "phrases.txt", "hosts.txt", "scripts.txt"];
     const LISTS: [List; 6] = [Weights, Brands, Secrets, Phrases, Hosts, Scripts];
@@ -69,8 +69,7 @@ impl OwnLists {
         Self { texts: Default::default(), replaces }
     }
 
-    /// Takes in the list of this file, if every line of it means something. A name that is not in
-    /// [`FILES`](Self::FILES) is passed over.
+    /// Adds the list of this file, if every line is valid. A name that is not in [`FILES`](Self::FILES) is ignored.
     pub fn add(&mut self, file: &str, text: String) -> Result<(), Fault> {
         let Some(place) = Self::FILES.iter().position(|known| *known == file) else { return Ok(()) };
         check(Self::LISTS[place], &text, self.replaces).map_err(|(line, why)| Fault {
