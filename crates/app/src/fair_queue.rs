@@ -1,5 +1,5 @@
 //! A bounded queue that is fair between groups of callers: permits go round-robin over the waiting groups, not to the
-//! group with the most requests. Holds no policy; `passwords` decides who belongs to which group.
+//! group with the most requests. Holds no policy; `hash_budget` decides who belongs to which group.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -107,13 +107,13 @@ impl App {
         outcome
     }
 
-    /// The cost of a hash for a viewer, or for a publisher without an account.
+    /// A hash request by a viewer, or by a publisher without an account.
     pub(crate) fn hash_for_client(&self, ip: Option<IpAddr>) -> Ask<'static> {
         let payer = Payer::Client { ip, is_exempt: self.is_exempt(ip) };
         Ask { payer, monotonic: self.clock.monotonic() }
     }
 
-    /// The cost of a hash for a publisher with an account.
+    /// A hash request by a publisher with an account.
     pub(crate) fn hash_for_account<'a>(&self, account_id: &'a str) -> Ask<'a> {
         Ask { payer: Payer::Account(account_id), monotonic: self.clock.monotonic() }
     }

@@ -1,5 +1,6 @@
 //! Upload tickets: issued to a caller that may publish, encrypted so that only this server can create them, and valid for
-//! one file. Nothing is stored until the file arrives; then the response is stored, and a second file gets it again.
+//! one file. Nothing is stored until the file arrives; then the response is, which makes the ticket single-use: the same
+//! file again gets the same response, another one is refused.
 
 use crate::app::App;
 use crate::caller::{Caller, Writer};

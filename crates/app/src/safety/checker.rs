@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use std::fmt::Debug;
 use std::io;
 
-/// URLs sent at most.
+/// The most URLs that are sent.
 const ADDRESSES: usize = 1000;
 /// Bytes of text sent in total; larger files are listed without their text.
 const TEXT_BYTES: u64 = 8 << 20;
