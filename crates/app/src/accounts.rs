@@ -1,4 +1,4 @@
-//! Accounts: the operator of the first start, accounts made by hand, and what an account sees of itself.
+//! Creates the operator account at first start, manages accounts and plans, and builds the reply of `GET /me`.
 
 use crate::app::App;
 use dropleaf_core::account::Account;
@@ -8,7 +8,7 @@ use dropleaf_core::unlock::Unlocks;
 use dropleaf_core::{Code, Error, Result, email};
 use dropleaf_store::{DbError, accounts};
 
-/// What `GET /me` tells. Decisions §3.5.
+/// The reply of `GET /me`. Decisions §3.5.
 #[derive(Debug, Clone)]
 pub struct Me {
     pub account: Account,
@@ -23,11 +23,11 @@ pub struct AccountList {
     pub has_more: bool,
 }
 
-/// As many accounts as a page of that list holds.
+/// Accounts per page of that list.
 const LIST_MOST: i64 = 50;
 
 impl App {
-    /// Makes the operator's account if there is no operator yet; its key is shown once.
+    /// Creates the operator account if none exists yet. The secret of its API key is returned only here.
     pub async fn ensure_operator(&self, address: &str) -> Result<Option<(Account, String)>> {
         if self.store.find_operator().await?.is_some() {
             return Ok(None);
@@ -77,7 +77,7 @@ impl App {
         Ok(self.store.list_accounts().await?)
     }
 
-    /// Accounts whose address holds this text, the newest first, older than `before` (when made, and id).
+    /// Accounts whose email address contains this text, newest first, older than the cursor `before` (creation time, id).
     pub async fn search_accounts(&self, text: &str, before: Option<(i64, String)>) -> Result<AccountList> {
         let text = text.trim().to_lowercase();
         let mut accounts = self.store.search_accounts(&text, before, LIST_MOST + 1).await?;
@@ -99,7 +99,7 @@ impl App {
         Ok(())
     }
 
-    /// What an account may do: its plan, and what it has bought.
+    /// The limits of an account: its plan plus the unlocks it has bought.
     pub fn plan_of(&self, account: &Account) -> Plan {
         self.settings.plans.find(&account.plan).with(&account.unlocks, self.now())
     }

@@ -1,4 +1,4 @@
-//! API keys: made, listed, revoked, and recognised on every request.
+//! Creates, lists and revokes API keys, and authenticates requests by key.
 
 use crate::app::{App, KEYS_CHANGED};
 use crate::fresh::Fresh;
@@ -14,42 +14,43 @@ use std::fmt;
 use std::sync::Arc;
 use tokio::sync::broadcast::{self, error::RecvError};
 
-/// Accounts by the hash of a key of theirs, and what the key allows.
+/// Accounts by the hash of an API key, with the key and its scopes.
 pub(crate) type Keyring = Fresh<[u8; 32], (Account, ApiKey, Scopes)>;
 
-/// No id is longer.
+/// Upper bound on the length of an id.
 const ID_BYTES: usize = 64;
 
-/// A key at the one moment its secret is known.
+/// A newly created key; its secret is available only here.
 pub struct NewKey {
     pub key: ApiKey,
     pub secret: String,
 }
 
-/// No log shows the secret, whatever the key is part of.
+/// Keeps the secret out of logs, whatever struct the key is part of.
 impl fmt::Debug for NewKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("NewKey").field("key", &self.key).finish_non_exhaustive()
     }
 }
 
-/// Who makes a key: the account itself, or a program, whose key can do what its token can and ends with its grant.
+/// Who creates a key: the account itself, or an OAuth client, whose key gets the scopes of its token and ends with its
+/// grant.
 #[derive(Debug, Clone, Copy)]
 pub struct KeyMaker<'a> {
     pub grant_id: Option<&'a str>,
     pub scopes: Scopes,
 }
 
-/// What one credential hears of changes. Those of others do not concern it.
+/// Change notifications for one credential; those of other credentials are filtered out.
 #[derive(Debug)]
 pub struct CredentialChanges {
-    /// The key or the grant itself, the grant it was made under, and the account.
+    /// Ids of the key or grant itself, the grant it was created under, and the account.
     names: Vec<String>,
     ended: broadcast::Receiver<Arc<str>>,
 }
 
 impl CredentialChanges {
-    /// Waits for one. False when there will be no more.
+    /// Waits for the next change. False when there will be no more.
     pub async fn next(&mut self) -> bool {
         loop {
             match self.ended.recv().await {
@@ -63,15 +64,15 @@ impl CredentialChanges {
         }
     }
 
-    /// Those up to now are done with.
+    /// Discards the notifications received so far.
     pub fn skip(&mut self) {
         self.ended = self.ended.resubscribe();
     }
 }
 
 impl App {
-    /// The account behind a bearer key, as it stood a moment ago: its plan and its name are right, its counts may be
-    /// behind. A key with a wrong checksum is refused without asking the database.
+    /// The account of a bearer key, possibly from the cache: plan and name are current, counters may lag. A key with a
+    /// wrong checksum is rejected without a database query.
     pub(crate) async fn authenticate(&self, key: &str) -> Result<Arc<(Account, ApiKey, Scopes)>> {
         if !secret::is_well_formed(secret::KEY_PREFIX, key) {
             return Err(Error::plain(Code::InvalidCredential));
@@ -89,33 +90,33 @@ impl App {
         Ok(known)
     }
 
-    /// Commits a change after which a key or a token opens something else, or nothing: seen at once on this node, and
-    /// by the others as soon as they hear of it. `whose` is the id of the key, the grant or the account it is about.
+    /// Commits a change that alters or revokes what a key or token may do. It takes effect at once on this node, and on
+    /// other nodes when they receive the notification. `whose` is the id of the key, grant or account that changed.
     pub(crate) async fn commit_keys(&self, whose: &str, stmts: Vec<Stmt>) -> Result<(), DbError> {
-        // It may come from outside and be no id at all; a notification must not grow long with it.
+        // `whose` may be untrusted input and not an id; bound the length of the notification.
         let (whose, _) = whose.split_at(whose.floor_char_boundary(ID_BYTES));
         let outcome = self.store.commit_changed(stmts, vec![format!("{KEYS_CHANGED}{whose}")]).await;
-        // Also after a failure: whether a lost connection committed is not known.
+        // Also after a failure: if the connection was lost, the commit may have succeeded.
         self.forget_credentials(whose);
         outcome.map(|_| ())
     }
 
-    /// `whose`: as above; empty when it may be anybody's.
+    /// `whose` as in `commit_keys`; empty if any credential may have changed.
     pub(crate) fn forget_credentials(&self, whose: &str) {
         self.keyring.clear();
         self.token_ring.clear();
-        // Nobody there to hear it is no failure.
+        // It is not an error if there are no subscribers.
         let _ = self.credentials.send(whose.into());
     }
 
-    /// Hears from now on when this credential may have ended: whoever goes on in its name looks again.
+    /// Subscribes to changes that may have revoked this credential, so that long-running work can check it again.
     pub fn credential_changes(&self, who: &Identity) -> CredentialChanges {
         let names = [Some(&who.counted_as), who.grant_id.as_ref(), Some(&who.account.id)];
         let names = names.into_iter().flatten().cloned().collect();
         CredentialChanges { names, ended: self.credentials.subscribe() }
     }
 
-    /// `last_used` is written at most once a minute, and never in the way of a request: a failure is only logged.
+    /// Writes `last_used` at most once a minute. A failure is only logged, so that it never fails a request.
     async fn note_use(&self, key: &ApiKey) {
         let now = self.now();
         if key.last_used.is_some_and(|at| at > now - 60) {
@@ -137,7 +138,7 @@ impl App {
         self.create_key_for(account, owner, name, once, render).await
     }
 
-    /// The same for whoever asks in the account's name.
+    /// Like [`App::create_key`], for an OAuth client that acts for the account.
     pub async fn create_key_for(
         &self,
         account: &Account,
@@ -162,7 +163,7 @@ impl App {
             grant_id: maker.grant_id.map(str::to_owned),
             scopes: maker.scopes,
         };
-        // A key is not made for a program that is being shown out.
+        // No key is created for an OAuth client whose grant is being revoked.
         let mut stmts: Vec<Stmt> =
             maker.grant_id.into_iter().map(|id| oauth_grants::require_live(id, key.created_at)).collect();
         stmts.push(api_keys::insert(&key, &secret::hash(&secret)));
@@ -179,19 +180,19 @@ impl App {
         }
     }
 
-    /// Another node was faster with the same key: its answer is the answer.
+    /// Another node answered a request with the same idempotency key first; return its answer.
     pub(crate) async fn answer_again<T>(&self, once: &Once) -> Result<Done<T>> {
         let found = self.find_again(once).await?;
         let (status, body) = found.ok_or_else(|| Error::plain(Code::IdempotencyInFlight).retry_after(1))?;
         Ok(Done::Again { status, body })
     }
 
-    /// The account's keys, or those that one program made for itself.
+    /// The account's keys, or only those created by one OAuth client.
     pub async fn list_keys(&self, account: &Account, grant_id: Option<&str>) -> Result<Vec<ApiKey>> {
         Ok(self.store.list_keys(&account.id, grant_id).await?)
     }
 
-    /// Revokes a key of the account; to a program, only those that it made itself exist.
+    /// Revokes a key of the account. An OAuth client can revoke only keys that it created itself.
     pub async fn revoke_key(&self, account: &Account, grant_id: Option<&str>, id: &str) -> Result<()> {
         let stmts = vec![api_keys::delete(&account.id, grant_id, id), mcp_sessions::delete_of_key(id)];
         match self.commit_keys(id, in_name_of(Some(&account.id), stmts)).await {

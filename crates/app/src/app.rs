@@ -1,4 +1,4 @@
-//! The application: storage, time, randomness, settings and caches, held together for the acts.
+//! The application state shared by all operations: storage, clock, randomness, settings, caches and limits.
 
 use crate::api_keys::Keyring;
 use crate::burn::Embers;
@@ -24,20 +24,20 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicI64;
 use tokio::sync::{Semaphore, broadcast};
 
-/// Keys, and tokens of programs, whose rows are held in memory.
+/// Capacity of each of the two credential caches (API keys, OAuth tokens).
 const KEYS: usize = 10_000;
-/// Dry runs and appeals that are read at the same time, and those that wait; smaller pages do not take turns.
+/// Dry runs and appeals that are read concurrently, and those that may wait. Small pages bypass this queue.
 const CHECKS: usize = 1;
 const CHECKS_WAITING: usize = 8;
 const APPELLANTS_WAITING: usize = 8;
-/// What other nodes are told when a key, a grant or the plan of an account has changed; its id follows.
+/// Prefix of the notification to other nodes that a key, a grant or an account's plan changed; the id follows.
 pub(crate) const KEYS_CHANGED: &str = "k:";
-/// So many may wait to be heard by one who is slow, who then takes them all for its own.
+/// Notifications buffered for a slow subscriber; one that lags behind treats all credentials as changed.
 const ENDED_WAITING: usize = 64;
-/// What is heard when anything may have changed.
+/// The notification received when anything may have changed.
 pub(crate) const EVERYTHING: &str = "*";
 
-/// Everything that comes in through the door at start-up.
+/// Everything that is injected at start-up.
 #[derive(Debug)]
 pub struct Parts {
     pub store: Store,
@@ -46,11 +46,11 @@ pub struct Parts {
     pub keys: Keys,
     pub hosts: Hosts,
     pub settings: Settings,
-    /// None: no mail leaves, and what needs it is refused.
+    /// Without a mailer no email is sent, and operations that need email are refused.
     pub mailer: Option<Arc<dyn Mailer>>,
-    /// Whoever settles payments, in live mode.
+    /// Settles payments in live mode.
     pub facilitator: Option<Arc<dyn Facilitator>>,
-    /// The operator's own check of content.
+    /// The operator's external content checker.
     pub checker: Option<Arc<dyn Checker>>,
 }
 
@@ -72,7 +72,7 @@ pub struct App {
     pub(crate) post: PostOffice,
     pub(crate) in_flight: InFlight,
     pub(crate) notices: Notices,
-    /// Says which credentials may have ended.
+    /// Broadcasts the ids of credentials that may have been revoked.
     pub(crate) credentials: broadcast::Sender<Arc<str>>,
     pub(crate) key_throttle: Throttle,
     pub(crate) account_throttle: Throttle,
@@ -81,16 +81,16 @@ pub struct App {
     pub(crate) token_throttle: Throttle,
     pub(crate) check_throttle: Throttle,
     pub(crate) uploads: Arc<Semaphore>,
-    /// Of dry runs and appeals, so that they never keep publishers waiting.
+    /// For dry runs and appeals, so that they never delay publishers.
     pub(crate) checks: Queue,
-    /// Of appeals whose content is being stored.
+    /// For appeals whose content is being stored.
     pub(crate) appellants: Queue,
     pub(crate) facilitator: Option<Arc<dyn Facilitator>>,
     pub(crate) market: Market,
     pub(crate) outside: Outside,
     pub(crate) unwanted_index: UnwantedIndex,
     pub(crate) payment_locks: Locks,
-    /// Before this moment the pauses of unknown payments are not ended again.
+    /// Epoch seconds before which parked payments with an unknown outcome are not resumed again.
     pub(crate) next_wake: AtomicI64,
     pub hosts: Hosts,
 }
@@ -144,17 +144,17 @@ impl App {
         &self.settings
     }
 
-    /// A name for one request in the log.
+    /// An id for one request, for the log.
     pub fn request_id(&self) -> String {
         format!("req_{}", self.minter.nonce())
     }
 
-    /// Whether the storage answers.
+    /// Checks that the database responds.
     pub async fn ping(&self) -> dropleaf_core::Result<()> {
         Ok(self.store.db.ping().await?)
     }
 
-    /// Keeps this node's cache in step with the others. None when there are no others.
+    /// Evicts this node's cache entries when other nodes change them. None if there are no other nodes.
     pub fn follow_changes(self: &Arc<Self>) -> Option<impl Future<Output = ()> + Send + use<>> {
         let app = Arc::clone(self);
         self.store.db.listen(move |changed| {
@@ -171,7 +171,7 @@ impl App {
         })
     }
 
-    /// Writes out what is only in memory and lets the storage go.
+    /// Writes out what is held only in memory and closes the database.
     pub async fn close(&self) {
         if let Err(error) = self.flush_views().await {
             tracing::warn!(%error, "the last page views could not be written");

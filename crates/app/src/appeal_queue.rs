@@ -1,5 +1,5 @@
-//! The queue of appeals as a whole: whether there is room for one more, others who send what waits already, those that nobody
-//! decides about, and what else an operator should know before deciding.
+//! Manages the appeal queue: checks its capacity, merges appeals about the same content, expires appeals that were never
+//! decided, and collects the context an operator needs for a decision.
 
 use crate::app::App;
 use crate::appeals::Appealed;
@@ -11,30 +11,30 @@ use dropleaf_core::audit::Act;
 use dropleaf_core::{Code, Error, Result, network, secret};
 use dropleaf_store::{appeal_queue, counters};
 
-/// What the key of an appeal's token is derived for.
+/// The purpose the key for appeal tokens is derived for.
 const TOKEN: &str = "appeal";
-/// Earlier appeals about the same content that are told of.
+/// Earlier appeals about the same content that are listed.
 const EARLIER: i64 = 10;
 const BATCH: i64 = 100;
 const DAY: i64 = 86_400;
 
-/// Who sends an appeal: an account, or a network by its keyed hash.
+/// The sender of an appeal: an account, or a network identified by a keyed hash.
 #[derive(Debug)]
 pub(crate) struct Sender {
     pub(crate) account_id: Option<String>,
     pub(crate) client: String,
 }
 
-/// What an operator should know beside the appeal itself.
+/// Context for the operator's decision, beside the appeal itself.
 #[derive(Debug, Default)]
 pub struct AppealCase {
-    /// The page that was taken down and that the content is like.
+    /// The taken-down page that the content resembles.
     pub like_site: Option<String>,
-    /// Others who sent the same and have something to say.
+    /// Statements of other senders of the same content.
     pub joined: Vec<Joined>,
-    /// Other appeals about the same content, the newest first.
+    /// Other appeals about the same content, newest first.
     pub earlier: Vec<Appeal>,
-    /// The content is allowed now.
+    /// Set if the content is allowed now.
     pub allowed: Option<Allowed>,
 }
 
@@ -45,13 +45,14 @@ impl App {
         Sender { account_id, client: self.hash_client(&network) }
     }
 
-    /// Made from the id and the sender: whoever sends the same content again is told it again, and nobody else is.
+    /// Derived from the id and the sender: the same sender gets the same token again for the same content, and nobody
+    /// else does.
     pub(crate) fn appeal_token(&self, id: &str, sender: &Sender) -> String {
         let who = sender.account_id.as_deref().unwrap_or(&sender.client);
         secret::letters(&self.keys.mac(TOKEN, format!("{id} {who}").as_bytes())[..18])
     }
 
-    /// Refuses what does not fit in, before anything is stored.
+    /// Refuses an appeal that exceeds the storage limits, before anything is stored.
     pub(crate) async fn check_room(&self, sender: &Sender, bytes: i64) -> Result<()> {
         let most = self.settings.appeals_bytes;
         let own = self.store.sum_appeals_of(sender.account_id.as_deref(), &sender.client).await?;
@@ -64,7 +65,7 @@ impl App {
         if Room::of_all(most, sender.account_id.is_some()).fits(all, bytes) { Ok(()) } else { Err(full()) }
     }
 
-    /// Counts an appeal before its content is stored: however many come at once, no more than these are.
+    /// Counts an appeal before its content is stored, so that concurrent appeals cannot exceed the limit.
     pub(crate) async fn count_appeal(&self, caller: &Caller) -> Result<()> {
         if self.is_exempt(caller.ip) {
             return Ok(());
@@ -74,7 +75,7 @@ impl App {
         self.store.commit(vec![take]).await.map(|_| ()).map_err(|error| self.guard_error(error, None))
     }
 
-    /// Takes that back: the appeal was not added.
+    /// Reverts [`App::count_appeal`] when the appeal was not added.
     pub(crate) async fn uncount_appeal(&self, caller: &Caller) {
         let rate = self.settings.rates.appeals_day;
         let back = counters::give_back(&self.client_key(&rate, caller.ip), &rate, self.now());
@@ -83,7 +84,8 @@ impl App {
         }
     }
 
-    /// The same content waits already: whoever sends it has a token of their own, and is heard too.
+    /// Adds a sender to an open appeal about the same content. They get a token of their own, and the operator sees their
+    /// statement too.
     pub(crate) async fn join_appeal(&self, caller: &Caller, open: Appeal, plea: Plea) -> Result<Appealed> {
         let sender = self.sender_of(caller);
         let token = self.appeal_token(&open.id, &sender);
@@ -108,7 +110,7 @@ impl App {
         })
     }
 
-    /// Upholds several refusals with the same words. Says how many; those that somebody else has decided stay as they are.
+    /// Upholds several refusals with the same answer and returns how many; appeals already decided are left unchanged.
     pub async fn uphold_appeals(&self, actor: &str, ids: &[&str], answer: &str) -> Result<usize> {
         let mut count = 0;
         for id in ids {
@@ -121,7 +123,7 @@ impl App {
         Ok(count)
     }
 
-    /// Ends those of nobody in particular that nobody has decided about for long.
+    /// Closes appeals from anonymous senders that have been open for too long.
     pub(crate) async fn end_old_appeals(&self) -> Result<()> {
         let patience = self.settings.retention.open_appeal;
         let days = patience / DAY;

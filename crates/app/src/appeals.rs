@@ -1,5 +1,5 @@
 //! Appeals: a publisher whose page was refused sends it to the operator, who allows it or upholds the refusal. The
-//! content is kept for the operator's eyes until then, and erased once it is decided.
+//! content is stored for the operator until the decision, and erased then.
 
 use crate::app::App;
 use crate::appeal_queue::full;
@@ -15,24 +15,24 @@ use dropleaf_core::finding::Finding;
 use dropleaf_core::{Code, Error, Minter, Result, secret};
 use dropleaf_store::{DbError, allowed_content, appeals};
 
-/// What came of an appeal that was sent.
+/// The outcome of sending an appeal.
 #[derive(Debug)]
 pub enum Appealed {
-    /// There is nothing to decide: the content would be published.
+    /// Nothing to appeal: the content would be accepted.
     Accepted { warnings: Vec<String> },
     Open {
         appeal: Box<Appeal>,
-        /// Shows whoever holds it how the appeal stands.
+        /// Lets its holder read the status of the appeal.
         token: String,
-        /// The same content was waiting already.
+        /// An appeal about the same content was open already.
         already: bool,
-        /// The operator reads what was said with it.
+        /// The operator will see the statement sent with it.
         words_kept: bool,
     },
 }
 
 impl App {
-    /// Whether this client may appeal now, before its upload is read.
+    /// Checks whether this client may appeal now, before its upload is read.
     pub async fn check_appellant(&self, caller: &Caller) -> Result<()> {
         if caller.account.is_none() {
             self.take_attempt_of_anybody(caller.ip)?;
@@ -45,7 +45,7 @@ impl App {
         if used >= rate.limit { Err(refused(&rate.standing(used, now))) } else { Ok(()) }
     }
 
-    /// Keeps the content for the operator, if it would be refused. The same content waits once.
+    /// Stores the content for the operator if it would be refused. Content is queued only once, whoever sends it.
     pub async fn appeal(&self, caller: &Caller, upload: Upload, plea: Plea) -> Result<Appealed> {
         let (prepared, reading) = self.read_for_check(upload, Demands::default()).await?;
         let reasons = match self.judge(&reading).await {
@@ -55,7 +55,7 @@ impl App {
         if let Some(open) = self.store.find_open_appeal(reading.digest()).await? {
             return self.join_appeal(caller, open, plea).await;
         }
-        // One after the other: what fits in is known only then.
+        // One at a time, so that the capacity check is exact.
         let _turn = self.appellants.enter().await.ok_or_else(busy)?;
         self.check_room(&self.sender_of(caller), to_i64(prepared.bundle.size_bytes)).await?;
         self.count_appeal(caller).await?;
@@ -110,7 +110,7 @@ impl App {
                 tracing::info!(appeal = appeal.id, "a refusal was appealed against");
                 Ok(Appealed::Open { appeal: Box::new(appeal), token, already: false, words_kept: true })
             }
-            // Somebody sent the same at the same moment, or filled the queue at another node.
+            // The same content was sent concurrently, or another node filled the queue.
             Err(DbError::Guard(appeals::NOT_ADDED)) => {
                 match self.store.find_open_appeal(appeal.digest).await? {
                     Some(open) => self.join_appeal(caller, open, appeal.plea).await,
@@ -121,7 +121,7 @@ impl App {
         }
     }
 
-    /// How an appeal stands, for whoever sent it.
+    /// The appeal of the holder of this token.
     pub async fn appeal_by_token(&self, token: &str) -> Result<Appeal> {
         let found = self.store.find_appeal_by_token(secret::hash(token)).await?;
         found.ok_or_else(|| Error::not_found("appeal"))
@@ -132,17 +132,17 @@ impl App {
         found.ok_or_else(|| Error::not_found("appeal"))
     }
 
-    /// Those that wait, the longest first.
+    /// Open appeals, oldest first.
     pub async fn list_open_appeals(&self, limit: i64) -> Result<Vec<Appeal>> {
         Ok(self.store.list_open_appeals(limit).await?)
     }
 
-    /// The newest, decided or not.
+    /// The newest appeals, open or decided.
     pub async fn list_appeals(&self, limit: i64) -> Result<Vec<Appeal>> {
         Ok(self.store.list_appeals(limit).await?)
     }
 
-    /// Those that were decided last.
+    /// The most recently decided appeals.
     pub async fn list_decided_appeals(&self, limit: i64) -> Result<Vec<Appeal>> {
         Ok(self.store.list_decided_appeals(limit).await?)
     }
@@ -151,7 +151,7 @@ impl App {
         Ok(self.store.count_open_appeals().await?)
     }
 
-    /// Decides, with words for the publisher, which are the reason in the audit list too.
+    /// Decides an appeal. The answer is sent to the publisher and recorded as the reason in the audit log.
     pub async fn decide_appeal(
         &self,
         actor: &str,
@@ -171,7 +171,7 @@ impl App {
         self.close_appeal(actor, before, decision.state(), act, answer).await
     }
 
-    /// Ends an open appeal and erases its content.
+    /// Closes an open appeal and erases its content.
     pub(crate) async fn close_appeal(
         &self,
         actor: &str,
@@ -204,7 +204,7 @@ impl App {
     }
 }
 
-/// Why content was refused, if it was by a judgement that an operator can overrule. Anything else goes back as it is.
+/// The reasons of a refusal that an operator can overrule; any other error is returned unchanged.
 fn reasons(refusal: Error) -> Result<Vec<Finding>> {
     if appeal::is_about(refusal.code) {
         return Ok(refusal.reasons().to_vec());

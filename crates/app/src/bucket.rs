@@ -1,18 +1,18 @@
-//! A few at once, then one at a time: the throttle of guesses, held in this process in monotonic time.
+//! A token bucket per name, held in memory and in monotonic time. Throttles password and code guesses.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-/// Above this many the ones that are full again are forgotten; if that is not enough, all.
+/// Above this many entries the full buckets are dropped; if that is not enough, all of them.
 const KEPT: usize = 100_000;
 
-/// For each name so many acts at once, and one more after every `refill`.
+/// Allows `burst` operations at once for each name, and one more after every `refill`.
 #[derive(Debug)]
 pub(crate) struct Buckets {
     burst: u32,
     refill: Duration,
-    /// When each will be full again.
+    /// When each bucket will be full again.
     full_at: Mutex<HashMap<String, Duration>>,
 }
 
@@ -21,7 +21,7 @@ impl Buckets {
         Self { burst, refill, full_at: Mutex::default() }
     }
 
-    /// Takes one, or says how long to wait for it.
+    /// Takes one token, or returns how long to wait for it.
     pub(crate) fn take(&self, name: &str, now: Duration) -> Result<(), Duration> {
         let mut full_at = self.full_at.lock().unwrap_or_else(PoisonError::into_inner);
         if full_at.len() > KEPT {
@@ -41,7 +41,7 @@ impl Buckets {
         }
     }
 
-    /// Puts one back: it turned out to be no guess.
+    /// Returns a token that turned out not to be a guess.
     pub(crate) fn give_back(&self, name: &str) {
         let mut full_at = self.full_at.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(at) = full_at.get_mut(name) {
@@ -66,7 +66,7 @@ mod tests {
         buckets.take("b", at(107)).unwrap();
         buckets.take("a", at(110)).unwrap();
         assert_eq!(buckets.take("a", at(110)), Err(at(10)));
-        // After a pause all five are there again, and no more.
+        // After a pause the bucket holds five again, and no more.
         for _ in 0..5 {
             buckets.take("a", at(1000)).unwrap();
         }

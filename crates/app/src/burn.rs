@@ -1,7 +1,7 @@
-//! Burn after read: the claim that picks the one viewer, and the erasure after it. Spec §1.3.
+//! Burn after read: claims the only view of a page for one viewer and erases the page afterwards. Spec §1.3.
 //!
-//! The claim is the site's own compare-and-swap, committed before the first byte leaves: whatever else happens, a
-//! second viewer finds the page burnt. From then on only the holder of the view secret is let in, for a short while.
+//! The claim is a compare-and-swap on the site row, committed before the first byte is sent, so every later viewer finds
+//! the page burnt. After that only the holder of the view secret is admitted, for a short time window.
 
 use crate::app::App;
 use crate::pages::Page;
@@ -16,20 +16,21 @@ use tokio::sync::Notify;
 
 const BATCH: i64 = 500;
 
-/// What came of asking for the only view.
+/// The outcome of claiming the only view.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Claim {
     Won,
-    /// The row is not what the caller saw: somebody was faster, or its owner changed it. Look again.
+    /// The row differs from what the caller read: another viewer was faster, or the owner changed the page. Read it
+    /// again.
     Changed,
 }
 
-/// Pages whose only view has ended, waiting to be erased at once instead of when their window is over.
+/// Pages whose only view has been sent, queued for erasure at once instead of at the end of their window.
 #[derive(Debug, Default)]
 pub(crate) struct Embers {
     ids: Mutex<Vec<String>>,
     wake: Notify,
-    /// Whether bytes that were erased may still be in the database's log.
+    /// Whether erased bytes may still be in the database's log.
     glow: AtomicBool,
 }
 
@@ -49,12 +50,12 @@ impl Drop for Erasing {
 }
 
 impl App {
-    /// A new view secret, for the page that asks before it burns.
+    /// A new view secret, for the page that asks for confirmation before burning.
     pub fn view_secret(&self) -> String {
         self.minter.page_token()
     }
 
-    /// Claims the only view of this page, exactly as the caller saw it. Without a secret nobody can come back.
+    /// Claims the only view of this page exactly as the caller read it. Without a secret no one can open it again.
     pub async fn claim_view(&self, page: &Page, view_secret: Option<&str>) -> Result<Claim> {
         let site = &page.site;
         let open = site.visibility == Visibility::Burn && site.state_at(self.now()) == State::Live;
@@ -72,19 +73,19 @@ impl App {
         }
     }
 
-    /// Whether this secret belongs to the one who has burnt the page, and his time is not over.
+    /// Whether this secret belongs to the viewer who burnt the page, within the time window.
     pub async fn may_look_again(&self, site_id: &str, view_secret: &str) -> Result<bool> {
         let trace = self.store.find_burn(site_id).await?;
         Ok(trace.is_some_and(|trace| trace.admits(view_secret, self.now())))
     }
 
-    /// Whether there is somebody at all who may come back to this burnt page.
+    /// Whether any viewer may still return to this burnt page.
     pub async fn is_being_read(&self, site_id: &str) -> Result<bool> {
         let trace = self.store.find_burn(site_id).await?;
         Ok(trace.is_some_and(|trace| trace.is_open(self.now())))
     }
 
-    /// To be kept with the answer that is the only one.
+    /// A guard to keep with the only response; dropping it queues the erasure.
     pub fn erase_after(self: &Arc<Self>, site: &Site) -> Erasing {
         Erasing { app: Arc::clone(self), site_id: site.id.clone() }
     }
@@ -94,7 +95,7 @@ impl App {
         self.embers.wake.notified().await;
     }
 
-    /// Erases the pages whose only view has been sent or whose window is over. Several nodes may do it at once.
+    /// Erases the pages whose only view has been sent or whose window is over. Several nodes may run it concurrently.
     pub async fn erase_burnt(&self) -> Result<usize> {
         let mut ids = std::mem::take(&mut *self.embers.ids.lock().unwrap_or_else(PoisonError::into_inner));
         ids.extend(self.store.list_burns_over(self.now(), BATCH).await?);
@@ -104,7 +105,7 @@ impl App {
         for id in ids {
             match self.erase_one(&id).await {
                 Ok(erased) => count += usize::from(erased),
-                // One that cannot be erased must not keep the others; the next round tries it again.
+                // A failure must not block the other pages; the next round retries it.
                 Err(error) => tracing::warn!(%error, site = id, "a burnt page could not be erased yet"),
             }
         }

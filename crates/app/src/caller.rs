@@ -1,17 +1,17 @@
-//! Who asks, as far as an act needs to know it. The door has checked the credential already.
+//! The caller of an operation. The HTTP layer has already checked the credential.
 
 use dropleaf_core::account::Account;
 use dropleaf_core::{Code, Error, Result};
 use dropleaf_pay::wallet::Credential;
 use std::net::IpAddr;
 
-/// Somebody who may publish: an account, or nobody in particular.
+/// A caller that may publish: an account or an anonymous client.
 #[derive(Debug, Clone)]
 pub struct Caller {
     pub account: Option<Account>,
-    /// The grant of the program that asks in the account's name, if one does.
+    /// The grant of the OAuth client that acts for the account, if any.
     pub grant_id: Option<String>,
-    /// The client's own address, when it is known.
+    /// The client's IP address, if known.
     pub ip: Option<IpAddr>,
 }
 
@@ -21,8 +21,8 @@ impl Caller {
     }
 }
 
-/// Somebody who may replace a page's content: its owner, whoever holds its claim token, or the wallet that paid for
-/// it. Spec §5.
+/// A caller that may replace a page's content: its owner, the holder of its claim token, or the wallet that paid for it.
+/// Spec §5.
 #[derive(Debug, Clone)]
 pub enum Writer {
     Account(Account),
@@ -31,7 +31,7 @@ pub enum Writer {
 }
 
 impl Writer {
-    /// The account whose plan limits what is written; the others replace content and nothing else.
+    /// The account whose plan limits what is written. The other writers can replace content and nothing else.
     pub(crate) const fn account(&self) -> Option<&Account> {
         match self {
             Self::Account(account) => Some(account),

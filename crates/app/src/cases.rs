@@ -1,4 +1,4 @@
-//! One page before an operator: what is said against it, what was done about it, what stands around it, and a look.
+//! Collects all that an operator needs to judge one page: reports, audit entries, related pages and a safe preview.
 
 use crate::app::App;
 use crate::look::Look;
@@ -11,37 +11,37 @@ use dropleaf_store::evidence::Evidence;
 use dropleaf_store::site_versions::SiteVersion;
 use dropleaf_store::unwanted::Unwanted;
 
-/// As many of each as help to decide.
+/// Limits of the lists in a case file.
 const REPORTS_MOST: i64 = 100;
 const LINES_MOST: i64 = 50;
 const PAGES_MOST: i64 = 10;
 
-/// Everything that is known about a page.
+/// All that is known about a page.
 #[derive(Debug, Clone)]
 pub struct CaseFile {
     pub site: Site,
     pub url: String,
-    /// Its owner; nobody when it was published without an account.
+    /// The owner; none if it was published anonymously.
     pub account: Option<Account>,
-    /// Those that wait, then the others, the newest first; not all when there are very many.
+    /// Open reports, then the others, newest first; truncated if there are very many.
     pub reports: Vec<Report>,
-    /// How many there are, whatever became of them.
+    /// All reports, open or not.
     pub reports_total: i64,
-    /// How often each reason is given in those that wait, the most frequent first.
+    /// How often each reason occurs in open reports, most frequent first.
     pub open_reasons: Vec<(Reason, i64)>,
-    /// What operators did about the page and its account, the newest first.
+    /// Audit entries about the page and its account, newest first.
     pub lines: Vec<Entry>,
-    /// The newest first; empty when they are erased.
+    /// Newest first; empty once they are erased.
     pub versions: Vec<SiteVersion>,
     /// Other pages of the account.
     pub others: Vec<Site>,
     /// How many pages of the account were taken down.
     pub taken_down: i64,
-    /// Pages of anybody with the same main document.
+    /// Pages of any account with the same main document.
     pub alike: Vec<Site>,
-    /// What is kept of it after it was taken down.
+    /// The evidence kept after a takedown.
     pub evidence: Option<Evidence>,
-    /// Its content is refused when it comes back.
+    /// Set if its content is on the blocklist and refused on upload.
     pub unwanted: Option<Unwanted>,
 }
 
@@ -50,7 +50,7 @@ impl CaseFile {
         self.open_reasons.iter().map(|(_, count)| count).sum()
     }
 
-    /// How many reports are not listed.
+    /// Reports that are not listed.
     pub fn more_reports(&self) -> i64 {
         self.reports_total.saturating_sub(i64::try_from(self.reports.len()).unwrap_or(i64::MAX))
     }
@@ -90,8 +90,8 @@ impl App {
         })
     }
 
-    /// A look at a version of the page, the newest unless another is named. None when nothing of it may be looked at: a
-    /// page to be read once is for its reader alone, and what is erased or sealed is not there.
+    /// A safe preview of a version of the page, the newest by default. None if nothing may be shown: a burn-after-read
+    /// page is for its reader alone, and erased or sealed content is not available.
     pub async fn look_at_case(
         &self,
         case: &CaseFile,

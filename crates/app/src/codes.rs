@@ -1,21 +1,22 @@
-//! Codes by e-mail: eight digits, good for a few minutes and a few tries. What the e-mail gate and the sign-in share.
+//! Eight-digit codes sent by email, shared by the email gate and sign-in. A code is valid for a few minutes and a few
+//! attempts.
 
 use crate::app::App;
 use dropleaf_core::rate::Rate;
 use dropleaf_store::{Stmt, counters};
 
-/// How long a code is good, and how often it may be tried.
+/// Lifetime of a code in seconds, and the attempts it allows.
 pub(crate) const LIFE: i64 = 600;
 pub(crate) const TRIES: i64 = 5;
 const DIGITS: usize = 8;
 
-/// What a person typed as a code, if it can be one. People copy codes with the spaces they see.
+/// Normalizes a typed code; None if it cannot be one. People copy codes with the spaces they see.
 pub(crate) fn typed(text: &str) -> Option<String> {
     let code: String = text.chars().filter(|c| !c.is_whitespace() && *c != '-').collect();
     (code.len() == DIGITS && code.bytes().all(|b| b.is_ascii_digit())).then_some(code)
 }
 
-/// The code as a letter shows it.
+/// The code as shown in an email.
 pub(crate) fn shown(code: &str) -> String {
     let (first, last) = code.split_at(code.len() / 2);
     format!("{first} {last}")
@@ -23,12 +24,12 @@ pub(crate) fn shown(code: &str) -> String {
 
 impl App {
     pub(crate) fn code(&self) -> String {
-        // The remainder of 64 random bits is even enough.
+        // The modulo bias of 64 random bits is negligible.
         let number = u64::from_be_bytes(self.minter.bytes()) % 10_u64.pow(8);
         format!("{number:0DIGITS$}")
     }
 
-    /// Counts one letter to an address, which is not stored, only its keyed hash.
+    /// Counts one email to an address. The address itself is not stored, only its keyed hash.
     pub(crate) fn count_mailbox(&self, rate: &Rate, address: &str, now: i64) -> Stmt {
         let mailbox = &self.keys.mac("mailbox", address.as_bytes())[..12];
         let mailbox = mailbox.iter().fold(String::new(), |text, b| format!("{text}{b:02x}"));

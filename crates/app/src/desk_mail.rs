@@ -1,5 +1,6 @@
-//! Letters about the operator's desk: to operators, that reports and appeals wait, at most one an hour; to whoever appealed,
-//! what was decided, once. Neither holds a word of a stranger: contacts are unproven, and what is reported is hostile.
+//! Sends emails about reports and appeals: to operators, that new ones are waiting, at most once an hour; to the sender
+//! of an appeal, the decision, once. Neither quotes untrusted input: contact addresses are unverified and reported
+//! content is hostile.
 
 use crate::app::App;
 use crate::appeal_queue::Sender;
@@ -10,31 +11,32 @@ use dropleaf_core::{Result, email, iso};
 use dropleaf_store::desk_mail::{self as rows, Desk, DueLetter};
 use dropleaf_store::{DbError, Stmt, leases};
 
-/// Held from one letter to operators until the next may leave, by whichever node wrote it.
+/// The lease held from one email to operators until the next may be sent, by the node that sent it.
 const LEASE: &str = "desk_mail";
 const OPERATORS_EVERY: i64 = 3600;
-/// After a mail server that could not be reached.
+/// Retry delay when the mail server could not be reached.
 const OPERATORS_AGAIN: i64 = 900;
 const OPERATORS_MOST: i64 = 50;
 
-/// Decisions to one address, whoever gave it: nobody's mailbox is flooded by strangers who name it.
+/// Limit of decision emails per address, so that untrusted senders who name it cannot flood a mailbox.
 const PER_ADDRESS: Rate = Rate { name: "decision_address_day", limit: 10, window_seconds: 86_400 };
 const BATCH: i64 = 50;
-/// When a letter is tried again that certainly did not leave.
+/// Retry delays for an email that was certainly not sent.
 const PAUSES: [i64; 4] = [300, 1800, 7200, 43_200];
-/// What was decided longer ago is no news, as after a backup was restored.
+/// Decisions older than this are not sent, for example after a backup was restored.
 const STALE: i64 = 3 * 86_400;
 
-/// Who is written to when something waits for an operator.
+/// Who is notified when reports or appeals wait for an operator.
 #[derive(Debug, Clone, Default)]
 pub struct Notified {
-    /// Every account that runs the service.
+    /// Every operator account.
     pub operators: bool,
     pub addresses: Vec<String>,
 }
 
 impl App {
-    /// Writes to operators if there is something that they have not heard of. Says whether a letter left.
+    /// Emails the operators if there are reports or appeals they have not been notified of. Returns whether an email was
+    /// sent.
     pub async fn tell_operators(&self) -> Result<bool> {
         if self.mailer.is_none() || self.store.count_news().await?.is_empty() {
             return Ok(false);
@@ -53,7 +55,7 @@ impl App {
         self.store.commit(rows::take_up()).await?;
         let (new, all) = (self.store.count_taken_up().await?, self.store.count_desk().await?);
         if new.is_empty() {
-            // Somebody has dealt with it meanwhile.
+            // They were handled in the meantime.
             self.store.commit(vec![leases::release(LEASE, &holder)]).await?;
             return Ok(false);
         }
@@ -104,13 +106,14 @@ impl App {
         Letter { id: self.minter.nonce(), written_at: self.now(), to, subject, text }
     }
 
-    /// For the transaction that decides an appeal: its sender is written to, if there is an address and a way.
+    /// For the transaction that decides an appeal: queues an email to its sender, if there is an address and mail is
+    /// configured.
     pub(crate) fn letter_about(&self, appeal: &Appeal) -> Option<Stmt> {
         let has_address = appeal.account_id.is_some() || address_in(appeal.plea.contact.as_deref()).is_some();
         (self.mailer.is_some() && has_address).then(|| rows::put_letter(&appeal.id, self.now()))
     }
 
-    /// Sends the decisions that have not been sent, as long as it may go on. Says how many left.
+    /// Sends queued decisions while `go_on` returns true. Returns how many were sent.
     pub async fn tell_appellants(&self, go_on: impl Fn() -> bool) -> Result<usize> {
         if self.mailer.is_none() {
             return Ok(0);
@@ -132,7 +135,7 @@ impl App {
             self.drop_letter(&due).await?;
             return Ok(false);
         };
-        // Taken before it is sent: a crash may lose a letter, but nothing sends it twice.
+        // Taken from the queue before sending: a crash may lose an email, but none is sent twice.
         let stmts = vec![rows::take_letter(&due), self.count_mailbox(&PER_ADDRESS, &to, now)];
         match self.store.commit(stmts).await {
             Ok(_) => {}
@@ -167,7 +170,7 @@ impl App {
         }
     }
 
-    /// Where the decision goes: what they gave for it, else their account's own address.
+    /// The recipient of a decision: the contact given with the appeal, else the account's email address.
     async fn appellant(&self, due: &DueLetter) -> Result<Option<String>> {
         if due.contact.is_some() {
             return Ok(address_in(due.contact.as_deref()));
@@ -207,7 +210,7 @@ impl App {
     }
 }
 
-/// The address in what somebody gave as contact, if it is one and nothing else.
+/// The email address in a contact, if the contact is an address and nothing else.
 fn address_in(contact: Option<&str>) -> Option<String> {
     email::address(contact?).ok()
 }

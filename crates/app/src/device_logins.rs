@@ -1,5 +1,5 @@
-//! Device login: begun by a program, answered by a person, asked about until it is answered. What the program gets is
-//! made in the transaction that ends the login, so that it is given once.
+//! Device login (RFC 8628): a program starts it, a person approves or denies it, and the program polls for the result.
+//! The key or tokens are created in the transaction that completes the login, so they are issued only once.
 
 use crate::api_keys::NewKey;
 use crate::app::App;
@@ -18,10 +18,10 @@ use dropleaf_core::{Code, Error, Result, secret};
 use dropleaf_store::{DbError, Stmt, api_keys, counters, device_logins};
 use std::net::IpAddr;
 
-/// How often a code that is in use is drawn again.
+/// Attempts to draw a user code that is not in use.
 const DRAWS: usize = 5;
 
-/// What a program asks for.
+/// A program's request to start a login.
 #[derive(Debug, Clone)]
 pub struct DeviceRequest {
     pub client_id: String,
@@ -31,23 +31,23 @@ pub struct DeviceRequest {
     pub resource: String,
 }
 
-/// A login at the one moment the program's secret is known.
+/// A newly started login; its device code is available only here.
 #[derive(Debug)]
 pub struct NewDevice {
     pub device_code: String,
     pub login: DeviceLogin,
 }
 
-/// How a login stands when its program asks.
+/// The result of a poll.
 #[derive(Debug)]
 pub enum Polled {
-    /// Nobody has answered.
+    /// No answer yet.
     Pending,
-    /// Nobody has answered, and the program asks too often.
+    /// No answer yet, and the program polls too often.
     TooSoon,
     Denied,
     Expired,
-    /// There is no such login, it is another program's, or it was given away already.
+    /// No such login, it belongs to another program, or its result was issued already.
     Unknown,
     Key(Box<NewKey>),
     Tokens(Box<Tokens>),
@@ -86,8 +86,8 @@ impl App {
         Err(Error::plain(Code::Overloaded).retry_after(1))
     }
 
-    /// The login that waits under the code a person typed. A code that leads nowhere is a guess, and guesses are
-    /// counted before they are looked at.
+    /// The pending login for the code a person typed. Codes that match nothing are guesses; they are counted before the
+    /// lookup.
     pub async fn find_device(
         &self,
         account: &Account,
@@ -116,8 +116,8 @@ impl App {
         vec![(by_account, ACCOUNT_GUESSES), (by_client, CLIENT_GUESSES)]
     }
 
-    /// A person's answer. None when there is nothing to answer any more: somebody was faster, or the time is over. A key
-    /// is lasting access, and is allowed only by somebody who proved not long ago who they are.
+    /// Records a person's answer. None if there is nothing to answer any more: it was answered concurrently or has
+    /// expired. An API key is lasting access, so approving one requires a session with recent authentication.
     pub async fn answer_device(
         &self,
         account: &Account,
@@ -147,12 +147,12 @@ impl App {
         }
     }
 
-    /// Whether this session may allow that login, or must prove again first.
+    /// Whether this session may approve the login, or must authenticate again first.
     pub fn may_allow(&self, session: &Session, login: &DeviceLogin) -> bool {
         login.kind == Kind::Tokens || session.is_recent(self.now())
     }
 
-    /// A program asks how its login stands. `client_id` is checked where programs must name themselves.
+    /// Polls the state of a login. `client_id` is checked where programs must identify themselves.
     pub async fn poll_device(
         &self,
         device_code: &str,

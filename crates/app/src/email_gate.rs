@@ -1,5 +1,5 @@
-//! The e-mail gate: a code for an address, and the address for a code. Whatever is asked, an address that may pass and
-//! one that may not take the same way through here: the same statements, the same counters, the same answers.
+//! The email gate: sends a code to an address and verifies it. Admitted and other addresses take the same path (same
+//! statements, counters and replies), so that a caller cannot tell them apart.
 
 use crate::app::App;
 use crate::codes::{self, LIFE, TRIES};
@@ -12,14 +12,14 @@ use dropleaf_store::{DbError, Stmt, counters, email_codes};
 use std::net::IpAddr;
 
 impl App {
-    /// Fails when no letter could leave: a gate that cannot ask stays shut.
+    /// Fails if no email can be sent: a gate that cannot send codes stays closed.
     pub fn require_mail(&self) -> Result<()> {
         let ready = self.mailer.as_ref().is_some_and(|mailer| mailer.is_ready());
         if ready { Ok(()) } else { Err(Error::plain(Code::MailNotConfigured)) }
     }
 
-    /// Makes a code for this address. The letter is there only when the address may pass, and is for a task in the
-    /// background: the answer must not wait for it.
+    /// Creates a code for this address. An email is returned only if the address may pass. The caller sends it in a
+    /// background task, so that the response time does not depend on it.
     pub async fn request_code(
         &self,
         site: &Site,
@@ -32,7 +32,7 @@ impl App {
         let now = self.now();
         let code = self.code();
         let may_pass = email::is_of_domain(&address, domain);
-        // For a stranger the row holds a proof that no code gives.
+        // For an address that may not pass, the row holds a MAC that no code matches.
         let proofs = [self.minter.bytes::<32>(), self.code_mac(site, &address, &code)];
         let mut stmts = self.count_code(site, &address, ip, now);
         let hash = self.address_hash(site, &address);
@@ -42,7 +42,7 @@ impl App {
         Ok(may_pass.then_some(letter))
     }
 
-    /// Whether this is the open code of this address. It works once; a wrong one costs a try.
+    /// Whether this is the open code of this address. It works once; a wrong code uses up an attempt.
     pub async fn use_code(&self, site: &Site, address: &str, code: &str, ip: Option<IpAddr>) -> Result<bool> {
         let address = email::address(address)?;
         let guess = self.take_guess("code", site, ip)?;
@@ -55,18 +55,18 @@ impl App {
         Ok(right)
     }
 
-    /// The same address at two sites is two hashes: the table does not tell who reads what.
+    /// The same address hashes differently for each site, so the table does not reveal who reads what.
     fn address_hash(&self, site: &Site, address: &str) -> [u8; 32] {
         self.keys.mac("email_address", format!("{}\0{address}", site.id).as_bytes())
     }
 
-    /// Bound to the version of the gates, so that a code asked for before a change opens nothing after it.
+    /// Bound to the version of the site's gates, so that a code requested before a change is invalid after it.
     fn code_mac(&self, site: &Site, address: &str, code: &str) -> [u8; 32] {
         let message = format!("{}\0{}\0{address}\0{code}", site.id, site.gate_version);
         self.keys.mac("email_code", message.as_bytes())
     }
 
-    /// The counters one code moves. An address counts at all sites together, so that nobody's mailbox is flooded.
+    /// The counters of one code. An address counts across all sites, so that a mailbox cannot be flooded.
     fn count_code(&self, site: &Site, address: &str, ip: Option<IpAddr>, now: i64) -> Vec<Stmt> {
         if self.is_exempt(ip) {
             return Vec::new();
@@ -92,7 +92,7 @@ impl App {
             )
     }
 
-    /// A fixed text: nothing in it comes from whoever made the page or asked for the code.
+    /// A fixed text: it contains no input from the page's publisher or from the requester of the code.
     fn code_letter(&self, to: String, code: &str, now: i64) -> Letter {
         let (shown, minutes) = (codes::shown(code), LIFE / 60);
         let text = format!(

@@ -1,38 +1,38 @@
-//! A bounded queue that is fair between groups of callers: turns go round-robin over the groups that wait, not to the one
-//! with most requests. Holds no policy of its own; `passwords` decides who belongs to which group.
+//! A bounded queue that is fair between groups of callers: permits go round-robin over the waiting groups, not to the
+//! group with the most requests. Holds no policy; `hash_budget` decides who belongs to which group.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::oneshot;
 
-/// How many may run and wait at once.
+/// Limits on running and waiting callers.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Bounds {
-    /// Turns held at the same time.
+    /// Permits held at the same time.
     pub turns: usize,
-    /// Callers that wait, all groups together.
+    /// Waiting callers, all groups together.
     pub waiting: usize,
-    /// Callers of one group that wait.
+    /// Waiting callers of one group.
     pub group_waiting: usize,
-    /// Callers of one wide group that wait.
+    /// Waiting callers of one wide group.
     pub wide_waiting: usize,
 }
 
-/// Whose turn it is: a caller's own group, and the wider one that its group is part of.
+/// A caller's own group, and the wide group that contains it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Group {
     pub own: String,
     pub wide: String,
-    /// Whether the bounds of groups hold for it; that of all together always does.
+    /// Whether the limits per group apply; the limit on all groups always does.
     pub is_bounded: bool,
 }
 
-/// Why there is no turn.
+/// Why a caller gets no permit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Refused {
-    /// As many of this group wait as may.
+    /// The group's limit of waiting callers is reached.
     GroupFull,
-    /// As many wait as may, and no other group holds more places than this one would.
+    /// The total limit is reached, and no other group holds more places than this one would.
     Full,
 }
 
@@ -45,9 +45,9 @@ pub(crate) struct FairQueue {
 #[derive(Debug)]
 struct State {
     free: usize,
-    /// The callers of each group that wait, oldest first. No group is empty.
+    /// The waiting callers of each group, oldest first. No group is empty.
     waiting: HashMap<String, VecDeque<Waiter>>,
-    /// The groups that wait, in the order of their next turns.
+    /// The waiting groups, in the order of their next permits.
     order: VecDeque<String>,
 }
 
@@ -57,8 +57,8 @@ struct Waiter {
     wake: oneshot::Sender<Turn>,
 }
 
-/// The right to run. Passed on to the next group when it is dropped, so it must travel with the work: a caller who
-/// hangs up does not let another one run beside work that still goes on.
+/// A permit to run. Dropping it passes it to the next group, so it must move with the work: a caller that disconnects
+/// must not free a permit while its work is still running.
 #[derive(Debug)]
 pub(crate) struct Turn(Option<Arc<FairQueue>>);
 
@@ -76,7 +76,7 @@ impl FairQueue {
         Arc::new(Self { bounds, state: Mutex::new(state) })
     }
 
-    /// Waits for a turn of this group. A caller that waits may lose its place to a group that has fewer.
+    /// Waits for a permit. A waiting caller may lose its place to a group that holds fewer.
     pub(crate) async fn enter(self: &Arc<Self>, group: Group) -> Result<Turn, Refused> {
         let waits = {
             let mut state = self.lock();
@@ -91,10 +91,10 @@ impl FairQueue {
         waits.await.map_err(|_| Refused::Full)
     }
 
-    /// Gives a turn that ended to the next caller, or keeps it free.
+    /// Passes a returned permit to the next caller, or keeps it free.
     fn pass_on(self: &Arc<Self>) {
         loop {
-            // The lock is let go before a turn is sent: one that nobody takes comes back here when it is dropped.
+            // Release the lock before sending: a permit that is never received comes back here when it is dropped.
             let Some(next) = self.lock().next() else { return };
             match next.wake.send(Turn(Some(Arc::clone(self)))) {
                 Ok(()) => return,
@@ -109,7 +109,7 @@ impl FairQueue {
 }
 
 impl State {
-    /// Forgets callers that went away while they waited.
+    /// Removes callers that disconnected while waiting.
     fn forget_gone(&mut self) {
         self.waiting.retain(|_, waiters| {
             waiters.retain(|waiter| !waiter.wake.is_closed());
@@ -119,7 +119,8 @@ impl State {
         self.order.retain(|group| waiting.contains_key(group));
     }
 
-    /// Whether one more of this group may wait. When all places are taken, the group that holds most gives up its newest.
+    /// Whether one more caller of this group may wait. If the queue is full, the group with the most places gives up its
+    /// newest.
     fn make_room(&mut self, bounds: &Bounds, group: &Group) -> Result<(), Refused> {
         let own = self.waiting.get(&group.own).map_or(0, VecDeque::len);
         let all = || self.waiting.values().flatten();
@@ -150,7 +151,7 @@ impl State {
         waits
     }
 
-    /// The oldest caller of the group whose turn it is; None, and the turn is free again, when nobody waits.
+    /// The oldest caller of the next group; if no one waits, the permit is freed and the result is None.
     fn next(&mut self) -> Option<Waiter> {
         while let Some(group) = self.order.pop_front() {
             let Some(waiters) = self.waiting.get_mut(&group) else { continue };
@@ -183,7 +184,7 @@ mod tests {
         Group { own: name.into(), wide: format!("wide {name}"), is_bounded: true }
     }
 
-    /// Begins to wait, as a request does: polled once.
+    /// Starts waiting, as a request does: polled once.
     fn entering<'a>(queue: &'a Arc<FairQueue>, group: Group) -> Entering<'a> {
         let mut entering: Entering<'a> = Box::pin(queue.enter(group));
         assert!(entering.as_mut().now_or_never().is_none(), "there was a turn, or no place");
@@ -201,7 +202,7 @@ mod tests {
         let mut flood: Vec<_> = (0..4).map(|_| entering(&queue, group("flood"))).collect();
         let mut quiet = entering(&queue, group("quiet"));
         drop(held);
-        // One more of the flood was there first; then it is the other group's turn, ahead of three that came earlier.
+        // One more of the flood came first; then it is the other group's turn, ahead of three that came earlier.
         let first = flood.remove(0).now_or_never().expect("the oldest").unwrap();
         assert!(quiet.as_mut().now_or_never().is_none());
         drop(first);
@@ -252,7 +253,7 @@ mod tests {
         }
         let waits = entering(&queue, group("a"));
         drop(held);
-        // The turn was sent to it, and it hangs up before it looks.
+        // It is dropped after the permit was sent to it, before it is polled.
         drop(waits);
         assert_eq!(queue.lock().free, 1);
         let _next = queue.enter(group("b")).now_or_never().expect("a free turn").unwrap();

@@ -1,4 +1,4 @@
-//! Feedback: left by viewers within their rates, read and settled by the owner. Spec §3, §4, decisions §6.1.
+//! Feedback: comments left by viewers within rate limits, read and resolved by the owner. Spec §3, §4, decisions §6.1.
 
 use crate::app::App;
 use crate::notices::{News, Notice};
@@ -11,21 +11,21 @@ use dropleaf_core::{Code, Error, Minter, Result, page_address};
 use dropleaf_store::{DbError, feedback as rows, sites};
 use std::net::IpAddr;
 
-/// As many open comments as a viewer is shown.
+/// The most open comments a viewer is shown.
 const SHOWN_MOST: i64 = 200;
-/// Comments that are read from the database at a time: each can be tens of kilobytes long.
+/// Comments read from the database at a time; each can be tens of kilobytes long.
 const READ_AT_ONCE: usize = 200;
 
-/// One part of the list of comments on a page.
+/// One page of the list of comments.
 #[derive(Debug)]
 pub struct FeedbackList {
     pub feedback: Vec<Feedback>,
-    /// Where the next part begins, if there is more.
+    /// The cursor of the next page, if there is more.
     pub next: Option<Cursor>,
 }
 
 impl App {
-    /// Stores a viewer's comment. Whether the viewer may see the page at all is decided at the door.
+    /// Stores a viewer's comment. The caller has checked that the viewer may see the page.
     pub async fn leave_feedback(
         &self,
         site: &Site,
@@ -62,7 +62,7 @@ impl App {
         match self.commit_news(stmts, news).await {
             Ok(()) => {
                 let (rate, key) = &rates[0];
-                // The comment is stored; not to know how many are left is no reason to say otherwise.
+                // The comment is stored, so a failure to read the remaining quota must not fail the request.
                 let used = if exempt { None } else { self.store.count_used(key, rate, now).await.ok() };
                 Ok((item, used.map(|used| rate.standing(used, now))))
             }
@@ -75,15 +75,15 @@ impl App {
         }
     }
 
-    /// The open comments on a page, as its viewers see them: the newest 200, or as many of them as fit into one answer.
+    /// The open comments on a page as viewers see them: the newest 200, or as many as fit into one response.
     pub async fn list_open_feedback(&self, site: &Site) -> Result<Vec<Feedback>> {
         let mut found = self.store.list_open_feedback(&site.id, None, SHOWN_MOST).await?;
         feedback_list::cut(&mut found, ANSWER_BYTES);
         Ok(found)
     }
 
-    /// A part of the comments on an own page, for a program of its owner: unresolved first, then newest. From now on those
-    /// in it count as read.
+    /// A page of the comments on the account's own page, for the owner's programs: unresolved first, then newest. The
+    /// comments returned are marked as read.
     pub async fn list_feedback(
         &self,
         account: &Account,
@@ -101,7 +101,7 @@ impl App {
         Ok(list)
     }
 
-    /// The same for the owner in person: what they look at is not yet known to their programs.
+    /// The same for the owner in the dashboard; the comments stay unread for the owner's programs.
     pub async fn look_at_feedback(&self, account: &Account, name: &str) -> Result<FeedbackList> {
         let site = self.get_site(account, name).await?;
         self.part_of_feedback(&site, &FeedbackQuery::default()).await
@@ -131,7 +131,7 @@ impl App {
         Ok(FeedbackList { feedback, next })
     }
 
-    /// How many comments on a page no program of its owner has been given.
+    /// Comments on a page that none of the owner's programs has read.
     pub async fn count_unread_feedback(&self, site_id: &str) -> Result<i64> {
         Ok(self.store.count_unread_feedback(site_id).await?)
     }

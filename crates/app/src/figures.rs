@@ -1,16 +1,16 @@
-//! What the service holds, for the operator. Counted in small steps beside the work and written down; a small service
-//! is counted while its operator looks.
+//! Statistics for the operator. Counted in small steps in the background and stored; a small service is counted when the
+//! operator opens the page.
 
 use crate::app::App;
 use dropleaf_core::Result;
 use dropleaf_store::figures;
 use std::time::Duration;
 
-/// Rows that one step reads.
+/// Rows per step.
 const STEP: i64 = 10_000;
-/// As many steps as an operator waits for.
+/// The most steps an operator waits for.
 const WHILE_WAITING: usize = 5;
-/// What was counted is shown for so many seconds.
+/// Seconds for which stored figures are shown without counting again.
 const FRESH: i64 = 60;
 const REPORTS_MOST: i64 = 1000;
 const DAY: i64 = 86_400;
@@ -19,17 +19,17 @@ const DAY: i64 = 86_400;
 pub struct Figures {
     pub accounts: i64,
     pub live_pages: i64,
-    /// Of the live pages, as they are served.
+    /// Size of the live pages as served.
     pub bytes: i64,
-    /// Of all pages that are not forgotten.
+    /// Views of all pages whose rows still exist.
     pub views: i64,
-    /// Made since midnight, UTC.
+    /// Created since midnight UTC.
     pub new_pages: i64,
     pub open_feedback: i64,
     pub counted_at: i64,
 }
 
-/// Open reports; counting stops at a thousand.
+/// Open reports; counting stops at 1,000.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OpenReports {
     pub count: i64,
@@ -37,7 +37,8 @@ pub struct OpenReports {
 }
 
 impl App {
-    /// What was counted last, or is counted now if that is quickly done. None: too much, and never counted yet.
+    /// The stored figures if they are recent, else new ones if counting is quick. None: never counted yet, and too many
+    /// rows to count now.
     pub async fn figures(&self) -> Result<Option<Figures>> {
         let known = read(&self.store.list_figures().await?);
         if known.is_some_and(|figures| figures.counted_at > self.now() - FRESH) {
@@ -56,7 +57,7 @@ impl App {
         self.clock.monotonic()
     }
 
-    /// Counts everything in at most so many steps for each table, and writes it down. None when that was not enough.
+    /// Counts everything in at most this many steps per table and stores the result. None if that was not enough.
     pub(crate) async fn count_figures(&self, steps: usize) -> Result<Option<Figures>> {
         let now = self.now();
         let day = now - now.rem_euclid(DAY);
@@ -84,10 +85,10 @@ impl App {
     }
 }
 
-/// Adds up steps through a table, as many as there may be.
+/// Sums up a table in a limited number of steps.
 struct Tally<const N: usize> {
     sums: [i64; N],
-    /// Where the next step begins; none when the table has ended.
+    /// Where the next step begins; none at the end of the table.
     after: Option<String>,
     steps_left: usize,
 }
@@ -109,7 +110,7 @@ impl<const N: usize> Tally<N> {
         self.after = step.last;
     }
 
-    /// The sums, if the table has ended.
+    /// The sums, if the whole table was counted.
     fn total(&self) -> Option<[i64; N]> {
         self.after.is_none().then_some(self.sums)
     }

@@ -1,5 +1,5 @@
-//! Rows kept in memory: for less than a second, or for as long as it is confirmed again and again that nobody else has
-//! written. What this node changes is thrown out before the change is acknowledged.
+//! A cache of rows. Entries live 900 ms, or up to a minute while it is confirmed that no other process has written. This
+//! node evicts what it changes before it acknowledges the change.
 
 use quick_cache::sync::Cache;
 use std::hash::Hash;
@@ -8,26 +8,26 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 use tokio::sync::Notify;
 
-/// Changes made on another node or by another process are in force after this at the latest.
+/// The longest time until a change made by another node or process takes effect.
 const LIFE: Duration = Duration::from_millis(900);
-/// A confirmation older than this is asked for anew, in good time before the rows lose their life.
+/// After this a new confirmation is requested, well before the rows expire.
 const ASK_AFTER: Duration = Duration::from_millis(300);
-/// However often it is confirmed, a row is read again after this.
+/// However often it is confirmed, a row is reloaded after this.
 const LONGEST: Duration = Duration::from_mins(1);
 
 #[derive(Debug)]
 pub(crate) struct Fresh<K, V> {
     rows: Cache<K, (Duration, Arc<V>)>,
-    /// Rises with every eviction, so that a row read before a change is not kept after it.
+    /// Incremented with every eviction, so that a row read before a change is not cached after it.
     epoch: AtomicU64,
-    /// Milliseconds of monotonic time: whatever others wrote before this moment is not hidden by any row here.
+    /// Milliseconds of monotonic time: writes by other processes before this moment are reflected in all rows here.
     confirmed: AtomicU64,
-    /// A change may have been made without anybody left to throw out its rows.
+    /// Set if a change may have been committed while the task that would evict its rows was cancelled.
     doubted: AtomicBool,
     asked: Notify,
 }
 
-/// The moment before a row was read.
+/// The time and epoch before a row was read.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Before {
     at: Duration,
@@ -45,7 +45,7 @@ impl<K: Hash + Eq + Clone, V> Fresh<K, V> {
         }
     }
 
-    /// What is kept under this key, unless it is too old. `now` is monotonic time.
+    /// The cached row, unless it has expired. `now` is monotonic time.
     pub(crate) fn find(&self, key: &K, now: Duration) -> Option<Arc<V>> {
         let (at, value) = self.rows.get(key)?;
         let known_at = at.max(self.confirmed());
@@ -60,19 +60,19 @@ impl<K: Hash + Eq + Clone, V> Fresh<K, V> {
         now.saturating_sub(self.confirmed()) >= ASK_AFTER
     }
 
-    /// Wakes whoever confirms the rows, when it is time. An idle process is left alone.
+    /// Wakes the confirming task if a confirmation is due. An idle process does no work.
     pub(crate) fn ask(&self, now: Duration) {
         if self.is_due(now) {
             self.asked.notify_one();
         }
     }
 
-    /// Waits until somebody uses rows that were not confirmed lately.
+    /// Waits until rows without a recent confirmation are used.
     pub(crate) async fn asked(&self) {
         self.asked.notified().await;
     }
 
-    /// Says that somebody went away in the middle of a change. To be taken back by [`Fresh::take_doubt`].
+    /// Records that a task was cancelled in the middle of a change. Reset by [`Fresh::take_doubt`].
     pub(crate) fn doubt(&self) {
         self.doubted.store(true, Ordering::SeqCst);
     }
@@ -81,20 +81,20 @@ impl<K: Hash + Eq + Clone, V> Fresh<K, V> {
         self.doubted.swap(false, Ordering::SeqCst)
     }
 
-    /// Nothing that others wrote before this moment is missing from the rows kept here.
+    /// Confirms that no write by another process before this moment is missing from the cached rows.
     pub(crate) fn confirm(&self, at: Duration) {
         let millis = u64::try_from(at.as_millis()).unwrap_or_default();
         self.confirmed.fetch_max(millis, Ordering::SeqCst);
     }
 
-    /// To be called before the database is asked.
+    /// Must be called before the database is queried.
     pub(crate) fn before(&self, now: Duration) -> Before {
         Before { at: now, epoch: self.epoch.load(Ordering::SeqCst) }
     }
 
     pub(crate) fn keep(&self, key: &K, value: Arc<V>, before: Before) {
         self.rows.insert(key.clone(), (before.at, value));
-        // A change that slipped in between reading and keeping would otherwise be hidden for a second.
+        // Otherwise a change between the read and the insert would be hidden for up to a second.
         if self.epoch.load(Ordering::SeqCst) != before.epoch {
             self.rows.remove(key);
         }

@@ -1,5 +1,5 @@
-//! The password gate: guesses are throttled before anything is hashed, and what is passed is proved by a pass that
-//! the viewer keeps. Guesses are counted per node, in monotonic time.
+//! The password gate: throttles guesses before anything is hashed, and issues a signed pass that the viewer keeps.
+//! Guesses are counted per node, in monotonic time.
 
 use crate::app::App;
 use crate::bucket::Buckets;
@@ -15,10 +15,10 @@ use quick_cache::sync::Cache;
 use std::net::IpAddr;
 use std::time::Duration;
 
-/// What one network may guess at one site: five at once, then one every ten seconds.
+/// Guesses per network and site: five at once, then one every ten seconds.
 const BURST: u32 = 5;
 const REFILL: Duration = Duration::from_secs(10);
-/// How long a password that was right is believed from the same network without hashing it again.
+/// How long a correct password is accepted from the same network without hashing it again.
 const REMEMBERED: Duration = Duration::from_mins(10);
 const REMEMBERED_MANY: usize = 10_000;
 
@@ -26,7 +26,7 @@ const REMEMBERED_MANY: usize = 10_000;
 pub(crate) struct Guesses {
     networks: Buckets,
     sites: Throttle,
-    /// Networks that sent the right password, and until when that counts. The name is a keyed hash of both.
+    /// Networks that sent the correct password, and until when that counts. The key is a keyed hash of both.
     right: Cache<[u8; 32], Duration>,
 }
 
@@ -47,32 +47,32 @@ pub(crate) struct Guess {
 }
 
 impl App {
-    /// A pass for a gate of this site, for whoever has just passed it.
+    /// Issues a pass for a viewer who has just passed this gate of the site.
     pub fn issue_pass(&self, kind: Kind, site: &Site) -> String {
         gate(kind, site).issue(&self.keys, self.now())
     }
 
-    /// Whether this is a pass for that gate of this site as it stands now.
+    /// Whether this is a valid pass for the current version of that gate.
     pub fn admits_pass(&self, kind: Kind, site: &Site, pass: &str) -> bool {
         gate(kind, site).admits(&self.keys, pass, self.now())
     }
 
-    /// A pass for what a sandboxed frame of the page loads, good in this client's network alone.
+    /// Issues a pass for what a sandboxed frame of the page loads, valid only from this client's network.
     pub fn issue_frame_pass(&self, site: &Site, ip: IpAddr) -> String {
         let reader = frame_reader(site, ip);
         GatePass { reader: Some(&reader), ..gate(Kind::Frame, site) }.issue(&self.keys, self.now())
     }
 
-    /// Whether this is such a pass for this site and network.
+    /// Whether this is a valid frame pass for this site and network.
     pub fn admits_frame_pass(&self, site: &Site, ip: IpAddr, pass: &str) -> bool {
         let reader = frame_reader(site, ip);
         GatePass { reader: Some(&reader), ..gate(Kind::Frame, site) }.admits(&self.keys, pass, self.now())
     }
 
-    /// Whether this is the page's password. Too many wrong ones are refused before they are looked at. A right one is
-    /// believed for a while from the same network, so that neither an office that opens a page nor a program that sends
-    /// the password with every request costs a hash each time. Only from there: otherwise guesses could be tried
-    /// against the memory, unthrottled.
+    /// Checks the page's password. Too many wrong guesses are refused before they are checked. A correct password is
+    /// remembered for a while for the same network, so that neither an office that opens a page nor a program that sends
+    /// the password with every request costs a hash each time. Only for that network: otherwise guesses could be tried
+    /// against the cache, unthrottled.
     pub async fn check_password(&self, site: &Site, password: &str, ip: Option<IpAddr>) -> Result<bool> {
         let Some(stored) = &site.password_hash else { return Ok(false) };
         let now = self.clock.monotonic();
@@ -100,30 +100,30 @@ impl App {
     ) -> Result<bool> {
         let guess = self.take_guess("password", site, ip)?;
         let outcome = self.passwords.verify(password, stored, self.hash_for_client(ip)).await;
-        // As a guess counts only a wrong password: not a right one, nor one that was never looked at.
+        // Only a wrong password counts as a guess: not a correct one, nor one that was never checked.
         if !matches!(outcome, Ok(false)) {
             self.give_back(&guess);
         }
         outcome
     }
 
-    /// A hash that a viewer asks for, or a publisher without an account.
+    /// A hash request by a viewer, or by a publisher without an account.
     pub(crate) fn hash_for_client(&self, ip: Option<IpAddr>) -> Ask<'static> {
         let payer = Payer::Client { ip, is_exempt: self.is_exempt(ip) };
         Ask { payer, monotonic: self.clock.monotonic() }
     }
 
-    /// A hash that a publisher asks for.
+    /// A hash request by a publisher with an account.
     pub(crate) fn hash_for_account<'a>(&self, account_id: &'a str) -> Ask<'a> {
         Ask { payer: Payer::Account(account_id), monotonic: self.clock.monotonic() }
     }
 
-    /// How many passwords were hashed since the start.
+    /// Passwords hashed since the start.
     pub fn hashed_passwords(&self) -> u64 {
         self.passwords.runs()
     }
 
-    /// Counts a guess at one of a site's gates. A client whose address is not known counts as one with all such.
+    /// Counts a guess at one of a site's gates. All clients with an unknown address count as one.
     pub(crate) fn take_guess(&self, what: &str, site: &Site, ip: Option<IpAddr>) -> Result<Guess> {
         let name = format!("{what}:{}", site.id);
         let mut guess = self.take_guess_from(&name, ip)?;
@@ -135,7 +135,7 @@ impl App {
         Ok(guess)
     }
 
-    /// Counts a guess of one network alone.
+    /// Counts a guess against the network alone.
     pub(crate) fn take_guess_from(&self, what: &str, ip: Option<IpAddr>) -> Result<Guess> {
         if self.is_exempt(ip) {
             return Ok(Guess { network: None, site: None });
@@ -145,7 +145,7 @@ impl App {
         Ok(Guess { network: Some(network), site: None })
     }
 
-    /// It was right, so it was no guess: many viewers of one office may open a page in one minute.
+    /// Reverts a guess that was correct: many viewers of one office may open a page in one minute.
     pub(crate) fn give_back(&self, guess: &Guess) {
         if let Some(network) = &guess.network {
             self.guesses.networks.give_back(network);

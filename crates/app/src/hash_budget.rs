@@ -1,4 +1,4 @@
-//! How many passwords the server hashes for one network or account in a minute, right or wrong, over all pages.
+//! Limits how many passwords the server hashes for one network or account per minute, right or wrong, over all pages.
 //! Hashing is the most expensive operation that an anonymous caller can request. Counted per node, in monotonic time.
 
 use crate::bucket::Buckets;
@@ -9,22 +9,22 @@ use dropleaf_core::{Code, Error, Result, network};
 use std::net::IpAddr;
 use std::time::Duration;
 
-/// An IPv6 /48, which may belong to one customer or to many, has this many times the budget of a /64.
+/// An IPv6 /48, which may belong to one customer or to many, gets this many times the budget of a /64.
 const WIDE: u32 = 8;
-/// An account that sets passwords has this many times the budget of a network: its programs are known.
+/// An account that sets passwords gets this many times the budget of a network, because its programs are known.
 const ACCOUNT: u32 = 4;
 
-/// For whom a password is hashed.
+/// Whose budget a hash is charged to.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Payer<'a> {
-    /// A viewer, or a publisher without an account. Clients whose address is not known count as one.
+    /// A viewer, or a publisher without an account. All clients with an unknown address count as one.
     Client { ip: Option<IpAddr>, is_exempt: bool },
     /// A publisher, by the id of the account.
     Account(&'a str),
 }
 
 impl Payer<'_> {
-    /// The places in the queue that it shares.
+    /// Its group in the queue of hashes.
     pub(crate) fn group(&self) -> Group {
         match self {
             Self::Client { ip, is_exempt } => Group {
@@ -32,7 +32,7 @@ impl Payer<'_> {
                 wide: ip.map(network::wide_network).unwrap_or_default(),
                 is_bounded: !is_exempt,
             },
-            // It may publish many pages at once; turns go round all the same.
+            // It may publish many pages at once; permits still go round-robin.
             Self::Account(id) => Group { own: (*id).to_owned(), wide: (*id).to_owned(), is_bounded: false },
         }
     }
@@ -55,7 +55,7 @@ impl HashBudget {
         Self { networks: buckets(1), wide: buckets(WIDE), accounts: buckets(ACCOUNT) }
     }
 
-    /// Takes one hash out of the budget, or says how long to wait for it.
+    /// Takes one hash from the budget, or returns an error with the time to wait.
     pub(crate) fn take(&self, payer: &Payer<'_>, now: Duration) -> Result<()> {
         let Group { own, wide, .. } = payer.group();
         match payer {
@@ -71,7 +71,7 @@ impl HashBudget {
         }
     }
 
-    /// Puts one back that was not hashed after all.
+    /// Returns a hash that was not computed after all.
     pub(crate) fn give_back(&self, payer: &Payer<'_>) {
         let Group { own, wide, .. } = payer.group();
         match payer {

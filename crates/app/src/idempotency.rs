@@ -1,5 +1,5 @@
-//! `Idempotency-Key`: the same key and request get the first answer again. Decisions §2.12.
-//! The answer is written in the transaction of its effect, sealed, because it may hold a secret.
+//! `Idempotency-Key`: the same key and request get the first response again. Decisions §2.12. The response is stored in
+//! the transaction of its effect, encrypted because it may contain a secret.
 
 use crate::app::App;
 use crate::sealing;
@@ -10,32 +10,32 @@ use dropleaf_store::idempotency::{self, Answered};
 use std::collections::HashSet;
 use std::sync::{Mutex, PoisonError};
 
-/// A request that may come again.
+/// A request that may be repeated.
 #[derive(Debug, Clone)]
 pub struct Once {
-    /// Whose keys these are: an account, or an address.
+    /// Whose key it is: an account, a grant of it, or a client network.
     pub scope: String,
     pub key: String,
-    /// Hash of everything the request asks for.
+    /// Hash of everything the request contains.
     pub request_hash: [u8; 32],
 }
 
-/// What an act that can be repeated comes back with.
+/// The result of an idempotent operation.
 #[derive(Debug)]
 pub enum Done<T> {
     Fresh(T),
-    /// The first answer, as it was sent.
+    /// The first response, as it was sent.
     Again {
         status: u16,
         body: Bytes,
     },
 }
 
-/// Keys being worked on in this process.
+/// Keys in progress in this process.
 #[derive(Debug, Default)]
 pub(crate) struct InFlight(Mutex<HashSet<(String, String)>>);
 
-/// Takes its key out again when the work ends, however it ends.
+/// Removes its key when the work ends, whether it succeeds, fails or is cancelled.
 #[derive(Debug)]
 pub(crate) struct Turn<'a> {
     set: &'a InFlight,
@@ -48,7 +48,7 @@ impl Drop for Turn<'_> {
     }
 }
 
-/// Whether to do the work or to repeat an answer.
+/// Whether to do the work or to repeat a response.
 #[derive(Debug)]
 pub(crate) enum Entry<'a> {
     First(Option<Turn<'a>>),
@@ -56,7 +56,7 @@ pub(crate) enum Entry<'a> {
 }
 
 impl App {
-    /// Looks a key up and reserves it in this process. Without a key every request is the first.
+    /// Looks up a key and reserves it in this process. A request without a key is always new.
     pub(crate) async fn begin_once<'a>(&'a self, once: Option<&Once>) -> Result<Entry<'a>> {
         let Some(once) = once else { return Ok(Entry::First(None)) };
         if once.key.is_empty() || once.key.len() > 255 {
@@ -73,7 +73,7 @@ impl App {
         }
     }
 
-    /// The stored answer, if the request is the same one.
+    /// The stored response, if the request is the same.
     pub(crate) async fn find_again(&self, once: &Once) -> Result<Option<(u16, Bytes)>> {
         let horizon = self.now() - self.settings.retention.idempotency;
         let Some(found) = self.store.find_answer(&once.scope, &secret::hash(&once.key), horizon).await?
@@ -87,7 +87,7 @@ impl App {
         Ok(Some((status, sealing::open(self.answer_key(once), &once.request_hash, &found.sealed)?)))
     }
 
-    /// The statement that records the answer beside its effect.
+    /// The statement that stores the response, for the transaction of its effect.
     pub(crate) fn record_once(&self, once: &Once, status: u16, body: &[u8]) -> Result<Stmt> {
         let now = self.now();
         let answer = Answered {
@@ -99,8 +99,8 @@ impl App {
         Ok(idempotency::insert(&once.scope, &secret::hash(&once.key), &answer, now, horizon))
     }
 
-    /// The key depends on the caller's own idempotency key, of which only a hash is stored:
-    /// the database and the server's secret together do not open it.
+    /// Depends on the caller's idempotency key, of which only a hash is stored: the database and the server's secret
+    /// together cannot decrypt the response.
     fn answer_key(&self, once: &Once) -> [u8; 32] {
         self.keys.mac("idempotency", format!("{}\0{}", once.scope, once.key).as_bytes())
     }

@@ -1,4 +1,4 @@
-//! The books, as the acts write in them, and whether they balance. ADR 14.
+//! The ledger: posts income and credits in the transactions of the operations, and audits that it balances. ADR 14.
 
 use crate::app::App;
 use dropleaf_core::account::Account;
@@ -10,37 +10,37 @@ use dropleaf_store::ledger_audit::Fault;
 use dropleaf_store::{DbError, Stmt, ledger};
 use std::time::Duration;
 
-/// What is given under a name of the operator's is given once.
+/// Limit of the operator's name for a credit; a credit with a name is applied only once.
 const NAME_CHARACTERS: usize = 100;
-/// The first faults stand in the log; the command lists all.
+/// Faults written to the log; `dropleaf ledger audit` lists all.
 const LOGGED: usize = 5;
 
-/// An account whose balance an operator has changed.
+/// The result of a credit by an operator.
 #[derive(Debug)]
 pub struct Credited {
     pub account: Account,
-    /// It was done before, under the same name; nothing was changed now.
+    /// A credit with this name was applied before; nothing changed now.
     pub again: bool,
 }
 
-/// What looking through the books has found.
+/// The result of a ledger audit.
 #[derive(Debug)]
 pub struct BooksAudit {
-    /// Transactions in the books.
+    /// Transactions in the ledger.
     pub booked: i64,
-    /// At most a hundred of each kind; none when everything adds up.
+    /// At most 100 of each kind; empty if the ledger balances.
     pub faults: Vec<Fault>,
     pub took: Duration,
 }
 
 impl App {
-    /// The statements that book a settled payment as income, for the transaction that fulfils it. They fail as a whole
-    /// when it is booked already ([`ledger::POSTED`]).
+    /// The statements that post a settled payment as income, for the transaction that fulfils it. The batch fails if it
+    /// was posted already ([`ledger::POSTED`]).
     pub(crate) fn book_income(&self, payment: &Payment) -> Vec<Stmt> {
         self.booked(Posting::income(payment))
     }
 
-    /// What could not be booked must not happen either.
+    /// The statements of a posting. Without one the batch fails, so that nothing happens that cannot be posted.
     pub(crate) fn booked(&self, posting: Option<Posting>) -> Vec<Stmt> {
         let now = self.now();
         posting.map_or_else(
@@ -49,8 +49,7 @@ impl App {
         )
     }
 
-    /// Gives an account a balance to spend, or takes some of it back. With a name it is done once, however often it is
-    /// asked for.
+    /// Credits an account's balance, or takes some of it back if `cents` is negative. With a name it is idempotent.
     pub async fn credit_account(
         &self,
         actor: &str,
@@ -91,7 +90,7 @@ impl App {
         Ok(Credited { account: self.get_account(account_id).await?, again })
     }
 
-    /// Whether exactly this is in the books.
+    /// Whether exactly this posting is in the ledger.
     async fn is_booked(&self, posting: &Posting) -> Result<bool> {
         Ok(self.store.find_posted(posting.key()).await? == Some(posting.fingerprint()))
     }
@@ -100,7 +99,7 @@ impl App {
         self.store.find_account(id).await?.ok_or_else(|| Error::not_found("account"))
     }
 
-    /// Looks through all books.
+    /// Audits the whole ledger.
     pub async fn audit_books(&self) -> Result<BooksAudit> {
         let start = self.clock.monotonic();
         let faults = self.store.audit_books().await?;
@@ -108,7 +107,8 @@ impl App {
         Ok(BooksAudit { booked, faults, took: self.clock.monotonic().saturating_sub(start) })
     }
 
-    /// The same, for the log. Books that do not balance stop nobody: pages are served, and the operator has to look.
+    /// Audits the ledger for the log. Faults do not stop the service: pages are still served, and the operator has to
+    /// investigate.
     pub async fn watch_books(&self) {
         match self.audit_books().await {
             Ok(audit) if audit.faults.is_empty() => {

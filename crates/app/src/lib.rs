@@ -1,5 +1,5 @@
-//! The acts: one method for each thing a caller can do, each with its own transaction.
-//! REST, and every later door, calls these and holds no rule of its own.
+//! The operations of the service: one method of [`App`] per operation, each with its own transaction. REST, MCP, the
+//! dashboard and the command line call these and contain no rules.
 
 mod accounts;
 mod api_keys;
@@ -103,7 +103,7 @@ pub use upload::{Upload, UploadBody};
 pub use upload_tickets::{Arrived, NewTicket, Ticketed};
 pub use wallet::{CHALLENGE_SECONDS, NewChallenge};
 
-// Rows that the operator looks at, as they are.
+// Rows shown to the operator unchanged.
 pub use dropleaf_store::anonymous_usage::UsageLimits;
 pub use dropleaf_store::evidence::Evidence;
 pub use dropleaf_store::ledger::BookLine;

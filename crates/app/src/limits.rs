@@ -1,4 +1,4 @@
-//! Rate limits as acts meet them: who is counted, against what, and what the refusal says. Decisions §2.14.
+//! Rate limits of the operations: who is counted, against which limit, and what the refusal says. Decisions §2.14.
 
 use crate::app::App;
 use crate::caller::Caller;
@@ -10,10 +10,10 @@ use dropleaf_core::{Code, Error, Result, device_login, feedback, network, oauth,
 use dropleaf_store::{Stmt, anonymous_usage, counters};
 use std::net::IpAddr;
 
-/// A dry run counts once more for each so many unpacked bytes.
+/// A dry run counts once more per this many unpacked bytes (4 MiB).
 const CHECK_BYTES: u64 = 4 << 20;
 
-/// The counters one anonymous publish moves.
+/// The counters of one anonymous publish.
 pub(crate) struct AnonymousQuota {
     key: String,
     rates: [Rate; 2],
@@ -34,8 +34,8 @@ impl App {
         ip.is_some_and(|ip| network::is_in(ip, &self.settings.exempt))
     }
 
-    /// Counts one authenticated request against its key or grant and against the account, so that many keys do not
-    /// multiply what one account may ask for. Returns the tighter of the two.
+    /// Counts one authenticated request against its key or grant and against the account, so that several keys do not
+    /// multiply an account's limit. Returns the tighter of the two.
     pub fn take_request(&self, who: &Identity, ip: Option<IpAddr>) -> Result<Option<Standing>> {
         if self.is_exempt(ip) {
             return Ok(None);
@@ -52,17 +52,17 @@ impl App {
         }
     }
 
-    /// Counts an attempt of a client without an account, successful or not.
+    /// Counts an attempt by a client without an account, successful or not.
     pub(crate) fn take_attempt(&self, ip: Option<IpAddr>) -> Result<()> {
         if ip.is_none() { Ok(()) } else { self.take_attempt_of_anybody(ip) }
     }
 
-    /// The same, and those whose address is not known are counted as one.
+    /// The same, but all clients with an unknown address are counted as one.
     pub(crate) fn take_attempt_of_anybody(&self, ip: Option<IpAddr>) -> Result<()> {
         self.take_of_network(&self.attempt_throttle, ip)
     }
 
-    /// Takes an attempt back that turned out to be no guess.
+    /// Reverts an attempt that turned out not to be a guess.
     pub(crate) fn give_back_attempt(&self, ip: Option<IpAddr>) {
         if let Some(ip) = ip.filter(|ip| !self.is_exempt(Some(*ip))) {
             self.attempt_throttle.give_back(&network::client_network(ip));
@@ -77,17 +77,17 @@ impl App {
         throttle.take(&who, self.clock.monotonic()).map(|_| ()).map_err(|standing| refused(&standing))
     }
 
-    /// Counts an attempt to buy, or to use what was bought with a wallet's signature.
+    /// Counts an attempt to pay, or to use a purchase with a wallet signature.
     pub fn take_paid_attempt(&self, ip: Option<IpAddr>) -> Result<()> {
         self.take_of_network(&self.paid_throttle, ip)
     }
 
-    /// Counts a dry run of the checks; those whose address is not known are counted as one.
+    /// Counts a dry run of the checks; all clients with an unknown address are counted as one.
     pub fn take_check(&self, ip: Option<IpAddr>) -> Result<()> {
         self.take_of_network(&self.check_throttle, ip)
     }
 
-    /// Counts a large dry run as several: what it costs is its size.
+    /// Counts a large dry run as several, because its cost grows with its size.
     pub(crate) fn charge_check(&self, ip: Option<IpAddr>, bytes: u64) {
         let more = i64::try_from(bytes / CHECK_BYTES).unwrap_or(i64::MAX);
         if more > 0 && !self.is_exempt(ip) {
@@ -95,13 +95,13 @@ impl App {
         }
     }
 
-    /// Counts a request for tokens, or to take one back; those whose address is not known are counted as one.
+    /// Counts a request to issue or revoke a token; all clients with an unknown address are counted as one.
     pub fn take_token_request(&self, ip: Option<IpAddr>) -> Result<()> {
         self.take_of_network(&self.token_throttle, ip)
     }
 
-    /// Whether this address may publish without credentials now, before its upload is read. Spec §5, §8.
-    /// `repeats` says that the request carries an idempotency key.
+    /// Whether this client may publish anonymously now, checked before its upload is read. Spec §5, §8. `repeats` is true
+    /// if the request has an idempotency key.
     pub async fn check_anonymous(&self, caller: &Caller, repeats: bool) -> Result<Option<Standing>> {
         let Some(ip) = caller.ip else { return Err(Error::plain(Code::NoClientIp)) };
         self.take_attempt(Some(ip))?;
@@ -111,13 +111,13 @@ impl App {
         for rate in &quota.rates {
             let used = self.store.count_used(&quota.key_of(rate), rate, now).await?;
             if used >= rate.limit {
-                // A repeat of a request that was answered before is free, and only the act can tell.
+                // Repeating an answered request is free, and only the operation can tell whether it was answered.
                 if repeats {
                     return Ok(None);
                 }
                 return Err(refused(&rate.standing(used, now)));
             }
-            // As it stands when this request has gone through.
+            // The state after this request.
             let standing = rate.standing(used + 1, now);
             if tightest.is_none_or(|t| standing.remaining < t.remaining) {
                 tightest = Some(standing);
@@ -126,7 +126,7 @@ impl App {
         Ok(tightest)
     }
 
-    /// The quota of this address; None when it is exempt. The address itself is not stored, only its keyed hash.
+    /// The quota of this client; None if it is exempt. The address itself is not stored, only its keyed hash.
     pub(crate) fn anonymous_quota(&self, ip: IpAddr) -> Option<AnonymousQuota> {
         if self.is_exempt(Some(ip)) {
             return None;
@@ -138,7 +138,7 @@ impl App {
         })
     }
 
-    /// Counts a new page without an account towards what all of them and those of this network may take.
+    /// Counts a new anonymous page towards the storage limits of all anonymous pages and of this network.
     pub(crate) fn take_room(&self, ip: Option<IpAddr>, site: &Site) -> Vec<Stmt> {
         let Some(ip) = ip.filter(|ip| !self.is_exempt(Some(*ip))) else { return Vec::new() };
         let networks = anonymous_usage::Networks {
@@ -148,7 +148,7 @@ impl App {
         anonymous_usage::take(&site.id, &networks, site.byte_size, self.settings.anonymous_usage)
     }
 
-    /// Counts one version more of such a page, towards the network that published it.
+    /// Counts a further version of such a page, towards the network that published it.
     pub(crate) async fn take_more_room(&self, site: &Site) -> Result<Vec<Stmt>> {
         let Some(networks) = self.store.find_anonymous_networks(&site.id).await? else {
             return Ok(Vec::new());
@@ -156,20 +156,20 @@ impl App {
         Ok(anonymous_usage::take(&site.id, &networks, site.byte_size, self.settings.anonymous_usage))
     }
 
-    /// A name for a client's network that cannot be turned back into it.
+    /// A keyed hash of a client's network, which cannot be reversed.
     pub fn hash_client(&self, network: &str) -> String {
         self.keys.mac("client", network.as_bytes())[..12]
             .iter()
             .fold(String::new(), |text, b| format!("{text}{b:02x}"))
     }
 
-    /// The counter of a client's network. Clients whose address is not known share one.
+    /// The counter key of a client's network. All clients with an unknown address share one.
     pub(crate) fn client_key(&self, rate: &Rate, ip: Option<IpAddr>) -> String {
         let network = ip.map(network::client_network).unwrap_or_default();
         format!("{}:{}", rate.name, self.hash_client(&network))
     }
 
-    /// What a failed guard on a rate means to the caller.
+    /// The error for a failed guard on a rate counter.
     pub(crate) fn rate_refusal(&self, label: &str) -> Option<Error> {
         let rates = &self.settings.rates;
         let all = [
@@ -190,7 +190,7 @@ impl App {
     }
 }
 
-/// The refusal for a full window.
+/// The error for an exhausted rate limit.
 pub(crate) fn refused(standing: &Standing) -> Error {
     let Standing { rate, resets_in, .. } = standing;
     Error::new(

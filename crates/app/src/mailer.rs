@@ -1,19 +1,19 @@
-//! Mail that the service sends: a letter, and whoever takes it away. How it travels is the server's business.
+//! Sends email through a [`Mailer`] with a bounded queue. The transport (SMTP or a folder) is implemented in the server.
 
 use crate::app::App;
 use futures_util::future::BoxFuture;
 use std::time::Duration;
 use tokio::sync::Semaphore;
 
-/// Letters that may wait for a turn; more are dropped, and the log says so.
+/// Emails that may wait for sending; more are dropped and logged.
 const WAITING: usize = 256;
 const AT_ONCE: usize = 4;
 const PATIENCE: Duration = Duration::from_secs(15);
 
-/// A message to one person. It never holds text of a stranger; of operators it may.
+/// An email to one person. It never contains untrusted input; it may contain text by operators.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Letter {
-    /// Names this letter among all.
+    /// Unique id of the email.
     pub id: String,
     /// Epoch seconds.
     pub written_at: i64,
@@ -22,14 +22,14 @@ pub struct Letter {
     pub text: String,
 }
 
-/// Why a letter did not leave. Holds no address: it goes to the log.
+/// Why an email was not sent. Contains no address, because it is logged.
 #[derive(Debug)]
 pub enum MailError {
-    /// It never will.
+    /// Permanent failure.
     Refused(String),
-    /// Not now; another time it may.
+    /// Temporary failure; a retry may succeed.
     Later(String),
-    /// It may have left all the same.
+    /// It may have been sent.
     Unclear(String),
 }
 
@@ -40,9 +40,9 @@ impl MailError {
     }
 }
 
-/// Takes letters away: by SMTP, or into a folder.
+/// Sends emails: by SMTP, or into a folder.
 pub trait Mailer: Send + Sync + std::fmt::Debug + 'static {
-    /// Whether it makes sense to write a letter at all.
+    /// Whether emails can be sent at all.
     fn is_ready(&self) -> bool;
     fn send<'a>(&'a self, letter: &'a Letter) -> BoxFuture<'a, Result<(), MailError>>;
 }
@@ -60,13 +60,14 @@ impl Default for PostOffice {
 }
 
 impl App {
-    /// Sends a letter. For a task in the background: nobody who asked for it waits, or they could tell by the time.
+    /// Sends an email. Call it in a background task: if the request waited for it, the response time would reveal whether
+    /// one was sent.
     pub async fn deliver(&self, letter: Letter) {
-        // What came of it is in the log.
+        // The outcome is logged.
         let _ = self.post(&letter).await;
     }
 
-    /// The same for who wants to know what came of it.
+    /// Sends an email and returns the outcome.
     pub(crate) async fn post(&self, letter: &Letter) -> Result<(), MailError> {
         let later = |why: &str| MailError::Later(why.to_owned());
         let Some(mailer) = &self.mailer else { return Err(later("no mail leaves")) };

@@ -1,5 +1,5 @@
-//! Sessions of MCP's older revisions: kept, so that a restart strands nobody, and bound to the credential they were
-//! begun with.
+//! Sessions of older MCP revisions: stored, so that they survive a restart, and bound to the credential they were started
+//! with.
 
 use crate::app::App;
 use crate::oauth::Identity;
@@ -8,21 +8,21 @@ use dropleaf_core::{Code, Error, Result};
 use dropleaf_store::DbError;
 use dropleaf_store::mcp_sessions::{self as rows, McpSession};
 
-/// A session that nobody has used for so long is forgotten.
+/// A session is deleted after this long without use.
 pub(crate) const KEPT_SECONDS: i64 = 30 * 86_400;
-/// An account has at most so many; the least recently used ones end first.
+/// Sessions per account; the least recently used are ended first.
 const SESSIONS_MOST: i64 = 100;
-/// A use is recorded at most this often, so which session was used last is known to the minute.
+/// A use is recorded at most this often, so the last use is known to the minute.
 const NOTED_SECONDS: i64 = 60;
-/// The longest `initialize` message that is read; what is kept of it is far shorter.
+/// The longest `initialize` message that is read; what is stored of it is far shorter.
 pub const PARAMS_BYTES: usize = 64 * 1024;
-/// The longest parameters that a session keeps.
+/// The longest parameters that are stored with a session.
 const KEPT_BYTES: usize = 4 * 1024;
-/// As many things as one session may watch.
+/// Resources one session may watch.
 pub const WATCHED_MOST: usize = 500;
 
 impl App {
-    /// Keeps a session that has just begun. Answers with those that had to make room for it.
+    /// Stores a new session. Returns the ids of the sessions that were ended to make room.
     pub async fn begin_mcp_session(&self, who: &Identity, id: &str, params: &str) -> Result<Vec<String>> {
         if params.len() > KEPT_BYTES {
             return Err(Error::new(Code::TooLarge, "The parameters of initialize are too long."));
@@ -43,8 +43,8 @@ impl App {
         Ok(outcomes.last().map(rows::deleted).transpose()?.unwrap_or_default())
     }
 
-    /// Whether there is such a session of this caller's: what every request with one is asked first. It is looked up each
-    /// time, so that one that was ended elsewhere is at its end here too.
+    /// Whether this session exists and belongs to the caller; checked for every request of a session. Always read from
+    /// the database, so that a session ended on another node ends here too.
     pub async fn has_mcp_session(&self, who: &Identity, id: &str) -> Result<bool> {
         let Some(seen_at) = self.store.mcp_session_seen_at(id, &who.counted_as).await? else {
             return Ok(false);
@@ -53,7 +53,7 @@ impl App {
         Ok(true)
     }
 
-    /// The session with all it holds, if it is this caller's.
+    /// The session with all its data, if it belongs to this caller.
     pub async fn find_mcp_session(&self, who: &Identity, id: &str) -> Result<Option<McpSession>> {
         let found = self.store.find_mcp_session(id).await?;
         let Some(session) = found.filter(|session| session.principal == who.counted_as) else {
@@ -71,7 +71,7 @@ impl App {
         Ok(())
     }
 
-    /// Adds something to what a session watches.
+    /// Adds a resource to those a session watches.
     pub async fn watch_in_mcp_session(&self, who: &Identity, id: &str, entry: &str) -> Result<()> {
         self.change_watched(who, id, |watched| {
             if watched.len() >= WATCHED_MOST && !watched.iter().any(|known| known == entry) {
@@ -85,7 +85,7 @@ impl App {
         .await
     }
 
-    /// Takes it away again. What was not watched is no failure.
+    /// Removes a watched resource. It is not an error if it was not watched.
     pub async fn unwatch_in_mcp_session(&self, who: &Identity, id: &str, entry: &str) -> Result<()> {
         self.change_watched(who, id, |watched| {
             watched.retain(|known| known != entry);

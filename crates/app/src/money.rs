@@ -1,4 +1,4 @@
-//! Money as the operator sees it: what came in, what is owed to accounts, and payments that are not decided.
+//! Figures about money for the operator: income, balances of accounts, and open payments.
 
 use crate::app::App;
 use dropleaf_core::payment::{Payment, PaymentState};
@@ -6,19 +6,19 @@ use dropleaf_core::{Error, Result};
 use dropleaf_store::ledger::BookLine;
 
 const DAY: i64 = 86_400;
-/// As many undecided payments as are shown.
+/// The most open payments that are listed.
 const OPEN_MOST: i64 = 100;
 const COUNT_MOST: i64 = 1000;
 
 #[derive(Debug, Clone)]
 pub struct Money {
-    /// Every account of the books that is nobody's balance, with what came to it since midnight (UTC) and in 30 days.
+    /// Every ledger account that is not a customer balance, with the amounts posted since midnight UTC and in 30 days.
     pub books: Vec<BookLine>,
-    /// What accounts have paid in advance or were given, all together, in cents.
+    /// The sum of all customer balances (paid in advance or credited), in cents.
     pub prepaid: i64,
-    /// The oldest first.
+    /// Oldest first.
     pub open: Vec<Payment>,
-    /// Whether there are more of those.
+    /// Whether there are more open payments.
     pub is_cut: bool,
 }
 
@@ -34,7 +34,7 @@ impl App {
         Ok(Money { books, prepaid, open, is_cut })
     }
 
-    /// How many payments are not decided, up to a thousand. None where nothing is sold and nothing is open.
+    /// The number of open payments, counted up to 1,000. None if nothing is sold and nothing is open.
     pub async fn count_open_payments(&self) -> Result<Option<i64>> {
         let open = self.store.count_open_payments(COUNT_MOST).await?;
         Ok((open > 0 || self.settings.payments.is_some()).then_some(open))

@@ -1,5 +1,5 @@
-//! News for an owner's programs that listen: who has an open stream hears at once that viewers have said something, or
-//! that a page has changed; on PostgreSQL also when that happened on another node.
+//! Notifies an owner's programs with open streams of new feedback and page changes; on PostgreSQL also of those on other
+//! nodes.
 
 use crate::app::App;
 use dropleaf_store::{DbError, Stmt};
@@ -7,20 +7,20 @@ use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 use tokio::sync::broadcast::{self, error::RecvError};
 
-/// So many may wait for a listener that is slow; it is told of the oldest no more.
+/// Notices buffered for a slow listener; it misses the oldest ones beyond that.
 const WAITING: usize = 256;
-/// What news between nodes begin with.
+/// Prefix of notices sent between nodes.
 const MARK: &str = "n:";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum News {
-    /// A viewer has said something.
+    /// A viewer left a comment.
     Feedback,
-    /// The page is not what it was: its content, its settings or its state.
+    /// The page's content, settings or state changed.
     Change,
 }
 
-/// News about one page, for its owner.
+/// A notice about one page, for its owner.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Notice {
     account_id: String,
@@ -33,7 +33,7 @@ impl Notice {
         Self { account_id: account_id.to_owned(), site_id: site_id.to_owned(), news }
     }
 
-    /// As other nodes are told; `node` is who says so.
+    /// The form sent to other nodes; `node` is the sender.
     fn written(&self, node: &str) -> String {
         let news = match self.news {
             News::Feedback => 'f',
@@ -42,7 +42,7 @@ impl Notice {
         format!("{MARK}{node}:{news}:{}:{}", self.account_id, self.site_id)
     }
 
-    /// Who says what.
+    /// Parses the sender and the notice.
     fn read(text: &str) -> Option<(&str, Self)> {
         let mut parts = text.strip_prefix(MARK)?.split(':');
         let (node, news) = (parts.next()?, parts.next()?);
@@ -51,10 +51,10 @@ impl Notice {
     }
 }
 
-/// Who listens, by account.
+/// The listeners, by account.
 #[derive(Debug)]
 pub(crate) struct Notices {
-    /// Tells this node's own news from those of others.
+    /// Distinguishes this node's own notices from those of others.
     node: String,
     channels: Mutex<HashMap<String, broadcast::Sender<Notice>>>,
 }
@@ -83,7 +83,7 @@ impl Notices {
 
     fn listen(&self, account_id: &str) -> Listener {
         let mut channels = self.channels.lock().unwrap_or_else(PoisonError::into_inner);
-        // Whoever went away is forgotten when somebody comes.
+        // Channels without listeners are removed when a new one is added.
         channels.retain(|_, channel| channel.receiver_count() > 0);
         let channel = channels.entry(account_id.to_owned()).or_insert_with(|| broadcast::channel(WAITING).0);
         Listener(channel.subscribe())
@@ -92,12 +92,12 @@ impl Notices {
     fn tell(&self, notice: Notice) {
         let channels = self.channels.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(channel) = channels.get(&notice.account_id) {
-            // Nobody there to hear it is no failure.
+            // It is not an error if there are no listeners.
             let _ = channel.send(notice);
         }
     }
 
-    /// Passes on what another node has said; false when the text is no news.
+    /// Forwards a notice from another node; false if the text is not a notice.
     pub(crate) fn hear(&self, text: &str) -> bool {
         let Some((node, notice)) = Notice::read(text) else { return false };
         if node != self.node {
@@ -108,24 +108,24 @@ impl Notices {
 }
 
 impl App {
-    /// Hears what happens to an account's pages from now on.
+    /// Subscribes to changes of an account's pages from now on.
     pub fn listen(&self, account_id: &str) -> Listener {
         self.notices.listen(account_id)
     }
 
-    /// What to tell other nodes of a notice.
+    /// The form of a notice for other nodes.
     pub(crate) fn spread(&self, notice: &Notice) -> String {
         notice.written(&self.notices.node)
     }
 
-    /// Tells the listeners on this node.
+    /// Notifies the listeners on this node.
     pub(crate) fn tell(&self, notice: Option<Notice>) {
         if let Some(notice) = notice {
             self.notices.tell(notice);
         }
     }
 
-    /// Commits something that is news to an owner: told once it is stored.
+    /// Commits a change and, once it is stored, notifies the owner's listeners.
     pub(crate) async fn commit_news(&self, stmts: Vec<Stmt>, notice: Option<Notice>) -> Result<(), DbError> {
         let names = notice.iter().map(|notice| self.spread(notice)).collect();
         self.store.commit_changed(stmts, names).await?;

@@ -1,5 +1,5 @@
-//! An owner opens a page of their own from the dashboard: past its gates, and without burning it. A ticket takes them from
-//! the dashboard's host to the page's, where it is exchanged for a pass; the two hosts share no cookie.
+//! Lets owners open their own pages from the dashboard, past the gates and without burning them. A single-use ticket
+//! takes them from the dashboard's host to the page's, where it is exchanged for a pass; the two hosts share no cookie.
 
 use crate::app::App;
 use dropleaf_core::account::Account;
@@ -9,7 +9,7 @@ use dropleaf_store::owner_tickets::{self, OwnerTicket};
 use std::net::IpAddr;
 
 impl App {
-    /// The address at which this account's own page opens once, within a minute.
+    /// The URL that opens the account's own page once, within a minute.
     pub async fn create_owner_ticket(&self, account: &Account, id: &str) -> Result<String> {
         let site = self.get_own_site(account, id).await?;
         match site.state {
@@ -34,7 +34,7 @@ impl App {
         Ok(owner_ticket::address(&self.canonical_url(&site), &ticket))
     }
 
-    /// Whether there is such a ticket to this page. Only reads; a client that brings others is counted as one that guesses.
+    /// Whether this ticket for this page exists. Read-only; a client with wrong tickets is throttled as guessing.
     pub async fn has_owner_ticket(&self, site: &Site, ticket: &str, ip: Option<IpAddr>) -> Result<bool> {
         self.take_attempt(ip)?;
         let found = self.store.has_owner_ticket(&secret::hash(ticket), &site.id, self.now()).await?;
@@ -44,7 +44,7 @@ impl App {
         Ok(found)
     }
 
-    /// Whether a viewer of this page brings a ticket to it. It is used up then.
+    /// Whether a viewer has a valid ticket for this page; the ticket is consumed.
     pub async fn take_owner_ticket(&self, site: &Site, ticket: &str) -> Result<bool> {
         let Some(account_id) = &site.account_id else { return Ok(false) };
         let row = OwnerTicket {

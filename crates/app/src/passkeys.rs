@@ -1,5 +1,5 @@
-//! Passkeys: added by somebody who has just proved who they are, used instead of a letter. What the browser's answers
-//! mean is checked at the door; here they are kept, found, and turned into a session.
+//! Passkeys: registered in a session with recent authentication, used to sign in instead of an emailed code. The
+//! browser's responses are verified in the HTTP layer; this module stores passkeys, finds them, and starts sessions.
 
 use crate::app::App;
 use crate::sign_in::{Browser, SignedIn, replaced};
@@ -11,21 +11,21 @@ use dropleaf_store::DbError;
 use dropleaf_store::passkeys::{self, Ceremony};
 use std::net::IpAddr;
 
-/// A passkey that was checked.
+/// A verified new passkey.
 #[derive(Debug)]
 pub struct NewPasskey {
     pub credential_id: Vec<u8>,
     pub user_handle: Vec<u8>,
-    /// The public key and its counter, as the library writes them.
+    /// The public key and its counter, as serialized by the library.
     pub credential: String,
 }
 
-/// The browser that a question is put to. Its answer counts only from there.
+/// The browser that a passkey challenge is bound to. Only its response is accepted.
 #[derive(Debug, Clone, Copy)]
 pub enum Asked<'a> {
-    /// In this session, for a new passkey.
+    /// This session, to register a passkey.
     Session(&'a Session),
-    /// A visitor, who wants to sign in.
+    /// A visitor who wants to sign in.
     Visit(&'a str),
 }
 
@@ -39,19 +39,19 @@ impl Asked<'_> {
 }
 
 impl App {
-    /// The name that a device keeps for an account: it tells nothing, and every passkey of the account has the same. It
-    /// is kept with them, so that they need nothing but the database.
+    /// The user handle (W3C Web Authentication) of an account: random, and the same for all its passkeys. It is stored
+    /// with them, so that they depend on nothing but the database.
     pub fn passkey_user(&self, known: &[Passkey]) -> [u8; 16] {
         let kept = known.iter().find_map(|passkey| passkey.user_handle.as_slice().try_into().ok());
         kept.unwrap_or_else(|| self.minter.bytes())
     }
 
-    /// Counts a question to a visitor: each is a row, and anybody may ask.
+    /// Counts a challenge for a visitor: each is a row, and anyone may request one.
     pub fn count_ceremony(&self, ip: Option<IpAddr>) -> Result<()> {
         self.take_attempt(ip)
     }
 
-    /// Keeps what must be remembered of a question until it is answered.
+    /// Stores the state of a challenge until it is answered.
     pub async fn keep_ceremony(&self, asked: Asked<'_>, state: String) -> Result<()> {
         let account_id = match asked {
             Asked::Session(session) => Some(session.account_id.clone()),
@@ -63,7 +63,7 @@ impl App {
         Ok(())
     }
 
-    /// What was kept; it is gone then.
+    /// Returns the stored state and deletes it.
     pub async fn take_ceremony(&self, asked: Asked<'_>) -> Result<String> {
         let found = self.store.take_ceremony(&asked.hash(), self.now()).await?;
         let of = match asked {
@@ -80,7 +80,7 @@ impl App {
         Ok(self.store.list_passkeys(&account.id).await?)
     }
 
-    /// Adds a passkey that was checked.
+    /// Adds a verified passkey.
     pub async fn add_passkey(
         &self,
         account: &Account,
@@ -110,12 +110,12 @@ impl App {
         }
     }
 
-    /// The passkey that a device named, whoever's it is.
+    /// The passkey with this credential id, of any account.
     pub async fn find_passkey(&self, credential_id: &[u8]) -> Result<Option<Passkey>> {
         Ok(self.store.find_passkey(credential_id).await?)
     }
 
-    /// Signs in whoever has used this passkey. `credential` is what it is after the use.
+    /// Starts a session for the account of a verified passkey. `credential` is its state after this use.
     pub async fn sign_in_by_passkey(
         &self,
         passkey: &Passkey,

@@ -1,5 +1,5 @@
-//! Passwords: argon2id on a bounded number of threads. Every hash is taken out of the budget of the caller, and
-//! turns go round the networks that wait, so that one of them cannot keep the others from a page.
+//! Hashes passwords with argon2id on a bounded number of threads. Every hash is charged to the caller's budget, and
+//! permits go round-robin over the waiting networks, so that one of them cannot block the others.
 
 use crate::fair_queue::{Bounds, FairQueue, Refused};
 use crate::hash_budget::{HashBudget, Payer};
@@ -13,10 +13,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use unicode_normalization::UnicodeNormalization;
 
-/// OWASP's set for argon2id: 19 MiB, two passes, one lane.
+/// OWASP parameters for argon2id: 19 MiB, two passes, one lane.
 const MEMORY_KIB: u32 = 19_456;
 const PASSES: u32 = 2;
-/// How many may wait for a turn before the server says it is busy: all together, of one network, of one IPv6 /48.
+/// Callers that may wait before the server reports overload: in total, of one network, of one IPv6 /48.
 const WAITING: usize = 64;
 const NETWORK_WAITING: usize = 8;
 const WIDE_WAITING: usize = 24;
@@ -28,7 +28,7 @@ pub(crate) struct Passwords {
     runs: AtomicU64,
 }
 
-/// For whom a password is hashed, and when that is asked.
+/// Whose budget a hash is charged to, and when.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Ask<'a> {
     pub payer: Payer<'a>,
@@ -48,13 +48,13 @@ impl Passwords {
         Self { queue: FairQueue::new(bounds), budget: HashBudget::new(per_minute), runs: AtomicU64::new(0) }
     }
 
-    /// The PHC string that is stored for a password.
+    /// Returns the PHC string to store for a password.
     pub(crate) async fn hash(&self, password: &str, minter: &Minter, ask: Ask<'_>) -> Result<String> {
         let (password, salt) = (normal(password), minter.bytes::<16>());
         self.run(ask, move || hash(&password, &salt)).await?
     }
 
-    /// Whether this is the password behind the stored string. One too long to be any is not worth hashing.
+    /// Whether the password matches the stored string. A password over the length limit is not hashed.
     pub(crate) async fn verify(&self, password: &str, stored: &str, ask: Ask<'_>) -> Result<bool> {
         if password.len() > PASSWORD_BYTES {
             return Ok(false);
@@ -63,13 +63,13 @@ impl Passwords {
         self.run(ask, move || verify(&password, &stored)).await?
     }
 
-    /// How often the hash was computed since the start.
+    /// Hashes computed since the start.
     pub(crate) fn runs(&self) -> u64 {
         self.runs.load(Ordering::Relaxed)
     }
 
-    /// Waits for a turn and works on a thread of its own. The turn goes with the work: a caller who leaves early
-    /// does not let another one in beside it.
+    /// Waits for a permit and runs the work on a blocking thread. The permit moves with the work, so that a caller that
+    /// disconnects does not admit another one while its work is still running.
     async fn run<T: Send + 'static>(
         &self,
         ask: Ask<'_>,
@@ -96,7 +96,7 @@ impl Passwords {
     }
 }
 
-/// One spelling for what keyboards write in two: é as one character, or as e and an accent.
+/// Normalizes to NFC, because keyboards produce é as one character or as e and an accent.
 fn normal(password: &str) -> String {
     password.nfc().collect()
 }
@@ -155,7 +155,7 @@ mod tests {
         let passwords = passwords(2);
         for _ in 0..6 {
             let mut work = Box::pin(passwords.verify("x", "$argon2id$", from("192.0.2.1")));
-            // Polled once, then dropped: the work may have begun.
+            // Polled once, then dropped: the work may have started.
             let _ = futures_util::poll!(work.as_mut());
         }
         assert!(passwords.runs() <= 6);
@@ -182,7 +182,7 @@ mod tests {
         assert!(futures_util::poll!(viewer.as_mut()).is_pending());
         drop(busy);
         assert_eq!(passwords.runs(), 0);
-        // The first of the flood had waited before; the viewer is next, ahead of the other seven.
+        // The first of the flood was waiting already; the viewer is next, ahead of the other seven.
         assert!(flood.remove(0).await.unwrap());
         assert!(viewer.await.unwrap());
         assert_eq!(passwords.runs(), 2);

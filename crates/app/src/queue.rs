@@ -1,5 +1,5 @@
-//! Turns for work that anybody may ask for: a few at a time, a few who wait, and nobody beyond, so that neither memory nor
-//! those with something more urgent suffer.
+//! A bounded queue of permits for work that anyone can request: a few run, a few wait, and the rest are refused, which
+//! protects memory and more urgent work.
 
 use dropleaf_core::{Error, Result};
 use std::sync::Arc;
@@ -8,12 +8,13 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 #[derive(Debug)]
 pub(crate) struct Queue {
-    /// Of those at work and those who wait.
+    /// For running and waiting callers.
     places: Arc<Semaphore>,
     turns: Arc<Semaphore>,
 }
 
-/// Given back when it is dropped. Goes with the work: a caller who leaves early lets nobody in beside it.
+/// A permit, returned when it is dropped. It moves with the work: a caller that disconnects must not admit another one
+/// while its work is still running.
 #[derive(Debug)]
 pub(crate) struct Turn {
     _turn: OwnedSemaphorePermit,
@@ -25,21 +26,21 @@ impl Queue {
         Self { places: Arc::new(Semaphore::new(turns + waiting)), turns: Arc::new(Semaphore::new(turns)) }
     }
 
-    /// Waits for a turn, if there is a place to wait at.
+    /// Waits for a permit, if there is a place to wait.
     pub(crate) async fn enter(&self) -> Option<Turn> {
         let place = Arc::clone(&self.places).try_acquire_owned().ok()?;
         let turn = Arc::clone(&self.turns).acquire_owned().await.ok()?;
         Some(Turn { _turn: turn, _place: place })
     }
 
-    /// The same, but not for longer than this.
+    /// The same, but no longer than this.
     pub(crate) async fn enter_within(&self, longest: Duration) -> Option<Turn> {
         tokio::time::timeout(longest, self.enter()).await.ok().flatten()
     }
 }
 
-/// Does work on a thread that may block, and gives its turn back when it is done: not when whoever asked for it hangs up,
-/// because the work goes on without them.
+/// Runs work on a blocking thread and returns its permit when the work is done, not when the caller disconnects, because
+/// the work continues without them.
 pub(crate) async fn work_in_turn<T: Send + 'static>(
     turn: impl Send + 'static,
     work: impl FnOnce() -> Result<T> + Send + 'static,

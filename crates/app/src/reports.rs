@@ -1,4 +1,4 @@
-//! Reports about pages: left by anybody within a rate, read by the operator. Decisions §6.3.
+//! Reports about pages: sent by anyone within rate limits, read by the operator. Decisions §6.3.
 
 use crate::app::App;
 use dropleaf_core::audit::Act;
@@ -11,7 +11,7 @@ use dropleaf_store::{DbError, counters, reports, site_versions, sites};
 use std::collections::HashMap;
 use std::net::IpAddr;
 
-/// A report with the address of its page, for the operator.
+/// A report with the URL of its page, for the operator.
 #[derive(Debug, Clone)]
 pub struct ReportedPage {
     pub report: Report,
@@ -20,23 +20,23 @@ pub struct ReportedPage {
     pub account_id: Option<String>,
 }
 
-/// A page with what is said against it.
+/// A page with its open reports.
 #[derive(Debug, Clone)]
 pub struct Case {
     pub site: Site,
     pub url: String,
-    /// The owner's address.
+    /// The owner's email address.
     pub owner: Option<String>,
-    /// How many wait, and since when.
+    /// The number of open reports, and since when.
     pub waiting: Waiting,
-    /// How often each reason is given, the most frequent first.
+    /// How often each reason is given, most frequent first.
     pub reasons: Vec<(Reason, i64)>,
-    /// The newest of those that wait.
+    /// The newest open reports.
     pub reports: Vec<Report>,
 }
 
 impl Case {
-    /// How many wait beside those that are listed.
+    /// Open reports that are not listed.
     pub fn more(&self) -> i64 {
         self.waiting.count.saturating_sub(i64::try_from(self.reports.len()).unwrap_or(i64::MAX))
     }
@@ -50,7 +50,7 @@ pub struct Dismissed {
     pub count: u64,
 }
 
-/// As many of the words as help to choose what to look at first.
+/// Reports listed per case; enough to choose what to look at first.
 const WORDS_MOST: i64 = 5;
 
 impl App {
@@ -78,13 +78,13 @@ impl App {
         Ok(report)
     }
 
-    /// The newest reports: those that wait, or all.
+    /// The newest reports: only open ones, or all.
     pub async fn list_reports(&self, open: bool, limit: i64) -> Result<Vec<ReportedPage>> {
         let found = self.store.list_reports(open, limit).await?;
         Ok(found.into_iter().map(|listed| self.reported(listed)).collect())
     }
 
-    /// The reports that were dealt with last.
+    /// The most recently closed reports.
     pub async fn list_closed_reports(&self, limit: i64) -> Result<Vec<ReportedPage>> {
         let found = self.store.list_closed_reports(limit).await?;
         Ok(found.into_iter().map(|listed| self.reported(listed)).collect())
@@ -99,7 +99,7 @@ impl App {
         }
     }
 
-    /// Pages with open reports, the one that waits longest first; behind the one whose first report came at that time.
+    /// Pages with open reports, the longest waiting first. `after` is the cursor: time of the first report, and site id.
     pub async fn list_cases(&self, after: Option<(i64, &str)>, limit: i64) -> Result<Vec<Case>> {
         let mut cases = Vec::new();
         let mut reasons: HashMap<String, Vec<(Reason, i64)>> = HashMap::new();
@@ -125,7 +125,7 @@ impl App {
         Ok(cases)
     }
 
-    /// Closes the open reports about a page that may stay, named by its id, slug, token or address; why may be left open.
+    /// Closes the open reports about a page that may stay, named by its id, slug, token or URL. The reason is optional.
     pub async fn dismiss_reports(&self, actor: &str, name: &str, reason: &str) -> Result<Dismissed> {
         let now = self.now();
         let reason = plain_text::optional("reason", Some(reason.to_owned()), REASON_CHARACTERS)?;
@@ -138,7 +138,7 @@ impl App {
             reports::close(&site.id, Outcome::Dismissed, now),
             self.audited(actor, Act::DismissReports, &site.id, reason),
         ];
-        // What was kept for this decision alone.
+        // Trims versions that were kept only for this decision.
         let kept = self.settings.versions_kept;
         stmts.extend(site_versions::trim(&site.id, site.version - kept, kept, now));
         match self.store.commit(stmts).await {

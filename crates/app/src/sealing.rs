@@ -1,11 +1,11 @@
-//! Small secrets at rest: ChaCha20-Poly1305 under a key that the caller derives, with the nonce in front.
+//! Encrypts small secrets at rest: ChaCha20-Poly1305 under a key that the caller derives, with the nonce in front.
 
 use bytes::Bytes;
 use chacha20poly1305::aead::{Aead, KeyInit, Payload};
 use chacha20poly1305::{ChaCha20Poly1305, Nonce};
 use dropleaf_core::{Error, Minter, Result};
 
-/// Seals a message; `about` is not hidden but must be the same when it is opened.
+/// Encrypts a message; `about` is associated data, which is not hidden but must be the same on decryption.
 pub(crate) fn seal(minter: &Minter, key: [u8; 32], about: &[u8], message: &[u8]) -> Result<Bytes> {
     let nonce = minter.bytes::<12>();
     let sealed = ChaCha20Poly1305::new(&key.into())

@@ -1,4 +1,4 @@
-//! Sessions: begun after a sign-in, recognised on every page of the dashboard, listed and ended by their owner.
+//! Dashboard sessions: started after a sign-in, authenticated on every page, listed and ended by their owner.
 
 use crate::app::App;
 use dropleaf_core::account::Account;
@@ -6,7 +6,7 @@ use dropleaf_core::session::{Method, NOTED_EVERY, Session, ends_at};
 use dropleaf_core::{Error, Result, secret};
 use dropleaf_store::{DbError, Stmt, sessions};
 
-/// A session at the one moment its secret is known.
+/// A newly started session; its secret is available only here.
 #[derive(Debug)]
 pub struct NewSession {
     pub session: Session,
@@ -14,7 +14,7 @@ pub struct NewSession {
 }
 
 impl App {
-    /// A new session and the statement that makes it, for the transaction of the sign-in that earned it.
+    /// A new session and the statement that inserts it, for the transaction of the sign-in.
     pub(crate) fn begin_session(&self, account_id: &str, method: Method, device: &str) -> (NewSession, Stmt) {
         let new = self.new_session(account_id, method, device);
         let stmt = sessions::insert(&new.session, &secret::hash(&new.secret));
@@ -37,14 +37,14 @@ impl App {
         NewSession { session, secret }
     }
 
-    /// Begins a session for somebody who has proved who they are.
+    /// Starts a session for an authenticated person.
     pub async fn start_session(&self, account: &Account, method: Method, device: &str) -> Result<NewSession> {
         let (new, stmt) = self.begin_session(&account.id, method, device);
         self.store.commit(vec![stmt]).await?;
         Ok(new)
     }
 
-    /// The person behind a session's secret, if it is still open.
+    /// The account and session of this session secret, if it is still valid.
     pub async fn find_session(&self, secret: &str) -> Result<Option<(Account, Session)>> {
         let now = self.now();
         let found = self.store.find_session(&secret::hash(secret), now).await?;
@@ -77,19 +77,19 @@ impl App {
         Ok(())
     }
 
-    /// What a form must carry to show that it comes from a page we made for this session.
+    /// The CSRF token for forms of this session.
     pub fn form_token(&self, session_id: &str) -> String {
         secret::text(&self.keys.mac("form", of_session(session_id).as_bytes()))
     }
 
-    /// Whether it is that, found out in the same time wherever they differ.
+    /// Verifies a form token in constant time.
     pub fn is_form_token(&self, session_id: &str, token: &str) -> bool {
         let is = |mac: Vec<u8>| self.keys.verify("form", of_session(session_id).as_bytes(), &mac);
         secret::bytes(token).is_some_and(is)
     }
 
-    /// The same for a browser that has not signed in, by what its cookie holds. A browser chooses that itself, so it
-    /// never counts as a session.
+    /// The form token for a browser without a session, derived from its visit cookie. The browser chooses the cookie
+    /// value, so it never counts as a session.
     pub fn visit_token(&self, visit: &str) -> String {
         secret::text(&self.keys.mac("form", of_visit(visit).as_bytes()))
     }
@@ -99,7 +99,7 @@ impl App {
         secret::bytes(token).is_some_and(is)
     }
 
-    /// A name for a browser that has not signed in.
+    /// A new visit id for a browser without a session.
     pub fn new_visit(&self) -> String {
         self.minter.token()
     }

@@ -1,4 +1,4 @@
-//! What the acts need to know from configuration, already checked.
+//! The settings of the operations, already validated.
 
 use crate::desk_mail::Notified;
 use crate::pay::PaymentSettings;
@@ -14,32 +14,33 @@ use std::path::PathBuf;
 #[derive(Debug, Clone)]
 pub struct Settings {
     pub plans: Plans,
-    /// The plan of accounts made without naming one.
+    /// The plan of accounts created without naming one.
     pub default_plan: String,
-    /// Who may make an account by signing in.
+    /// Who may create an account by signing in.
     pub sign_up: SignUp,
     pub content: Limits,
     pub safety: SafetySettings,
-    /// Who hears of reports and appeals by mail.
+    /// Who is notified of reports and appeals by email.
     pub notified: Notified,
     pub rates: Rates,
     pub retention: Retention,
-    /// What all appeals that wait may hold.
+    /// Storage limit of all open appeals, in bytes.
     pub appeals_bytes: i64,
-    /// What pages without an account may take.
+    /// Storage limits of anonymous pages.
     pub anonymous_usage: UsageLimits,
-    /// Programs that registered themselves and were never let in; the oldest make room.
+    /// The most registered OAuth clients without a grant; beyond it the oldest are deleted.
     pub unused_clients: i64,
-    /// Networks that rate limits leave alone.
+    /// Networks exempt from rate limits.
     pub exempt: Vec<IpNet>,
     /// Where large uploads are unpacked; on the same disk as the data.
     pub spool_dir: PathBuf,
     pub versions_kept: i64,
     pub count_views: bool,
     pub cache_bytes: u64,
-    /// A refresh token may be traded in again while nothing of what it gave was used: the answer was lost.
+    /// A refresh token may be used again as long as none of the tokens issued for it was used, in case the response was
+    /// lost.
     pub tolerates_lost_refresh: bool,
-    /// Uploads that are checked and packed at the same time.
+    /// Uploads that are checked and packed concurrently.
     pub parallel_uploads: usize,
     /// None: nothing is sold here.
     pub payments: Option<PaymentSettings>,
@@ -49,26 +50,26 @@ pub struct Settings {
 pub struct Rates {
     pub anonymous_hour: Rate,
     pub anonymous_day: Rate,
-    /// Attempts, successful or not: what an address may make the server work.
+    /// Attempts by anonymous clients, successful or not; limits the work a client can cause.
     pub anonymous_attempts: Rate,
-    /// Attempts to buy: an agent that pays for many pages is welcome.
+    /// Attempts to pay; generous, so that an agent can buy many pages.
     pub paid_attempts: Rate,
     pub key_minute: Rate,
-    /// Requests of all keys and programs of one account together.
+    /// Requests of all keys and OAuth clients of one account together.
     pub account_minute: Rate,
-    /// Dry runs of the check, per client network.
+    /// Dry runs of the checks, per client network.
     pub checks_minute: Rate,
     /// Appeals, per client network.
     pub appeals_day: Rate,
-    /// Passwords and codes tried at one site, wherever from.
+    /// Passwords and codes tried at one site, from any client.
     pub gate_site_minute: Rate,
-    /// Passwords that are hashed for one client network, right or wrong, over all pages.
+    /// Passwords hashed for one client network, right or wrong, over all pages.
     pub password_hashes: Rate,
-    /// Codes by e-mail: to one address, for one site, asked for by one client.
+    /// Codes sent by email: to one address, for one site, requested by one client.
     pub code_address_hour: Rate,
     pub code_site_hour: Rate,
     pub code_client_hour: Rate,
-    /// Letters to sign in with: to one address, asked for by one client.
+    /// Sign-in emails: to one address, requested by one client.
     pub sign_in_address_hour: Rate,
     pub sign_in_client_hour: Rate,
 }
@@ -82,8 +83,8 @@ pub struct Retention {
     pub tombstone: i64,
     pub orphan: i64,
     pub idempotency: i64,
-    /// Sealed evidence of pages that were taken down.
+    /// Sealed evidence of taken-down pages.
     pub evidence: i64,
-    /// Appeals of nobody in particular that wait for a decision.
+    /// Undecided appeals from anonymous senders.
     pub open_appeal: i64,
 }

@@ -1,4 +1,4 @@
-//! Share tokens: made, listed and revoked by the owner; counted and recognised when a viewer brings one. Spec §4.
+//! Share tokens: created, listed and revoked by the owner; counted and verified when a viewer presents one. Spec §4.
 
 use crate::app::App;
 use crate::idempotency::{Done, Entry, Once};
@@ -10,7 +10,7 @@ use dropleaf_core::site::{Site, State};
 use dropleaf_core::{Code, Error, Minter, Result, number, secret};
 use dropleaf_store::{DbError, idempotency, share_tokens, sites};
 
-/// How long a browser that opened a share link may look around; afterwards it opens the link again.
+/// How long a browser that opened a share link stays admitted; after that it has to open the link again.
 const PASS_SECONDS: i64 = 12 * 3600;
 
 /// A token with its secret and its link, as only its owner sees it.
@@ -21,7 +21,7 @@ pub struct OwnShareToken {
     pub url: String,
 }
 
-/// What a browser keeps after it opened a share link.
+/// What a browser keeps after opening a share link.
 #[derive(Debug, Clone)]
 pub struct SharePass {
     pub value: String,
@@ -93,14 +93,14 @@ impl App {
             .into_iter()
             .map(|(token, sealed)| match self.unseal_share(&token, &sealed) {
                 Ok(secret) => OwnShareToken { url: self.share_url(&site, &secret), token, secret },
-                // Sealed under another secret of the server: it still works for those who have it, and its id is
+                // Encrypted under a former secret of the server: it still works for those who have it, and its id is
                 // enough to revoke it.
                 Err(_) => OwnShareToken { url: self.canonical_url(&site), secret: token.id.clone(), token },
             })
             .collect())
     }
 
-    /// Revokes a token, named by its id or by itself: whoever came in with it is outside again.
+    /// Revokes a token, named by its id or its secret; viewers admitted with it lose access.
     pub async fn revoke_share_token(&self, account: &Account, name: &str) -> Result<()> {
         if !Minter::is_id("share", name) && !share_token::is_token(name) {
             return Err(Error::not_found("share token"));
@@ -113,7 +113,7 @@ impl App {
         }
     }
 
-    /// A viewer brings a token to this page. With `counts` it is one of its uses; the last is given out once.
+    /// Uses a viewer's token for this page. With `counts` it consumes one of its uses; the last one is given out once.
     pub async fn use_share_token(
         &self,
         site: &Site,
@@ -128,7 +128,7 @@ impl App {
         })
     }
 
-    /// What a browser keeps instead of the token: its id and how long, sealed with a code only this server can make.
+    /// What a browser keeps instead of the token: its id and expiry with a MAC that only this server can create.
     pub fn share_pass(&self, token: &ShareToken) -> SharePass {
         let now = self.now();
         let until = token.expires_at.map_or(now + PASS_SECONDS, |at| at.min(now + PASS_SECONDS));
@@ -136,8 +136,8 @@ impl App {
         SharePass { value: format!("{}.{until}.{code}", token.id), seconds: until - now }
     }
 
-    /// The token behind a pass, if it has not been revoked or run out meanwhile. A used-up token is still good for
-    /// whoever came in with one of its uses.
+    /// The token of a pass, if it has not been revoked or expired since. A used-up token remains valid for viewers
+    /// admitted with one of its uses.
     pub async fn find_share_pass(&self, site: &Site, pass: &str) -> Result<Option<ShareToken>> {
         let mut parts = pass.splitn(3, '.');
         let (Some(id), Some(until), Some(code)) = (parts.next(), parts.next(), parts.next()) else {
@@ -145,7 +145,7 @@ impl App {
         };
         let now = self.now();
         let Some(until) = number::integer(until).filter(|until| *until > now) else { return Ok(None) };
-        // Compared as digests, so that the time it takes says nothing about the code.
+        // Compared as digests, so that the timing reveals nothing about the code.
         if secret::hash(code) != secret::hash(&self.share_code(&site.id, id, until)) {
             return Ok(None);
         }

@@ -1,6 +1,6 @@
-//! Signing in by e-mail: a letter with a code and a link, and a session for either. Whatever is asked, an address with
-//! an account, one that may have one and one that may not take the same way through here: the same statements, the
-//! same counters, the same answers.
+//! Sign-in by email: sends a code and a link, and starts a session for either. Addresses with an account, those that may
+//! get one and those that may not take the same path (same statements, counters and replies), so that a caller cannot
+//! tell them apart.
 
 use crate::app::App;
 use crate::codes::{self, LIFE, TRIES};
@@ -16,23 +16,23 @@ use dropleaf_store::sign_ins::{self, Named, NewSignIn, SignIn};
 use dropleaf_store::{DbError, Stmt, counters, sessions};
 use std::net::IpAddr;
 
-/// How long a link made on the command line is good.
+/// Lifetime in seconds of a link created on the command line.
 const MADE_LINK_LIFE: i64 = 3600;
 
-/// Where people go who were not on their way anywhere.
+/// Where to go after a sign-in without a destination.
 const HOME: &str = "/dashboard";
 
 /// The browser that signs in.
 #[derive(Debug, Clone, Default)]
 pub struct Browser {
     pub ip: Option<IpAddr>,
-    /// What it calls itself, in a few words.
+    /// A short description of the device.
     pub device: String,
-    /// The secret of the session it holds; the new one takes its place.
+    /// The secret of its current session, which the new one replaces.
     pub old_session: Option<String>,
 }
 
-/// Somebody who has just signed in.
+/// A completed sign-in.
 #[derive(Debug)]
 pub struct SignedIn {
     pub secret: String,
@@ -41,18 +41,18 @@ pub struct SignedIn {
 }
 
 impl App {
-    /// Whether anybody may make an account here.
+    /// Whether anyone may create an account here.
     pub fn is_open_to_all(&self) -> bool {
         self.settings.sign_up == SignUp::Open
     }
 
-    /// Whether a letter could leave.
+    /// Whether emails can be sent.
     pub fn has_mail(&self) -> bool {
         self.require_mail().is_ok()
     }
 
-    /// Opens a sign-in for this browser. The letter is there only when the address has or may have an account, and is
-    /// for a task in the background: the answer must not wait for it.
+    /// Opens a sign-in for this browser. An email is returned only if the address has or may have an account. The caller
+    /// sends it in a background task, so that the response time does not depend on it.
     pub async fn request_sign_in(
         &self,
         visit: &str,
@@ -66,7 +66,7 @@ impl App {
         let known = self.store.find_account_by_email(&address).await?.is_some();
         let may_enter = self.settings.sign_up.admits(&address) || known;
         let (code, token) = (self.code(), self.minter.token());
-        // For whoever may not enter, the row holds a proof that no code gives, and nobody learns the link.
+        // If the address may not sign in, the row holds a MAC that no code matches, and its link is never sent.
         let proofs = [self.minter.bytes::<32>(), self.sign_in_mac(visit, &address, &code)];
         let mut stmts = self.count_sign_in(&address, ip, now);
         stmts.push(sign_ins::put(&NewSignIn {
@@ -83,17 +83,17 @@ impl App {
         Ok(may_enter.then_some(letter))
     }
 
-    /// The sign-in this browser has open.
+    /// The open sign-in of this browser.
     pub async fn find_sign_in(&self, visit: &str) -> Result<Option<SignIn>> {
         Ok(self.store.find_sign_in(&secret::hash(visit), self.now()).await?)
     }
 
-    /// The sign-in that a link leads to. Looking changes nothing: programs that read mail open links too.
+    /// The sign-in of a link. Read-only, because mail scanners open links too.
     pub async fn find_sign_in_by_link(&self, token: &str) -> Result<Option<SignIn>> {
         Ok(self.store.find_sign_in_by_link(&secret::hash(token), self.now()).await?)
     }
 
-    /// Signs in with the code that was sent for this browser. It works once; a wrong one costs a try.
+    /// Signs in with the code sent for this browser. It works once; a wrong code uses up an attempt.
     pub async fn sign_in_by_code(&self, visit: &str, typed: &str, browser: &Browser) -> Result<SignedIn> {
         let wrong = || Error::plain(Code::InvalidCode);
         let guess = self.take_guess_from("sign_in", browser.ip)?;
@@ -108,8 +108,8 @@ impl App {
         Ok(signed_in)
     }
 
-    /// Signs in with the link from the letter, in whichever browser it was opened. It works once. Where to go next was
-    /// chosen by whoever asked for the letter, and anybody can ask: it is followed only in the browser that asked.
+    /// Signs in with the link from the email, in any browser. It works once. The destination was chosen by the requester,
+    /// and anyone can request an email, so it is followed only in the browser that requested it.
     pub async fn sign_in_by_link(
         &self,
         token: &str,
@@ -121,7 +121,7 @@ impl App {
         self.prove(proof, Named::Link(&hash), Method::Link, browser).await
     }
 
-    /// A link that signs this account in, for whoever runs the server: it needs no letter.
+    /// A link that signs in this account without an email, for the operator.
     pub async fn make_sign_in_link(&self, account: &Account) -> Result<String> {
         let Some(email) = &account.email else { return Err(Error::not_found("address of this account")) };
         let token = self.minter.token();
@@ -138,7 +138,7 @@ impl App {
         Ok(self.sign_in_address(&token))
     }
 
-    /// One transaction: the proof is used up, the account is there, the session begins, an older one ends.
+    /// One transaction: consumes the proof, creates the account if needed, starts the session, and ends an older one.
     async fn prove(
         &self,
         proof: Stmt,
@@ -176,7 +176,7 @@ impl App {
         Ok(Some(SignedIn { secret, return_to: found.return_to }))
     }
 
-    /// Bound to the browser that asked and to the address.
+    /// Bound to the requesting browser and to the address.
     fn sign_in_mac(&self, visit: &str, address: &str, code: &str) -> [u8; 32] {
         self.keys.mac("sign_in_code", format!("{visit}\0{address}\0{code}").as_bytes())
     }
@@ -209,7 +209,7 @@ impl App {
             )
     }
 
-    /// A fixed text: nothing in it comes from whoever asked.
+    /// A fixed text: it contains no input from the requester.
     fn sign_in_letter(&self, to: String, code: &str, token: &str, now: i64) -> Letter {
         let (shown, minutes) = (codes::shown(code), LIFE / 60);
         let (link, host) = (self.sign_in_address(token), &self.hosts.base.host);

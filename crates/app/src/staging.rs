@@ -1,5 +1,5 @@
-//! From an upload to statements: the content is checked and packed, bodies that are too large for the database
-//! are made durable, and what remains is a list for the act's own transaction. Body first, row second.
+//! Stages an upload: validates and packs the content, stores large bodies in the object store, and returns the SQL
+//! statements for the rest, for the operation's transaction. Body first, row second.
 
 use crate::app::App;
 use crate::queue::work_in_turn;
@@ -16,10 +16,10 @@ use dropleaf_store::bundles::{self, Bundle, BundleFile};
 use std::sync::Arc;
 use tokio::sync::OwnedSemaphorePermit;
 
-/// When a dry run that was sent away may try again.
+/// `Retry-After` in seconds of a dry run that was refused.
 const BUSY_SECONDS: i64 = 5;
 
-/// Content that was checked and packed.
+/// Validated and packed content.
 #[derive(Debug)]
 pub(crate) struct Prepared {
     pub(crate) bundle: content::Bundle,
@@ -28,28 +28,28 @@ pub(crate) struct Prepared {
 }
 
 impl Prepared {
-    /// What its publisher should know.
+    /// Warnings for the publisher.
     pub(crate) fn into_warnings(self) -> Vec<String> {
         let policy = self.policy.map(|policy| policy.warnings);
         self.bundle.warnings.into_iter().chain(policy.into_iter().flatten()).collect()
     }
 }
 
-/// What a publisher asks of an upload beside its content.
+/// Options of an upload beside its content.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Demands {
-    /// It is ciphertext already.
+    /// The content is ciphertext.
     pub(crate) e2e: bool,
-    /// It has to be ready for a strict policy.
+    /// It must be prepared for a strict content security policy.
     pub(crate) strict: bool,
     pub(crate) pii_check: Option<PiiCheck>,
-    /// The feedback toolbar is asked for.
+    /// The feedback toolbar is requested.
     pub(crate) agentation: bool,
-    /// Whether unknown navigations are answered with `index.html`; None leaves it to what is found in the content.
+    /// Whether unknown navigations are answered with `index.html`; None decides it from the content.
     pub(crate) spa: Option<bool>,
-    /// The page is shown under a public name.
+    /// The page is public under a slug.
     pub(crate) is_public: bool,
-    /// Files that run on a viewer's computer are taken.
+    /// Files that are executable on a viewer's computer are accepted.
     pub(crate) executables: bool,
 }
 
@@ -63,7 +63,7 @@ pub(crate) struct Staged {
     pub(crate) spa: bool,
     pub(crate) warnings: Vec<String>,
     pub(crate) stmts: Vec<Stmt>,
-    /// Whether it is ready for a strict policy.
+    /// Whether it is prepared for a strict content security policy.
     pub(crate) strict: bool,
 }
 
@@ -73,7 +73,7 @@ impl App {
         self.stage_prepared(prepared).await
     }
 
-    /// Makes the bodies durable that are too large for the database; the rest is in the statements.
+    /// Stores the bodies that are too large for the database; the others are part of the statements.
     pub(crate) async fn stage_prepared(&self, prepared: Prepared) -> Result<Staged> {
         let Prepared { bundle, policy, strict } = prepared;
         let now = self.now();
@@ -97,7 +97,7 @@ impl App {
                 })
                 .collect(),
         };
-        // One order for everybody, so that two transactions never wait for each other's bodies.
+        // A fixed order, so that two transactions never wait for each other's bodies.
         let mut files = bundle.files;
         files.sort_by_key(|file| file.hash);
         files.dedup_by_key(|file| file.hash);
@@ -126,7 +126,8 @@ impl App {
         })
     }
 
-    /// Checks and packs; nothing is stored yet. What may not be published is refused here, for every door alike.
+    /// Validates and packs; nothing is stored yet. Content that may not be published is refused here, for every interface
+    /// alike.
     pub(crate) async fn prepare(&self, upload: Upload, demands: Demands) -> Result<Prepared> {
         let (mut prepared, reading) = self.read_upload(upload, demands).await?;
         if let Some(file) = prepared.bundle.program().filter(|_| !demands.executables) {
@@ -136,7 +137,7 @@ impl App {
         Ok(prepared)
     }
 
-    /// Packs and reads, without a judgement.
+    /// Packs and reads, without a verdict.
     pub(crate) async fn read_upload(&self, upload: Upload, demands: Demands) -> Result<(Prepared, Reading)> {
         let quick = upload.is_quick();
         let work = self.reader(upload, demands, self.unwanted().await?);
@@ -146,7 +147,7 @@ impl App {
         work_in_turn(self.upload_turn().await?, work).await
     }
 
-    /// The same for those who do not publish. They have a short queue of their own.
+    /// The same for dry runs and appeals, which have a short queue of their own.
     pub(crate) async fn read_for_check(
         &self,
         upload: Upload,
@@ -166,12 +167,12 @@ impl App {
         work_in_turn(turn, work).await
     }
 
-    /// Waits until no more uploads are in memory than may be.
+    /// Waits for a permit; they bound the number of uploads in memory.
     pub(crate) async fn upload_turn(&self) -> Result<OwnedSemaphorePermit> {
         Arc::clone(&self.uploads).acquire_owned().await.map_err(|_| Error::plain(Code::Overloaded))
     }
 
-    /// What is done to an upload on a thread that may block.
+    /// The blocking work for an upload.
     fn reader(
         &self,
         upload: Upload,
@@ -205,7 +206,7 @@ impl App {
             if agentation && bundle.kind == content::Kind::File && !bundle.has_page() {
                 bundle.warnings.push("The feedback toolbar works on HTML pages only.".to_owned());
             }
-            // Read once more, and only for those who ask for it: most pages are not even parsed.
+            // Read once more, only on request: most pages are not even parsed.
             let policy = strict.then(|| {
                 let found = content::Strict::of(&bundle).map_err(Error::internal)?;
                 Policy::of(&found, e2e)
@@ -216,7 +217,7 @@ impl App {
     }
 }
 
-/// What the publisher says about client-side routes overrides what was found.
+/// The publisher's setting for client-side routes overrides what was detected.
 fn choose_spa(bundle: &mut content::Bundle, spa: Option<bool>) -> Result<()> {
     let Some(spa) = spa else { return Ok(()) };
     if spa && !bundle.can_answer_routes() {
@@ -226,7 +227,7 @@ fn choose_spa(bundle: &mut content::Bundle, spa: Option<bool>) -> Result<()> {
     Ok(())
 }
 
-/// The refusal of a file that runs on a viewer's computer. Decisions §2.11.
+/// The error for a file that is executable on a viewer's computer. Decisions §2.11.
 pub(crate) fn executable(path: &str) -> Error {
     let shown: String = path.chars().filter(|c| !c.is_control()).take(120).collect();
     Error::new(
@@ -238,7 +239,7 @@ pub(crate) fn executable(path: &str) -> Error {
     )
 }
 
-/// Too many who do not publish are being served.
+/// The error if too many dry runs and appeals are in progress.
 pub(crate) fn busy() -> Error {
     Error::plain(Code::Overloaded).retry_after(BUSY_SECONDS)
 }
@@ -257,7 +258,7 @@ fn new_blob(file: content::File) -> NewBlob {
     NewBlob { hash: file.hash, encoding, size_bytes: file.size_bytes, body }
 }
 
-/// A refusal of the content, in the words of the interface.
+/// Maps a refusal of the content to an error code of the API.
 pub(crate) fn refused(refusal: &Refusal) -> Error {
     let code = match refusal.code {
         RefusalCode::EmptyFile => Code::EmptyFile,

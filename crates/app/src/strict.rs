@@ -1,5 +1,5 @@
-//! Strict policies: the inline scripts that a page's own policy allows, recorded beside its content, and what the
-//! publisher should know about it.
+//! Strict content security policies: computes the inline scripts that a page's policy allows, records them with its
+//! content, and returns warnings for the publisher.
 
 use crate::app::App;
 use crate::queue::work_in_turn;
@@ -11,7 +11,7 @@ use dropleaf_store::{Stmt, bundles};
 const ENCRYPTED: &str = "The server cannot read an encrypted page: under csp_strict its inline scripts and whatever it \
                          loads from other sites are blocked.";
 
-/// What a strict policy makes of some content.
+/// The strict policy of some content.
 #[derive(Debug, Clone)]
 pub(crate) struct Policy {
     pub(crate) sources: String,
@@ -43,10 +43,10 @@ impl Policy {
 }
 
 impl App {
-    /// The policy of content that is stored already.
+    /// The policy of stored content.
     pub(crate) async fn policy_of_stored(&self, bundle_id: &str, e2e: bool) -> Result<Policy> {
         let bundle = self.bundle(bundle_id).await?;
-        // Before the pages are read: however many ask, no more are in memory at a time.
+        // Taken before the pages are read, to bound how many are in memory.
         let turn = self.upload_turn().await?;
         let mut pages: Vec<(String, String, Bytes)> = Vec::new();
         for file in bundle.files().filter(|file| file.is_document) {

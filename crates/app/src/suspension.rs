@@ -1,5 +1,5 @@
-//! Suspending an account: it can read what it has and delete its pages, nothing else; its pages are not shown. All of it
-//! stays, so that lifting the suspension brings everything back as it was.
+//! Suspends accounts: a suspended account can read what it has and delete its pages, nothing else, and its pages are not
+//! served. Everything is kept, so that lifting the suspension restores it unchanged.
 
 use crate::app::{App, EVERYTHING};
 use dropleaf_core::account::Account;
@@ -8,11 +8,11 @@ use dropleaf_core::site::Site;
 use dropleaf_core::{Code, Error, Result, takedown};
 use dropleaf_store::{DbError, Outcome, Stmt, accounts};
 
-/// An account after it was suspended, or after that was lifted.
+/// An account after it was suspended or the suspension was lifted.
 #[derive(Debug, Clone)]
 pub struct Suspended {
     pub account: Account,
-    /// It stood like that before; nothing was changed.
+    /// It was in that state already; nothing changed.
     pub already: bool,
 }
 
@@ -30,7 +30,7 @@ impl App {
         self.move_account(actor, Act::SuspendAccount, account, stmt, reason).await
     }
 
-    /// The same for whoever owns this page.
+    /// Suspends the owner of this page.
     pub async fn suspend_owner(&self, actor: &str, site_id: &str, reason: &str) -> Result<Suspended> {
         self.suspend_account(actor, &self.owner_of(site_id).await?, reason).await
     }
@@ -44,13 +44,13 @@ impl App {
         site.account_id.ok_or_else(|| Error::not_found("account"))
     }
 
-    /// Who is suspended together with a page; nobody if it has no owner, or one who runs the service.
+    /// The account to suspend with a page; none if the page has no owner, or the owner is an operator.
     pub(crate) async fn suspendable_owner(&self, site: &Site) -> Result<Option<Account>> {
         let Some(id) = &site.account_id else { return Ok(None) };
         Ok(self.store.find_account(id).await?.filter(|account| !account.is_operator))
     }
 
-    /// The statements that suspend an account, for the batch of another act.
+    /// The statements that suspend an account, for the batch of another operation.
     pub(crate) fn suspending(&self, actor: &str, account: &Account, reason: &str) -> [Stmt; 2] {
         [
             accounts::suspend(&account.id, reason, self.now()),
@@ -58,7 +58,7 @@ impl App {
         ]
     }
 
-    /// Commits a change of a page together with the suspension of its owner, whose other pages are hidden with it.
+    /// Commits a change of a page together with the suspension of its owner, which hides their other pages too.
     pub(crate) async fn commit_suspending(
         &self,
         stmts: Vec<Stmt>,
@@ -87,7 +87,7 @@ impl App {
         reason: String,
     ) -> Result<Suspended> {
         let stmts = vec![stmt, self.audited(actor, act, &account.id, Some(reason))];
-        // An account may have more pages than can be named to other nodes; it is rare enough to forget all of them.
+        // An account may have more pages than can be named in a notification; it is rare enough to evict all of them.
         let changing = self.pages.changing();
         let outcome = self.store.commit_changed(stmts, vec![EVERYTHING.to_owned()]).await;
         changing.done(&[EVERYTHING.to_owned()]);
@@ -103,7 +103,7 @@ impl App {
         Ok(Suspended { account: self.get_account(&account.id).await?, already })
     }
 
-    /// Commits what an account does, unless it is suspended by then.
+    /// Commits an operation of an account. Fails if the account has been suspended.
     pub(crate) async fn commit_as(
         &self,
         account_id: &str,
@@ -114,7 +114,7 @@ impl App {
         Ok(outcomes)
     }
 
-    /// Refuses to write to a page of a suspended account, for those who come without one: the wallet that paid for it.
+    /// Refuses to write to a page of a suspended account, for writers without an account: the wallet that paid for it.
     pub(crate) async fn check_owner_active(&self, account_id: Option<&str>) -> Result<()> {
         match account_id {
             Some(id) => self.get_account(id).await?.check_active(),
@@ -123,10 +123,10 @@ impl App {
     }
 }
 
-/// What is done in an account's name, held to how the account stands when it is committed: who calls was let in before, and
-/// the body of the request may have taken hours. Everything that an account may not do while it is suspended passes here.
+/// Adds a guard that the account is active at commit time: the caller was authorized earlier, and reading the request
+/// body may have taken hours. Everything that a suspended account may not do passes through here.
 pub(crate) fn in_name_of(account_id: Option<&str>, mut stmts: Vec<Stmt>) -> Vec<Stmt> {
-    // The account before its pages, as everywhere: whoever takes two rows in the same order waits and does not lock up.
+    // The account before its pages, as everywhere: a fixed lock order prevents deadlocks.
     stmts.splice(0..0, account_id.map(accounts::require_active));
     stmts
 }

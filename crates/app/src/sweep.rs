@@ -1,5 +1,5 @@
-//! The sweep: ends what has expired and erases what has ended; more rarely, what nothing points at is collected.
-//! One node at a time; every statement checks again, so a sweep that is cut short or runs twice does no harm.
+//! The sweep: ends what has expired and erases what has ended; less often, collects unreferenced bodies. One node at a
+//! time; every statement checks its condition again, so a sweep that is interrupted or runs twice does no harm.
 
 use crate::app::App;
 use crate::{mcp_sessions, wallet};
@@ -16,16 +16,16 @@ use dropleaf_store::{
 
 const BATCH: i64 = 500;
 const COLLECT_BATCH: i64 = 100_000;
-/// A node that died in the middle keeps the others waiting this long.
+/// Lease duration: how long the other nodes wait after a node died during a sweep.
 const SWEEP_SECONDS: i64 = 300;
 const COLLECT_SECONDS: i64 = 3600;
-/// Names of payments are kept so much longer: they hold as long as the payment is not decided.
+/// How much longer identifiers of payments are kept: they are valid while the payment is undecided.
 const NAMES_SECONDS: i64 = 90 * 86_400;
 
-/// Payments that did not happen are kept so long after nobody could settle them any more.
+/// How long refused payments are kept after they could no longer be settled.
 const REFUSED_SECONDS: i64 = 30 * 86_400;
 
-/// What one sweep did.
+/// The result of a sweep.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub struct Swept {
     pub expired: usize,
@@ -34,7 +34,7 @@ pub struct Swept {
 
 impl App {
     pub async fn sweep(&self) -> Result<Swept> {
-        // Nobody waits for a lease with what must be gone.
+        // Burnt pages must be erased without waiting for a lease.
         let burnt = self.erase_burnt().await.unwrap_or_else(|error| {
             tracing::warn!(%error, "burnt pages could not be erased yet");
             0
@@ -43,20 +43,21 @@ impl App {
         Ok(Swept { purged: swept.purged + burnt, ..swept })
     }
 
-    /// Collects bodies that nothing points at. It looks at every old one, so it runs more rarely than the sweep.
+    /// Collects unreferenced bodies. It scans every old one, so it runs less often than the sweep.
     pub async fn collect(&self) -> Result<u64> {
         self.alone("collect", COLLECT_SECONDS, async {
             let now = self.now();
             let cut = Cut { now, older_than: now - self.settings.retention.orphan, limit: COLLECT_BATCH };
             let found = blobs::collect_garbage(&self.store.db, &self.store.blobs, cut).await?;
-            // The one task that takes its time; a service too large to be counted while its operator waits is counted here.
+            // The one task that may take long: a service too large to be counted while its operator waits is counted
+            // here.
             self.count_figures(usize::MAX).await?;
             Ok(found.blobs + found.orphans)
         })
         .await
     }
 
-    /// Does work that one node at a time should do; somebody else's turn counts as nothing done.
+    /// Runs work on one node at a time; returns the default if another node holds the lease.
     async fn alone<T: Default>(
         &self,
         name: &str,
@@ -85,7 +86,7 @@ impl App {
         let ended = EndedBefore {
             owned: now - keep.restore,
             unowned: now - keep.unowned,
-            // As long as evidence of it would be kept, and no longer: nobody fills the disk by reporting.
+            // As long as evidence would be kept, and no longer, so that reports cannot fill the disk.
             reported: now - keep.restore.max(keep.evidence),
         };
         let purged = self.purge(self.store.list_purgeable(ended, BATCH).await?, ended.reported).await?;
@@ -117,7 +118,7 @@ impl App {
         Ok(Swept { expired, purged })
     }
 
-    /// Those that ended after `reported_before` stay if somebody has reported them meanwhile.
+    /// Erases ended sites. Those that ended after `reported_before` are kept if they were reported meanwhile.
     async fn purge(&self, ended: Vec<Site>, reported_before: i64) -> Result<usize> {
         let mut count = 0;
         for site in ended {
@@ -134,7 +135,7 @@ impl App {
         Ok(count)
     }
 
-    /// Erases at once what a purged site alone pointed at. What cannot be erased now is left to [`App::collect`].
+    /// Erases at once what only a purged site referenced. What cannot be erased now is left to [`App::collect`].
     pub(crate) async fn erase_now(&self, site_id: &str, bundles: &[String]) {
         match blobs::erase(&self.store.db, &self.store.blobs, bundles, self.now()).await {
             Ok(true) => {}

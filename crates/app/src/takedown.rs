@@ -1,5 +1,5 @@
-//! Taking a page down for abuse. It is gone for viewers at once and never comes back; then its content is noted as unwanted
-//! and sealed (`evidence`). Decisions §2.8, §6.3.
+//! Takes a page down for abuse. It is hidden from viewers at once and permanently; then its content is added to the
+//! blocklist and sealed (`evidence`). Decisions §2.8, §6.3.
 
 use crate::app::App;
 use crate::sites::TRIES;
@@ -14,22 +14,22 @@ use std::collections::HashSet;
 #[derive(Debug, Clone)]
 pub struct TakenDown {
     pub site: Site,
-    /// Where it was, so that whoever asked sees that it was the right one.
+    /// Where it was, so that the operator can verify that it was the right page.
     pub url: String,
-    /// Somebody had done it before; nothing was changed.
+    /// It was taken down before; nothing changed.
     pub already: bool,
-    /// Its account is suspended, as was asked for.
+    /// Its account is suspended, as requested.
     pub suspended: bool,
 }
 
 impl App {
-    /// `name` is an id, a slug, a token or an address of the page.
+    /// `name` is an id, a slug, a token or a URL of the page.
     pub async fn take_down(&self, actor: &str, name: &str, reason: &str) -> Result<TakenDown> {
         self.take_down_about(actor, name, reason, &[]).await
     }
 
-    /// The same; `pages` are the paths of pages within it that it is about. They are refused when they come back, beside
-    /// those that are found without being named.
+    /// The same; `pages` are the paths of pages within it that the takedown is about. They are added to the blocklist,
+    /// beside those that are detected.
     pub async fn take_down_about(
         &self,
         actor: &str,
@@ -40,8 +40,8 @@ impl App {
         self.take_down_with_account(actor, name, reason, pages, false).await
     }
 
-    /// The same, and in the same transaction suspends the account it belongs to, if that is wanted; a page may have none, and
-    /// whoever runs the service is not suspended.
+    /// The same, and with `suspends` also suspends its account in the same transaction; a page may have none, and
+    /// operators are not suspended.
     pub async fn take_down_with_account(
         &self,
         actor: &str,
@@ -71,7 +71,7 @@ impl App {
             stmts.push(self.audited(actor, Act::TakeDown, &site.id, Some(reason.clone())));
             let account = account.filter(|account| account.suspended.is_none());
             if let Some(account) = &account {
-                // The account before its pages, so that two who take both do not lock up.
+                // The account before its pages: a fixed lock order prevents deadlocks.
                 stmts.splice(0..0, self.suspending(actor, account, &reason));
             }
             let outcome = match &account {
@@ -84,7 +84,7 @@ impl App {
                     if let Some(account) = &account {
                         Self::log_act(actor, Act::SuspendAccount, &account.id);
                     }
-                    // It is down; whatever of the rest does not succeed is for the sweep.
+                    // It is down; the sweep retries whatever of the rest fails.
                     if let Err(error) = self.settle_take_down(&next, false).await {
                         tracing::warn!(%error, site = site.id, "the content could not be sealed yet");
                     }
@@ -97,7 +97,7 @@ impl App {
         Err(self.guard_error(DbError::Guard(sites::CHANGED), None))
     }
 
-    /// The paths as they are stored. One that no kept version has is a mistake, told before anything is done.
+    /// The paths as stored. A path that no stored version has is an error, returned before anything is changed.
     async fn pages_within(&self, site: &Site, asked: &[String]) -> Result<Vec<String>> {
         if asked.is_empty() {
             return Ok(Vec::new());
@@ -125,7 +125,7 @@ impl App {
         }
     }
 
-    /// Where the page with this id was, if it was taken down.
+    /// The URL of the page with this id, if it was taken down.
     pub async fn find_taken_down(&self, id: &str) -> Result<Option<String>> {
         let site = self.store.find_site(id).await?.filter(|site| site.state == State::TakenDown);
         Ok(site.map(|site| self.canonical_url(&site)))

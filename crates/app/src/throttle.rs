@@ -1,11 +1,12 @@
-//! A rate held in this process, in monotonic time: for limits that protect this machine rather than a promise.
+//! A fixed-window rate limit held in memory, in monotonic time: for limits that protect this machine rather than enforce
+//! a quota.
 
 use dropleaf_core::rate::{Rate, Standing};
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-/// Above this many callers in one window the table starts anew rather than grow without end.
+/// Above this many callers in one window the table is reset, which bounds its size.
 const CALLERS: usize = 100_000;
 
 #[derive(Debug)]
@@ -25,7 +26,7 @@ impl Throttle {
         Self { rate, window: Mutex::default() }
     }
 
-    /// Counts one act. `Err` when the window is full; both say how the caller stands.
+    /// Counts one operation. `Err` if the window is full; both return the caller's standing.
     pub(crate) fn take(&self, who: &str, monotonic: Duration) -> Result<Standing, Standing> {
         let now = i64::try_from(monotonic.as_secs()).unwrap_or(i64::MAX);
         let mut window = self.window.lock().unwrap_or_else(PoisonError::into_inner);
@@ -45,7 +46,7 @@ impl Throttle {
         Ok(self.rate.standing(*used, now))
     }
 
-    /// Counts more of an act that turned out to be large. The next one is refused if that was too much.
+    /// Charges more for an operation that turned out to be large. The next one is refused if the limit is exceeded.
     pub(crate) fn charge(&self, who: &str, more: i64) {
         let mut window = self.window.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(used) = window.used.get_mut(who) {
@@ -53,7 +54,7 @@ impl Throttle {
         }
     }
 
-    /// Takes one act back, if it was counted in this window.
+    /// Reverts one operation, if it was counted in this window.
     pub(crate) fn give_back(&self, who: &str) {
         let mut window = self.window.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(used) = window.used.get_mut(who) {

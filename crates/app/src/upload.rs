@@ -1,8 +1,8 @@
-//! A file as a publisher sends it, before anything is known about it.
+//! An uploaded file, before it is validated.
 
 use bytes::Bytes;
 
-/// Pages up to this size are checked on the spot: shorter than handing them to another thread.
+/// Pages up to this size are checked inline, which is faster than handing them to another thread.
 const INLINE_BYTES: usize = 64 * 1024;
 
 #[derive(Debug)]
@@ -12,7 +12,7 @@ pub enum UploadBody {
     File(std::fs::File),
 }
 
-/// A file as it arrived.
+/// A file as received.
 #[derive(Debug)]
 pub struct Upload {
     pub filename: Option<String>,
@@ -37,7 +37,7 @@ impl Upload {
         }
     }
 
-    /// Whether it is checked before another thread could be asked to.
+    /// Whether checking it inline is faster than handing it to another thread.
     pub(crate) fn is_quick(&self) -> bool {
         let html = self.filename.as_deref().is_some_and(|name| {
             let name = name.to_ascii_lowercase();

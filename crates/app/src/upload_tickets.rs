@@ -1,5 +1,6 @@
-//! Upload tickets: made for whoever may publish, sealed so that only this server can have made them, and good for one
-//! file. Nothing is stored until it comes; then the answer is, and a second file finds it.
+//! Upload tickets: issued to a caller that may publish, encrypted so that only this server can create them, and valid for
+//! one file. Nothing is stored until the file arrives; then the response is, which makes the ticket single-use: the same
+//! file again gets the same response, another one is refused.
 
 use crate::app::App;
 use crate::caller::{Caller, Writer};
@@ -14,19 +15,19 @@ use dropleaf_core::upload_ticket::{LIFE, PREFIX, UploadTicket};
 use dropleaf_core::{Code, Error, Result, secret};
 use std::net::IpAddr;
 
-/// Bound into every seal, so that nothing else that was sealed opens as a ticket.
+/// Associated data of every ticket, so that no other sealed value is accepted as one.
 const ABOUT: &[u8] = b"upload-ticket 1";
-/// Longer than any ticket: not worth opening.
+/// Longer than any ticket: not worth decrypting.
 const MOST_CHARS: usize = 16 * 1024;
 
-/// A ticket as it is handed out.
+/// A ticket as issued.
 #[derive(Debug, Clone)]
 pub struct NewTicket {
     pub text: String,
     pub expires_at: i64,
 }
 
-/// Somebody who came with a good ticket.
+/// A caller with a valid ticket.
 #[derive(Debug)]
 pub struct Ticketed {
     pub who: Identity,
@@ -34,13 +35,13 @@ pub struct Ticketed {
 }
 
 impl Ticketed {
-    /// Whether the file becomes a page of its own.
+    /// Whether the file becomes a new page.
     pub const fn publishes(&self) -> bool {
         self.ticket.site_id.is_none()
     }
 }
 
-/// A file that came with a ticket.
+/// A file received with a ticket.
 #[derive(Debug)]
 pub struct Arrived {
     pub ticketed: Ticketed,
@@ -50,12 +51,12 @@ pub struct Arrived {
     pub upload: Upload,
     /// Hash of the file and its name.
     pub request_hash: [u8; 32],
-    /// About what came beside the file.
+    /// About fields sent beside the file.
     pub warnings: Vec<String>,
 }
 
 impl App {
-    /// A ticket to publish, or to replace the content of an own page. What could be refused later is refused now.
+    /// Issues a ticket to publish, or to replace the content of an own page. What would be refused later is refused now.
     pub async fn issue_ticket(
         &self,
         who: &Identity,
@@ -69,7 +70,7 @@ impl App {
             }
             None => None,
         };
-        // No longer than a second use would be noticed.
+        // No longer than a second use would be detected.
         let life = LIFE.min(self.settings.retention.idempotency);
         let ticket = UploadTicket {
             nonce: self.minter.token(),
@@ -85,8 +86,8 @@ impl App {
         Ok(NewTicket { text, expires_at: ticket.expires_at })
     }
 
-    /// Seals it again with another nonce while it would end with `-` or `_`: the ticket ends a link, and programs that find
-    /// links in text leave those out.
+    /// Encrypts it again with another nonce while it would end with `-` or `_`: the ticket ends a URL, and programs that
+    /// detect links in text drop those characters.
     fn seal_ticket(&self, ticket: &UploadTicket) -> Result<String> {
         loop {
             let sealed = sealing::seal(&self.minter, self.ticket_key(), ABOUT, &ticket.to_bytes())?;
@@ -97,7 +98,7 @@ impl App {
         }
     }
 
-    /// Whoever stands behind a ticket, while it is good and their key or grant stands.
+    /// The issuer of a ticket, while it is valid and their key or grant is.
     pub async fn open_ticket(&self, text: &str) -> Result<Ticketed> {
         let bad = || Error::plain(Code::InvalidUploadAddress);
         let ticket = self.unseal_ticket(text).ok_or_else(bad)?;
@@ -117,14 +118,14 @@ impl App {
         Ok(Ticketed { who, ticket })
     }
 
-    /// The page that the file is for, if it is still there to be written to: asked before a file is read for nothing.
+    /// The page that the file is for, if it can still be written to; checked before a file is read in vain.
     pub async fn check_ticketed(&self, ticketed: &Ticketed) -> Result<Option<Writable>> {
         let Some(id) = &ticketed.ticket.site_id else { return Ok(None) };
         let writer = Writer::Account(ticketed.who.account.clone());
         self.check_writer(&writer, id, None).await.map(Some)
     }
 
-    /// Publishes the file of a ticket, or puts it in the place of what is there. The same file again gets the same answer.
+    /// Publishes the file of a ticket, or replaces the page's content. The same file again gets the same response.
     pub async fn upload_ticketed(
         &self,
         arrived: Arrived,

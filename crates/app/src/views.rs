@@ -1,5 +1,5 @@
-//! View counts without tracking: numbers only, gathered in memory and written now and then.
-//! A crash may lose the last few; a count is a statistic, not a promise.
+//! View counts without tracking: numbers only, accumulated in memory and written periodically. A crash may lose the last
+//! few; a count is a statistic, not a guarantee.
 
 use crate::app::App;
 use dropleaf_core::Result;
@@ -11,7 +11,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use tokio::sync::Notify;
 
 const SHARDS: usize = 16;
-/// When so many pages of a shard wait to be written, it is time.
+/// Pages per shard that trigger an early write.
 const MANY: usize = 4096;
 const BATCH: usize = 500;
 
@@ -64,7 +64,7 @@ impl App {
         }
     }
 
-    /// Adds the views that are not written yet, so that an owner sees them at once.
+    /// Adds views that are not written yet, so that an owner sees them at once.
     pub(crate) fn add_pending_views(&self, site: &mut Site) {
         if let Some(pending) = self.views.shard(&site.id).get(&site.id) {
             site.view_count += pending.views;
@@ -72,15 +72,15 @@ impl App {
         }
     }
 
-    /// Waits until the views of so many pages are gathered that they should be written soon.
+    /// Waits until the views of so many pages have accumulated that they should be written soon.
     pub async fn many_views_wait(&self) {
         self.views.many.notified().await;
     }
 
-    /// Writes the gathered counts. What could not be written is kept for the next time.
+    /// Writes the accumulated counts. What could not be written is kept for the next time.
     pub async fn flush_views(&self) -> Result<()> {
         let mut pending = self.views.take_all();
-        // In the order of the index that finds them, so that neighbours are found and written together.
+        // In the order of the index, so that neighbouring rows are found and written together.
         pending.sort_unstable_by(|(one, _), (other, _)| other.cmp(one));
         while !pending.is_empty() {
             let batch = pending.split_off(pending.len().saturating_sub(BATCH));

@@ -1,5 +1,5 @@
-//! The wallet credential: whoever paid for a page from a wallet replaces its content with a signature of that wallet, with
-//! no key and no account. A challenge is good for one replacement and nothing else. Spec §5 rule 3.
+//! The wallet credential: the payer of a page replaces its content with a signature of the wallet, without a key or an
+//! account. A challenge is valid for one replacement and nothing else. Spec §5 rule 3.
 
 use crate::app::App;
 use dropleaf_core::{Code, Error, Result, secret};
@@ -8,12 +8,12 @@ use dropleaf_store::Stmt;
 use dropleaf_store::wallet_challenges::{self, WalletChallenge};
 use std::net::IpAddr;
 
-/// How long a challenge is good for. Spec §8.
+/// Lifetime of a challenge in seconds. Spec §8.
 pub const CHALLENGE_SECONDS: i64 = 300;
-/// How much longer it is kept, so that whoever comes too late hears that it was too late.
+/// How much longer it is kept, so that a late client is told that it expired.
 pub(crate) const KEPT_SECONDS: i64 = 86_400;
 
-/// A challenge as its wallet gets it.
+/// A challenge as sent to its wallet.
 #[derive(Debug)]
 pub struct NewChallenge {
     pub challenge: String,
@@ -23,12 +23,12 @@ pub struct NewChallenge {
 }
 
 impl App {
-    /// Makes a challenge for a wallet that has paid for a page which is still there; also where nothing is sold any more.
+    /// Issues a challenge for a wallet that has paid for a page that still exists; also where nothing is sold any more.
     pub async fn issue_challenge(&self, wallet: &str, ip: Option<IpAddr>) -> Result<NewChallenge> {
         self.take_paid_attempt(ip)?;
         let wallet = match Address::parse(wallet.trim()) {
             Some(Address::Evm(address)) => address.to_lower(),
-            // They pay, but what they could sign with is not known here. Spec §5 rule 4.
+            // Solana wallets can pay, but their signatures are not supported here. Spec §5 rule 4.
             Some(Address::Solana(_)) => return Err(Error::plain(Code::UnknownWallet)),
             None => return Err(Error::field("wallet", "must be an address: 0x and 40 hexadecimal digits")),
         };
@@ -46,7 +46,7 @@ impl App {
         Ok(NewChallenge { challenge, message, expires_at })
     }
 
-    /// The wallet that signed, in lower case. What is wrong is said in the order in which it can be known.
+    /// The wallet that signed, in lower case. Checks in order: known, unused, not expired, signature.
     pub(crate) async fn get_signer(&self, credential: &wallet::Credential) -> Result<String> {
         let row = self.store.find_wallet_challenge(&secret::hash(&credential.challenge)).await?;
         let row = row.ok_or_else(|| {
@@ -72,7 +72,7 @@ impl App {
         Ok(())
     }
 
-    /// Uses the challenge up, in the transaction of what it is used for.
+    /// Consumes the challenge, in the transaction of the operation it authorizes.
     pub(crate) fn take_challenge(&self, credential: &wallet::Credential) -> Stmt {
         wallet_challenges::take(&secret::hash(&credential.challenge), self.now())
     }

@@ -1,5 +1,5 @@
-//! The archive of a page that was taken down: its newest version as it was served, the older ones beside it, each body once,
-//! and a manifest of what is known. Written into a sealed file, never whole in memory. Blocks.
+//! Writes the evidence archive of a taken-down page: the newest version as it was served, older versions beside it, each
+//! body once, and a manifest. Written straight into a sealed file, never held in memory as a whole. Blocking.
 
 use super::seal::Sealer;
 use super::zip::Zip;
@@ -18,23 +18,23 @@ use std::io::{self, BufWriter, Read, Write};
 use tokio::runtime::Handle;
 use tokio_util::io::{StreamReader, SyncIoBridge};
 
-/// Nobody can upload a file of this folder.
+/// A reserved folder: uploads cannot contain files in it.
 const OURS: &str = "_dropleaf";
 
-/// What goes into an archive.
+/// The content of an archive.
 #[derive(Debug)]
 pub(super) struct Known {
     pub(super) site: Site,
     pub(super) reason: String,
     pub(super) taken_down_at: Option<i64>,
-    /// The newest first.
+    /// Newest first.
     pub(super) versions: Vec<(SiteVersion, Bundle)>,
     pub(super) reports: Vec<Reported>,
-    /// How many reports there are; not all are written down when there are very many.
+    /// All reports; `reports` is truncated if there are very many.
     pub(super) reports_total: i64,
 }
 
-/// A sealed archive, not stored yet.
+/// A sealed archive that is not stored yet.
 #[derive(Debug)]
 pub(super) struct Sealed {
     pub(super) file: File,
@@ -42,14 +42,14 @@ pub(super) struct Sealed {
     pub(super) hash: [u8; 32],
 }
 
-/// Where bodies come from.
+/// The source of file bodies.
 pub(super) struct Bodies {
     pub(super) store: Store,
     pub(super) runtime: Handle,
 }
 
 impl Bodies {
-    /// None when it is not there any more.
+    /// None if the body no longer exists.
     fn open(&self, hash: &[u8; 32]) -> io::Result<Option<Box<dyn Read>>> {
         let opened = self.runtime.block_on(async {
             let blob = self.store.blobs.open_body(&self.store.db, hash).await?;
@@ -98,7 +98,7 @@ pub(super) fn write(
                 "mime": file.mime,
                 "size_bytes": file.size_bytes,
                 "blake3": blake3::Hash::from_bytes(file.blob_hash).to_hex().as_str(),
-                // Nothing when there was no room for it, or it was lost before.
+                // Null if there was no room for it, or it was lost before.
                 "archived_as": places.get(&file.blob_hash),
             }));
         }
@@ -149,7 +149,7 @@ fn manifest(known: &Known, versions: &[Value]) -> Value {
         "wallet": site.wallet,
         "payment_id": site.payment_id,
         "created_at": site.created_at,
-        // Not when the page ended: it may have been deleted or have expired before.
+        // Not when the page ended: it may have been deleted or have expired earlier.
         "taken_down_at": known.taken_down_at,
         "reason": reason,
         "view_count": site.view_count,
@@ -160,7 +160,7 @@ fn manifest(known: &Known, versions: &[Value]) -> Value {
     })
 }
 
-/// Counts and hashes what passes by.
+/// Counts and hashes the bytes written through it.
 struct Hashed<W> {
     out: W,
     hasher: blake3::Hasher,

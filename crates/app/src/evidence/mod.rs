@@ -1,5 +1,5 @@
-//! What is kept of a page that was taken down: one sealed archive, which an operator opens with a reason, and which is erased
-//! when its time is over. The page's own content is erased when the archive is safe.
+//! Keeps evidence of a taken-down page: one sealed archive, which an operator opens with a reason, and which is erased
+//! when its retention period ends. The page's own content is erased once the archive is stored.
 
 mod archive;
 mod open;
@@ -21,14 +21,14 @@ use dropleaf_store::evidence::{self, Evidence};
 use dropleaf_store::site_versions::SiteVersion;
 use dropleaf_store::{DbError, Stmt, sites};
 
-/// So many at once.
+/// Pages or archives handled in one sweep, and audit entries searched for the takedown.
 const BATCH: i64 = 100;
-/// More than this is left to the sweep: whoever takes a page down does not wait for it.
+/// Pages larger than this (64 MiB) are archived by the sweep, so that the operator does not wait for it.
 const AT_ONCE: i64 = 64 << 20;
 
 impl App {
-    /// Does what follows when a page is hidden: its content is noted as unwanted, sealed, and erased where it was. Whatever
-    /// does not succeed now is done by the sweep.
+    /// Completes a takedown after the page is hidden: adds its content to the blocklist, seals an archive, and erases the
+    /// original. The sweep retries whatever fails.
     pub(crate) async fn settle_take_down(&self, site: &Site, wait_for_large: bool) -> Result<()> {
         if site.state != State::TakenDown || site.purged_at.is_some() {
             return Ok(());
@@ -42,7 +42,7 @@ impl App {
             return Ok(());
         }
         let mut stmts = Vec::new();
-        // A page that was to be read once leaves nothing to read.
+        // No evidence is kept of a burn-after-read page.
         if !takedown::erases(site) && self.settings.retention.evidence > 0 && !versions.is_empty() {
             stmts = self.seal(site, &versions, reason, line.map(|line| line.at)).await?;
         }
@@ -51,7 +51,7 @@ impl App {
         stmts.push(evidence::forget_tries(&site.id));
         match self.commit_site(stmts, Some(site), &next).await {
             Ok(()) => {}
-            // Another process was faster; its archive counts, and ours is held by nothing.
+            // Another process was faster; its archive counts, and nothing references ours.
             Err(DbError::Guard(sites::CHANGED | evidence::SEALED)) => return Ok(()),
             Err(error) => return Err(error.into()),
         }
@@ -60,7 +60,7 @@ impl App {
         Ok(())
     }
 
-    /// Settles what was left half-way. One page that cannot be settled does not hold up the others.
+    /// Completes unfinished takedowns. A page that fails does not block the others.
     pub(crate) async fn settle_take_downs(&self) -> Result<()> {
         for site in self.store.list_unsealed(BATCH).await? {
             if let Err(error) = self.settle_take_down(&site, true).await {
@@ -71,13 +71,13 @@ impl App {
         Ok(())
     }
 
-    /// When it was taken down, and why.
+    /// The audit entry of the takedown: when, and why.
     async fn line_of_take_down(&self, site_id: &str) -> Result<Option<Entry>> {
         let lines = self.store.list_audit_of(site_id, BATCH).await?;
         Ok(lines.into_iter().find(|line| line.act == Act::TakeDown))
     }
 
-    /// The statements that record a sealed archive, which is durable by then.
+    /// The statements that record a sealed archive; the archive itself is durable by then.
     async fn seal(
         &self,
         site: &Site,
@@ -139,7 +139,7 @@ impl App {
         Ok(stmts)
     }
 
-    /// Erases sealed content before its time.
+    /// Erases evidence before its retention period ends.
     pub async fn erase_evidence(&self, actor: &str, name: &str, reason: &str) -> Result<Evidence> {
         let reason = takedown::reason_for(reason, "must say why the evidence is erased")?;
         let kept = self.evidence_named(name).await?;
@@ -149,7 +149,7 @@ impl App {
         Ok(kept)
     }
 
-    /// Erases what has been kept for long enough.
+    /// Erases evidence whose retention period is over.
     pub(crate) async fn erase_old_evidence(&self) -> Result<()> {
         for kept in self.store.list_old_evidence(self.now(), BATCH).await? {
             self.erase_kept(OURSELVES, &kept, "its time was over".to_owned()).await?;
@@ -157,7 +157,7 @@ impl App {
         Ok(())
     }
 
-    /// Whether there was something to erase.
+    /// Returns whether there was something to erase.
     async fn erase_kept(&self, actor: &str, kept: &Evidence, reason: String) -> Result<bool> {
         let Some(bundle_id) = &kept.bundle_id else { return Ok(false) };
         let mut stmts: Vec<Stmt> = evidence::erase(&kept.site_id, bundle_id, self.now()).into();

@@ -1,4 +1,4 @@
-//! Opening what was sealed. Who did it and why is written down before the first byte leaves.
+//! Opens sealed evidence. Who opened it and why is written to the audit log before the first byte is sent.
 
 use super::seal::Opener;
 use crate::app::App;
@@ -10,7 +10,7 @@ use futures_util::stream::{self, BoxStream};
 use futures_util::{StreamExt, TryStreamExt};
 use std::io;
 
-/// A zip archive on its way out.
+/// The decrypted zip archive as a stream.
 pub struct OpenEvidence {
     pub site_id: String,
     pub stream: BoxStream<'static, io::Result<Bytes>>,
@@ -23,17 +23,17 @@ impl std::fmt::Debug for OpenEvidence {
 }
 
 impl App {
-    /// The newest evidence, also of what is erased.
+    /// The newest evidence, erased or not.
     pub async fn list_evidence(&self, limit: i64) -> Result<Vec<Evidence>> {
         Ok(self.store.list_evidence(limit).await?)
     }
 
-    /// What is kept of this page, if anything ever was.
+    /// The evidence of this page, erased or not.
     pub async fn find_evidence(&self, site_id: &str) -> Result<Option<Evidence>> {
         Ok(self.store.find_evidence(site_id).await?)
     }
 
-    /// By the page's id, slug, token or address. The row of a page may be forgotten before its evidence is.
+    /// Finds evidence by the page's id, slug, token or URL. The page's row may be purged before its evidence.
     pub(super) async fn evidence_named(&self, name: &str) -> Result<Evidence> {
         let unknown = || Error::not_found("evidence");
         if let Some(kept) = self.store.find_evidence(name.trim()).await? {
@@ -44,7 +44,7 @@ impl App {
         self.store.find_evidence(&site.id).await?.ok_or_else(unknown)
     }
 
-    /// The archive of a page that was taken down, named by its id, slug, token or address.
+    /// The archive of a taken-down page, named by its id, slug, token or URL.
     pub async fn open_evidence(&self, actor: &str, name: &str, reason: &str) -> Result<OpenEvidence> {
         let reason = takedown::reason_for(reason, "must say why the evidence is opened")?;
         let kept = self.evidence_named(name).await?;

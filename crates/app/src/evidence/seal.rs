@@ -1,5 +1,6 @@
-//! A sealed stream: ChaCha20-Poly1305 in chunks, so that nothing has to fit into memory. Each chunk knows its place and
-//! whether it is the last, so that none can be left out, moved or cut off; the key is made for one stream of one page.
+//! Stream encryption with ChaCha20-Poly1305 in chunks, so that memory use is bounded. The nonce holds each chunk's index
+//! and whether it is the last, so that chunks cannot be dropped, reordered or truncated. Each stream of each page has a
+//! key of its own.
 
 use bytes::{Buf, Bytes, BytesMut};
 use chacha20poly1305::aead::{Aead, KeyInit, Payload};
@@ -18,7 +19,7 @@ fn cipher(keys: &Keys, site_id: &str, salt: &[u8; SALT]) -> ChaCha20Poly1305 {
     ChaCha20Poly1305::new(&key.into())
 }
 
-/// The key is used for one stream, so that counting is enough.
+/// A counter is enough, since each key encrypts only one stream.
 fn nonce(place: u64, last: bool) -> Nonce {
     let mut nonce = [0; 12];
     nonce[3..11].copy_from_slice(&place.to_be_bytes());
@@ -26,7 +27,7 @@ fn nonce(place: u64, last: bool) -> Nonce {
     Nonce::from(nonce)
 }
 
-/// Seals what is written to it. Must be finished.
+/// Encrypts what is written to it. Must be closed with `finish`.
 pub(super) struct Sealer<W> {
     out: W,
     cipher: ChaCha20Poly1305,
@@ -60,7 +61,7 @@ impl<W: Write> Sealer<W> {
 
 impl<W: Write> Write for Sealer<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        // A full chunk waits until something follows it: the last one is marked.
+        // A full chunk is kept until more data follows, because the last chunk is marked.
         if self.waiting.len() == CHUNK {
             self.seal(false)?;
         }
@@ -74,7 +75,7 @@ impl<W: Write> Write for Sealer<W> {
     }
 }
 
-/// Opens what a [`Sealer`] wrote, as it comes in. Nothing leaves that was not checked.
+/// Decrypts what a [`Sealer`] wrote, incrementally. Returns only authenticated bytes.
 pub(super) struct Opener {
     keys: Keys,
     site_id: String,
@@ -94,7 +95,7 @@ impl Opener {
         }
     }
 
-    /// What can be opened with these bytes.
+    /// Returns the plaintext that these bytes complete.
     pub(super) fn push(&mut self, bytes: &[u8]) -> io::Result<Bytes> {
         self.waiting.extend_from_slice(bytes);
         if self.cipher.is_none() && self.waiting.len() >= HEAD {
@@ -113,7 +114,7 @@ impl Opener {
         Ok(opened.freeze())
     }
 
-    /// The rest, once there is no more.
+    /// Decrypts the last chunk at the end of the input.
     pub(super) fn finish(&mut self) -> io::Result<Bytes> {
         let last = self.waiting.copy_to_bytes(self.waiting.len());
         Ok(self.open(&last, true)?.into())

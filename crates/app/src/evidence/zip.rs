@@ -1,17 +1,17 @@
-//! Writes a zip archive as a stream: each file once, deflated, with its sizes behind it, so that nothing is read twice.
+//! Writes a zip archive as a stream: each file is deflated once and its sizes follow in a data descriptor.
 
 use flate2::write::DeflateEncoder;
 use flate2::{Compression, Crc};
 use std::io::{self, Read, Write};
 
-/// Offsets and sizes are 32 bits; what would not fit is left out by whoever asks [`Zip::has_room`].
+/// Limits of 32-bit offsets and sizes. Callers leave out files for which [`Zip::has_room`] is false.
 const MOST_BYTES: u64 = 3 << 30;
 const MOST_FILES: usize = 60_000;
-/// Sizes follow the file; names are UTF-8.
+/// A data descriptor follows the file; names are UTF-8.
 const FLAGS: u16 = 1 << 3 | 1 << 11;
 const DEFLATED: u16 = 8;
 const VERSION: u16 = 20;
-/// The first day that the format knows: times are in the manifest.
+/// The earliest date of the format (1980-01-01); real times are in the manifest.
 const DAY_ONE: u16 = 0x0021;
 
 struct Entry {
@@ -89,7 +89,7 @@ impl<W: Write> Zip<W> {
         Ok(())
     }
 
-    /// Writes the directory; the archive is complete.
+    /// Writes the central directory and completes the archive.
     pub(super) fn finish(mut self) -> io::Result<W> {
         let start = narrow(self.out.written)?;
         for entry in &self.entries {

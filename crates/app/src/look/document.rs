@@ -1,16 +1,16 @@
-//! A file as it is shown in a look: documents in a form that reaches for nothing, scripts as text. What else keeps them from
-//! doing anything is the policy that the door sends with them.
+//! Renders a file for a safe preview: documents sanitized so that they load nothing, scripts as text. The security policy
+//! that the HTTP layer sends with them is a second line of defence.
 
 use crate::app::App;
 use crate::pages::LiveFile;
 use dropleaf_content::look;
 use dropleaf_core::{Code, Error, Result};
 
-/// Larger documents are read as a source.
+/// Larger documents are shown only as source.
 const DOCUMENT_BYTES: u64 = 8 << 20;
 const PLAIN: &str = "text/plain; charset=utf-8";
 
-/// A document that lies still.
+/// A sanitized document.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LookDocument {
     pub mime: String,
@@ -18,7 +18,7 @@ pub struct LookDocument {
 }
 
 impl App {
-    /// A document is decoded here, so that a browser reads the very text that was gone through.
+    /// Sanitizes a document. It is decoded here, so that the browser reads exactly the text that was sanitized.
     pub async fn look_document(&self, file: &LiveFile) -> Result<LookDocument> {
         if file.size_bytes > DOCUMENT_BYTES {
             return Err(Error::new(Code::TooLarge, "The document is too large to be looked at."));
@@ -29,7 +29,7 @@ impl App {
         tokio::task::spawn_blocking(work).await.map_err(Error::internal)
     }
 
-    /// How a file that is no document is sent, if not as what it is: scripts are for reading.
+    /// The media type for a file that is not a document, if it differs from its own: scripts are sent as plain text.
     pub fn look_mime(file: &LiveFile) -> Option<&'static str> {
         String::from_utf8_lossy(&file.mime).contains("javascript").then_some(PLAIN)
     }

@@ -1,5 +1,6 @@
-//! A look at content that may be hostile, for whoever has to decide about it: a frame in which nothing runs and nothing
-//! leaves, the source beside it, and what today's check says. It is no view: gates are not asked and nothing is counted.
+//! Safe previews of possibly hostile content for operators: a frame in which nothing runs and nothing is loaded, the
+//! source beside it, and the verdict of today's phishing check. A preview is not a view: gates are not applied and
+//! nothing is counted.
 
 mod document;
 mod source;
@@ -18,29 +19,29 @@ use dropleaf_content::{mime_of, phishing};
 use dropleaf_core::finding::Finding;
 use dropleaf_core::{Error, Result};
 
-/// So much is read for one look; larger content was checked when it came, and is shown file by file.
+/// The most that is read for the verdict of one preview. Larger content was checked at upload and is shown file by file.
 const READ_BYTES: u64 = 32 << 20;
-/// A source that is larger is not shown.
+/// Larger files have no source view.
 const SOURCE_BYTES: u64 = 16 << 20;
-/// As many files as are listed.
+/// The most files that are listed.
 const FILES_MOST: usize = 300;
 
-/// What is seen of a bundle.
+/// A safe preview of a bundle.
 #[derive(Debug, Clone)]
 pub struct Look {
-    /// None when there is nothing that can be shown as a page.
+    /// None if there is nothing to show as a page.
     pub frame: Option<LookFrame>,
-    /// Nobody but who has the link can read it.
+    /// End-to-end encrypted: only holders of the link can read it.
     pub is_encrypted: bool,
     pub kind: String,
     pub files: Vec<LookFile>,
-    /// How many files there are beyond the list.
+    /// Files that are not listed.
     pub more_files: usize,
-    /// The file that is shown: the main document unless another was asked for.
+    /// The file that is shown: the main document unless another was requested.
     pub file: String,
     pub source: Option<Source>,
     pub inventory: Inventory,
-    /// None when there was too much to check.
+    /// None if there was too much to check.
     pub verdict: Option<Verdict>,
 }
 
@@ -51,16 +52,16 @@ pub struct LookFile {
     pub is_shown: bool,
 }
 
-/// What the check says of it today.
+/// The verdict of the phishing check as it is today.
 #[derive(Debug, Clone, Default)]
 pub struct Verdict {
     pub refuses: bool,
-    /// Also what counts a little against a page that is accepted.
+    /// Includes findings that weigh against a page without refusing it.
     pub findings: Vec<Finding>,
 }
 
 impl App {
-    /// Looks at the content of a bundle: at this file of it, or at its main document.
+    /// Previews a file of a bundle, by default its main document.
     pub async fn look_at(&self, bundle_id: &str, file: Option<&str>) -> Result<Look> {
         let bundle = self.bundle(bundle_id).await?;
         let entry = bundle.entry().ok_or_else(|| Error::internal("a bundle has no entry"))?;
@@ -113,7 +114,7 @@ impl App {
         Ok(look)
     }
 
-    /// Every file that the check reads, and the names of the others. None when that is too much for a look.
+    /// The text of every file that the check reads, and the names of the others. None if that is too much for a preview.
     async fn texts(&self, bundle: &LiveBundle) -> Result<Option<Vec<(String, Bytes)>>> {
         let reads = |mime: &[u8]| look::is_text(&String::from_utf8_lossy(mime));
         let total: u64 = bundle.files().filter(|file| reads(&file.mime)).map(|file| file.size_bytes).sum();

@@ -1,23 +1,23 @@
-//! The source of a file as lines to read: the beginning, and wherever something was found. Every character is visible.
+//! The source of a file as lines: the first lines, and those around each finding. Invisible characters are made visible.
 
 use dropleaf_content::look::visible;
 use dropleaf_core::finding::Finding;
 
-/// As many lines from the top, and around each finding.
+/// Lines shown from the top, and around each finding.
 const FROM_TOP: usize = 1200;
 const AROUND: usize = 4;
-/// As much of one line, and of all.
+/// Characters shown of one line, and bytes of the whole.
 const LINE_CHARACTERS: usize = 2000;
 const ALL_BYTES: usize = 400_000;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SourceLine {
-    /// From 1.
+    /// Counted from 1.
     pub number: usize,
     pub text: String,
-    /// How many characters of the line are left out.
+    /// Characters of the line that are left out.
     pub cut: usize,
-    /// What was found here, by its words.
+    /// Descriptions of the findings in this line.
     pub found: Vec<String>,
     /// Lines are left out before this one.
     pub after_gap: bool,
@@ -30,7 +30,7 @@ pub struct Source {
 }
 
 impl Source {
-    /// The lines of this file; findings of other files do not count.
+    /// The lines of this file; findings in other files are ignored.
     pub(super) fn of(text: &str, path: &str, findings: &[Finding]) -> Self {
         let found: Vec<(usize, &str)> = findings
             .iter()
@@ -45,7 +45,7 @@ impl Source {
             source.total_lines = number;
             let marks: Vec<String> =
                 found.iter().filter(|(at, _)| *at == number).map(|(_, why)| (*why).to_owned()).collect();
-            // What was found is shown however long the rest is.
+            // Lines with findings are shown even beyond the size limit.
             if !wanted(number) || (bytes > ALL_BYTES && marks.is_empty()) {
                 continue;
             }

@@ -1,5 +1,5 @@
-//! Addresses of looks: on a host that is nobody's page and not the operator's, with a sealed word that names the content
-//! and ends soon. Whoever has one can look; nobody can make one but this server.
+//! URLs of safe previews: on a host that belongs to no page and not to the operator's interface, with an encrypted token
+//! that names the content and expires soon. Any holder of the URL can open the preview; only this server can create one.
 
 use crate::app::App;
 use crate::pages::LiveBundle;
@@ -7,23 +7,23 @@ use crate::sealing;
 use dropleaf_core::{Error, Result, number, path, secret};
 use std::sync::Arc;
 
-/// How long a look lasts, in seconds: long enough to read, too short to be passed on.
+/// Lifetime of a preview in seconds: long enough to read, too short to be passed on.
 const LIFE: i64 = 900;
-/// Bound into every seal, so that nothing else that was sealed opens as this.
+/// Associated data of every token, so that no other sealed value is accepted as one.
 const ABOUT: &[u8] = b"look 1";
-/// Longer than any word.
+/// Longer than any valid token.
 const MOST_CHARS: usize = 256;
 
-/// Where content is looked at, in a frame.
+/// The URL of a preview frame.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LookFrame {
     pub url: String,
-    /// What the frame may show: everything below this address, and nothing else.
+    /// The frame may load everything below this URL, and nothing else.
     pub within: String,
 }
 
 impl App {
-    /// An address under which this path of a bundle can be looked at for a while.
+    /// The URL under which this path of a bundle can be previewed for a while.
     pub(super) fn look_frame(&self, bundle_id: &str, below: &str) -> Result<LookFrame> {
         let message = format!("{} {bundle_id}", self.now() + LIFE);
         let sealed = sealing::seal(&self.minter, self.look_key(), ABOUT, message.as_bytes())?;
@@ -31,8 +31,8 @@ impl App {
         Ok(LookFrame { url: format!("{within}{}", path::encode(below)), within })
     }
 
-    /// The content behind a sealed word, and the address of its root. `label` is the host that was asked, where content
-    /// has hosts of its own. What was erased meanwhile is not there.
+    /// The content named by a preview token, and the URL of its root. `label` is the requested host label, where content
+    /// has hosts of its own. Content that was erased meanwhile is not found.
     pub async fn open_look(&self, label: Option<&str>, word: &str) -> Result<(Arc<LiveBundle>, String)> {
         let gone = || Error::not_found("page");
         let id = self.unseal_look(word).ok_or_else(gone)?;
@@ -65,7 +65,7 @@ impl App {
         format!("{origin}/look/{word}/")
     }
 
-    /// Not the host of any page: what a look shows shares nothing with what viewers have open.
+    /// Differs from every page's host, so that a preview shares no origin with pages viewers have open.
     fn look_label(&self, bundle_id: &str) -> String {
         self.keys.host_label(&format!("look {bundle_id}"))
     }

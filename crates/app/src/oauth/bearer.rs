@@ -1,4 +1,4 @@
-//! Who stands behind a bearer credential: an API key, or the access token of a program.
+//! Authenticates bearer credentials: API keys and OAuth access tokens.
 
 use crate::app::App;
 use crate::fresh::Fresh;
@@ -12,22 +12,22 @@ use dropleaf_store::oauth_grants;
 use dropleaf_store::oauth_tokens::{self, AccessRow};
 use std::sync::Arc;
 
-/// Access tokens by their hash.
+/// Access tokens by hash.
 pub(crate) type TokenRing = Fresh<[u8; 32], AccessRow>;
 
-/// Somebody who has shown a good credential.
+/// An authenticated caller.
 #[derive(Debug, Clone)]
 pub struct Identity {
     pub account: Account,
     pub scopes: Scopes,
-    /// What requests are counted by: the key, or the grant of the program.
+    /// What requests are counted against: the key, or the OAuth client's grant.
     pub counted_as: String,
-    /// The program's grant, if a program asks.
+    /// The OAuth client's grant, if there is one.
     pub grant_id: Option<String>,
 }
 
 impl App {
-    /// The account behind a key or a token, as it stood a moment ago, and what the credential allows.
+    /// The account of a key or token, possibly from the cache, and its scopes.
     pub async fn identify(&self, bearer: &str) -> Result<Identity> {
         if bearer.starts_with(ACCESS_PREFIX) {
             let access = self.authenticate_token(bearer).await?;
@@ -48,8 +48,8 @@ impl App {
         })
     }
 
-    /// Whoever made something that is to end with their credential, if that still stands. Nothing of it is remembered, so
-    /// that it ends at once.
+    /// The creator of something that ends with its credential, if that is still valid. Not cached, so that revocation
+    /// takes effect at once.
     pub(crate) async fn identify_maker(
         &self,
         principal: &str,
@@ -91,12 +91,12 @@ impl App {
         }
         let before = self.token_ring.before(now);
         let access = self.store.find_access(&hash, self.now()).await?.ok_or_else(bad)?;
-        // A token for another address of ours, or for one we had, is not for us.
+        // A token for another of our URLs, or for a former one, is not valid here.
         if !resource::is_ours(&self.hosts.base.url(), &access.grant.resource) {
             return Err(bad());
         }
         if access.replaced_at.is_some() {
-            // It was given up for lost, and yet somebody holds it.
+            // It was replaced as lost, yet it is in use: treat it as stolen.
             self.end_grant(&access.grant.id).await?;
             return Err(bad());
         }
@@ -106,8 +106,8 @@ impl App {
         Ok(known)
     }
 
-    /// The first use of a token decides whether its refresh token may be traded in again, so it is written before the
-    /// request goes on; that a grant is in use, at most once a minute.
+    /// The first use of a token decides whether its refresh token may be used again, so it is written before the request
+    /// continues. The last use of a grant is written at most once a minute.
     async fn note_access(&self, hash: &[u8; 32], access: &AccessRow) -> Result<()> {
         let now = self.now();
         let mut stmts = Vec::new();

@@ -1,4 +1,4 @@
-//! Programs that register themselves, and what proves at the token endpoint that one is itself.
+//! Registers OAuth clients and authenticates them at the token endpoint.
 
 use crate::app::App;
 use dropleaf_core::oauth::client::{AuthMethod, Client, Description};
@@ -7,17 +7,17 @@ use dropleaf_core::{Result, secret};
 use dropleaf_store::{DbError, counters, oauth_clients};
 use std::net::IpAddr;
 
-/// A program at the one moment its secret is known.
+/// A newly registered client; its secret is available only here.
 #[derive(Debug)]
 pub struct NewClient {
     pub client: Client,
-    /// None when it can keep none.
+    /// None for a public client, which cannot keep one.
     pub secret: Option<String>,
 }
 
 impl App {
-    /// Registers a program. Anybody may, so a network is held to a number a day, and of all that nobody let in the oldest
-    /// make room.
+    /// Registers a client. Registration is open to anyone, so it is limited per network and day, and beyond a total limit
+    /// the oldest clients that were never granted access are deleted.
     pub async fn register_client(
         &self,
         description: Description,
@@ -43,7 +43,7 @@ impl App {
         }
     }
 
-    /// Counts a description that has to be fetched for somebody; those whose address is not known are counted together.
+    /// Counts a client metadata document fetched for a caller; all clients with an unknown address are counted as one.
     pub fn take_document(&self, ip: Option<IpAddr>) -> Result<()> {
         self.take_attempt_of_anybody(ip)
     }
@@ -52,8 +52,8 @@ impl App {
         Ok(self.store.find_client(id).await?.map(|(client, _)| client))
     }
 
-    /// The registered program that sent this id and this secret. Hashes are compared, which tell nothing about how much
-    /// of a secret was right.
+    /// The registered client with this id and secret. Comparing hashes reveals nothing about how much of a secret was
+    /// right.
     pub async fn authenticate_client(&self, id: &str, secret: Option<&str>) -> Result<Client, Refusal> {
         let found = self.store.find_client(id).await?;
         let proved = found.filter(|(_, hash)| *hash == secret.map(secret::hash));

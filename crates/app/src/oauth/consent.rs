@@ -1,4 +1,4 @@
-//! Consent: a page waits for an answer in the session it was shown to, and the first answer counts.
+//! OAuth consent: a request waits for an answer in the session it was shown in, and the first answer counts.
 
 use super::GrantedClient;
 use crate::app::App;
@@ -10,17 +10,18 @@ use dropleaf_core::{Result, secret};
 use dropleaf_store::oauth_codes::{self, CodeRow};
 use dropleaf_store::{DbError, Stmt, oauth_requests};
 
-/// A consent that was given or refused, and where the program hears of it.
+/// An answered consent request, and where to redirect the client.
 #[derive(Debug)]
 pub struct Answered {
     pub redirect_uri: String,
     pub state: Option<String>,
-    /// None: the person refused.
+    /// None if the person refused.
     pub code: Option<String>,
 }
 
 impl App {
-    /// Keeps what a program asks for until the person in this session answers; what the page must send back.
+    /// Stores a client's request until the person in this session answers. Returns the id that the consent page sends
+    /// back.
     pub async fn ask_consent(&self, session: &Session, request: &AccessRequest) -> Result<String> {
         let id = self.minter.token();
         let stmt =
@@ -30,8 +31,8 @@ impl App {
         Ok(id)
     }
 
-    /// Lets the program in, or not. None when there is nothing to answer in this session: it was answered, it waited too
-    /// long, or it was shown to somebody else.
+    /// Records the answer. None if nothing waits in this session: it was answered, has expired, or was shown in another
+    /// session.
     pub async fn answer_consent(
         &self,
         account: &Account,

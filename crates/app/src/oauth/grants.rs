@@ -1,5 +1,5 @@
-//! Grants: listed and revoked by whoever gave them, or ended by the program itself. With a grant end its tokens and
-//! the keys its program made, at once and on every node.
+//! Lists and revokes OAuth grants. A grant's tokens and the keys its client created end with it, at once and on every
+//! node.
 
 use crate::app::App;
 use crate::suspension::in_name_of;
@@ -10,7 +10,7 @@ use dropleaf_core::{Error, Result, secret};
 use dropleaf_store::{DbError, Stmt, api_keys, mcp_sessions, oauth_grants, oauth_tokens};
 
 impl App {
-    /// What programs can do in this account's name.
+    /// The grants of OAuth clients that act for this account.
     pub async fn list_grants(&self, account: &Account) -> Result<Vec<Grant>> {
         Ok(self.store.list_grants(&account.id, self.now()).await?)
     }
@@ -24,14 +24,14 @@ impl App {
         }
     }
 
-    /// Ends a grant from which something was stolen, or which its program gives back.
+    /// Ends a grant after token theft, or when its client revokes it.
     pub(crate) async fn end_grant(&self, id: &str) -> Result<()> {
         tracing::info!(grant = id, "a grant has ended");
         Ok(self.commit_keys(id, ended(oauth_grants::revoke(id, self.now()), id)).await?)
     }
 
-    /// Gives a token back (RFC 7009): a refresh token with its whole grant, an access token alone. A token that is
-    /// unknown or another program's is nobody's business.
+    /// Revokes a token (RFC 7009): a refresh token with its whole grant, an access token alone. A token that is unknown
+    /// or belongs to another client is ignored.
     pub async fn revoke_token(&self, client_id: &str, token: &str) -> Result<()> {
         if !Kind::Access.fits(token) && !Kind::Refresh.fits(token) {
             return Ok(());
@@ -47,7 +47,7 @@ impl App {
     }
 }
 
-/// All that ends with a grant: its sessions are found by its keys, so they go first.
+/// Everything that ends with a grant. Its MCP sessions are found through its keys, so they are deleted first.
 fn ended(revoke: Stmt, id: &str) -> Vec<Stmt> {
     vec![revoke, mcp_sessions::delete_of_grant(id), api_keys::delete_of_grant(id)]
 }

@@ -1,4 +1,4 @@
-//! Programs that act for people: registered, let in, given tokens, recognised, and shown out.
+//! OAuth: registration of clients, consent, tokens, authentication and revocation.
 
 mod bearer;
 mod clients;

@@ -1,5 +1,5 @@
-//! Tokens: given for a code or for a refresh token, each of which works once. Seen a second time, it has been stolen
-//! from somebody, and everything that came of its grant ends. ADR 0010.
+//! Issues tokens for an authorization code or a refresh token, each of which works once. A second use means that it was
+//! stolen, and ends the whole grant. ADR 0010.
 
 use crate::app::App;
 use dropleaf_core::oauth::grant::Grant;
@@ -12,14 +12,14 @@ use dropleaf_core::{Result, secret};
 use dropleaf_store::oauth_tokens::{self, TokenRow};
 use dropleaf_store::{DbError, Stmt, oauth_clients, oauth_codes, oauth_grants};
 
-/// A program that a person lets in.
+/// A client that a person grants access.
 #[derive(Debug, Clone, Copy)]
 pub struct GrantedClient<'a> {
     pub id: &'a str,
     pub name: &'a str,
 }
 
-/// What a program gets.
+/// The tokens issued to a client.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tokens {
     pub access_token: String,
@@ -28,12 +28,12 @@ pub struct Tokens {
     pub scopes: Scopes,
 }
 
-/// A code and what must come with it.
+/// An authorization code and the parameters that must accompany it.
 #[derive(Debug, Clone, Copy)]
 pub struct CodeTrade<'a> {
     pub code: &'a str,
     pub verifier: &'a str,
-    /// Where the code was sent, if the program says so.
+    /// Where the code was sent, if the client states it.
     pub redirect_uri: Option<&'a str>,
     pub resources: &'a [&'a str],
 }
@@ -43,7 +43,7 @@ fn invalid_grant(why: &str) -> Refusal {
 }
 
 impl App {
-    /// Lets a program in and gives it tokens at once.
+    /// Grants a client access and issues tokens at once.
     pub async fn grant_access(
         &self,
         client: GrantedClient<'_>,
@@ -56,7 +56,7 @@ impl App {
         Ok(tokens)
     }
 
-    /// The same as statements, for the transaction of whatever earned the access.
+    /// The same as statements, for the transaction that justifies the access.
     pub(crate) fn granting(
         &self,
         client: GrantedClient<'_>,
@@ -70,7 +70,7 @@ impl App {
         (tokens, stmts)
     }
 
-    /// A new grant and the statements that make it.
+    /// A new grant and the statements that create it.
     pub(crate) fn begin_grant(
         &self,
         client: GrantedClient<'_>,
@@ -95,7 +95,7 @@ impl App {
         (grant, stmts)
     }
 
-    /// New tokens of a grant. The refresh token always carries all that was granted: an access token may have less.
+    /// Issues new tokens of a grant. The refresh token always has all granted scopes; the access token may have fewer.
     fn issue(&self, grant: &Grant, scopes: Scopes, parent: Option<&[u8; 32]>) -> (Tokens, Vec<Stmt>) {
         let now = self.now();
         let row = |kind, scopes, seconds: i64| TokenRow {
@@ -120,7 +120,7 @@ impl App {
         (tokens, stmts)
     }
 
-    /// Tokens for a code.
+    /// Exchanges an authorization code for tokens.
     pub async fn trade_code(&self, client_id: &str, trade: CodeTrade<'_>) -> Result<Tokens, Refusal> {
         let bad = || invalid_grant("The code is unknown, used or too old, or was given to another client.");
         let (hash, now) = (secret::hash(trade.code), self.now());
@@ -153,7 +153,7 @@ impl App {
         }
     }
 
-    /// Tokens for a refresh token, which is then used up.
+    /// Exchanges a refresh token for new tokens; it cannot be used again.
     pub async fn refresh_tokens(
         &self,
         client_id: &str,
@@ -197,7 +197,7 @@ impl App {
     }
 }
 
-/// The scopes of the next access token: all that was granted, or the part that was asked for.
+/// The scopes of the next access token: all granted ones, or the requested subset.
 fn narrowed(granted: Scopes, asked: Option<&str>) -> Result<Scopes, Refusal> {
     let asked = asked.unwrap_or_default();
     match Scopes::parse(asked) {

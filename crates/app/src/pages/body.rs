@@ -1,4 +1,4 @@
-//! Bodies in memory, one for each file and coding, made once from the stored form.
+//! The cache of response bodies, one per file and content coding, encoded once from the stored form.
 
 use super::LiveFile;
 use super::insertion::{self, Insertion};
@@ -12,10 +12,10 @@ use std::sync::Arc;
 
 /// Larger files are streamed from storage instead.
 pub(super) const LARGEST_CACHED: u64 = 4 << 20;
-/// Bodies above this are coded on another thread.
+/// Larger bodies are encoded on a blocking thread.
 const INLINE_BYTES: usize = 32 * 1024;
 
-/// How a body is sent.
+/// A content coding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Coding {
     Identity,
@@ -27,7 +27,7 @@ pub enum Coding {
 impl Coding {
     pub const ALL: [Self; 4] = [Self::Identity, Self::Gzip, Self::Brotli, Self::Zstd];
 
-    /// Its name in `Content-Encoding`; none for plain bytes.
+    /// Its name in `Content-Encoding`; none for identity.
     pub const fn name(self) -> Option<&'static str> {
         match self {
             Self::Identity => None,
@@ -37,7 +37,7 @@ impl Coding {
         }
     }
 
-    /// The mark in the validator that tells the codings of one file apart.
+    /// The suffix in the `ETag` that distinguishes the codings of one file.
     pub(super) const fn letter(self) -> char {
         match self {
             Self::Identity => 'i',
@@ -69,12 +69,12 @@ pub(super) fn cache(bytes: u64) -> BodyCache {
 }
 
 impl App {
-    /// The whole body of a small file in this coding, if it is in memory.
+    /// The body of a small file in this coding, if it is cached.
     pub fn cached_body(&self, file: &LiveFile, coding: Coding) -> Option<Arc<Body>> {
         self.pages.bodies.get(&(file.hash, coding))
     }
 
-    /// The whole body of a small file in this coding; loaded, checked and coded once however many ask.
+    /// The body of a small file in this coding. Loaded, verified and encoded once for concurrent requests.
     pub async fn body(&self, file: &LiveFile, coding: Coding) -> Result<Arc<Body>> {
         let key = (file.hash, coding);
         if let Some(body) = self.pages.bodies.get(&key) {
@@ -88,12 +88,12 @@ impl App {
     }
 }
 
-/// A document that goes out with a tag of ours in its head.
+/// A document served with a tag of ours in its head.
 #[derive(Debug)]
 pub struct Annotated<'a> {
     file: &'a LiveFile,
     tag: String,
-    /// Stands for both, so that such a body lives in the same cache as any other.
+    /// Hash of file and tag, so that the body shares the cache with all others.
     key: [u8; 32],
 }
 
@@ -103,22 +103,22 @@ impl<'a> Annotated<'a> {
         Self { file, tag, key }
     }
 
-    /// The strong validator of the whole in this coding.
+    /// The strong `ETag` of the whole document in this coding.
     pub fn etag(&self, coding: Coding) -> Bytes {
         super::bundle::etag(&self.key, coding)
     }
 
-    /// Where the tag goes in a document that begins so, if there is a place for it.
+    /// Where to insert the tag in a document with this start, if there is a place for it.
     pub fn insertion(&self, start: &[u8]) -> Option<Insertion> {
         insertion::place(start, &self.tag, self.file.mime.starts_with(XHTML))
     }
 }
 
-/// The type of documents in XML.
+/// The media type of XHTML documents.
 const XHTML: &[u8] = b"application/xhtml+xml";
 
 impl App {
-    /// The whole body of a small document with its tag in this coding; put together and coded once.
+    /// The body of a small document with its tag, in this coding. Assembled and encoded once.
     pub async fn annotated_body(&self, annotated: &Annotated<'_>, coding: Coding) -> Result<Arc<Body>> {
         let key = (annotated.key, coding);
         if let Some(body) = self.pages.bodies.get(&key) {
@@ -146,7 +146,7 @@ async fn coded(plain: Bytes, coding: Coding) -> Result<Bytes> {
     }
 }
 
-/// Coded once and kept, so worth a middling effort.
+/// Encodes a body. The result is cached, so a medium compression level pays off.
 pub fn encode(plain: &[u8], coding: Coding) -> Result<Bytes> {
     let coded = match coding {
         Coding::Identity => plain.to_vec(),

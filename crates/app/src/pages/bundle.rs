@@ -1,4 +1,4 @@
-//! A bundle ready for serving: its files by path, with everything about them that never changes.
+//! A bundle prepared for serving: its files by path, with all their immutable properties.
 
 use super::body::{self, Coding};
 use crate::app::App;
@@ -11,28 +11,28 @@ use quick_cache::sync::Cache;
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
-/// One file as it is served.
+/// A file as served.
 #[derive(Debug)]
 pub struct LiveFile {
     pub path: String,
     pub mime: Bytes,
     pub hash: [u8; 32],
     pub size_bytes: u64,
-    /// Runs in a browser: a page, not a part of one.
+    /// Active content in a browser: a page, not a part of one.
     pub is_document: bool,
     pub is_compressible: bool,
-    /// Runs on a viewer's computer: it is saved, never shown.
+    /// Executable on a viewer's computer: sent as a download, never displayed.
     pub is_program: bool,
     etags: [Bytes; 4],
 }
 
 impl LiveFile {
-    /// The strong validator of the file in this coding.
+    /// The strong `ETag` of the file in this coding.
     pub fn etag(&self, coding: Coding) -> &Bytes {
         &self.etags[coding as usize]
     }
 
-    /// Whether the body is held in memory as a whole; larger ones are streamed.
+    /// Whether the body is cached as a whole; larger ones are streamed.
     pub const fn is_small(&self) -> bool {
         self.size_bytes <= body::LARGEST_CACHED
     }
@@ -41,16 +41,16 @@ impl LiveFile {
 #[derive(Debug)]
 pub struct LiveBundle {
     pub kind: String,
-    /// What the files expect of the address they are shown at.
+    /// What the files assume about the URL they are served at.
     pub addressing: Addressing,
-    /// The name a single file was uploaded under; it answers there too.
+    /// The name a single file was uploaded under; it is also served at that path.
     pub file_name: Option<String>,
     files: HashMap<String, Arc<LiveFile>>,
     entry: Option<Arc<LiveFile>>,
     weight: u64,
-    /// The inline scripts that a strict policy allows, once one has asked.
+    /// The inline scripts that a strict content security policy allows, loaded on first use.
     script_sources: OnceLock<String>,
-    /// The policies made of them, for each kind of host.
+    /// The policies built from them, for each kind of host.
     policies: OnceLock<[Bytes; 2]>,
 }
 
@@ -65,7 +65,7 @@ impl LiveBundle {
                 let live = LiveFile {
                     path: file.path.clone(),
                     is_document: dropleaf_content::is_active(&file.mime),
-                    // Content of earlier versions is known by its name alone.
+                    // Content uploaded to earlier versions of this server is recognized by its name alone.
                     is_program: file.mime == dropleaf_content::PROGRAM
                         || dropleaf_content::is_program_name(&file.path),
                     is_compressible: dropleaf_content::is_compressible(&file.mime) && file.size_bytes >= 512,
@@ -101,7 +101,7 @@ impl LiveBundle {
         self.entry.as_ref()
     }
 
-    /// What was uploaded, where the document at the root was made from it.
+    /// The uploaded file, if the root document was generated from it.
     pub(crate) fn source(&self) -> Option<&Arc<LiveFile>> {
         let is_file = self.kind == dropleaf_content::Kind::File.as_str();
         let entry = self.entry.as_ref().map(|entry| entry.path.as_str());
@@ -113,7 +113,7 @@ impl LiveBundle {
         self.files.values()
     }
 
-    /// Policies that name the page's own scripts, made once by whoever knows how they are worded.
+    /// Policies that name the page's own scripts. Built once; `word` renders them.
     pub fn policies(&self, word: impl Fn(&str) -> [Bytes; 2]) -> [Bytes; 2] {
         match self.script_sources.get() {
             Some(sources) => self.policies.get_or_init(|| word(sources)).clone(),
@@ -121,7 +121,7 @@ impl LiveBundle {
         }
     }
 
-    /// How many files a viewer can ask for.
+    /// The number of files a viewer can request.
     pub fn file_count(&self) -> usize {
         self.files.keys().filter(|path| !path.starts_with("_dropleaf/")).count()
     }
@@ -131,12 +131,12 @@ impl LiveBundle {
     }
 }
 
-/// The strong validator of a body in this coding.
+/// The strong `ETag` of a body in this coding.
 pub(super) fn etag(hash: &[u8; 32], coding: Coding) -> Bytes {
     format!("\"{}-{}\"", data_encoding(hash), coding.letter()).into()
 }
 
-/// 22 characters of the hash: enough to tell any two bodies apart.
+/// 22 hex digits (88 bits) of the hash: enough to distinguish any two bodies.
 fn data_encoding(hash: &[u8; 32]) -> String {
     hash[..11].iter().fold(String::with_capacity(22), |text, b| format!("{text}{b:02x}"))
 }
@@ -157,7 +157,7 @@ pub(super) fn cache(bytes: u64) -> BundleCache {
 }
 
 impl App {
-    /// Makes sure that the scripts of a strict page are known. They are written in the transaction that makes it strict.
+    /// Loads the script sources of a strict page. They are written in the transaction that makes it strict.
     pub(crate) async fn learn_scripts(&self, id: &str, bundle: &LiveBundle) -> Result<()> {
         if bundle.script_sources.get().is_none()
             && let Some(sources) = self.store.find_script_sources(id).await?
@@ -167,7 +167,7 @@ impl App {
         Ok(())
     }
 
-    /// The bundle with that id; loaded once however many ask.
+    /// The bundle with this id; loaded once for concurrent requests.
     pub(crate) async fn bundle(&self, id: &str) -> Result<Arc<LiveBundle>> {
         self.pages
             .bundles

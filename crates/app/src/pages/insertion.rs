@@ -1,15 +1,16 @@
-//! Where a script of ours goes into a document: into its head, where no selector of the page for its body sees it.
+//! Finds where to insert our script into a document: into its head, where the page's selectors for its body do not match
+//! it.
 //!
-//! Only the beginning is read, and only as far as the tokens that may stand before a head: white space, comments, the
-//! doctype, `<html>` and `<head>`. Before the doctype nothing is inserted, because that would put the page into quirks mode.
-//! A charset that follows at once stays before the script, since browsers look for it in the first kilobyte.
+//! Reads only the start, up to the tokens that may precede the head: white space, comments, the doctype, `<html>` and
+//! `<head>`. Nothing is inserted before the doctype, since that would cause quirks mode. A charset that follows directly
+//! stays before the script, because browsers look for it in the first kilobyte.
 
 use bytes::Bytes;
 
-/// How much of a document is read for the place. Longer comments before the doctype leave the document as it is.
+/// How much of a document is read. If longer comments precede the doctype, the document stays unchanged.
 pub const WINDOW: usize = 64 * 1024;
 
-/// How the letters of a document are written, as far as a byte order mark tells.
+/// The code unit of a document, as far as a byte order mark tells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Width {
     One,
@@ -17,14 +18,14 @@ enum Width {
     Big,
 }
 
-/// A place in a document, and what goes there in the document's own encoding.
+/// An offset in a document, and the bytes to insert there in the document's encoding.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Insertion {
     pub at: usize,
     pub bytes: Bytes,
 }
 
-/// The place for `tag`, which is ASCII, in a document that begins with `start`. None when there is no place for it.
+/// Where to insert `tag` (ASCII) in a document that starts with `start`. None if there is no place for it.
 pub(super) fn place(start: &[u8], tag: &str, is_xml: bool) -> Option<Insertion> {
     let start = &start[..start.len().min(WINDOW)];
     let (width, mark) = match start {
@@ -35,14 +36,14 @@ pub(super) fn place(start: &[u8], tag: &str, is_xml: bool) -> Option<Insertion> 
     };
     let rest = &start[mark..];
     if width == Width::One {
-        // After an escape the bytes of ISO-2022-JP mean other letters: nothing is looked for behind one.
+        // After an escape the bytes of ISO-2022-JP mean other characters, so the search stops there.
         let rest = &rest[..rest.iter().position(|byte| *byte == 0x1b).unwrap_or(rest.len())];
         let at = Scan { text: rest, at: 0 }.head(is_xml)?;
         return Some(Insertion { at: mark + at, bytes: Bytes::copy_from_slice(tag.as_bytes()) });
     }
     let unit = |pair: &[u8]| match (width, pair) {
         (Width::Little, [low, 0]) | (Width::Big, [0, low]) => *low,
-        // Any letter that is not ASCII.
+        // Any non-ASCII character.
         _ => 0xff,
     };
     let narrow: Vec<u8> = rest.chunks_exact(2).map(unit).collect();
@@ -57,7 +58,7 @@ struct Scan<'a> {
 }
 
 impl Scan<'_> {
-    /// The place at the start of the head. In XML there is none without the tag itself.
+    /// The offset at the start of the head. In XML there is none without a `<head>` tag.
     fn head(mut self, is_xml: bool) -> Option<usize> {
         self.skip_before(true)?;
         let has_html = self.tag(b"html");
@@ -68,7 +69,7 @@ impl Scan<'_> {
         if is_xml && !has_head {
             return None;
         }
-        // Each look ahead is undone when what follows is something else.
+        // The position is reset if something else follows.
         loop {
             let before = self.at;
             let is_charset = self.skip_before(false).is_some() && {
@@ -82,8 +83,8 @@ impl Scan<'_> {
         }
     }
 
-    /// White space, comments and processing instructions, and the doctype where one may stand. None when the end of what
-    /// can be read comes first, so that it is not known whether a doctype follows.
+    /// Skips white space, comments and processing instructions, and the doctype where one is allowed. None if the
+    /// readable part ends first, since a doctype may still follow.
     fn skip_before(&mut self, takes_doctype: bool) -> Option<()> {
         loop {
             match self.text.get(self.at..)? {
@@ -103,7 +104,7 @@ impl Scan<'_> {
         }
     }
 
-    /// Skips a start tag of this name, if one stands here whole.
+    /// Skips a complete start tag with this name, if one is here.
     fn tag(&mut self, name: &[u8]) -> bool {
         let Some([b'<', rest @ ..]) = self.text.get(self.at..) else { return false };
         let is_named = rest.get(..name.len()).is_some_and(|found| found.eq_ignore_ascii_case(name));
@@ -117,7 +118,7 @@ impl Scan<'_> {
     }
 }
 
-/// How long a comment is after its `<!--`, with its end.
+/// The length of a comment after its `<!--`, including its end.
 fn comment_length(text: &[u8]) -> Option<usize> {
     match text {
         [b'>', ..] => return Some(1),
@@ -129,8 +130,8 @@ fn comment_length(text: &[u8]) -> Option<usize> {
     Some(at + if text[at + 2] == b'>' { 3 } else { 4 })
 }
 
-/// Where a start tag stands between its name and its `>`: the states of the HTML standard. A reader with other rules could be
-/// led to another place than a browser, and what is inserted there would change what the page means.
+/// The tokenizer states of the HTML standard within a start tag, between its name and its `>`. A parser with other rules
+/// could end up at another place than a browser, and the insertion would change the meaning of the page.
 #[derive(Debug, Clone, Copy)]
 enum Attribute {
     Before,
@@ -166,7 +167,7 @@ impl Attribute {
     }
 }
 
-/// How long a start tag is after its name, with its `>`. A `>` in a quoted value does not end it.
+/// The length of a start tag after its name, including its `>`. A `>` in a quoted value does not end it.
 fn tag_length(text: &[u8]) -> Option<usize> {
     let mut state = Attribute::Before;
     for (at, byte) in text.iter().enumerate() {
@@ -178,7 +179,7 @@ fn tag_length(text: &[u8]) -> Option<usize> {
     None
 }
 
-/// Whether a `<meta>` says how the document is encoded, and nothing about what it may do.
+/// Whether a `<meta>` declares the encoding, and not a security policy.
 fn names_charset(tag: &[u8]) -> bool {
     let has = |word: &[u8]| tag.windows(word.len()).any(|part| part.eq_ignore_ascii_case(word));
     has(b"charset") && !has(b"security-policy")

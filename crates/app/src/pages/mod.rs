@@ -1,5 +1,5 @@
-//! Opening a page: the row that decides, the bundle it points at, and the bytes to send.
-//! Bytes and bundles never change under their names, so their caches never need invalidation; rows are kept `fresh`.
+//! Opens pages for viewers: the site row that decides, the bundle it points at, and the bytes to send. Bundles and bodies
+//! are immutable under their keys, so their caches need no invalidation; site rows are cached only briefly (see `fresh`).
 
 mod body;
 mod bundle;
@@ -22,7 +22,7 @@ use std::sync::Arc;
 
 const ROWS: usize = 20_000;
 
-/// How a viewer names a page: by its token, or by its public name. Small and flat, so that a lookup allocates nothing.
+/// A viewer's name for a page: its token or its slug. Small and flat, so that a lookup does not allocate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct PageKey {
     slug: bool,
@@ -53,12 +53,12 @@ impl PageKey {
     }
 }
 
-/// A page as viewers meet it.
+/// A page as served to viewers.
 #[derive(Debug)]
 pub struct Page {
     pub site: Site,
     pub door: Door,
-    /// None when the bytes are erased.
+    /// None if the content is erased.
     pub bundle: Option<Arc<LiveBundle>>,
 }
 
@@ -82,7 +82,7 @@ impl Pages {
         Changing(self)
     }
 
-    /// Forgets a row by the name other nodes call it: `t:` and a token, `s:` and a slug, `*` for all.
+    /// Evicts a row by its name in notifications between nodes: `t:` and a token, `s:` and a slug, `*` for all.
     pub(crate) fn evict_named(&self, name: &str) {
         let key = match name.split_at_checked(2) {
             Some(("t:", token)) => PageKey::token(token),
@@ -96,8 +96,8 @@ impl Pages {
     }
 }
 
-/// Held while a change is on its way to the database. When its caller goes away in between, nobody is left to throw out
-/// the rows that it changed.
+/// Held while a change is being committed. If its task is cancelled in between, nothing would evict the rows it changed,
+/// so dropping it marks the cache as doubtful.
 #[derive(Debug)]
 pub(crate) struct Changing<'a>(&'a Pages);
 
@@ -130,14 +130,14 @@ pub(crate) fn names_of<'a>(sites: impl Iterator<Item = &'a Site>) -> Vec<String>
 }
 
 impl App {
-    /// Keeps rows in force for as long as no other process writes to the database; ends at once where that cannot be told,
-    /// and rows then live for less than a second.
+    /// Keeps cached rows valid while no other process writes to the database. Returns at once if the database cannot
+    /// tell; rows then expire in less than a second.
     pub async fn confirm_rows(&self) {
         let rows = &self.pages.rows;
         let mut known = None;
         loop {
             let at = self.clock.monotonic();
-            // Before the question: a change whose caller went away was handed in before it, and is written before it.
+            // Taken before the query: a change whose task was cancelled was submitted earlier, and so is written earlier.
             let doubted = rows.take_doubt();
             match self.store.db.others_version().await {
                 Ok(Some(version)) => {
@@ -156,18 +156,18 @@ impl App {
         }
     }
 
-    /// The page of that name, with the row as it stands. None when there never was one.
+    /// The page with this name and its current row. None if there never was one.
     pub async fn open_page(&self, key: &PageKey) -> Result<Option<Arc<Page>>> {
         let now = self.clock.monotonic();
         self.pages.rows.ask(now);
         if let Some(page) = self.pages.rows.find(key, now) {
             return Ok(Some(page));
         }
-        // Boxed: the way through the storage is long, and nearly every view ends above.
+        // Boxed, because the future of the storage path is large and nearly every view ends above.
         Box::pin(self.load_page(key, self.pages.rows.before(now))).await
     }
 
-    /// The same, past the cache: for decisions that must not rest on a row that was true a moment ago.
+    /// The same without the cache, for decisions that must not depend on a stale row.
     pub async fn reopen_page(&self, key: &PageKey) -> Result<Option<Arc<Page>>> {
         self.load_page(key, self.pages.rows.before(self.clock.monotonic())).await
     }
@@ -178,7 +178,7 @@ impl App {
             return Ok(self.store.find_shown_by_token(key.name()).await?);
         }
         let found = self.store.find_shown_by_slug(key.name()).await?;
-        // The name belongs to the site only while it is public under it.
+        // A slug belongs to the site only while the site is public under it.
         Ok(found.filter(|(site, _)| {
             site.visibility == Visibility::Public && site.slug.as_deref() == Some(key.name())
         }))
@@ -190,7 +190,7 @@ impl App {
             let Some(id) = &site.bundle_id else { break None };
             match self.bundle(id).await {
                 Ok(bundle) => break Some(bundle),
-                // The content may have been erased between the two reads; then the row says so by now.
+                // The content may have been erased between the two reads; in that case the row has changed by now.
                 Err(error) => match self.find_page(key).await? {
                     Some(now) if now.0.updated_at != site.updated_at => (site, is_suspended) = now,
                     Some(_) => return Err(error),

@@ -1,4 +1,4 @@
-//! Large files: streamed from storage in pieces, whole or a range of them, never held in memory.
+//! Streams large files from storage in pieces, whole or a range, without holding them in memory.
 
 use super::LiveFile;
 use crate::app::App;
@@ -14,9 +14,9 @@ use tokio_util::io::{StreamReader, SyncIoBridge};
 
 const PIECE: usize = 64 * 1024;
 
-/// A stretch of a file on its way out.
+/// A range of a file as a stream.
 pub struct Part {
-    /// How many bytes will come.
+    /// The length of the stream in bytes.
     pub bytes: u64,
     pub stream: BoxStream<'static, io::Result<Bytes>>,
 }
@@ -28,7 +28,7 @@ impl std::fmt::Debug for Part {
 }
 
 impl App {
-    /// The bytes of a large file as they were uploaded, or a range of them.
+    /// The bytes of a large file as uploaded, or a range of them.
     pub async fn stream(&self, file: &LiveFile, range: Option<Range<u64>>) -> Result<Part> {
         let blob = self.store.blobs.open_body(&self.store.db, &file.hash).await?;
         let range = range.unwrap_or(0..file.size_bytes);
@@ -43,7 +43,7 @@ impl App {
         Ok(Part { bytes, stream })
     }
 
-    /// The stored form of a large file, when it is stored the way the viewer wants it. None otherwise.
+    /// The stored zstd form of a large file. None if it is stored in another encoding.
     pub async fn stream_zstd(&self, file: &LiveFile) -> Result<Option<Part>> {
         let blob = self.store.blobs.open_body(&self.store.db, &file.hash).await?;
         if blob.encoding != Encoding::Zstd {
@@ -54,7 +54,7 @@ impl App {
     }
 }
 
-/// Unpacks on a thread of its own and lets through only the range. A viewer who goes away ends it.
+/// Decompresses on a blocking thread and passes on only the range. Stops when the viewer disconnects.
 fn unpacked(
     stored: BoxStream<'static, io::Result<Bytes>>,
     range: Range<u64>,
@@ -64,7 +64,7 @@ fn unpacked(
     handle.clone().spawn_blocking(move || {
         let reader = SyncIoBridge::new_with_handle(StreamReader::new(stored), handle);
         if let Err(error) = unpack(reader, range, &sender) {
-            // The receiver may be gone; then nobody needs to know.
+            // The receiver may be gone; then the error is not needed.
             let _ = sender.blocking_send(Err(error));
         }
     });

@@ -1,5 +1,5 @@
-//! The paid act: check, verify, stage and reserve, settle, make. The order is the safety: nothing is settled that was not
-//! reserved with all it buys, and nothing is made that was not settled. Decisions §5.2.
+//! Executes a paid request: check, verify, stage and reserve, settle, fulfil. The order ensures safety: nothing is
+//! settled that was not reserved with all it buys, and nothing is fulfilled that was not settled. Decisions §5.2.
 
 use super::asked::Asked;
 use super::reserve::Reserved;
@@ -16,15 +16,15 @@ use dropleaf_pay::facilitator::{self, Expected, Reason, VerifyAnswer, read_verif
 use dropleaf_pay::{Checked, Proof, Recognised, Refusal};
 use std::net::IpAddr;
 
-/// A page that was checked and may be sold.
+/// A page that was checked and can be sold.
 #[derive(Debug)]
 pub struct PageToSell {
     pub(super) prepared: Prepared,
-    /// Why it may not be published, unless it was before: who paid for it then is told of it again.
+    /// Why it may not be published. A page that was accepted before may still be returned to its payer.
     refusal: Option<Error>,
 }
 
-/// What is to be bought.
+/// What is bought.
 #[derive(Debug)]
 pub enum Order {
     Publish(PageToSell),
@@ -33,7 +33,7 @@ pub enum Order {
 }
 
 impl Order {
-    /// Says why what is to be bought is not for sale.
+    /// Returns the error if the order cannot be sold.
     pub fn check(&mut self) -> Result<()> {
         match self {
             Self::Publish(PageToSell { refusal, .. }) => refusal.take().map_or(Ok(()), Err),
@@ -50,21 +50,21 @@ impl Order {
     }
 }
 
-/// A request with a proof of payment.
+/// A request with a payment proof.
 #[derive(Debug)]
 pub struct PayRequest {
     pub order: Order,
     pub proof: Proof,
-    /// Hash of all that is asked for: the same payment buys nothing else.
+    /// Hash of the whole request: the same payment cannot buy anything else.
     pub request_hash: [u8; 32],
-    /// The caller's Idempotency-Key.
+    /// The caller's `Idempotency-Key`.
     pub once_key: Option<String>,
     pub ip: Option<IpAddr>,
 }
 
 impl App {
-    /// Checks a page before anything is signed for it. Spec §7: a refused page costs nothing. Where a proof `is_there`, it
-    /// may be of a page that was accepted before; so a refusal of its content is left to the payment.
+    /// Checks a page before anything is signed for it. Spec §7: a refused page costs nothing. If the request has a proof
+    /// (`is_there`), the page may have been accepted before, so a refusal of its content is deferred to the payment.
     pub async fn check_page(
         &self,
         upload: Upload,
@@ -84,7 +84,7 @@ impl App {
         Ok(PageToSell { prepared, refusal })
     }
 
-    /// Buys. To be run where the caller hanging up does not cut it short.
+    /// Executes a purchase. Run it in a task that is not cancelled when the client disconnects.
     pub async fn pay(&self, mut request: PayRequest) -> Result<Bought, PayError> {
         let item = request.order.item();
         let known = self.recognise(&request.proof, item).await?;
@@ -92,7 +92,7 @@ impl App {
         if self.payment_locks.is_crowded(known.key.as_str()) {
             return Err(in_flight(1));
         }
-        // Names first, then the payment: everybody waits in this order, so nobody waits in a circle.
+        // Identifiers first, then the payment: a fixed lock order, so that there are no deadlocks.
         let _named = asked.take_turns(&self.payment_locks).await;
         let turn = self.payment_locks.take(known.key.as_str()).await;
         let found = self.store.find_payment_by_key(known.key.as_str()).await?;
@@ -123,7 +123,8 @@ impl App {
             }
             Err(why) => return Err(self.refused_now(why)),
         };
-        // Only the payer's own signature makes a name theirs; that of a contract has to be verified first.
+        // Only the payer's own signature proves that an identifier is theirs; a contract's signature has to be verified
+        // first.
         if checked.payer_is_eoa
             && let Some(first) = self.find_first(&asked).await?
         {
@@ -133,7 +134,8 @@ impl App {
         let ask = facilitator::request(&checked, &listing.terms);
         let verified = self.verify(&checked, &ask).await;
         if !matches!(verified, Ok(None)) {
-            // Another node may have settled it meanwhile, so that it looks used; that is no reason to pay again.
+            // Another node may have settled it meanwhile, so that it appears used; the client must not be asked to pay
+            // again.
             let found = self.store.find_payment_by_key(known.key.as_str()).await?;
             if let Some(payment) = found.filter(|it| it.state != PaymentState::Refused) {
                 return self.again(payment, &asked).await;
@@ -156,7 +158,7 @@ impl App {
         }
         match self.reserve(request.order, row, refused.is_some(), &asked).await? {
             Reserved::Now(payment) => Box::pin(self.drive(*payment, true)).await,
-            // Another node was faster with the same payment, or with another under the same name.
+            // Another node was faster with the same payment, or with another one under the same identifier.
             Reserved::Before => match self.store.find_payment_by_key(known.key.as_str()).await? {
                 Some(payment) => self.again(payment, &asked).await,
                 None => Err(in_flight(1)),
@@ -171,8 +173,8 @@ impl App {
         }
     }
 
-    /// Which payment a proof is about. One that is known is known by its own network and token, though they may not be
-    /// offered any more.
+    /// Identifies the payment of a proof. A stored payment is matched by its own network and token, even if they are no
+    /// longer offered.
     async fn recognise(&self, proof: &Proof, item: Item) -> Result<Recognised, PayError> {
         let terms = self.terms_to_recognise(item)?;
         if let Some(known) = proof.recognise_beside(&terms) {
@@ -184,7 +186,7 @@ impl App {
         Ok(proof.recognise(&terms)?)
     }
 
-    /// The answer of a payment that another proof was sent for, under the same name.
+    /// The response of an earlier payment with another proof under the same identifier.
     async fn again_named(&self, first: Payment, asked: &Asked) -> Result<Bought, PayError> {
         let _turn = self.payment_locks.take(&first.key).await;
         match self.store.find_payment(&first.id).await? {
@@ -193,7 +195,7 @@ impl App {
         }
     }
 
-    /// Asks the facilitator whether it would settle; the reason if it would not. Without a clear answer the operation ends
+    /// Asks the facilitator to verify; returns the reason if it refuses. Without a clear answer the operation fails
     /// before money can move.
     async fn verify(&self, checked: &Checked, ask: &str) -> Result<Option<Reason>, PayError> {
         let unavailable = || Error::plain(Code::FacilitatorUnavailable).retry_after(10);
@@ -213,7 +215,7 @@ impl App {
     }
 }
 
-/// Somebody else works on the payment.
+/// Another request is working on the payment.
 pub(super) fn in_flight(seconds: i64) -> PayError {
     Error::plain(Code::PaymentInFlight).retry_after(seconds).into()
 }

@@ -1,5 +1,5 @@
-//! What a request asks for, as far as it is compared with earlier ones: its hash, where it comes from, and the names its
-//! sender gave it. A name is an Idempotency-Key or a payment identifier, and means something only with its payer.
+//! The identity of a paid request, for comparison with earlier ones: its hash, its origin, and the identifiers its sender
+//! chose. An identifier is an Idempotency-Key or a payment identifier, and is scoped to its payer.
 
 use super::act::{Order, PayRequest};
 use super::locks::Locks;
@@ -12,20 +12,20 @@ use dropleaf_store::idempotency::{self, Answered};
 use std::net::IpAddr;
 use tokio::sync::OwnedMutexGuard;
 
-/// Names that are shorter are guessed, or the same for many: they do not show who sent a request.
+/// Shorter identifiers can be guessed or are shared by many, so they do not prove who sent a request.
 const TELLING_CHARACTERS: usize = 16;
 
 #[derive(Debug)]
 pub(super) struct Asked {
     pub(super) item: Item,
     pub(super) request_hash: [u8; 32],
-    /// Whose limits are lifted.
+    /// The account whose limits are raised.
     pub(super) account_id: Option<String>,
-    /// Whether the payer's own key signed the proof; else nobody has checked it so far.
+    /// Whether the payer's own key signed the proof; if not, the signature has not been verified yet.
     payer_is_eoa: bool,
-    /// Keyed hash of the network it comes from; empty when that is not known.
+    /// Keyed hash of the client's network; empty if unknown.
     pub(super) client: String,
-    /// Whose names these are.
+    /// The scope of the identifiers.
     pub(super) scope: String,
     names: Vec<Name>,
 }
@@ -34,7 +34,7 @@ pub(super) struct Asked {
 struct Name {
     hash: [u8; 32],
     kind: Kind,
-    /// Whether whoever knows it is whoever chose it.
+    /// Long enough that knowing it proves having chosen it.
     is_telling: bool,
 }
 
@@ -45,16 +45,16 @@ enum Kind {
 }
 
 impl Asked {
-    /// The names that the payment's row keeps.
+    /// The identifiers stored with the payment.
     pub(super) fn once_hashes(&self) -> Vec<[u8; 32]> {
         self.names.iter().filter(|name| name.is_telling).map(|name| name.hash).collect()
     }
 
-    /// Waits until nobody else in this process works under the same names.
+    /// Locks the identifiers, so that no other task in this process works under them.
     pub(super) async fn take_turns(&self, locks: &Locks) -> Vec<OwnedMutexGuard<()>> {
         let mut names: Vec<_> =
             self.names.iter().map(|name| format!("{}:{}", self.scope, secret::text(&name.hash))).collect();
-        // One order for everybody.
+        // A fixed order prevents deadlocks.
         names.sort();
         let mut turns = Vec::with_capacity(names.len());
         for name in names {
@@ -63,19 +63,19 @@ impl Asked {
         turns
     }
 
-    /// Whether the payment bought this very thing.
+    /// Whether the payment bought exactly what this request asks for.
     pub(super) fn is_of(&self, payment: &Payment) -> bool {
         payment.request_hash == self.request_hash
             && payment.item == self.item
             && (self.account_id.is_none() || payment.account_id == self.account_id)
     }
 
-    /// Whether the proof is as good as the one that the payment was reserved with.
+    /// Whether the proof is at least as strong as the one the payment was reserved with.
     pub(super) fn is_signed_like(&self, payment: &Payment) -> bool {
         self.payer_is_eoa || !payment.payer_is_eoa
     }
 
-    /// Whether it comes from who sent the first: from the same network, or with one of its names.
+    /// Whether the request comes from the sender of the first: the same network, or one of its identifiers.
     pub(super) fn is_sender(&self, payment: &Payment) -> bool {
         (!self.client.is_empty() && self.client == payment.client)
             || self.names.iter().any(|name| name.is_telling && payment.once_hashes.contains(&name.hash))
@@ -95,7 +95,7 @@ impl App {
         let key = request.once_key.as_deref().map(|text| name(Kind::IdempotencyKey, "key", text));
         let identifier = known.payment_identifier.as_deref();
         let identifier = identifier.map(|text| name(Kind::PaymentIdentifier, "id", text));
-        // Behind a proxy that names nobody everybody comes from inside. At home that is where everybody is.
+        // Behind a proxy that does not forward addresses all clients appear internal. On a loopback host they really are.
         let is_telling = |ip: &IpAddr| self.hosts.base.is_loopback() || !network::is_inside(*ip);
         let client = request
             .ip
@@ -119,7 +119,7 @@ impl App {
         })
     }
 
-    /// The payment that was made before under one of the request's names. Names lapse, but not while it is open.
+    /// The earlier payment under one of the request's identifiers. Identifiers expire, but not while the payment is open.
     pub(super) async fn find_first(&self, asked: &Asked) -> Result<Option<Payment>> {
         let horizon = self.now() - self.settings.retention.idempotency;
         for name in &asked.names {
@@ -150,7 +150,7 @@ impl App {
         Ok(None)
     }
 
-    /// The statements that give a reservation the request's names.
+    /// The statements that record the request's identifiers for a reservation.
     pub(super) fn name_payment<'a>(
         &'a self,
         asked: &'a Asked,

@@ -1,11 +1,11 @@
-//! What clients and catalogues are told about each item: where it is bought, how it is asked for, what comes back.
+//! Describes each item for clients and catalogues: its URL, the request, and the response.
 
 use dropleaf_core::host::Hosts;
 use dropleaf_core::payment::Item;
 use dropleaf_pay::{Bazaar, Example, Resource};
 use serde_json::json;
 
-/// Where an item is bought, and what it is.
+/// The URL and description of an item.
 pub(super) fn resource(base: &str, item: Item) -> Resource {
     let description = match item {
         Item::Publish => "Publish one private HTML page that stays up",
@@ -19,7 +19,7 @@ pub(super) fn resource(base: &str, item: Item) -> Resource {
     }
 }
 
-/// Path and query below the address of the API.
+/// Path and query below the API's base URL.
 fn address(item: Item) -> String {
     match item {
         Item::Publish => "/publish".to_owned(),
@@ -28,7 +28,7 @@ fn address(item: Item) -> String {
     }
 }
 
-/// The entry of a catalogue. Short, because it travels in the header of every 402.
+/// The catalogue entry of an item. Short, because it is sent in a header of every 402.
 pub(super) fn bazaar(hosts: &Hosts, item: Item) -> Bazaar {
     let (body, query, output) = match item {
         Item::Publish => {
@@ -83,7 +83,7 @@ mod tests {
         for item in Item::ALL {
             let bazaar = bazaar(&hosts, item);
             assert_eq!(bazaar.method, "POST");
-            // It travels in a header, and not every client decodes UTF-8.
+            // It is sent in a header, and not every client decodes UTF-8.
             assert!(bazaar.output.to_string().is_ascii(), "{}", bazaar.output);
             assert!(resource("", item).description.is_ascii());
         }

@@ -1,5 +1,5 @@
-//! What a payment will make, decided when it is reserved and kept sealed until it is made and told: whoever makes it, and
-//! however often it is told, it is the same.
+//! What a payment will create, decided when it is reserved and stored encrypted until it is fulfilled and delivered, so
+//! that retries create and return the same.
 
 use crate::api_keys::NewKey;
 use crate::app::App;
@@ -16,7 +16,7 @@ use dropleaf_pay::Network;
 use dropleaf_store::site_versions::SiteVersion;
 use serde::{Deserialize, Serialize};
 
-/// The plan of accounts that are made by a payment. Decisions §3.2.
+/// The plan of accounts created by a payment. Decisions §3.2.
 const PLAN: &str = "free";
 const KEY_NAME: &str = "provisioned";
 
@@ -49,7 +49,7 @@ pub(super) struct KeyDraft {
 
 impl PageDraft {
     pub(super) fn site(&self, app: &App, payment: &Payment) -> Site {
-        // Only who signed with a key of their own can sign again later. Spec §5 rule 4.
+        // Only a payer with a key of their own can sign again later. Spec §5 rule 4.
         let has_wallet =
             payment.payer_is_eoa && Network::parse(&payment.network).is_some_and(Network::is_evm);
         Site {

@@ -1,5 +1,6 @@
-//! Drives a reserved payment to its end: asks to settle it, reads the answer, and makes what it buys. A request does it,
-//! or whoever finds the payment lying about later; the hold in its row says whose turn it is.
+//! Advances a reserved payment to completion: settles it, interprets the answer, and fulfils the purchase. Run by the
+//! request, or by the recovery task for a payment left open; the lease in its row (`held_until`) decides who may work on
+//! it.
 
 use super::act::in_flight;
 use super::settle::{Past, Settlement, receipt, refused_by};
@@ -14,27 +15,27 @@ use dropleaf_store::{DbError, Stmt, idempotency, payments};
 use std::pin::pin;
 use std::time::Duration;
 
-/// Whoever works on a payment has so long to say that it still does.
+/// Lease of a worker on a payment, in seconds, and how often it is renewed.
 pub(super) const HOLD_SECONDS: i64 = 30;
 const SAY_SO_EVERY: Duration = Duration::from_secs(10);
-/// Pauses between attempts to learn an outcome: as long as it has been open, so that they double. Requests that ask in
-/// between change nothing about them.
+/// Pause between attempts to learn an outcome: as long as the payment has been open, so that pauses double. Requests in
+/// between do not affect it.
 pub(super) const FIRST_PAUSE: i64 = 30;
 const LONGEST_PAUSE: i64 = 3600;
-/// When to come back while an outcome is not known; sooner nobody is asked.
+/// `Retry-After` while an outcome is unknown; the facilitator is not asked earlier.
 const COME_BACK: i64 = 10;
-/// So often a payment is asked for without a pause: whoever tries again at once is mostly right to.
+/// Attempts without a pause: a client that retries at once is usually right to.
 const ASKS_FREELY: i64 = 5;
 
 impl App {
-    /// Whether the facilitator we have is one that can be asked about it: the sandbox is never asked about money, and
-    /// nobody else about play money. What is settled needs nobody.
+    /// Whether the configured facilitator may be asked about the payment: the sandbox is never asked about real money,
+    /// nor another facilitator about sandbox money. A settled payment needs none.
     pub(super) fn is_at_home(&self, payment: &Payment) -> bool {
         let mode = self.settings.payments.as_ref().map(super::PaymentSettings::is_sandbox);
         payment.state == PaymentState::Settled || mode == Some(payment.sandbox)
     }
 
-    /// Takes a payment up that somebody else left.
+    /// Takes over a payment that another worker left.
     pub(super) async fn hold(&self, payment: &Payment) -> Result<Payment, PayError> {
         let now = self.now();
         if !self.is_at_home(payment) {
@@ -43,7 +44,7 @@ impl App {
         }
         let mut held = payment.clone();
         match payment.state {
-            // Nobody works on it; `held_until` is when it is looked into next.
+            // No worker holds it; `held_until` is the time of the next attempt.
             PaymentState::Unknown => held.state = PaymentState::Settling,
             _ if payment.held_until > now => {
                 return Err(in_flight((payment.held_until - now).min(5)));
@@ -57,7 +58,8 @@ impl App {
         self.move_on(payment, held).await
     }
 
-    /// To the end, or as far as it goes. `told`: somebody waits for the answer. Large, so callers box it.
+    /// Advances a payment as far as possible. `told`: its sender waits for the response. The future is large, so callers
+    /// box it.
     pub(super) async fn drive(&self, payment: Payment, told: bool) -> Result<Bought, PayError> {
         let past = Past::of(&payment);
         let mut payment = payment;
@@ -66,7 +68,7 @@ impl App {
                 self.refuse(&payment, "expired").await?;
                 return Err(PayError::Refused(refused_by(&Reason::new("expired"), None)));
             }
-            // Written before anybody is asked: from here on the money may have moved.
+            // Written before the facilitator is asked: from here on the money may have moved.
             let now = self.now();
             let asking = Payment {
                 state: PaymentState::Settling,
@@ -92,7 +94,7 @@ impl App {
         }
     }
 
-    /// Nobody knows whether the money moved: says so, and leaves the payment to be looked into later.
+    /// Parks a payment whose outcome is unknown, to be examined later.
     async fn leave(&self, payment: Payment, why: &'static str, transaction: Option<String>) -> PayError {
         let mut left = payment.clone();
         left.state = PaymentState::Unknown;
@@ -109,7 +111,7 @@ impl App {
             "whether a payment was settled is not known"
         );
         let error = not_known(left.transaction.as_deref(), Error::internal(why));
-        // If this fails it is still being settled for all anybody knows, which comes to the same.
+        // If this fails, the payment stays in state `settling`, which has the same effect.
         let stmts = vec![payments::update(&payment, &left), keep_names(&left)];
         if let Err(failed) = self.store.commit(stmts).await {
             tracing::warn!(error = %failed, payment = payment.id, "a payment could not be put aside");
@@ -117,7 +119,7 @@ impl App {
         error
     }
 
-    /// The money did not move: gives back what was held for it.
+    /// The money did not move: releases what was reserved.
     async fn refuse(&self, payment: &Payment, reason: &str) -> Result<(), PayError> {
         self.store.commit(self.refuse_stmts(payment, reason)).await.map(|_| ()).map_err(moved)
     }
@@ -126,7 +128,7 @@ impl App {
         self.end_stmts(payment, PaymentState::Refused, reason)
     }
 
-    /// Ends a payment that makes nothing, and lets go of what waited for it.
+    /// The statements that end a payment without fulfilling it and release what was reserved for it.
     pub(super) fn end_stmts(&self, payment: &Payment, state: PaymentState, reason: &str) -> Vec<Stmt> {
         let now = self.now();
         let mut refused = payment.clone();
@@ -149,7 +151,7 @@ impl App {
         Ok(to)
     }
 
-    /// Waits for an answer and says meanwhile that the payment is being worked on.
+    /// Waits for an answer and renews the lease on the payment meanwhile.
     pub(super) async fn while_held<T>(&self, payment: &mut Payment, work: impl Future<Output = T>) -> T {
         let mut work = pin!(work);
         loop {
@@ -159,14 +161,14 @@ impl App {
             let held = Payment { held_until: self.now() + HOLD_SECONDS, ..payment.clone() };
             match self.move_on(payment, held).await {
                 Ok(held) => *payment = held,
-                // Somebody may take over, who asks with the same bytes: nothing is settled twice.
+                // Another worker may take over. It settles with the same bytes, so nothing is settled twice.
                 Err(error) => tracing::warn!(?error, payment = payment.id, "a payment could not be held"),
             }
         }
     }
 }
 
-/// Whose names a payment has: the payer as on its chain, where only EVM addresses have cases that mean nothing.
+/// The scope of a payment's identifiers: its payer. Only EVM addresses are case-insensitive.
 fn scope_of(payment: &Payment) -> String {
     if payment.payer.starts_with("0x") {
         format!("payer:{}", payment.payer.to_ascii_lowercase())
@@ -175,12 +177,12 @@ fn scope_of(payment: &Payment) -> String {
     }
 }
 
-/// The names of a payment that is not decided do not lapse before it is looked into again.
+/// Keeps the identifiers of an undecided payment from expiring before it is examined again.
 pub(super) fn keep_names(payment: &Payment) -> Stmt {
     idempotency::keep_named(&scope_of(payment), payment.id.as_bytes(), payment.held_until)
 }
 
-/// Whatever fails once a payment is reserved, it may be settled later: nobody is told that nothing was charged.
+/// After a reservation any failure may still end in settlement, so the client is never told that nothing was charged.
 fn moved(error: DbError) -> PayError {
     match error {
         DbError::Guard(payments::MOVED) => in_flight(1),
@@ -188,7 +190,7 @@ fn moved(error: DbError) -> PayError {
     }
 }
 
-/// Whoever sends the same again and again does not make us ask again and again.
+/// Refuses a request repeated within seconds, so that it does not trigger another query each time.
 pub(super) fn ask_later(payment: &Payment, now: i64) -> Option<PayError> {
     let wait = payment.updated_at + COME_BACK - now;
     let is_tiresome = payment.state == PaymentState::Unknown && payment.attempts >= ASKS_FREELY;
@@ -202,7 +204,7 @@ pub(super) fn ask_later(payment: &Payment, now: i64) -> Option<PayError> {
     })
 }
 
-/// Never terms: whoever signs anew may pay twice.
+/// Never answers with new payment terms: a client that signs again may pay twice.
 pub(super) fn not_known(transaction: Option<&str>, source: Error) -> PayError {
     let error = Error::plain(Code::SettlementUnknown).retry_after(COME_BACK).with_source(source);
     match transaction {

@@ -1,5 +1,5 @@
-//! What a settled payment buys is made: in one transaction with the books and the payment's own row, so that it is there
-//! once, and never without its money or its money without it.
+//! Fulfils a settled payment in one transaction with the ledger and the payment's row, so that the purchase is delivered
+//! exactly once, and never without its money or its money without it.
 
 use super::act::in_flight;
 use super::draft::Draft;
@@ -14,20 +14,20 @@ use dropleaf_core::{Code, Error, Result, secret};
 use dropleaf_pay::Outcome;
 use dropleaf_store::{DbError, Stmt, accounts, api_keys, payments, site_versions, sites};
 
-/// How often it is tried again when something else of the account changed meanwhile.
+/// Retries when something else of the account changed concurrently.
 const TRIES: usize = 5;
-/// When to come back for what could not be saved.
+/// `Retry-After` in seconds when a purchase could not be saved.
 const COME_BACK: i64 = 5;
 
-/// What comes after making it has failed.
+/// What to do after fulfilment has failed.
 enum Next {
-    /// Somebody else had moved it; that it is settled is noted, and it is ours now.
+    /// Another worker had changed the payment; it is recorded as settled now, and we hold it.
     TryAgain(Payment),
     End(Result<Bought, PayError>),
 }
 
 impl App {
-    /// `told`: its sender waits for the answer.
+    /// Fulfils a settled payment. `told`: its sender waits for the response.
     pub(super) async fn fulfil(
         &self,
         mut payment: Payment,
@@ -69,26 +69,26 @@ impl App {
             "a payment was fulfilled"
         );
         let transaction = done.transaction.clone().unwrap_or_default();
-        // It is there and only cannot be told: that the same request is to be sent again is true here too.
+        // It is fulfilled and only the response failed; the advice to send the same request again holds here too.
         self.bought(done, false, told).await.map_err(|error| match error {
             PayError::Failed(error) => not_saved(transaction, error),
             refused @ PayError::Refused(_) => refused,
         })
     }
 
-    /// One transaction. Comes back with the payment as it is written then.
+    /// Runs the transaction and returns the payment as written.
     async fn make(&self, before: &Payment, mut done: Payment) -> Result<Payment, Error> {
         for tries in 1.. {
             let goods = match done.item {
                 Item::Publish | Item::Provision => self.make_drafted(&mut done)?,
                 Item::Unlock(sku) => self.make_unlock(&done, sku).await?,
             };
-            // The payment first: if somebody else was faster, that is what the transaction fails with.
+            // The payment first, so that the transaction fails with its guard if another worker was faster.
             let mut stmts = vec![payments::update(before, &done)];
             stmts.extend(goods);
             stmts.extend(self.book_income(&done));
             let outcome = match (done.item, &done.account_id) {
-                // Whoever knows the account's key finds its limits lifted at once.
+                // The account's cached credentials are dropped, so that its higher limits apply at once.
                 (Item::Unlock(sku), Some(account)) => self.commit_unlock(account, sku, stmts).await,
                 _ => self.store.commit(stmts).await.map(|_| ()),
             };
@@ -120,7 +120,7 @@ impl App {
     async fn make_unlock(&self, done: &Payment, sku: Sku) -> Result<Vec<Stmt>> {
         let id = done.account_id.as_deref().unwrap_or_default();
         let account = self.store.find_account(id).await?.ok_or_else(|| Error::not_found("account"))?;
-        // Two payments for what holds for good: the second is not spent on nothing, but stays to be refunded.
+        // Two payments for a permanent unlock: the second buys nothing and stays settled, to be refunded.
         if account.unlocks.is_complete(sku, self.now()) {
             return Err(Error::internal(
                 "the account has this unlock already; the payment is to be refunded",
@@ -129,9 +129,9 @@ impl App {
         Ok(self.unlock_stmts(&account, sku, self.now()))
     }
 
-    /// The money moved and nothing came of it yet. Spec §7: 5xx after settlement.
+    /// The money moved and the purchase is not saved yet. Spec §7: 5xx after settlement.
     async fn settled_only(&self, payment: Payment, transaction: &str, told: bool, error: Error) -> Next {
-        // Whether a lost connection committed is not known, and somebody else may have made it.
+        // After a lost connection the commit may have succeeded, and another worker may have fulfilled it.
         let moved = match self.store.find_payment(&payment.id).await {
             Ok(Some(done)) if done.state == PaymentState::Fulfilled => {
                 return Next::End(self.tell_again(done, told).await);
@@ -140,9 +140,9 @@ impl App {
             _ => None,
         };
         match moved {
-            // They know already.
+            // The other worker knows already that it is settled.
             Some(other) if other.state == PaymentState::Settled => return Next::End(Err(in_flight(1))),
-            // They do not: what we heard is certain, whatever they are about to hear.
+            // The other worker does not: our answer is certain, whatever answer it is about to get.
             Some(other) if matches!(other.state, PaymentState::Settling | PaymentState::Unknown) => {
                 let settled = self.as_settled(&other, transaction, HOLD_SECONDS);
                 let noted = self.store.commit(vec![payments::update(&other, &settled)]).await;
@@ -155,7 +155,7 @@ impl App {
             "a payment is settled, but what it buys could not be saved"
         );
         let settled = self.as_settled(&payment, transaction, 0);
-        // If this fails too it is asked for again, which settles nothing twice.
+        // If this fails too, settlement is requested again, which settles nothing twice.
         let stmts = vec![payments::update(&payment, &settled), keep_names(&settled)];
         if let Err(error) = self.store.commit(stmts).await {
             tracing::warn!(%error, payment = payment.id, "a settled payment could not be noted");
@@ -175,8 +175,8 @@ impl App {
         }
     }
 
-    /// What a fulfilled payment bought, as it is told the first time and every time. What changes a page is told to its
-    /// sender alone; who may be told of a key was decided before.
+    /// The purchase of a fulfilled payment, the same on every replay. The claim token of a page is given only to its
+    /// sender; whether a key may be shown was decided before.
     pub(super) async fn bought(
         &self,
         payment: Payment,

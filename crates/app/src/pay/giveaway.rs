@@ -1,5 +1,5 @@
-//! The sandbox on a host that the world can reach: whoever signs gets for nothing what others pay for. So that this is no
-//! way around the limits of those who publish without an account, its sales count against the same ones.
+//! Limits the sandbox on a public host, where any client that signs gets for free what others pay for. To keep this from
+//! bypassing the anonymous quotas, its sales count against them.
 
 use crate::app::App;
 use dropleaf_core::payment::{Item, PaymentState};
@@ -10,13 +10,13 @@ use dropleaf_store::DbError;
 use std::net::IpAddr;
 
 impl App {
-    /// Whether strangers can have what is sold without paying.
+    /// Whether anyone can get what is sold without paying.
     pub fn gives_away(&self) -> bool {
         let sandbox = self.settings.payments.as_ref().is_some_and(super::PaymentSettings::is_sandbox);
         sandbox && !self.hosts.base.is_loopback()
     }
 
-    /// An account for nothing is an account by signing up.
+    /// A free account is subject to the sign-up policy.
     pub fn check_provision(&self) -> Result<()> {
         if !self.gives_away() || self.settings.sign_up == SignUp::Open {
             return Ok(());
@@ -25,8 +25,8 @@ impl App {
         Err(Error::new(Code::Forbidden, said))
     }
 
-    /// Counts a sale for which nobody pays, before its proof is used. A proof that is known already, or no good, buys
-    /// nothing and is not counted: the sale itself says so.
+    /// Counts a free sale before its proof is used. A known or invalid proof buys nothing and is not counted; the sale
+    /// itself reports it.
     pub async fn count_giveaway(&self, item: Item, proof: &Proof, ip: Option<IpAddr>) -> Result<()> {
         if !self.gives_away() || matches!(item, Item::Unlock(_)) {
             return Ok(());

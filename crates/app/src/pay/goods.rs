@@ -1,4 +1,4 @@
-//! What a paid act comes back with: what was bought and by which payment, or why not.
+//! The result of a paid request: what was bought with which payment, or why it failed.
 
 use crate::api_keys::NewKey;
 use dropleaf_core::Error;
@@ -9,14 +9,14 @@ use dropleaf_core::unlock::Sku;
 use dropleaf_pay::{Receipt, Refusal};
 use dropleaf_store::DbError;
 
-/// What was bought, the first time it is told or again.
+/// A purchase, returned for the first time or again.
 #[derive(Debug)]
 pub struct Bought {
     pub goods: Goods,
     pub payment: Payment,
-    /// Settled by which transaction.
+    /// Names the settling transaction.
     pub receipt: Receipt,
-    /// It was there already; nothing was charged now.
+    /// It was bought before; nothing was charged now.
     pub again: bool,
 }
 
@@ -30,21 +30,21 @@ pub enum Goods {
 /// Why nothing was bought.
 #[derive(Debug)]
 pub enum PayError {
-    /// The payment is not good: the caller is told the terms again.
+    /// The payment is not valid: the client gets the terms again.
     Refused(PayRefused),
-    /// Anything else. Never turned into terms: the money may have moved.
+    /// Any other failure. Never answered with terms, because the money may have moved.
     Failed(Error),
 }
 
 #[derive(Debug)]
 pub struct PayRefused {
-    /// A stable word.
+    /// A stable, machine-readable code.
     pub reason: String,
     /// What it means and what to do.
     pub sentence: String,
-    /// The header could not even be read.
+    /// The header could not be parsed.
     pub malformed: bool,
-    /// When a facilitator was asked to settle it and said no.
+    /// Set if the facilitator refused to settle.
     pub receipt: Option<Receipt>,
 }
 

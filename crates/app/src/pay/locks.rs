@@ -1,41 +1,41 @@
-//! One at a time for each payment: copies of a request wait for the first. Holds within this process; between nodes
-//! the lease in the payment's row does.
+//! Mutexes by name, so that copies of a payment request wait for the first. Valid within this process; between nodes the
+//! lease in the payment's row applies.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use tokio::sync::{Mutex as Turn, OwnedMutexGuard};
 
-/// Forgotten names are cleared away when so many have gathered.
+/// Unused entries are removed when this many have accumulated.
 const SWEEP_AT: usize = 1024;
-/// So many copies of a payment wait at once.
+/// Copies of a payment request that may run or wait at once.
 const CROWD: usize = 32;
 
 #[derive(Debug, Default)]
 pub(crate) struct Locks(Mutex<HashMap<String, Weak<Turn<()>>>>);
 
 impl Locks {
-    /// Waits until nobody else in this process works on the same name.
+    /// Waits until no other task in this process holds the name.
     pub(crate) async fn take(&self, name: &str) -> OwnedMutexGuard<()> {
         self.turn(name).lock_owned().await
     }
 
-    /// Does not wait: None while somebody else in this process works on the same name.
+    /// Does not wait: None while another task in this process holds the name.
     pub(crate) fn try_take(&self, name: &str) -> Option<OwnedMutexGuard<()>> {
         self.turn(name).try_lock_owned().ok()
     }
 
-    /// Whether anybody works on anything, or waits to.
+    /// Whether any name is held or waited for.
     pub(crate) fn is_busy(&self) -> bool {
         let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         known.values().any(|turn| turn.strong_count() > 0)
     }
 
-    /// Whether so many work on a name or wait for it, each with its page, that one more had better come later.
+    /// Whether so many tasks hold or wait for a name, each with its page in memory, that one more should retry later.
     pub(crate) fn is_crowded(&self, name: &str) -> bool {
         self.crowd(name) >= CROWD
     }
 
-    /// How many in this process work on a name or wait for it.
+    /// Tasks in this process that hold a name or wait for it.
     fn crowd(&self, name: &str) -> usize {
         let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         known.get(name).map_or(0, Weak::strong_count)

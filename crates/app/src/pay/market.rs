@@ -1,6 +1,6 @@
-//! What is for sale at this moment: the terms of each item, ready to be sent. They follow what the facilitator says it
-//! supports. While it does not answer, the EVM terms are offered and Solana is left out: its terms name a fee payer that
-//! only the facilitator knows. Decisions §5.2.
+//! The current terms of each item for sale, rendered in advance. They follow what the facilitator supports. While it does
+//! not respond, the EVM terms are offered and Solana is left out, because its terms name a fee payer that only the
+//! facilitator knows. Decisions §5.2.
 
 use super::{PayError, PaymentSettings, catalogue};
 use crate::app::App;
@@ -16,10 +16,10 @@ use serde_json::Value;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 use tokio::sync::Mutex;
 
-/// For so long the settlements are not counted again.
+/// How long a count of settlements is reused, in seconds.
 const COUNT_SECONDS: i64 = 60;
 
-/// One item with its terms, as a 402 states them.
+/// An item with its terms, as a 402 states them.
 #[derive(Debug)]
 pub struct Listing {
     pub item: Item,
@@ -28,7 +28,7 @@ pub struct Listing {
     pub header: Bytes,
     /// The body, for v1 clients.
     pub body: Bytes,
-    /// Since when the terms are these.
+    /// When these terms came into force.
     pub since: i64,
 }
 
@@ -38,13 +38,13 @@ pub(crate) struct Market {
     counts: Mutex<Option<(i64, Arc<Settlements>)>>,
 }
 
-/// Empty when nothing is sold, or not now.
+/// Empty if nothing is sold, or not now.
 #[derive(Debug, Default)]
 struct Shelf {
     listings: Vec<Arc<Listing>>,
-    /// What the facilitator said last.
+    /// The facilitator's last answer about what it supports.
     supported: Option<Supported>,
-    /// Whether it did not answer when it was asked last.
+    /// Whether it did not respond to the last request.
     is_away: bool,
 }
 
@@ -57,7 +57,8 @@ impl Market {
         self.shelf().listings.iter().find(|listing| listing.item == item).cloned()
     }
 
-    /// Terms that are as they were stay the same listing. `supported`: None when the facilitator is away.
+    /// Replaces the listings; one with unchanged terms stays the same object. `supported`: None if the facilitator is
+    /// unavailable.
     fn put(&self, listings: Vec<Listing>, supported: Option<Supported>) {
         let mut stock = self.shelf.write().unwrap_or_else(PoisonError::into_inner);
         let kept = |new: Listing| {
@@ -71,7 +72,8 @@ impl Market {
         }
     }
 
-    /// What can be offered without the facilitator: the EVM networks as it supported them last, or else in every generation.
+    /// What can be offered without the facilitator: the EVM networks as it last supported them, or else in every x402
+    /// version.
     fn supported_without(&self, payments: &PaymentSettings) -> Supported {
         let mut supported = self.shelf().supported.clone().unwrap_or_else(|| everything(payments));
         supported.kinds.retain(|kind| kind.network.is_evm());
@@ -79,7 +81,7 @@ impl Market {
     }
 }
 
-/// As if the facilitator supported every network that is set up.
+/// As if the facilitator supported every configured network.
 fn everything(payments: &PaymentSettings) -> Supported {
     let fee_payer = sandbox::fee_payer(Cluster::Mainnet);
     let all = sandbox::supported_json(&payments.networks(), fee_payer).to_string();
@@ -87,13 +89,13 @@ fn everything(payments: &PaymentSettings) -> Supported {
 }
 
 impl App {
-    /// What is sold and for how much. Not found when nothing is.
+    /// What is sold and at which prices. Not found if nothing is sold.
     pub fn selling(&self) -> Result<&PaymentSettings> {
         let off = || Error::new(Code::NotFound, "Nothing is sold here: payments are switched off.");
         self.settings.payments.as_ref().ok_or_else(off)
     }
 
-    /// Says no before anything is paid for what nobody would get.
+    /// Refuses a payment for something that cannot be delivered yet.
     pub fn check_on_sale(&self, item: Item) -> Result<()> {
         if self.selling()?.is_on_sale(item) {
             return Ok(());
@@ -102,7 +104,7 @@ impl App {
         Err(Error::new(Code::NotOnSale, said))
     }
 
-    /// The terms of an item. Not found when nothing is sold here.
+    /// The terms of an item. Not found if nothing is sold here.
     pub fn listing(&self, item: Item) -> Result<Arc<Listing>> {
         self.check_on_sale(item)?;
         if !self.selling()?.is_payable(item) {
@@ -112,12 +114,12 @@ impl App {
         self.market.find(item).ok_or_else(|| Error::plain(Code::FacilitatorUnavailable).retry_after(10))
     }
 
-    /// All that is for sale at this moment.
+    /// Everything for sale now.
     pub fn listings(&self) -> Vec<Arc<Listing>> {
         self.market.shelf().listings.clone()
     }
 
-    /// How many payments were settled, counted within the last minute.
+    /// The number of settled payments, at most a minute old.
     pub async fn settlements(&self) -> Result<Arc<Settlements>> {
         let now = self.now();
         let mut counts = self.market.counts.lock().await;
@@ -132,14 +134,14 @@ impl App {
         Ok(fresh)
     }
 
-    /// Asks the facilitator what it supports and sets the terms by it. False when it gave no answer: then only what does not
+    /// Asks the facilitator what it supports and updates the terms. False if it did not respond: then only what does not
     /// need it is offered until it does.
     pub async fn refresh_market(&self) -> bool {
         let (Some(payments), Some(facilitator)) = (&self.settings.payments, &self.facilitator) else {
             return true;
         };
         if self.market.shelf().listings.is_empty() {
-            // The answer may take long, and the caller may give up waiting.
+            // The response may take long, and the caller may stop waiting.
             self.offer_without_facilitator(payments);
         }
         let supported = match facilitator.supported().await {
@@ -169,8 +171,8 @@ impl App {
         payable.filter_map(|item| self.list(payments, supported, item)).collect()
     }
 
-    /// Why a proof that was recognised does not fit the terms of this moment. While the facilitator is away a network that is
-    /// set up may be missing from them; that says nothing about the proof.
+    /// Why a recognized proof does not fit the current terms. While the facilitator is unavailable a configured network
+    /// may be missing from them, which says nothing about the proof.
     pub(super) fn refused_now(&self, refusal: Refusal) -> PayError {
         if refusal == Refusal::NetworkNotOffered && self.market.shelf().is_away {
             return Error::plain(Code::FacilitatorUnavailable).retry_after(10).into();
@@ -178,8 +180,8 @@ impl App {
         refusal.into()
     }
 
-    /// Terms to recognise a payment by that was made before: what they would be if the facilitator supported everything,
-    /// as it may have then. Nothing is offered by them.
+    /// Terms for recognizing an earlier payment: as if the facilitator supported everything, as it may have then. Nothing
+    /// is offered with them.
     pub(super) fn terms_to_recognise(&self, item: Item) -> Result<Terms> {
         let payments = self.selling()?;
         let resource = catalogue::resource(&self.hosts.base.url(), item);
@@ -209,7 +211,7 @@ impl App {
     }
 }
 
-/// The ways to pay that the facilitator supports. Unlocks are paid on the EVM network alone. Spec §4 Payment, 4.
+/// The payment options that the facilitator supports. Unlocks are paid only on the EVM network. Spec §4 Payment, 4.
 fn offers(payments: &PaymentSettings, supported: &Supported, item: Item) -> Vec<Offer> {
     let amount = Amount::new(payments.prices.of(item));
     let evm = payments.evm.as_ref().map(|way| Asset::Evm {

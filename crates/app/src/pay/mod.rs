@@ -1,5 +1,5 @@
-//! Payment as a credential: what is for sale, the one way every paid act goes, and what becomes of it when something
-//! fails on the way. No cent is taken twice, and none is taken for nothing. ADR 13.
+//! Payments: what is for sale, the one path every paid request takes, and recovery from failures on the way. Nothing is
+//! charged twice, and nothing is charged without delivery. ADR 13.
 
 mod act;
 mod asked;

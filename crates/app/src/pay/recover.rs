@@ -1,5 +1,5 @@
-//! Payments that nobody works on and that are not decided, after a crash or an unclear answer: they are driven on, so
-//! that what was paid for is made though nobody asks again.
+//! Recovers undecided payments that no worker holds, after a crash or an unclear answer: they are advanced, so that what
+//! was paid for is delivered even if the client does not ask again.
 
 use super::PayError;
 use super::PaymentSettings;
@@ -14,14 +14,14 @@ use futures_util::stream;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 const AT_MOST: i64 = 100;
-/// A facilitator that hangs for one must not keep the others waiting.
+/// Concurrent recoveries, so that a facilitator that hangs for one payment does not block the others.
 const AT_ONCE: usize = 8;
-/// A chain that comes and goes ends the pauses of unknown payments so often at most.
+/// Minimum interval between resuming all parked payments, for a chain that comes and goes.
 const WAKE_SECONDS: i64 = 600;
 
 impl App {
-    /// To be called before anybody is served: what the last run of this server held, nobody holds any more. Where other
-    /// servers share the database it may be theirs, and ends by itself.
+    /// Releases the leases of this server's previous run. Call it before serving requests. If other servers share the
+    /// database the leases may be theirs, so they are left to expire.
     pub async fn let_go_of_payments(&self) -> Result<()> {
         if !self.store.db.is_shared() {
             self.store.commit(vec![payments::let_go(self.now())]).await?;
@@ -29,13 +29,14 @@ impl App {
         Ok(())
     }
 
-    /// Drives on what was left; says how many of them are decided now.
+    /// Advances what was left open; returns how many payments are decided now.
     pub async fn recover_payments(&self) -> Result<usize> {
         self.recover_payments_while(|| true).await
     }
 
-    /// The same, but begins with no other payment when it is told to stop. What it has begun with it ends. What was
-    /// reserved in another mode is left for the day that mode is back, unless it is settled: then nobody has to be asked.
+    /// The same, but starts no further payment once `go_on` returns false; those already started are completed. Payments
+    /// reserved in another mode are left until that mode is back, unless they are settled, since those need no
+    /// facilitator.
     pub async fn recover_payments_while(&self, go_on: impl Fn() -> bool) -> Result<usize> {
         let sandbox = self.settings.payments.as_ref().map(PaymentSettings::is_sandbox);
         let sandbox = sandbox.filter(|_| self.facilitator.is_some());
@@ -60,7 +61,7 @@ impl App {
     }
 
     async fn recover(&self, payment: Payment) -> bool {
-        // A request works on it.
+        // A request is working on it.
         let Some(_turn) = self.payment_locks.try_take(&payment.key) else { return false };
         let driven = match self.hold(&payment).await {
             Ok(held) => Box::pin(self.drive(held, false)).await,
@@ -69,7 +70,7 @@ impl App {
         match driven {
             Ok(_) | Err(PayError::Refused(_)) => true,
             Err(PayError::Failed(error)) => {
-                // Of the others the log has heard already, or another node works on it.
+                // The others are logged already, or another node works on it.
                 if !matches!(error.code, Code::SettlementUnknown | Code::PaidNotSaved | Code::PaymentInFlight)
                 {
                     tracing::warn!(%error, source = ?error.source, payment = payment.id, "a payment could not be taken up");
@@ -79,10 +80,10 @@ impl App {
         }
     }
 
-    /// Asks about one open payment now, whatever its pauses are; the payment as it is afterwards.
+    /// Checks one open payment now, regardless of its pauses, and returns it afterwards.
     pub async fn ask_payment(&self, id: &str) -> Result<Payment> {
         let payment = self.get_payment(id).await?;
-        // A request that is under way for this payment completes first.
+        // A request in progress for this payment completes first.
         let _turn = self.payment_locks.take(&payment.key).await;
         let payment = self.get_payment(id).await?;
         if !payment.state.is_open() || payment.has_lost_content() {
@@ -105,7 +106,7 @@ impl App {
                 let said = "The payment is being processed. Try again in a minute.";
                 Err(Error::new(Code::Conflict, said))
             }
-            // What came of it is in the row.
+            // The outcome is in the row.
             Err(PayError::Failed(error))
                 if !matches!(error.code, Code::SettlementUnknown | Code::PaidNotSaved) =>
             {
@@ -115,7 +116,7 @@ impl App {
         }
     }
 
-    /// The networks that are paid on and whose chain cannot be asked: whatever gets lost there is left to the operator.
+    /// The networks in use whose chain cannot be queried: lost payments there are left to the operator.
     pub fn unseen_networks(&self) -> Vec<Network> {
         let Some(payments) = self.settings.payments.as_ref().filter(|it| !it.is_sandbox()) else {
             return Vec::new();
@@ -126,12 +127,12 @@ impl App {
         payments.networks().into_iter().filter(|network| !can_see(network)).collect()
     }
 
-    /// Whether somebody in this process works on a payment.
+    /// Whether a task in this process works on a payment.
     pub fn has_payments_in_flight(&self) -> bool {
         self.payment_locks.is_busy()
     }
 
-    /// Erases secrets that are not shown again.
+    /// Erases secrets that will not be shown again.
     pub(crate) fn erase_drafts(&self) -> Stmt {
         let now = self.now();
         let page = now - self.settings.retention.idempotency;

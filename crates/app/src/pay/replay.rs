@@ -1,5 +1,5 @@
-//! The same payment again: the same answer, as long as it is shown; what was left half-way is taken up; anything else is
-//! refused. Never terms, and never a second settlement.
+//! Handles a repeated payment: returns the same response while it is shown, resumes what was left unfinished, and refuses
+//! anything else. Never answers with terms, and never settles twice.
 
 use super::act::in_flight;
 use super::asked::Asked;
@@ -11,18 +11,18 @@ use dropleaf_core::payment::{Item, Payment, PaymentState};
 use dropleaf_core::{Code, Error};
 use dropleaf_store::payments;
 
-/// How long a key is shown again after it was first told.
+/// How long a key is shown again after its first delivery.
 pub(super) const KEY_SHOWN_SECONDS: i64 = 600;
-/// How long an answer that nobody got waits for its payer.
+/// How long an undelivered response is kept for its payer.
 pub(super) const WAITS_SECONDS: i64 = 90 * 86_400;
 
 impl App {
-    /// What a payment that is known comes to for this request.
+    /// The response of a known payment to this request.
     pub(super) async fn again(&self, payment: Payment, asked: &Asked) -> Result<Bought, PayError> {
         if !asked.is_of(&payment) || !asked.is_signed_like(&payment) {
             return Err(used("other_request"));
         }
-        // Once it is settled anybody can read the proof on the chain: who sends it need not be who paid.
+        // Once settled, the proof is public on the chain, so its sender need not be the payer.
         let is_sender = asked.is_sender(&payment);
         let is_kept = payment.item == Item::Provision && !is_sender;
         match payment.state {
@@ -37,16 +37,16 @@ impl App {
                 }
                 let held = self.hold(&payment).await?;
                 let outcome = Box::pin(self.drive(held, is_sender)).await;
-                // Whoever drives it on does its payer a service, and learns nothing.
+                // Any sender may advance the payment for its payer, but learns nothing.
                 if is_kept && outcome.is_ok() { Err(in_flight(1)) } else { outcome }
             }
             PaymentState::Refunded => Err(used("refunded")),
-            // It was refused a moment ago, on another node: the next request starts afresh.
+            // It was refused on another node just now; the next request starts over.
             PaymentState::Refused => Err(in_flight(1)),
         }
     }
 
-    /// The time in which it is told again begins when its sender was told first.
+    /// The period for repeats starts with the first delivery to its sender.
     pub(super) async fn tell_again(&self, payment: Payment, to_sender: bool) -> Result<Bought, PayError> {
         let now = self.now();
         let shown = match payment.item {
@@ -68,7 +68,7 @@ impl App {
     }
 }
 
-/// `reason` is a word for programs.
+/// `reason` is machine-readable.
 fn used(reason: &str) -> PayError {
     Error::plain(Code::PaymentUsed).with_fact("reason", Fact::Text(reason.into())).into()
 }

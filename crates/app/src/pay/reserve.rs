@@ -1,5 +1,5 @@
-//! The reservation: what a payment buys is staged, named and recorded in one transaction before anybody is asked for
-//! money. The payment holds the staged content until the page takes it over or the payment is refused.
+//! Reserves a payment: stages and records what it buys, with its identifiers, in one transaction before any money is
+//! requested. The payment holds the staged content until the page takes it over or the payment is refused.
 
 use super::PayError;
 use super::act::{Order, in_flight};
@@ -16,15 +16,14 @@ use dropleaf_store::{DbError, Stmt, idempotency, payments};
 
 pub(super) enum Reserved {
     Now(Box<Payment>),
-    /// The payment itself was reserved by somebody else.
+    /// Another worker reserved the payment first.
     Before,
-    /// One of the request's names belongs to another payment.
+    /// One of the request's identifiers belongs to another payment.
     Named,
 }
 
 impl App {
-    /// The row of a payment that was not reserved yet, or was refused before. What it buys is added by
-    /// [`App::reserve`].
+    /// The row of a payment that was not reserved yet, or was refused before. [`App::reserve`] adds what it buys.
     pub(super) fn new_payment(
         &self,
         checked: &Checked,
@@ -62,11 +61,11 @@ impl App {
             account_id: asked.account_id.clone(),
             transaction: None,
             reason: None,
-            // That it was ever asked for is not forgotten.
+            // Earlier settlement attempts still count.
             attempts: refused.map_or(0, |payment| payment.attempts),
             held_until: now + HOLD_SECONDS,
             valid_until: checked.valid_until,
-            // Where a chain is searched by time, the search begins when the payment was first seen.
+            // A chain searched by time is searched from when the payment was first seen.
             created_at: refused.map_or(now, |payment| payment.created_at),
             updated_at: now,
             fulfilled_at: None,
@@ -85,7 +84,8 @@ impl App {
         let mut stmts = self.stage_order(order, &mut payment).await?;
         stmts.push(if again { payments::reserve_again(&payment) } else { payments::insert(&payment) });
         stmts.extend(self.name_payment(asked, &payment));
-        // Before anybody is asked for money; what is paid for is given whatever comes.
+        // The suspension check happens only here, before money is requested; after that a purchase is delivered in any
+        // case.
         match self.store.commit(in_name_of(payment.account_id.as_deref(), stmts)).await {
             Ok(_) => Ok(Reserved::Now(Box::new(payment))),
             Err(DbError::Guard(payments::TAKEN)) => Ok(Reserved::Before),
@@ -96,9 +96,9 @@ impl App {
         }
     }
 
-    /// Keeps a payment whose money moved, or may have. Neither the state of the account nor the content can refuse it any
-    /// more: if the content cannot be stored, the row is written without it, and what the payment buys is made when its
-    /// payer sends the request again. `guards` come first, so that they say why nothing was written.
+    /// Records a payment whose money moved, or may have. Neither the state of the account nor the content can refuse it
+    /// any more: if the content cannot be stored, the row is written without it, and the purchase is delivered when its
+    /// payer sends the request again. `guards` come first, so that they determine the error if nothing is written.
     pub(super) async fn reserve_moved(
         &self,
         order: Order,
@@ -109,7 +109,7 @@ impl App {
     ) -> Result<Reserved, PayError> {
         let bare = payment.clone();
         let staged = match order {
-            // Also one that the account has already: the row is there to be refunded.
+            // Also if the account has it already: the row is there to be refunded.
             Order::Unlock { .. } => Ok(Vec::new()),
             order => self.stage_order(order, &mut payment).await,
         };
@@ -140,7 +140,7 @@ impl App {
         }
     }
 
-    /// The error is one that the same row without its content may not meet.
+    /// The outer error is one that the same row without its content may not meet.
     async fn commit_moved(
         &self,
         payment: Payment,
@@ -158,7 +158,7 @@ impl App {
         }
     }
 
-    /// Stages the content of an order; the payment names it.
+    /// Stages the content of an order and references it in the payment.
     async fn stage_order(&self, order: Order, payment: &mut Payment) -> Result<Vec<Stmt>> {
         Ok(match order {
             Order::Publish(page) => {
@@ -171,12 +171,12 @@ impl App {
                 payment.draft = Some(self.seal_draft(&self.draft_key(), &payment.id)?);
                 Vec::new()
             }
-            // Nothing secret and nothing new: the row says it all.
+            // No secret and nothing new: the row contains everything.
             Order::Unlock { account, sku } => only_once(&account.id, sku, &payment.id).into_iter().collect(),
         })
     }
 
-    /// Stages the content of a settled payment again that was let go when it was refused.
+    /// Stages the content of a settled payment again, after it was released when the payment was refused.
     pub(super) async fn restage(&self, order: Order, payment: Payment) -> Result<Payment, PayError> {
         let mut staged = Payment { updated_at: self.now(), ..payment.clone() };
         let mut stmts = self.stage_order(order, &mut staged).await?;
@@ -188,8 +188,8 @@ impl App {
         }
     }
 
-    /// Whether a lost connection committed is not known, nor whether it still will. If it does, the payment goes on, with
-    /// or without its sender: nobody is told that nothing was charged.
+    /// After a lost connection the commit may have succeeded, or still succeed. In that case the payment proceeds, with
+    /// or without its sender, so the client is never told that nothing was charged.
     async fn reserved_after_all(&self, payment: Payment, error: DbError) -> Result<Reserved, PayError> {
         match self.store.find_payment_by_key(&payment.key).await {
             Ok(Some(found)) if found == payment => Ok(Reserved::Now(Box::new(payment))),

@@ -1,5 +1,5 @@
-//! Deciding by hand on a payment whose outcome is not known, or that is settled and buys nothing. A person has looked at the
-//! chain, or has sent the money back; that is kept like any other outcome, with a line in the list of what operators did.
+//! Lets an operator decide on a payment whose outcome is unknown, or that is settled and buys nothing, after checking the
+//! chain or returning the money. The decision is stored like any other outcome, with an audit entry.
 
 use super::{PayError, Trace};
 use crate::app::App;
@@ -8,19 +8,19 @@ use dropleaf_core::payment::{Item, Payment, PaymentState};
 use dropleaf_core::{Code, Error, Result, ledger};
 use dropleaf_store::{DbError, payments};
 
-/// What a person found on the chain, or did there.
+/// What the operator found on the chain, or did there.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Resolution {
     /// The money moved, by this transaction.
     Settled { transaction: String },
-    /// It did not, and cannot any more.
+    /// It did not move, and cannot any more.
     NotSettled { reason: String },
-    /// It moved, nothing was made of it, and they have sent it back. Nothing was booked, and nothing is.
+    /// It moved, nothing was delivered, and the operator returned it. Nothing was posted to the ledger, and nothing is.
     Refunded { reason: String },
 }
 
 impl Resolution {
-    /// Whether a payment in this state can be decided so. A refused one may have been paid after all.
+    /// Whether a payment in this state can be resolved this way. A refused one may have been paid after all.
     const fn is_about(&self, state: PaymentState) -> bool {
         match self {
             Self::Settled { .. } => matches!(state, PaymentState::Unknown | PaymentState::Refused),
@@ -31,13 +31,13 @@ impl Resolution {
 }
 
 impl App {
-    /// Decides on a payment. When the money moved, what it buys is made now; if that fails, it is tried again like
-    /// everything that is settled.
+    /// Resolves a payment. If the money moved, the purchase is fulfilled now; if that fails, it is retried like every
+    /// settled payment.
     pub async fn resolve_payment(&self, actor: &str, id: &str, resolution: Resolution) -> Result<Payment> {
         let payment = self.get_payment(id).await?;
-        // Whoever asks the facilitator at this moment comes to an end first.
+        // A settlement request in progress completes first.
         let _turn = self.payment_locks.take(&payment.key).await;
-        // And two payments are not given the same transaction at once.
+        // Also prevents two payments from being resolved with the same transaction at once.
         let _alone = match &resolution {
             Resolution::Settled { transaction } => {
                 let name = format!("transaction:{}", transaction.trim().to_ascii_lowercase());
@@ -62,7 +62,7 @@ impl App {
                     updated_at: now,
                     ..payment.clone()
                 };
-                // What a refused payment was to make is gone; a key can be created again, a page has to be sent again.
+                // What a refused payment was to create is gone; a key can be created again, a page has to be sent again.
                 if payment.state == PaymentState::Refused && payment.item == Item::Provision {
                     settled.draft = Some(self.seal_draft(&self.draft_key(), &payment.id)?);
                 }
@@ -106,7 +106,7 @@ impl App {
         self.get_payment(id).await
     }
 
-    /// One transaction settles one payment, unless the chain itself says that it holds both.
+    /// A transaction settles one payment, unless the chain itself shows that it contains both.
     async fn check_transaction(&self, payment: &Payment, transaction: &str) -> Result<()> {
         match self.look_at_chain(payment).await {
             Trace::Landed { transaction: found } if found.eq_ignore_ascii_case(transaction) => return Ok(()),
@@ -136,7 +136,7 @@ impl App {
         }
     }
 
-    /// What the chain says, if it can be asked. The sandbox has none.
+    /// What the chain shows, if it can be queried. The sandbox has none.
     async fn look_at_chain(&self, payment: &Payment) -> Trace {
         let live = self.settings.payments.as_ref().is_some_and(|payments| !payments.is_sandbox());
         match &self.facilitator {
@@ -168,7 +168,7 @@ fn decided(payment: &Payment) -> Error {
     Error::new(Code::Conflict, said)
 }
 
-/// The transaction's name, if it can be one on this network.
+/// The transaction id, if it is well-formed for this network.
 fn transaction_on<'a>(network: &str, text: &'a str) -> Result<&'a str> {
     let text = text.trim();
     let is_hash = || {

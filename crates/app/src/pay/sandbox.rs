@@ -1,5 +1,5 @@
-//! The embedded facilitator: it checks every payment as a real one does and settles it in a ledger of its own, where each
-//! key is used once. No chain, no money.
+//! The embedded facilitator: checks every payment as a real one does and settles it in a ledger of its own, where each
+//! key is used once. It involves no chain and no money.
 
 use super::{Ask, Facilitator, Lost, Reply, Trace};
 use dropleaf_core::Clock;
@@ -12,10 +12,10 @@ use futures_util::future::BoxFuture;
 use serde_json::Value;
 use std::sync::Arc;
 
-/// So long after its end a payment that is not in the ledger is certain not to get there.
+/// Seconds after expiry when a payment that is not in the ledger is certain not to appear.
 const GRACE_SECONDS: i64 = 300;
 
-/// What is asked for, and what its key was settled as before.
+/// The requested transfer, and what its key was settled as before.
 type Judged = (Transfer, Option<SandboxTransfer>);
 
 #[derive(Debug)]
@@ -36,7 +36,7 @@ impl Sandbox {
         Self { store, clock, networks, fee_payer }
     }
 
-    /// A key that was used is refused, as a chain refuses it.
+    /// Refuses a used key, as a chain does.
     async fn verify(&self, body: &str) -> Result<Value, Lost> {
         Ok(match self.judge(body).await? {
             Ok((transfer, None)) => transfer.verify_json(),
@@ -45,8 +45,8 @@ impl Sandbox {
         })
     }
 
-    /// The same payment again is answered as it was the first time, also when its time is over. A key pays once: another
-    /// payment under it is refused.
+    /// Repeats the first response for the same payment, even after it has expired. A key pays once: another payment with
+    /// it is refused.
     async fn settle(&self, body: &str) -> Result<Value, Lost> {
         let (transfer, known) = match self.judge(body).await? {
             Ok(judged) => judged,
@@ -61,7 +61,8 @@ impl Sandbox {
         Ok(if same { transfer.settled_json() } else { transfer.already_used().settle_json() })
     }
 
-    /// What is asked for, and what its key was settled as before. Only what is new has to come in time.
+    /// The requested transfer, and what its key was settled as before. Only a new transfer must be within its validity
+    /// period.
     async fn judge(&self, body: &str) -> Result<Result<Judged, Refused>, Lost> {
         let asked = match sandbox::read(body.as_bytes(), self.fee_payer) {
             Ok(asked) => asked,
@@ -90,7 +91,7 @@ impl Sandbox {
         }
     }
 
-    /// Settles; what the key is settled as now, which may be what somebody else made of it meanwhile.
+    /// Settles a transfer and returns what the key is settled as, which may be a concurrent transfer.
     async fn record(&self, row: &SandboxTransfer) -> Result<SandboxTransfer, Lost> {
         self.store.commit(vec![sandbox_transfers::insert(row)]).await.map_err(lost)?;
         let settled = self.store.find_sandbox_transfer(&row.payment_key).await.map_err(lost)?;

@@ -1,15 +1,15 @@
-//! What the operator sells, for how much, and where the money goes.
+//! What the operator sells, at which prices, and where the money goes.
 
 use dropleaf_core::payment::Item;
 use dropleaf_core::unlock::Sku;
 use dropleaf_pay::{Cluster, EvmAddress, Mint, Network, SolanaAddress, Token};
 
-/// Micro-dollars in a cent: amounts have 6 decimals, balances 2.
+/// Micro-dollars per cent: amounts have 6 decimals, balances 2.
 const MICROS_PER_CENT: u64 = 10_000;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mode {
-    /// Everything is checked, nothing is moved.
+    /// Everything is checked, no money moves.
     Sandbox,
     Live,
 }
@@ -20,14 +20,15 @@ pub struct PaymentSettings {
     pub prices: Prices,
     pub evm: Option<EvmWay>,
     pub solana: Option<SolanaWay>,
-    /// How long a signature should be good for.
+    /// How long a signature should be valid.
     pub max_timeout_seconds: u32,
-    /// Whether a settlement that the facilitator claims must be on the chain before anything is made, where the chain can
-    /// be asked.
+    /// Whether a settlement reported by the facilitator must be on the chain before the purchase is fulfilled, where the
+    /// chain can be queried.
     pub confirm_settlements: bool,
-    /// Whether a payment buys that was submitted to the chain before it came to us. If not, it is left to the operator.
+    /// Whether a payment that was submitted to the chain before we received it is accepted. If not, it is left to the
+    /// operator.
     pub accept_submitted_elsewhere: bool,
-    /// The largest page that is sold.
+    /// The largest page that is sold, in bytes.
     pub publish_bytes: u64,
 }
 
@@ -52,7 +53,7 @@ impl Prices {
         }
     }
 
-    /// In cents, rounded up: what is drawn from a balance.
+    /// In cents, rounded up: the amount drawn from a balance.
     pub fn minor_of(&self, item: Item) -> i64 {
         i64::try_from(self.of(item).div_ceil(MICROS_PER_CENT)).unwrap_or(i64::MAX)
     }
@@ -76,8 +77,8 @@ impl PaymentSettings {
         self.mode == Mode::Sandbox
     }
 
-    /// Whether there is something to be had for the money. Play money may buy what there is not yet: nobody loses by it,
-    /// and clients can be tried with all there will be.
+    /// Whether the item can be delivered. In the sandbox items that do not exist yet can be bought too: nobody loses
+    /// money, and clients can be tested with all of them.
     pub const fn is_on_sale(&self, item: Item) -> bool {
         match item {
             Item::Publish | Item::Provision => true,
@@ -85,7 +86,7 @@ impl PaymentSettings {
         }
     }
 
-    /// Whether a network that is configured can pay for it. Unlocks are paid on the EVM network alone. Spec §4 Payment, 4.
+    /// Whether a configured network can pay for it. Unlocks are paid only on the EVM network. Spec §4 Payment, 4.
     pub fn is_payable(&self, item: Item) -> bool {
         let solana = self.solana.filter(|_| !matches!(item, Item::Unlock(_)));
         let solana = solana.is_some_and(|way| Mint::usdc(way.cluster, way.pay_to).is_some());

@@ -1,5 +1,5 @@
-//! Asking a facilitator to settle, and what its answers come to. The costliest mistake is to take an unclear answer for
-//! a no: once it may have happened, only a clear yes, the sandbox's own ledger or the chain itself decides.
+//! Settles a payment with the facilitator. An ambiguous answer (timeout, 5xx) is never treated as a failure, because the
+//! transfer may have been broadcast: then only a clear confirmation, the sandbox ledger or the chain decides.
 
 use super::unverified::SUBMITTED_ELSEWHERE;
 use super::{Ask, PayRefused, Trace};
@@ -9,7 +9,7 @@ use dropleaf_core::{Error, Result};
 use dropleaf_pay::facilitator::{Expected, Reason, ReasonKind, SettleAnswer, read_settle};
 use dropleaf_pay::{Address, Amount, Network, Outcome, Receipt, SolanaAddress};
 
-/// What became of the money.
+/// What happened to the money.
 pub(super) enum Settlement {
     Moved {
         transaction: String,
@@ -22,13 +22,13 @@ pub(super) enum Settlement {
     },
 }
 
-/// What was asked about a payment before.
+/// The history of settlement attempts of a payment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Past {
     Never,
-    /// And clearly refused: a no is one again, but a nonce that is used now may have been used by us.
+    /// Clearly refused before: a refusal is certain again, but a used nonce may have been used by us.
     Refused,
-    /// And nobody knows what came of it.
+    /// The outcome of an earlier attempt is unknown.
     Unclear,
 }
 
@@ -43,7 +43,7 @@ impl Past {
 }
 
 impl App {
-    /// Asks until it is clear, twice at most.
+    /// Requests settlement until the answer is clear, at most twice.
     pub(super) async fn settle(&self, payment: &mut Payment, past: Past) -> Result<Settlement> {
         if self.is_left_to_operator(payment) {
             let transaction = match self.trace(payment, None).await? {
@@ -53,7 +53,7 @@ impl App {
             };
             return Ok(Settlement::Unclear { why: SUBMITTED_ELSEWHERE, transaction });
         }
-        // The chain knows best what became of an earlier attempt, and looking settles nothing.
+        // The chain knows the outcome of an earlier attempt best, and querying it settles nothing.
         if past == Past::Unclear && self.facilitator()?.can_trace(&payment.network) {
             match self.trace(payment, None).await? {
                 Trace::Landed { transaction } => return Ok(Settlement::Moved { transaction }),
@@ -98,8 +98,8 @@ impl App {
         }
     }
 
-    /// A facilitator can be wrong, or lie. Where the chain can be asked, what it does not show is not settled yet: neither
-    /// made nor refused, but looked into again.
+    /// Verifies a settlement on the chain, since a facilitator can be wrong or lie. Where the chain can be queried, a
+    /// payment that it does not show is neither fulfilled nor refused, but examined again later.
     async fn confirm(&self, payment: &mut Payment, transaction: String) -> Result<Settlement> {
         let facilitator = self.facilitator()?;
         let wanted = self.settings.payments.as_ref().is_some_and(|payments| payments.confirm_settlements);
@@ -118,8 +118,8 @@ impl App {
         Ok(Settlement::Unclear { why, transaction: Some(transaction) })
     }
 
-    /// A refusal of the first attempt. If it `hides` that the payment may have been used, only the chain can confirm it:
-    /// anybody can submit an authorization, and then the money came all the same.
+    /// Verifies a refusal of the first attempt. If it may hide that the payment was used (`hides`), only the chain can
+    /// confirm it: anyone can submit an authorization, and then the money has arrived.
     async fn confirm_refusal(
         &self,
         payment: &mut Payment,
@@ -148,7 +148,7 @@ impl App {
         })
     }
 
-    /// Looking takes time too. `named`: a transaction that a facilitator just named.
+    /// Looks up the payment on the chain while renewing its lease. `named`: a transaction that a facilitator just named.
     async fn trace(&self, payment: &mut Payment, named: Option<&str>) -> Result<Trace> {
         let (facilitator, mut wanted) = (self.facilitator()?, payment.clone());
         if let Some(name) = named {
@@ -157,12 +157,12 @@ impl App {
         Ok(self.while_held(payment, facilitator.trace(&wanted)).await)
     }
 
-    /// When asking did not help: looks where the money would be.
+    /// Looks up the payment on the chain after an unclear answer.
     async fn trace_unclear(&self, payment: &mut Payment, answer: SettleAnswer) -> Result<Settlement> {
         let trace = self.trace(payment, named(&answer).as_deref()).await?;
         let (why, transaction) = match (trace, answer) {
             (Trace::Landed { transaction }, _) => return Ok(Settlement::Moved { transaction }),
-            // The ledger is our own, so its no is one, whenever it is said.
+            // The sandbox ledger is our own, so its refusal is always certain.
             (Trace::Absent, SettleAnswer::Refused(reason)) if payment.sandbox => {
                 return Ok(Settlement::Stays(reason));
             }
@@ -178,7 +178,7 @@ impl App {
         Ok(Settlement::Unclear { why, transaction })
     }
 
-    /// Always with the same bytes: whoever settled them answers as before.
+    /// Always sends the same bytes, so that a facilitator that settled them repeats its answer.
     async fn ask_to_settle(&self, payment: &mut Payment) -> Result<SettleAnswer> {
         let expected = expected(payment).ok_or_else(|| Error::internal("a payment cannot be read back"))?;
         let ask =
@@ -209,7 +209,7 @@ fn named(answer: &SettleAnswer) -> Option<String> {
     }
 }
 
-/// What an answer must agree with.
+/// What an answer must match.
 fn expected(payment: &Payment) -> Option<Expected> {
     Some(Expected {
         network: Network::parse(&payment.network)?,
@@ -219,7 +219,7 @@ fn expected(payment: &Payment) -> Option<Expected> {
     })
 }
 
-/// How a payment ended, for its payer.
+/// The outcome of a payment, for its payer.
 pub(super) fn receipt(payment: &Payment, outcome: Outcome) -> Option<Receipt> {
     Some(Receipt {
         network: Network::parse(&payment.network)?,
@@ -228,7 +228,7 @@ pub(super) fn receipt(payment: &Payment, outcome: Outcome) -> Option<Receipt> {
     })
 }
 
-/// A facilitator's no, in words of ours.
+/// Describes a facilitator's refusal in our own words.
 pub(super) fn refused_by(reason: &Reason, receipt: Option<Receipt>) -> PayRefused {
     let sentence = match reason.kind {
         ReasonKind::NonceUsed => "The authorization was used or cancelled before. Sign a new one.",

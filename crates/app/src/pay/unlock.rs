@@ -1,4 +1,4 @@
-//! Unlocks: drawn from the prepaid balance if it suffices, else paid for. Spec §5.5, decisions §3.2.
+//! Unlocks: charged to the prepaid balance if it suffices, else paid for. Spec §5.5, decisions §3.2.
 
 use crate::app::{App, EVERYTHING};
 use crate::idempotency::{Done, Entry, Once};
@@ -12,20 +12,20 @@ use dropleaf_core::{Code, Error, Result};
 use dropleaf_pay::Network;
 use dropleaf_store::{DbError, Stmt, accounts, idempotency, ledger, payments, site_upkeep};
 
-/// An account after it has got an unlock.
+/// An account with a new unlock.
 #[derive(Debug, Clone)]
 pub struct Unlocked {
     pub account: Account,
     pub sku: Sku,
-    /// None: for good.
+    /// None: permanent.
     pub until: Option<i64>,
-    /// Drawn from the balance, in cents.
+    /// Charged to the balance, in cents.
     pub charged_minor: i64,
-    /// It was there already, for good; nothing was charged.
+    /// The account had it permanently already; nothing was charged.
     pub already: bool,
 }
 
-/// Something that `GET /unlock` lists. Decisions §5.4.
+/// An entry of `GET /unlock`. Decisions §5.4.
 #[derive(Debug, Clone)]
 pub struct CatalogueEntry {
     pub sku: Sku,
@@ -33,18 +33,18 @@ pub struct CatalogueEntry {
     pub price: String,
     /// In the smallest unit of the token.
     pub amount: String,
-    /// In cents: what is drawn from a balance.
+    /// In cents: the amount charged to a balance.
     pub amount_minor: i64,
     pub currency: &'static str,
     pub period_days: Option<i64>,
-    /// Where it can be paid for, by their CAIP-2 names.
+    /// The networks it can be paid on (CAIP-2 names).
     pub networks: Vec<String>,
     /// Whether it can be bought yet.
     pub available: bool,
 }
 
 impl App {
-    /// What can be unlocked here. Empty when nothing is sold.
+    /// The unlocks sold here. Empty if nothing is sold.
     pub fn unlock_catalogue(&self) -> Vec<CatalogueEntry> {
         let Some(sold) = &self.settings.payments else { return Vec::new() };
         let evm = sold.evm.as_ref().map(|way| Network::Evm(way.chain_id).to_string());
@@ -65,13 +65,12 @@ impl App {
         Sku::ALL.into_iter().map(entry).collect()
     }
 
-    /// Whether the account has it for good, so that buying it would give nothing: asked before anything is paid.
+    /// Whether the account has it permanently, so that buying it would give nothing; checked before anything is paid.
     pub async fn is_unlocked(&self, account_id: &str, sku: Sku) -> Result<bool> {
         Ok(self.get_account(account_id).await?.unlocks.is_complete(sku, self.now()))
     }
 
-    /// Buys an unlock from the balance. None when that does not suffice: then it has to be paid for, and the account
-    /// says what is there.
+    /// Buys an unlock from the balance. None if the balance does not suffice: then it has to be paid for.
     pub async fn unlock_with_balance(
         &self,
         account: &Account,
@@ -88,7 +87,7 @@ impl App {
             Entry::Again(status, body) => return Ok(Some(Done::Again { status, body })),
             Entry::First(turn) => turn,
         };
-        // Those of one account wait for each other instead of failing each other.
+        // Unlocks of one account wait for each other instead of failing each other.
         let _alone = self.payment_locks.take(&format!("unlock:{}", account.id)).await;
         for _ in 0..TRIES {
             let before = self.get_account(&account.id).await?;
@@ -116,7 +115,7 @@ impl App {
                 (Err(DbError::Guard(idempotency::ANSWERED)), Some(once)) => {
                     return self.answer_again(once).await.map(Some);
                 }
-                // Something was bought or given meanwhile: look again.
+                // Something was bought or credited concurrently: read the account again.
                 (Err(DbError::Guard(accounts::CHANGED | ledger::OVERDRAWN)), _) => {}
                 (Err(DbError::Guard(payments::BOUGHT)), _) => {
                     if !self.is_unlocked(&before.id, sku).await? {
@@ -129,21 +128,21 @@ impl App {
         Err(Error::new(Code::Conflict, "The account is being changed by others at the same time; try again."))
     }
 
-    /// The statements that activate an unlock which is paid for, for the transaction that records its payment. To be
-    /// committed by [`App::commit_unlock`]. They fail only if there is no such account.
+    /// The statements that activate a paid unlock, for the transaction that records its payment. Commit them with
+    /// [`App::commit_unlock`]. They fail only if the account does not exist.
     pub(crate) fn unlock_stmts(&self, account: &Account, sku: Sku, now: i64) -> Vec<Stmt> {
         let mut stmts = vec![accounts::unlock(&account.id, sku, now)];
         stmts.extend(self.lift_stmts(account, sku, now));
         stmts
     }
 
-    /// Pages that are there lose the plan's longest life with those to come.
+    /// Removes the plan's maximum lifetime from existing pages; future pages have none either.
     fn lift_stmts(&self, account: &Account, sku: Sku, now: i64) -> Option<Stmt> {
         let life = self.settings.plans.find(&account.plan).longest_life_seconds?;
         (sku == Sku::MakePermanent).then(|| site_upkeep::lift_expiry(&account.id, life, now))
     }
 
-    /// Commits statements after which an account may do more, seen at once.
+    /// Commits statements that raise an account's limits, effective at once.
     pub(crate) async fn commit_unlock(
         &self,
         account_id: &str,
@@ -153,7 +152,7 @@ impl App {
         if sku != Sku::MakePermanent {
             return self.commit_keys(account_id, stmts).await;
         }
-        // Which pages it changes only the statement knows; it is rare enough to forget them all, on every node.
+        // Only the statement knows which pages it changes; it is rare enough to evict them all, on every node.
         let all = vec![EVERYTHING.to_owned()];
         let changing = self.pages.changing();
         let outcome = self.store.commit_changed(stmts, all.clone()).await;
@@ -163,7 +162,7 @@ impl App {
     }
 }
 
-/// The statements that keep what holds for good from being paid for twice.
+/// The statements that prevent paying twice for a permanent unlock.
 pub(super) fn only_once(account_id: &str, sku: Sku, payment_id: &str) -> Vec<Stmt> {
     if sku.period_days().is_some() {
         return Vec::new();
@@ -171,13 +170,13 @@ pub(super) fn only_once(account_id: &str, sku: Sku, payment_id: &str) -> Vec<Stm
     payments::only_one(account_id, Item::Unlock(sku), payment_id).into()
 }
 
-/// Nothing was charged: the account has it, or another payment for it is not decided yet.
+/// Nothing was charged: the account has it, or another payment for it is undecided.
 pub(super) fn bought_once() -> Error {
     let said = "The account has this unlock, or another payment for it is under way. Nothing was charged; look at GET /me.";
     Error::new(Code::Conflict, said).retry_after(5)
 }
 
-/// The account as it will be.
+/// The account after the purchase.
 fn bought(before: &Account, sku: Sku, price: i64, now: i64) -> Unlocked {
     let unlocks = before.unlocks.with(sku, now);
     let account = Account { unlocks, balance_minor: before.balance_minor - price, ..before.clone() };

@@ -1,6 +1,6 @@
-//! A payment that the facilitator will not verify may have been settled all the same: a third party submitted it first. The
-//! chain is asked; where that is not possible the payment is kept as `unknown`, within limits, because anybody with a
-//! wallet can sign for free. Decisions §5.2.
+//! Handles payments that the facilitator refuses to verify. Such a payment may have been settled all the same, if a third
+//! party submitted it first. The chain is queried; where that is not possible the payment is kept as `unknown`, within
+//! limits, because anyone with a wallet can sign for free. Decisions §5.2.
 
 use super::act::{Order, PayRequest, in_flight};
 use super::asked::Asked;
@@ -17,20 +17,20 @@ use dropleaf_pay::{Checked, Network, Refusal, Terms};
 use dropleaf_store::{counters, payments};
 use std::net::IpAddr;
 
-/// How many unverified payments one network, or one account, can leave in an hour.
+/// Unverified payments that one network, or one account, can leave in an hour.
 const PER_NETWORK: Rate = Rate { name: "unverified_payments_hour", limit: 10, window_seconds: 3600 };
-/// While so many payments are `unknown`, no unverified one is added.
+/// While this many payments are `unknown`, no unverified one is added.
 const MOST_UNKNOWN: i64 = 500;
 
-/// For so long after a proof has expired the chain is asked about it when it is first sent. Older transfers are public
-/// for anybody to copy.
+/// How long after its expiry the chain is queried about a proof that was never sent before. Older transfers are public
+/// for anyone to copy.
 const LATE_SECONDS: i64 = 3600;
-/// How the reason of a payment begins that was never verified here.
+/// Prefix of the reason of a payment that was never verified here.
 const NOT_VERIFIED: &str = "not verified: ";
-/// The reason of one that is left to the operator.
+/// The reason of a payment that is left to the operator.
 pub(super) const SUBMITTED_ELSEWHERE: &str = "not verified: may have been submitted by a third party";
 
-/// Whether a statement failed because of these limits.
+/// Whether a guard failed because of these limits.
 pub(super) fn is_unverified_limit(label: &str) -> bool {
     label == PER_NETWORK.name || label == payments::CROWDED
 }
@@ -78,8 +78,8 @@ impl App {
         }
     }
 
-    /// Decides on a proof that has expired when it is first sent. A third party may have submitted it in time; then it buys
-    /// what it was signed for. Otherwise it is refused.
+    /// Decides on a proof that has expired when it is first sent. If a third party submitted it in time, it buys what it
+    /// was signed for; otherwise it is refused.
     pub(super) async fn expired(
         &self,
         request: PayRequest,
@@ -108,7 +108,7 @@ impl App {
         }
     }
 
-    /// Reserves a payment as settled that is on the chain; keeps it for the operator where the settings say so.
+    /// Reserves a payment that is on the chain as settled, or keeps it for the operator if the settings say so.
     async fn keep_landed(
         &self,
         order: Order,
@@ -130,7 +130,8 @@ impl App {
         self.reserve_moved(order, payment, again, asked, Vec::new()).await
     }
 
-    /// Keeps a payment as `unknown`, with what it buys, and says so. Only the payer's own signature is worth a row.
+    /// Keeps a payment as `unknown` with what it buys, and returns that error. Only a payer's own signature is worth a
+    /// row.
     async fn keep_unverified(
         &self,
         order: Order,
@@ -178,19 +179,19 @@ impl App {
         }
     }
 
-    /// Whether a payment buys that a third party submitted before it came to us.
+    /// Whether payments that a third party submitted before we received them are accepted.
     fn accepts_submitted_elsewhere(&self) -> bool {
         self.settings.payments.as_ref().is_some_and(|payments| payments.accept_submitted_elsewhere)
     }
 
-    /// Whether only the operator decides that a payment was settled: it was not verified here, and the settings do not take
-    /// what was submitted elsewhere.
+    /// Whether only the operator can decide that a payment was settled: it was not verified here, and the settings do not
+    /// accept payments submitted elsewhere.
     pub(super) fn is_left_to_operator(&self, payment: &Payment) -> bool {
         let is_unverified = payment.reason.as_deref().is_some_and(|reason| reason.starts_with(NOT_VERIFIED));
         is_unverified && !self.accepts_submitted_elsewhere()
     }
 
-    /// Whose payments are counted: the account's that buys, or the network's that asks. None: nobody's.
+    /// The counter: of the buying account, or else of the client's network. None: not counted.
     fn unverified_counter(&self, payment: &Payment, ip: Option<IpAddr>) -> Option<String> {
         match &payment.account_id {
             Some(account) => Some(format!("{}:{account}", PER_NETWORK.name)),

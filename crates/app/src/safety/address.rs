@@ -1,4 +1,4 @@
-//! The public address of an encrypted page: nobody can check the page, so its address may not pretend to be somebody.
+//! Checks the slug of an encrypted page: its content cannot be checked, so its URL must not impersonate a brand.
 
 use crate::app::App;
 use dropleaf_core::error::Fact;
@@ -7,7 +7,7 @@ use dropleaf_core::site::Site;
 use dropleaf_core::{Code, Error, Result};
 
 impl App {
-    /// Refuses a change that would give an encrypted page the name of a brand. What was so before stays so.
+    /// Refuses a change that would give an encrypted page the name of a brand. An existing one may stay.
     pub(crate) fn check_address_of(&self, before: &Site, after: &Site) -> Result<()> {
         if before.e2e == after.e2e && before.slug == after.slug {
             return Ok(());
@@ -22,7 +22,7 @@ impl App {
         let Some(brand) = rules.brand_in_name(slug) else { return Ok(()) };
         let reason = Finding {
             rule: "brand-in-address".to_owned(),
-            // The one file of a page that is encrypted.
+            // The only file of an encrypted page.
             file: "payload.e2e".to_owned(),
             line: None,
             why: format!(

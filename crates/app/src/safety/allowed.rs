@@ -1,5 +1,5 @@
-//! Content that an operator allowed after an appeal: neither the phishing check nor an outside one has a say in it. What was
-//! taken down stays refused until it is forgotten, and so do secrets where they are. An allow can be taken back.
+//! Content that an operator allowed after an appeal: neither the phishing check nor the external check refuses it. The
+//! blocklist of taken-down content and the secrets check still apply. An allow can be revoked.
 
 use super::Reading;
 use crate::app::App;
@@ -9,15 +9,16 @@ use dropleaf_core::{Code, Error, Result, hex, takedown};
 use dropleaf_store::{DbError, allowed_content};
 
 impl App {
-    /// Asked only about what was refused.
+    /// Queried only for content that was refused.
     pub(super) async fn is_allowed(&self, reading: &Reading) -> Result<bool> {
         Ok(self.store.find_allowed(reading.digest).await?.is_some())
     }
 
-    /// Refuses to allow what stays refused all the same: its publisher would be told that it may come, and it could not.
+    /// Refuses to allow content that would still be refused: its publisher would be told to send it again, and it would
+    /// fail.
     pub(crate) async fn check_allowable(&self, appeal: &Appeal) -> Result<()> {
         let Some(bundle_id) = &appeal.bundle_id else { return Ok(()) };
-        // Somebody may have forgotten it a moment ago, in another process.
+        // Another process may have removed it from the blocklist just now.
         self.unwanted_index.doubt();
         if self.unwanted().await?.is_none() {
             return Ok(());
@@ -35,12 +36,12 @@ impl App {
         ))
     }
 
-    /// The newest content that was allowed.
+    /// The most recently allowed content.
     pub async fn list_allowed(&self, limit: i64) -> Result<Vec<Allowed>> {
         Ok(self.store.list_allowed(limit).await?)
     }
 
-    /// Takes an allow back, by the id of its appeal or the hash of the content. What is published already stays.
+    /// Revokes an allow, by the id of its appeal or the hash of the content. What is already published stays.
     pub async fn disallow(&self, actor: &str, named: &str, reason: &str) -> Result<Allowed> {
         let reason = takedown::reason_for(reason, "must say why it is not allowed any more")?;
         let found = match hex::digest(named) {

@@ -1,5 +1,5 @@
-//! A check of the operator's own: what it is told about an upload, and what its answer means. How it is reached is the
-//! door's business.
+//! The operator's external content checker: what it is sent about an upload, and how its answer is interpreted. The HTTP
+//! client is implemented in the server.
 
 use crate::pay::{Lost, Reply};
 use bytes::Bytes;
@@ -12,11 +12,11 @@ use serde_json::{Value, json};
 use std::fmt::Debug;
 use std::io;
 
-/// As many addresses as are sent.
+/// The most URLs that are sent.
 const ADDRESSES: usize = 1000;
-/// So many bytes of texts are sent in all; larger ones are named without their text.
+/// Bytes of text sent in total; larger files are listed without their text.
 const TEXT_BYTES: u64 = 8 << 20;
-/// What is taken of an answer.
+/// Limits on what is used of an answer.
 const REASONS: usize = 20;
 const WORDS: usize = 500;
 const PATH: usize = 300;
@@ -24,20 +24,20 @@ const PATH: usize = 300;
 const RULE: &str = "outside-check";
 const WHY: &str = "The server's own check of content refuses this page.";
 
-/// Whoever answers.
+/// An external checker.
 pub trait Checker: Debug + Send + Sync {
     fn ask(&self, question: Bytes) -> BoxFuture<'_, Result<Reply, Lost>>;
 }
 
-/// How the operator wants it to be asked.
+/// The operator's settings for it.
 #[derive(Debug, Clone, Copy)]
 pub struct CheckerSettings {
-    /// The texts are sent too, not only hashes and addresses.
+    /// Sends the texts too, not only hashes and URLs.
     pub sends_content: bool,
     pub on_failure: OnFailure,
 }
 
-/// What is asked about a bundle.
+/// The request about a bundle.
 pub(super) fn question(bundle: &Bundle, sends_content: bool, content_hash: &str) -> io::Result<Bytes> {
     let (mut left, mut is_cut) = (TEXT_BYTES, false);
     let mut files = Vec::new();
@@ -68,7 +68,7 @@ pub(super) fn question(bundle: &Bundle, sends_content: bool, content_hash: &str)
     Ok(asked.to_string().into())
 }
 
-/// The reasons of a refusal, none if it accepts; or why the answer is none.
+/// The reasons of a refusal, empty if it accepts; or why the answer is invalid.
 pub(super) fn understood(reply: &Reply) -> Result<Vec<Finding>, String> {
     if reply.status != 200 {
         return Err(format!("it answers with status {}", reply.status));
@@ -89,7 +89,7 @@ pub(super) fn understood(reply: &Reply) -> Result<Vec<Finding>, String> {
     }
 }
 
-/// A reason in somebody else's words: bounded, and nothing in it that people cannot see.
+/// A reason from untrusted input: bounded in length, without invisible characters.
 fn finding(given: &Value) -> Finding {
     let text = |name: &str, most: usize| {
         let seen =

@@ -1,4 +1,4 @@
-//! What publishing would say to an upload, without publishing it: nothing is stored.
+//! A dry run: what publishing would answer to an upload. Nothing is stored.
 
 use super::Checked;
 use crate::app::App;
@@ -12,15 +12,15 @@ use std::net::IpAddr;
 #[derive(Debug)]
 pub struct DryRun {
     pub checked: Checked,
-    /// What publishing would answer with; None when it would not refuse.
+    /// The error code that publishing would return; None if it would accept.
     pub code: Option<Code>,
-    /// Of the whole content, in hexadecimal digits.
+    /// Hash of the whole content, hexadecimal.
     pub content_hash: String,
 }
 
 impl App {
-    /// Checks an upload as publishing does. What could not be published at all is refused here as there.
-    /// `ip` is who a large one is counted against.
+    /// Checks an upload as publishing does. What could not be published at all is refused here too. A large upload is
+    /// counted against `ip`.
     pub async fn check_upload(
         &self,
         ip: Option<IpAddr>,
@@ -41,7 +41,7 @@ impl App {
         self.charge_check(ip, prepared.bundle.size_bytes);
         let content_hash = reading.content_hash();
         let mut warnings = options.warnings;
-        // Nobody knows here on which plan it will be published.
+        // The plan it will be published on is not known here.
         warnings.extend(prepared.bundle.program().map(|file| executable(&file.path).detail));
         warnings.extend(prepared.into_warnings());
         let slug = options.slug.as_ref().map(Slug::as_str);

@@ -1,5 +1,5 @@
-//! What content is recognised by when it was taken down: not all of it, because it may hold honest pages of others beside
-//! the one that was complained about, and not what stands elsewhere by right.
+//! Selects the fingerprints by which taken-down content is recognized. Not all of it: it may contain honest pages beside
+//! the reported one, and content that others publish legitimately.
 
 use super::stored::Missing;
 use crate::app::App;
@@ -12,40 +12,40 @@ use dropleaf_store::site_versions::SiteVersion;
 use dropleaf_store::unwanted::{self as rows, Mark, PageMark};
 use std::collections::HashSet;
 
-/// More marks of one page say no more.
+/// The most fingerprints per page; more add nothing.
 const MOST_MARKS: usize = 500;
 
-/// Why a page is marked; the first are kept when there are too many.
+/// Why a page is fingerprinted, in order of priority when there are too many.
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
 enum Why {
-    /// All of the content.
+    /// The content as a whole.
     Whole,
     Named,
-    /// The check has something against it: so much less than nothing.
+    /// The phishing check has findings; holds the negated score.
     Found(f64),
     Entry,
     Asks,
 }
 
-/// A page that may be marked.
+/// A page that may be fingerprinted.
 #[derive(Debug)]
 struct Candidate {
     why: Why,
     marks: Vec<PageMark>,
 }
 
-/// What decides about the pages of a site that was taken down.
+/// What decides about the pages of a taken-down site.
 #[derive(Debug, Clone)]
 struct About {
-    /// Pages that the operator named.
+    /// Pages that the operator named in the takedown.
     named: Vec<String>,
-    /// Bodies that stand live under somebody else's account.
+    /// Bodies that are live under another account.
     of_others: HashSet<[u8; 32]>,
 }
 
 impl App {
-    /// Notes the content of a page that was taken down, all versions that are kept. Once: what an operator has forgotten
-    /// since stays forgotten.
+    /// Adds the content of a taken-down page, with all stored versions, to the blocklist. Done once: an entry that an
+    /// operator removed since stays removed.
     pub(crate) async fn note_unwanted(
         &self,
         site: &Site,
@@ -95,7 +95,7 @@ impl App {
     }
 }
 
-/// The pages of a bundle that may be marked.
+/// The pages of a bundle that may be fingerprinted.
 fn candidates(
     bundle: &Bundle,
     likeness: &Likeness,
@@ -128,7 +128,7 @@ fn candidates(
         let marks: Vec<_> = exact.chain(sketch).map(|mark| (Some(path.to_owned()), mark)).collect();
         found.push(Candidate { why, marks });
     }
-    // All of it may be a copy of what somebody else shows.
+    // The whole may be a copy of what another account shows.
     if !is_theirs {
         let hash = likeness.whole_hash();
         found.push(Candidate { why: Why::Whole, marks: vec![(None, Mark::Exact(hash))] });
@@ -136,7 +136,7 @@ fn candidates(
     found
 }
 
-/// Puts the most important first, leaves out what is there already, and what is too much.
+/// Sorts by priority, removes duplicates, and drops what exceeds the limit.
 fn chosen(found: &mut Vec<Candidate>) {
     found.sort_by(|a, b| a.why.partial_cmp(&b.why).unwrap_or(std::cmp::Ordering::Equal));
     let (mut seen, mut count) = (HashSet::new(), 0);

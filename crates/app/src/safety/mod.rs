@@ -1,5 +1,5 @@
-//! Whether content may be published: the phishing check, secrets and personal data, content that was taken down before,
-//! and an outside check if the operator plugged one in. Asked before anything is stored, signed or paid.
+//! Decides whether content may be published: phishing check, secrets and personal data, content taken down before, and
+//! the operator's external checker if there is one. Runs before anything is stored, signed or paid.
 
 mod address;
 mod allowed;
@@ -32,7 +32,7 @@ use dropleaf_core::safety::PiiCheck;
 use dropleaf_core::{Code, Error, Result};
 
 impl App {
-    /// Makes the rules of the phishing check before they are needed, which takes a moment.
+    /// Builds the phishing rules ahead of first use, because that takes a moment.
     pub async fn make_rules(&self) {
         let safety = self.settings.safety.clone();
         let make = move || {
@@ -45,12 +45,12 @@ impl App {
         }
     }
 
-    /// Refuses what may not be published, and says what its publisher should know about the rest.
+    /// Refuses content that may not be published; returns warnings for its publisher otherwise.
     pub(crate) async fn judge(&self, reading: &Reading) -> Result<Vec<String>> {
         self.verdict_on(reading).await.map_err(|refusal| self.with_appeal(refusal))
     }
 
-    /// Says where an honest publisher can turn to.
+    /// Adds the URL where the publisher can appeal.
     fn with_appeal(&self, refusal: Error) -> Error {
         if !appeal::is_about(refusal.code) {
             return refusal;
@@ -64,7 +64,7 @@ impl App {
         if !reading.phishing.is_empty() && !self.is_allowed(reading).await? {
             return Err(phishing(reading));
         }
-        // Before anybody outside is told of them.
+        // Before anything is sent to the external checker.
         let warnings = reading.about_secrets()?;
         self.ask_outside(reading).await?;
         Ok(warnings)
@@ -72,7 +72,7 @@ impl App {
 }
 
 impl Reading {
-    /// Refuses secrets and personal data, or says where they are.
+    /// Refuses secrets and personal data, or returns warnings about them.
     fn about_secrets(&self) -> Result<Vec<String>> {
         match (self.pii, self.secrets.is_empty()) {
             (_, true) | (PiiCheck::Off, _) => Ok(Vec::new()),
@@ -86,7 +86,7 @@ fn phishing(reading: &Reading) -> Error {
     refusal(Code::PhishingBlocked, reading.phishing.clone(), reading)
 }
 
-/// A refusal that says why: the first reason as a sentence, and all of them for programs.
+/// A refusal with its reasons: the first as a sentence, all of them for programs.
 fn refusal(code: Code, reasons: Vec<Finding>, reading: &Reading) -> Error {
     let detail = reasons.first().map_or_else(|| code.meaning().to_owned(), Finding::sentence);
     Error::new(code, detail)

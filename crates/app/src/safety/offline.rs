@@ -1,5 +1,5 @@
-//! The checks without storage: what they say of files that nobody has published yet. What was taken down before, what an
-//! operator allowed and an outside check are known to servers only.
+//! The checks without storage, for files that are not published yet. Taken-down content, operators' allows and the
+//! external checker are known only to servers.
 
 use super::{Reading, SafetySettings};
 use crate::staging::refused;
@@ -9,10 +9,10 @@ use dropleaf_core::safety::PiiCheck;
 use dropleaf_core::{Code, Error, Result};
 use std::path::Path;
 
-/// What the checks say.
+/// The result of the checks.
 #[derive(Debug, Default)]
 pub struct Checked {
-    /// Why it would be refused; empty when it would not.
+    /// Why it would be refused; empty if it would be accepted.
     pub reasons: Vec<Finding>,
     pub warnings: Vec<String>,
 }
@@ -24,8 +24,8 @@ impl Checked {
 }
 
 impl SafetySettings {
-    /// Reads files as they are, each with its path and its text: a page, a script, the contents of a folder. `named` says
-    /// how the caller knows a path.
+    /// Checks files as they are, each with its path and text: a page, a script, the contents of a folder. `named` maps a
+    /// path to the caller's name for it.
     pub fn check_texts(&self, files: &[(String, String)], named: impl Fn(&str) -> String) -> Checked {
         let mut reading = Reading { pii: self.pii_check, ..Reading::default() };
         if self.phishing_check {
@@ -38,7 +38,7 @@ impl SafetySettings {
         reading.verdict(named)
     }
 
-    /// Reads a file that is packed before it is read: an archive, Markdown, a PDF. Refuses what could not be published.
+    /// Checks a file that is prepared first: an archive, Markdown, a PDF. Refuses what could not be published.
     pub fn check_packed(
         &self,
         name: &str,
@@ -61,7 +61,7 @@ impl SafetySettings {
 }
 
 impl Reading {
-    /// The judgement, as far as it needs nothing but the reading.
+    /// The verdict, as far as it depends only on the reading.
     fn verdict(mut self, named: impl Fn(&str) -> String) -> Checked {
         for found in &mut self.phishing {
             found.file = named(&found.file);
@@ -79,7 +79,7 @@ impl Reading {
         }
     }
 
-    /// What a publisher who was refused should know as well, to mend everything at once.
+    /// Warnings for a publisher who was refused, so that they can fix everything at once.
     pub(super) fn warnings_beside(&self, refusal: &Error) -> Vec<String> {
         if refusal.code == Code::SecretsFound || self.pii == PiiCheck::Off {
             return Vec::new();

@@ -1,4 +1,4 @@
-//! Asks the operator's own check, if there is one. Off unless it is set; never asked about what is encrypted.
+//! Queries the operator's external checker. Off unless configured; never used for encrypted content.
 
 use super::checker::{Checker, understood};
 use super::{Reading, refusal};
@@ -12,20 +12,20 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
-/// A check that does not answer is told of so often, in seconds.
+/// Minimum interval in seconds between log messages about a checker that does not respond.
 const TOLD_EVERY: i64 = 60;
-/// How soon it makes sense to publish again.
+/// `Retry-After` in seconds.
 const RETRY: i64 = 30;
 
-/// Uploads that are asked about at the same time, those that wait, and for how long: each holds its texts in memory.
+/// Uploads checked concurrently, those that wait, and for how long: each holds its texts in memory.
 const ASKED: usize = 8;
 const WAITING: usize = 24;
 const LONGEST_WAIT: Duration = Duration::from_secs(10);
-/// The same of dry runs and appeals.
+/// The same for dry runs and appeals.
 const DRY_ASKED: usize = 2;
 const DRY_WAITING: usize = 8;
 
-/// The operator's check, and when the log last said that it does not answer.
+/// The external checker, and when its failure was last logged.
 #[derive(Debug)]
 pub(crate) struct Outside {
     checker: Option<Arc<dyn Checker>>,
@@ -52,7 +52,7 @@ impl App {
         };
         let queue = if reading.is_dry { &self.outside.dry } else { &self.outside.published };
         let Some(_turn) = queue.enter_within(LONGEST_WAIT).await else {
-            // Whoever only wants to know can come back; it is no failure of the check.
+            // A dry run can be repeated; this is not a failure of the checker.
             if reading.is_dry {
                 return Err(busy());
             }
@@ -69,7 +69,7 @@ impl App {
         }
     }
 
-    /// What an operator allowed after an appeal is allowed against this check too.
+    /// Content that an operator allowed after an appeal is exempt from this check too.
     async fn refused_outside(&self, reading: &Reading, reasons: Vec<Finding>) -> Result<()> {
         if self.is_allowed(reading).await? {
             return Ok(());
@@ -77,11 +77,11 @@ impl App {
         Err(refusal(Code::ContentBlocked, reasons, reading))
     }
 
-    /// What an operator allowed needs no answer either.
+    /// Applies the failure policy. Content that an operator allowed needs no answer.
     async fn without_answer(&self, reading: &Reading, why: &str) -> Result<()> {
         let now = self.now();
         let told = self.outside.told_at.load(Ordering::Relaxed);
-        // Anybody can bring this about, as often as they like.
+        // Rate-limited, because any client can trigger this at will.
         if told <= now - TOLD_EVERY || told > now {
             self.outside.told_at.store(now, Ordering::Relaxed);
             tracing::warn!(why, "the outside check does not answer");

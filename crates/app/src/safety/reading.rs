@@ -1,4 +1,4 @@
-//! What the checks find in an upload, before anybody decides about it. Blocks and uses one core, as checking does.
+//! What the checks find in an upload, before anything is decided. Blocking, and uses one core.
 
 use super::SafetySettings;
 use super::checker::question;
@@ -9,34 +9,34 @@ use dropleaf_core::finding::Finding;
 use dropleaf_core::safety::PiiCheck;
 use dropleaf_core::{Error, Result, hex};
 
-/// Where a Markdown page keeps its source, and how its publisher hears of it.
+/// Where a Markdown page keeps its source, and the name shown to its publisher.
 const SOURCE: &str = "_dropleaf/source.md";
 const SOURCE_NAME: &str = "index.md";
 
 #[derive(Debug, Default)]
 pub(crate) struct Reading {
-    /// Of the whole content: what an operator allows is allowed by this.
+    /// Hash of the whole content; an operator's allow refers to it.
     pub(super) digest: [u8; 32],
-    /// Why the phishing check refuses it; empty when it does not.
+    /// Why the phishing check refuses it; empty if it does not.
     pub(super) phishing: Vec<Finding>,
     pub(super) secrets: Vec<secrets::Finding>,
-    /// What was taken down before and is like it.
+    /// The taken-down content that it resembles.
     pub(super) unwanted: Option<Match>,
-    /// What holds for this upload.
+    /// The setting for this upload.
     pub(super) pii: PiiCheck,
-    /// What an outside check is asked, if there is one. Written once, while the upload has its turn.
+    /// The request to the external checker, if there is one. Built once, while the upload holds its permit.
     pub(super) question: Option<Bytes>,
-    /// Nothing is published: those who publish go first.
+    /// A dry run or an appeal: publishers have priority.
     pub(crate) is_dry: bool,
 }
 
 impl Reading {
-    /// Reads a bundle. What is encrypted cannot be read.
+    /// Reads a bundle. Encrypted content cannot be read.
     pub(crate) fn of(bundle: &Bundle, settings: &SafetySettings, asked: Option<PiiCheck>) -> Result<Self> {
         Self::compared(bundle, settings, asked, None)
     }
 
-    /// The same, and compares it with what is not wanted, in one reading of its pages.
+    /// The same, and compares it with the blocklist in one pass over its pages.
     pub(crate) fn compared(
         bundle: &Bundle,
         settings: &SafetySettings,
@@ -56,7 +56,7 @@ impl Reading {
             return Ok(reading);
         }
         let rules = settings.rules.rules();
-        // Read once for everybody who looks.
+        // Read once for all checks.
         let texts = if reads_secrets { Texts::of(bundle) } else { Texts::of_pages(bundle) };
         let texts = texts.map_err(Error::internal)?;
         match (unwanted, checks) {
@@ -86,7 +86,7 @@ impl Reading {
         }
     }
 
-    /// The publisher of a Markdown page knows its source, not the page that was made of it.
+    /// Maps findings to the Markdown source, which its publisher knows, instead of the generated page.
     fn speak_of_source(&mut self, texts: &Texts<'_>, entry: &str) {
         if !self.phishing.is_empty() {
             let files = texts.files();
@@ -97,7 +97,7 @@ impl Reading {
                 SOURCE_NAME.clone_into(&mut found.file);
                 found.line = line.map(|line| line as u64);
             }
-            // The title of the page and the heading that it is made of are one line of the source.
+            // The title of the page and the heading that it comes from are one line of the source.
             let mut told: Vec<Finding> = Vec::new();
             for found in std::mem::take(&mut self.phishing) {
                 if !told.contains(&found) {
@@ -123,7 +123,7 @@ impl Reading {
         hex::encode(&self.digest)
     }
 
-    /// The id of what was taken down and is like it.
+    /// The blocklist id of the taken-down content that it resembles.
     pub(crate) fn unwanted_id(&self) -> Option<&str> {
         self.unwanted.as_ref().map(|found| found.id.as_str())
     }

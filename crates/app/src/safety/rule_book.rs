@@ -1,10 +1,10 @@
-//! The rules of the phishing check: those that come with the program, or with an operator's lists. Whoever has a copy of a
-//! book has the rules that are in force: they can be replaced while uploads are being read.
+//! The rules of the phishing check: the built-in ones, or those with the operator's lists. All clones share the current
+//! rules, which can be replaced while uploads are being read.
 
 use dropleaf_content::phishing::{Change, OwnLists, Rules};
 use std::sync::{Arc, LazyLock, OnceLock, PoisonError, RwLock};
 
-/// Made when the first page is checked: many commands check none.
+/// Built when the first page is checked, because many commands check none.
 static BUILTIN: LazyLock<Arc<Rules>> = LazyLock::new(|| Arc::new(Rules::builtin()));
 
 #[derive(Debug, Clone, Default)]
@@ -13,7 +13,7 @@ pub struct RuleBook(Arc<RwLock<Option<Arc<Own>>>>);
 #[derive(Debug)]
 struct Own {
     lists: OwnLists,
-    /// A group that is left out.
+    /// A rule group that is left out.
     without: Option<char>,
     rules: OnceLock<Arc<Rules>>,
 }
@@ -51,13 +51,13 @@ impl RuleBook {
         self.own().map(|own| own.lists.clone()).unwrap_or_default()
     }
 
-    /// The same without one group of rules, to see what the others can do. A book of its own.
+    /// A separate rule book without one group of rules, to measure what the others find.
     #[must_use]
     pub fn without(&self, group: char) -> Self {
         Self::with(Own::new(self.lists(), Some(group)))
     }
 
-    /// The rules in force. One check uses one answer from its beginning to its end.
+    /// The current rules. A check must use one result from start to end.
     pub fn rules(&self) -> Arc<Rules> {
         match self.own() {
             Some(own) => Arc::clone(own.rules()),
@@ -65,8 +65,8 @@ impl RuleBook {
         }
     }
 
-    /// Puts the rules of these lists in force, and says what is different. Blocks while they are made; until then, uploads
-    /// are read by the old ones.
+    /// Replaces the rules by those of these lists and returns the differences. Blocks while they are built; until then
+    /// uploads are checked with the old ones.
     pub fn replace(&self, lists: OwnLists) -> Vec<Change> {
         let before = self.lists();
         if before == lists {

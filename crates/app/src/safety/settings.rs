@@ -1,15 +1,15 @@
-//! What an operator chose about the safety of content.
+//! The operator's settings for content safety.
 
 use super::{CheckerSettings, RuleBook};
 use dropleaf_core::safety::PiiCheck;
 
 #[derive(Debug, Clone)]
 pub struct SafetySettings {
-    /// Whether pages are checked for phishing at all: a server for friends may do without.
+    /// Whether pages are checked for phishing at all; a private server may turn it off.
     pub phishing_check: bool,
     pub pii_check: PiiCheck,
     pub rules: RuleBook,
-    /// None: there is no outside check.
+    /// None: there is no external checker.
     pub checker: Option<CheckerSettings>,
 }
 

@@ -1,4 +1,4 @@
-//! Content that is stored already and is to be shown again: judged as if it were published now.
+//! Checks stored content that is to be shown again, as if it were published now.
 
 use super::Reading;
 use crate::app::App;
@@ -10,15 +10,15 @@ use dropleaf_core::plan::Plan;
 use dropleaf_core::{Error, Result};
 use dropleaf_store::blobs::BlobError;
 
-/// What a body that is lost means.
+/// How a lost body is treated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Missing {
     Fails,
-    /// The rest is read all the same.
+    /// It is skipped and the rest is read.
     Empty,
 }
 
-/// What was said of stored content that may be shown.
+/// The verdict on stored content that may be shown.
 #[derive(Debug)]
 pub(crate) struct Judged {
     bundle_id: String,
@@ -26,14 +26,14 @@ pub(crate) struct Judged {
 }
 
 impl App {
-    /// Refuses what may not be published any more, and says what its publisher should know about the rest.
+    /// Refuses content that may no longer be published; returns warnings for its publisher otherwise.
     pub(crate) async fn judge_stored(&self, bundle_id: &str) -> Result<Vec<String>> {
         let reading = self.read_stored(bundle_id).await?;
         self.judge(&reading).await
     }
 
-    /// The same for an act that is tried again when somebody else changes the page meanwhile: read and asked about once, as
-    /// long as it is about the same content.
+    /// The same for an operation that is retried on concurrent changes: the content is read and checked once, as long as
+    /// it stays the same.
     pub(crate) async fn judge_stored_once(
         &self,
         judged: &mut Option<Judged>,
@@ -47,14 +47,14 @@ impl App {
         Ok(warnings)
     }
 
-    /// Refuses content with a file that runs on a viewer's computer, if the plan takes none.
+    /// Refuses content with a file that is executable on a viewer's computer, if the plan does not allow it.
     pub(crate) async fn check_stored_programs(&self, plan: &Plan, bundle_id: &str) -> Result<()> {
         if plan.executables {
             return Ok(());
         }
         let stored = self.store.find_bundle(bundle_id).await?;
         let stored = stored.ok_or_else(|| Error::internal("a site points at a missing bundle"))?;
-        // Content of earlier versions of this server is known by its name alone.
+        // Content of earlier versions of this server is recognized by its name alone.
         let program = stored.files.iter().find(|file| {
             let is_program = file.mime == content::PROGRAM || content::is_program_name(&file.path);
             is_program && !file.path.starts_with("_dropleaf/")
@@ -62,7 +62,7 @@ impl App {
         program.map_or(Ok(()), |file| Err(executable(&file.path)))
     }
 
-    /// Reads a stored bundle, without a judgement.
+    /// Reads a stored bundle, without a verdict.
     pub(crate) async fn read_stored(&self, bundle_id: &str) -> Result<Reading> {
         let safety = self.settings.safety.clone();
         let unwanted = self.unwanted().await?;
@@ -70,8 +70,8 @@ impl App {
         self.with_stored(bundle_id, Missing::Fails, read).await
     }
 
-    /// Does blocking work with the texts of a stored bundle. They are in memory only while it is this one's turn, as with
-    /// uploads: however many ask, no more are read at a time.
+    /// Runs blocking work on the texts of a stored bundle. They are in memory only while it holds an upload permit, so
+    /// that concurrency is bounded as for uploads.
     pub(crate) async fn with_stored<T: Send + 'static>(
         &self,
         bundle_id: &str,
@@ -83,7 +83,7 @@ impl App {
         work_in_turn(turn, move || work(bundle)).await
     }
 
-    /// A stored bundle with the bodies of its texts; those of other files, which nobody reads, are left out.
+    /// A stored bundle with the bodies of its text files; other files are never read and left out.
     async fn texts_of_stored(&self, bundle_id: &str, missing: Missing) -> Result<content::Bundle> {
         let stored = self.store.find_bundle(bundle_id).await?;
         let stored = stored.ok_or_else(|| Error::internal("a site points at a missing bundle"))?;
@@ -106,7 +106,7 @@ impl App {
                 path: file.path,
             });
         }
-        // As they were when they were packed: the hash of the whole depends on it.
+        // In the order they were packed in, because the hash of the whole depends on it.
         files.sort_by(|a, b| a.path.cmp(&b.path));
         let size_bytes = files.iter().map(|file| file.size_bytes).sum();
         let (title, warnings) = (String::new(), Vec::new());

@@ -1,5 +1,6 @@
-//! Content that was taken down is not wanted again, also in another guise. What it is recognised by is held in memory as a
-//! whole; that it is still all there is asked for at most twice a second, so that every process knows within one.
+//! The blocklist of taken-down content, which is refused when uploaded again, also in slightly changed form. Its index is
+//! held in memory; whether it is current is checked at most twice a second, so that every process is up to date within
+//! one.
 
 use super::{Reading, refusal};
 use crate::app::App;
@@ -16,24 +17,24 @@ use std::time::Duration;
 
 const ASK_AFTER: Duration = Duration::from_millis(500);
 
-/// What is in memory.
+/// The index in memory.
 #[derive(Debug, Clone)]
 struct Held {
-    /// When it was last known to be all.
+    /// When it was last known to be complete (monotonic time).
     at: Duration,
     generation: i64,
-    /// What this process had changed by then.
+    /// The change counter of this process at that time.
     doubts: u64,
-    /// None when nothing is unwanted: then no upload is compared with anything.
+    /// None if the blocklist is empty: then uploads are not compared with anything.
     index: Option<Arc<Unwanted>>,
 }
 
 #[derive(Debug, Default)]
 pub(crate) struct UnwantedIndex {
     held: Mutex<Option<Held>>,
-    /// How often this process has changed what is unwanted.
+    /// Changes this process has made to the blocklist.
     doubts: AtomicU64,
-    /// One builds at a time: it takes all marks into memory.
+    /// Only one task builds at a time, because it loads all fingerprints into memory.
     building: tokio::sync::Mutex<()>,
 }
 
@@ -46,14 +47,14 @@ impl UnwantedIndex {
         *self.held.lock().unwrap_or_else(PoisonError::into_inner) = Some(new);
     }
 
-    /// What is held is not all any more; whoever asks next reads again.
+    /// Marks the index as outdated; the next caller reloads it.
     pub(super) fn doubt(&self) {
         self.doubts.fetch_add(1, Ordering::SeqCst);
     }
 }
 
 impl Reading {
-    /// Refuses what an operator has taken down before.
+    /// Refuses content that an operator has taken down before.
     pub(super) fn refuse_unwanted(&self) -> Result<()> {
         let Some(found) = &self.unwanted else { return Ok(()) };
         tracing::info!(unwanted = found.id, exact = found.exact, "content that was taken down came back");
@@ -75,8 +76,8 @@ impl Reading {
 }
 
 impl App {
-    /// What uploads are compared with, if anything is. While one request reads what was added elsewhere, the others
-    /// compare with what was known before; what was added by this process holds for all of them.
+    /// The index that uploads are compared with, if there is one. While one request loads entries added elsewhere, the
+    /// others use the previous index; entries added by this process apply to all of them.
     pub(crate) async fn unwanted(&self) -> Result<Option<Arc<Unwanted>>> {
         let index = &self.unwanted_index;
         let fresh = |held: &Held| {
@@ -98,7 +99,7 @@ impl App {
             return Ok(held.index.clone());
         }
         let (at, doubts) = (self.clock.monotonic(), index.doubts.load(Ordering::SeqCst));
-        // Before the marks: a change in between is found by the next who asks.
+        // Read before the fingerprints: a change in between is noticed by the next caller.
         let generation = self.store.find_unwanted_generation().await?;
         let new = match held {
             Some(held) if held.generation == generation => held.index,
@@ -120,7 +121,7 @@ impl App {
                 let Some((_, exact, sketches)) = entries.last_mut() else { continue };
                 match mark {
                     Mark::Exact(hash) => exact.push(hash),
-                    // Those of a later program are not read, and not forgotten either.
+                    // Fingerprints of a later version of the program are ignored, but not deleted.
                     Mark::Sketch(bytes) => sketches.extend(Sketch::from_bytes(&bytes)),
                 }
             }
@@ -130,12 +131,12 @@ impl App {
         Ok((!index.is_empty()).then(|| Arc::new(index)))
     }
 
-    /// The newest content that is not wanted again.
+    /// The newest blocklist entries.
     pub async fn list_unwanted(&self, limit: i64) -> Result<Vec<rows::Unwanted>> {
         Ok(self.store.list_unwanted(limit).await?)
     }
 
-    /// The pages that content is recognised by, by the id of what it belongs to.
+    /// The fingerprinted pages by the id of their blocklist entry.
     pub async fn list_marked_pages(&self) -> Result<HashMap<String, Vec<String>>> {
         let mut pages: HashMap<String, Vec<String>> = HashMap::new();
         for (id, path) in self.store.list_marked_pages().await? {
@@ -144,14 +145,14 @@ impl App {
         Ok(pages)
     }
 
-    /// Those of the content of one page that was taken down.
+    /// The fingerprinted pages of one taken-down site.
     pub async fn find_marked_pages(&self, site_id: &str) -> Result<Vec<String>> {
         let Some(noted) = self.store.find_unwanted(site_id).await? else { return Ok(Vec::new()) };
         Ok(self.store.list_marked_pages_of(&noted.id).await?)
     }
 
-    /// Lets the content of a page be published again. The page itself stays down. `name` is the id of the content, or an id,
-    /// slug, token or address of the page it was taken down with.
+    /// Removes an entry from the blocklist, so that its content may be published again. The page itself stays down.
+    /// `name` is the id of the entry, or an id, slug, token or URL of the page it was taken down with.
     pub async fn forget_unwanted(&self, actor: &str, name: &str, reason: &str) -> Result<rows::Unwanted> {
         let reason = takedown::reason_for(reason, "must say why the content may come back")?;
         let noted = self.unwanted_named(name).await?;
@@ -160,7 +161,7 @@ impl App {
         Ok(noted)
     }
 
-    /// The same for one page of it; the others stay refused.
+    /// Removes one page of an entry; its other pages stay refused.
     pub async fn forget_unwanted_page(
         &self,
         actor: &str,

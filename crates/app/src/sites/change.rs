@@ -1,4 +1,4 @@
-//! Settings: `PATCH /sites/{idOrSlug}`. Only sent fields change. Spec §3, §4.
+//! Changes settings: `PATCH /sites/{idOrSlug}`. Only the fields sent change. Spec §3, §4.
 
 use super::TRIES;
 use super::replace::Updated;
@@ -11,7 +11,7 @@ use dropleaf_core::slug::Slug;
 use dropleaf_core::{Error, Result};
 use dropleaf_store::{DbError, Stmt, accounts, sites, slugs};
 
-/// What was sent, before anything is hashed or looked up.
+/// The fields sent, before anything is hashed or looked up.
 #[derive(Debug, Clone, Default)]
 pub struct PatchRequest {
     pub slug: Field<Slug>,
@@ -24,7 +24,7 @@ pub struct PatchRequest {
     pub title: Option<String>,
     /// The wallet that paid for the page can no longer replace it.
     pub ends_wallet: bool,
-    /// Refuse unless the page is still as the caller saw it.
+    /// Refuse unless the page is unchanged since the caller read it.
     pub expected_updated_at: Option<i64>,
 }
 
@@ -50,7 +50,7 @@ impl App {
                 stmts.push(policy.record(bundle));
                 warnings.extend(policy.warnings);
             }
-            // A new expiry brings an expired page back, if the plan has room for it.
+            // A new expiry revives an expired page, if the plan has room for it.
             let alive = next.expires_at.is_none_or(|at| at > now);
             if site.state_at(now) == State::Expired
                 && alive
@@ -82,7 +82,7 @@ impl App {
 
     async fn get_changeable(&self, account: &Account, name: &str) -> Result<Site> {
         let site = self.get_own(account, name).await?;
-        // Without its bytes a page cannot come back.
+        // A page without its content cannot be revived.
         if matches!(site.state, State::Live | State::Expired) && site.purged_at.is_none() {
             Ok(site)
         } else {
@@ -112,7 +112,7 @@ impl App {
         })
     }
 
-    /// Lets the old name go and takes the new one, when a change of the site asks for it.
+    /// Releases the old slug and takes the new one, if the slug changes.
     pub(crate) fn move_slug(&self, before: &Site, after: &Site) -> Vec<Stmt> {
         let mut stmts = Vec::new();
         if before.slug == after.slug {

@@ -1,4 +1,4 @@
-//! Claiming: a page made without credentials becomes an account's, for good. Spec §3.
+//! Claims an anonymous page permanently for an account. Spec §3.
 
 use super::TRIES;
 use crate::app::App;
@@ -23,7 +23,7 @@ impl App {
                 State::Deleted | State::Burnt | State::TakenDown => return Err(Error::not_found("site")),
             }
             match &site.account_id {
-                // The answer to the first claim may have been lost: claiming one's own page again is no mistake.
+                // The response to the first claim may have been lost, so claiming one's own page again succeeds.
                 Some(owner) if *owner == account.id && site.claimed_at.is_some() => return Ok(site),
                 Some(owner) if *owner == account.id => return Err(Error::plain(Code::InvalidClaimToken)),
                 Some(_) => return Err(Error::plain(Code::AlreadyClaimed)),
@@ -36,7 +36,7 @@ impl App {
                 claim_hash: None,
                 claimed_at: Some(now),
                 expires_at: None,
-                // Paid for already: it takes no place in the plan. Spec §8.
+                // A paid page does not count against the plan. Spec §8.
                 counted: !site.is_paid(),
                 gate_version: site.gate_version + 1,
                 updated_at: site.next_updated_at(now),

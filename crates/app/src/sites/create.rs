@@ -1,4 +1,4 @@
-//! Publishing: `POST /sites`, with an account or without. Spec §3, §4.
+//! Publishes a page: `POST /sites`, with an account or anonymously. Spec §3, §4.
 
 use super::take_daily;
 use crate::app::App;
@@ -16,11 +16,11 @@ use dropleaf_core::{Code, Error, Result, expiry, secret};
 use dropleaf_store::site_versions::{self, SiteVersion};
 use dropleaf_store::{DbError, Stmt, accounts, idempotency, sites, slugs};
 
-/// A page that has just been made.
+/// A newly created page.
 #[derive(Debug)]
 pub struct Created {
     pub site: Site,
-    /// Only for a page without an owner; shown once.
+    /// Only for a page without an owner; returned once.
     pub claim_token: Option<String>,
     pub warnings: Vec<String>,
 }
@@ -158,7 +158,7 @@ impl App {
         Ok((site, claim_token))
     }
 
-    /// The counters this publish moves: the account's plan, or the address's quota.
+    /// The counters of this publish: the account's plan, or the client's anonymous quota.
     fn quota(&self, caller: &Caller, plan: Option<&Plan>) -> Result<Vec<Stmt>> {
         let now = self.now();
         if let (Some(account), Some(plan)) = (&caller.account, plan) {
@@ -169,7 +169,7 @@ impl App {
         Ok(self.anonymous_quota(ip).map(|quota| quota.take(now).collect()).unwrap_or_default())
     }
 
-    /// Commits. Expired pages that still take up places of a plan make room first, if it comes to that.
+    /// Commits. If the plan's page limit is reached, expired pages that still count are ended first.
     async fn commit_new(
         &self,
         stmts: Vec<Stmt>,
@@ -192,7 +192,7 @@ impl App {
         }
     }
 
-    /// A token is new to everybody, but a slug may be known as somebody's before.
+    /// A new token cannot be cached anywhere yet, but a slug may be cached as another page's.
     async fn commit_first(&self, stmts: Vec<Stmt>, site: &Site) -> Result<(), DbError> {
         if site.slug.is_some() {
             return self.write_site(stmts, None, site).await;

@@ -1,4 +1,4 @@
-//! How a site ends and comes back: delete, restore, purge, expiry. Decisions §2.8.
+//! Ends and revives sites: delete, restore, purge, expiry. Decisions §2.8.
 
 use super::TRIES;
 use super::replace::Updated;
@@ -13,18 +13,18 @@ use dropleaf_store::{
 
 #[derive(Debug, Clone)]
 pub struct Deleted {
-    /// None when the bytes are erased already.
+    /// None if the content is erased already.
     pub restorable_until: Option<i64>,
     pub warnings: Vec<String>,
 }
 
-/// An operator may have to look at what somebody else complained about.
+/// The operator may have to examine reported content.
 const KEPT: &str = "The page is deleted, but its bytes are not erased yet: the operator of this server may have to look at \
                     it. They are erased when its time to be restored is over.";
 
 impl App {
-    /// Hides the page at once. With `purge`, or when it was deleted before, erases its bytes too; but not while somebody may
-    /// have to look at them.
+    /// Hides the page at once. With `purge` its content is erased too, also if the page was deleted before, but not while
+    /// an operator may have to examine it.
     pub async fn delete_site(&self, account: &Account, name: &str, purge: bool) -> Result<Deleted> {
         let asked = purge;
         for _ in 0..TRIES {
@@ -36,14 +36,14 @@ impl App {
                 return Ok(Deleted { restorable_until: restorable(&site), warnings });
             }
             let gone = matches!(site.state, State::Burnt | State::TakenDown) || site.purged_at.is_some();
-            // Deleting twice is not found, but a deleted page may still be purged.
+            // Deleting twice returns not found, but a deleted page may still be purged.
             if gone || (site.state == State::Deleted && !purge) {
                 return Err(Error::not_found("site"));
             }
             let versions = if purge { self.store.list_versions(&site.id).await? } else { Vec::new() };
             let (next, mut stmts) = self.ended(&site, State::Deleted, purge);
             if purge && !takedown::erases(&site) {
-                // Both may have come since they were asked for.
+                // A report or a suspension may have arrived since the check.
                 stmts.push(reports::require_none(&site.id));
                 stmts = in_name_of(site.account_id.as_deref(), stmts);
             }
@@ -61,10 +61,10 @@ impl App {
         Err(self.guard_error(DbError::Guard(sites::CHANGED), None))
     }
 
-    /// Whether the bytes of a page may have to be looked at: somebody reported it and nobody has decided yet, or its account
-    /// is suspended. Asked anew: a credential may have been read before that.
+    /// Whether an operator may have to examine the content: there is an open report, or the account is suspended. Read
+    /// from the database, because the caller's credential may have been loaded before that.
     async fn is_evidence(&self, site: &Site) -> Result<bool> {
-        // What was to be read once is not kept against its sender's will.
+        // A burn-after-read page is not kept against its sender's will.
         if takedown::erases(site) {
             return Ok(false);
         }
@@ -77,7 +77,7 @@ impl App {
         }
     }
 
-    /// Brings a deleted page back, with its name if it is still free.
+    /// Restores a deleted page, with its slug if that is still free.
     pub async fn restore_site(&self, account: &Account, name: &str) -> Result<Updated> {
         let plan = self.plan_of(account);
         let mut keep_slug = true;
@@ -146,7 +146,7 @@ impl App {
         Err(self.guard_error(DbError::Guard(sites::CHANGED), None))
     }
 
-    /// The site after its end, and the statements that bring it there.
+    /// The site after its end, and the statements for it.
     pub(crate) fn ended(&self, site: &Site, state: State, purge: bool) -> (Site, Vec<Stmt>) {
         let now = self.now();
         let mut next = site.clone();
@@ -159,7 +159,7 @@ impl App {
         next.state = state;
         next.ended_at = site.ended_at.or(Some(now));
         if purge && state == State::Burnt {
-            // It was part of what was to be read once.
+            // The title is part of the content that was to be read once.
             next.title = String::new();
         }
         if state != State::Expired {
@@ -169,20 +169,20 @@ impl App {
             next.purged_at = Some(now);
             next.bundle_id = None;
             next.byte_size = 0;
-            // A name that only an expired page still used must not outlive its bytes.
+            // A slug that only an expired page still used must not outlive its content.
             stmts.extend(site.slug.as_deref().map(|slug| self.release_slug(slug, &site.id)));
             stmts.extend(site_versions::delete_up_to(&site.id, i64::MAX, now));
             stmts.push(share_tokens::delete_of(&site.id));
             stmts.push(feedback::delete_of(&site.id));
             stmts.push(burns::delete(&site.id));
         }
-        // The account's row is taken before the site's, as by whoever writes to the site at the same time.
+        // The account's row is locked before the site's, in the same order as concurrent writers, to prevent deadlocks.
         let place = usize::from(site.counted != next.counted && site.account_id.is_some());
         stmts.insert(place, sites::update(site, &next));
         (next, stmts)
     }
 
-    /// Ends live pages whose expiry has passed; one that was changed meanwhile is left for the next round.
+    /// Ends live pages whose expiry has passed; one that was changed concurrently is left for the next round.
     pub(crate) async fn expire(&self, expired: Vec<Site>) -> Result<usize> {
         let mut count = 0;
         for site in expired {

@@ -1,4 +1,4 @@
-//! Acts on sites: publish, read, replace, change, end, claim, and go back to an older version.
+//! Operations on sites: publish, read, replace, change, end, claim, and roll back to an older version.
 
 mod change;
 mod claim;
@@ -28,9 +28,9 @@ use dropleaf_core::unlock::Sku;
 use dropleaf_core::{Code, Error, Result};
 use dropleaf_store::{DbError, Stmt, accounts, anonymous_usage, blobs, counters, reports, sites, slugs};
 
-/// The label of the daily publishing cap, in guards and counter keys.
+/// The label of the daily publishing limit, in guards and counter keys.
 pub(crate) const DAILY: &str = "plan_daily";
-/// How often an act is tried again when somebody else changed the site in between.
+/// Attempts of an operation when the site is changed concurrently.
 pub(crate) const TRIES: usize = 5;
 
 pub(crate) fn daily_rate(plan: &Plan) -> Rate {
@@ -41,19 +41,19 @@ pub(crate) fn daily_key(account_id: &str) -> String {
     format!("{DAILY}:{account_id}")
 }
 
-/// Counts a publish of the day. None when the plan has no cap: then nothing needs counting.
+/// Counts a publish of the day. None if the plan has no limit.
 pub(crate) fn take_daily(account: &Account, plan: &Plan, now: i64) -> Option<Stmt> {
     plan.publishes_a_day.map(|_| counters::take(&daily_key(&account.id), &daily_rate(plan), now))
 }
 
 impl App {
-    /// The site behind `{idOrSlug}`, whoever owns it and whatever its state.
+    /// The site named by `{idOrSlug}`, of any owner and in any state.
     pub(crate) async fn find_named(&self, name: &str) -> Result<Option<Site>> {
         let found = match SiteName::parse(name) {
             None => None,
             Some(SiteName::Id(id)) => self.store.find_site(id).await?,
             Some(SiteName::Slug(slug)) => self.store.find_site_by_slug(&slug.to_ascii_lowercase()).await?,
-            // The token first: anybody may choose a slug that reads like one, nobody chooses a token.
+            // The token first: anyone may choose a slug that looks like one, but tokens are never chosen.
             Some(SiteName::TokenOrSlug(text)) => match self.store.find_site_by_token(text).await? {
                 Some(site) => Some(site),
                 None => self.store.find_site_by_slug(&text.to_ascii_lowercase()).await?,
@@ -62,14 +62,14 @@ impl App {
         Ok(found)
     }
 
-    /// The caller's own site; anything else is not found.
+    /// The caller's own site; any other is not found.
     pub(crate) async fn get_own(&self, account: &Account, name: &str) -> Result<Site> {
         let site = self.find_named(name).await?;
         site.filter(|site| site.account_id.as_deref() == Some(account.id.as_str()))
             .ok_or_else(|| Error::not_found("site"))
     }
 
-    /// Commits what an owner does to a page, or somebody in the owner's place: not if the account is suspended by then.
+    /// Commits an operation of an owner, or on the owner's behalf. Fails if the account has been suspended.
     pub(crate) async fn write_site(
         &self,
         stmts: Vec<Stmt>,
@@ -79,14 +79,14 @@ impl App {
         let mut stmts = in_name_of(after.account_id.as_deref(), stmts);
         let burns = |site: &Site| site.visibility == Visibility::Burn;
         if burns(after) && before.is_some_and(|before| !burns(before)) {
-            // What is to be read once is erased and not kept: no way out for a page that somebody has reported.
+            // A burn-after-read page is erased without evidence, so a reported page must not become one.
             stmts.push(reports::require_none(&after.id));
         }
         self.commit_site(stmts, before, after).await
     }
 
-    /// Commits statements about a site and makes the change seen at once by every viewer of this node. Whatever ends a page
-    /// comes here directly: its time, its only view, its owner, an operator.
+    /// Commits statements about a site and makes the change visible at once to every viewer of this node. Operations that
+    /// end a page use it directly: expiry, the only view, the owner, an operator.
     pub(crate) async fn commit_site(
         &self,
         stmts: Vec<Stmt>,
@@ -96,7 +96,7 @@ impl App {
         self.commit_site_and(stmts, before, after, None).await
     }
 
-    /// The same when more than this page changes, by the name that other nodes know it by.
+    /// The same if more than this page changes; `also` is the name to evict, as in notifications between nodes.
     pub(crate) async fn commit_site_and(
         &self,
         stmts: Vec<Stmt>,
@@ -106,20 +106,20 @@ impl App {
     ) -> Result<(), DbError> {
         let mut changed = crate::pages::names_of(before.into_iter().chain([after]));
         changed.extend(also.map(str::to_owned));
-        // Nobody can watch a page that was not there.
+        // A page that did not exist has no listeners.
         let owner = before.and(after.account_id.as_deref());
         let news = owner.map(|owner| Notice::new(owner, &after.id, News::Change));
         let told = changed.iter().cloned().chain(news.as_ref().map(|news| self.spread(news))).collect();
         let changing = self.pages.changing();
         let outcome = self.store.commit_changed(stmts, told).await;
-        // Also after a failure: whether a lost connection committed is not known.
+        // Also after a failure: if the connection was lost, the commit may have succeeded.
         changing.done(&changed);
         outcome?;
         self.tell(news);
         Ok(())
     }
 
-    /// What a failed guard means to the caller.
+    /// The error for a failed guard.
     pub(crate) fn guard_error(&self, error: DbError, plan: Option<&Plan>) -> Error {
         let DbError::Guard(label) = error else { return error.into() };
         match label {
@@ -135,7 +135,7 @@ impl App {
             ),
             accounts::PAGE_LIMIT => self.name_unlock(page_limit(plan)),
             DAILY => daily_limit(plan, self.now()),
-            // The same large file was being collected at this very moment; the next try stores it anew.
+            // The same large file was being garbage-collected at this moment; a retry stores it again.
             blobs::GONE => Error::plain(Code::StorageUnavailable).retry_after(1),
             other => {
                 self.rate_refusal(other).unwrap_or_else(|| Error::internal(format!("guard {other} failed")))
@@ -143,7 +143,7 @@ impl App {
         }
     }
 
-    /// A plan's limit also says which unlock lifts it and where it is bought, if anything is sold here.
+    /// Adds to a plan limit error which unlock lifts the limit and where to buy it, if anything is sold here.
     pub(crate) fn name_unlock(&self, mut error: Error) -> Error {
         let sku = match error.code {
             Code::PlanPageLimit => Sku::HigherLimits,
@@ -162,7 +162,7 @@ impl App {
     }
 }
 
-/// The refusal where anonymous pages have used all their storage. Deleting some does not help before they are erased.
+/// The error if anonymous pages have used all their storage. Deleting some does not help before they are erased.
 fn no_room(label: &str) -> Error {
     let whose = if label == anonymous_usage::NETWORK_FULL { "of your network" } else { "on this server" };
     let detail = format!(

@@ -1,4 +1,4 @@
-//! An owner's own view of their sites: searched and narrowed, in whatever state, with a picture of each.
+//! An owner's dashboard list of their sites: search, filter, any state, with a preview image of each.
 
 use super::SiteList;
 use crate::app::App;
@@ -11,11 +11,11 @@ use dropleaf_core::{Error, Result};
 use dropleaf_store::sites::Before;
 use std::collections::HashMap;
 
-/// Longer words are cut: no title is longer.
+/// Longer search texts are cut; no title is longer.
 const LONGEST_WORDS: usize = 200;
-/// As many on one page of the list.
+/// Sites per page of the list.
 const SEARCH_PAGE: i64 = 24;
-/// So much of a document is looked at for its picture: more than a first screen shows.
+/// How much of a document is read for its preview: more than the first screen shows.
 const PREVIEW_BYTES: usize = 256 * 1024;
 
 #[derive(Debug, Clone)]
@@ -27,7 +27,7 @@ pub struct SiteSearch {
 }
 
 impl App {
-    /// The sites that fit, newest change first.
+    /// The matching sites, most recently changed first.
     pub async fn search_sites(&self, account: &Account, search: SiteSearch) -> Result<SiteList> {
         let words: String = search.words.trim().chars().filter(|c| *c != '\0').take(LONGEST_WORDS).collect();
         let before = search.before.map(|(updated_at, id)| Before { updated_at, id });
@@ -44,12 +44,12 @@ impl App {
         Ok(SiteList { sites, has_more })
     }
 
-    /// How many comments wait for an answer, by the id of the site.
+    /// Open comments by site id.
     pub async fn count_open_feedback(&self, account: &Account) -> Result<HashMap<String, i64>> {
         Ok(self.store.count_open_feedback(&account.id).await?.into_iter().collect())
     }
 
-    /// A site of one's own by its id, also one that has ended.
+    /// An own site by its id, also if it has ended.
     pub async fn get_own_site(&self, account: &Account, id: &str) -> Result<Site> {
         let mut site = self.get_own(account, id).await?;
         site.state = site.state_at(self.now());
@@ -57,14 +57,15 @@ impl App {
         Ok(site)
     }
 
-    /// Until when a deleted site can be brought back.
+    /// Until when a deleted site can be restored.
     pub fn restorable_until(&self, site: &Site) -> Option<i64> {
         let deleted = site.state == dropleaf_core::site::State::Deleted && site.purged_at.is_none();
         let until = site.ended_at.filter(|_| deleted)? + self.settings.retention.restore;
         (until > self.now()).then_some(until)
     }
 
-    /// A drawing of the site's main document, as SVG. Looks at the stored bytes alone: it is no view and runs nothing.
+    /// A preview of the site's main document as SVG. It reads only the stored bytes: it is not counted as a view and runs
+    /// nothing.
     pub async fn preview_site(&self, account: &Account, id: &str) -> Result<String> {
         let site = self.get_own(account, id).await?;
         let Some(bundle_id) = &site.bundle_id else { return Ok(preview::blank()) };

@@ -1,4 +1,4 @@
-//! Reading sites as their owner: one, many, and the stored content verbatim. Spec §4.
+//! Reads sites as their owner: one, many, and the stored content verbatim. Spec §4.
 
 use crate::app::App;
 use crate::pages::LiveFile;
@@ -33,7 +33,7 @@ pub struct SiteList {
     pub has_more: bool,
 }
 
-/// A site's main document, or its source, before it is read.
+/// A site's main document or its source, before it is read.
 #[derive(Debug)]
 pub struct Document {
     pub file: Arc<LiveFile>,
@@ -47,7 +47,7 @@ impl Document {
     }
 }
 
-/// The stored bytes of a site's main document, or of its source, and which state of the site they are.
+/// The stored bytes of a site's main document or its source, and the version they belong to.
 #[derive(Debug)]
 pub struct Content {
     pub mime: String,
@@ -57,19 +57,19 @@ pub struct Content {
 }
 
 impl Content {
-    /// Whether it was stored as text; ciphertext and files are not.
+    /// Whether it was stored as text; ciphertext and binary files are not.
     pub fn is_text(&self) -> bool {
         Self::is_text_kind(&self.mime)
     }
 
-    /// The same of a kind alone.
+    /// The same for a media type.
     pub fn is_text_kind(mime: &str) -> bool {
         mime.starts_with("text/")
     }
 }
 
 impl App {
-    /// Where a page is viewed: by its public name while it has one, else by its token.
+    /// The canonical URL of a page: by its slug while it is public, else by its token.
     pub fn canonical_url(&self, site: &Site) -> String {
         match &site.slug {
             Some(slug) if site.visibility == Visibility::Public => self.hosts.slug_url(slug),
@@ -77,7 +77,7 @@ impl App {
         }
     }
 
-    /// Every origin at which a browser may be shown this site, on its way from the canonical address.
+    /// Every origin at which a browser may be shown this site, on its way from the canonical URL.
     pub fn page_origins(&self, site: &Site) -> Vec<String> {
         let slug = site.slug.as_deref().filter(|_| site.visibility == Visibility::Public);
         let mut origins = vec![self.hosts.site.url()];
@@ -87,7 +87,8 @@ impl App {
         origins
     }
 
-    /// Live and expired sites are shown to their owner; deleted ones are not there. Decisions §2.8.
+    /// A site of the account. Live and expired sites are visible to their owner; deleted ones are not found. Decisions
+    /// §2.8.
     pub async fn get_site(&self, account: &Account, name: &str) -> Result<Site> {
         let mut site = self.get_own(account, name).await?;
         site.state = site.state_at(self.now());
@@ -98,7 +99,7 @@ impl App {
         Ok(site)
     }
 
-    /// Which of these ids are those of pages that the account is shown, asked at once for all of them.
+    /// Which of these ids are visible pages of the account, in one query.
     pub async fn own_of(&self, account: &Account, ids: &[&str]) -> Result<HashSet<String>> {
         let ids: Vec<&str> = ids.iter().copied().filter(|id| Minter::is_id("site", id)).collect();
         Ok(self.store.list_own_of(&account.id, &ids).await?.into_iter().collect())
@@ -109,7 +110,7 @@ impl App {
             return Err(Error::field("limit", format!("must be 1 to {LIST_MOST}")));
         }
         if query.state == State::Expired {
-            // A page is expired from its moment on, whether or not the sweep has come by.
+            // A page is expired from its expiry on, whether or not the sweep has run.
             let expired = self.store.list_expired_of(&account.id, self.now(), 1000).await?;
             self.expire(expired).await?;
         }
@@ -125,7 +126,7 @@ impl App {
         Ok(SiteList { sites, has_more })
     }
 
-    /// Reads the document of a site if `may`, which sees its type and size, agrees.
+    /// Reads the document of a site if `may`, which gets its type and size, allows it.
     pub async fn read_content_if(
         &self,
         account: &Account,
@@ -138,7 +139,7 @@ impl App {
         self.read_document(document).await
     }
 
-    /// Spec §4: the stored document, not a rendered view of it. With `source`, what was uploaded instead.
+    /// Spec §4: the stored document, not a rendered view of it. With `source`, the uploaded file instead.
     pub async fn find_content(&self, account: &Account, name: &str, source: bool) -> Result<Document> {
         let site = self.get_site(account, name).await?;
         let id = site.bundle_id.ok_or_else(|| Error::not_found("content"))?;
@@ -156,7 +157,7 @@ impl App {
         Ok(Content { mime: document.mime(), bytes, version, updated_at })
     }
 
-    /// The site as it stands, if the caller saw it so. Decisions §2.5.
+    /// Fails if the site has changed since the caller read it. Decisions §2.5.
     pub(crate) fn check_expected(site: &Site, expected: Option<i64>) -> Result<()> {
         match expected {
             Some(at) if at != site.updated_at => Err(conflict(site)),

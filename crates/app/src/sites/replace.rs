@@ -1,4 +1,4 @@
-//! New content at the same address: `PUT /sites/{idOrSlug}`. Every replacement is a new, immutable version.
+//! Replaces content at the same URL: `PUT /sites/{idOrSlug}`. Every replacement is a new, immutable version.
 
 use super::{TRIES, take_daily};
 use crate::app::App;
@@ -16,10 +16,10 @@ use dropleaf_store::{DbError, Stmt, idempotency, sites, wallet_challenges};
 use std::net::IpAddr;
 use std::time::Duration;
 
-/// A body that arrived within this time finds the site as it was when it was let in; the commit checks that anyway.
+/// A body that arrived within this time reuses the site row read at authorization; the commit detects changes anyway.
 const JUST_NOW: Duration = Duration::from_millis(100);
 
-/// A site that may be written to, as it stood a moment ago.
+/// A site that may be written to, as read a moment ago.
 #[derive(Debug)]
 pub struct Writable {
     site: Site,
@@ -53,7 +53,7 @@ impl App {
         }
     }
 
-    /// The same for a request that may come again.
+    /// The same with an optional idempotency key.
     #[expect(clippy::too_many_arguments, reason = "the same as for a new page, and which page")]
     pub(crate) async fn replace_once(
         &self,
@@ -97,7 +97,7 @@ impl App {
         for _ in 0..TRIES {
             let (mut next, more) =
                 change.clone().apply(&site, &plan, self.now()).map_err(|error| self.name_unlock(error))?;
-            // Made strict meanwhile: this content was not read for that.
+            // Made strict concurrently: this content was not prepared for that.
             if next.csp_strict && !staged.strict {
                 return Err(self.guard_error(DbError::Guard(sites::CHANGED), Some(&plan)));
             }
@@ -121,7 +121,7 @@ impl App {
             match (self.write_site(stmts, Some(&site), &next).await, once) {
                 (Ok(()), _) => return Ok(Done::Fresh(updated)),
                 (Err(DbError::Guard(sites::CHANGED)), _) => {
-                    // It may have been changed by this very request, on another node.
+                    // The change may have been made by this same request on another node.
                     if let Some(once) = once
                         && let Some((status, body)) = self.find_again(once).await?
                     {
@@ -131,7 +131,7 @@ impl App {
                     Self::check_expected(&site, options.expected_updated_at)?;
                 }
                 (Err(DbError::Guard(wallet_challenges::TAKEN)), _) => {
-                    // Which of the two it was is in its row.
+                    // Its row tells whether the challenge was used or has expired.
                     self.get_writable(writer, name).await?;
                     return Err(Error::plain(Code::ChallengeUsed));
                 }
@@ -144,7 +144,7 @@ impl App {
         Err(self.guard_error(DbError::Guard(sites::CHANGED), Some(&plan)))
     }
 
-    /// Refuses early, before a body is read for nothing. Strangers without an account are counted by their address.
+    /// Refuses early, before a body is read in vain. Clients without an account are rate-limited by address.
     pub async fn check_writer(&self, writer: &Writer, name: &str, ip: Option<IpAddr>) -> Result<Writable> {
         match writer {
             Writer::Account(_) => {}
@@ -178,7 +178,7 @@ impl App {
         }
     }
 
-    /// The unowned site whose claim token this is.
+    /// The unowned site with this claim token.
     pub(crate) async fn get_claimable(&self, name: &str, token: &str) -> Result<Site> {
         let site = self.find_named(name).await?.ok_or_else(|| Error::not_found("site"))?;
         let good = secret::is_well_formed(secret::CLAIM_PREFIX, token)
@@ -187,11 +187,11 @@ impl App {
         if good { Ok(site) } else { Err(Error::plain(Code::InvalidClaimToken)) }
     }
 
-    /// The settings sent beside the content; those not sent stay as they are.
+    /// The settings sent with the content; the others stay unchanged.
     async fn settings_of(&self, writer: &Writer, site: &Site, options: &UploadOptions) -> Result<SiteChange> {
         let password_hash = match &options.password {
             Some(password) => {
-                // Only an account changes settings; anybody else is refused before.
+                // Only an account can change settings; other writers are refused earlier.
                 let ask = match writer.account() {
                     Some(account) => self.hash_for_account(&account.id),
                     None => self.hash_for_client(None),
@@ -200,7 +200,7 @@ impl App {
             }
             None => Field::Absent,
         };
-        // A page that was to burn and now is not becomes an ordinary private one.
+        // A page that no longer burns becomes an ordinary unlisted one.
         let unburnt = options.burn_after_read == Some(false) && site.visibility == Visibility::Burn;
         let visibility = options.asked_visibility().or(unburnt.then_some(Visibility::Unlisted));
         Ok(SiteChange {
@@ -216,7 +216,7 @@ impl App {
         })
     }
 
-    /// The statements that make `next` the site's newest version and let the oldest go.
+    /// The statements that make `next` the site's newest version and trim the oldest.
     pub(crate) fn new_version(
         &self,
         site: &Site,
@@ -246,7 +246,7 @@ impl App {
     }
 }
 
-/// Whoever has no account replaces the content only.
+/// Writers without an account can replace only the content.
 fn check_settings(writer: &Writer) -> Result<()> {
     let why = match writer {
         Writer::Account(_) => return Ok(()),

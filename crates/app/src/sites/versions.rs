@@ -1,4 +1,4 @@
-//! Versions: what was there before, and going back to it. Decisions §2.10.
+//! Lists older versions and rolls back to them. Decisions §2.10.
 
 use super::TRIES;
 use super::replace::Updated;
@@ -18,7 +18,7 @@ impl App {
         Ok((site, versions))
     }
 
-    /// Whether a version is still the owner's. Older ones may be kept, for the operator alone.
+    /// Whether a version is still available to the owner. Older ones may be kept for the operator alone.
     fn has_version(&self, site: &Site, version: i64) -> bool {
         version > site.version - self.settings.versions_kept
     }
@@ -28,7 +28,7 @@ impl App {
         self.rollback_seen(account, name, version, None).await
     }
 
-    /// The same, unless the page is no longer as the caller saw it.
+    /// The same, but fails if the page has changed since the caller read it.
     pub async fn rollback_seen(
         &self,
         account: &Account,

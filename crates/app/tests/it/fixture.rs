@@ -1,4 +1,4 @@
-//! An application over a SQLite file of its own, with a clock that the test moves.
+//! An application on a SQLite file of its own, with a manual clock.
 
 use dropleaf_app::{App, Caller, Done, Parts, Rates, Retention, Settings, Upload};
 use dropleaf_content::Limits;
@@ -59,7 +59,7 @@ impl Fixture {
         Caller { account, grant_id: None, ip: Some([203, 0, 113, 7].into()) }
     }
 
-    /// How many bodies are stored.
+    /// The number of stored bodies.
     pub(crate) async fn stored_bodies(&self) -> i64 {
         let db = Db::open(&self.url).await.unwrap();
         let count = db.get("SELECT COUNT(*) FROM blobs", &[], |row| row.int(0)).await.unwrap().unwrap();

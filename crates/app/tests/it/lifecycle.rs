@@ -1,5 +1,5 @@
-//! Any sequence of acts does what the model says, and what viewers and owners see agrees with it after each.
-//! `PROPTEST_CASES` raises the number of sequences.
+//! Property test: any sequence of operations behaves as the model says, and what viewers and owners see agrees with it
+//! after each one. `PROPTEST_CASES` raises the number of sequences.
 
 use crate::fixture::{DAY, Fixture, HOUR, NOW, PLACES, fresh, html, upload};
 use crate::model::{Model, View};
@@ -28,7 +28,7 @@ enum Act {
 
 const NAMES: u8 = 3;
 
-/// Mostly the first account, so that acts meet the same pages.
+/// Mostly the first account, so that operations meet the same pages.
 fn who() -> impl Strategy<Value = usize> {
     prop_oneof![4 => Just(0), 1 => Just(1)]
 }
@@ -37,7 +37,7 @@ fn hours() -> impl Strategy<Value = i64> {
     prop_oneof![1..5_i64, 20..60_i64]
 }
 
-/// Mostly not sent, sometimes null.
+/// Mostly absent, sometimes null.
 fn field<T: Clone + std::fmt::Debug + 'static>(
     value: impl Strategy<Value = T>,
 ) -> impl Strategy<Value = Field<T>> {
@@ -73,7 +73,7 @@ fn act() -> impl Strategy<Value = Act> {
     ]
 }
 
-/// The ids the application gave to the model's pages, by their numbers.
+/// The ids that the application gave to the model's pages, by their numbers.
 #[derive(Default)]
 struct Named {
     ids: Vec<String>,
@@ -89,7 +89,7 @@ fn code<T>(outcome: Result<T, Error>) -> Result<T, Code> {
     outcome.map_err(|error| error.code)
 }
 
-/// Does one act for real; its outcome. An act on a page that is not there yet is passed over in both worlds.
+/// Runs one operation on the application. An operation on a page that does not exist yet is skipped on both sides.
 async fn act_for_real(fixture: &Fixture, named: &mut Named, act: &Act) -> Result<(), Code> {
     let app = &fixture.app;
     match act.clone() {
@@ -144,7 +144,7 @@ async fn act_for_real(fixture: &Fixture, named: &mut Named, act: &Act) -> Result
         }
         Act::Sweep => {
             let swept = code(app.sweep().await).map(|_| ());
-            // What the sweep forgets may be remembered for a second.
+            // What the sweep evicts may stay cached for a second.
             fixture.clock.advance(1);
             swept
         }
@@ -198,7 +198,7 @@ async fn view(fixture: &Fixture, key: Option<PageKey>) -> View {
     }
 }
 
-/// Everything that can be seen, against the model.
+/// Compares everything that is visible with the model.
 async fn compare(fixture: &Fixture, named: &Named, model: &Model) {
     for (number, token) in named.tokens.iter().enumerate() {
         assert_eq!(view(fixture, PageKey::token(token)).await, model.view(number), "page {number} by token");

@@ -1,4 +1,4 @@
-//! The acts together, against a model of what they should do.
+//! The operations together, compared with a model of what they should do.
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test says what went wrong by failing")]
 mod fixture;

@@ -1,4 +1,4 @@
-//! What pages should do, in memory and without a database: the reference that the acts are held against.
+//! A model of pages in memory, without a database: the reference for the operations.
 
 use crate::fixture::{DAY, HOUR, PLACES, VERSIONS_KEPT};
 use dropleaf_core::Code;
@@ -30,7 +30,7 @@ pub(crate) struct Page {
     forgotten: bool,
 }
 
-/// What a viewer meets.
+/// What a viewer sees.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum View {
     Nothing,
@@ -43,7 +43,7 @@ pub(crate) enum View {
 pub(crate) struct Model {
     pub(crate) now: i64,
     pub(crate) pages: Vec<Page>,
-    /// Who holds a name: the page, its account, and until when once it is let go.
+    /// Who holds a slug: the page, its account, and until when once it is released.
     names: HashMap<u8, (usize, usize, Option<i64>)>,
 }
 
@@ -62,7 +62,7 @@ impl Model {
         Self { now, pages: Vec::new(), names: HashMap::new() }
     }
 
-    /// Places taken: a page counts until it is known to have ended.
+    /// Places taken: a page counts until it is recorded as ended.
     pub(crate) fn taken(&self, who: usize) -> usize {
         self.pages.iter().filter(|page| page.owner == Some(who) && page.stage == Stage::Live).count()
     }
@@ -141,7 +141,7 @@ impl Model {
         Ok(())
     }
 
-    /// The page as its owner finds it.
+    /// The page, if it exists and belongs to this account.
     fn own(&self, page: usize, who: usize) -> Result<&Page, Code> {
         let found = &self.pages[page];
         if found.forgotten || found.owner != Some(who) { Err(Code::NotFound) } else { Ok(found) }
@@ -160,7 +160,7 @@ impl Model {
         Ok(())
     }
 
-    /// Changes settings; only what is sent.
+    /// Changes settings; only the fields sent.
     pub(crate) fn change(
         &mut self,
         page: usize,
@@ -327,13 +327,13 @@ impl Model {
         }
     }
 
-    /// The live pages an account sees in its list.
+    /// The live pages in an account's list.
     pub(crate) fn listed(&self, who: usize) -> BTreeSet<usize> {
         let live = |page: &Page| page.owner == Some(who) && page.stage_at(self.now) == Stage::Live;
         (0..self.pages.len()).filter(|page| live(&self.pages[*page])).collect()
     }
 
-    /// The bodies that some version still points at.
+    /// The bodies that some version still references.
     pub(crate) fn kept_bodies(&self) -> BTreeSet<u8> {
         self.pages.iter().flat_map(|page| page.versions.iter().copied()).collect()
     }

@@ -1,5 +1,5 @@
-//! Rows in memory live on while they are confirmed, and hide no change: not one of another process, and not one whose
-//! caller went away.
+//! Cached rows stay valid while they are confirmed, and hide no change: neither by another process, nor by a cancelled
+//! task.
 
 use crate::fixture::{Fixture, fresh, upload};
 use dropleaf_app::PageKey;
@@ -24,19 +24,19 @@ async fn confirmed(fixture: &Fixture, other: &Site, test: impl Future<Output = (
         biased;
         () = fixture.app.confirm_rows() => panic!("on SQLite rows are confirmed for ever"),
         () = async {
-            // The first confirmation forgets what was read before it.
+            // The first confirmation evicts what was read before it.
             a_second_later(fixture, other).await;
             test.await;
         } => {}
     }
 }
 
-/// A second later a view asks for confirmation, and the answer has come.
+/// Advances a second; a view requests a confirmation, and it has completed.
 async fn a_second_later(fixture: &Fixture, other: &Site) {
     fixture.clock.advance(1);
     state(fixture, other).await;
     tokio::task::yield_now().await;
-    // The writer does one thing after the other, so this comes after the confirmation.
+    // The writer runs one operation after the other, so this completes after the confirmation.
     publish(fixture, None, 9).await;
     tokio::task::yield_now().await;
 }

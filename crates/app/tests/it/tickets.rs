@@ -1,4 +1,4 @@
-//! Upload tickets as they stand at the end of an address.
+//! Upload tickets at the end of a URL.
 
 use crate::fixture::Fixture;
 use dropleaf_app::Identity;
@@ -9,7 +9,7 @@ async fn no_ticket_ends_with_what_a_link_in_a_text_would_lose() {
     let fixture = Fixture::open().await;
     let account = fixture.accounts[0].clone();
     let who = Identity { account, scopes: Scopes::ALL, counted_as: "key_a".into(), grant_id: None };
-    // A sealed text of any length: one in three fills its last character with random bits.
+    // Encrypted text of any length: one in three fills its last character with random bits.
     for length in 1..=100 {
         for _ in 0..5 {
             let fields = vec![("title".to_owned(), "x".repeat(length))];
