@@ -85,9 +85,9 @@ pub(in crate::http) async fn authorize(
         Ok(None) | Err(_) => return Ok(stop("The app did not say where the answer should go.", "")),
     };
     let issuer = hosts.base.url();
-    // Anyone can register an address, so no one is redirected to one without having signed in. Exceptions: a loopback
-    // redirect leads to the person's own machine, and a request with `prompt=none` gets the same error whether or not
-    // the person is signed in.
+    // Anyone can register an address, so no one is redirected to one without having signed in. Exceptions: a redirect
+    // to a program on the person's own machine, and a request with `prompt=none`, which gets the same error whether or
+    // not the person is signed in.
     let at_once = redirect::is_local(redirect_uri) || params.is_silent();
     match (AccessRequest::check(&client, redirect_uri, &params, &issuer), person) {
         (Err(error), person) if person.is_some() || at_once => {
