@@ -1,10 +1,8 @@
-//! Serves files to sandboxed frames of gated and burn pages.
-//!
-//! `<iframe sandbox>` without `allow-same-origin` has no origin, so the browser sends no cookies with what the frame
-//! loads. The page requests the frame's document with the cookie; it is redirected to an address that contains a pass,
-//! and its relative references resolve below that address. Which pages have such frames is detected at upload; others
-//! are not affected. Scripts in the frame can read the address, so the pass works only from the viewer's network and
-//! never in a top-level window.
+//! Serves files to sandboxed frames of gated and burn pages. `<iframe sandbox>` without `allow-same-origin` has no origin, so
+//! the browser sends no cookies with what the frame loads. The page requests the frame's document with the cookie; it is
+//! redirected to an address that contains a pass, and its relative references resolve below that address. Which pages have
+//! such frames is detected at upload; others are not affected. Scripts in the frame can read the address, so the pass works
+//! only from the viewer's network and never in a top-level window.
 
 use super::scene::Scene;
 use super::{OURS, Place, headers, ours, redirect, show_file, with_query};

@@ -31,9 +31,9 @@ const FRAMED_BY_SELF: HeaderValue = HeaderValue::from_static("frame-ancestors 's
 const ANY: HeaderValue = HeaderValue::from_static("*");
 const SANDBOX: HeaderValue = HeaderValue::from_static(SANDBOX_TEXT);
 const SANDBOX_TEXT: &str = "sandbox allow-scripts allow-forms allow-popups allow-popups-to-escape-sandbox allow-modals allow-downloads allow-pointer-lock";
-/// No one can check an encrypted page, and no one is accountable for an anonymous one, so it must not collect what
-/// people type: it must be self-contained, cannot submit forms, and cannot connect to any host. No policy prevents a
-/// person from following a link.
+/// The policy of encrypted pages without an account. No one can check their content and no one is accountable for it, so
+/// they must not collect what people type: they must be self-contained, cannot submit forms, and cannot connect to any
+/// host. No policy prevents a person from following a link.
 const ALONE: &str = "default-src 'none'; script-src 'unsafe-inline' 'unsafe-eval' data: blob:; style-src 'unsafe-inline' data: blob:; \
     img-src data: blob:; font-src data: blob:; media-src data: blob:; connect-src data: blob:; worker-src data: blob:; \
     object-src blob:; base-uri 'none'; form-action 'none'";

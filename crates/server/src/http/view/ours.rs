@@ -30,8 +30,8 @@ pub(super) async fn answer(
     }
 }
 
-/// Handles forms posted to a page's root, which keeps the fragment of its address: the form of whatever comes before
-/// the page. A burn page answers OPTIONS like HEAD.
+/// Handles forms posted to a page's root, which keeps the fragment of its address: a gate's form or the reveal button. A
+/// burn page answers OPTIONS like HEAD.
 pub(super) async fn at_root(scene: &Scene<'_>, body: Incoming) -> Result<Response<OutBody>, Error> {
     let door = &scene.page.door;
     let burns = door.visibility == Visibility::Burn;

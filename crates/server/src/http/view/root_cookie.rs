@@ -62,7 +62,7 @@ pub(super) fn offer(scene: &Scene<'_>, response: &mut Response<OutBody>) {
 }
 
 /// Redirects a window to the same path at the root of the host, where client-side routers expect it. Not in a frame of
-/// another site, which would not send the cookie, and not for a form's only response.
+/// another site, which would not send the cookie, and not in response to a form, which may be the only view of a burn page.
 pub(super) fn lead(scene: &Scene<'_>, tail: &str) -> Result<Option<Response<OutBody>>, Error> {
     let has_routes = scene.page.bundle.as_ref().is_some_and(|bundle| bundle.addressing.client_routes);
     let is_plain = matches!(scene.head.method, Method::GET | Method::HEAD);

@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 /// Memory of an open file.
 const OPEN_BYTES: u64 = 16 * 1024;
-/// Memory for decompressing a large file; counted twice: once for sending, once for verifying.
+/// Memory for decompressing a large file: needed once to send it uncompressed, and once to verify it.
 const UNPACKING_BYTES: u64 = 768 * 1024;
 /// Files up to this size were compressed in one block, so that decompression needs memory for the whole.
 const PACKED_AT_ONCE_BYTES: u64 = 4 << 20;

@@ -54,7 +54,7 @@ pub(super) struct Hints {
     pub destructive: bool,
     /// Repeating the call changes nothing more.
     pub idempotent: bool,
-    /// Involves people outside: pages are public to viewers, comments come from them.
+    /// Involves people outside: viewers see pages and write comments.
     pub open_world: bool,
 }
 
@@ -76,7 +76,7 @@ pub(super) struct Tool {
     pub run: fn(Call) -> BoxFuture<'static, Result<Answer>>,
 }
 
-/// Publishing and reading first, then settings, then viewers' comments.
+/// Publishing and reading first, then managing a page, then sharing and feedback, the account and uploads.
 static TOOLS: &[&Tool] = &[
     &publish::PUBLISH_HTML,
     &publish::UPDATE_SITE,
