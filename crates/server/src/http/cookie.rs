@@ -1,5 +1,5 @@
 //! Reads and writes cookies. `__Host-` binds each to one host where browsers accept the prefix; all are `HttpOnly` and
-//! `SameSite=Lax`, so that no form of another site sends them.
+//! `SameSite=Lax`, so that no POST form of another site sends them.
 
 use dropleaf_core::host::Origin;
 use http::{HeaderMap, HeaderValue, header};

@@ -231,7 +231,7 @@ impl Door {
     }
 }
 
-/// The pages for people, who sign in with a cookie.
+/// The pages for people, who are identified by a session cookie.
 fn people() -> Router<ApiState> {
     Router::new()
         .merge(sign_in::routes())

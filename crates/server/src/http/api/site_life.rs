@@ -17,7 +17,7 @@ pub(in crate::http) struct DeletedJson {
     ok: bool,
     /// `POST …/restore` works until then; null if the page was erased.
     restorable_until: Option<i64>,
-    /// `purge` does not erase a page while it is reported or its account is suspended; this says so.
+    /// Says so if `purge` did not erase the page, because it is reported or its account is suspended.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     warnings: Vec<String>,
 }

@@ -30,7 +30,7 @@ pub(in crate::http) struct Remover(pub Account);
 #[derive(Debug)]
 pub(in crate::http) struct KeyReader(pub Identity);
 
-/// An account that may create and revoke keys and share tokens. What a program creates is bound to its grant.
+/// An account that may create keys and share tokens, and revoke keys. What a program creates is bound to its grant.
 #[derive(Debug)]
 pub(in crate::http) struct Maker(pub Identity);
 

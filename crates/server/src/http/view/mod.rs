@@ -140,7 +140,7 @@ async fn try_answer(
     }
     let (key, tail) = place.split().ok_or_else(missing)?;
     let ours = tail.and_then(|tail| tail.strip_prefix(OURS));
-    // A form without an own address is posted to the page's root; OPTIONS must not distinguish a burn page.
+    // A form without an `action` is posted to the page's root; OPTIONS must not distinguish a burn page.
     let rare = matches!(head.method, Method::POST | Method::OPTIONS) && tail == Some("");
     if ours.is_none() && !rare && !matches!(head.method, Method::GET | Method::HEAD) {
         return Err(Error::plain(Code::MethodNotAllowed));

@@ -5,8 +5,8 @@ use dropleaf_app::Coding;
 use dropleaf_core::number;
 use std::ops::Range;
 
-/// Supported codings, best first: zstd is the stored form and costs nothing, brotli is as small, gzip is supported
-/// everywhere else.
+/// Supported codings, best first: zstd is the stored form and costs nothing, brotli is as small, gzip is what all other
+/// clients support.
 const CODINGS: [(Coding, &[&str]); 4] = [
     (Coding::Zstd, &["zstd"]),
     (Coding::Brotli, &["br"]),
