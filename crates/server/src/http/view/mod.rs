@@ -52,7 +52,7 @@ pub(super) fn coding(accept: Option<&str>) -> Coding {
     negotiate::coding(accept)
 }
 
-/// Answers a request for a page. The body is read only by the forms below `_dropleaf/`.
+/// Answers a request for a page. Only forms, below `_dropleaf/` or posted to the page's root, read the body.
 pub(super) async fn answer(
     door: &Door,
     head: &Parts,
