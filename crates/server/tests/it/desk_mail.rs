@@ -247,7 +247,7 @@ async fn a_decision_that_certainly_did_not_leave_is_sent_again_and_no_other() {
     node.clock.advance(DAY);
     assert_eq!(sent(&node).await, 0, "there is nobody at that address");
 
-    // One that could not be sent for days, as after restoring a backup, is dropped.
+    // One that was not sent for days, as after restoring a backup, is dropped.
     let open = appeal(&node, 3, SAM).await;
     decide(&node, &open, Decision::Uphold, "No.").await;
     node.clock.advance(3 * DAY);

@@ -170,7 +170,7 @@ async fn only_own_pages_can_be_watched() {
     comment(&node, &foreign, "Not for them.").await;
     comment(&node, &own, "For them.").await;
     assert_eq!(line.news().await, uri_of(&own));
-    // A deleted page has no owner.
+    // A deleted page cannot be subscribed to.
     let gone = open_page(&node, &mine, "Gone").await;
     node.delete(&format!("/sites/{}", gone["id"].as_str().unwrap())).key(&mine).send().await.expect(200);
     let (_, accepted) = Line::listen(&node, &mine, &[uri_of(&gone), uri_of(&own)]).await;

@@ -137,7 +137,7 @@ async fn without_an_answer_pages_are_accepted_or_refused_as_set() {
     assert_eq!(closed.count("SELECT COUNT(*) FROM sites").await, 0);
     checker.says(200, r#"{"verdict":"accept"}"#);
     publish(&closed, Form::file("page.html", page("Back"))).await.expect(201);
-    // Content that an operator allowed is not checked.
+    // Content that an operator allowed needs no answer from the checker.
     checker.says(200, refuse(&Value::Null));
     let appeal = closed.post("/appeals").form(Form::file("page.html", PAGE)).send().await.expect(201).json();
     closed.app().decide_appeal("op", appeal["id"].as_str().unwrap(), Decision::Allow, "Fine.").await.unwrap();

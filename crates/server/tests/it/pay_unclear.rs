@@ -60,7 +60,7 @@ async fn a_payment_that_was_refused_once_is_not_refused_again_because_it_was_use
     at_each_till(async |till| {
         till.fake.next(Call::Settle, [Fault::says(200, POOR)]);
         assert!(matches!(till.publish(1).await, Err(PayError::Refused(_))));
-        // It was submitted anyway, and the response is lost.
+        // It was submitted anyway, or is now, and the response is lost.
         till.fake.next(Call::Settle, [Fault::does_and_says(200, USED)]);
         failed(till.publish(1).await, Code::SettlementUnknown);
         assert_eq!(till.states().await, ["unknown"]);

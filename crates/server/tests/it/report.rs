@@ -301,7 +301,7 @@ async fn reports_outlive_the_bytes_and_go_with_the_last_trace() {
         node.delete(&format!("{}?purge=true", site_path(&site))).key(&node.key).send().await.expect(200);
         node.app().sweep().await.unwrap();
         assert_eq!(stored(node).await.len(), 1);
-        // The bytes are kept while a report is open: erased after the restore period, then deleted.
+        // With an open report, `purge` erases the bytes only after the restore period; later the row is deleted.
         for _ in 0..2 {
             node.clock.advance(400 * DAY);
             node.app().sweep().await.unwrap();

@@ -155,7 +155,7 @@ impl FakeFacilitator {
         self.0.books.lock().unwrap().sees_chain = true;
     }
 
-    /// Whether the chain answers from now on.
+    /// Sets whether the chain is unresponsive from now on.
     pub(crate) fn is_blind(&self, blind: bool) {
         self.0.books.lock().unwrap().blind = blind;
     }

@@ -5,7 +5,7 @@ use std::io::{Error, ErrorKind};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use tokio::net::TcpSocket;
 
-/// More than enough: rarely is a port taken on one address and free on the other.
+/// More than enough: one port in thousands is taken on one address and free on the other.
 const TRIES: usize = 100;
 
 #[derive(Debug)]
