@@ -1,5 +1,5 @@
-//! Names in an address are text. What is none names nothing here, and is refused before a handler looks for it, in the
-//! shape that its surface has for errors. So is a protection in the query of a write, which would be ignored.
+//! Refuses paths that are not UTF-8 before they reach a handler, with the error format of the API or of pages. Also
+//! refuses a write with a protection (such as a password) in its query, where it would be ignored.
 
 use super::api::ApiError;
 use super::web::WebError;
@@ -19,7 +19,7 @@ fn require_text(request: &Request) -> Result<(), Error> {
     ))
 }
 
-/// More names than [`lookalike::MOST_UNKNOWN`] are not looked at, so that so many are refused.
+/// At most [`lookalike::MOST_UNKNOWN`] names are checked; requests with more are refused.
 fn refuse_protections(request: &Request) -> Result<(), Error> {
     let writes = matches!(*request.method(), Method::POST | Method::PUT | Method::PATCH);
     let Some(query) = request.uri().query().filter(|_| writes) else { return Ok(()) };
@@ -30,14 +30,14 @@ fn refuse_protections(request: &Request) -> Result<(), Error> {
     lookalike::refuse_in_address(names.iter().map(AsRef::as_ref))
 }
 
-/// Before what programs call.
+/// Middleware for the API.
 pub(super) async fn for_programs(request: Request, next: Next) -> Result<Response, ApiError> {
     require_text(&request)?;
     refuse_protections(&request)?;
     Ok(next.run(request).await)
 }
 
-/// Before what people look at.
+/// Middleware for pages.
 pub(super) async fn for_people(request: Request, next: Next) -> Result<Response, WebError> {
     require_text(&request)?;
     Ok(next.run(request).await)

@@ -1,5 +1,5 @@
-//! Charges the answers of the API to their connection until the client has taken them: whole ones, and the events of event
-//! streams, which is how tools answer. Files that are streamed charge themselves.
+//! Charges API responses to the memory budget of their connection until the client has received them: whole responses,
+//! and the events of event streams, with which MCP tools answer. Streamed files do this themselves.
 
 use super::OutBody;
 use super::error::{self, Wants};
@@ -15,8 +15,8 @@ use http_body_util::BodyExt;
 use std::sync::Arc;
 use tokio::sync::mpsc;
 
-/// The same answer, charged. What was only read is refused when its network leaves no room for it; what something was done
-/// for is always told.
+/// Charges a response. The response to a safe request is refused if its network has no room left; the response to a
+/// write is always sent.
 pub(super) async fn charge(
     response: Response<Body>,
     connection: &Connection,
@@ -40,8 +40,9 @@ pub(super) async fn charge(
     }
 }
 
-/// The same event stream, each of its events charged. It ends early when there is no room for one. Events are taken from it
-/// as they come: while the client takes nothing, nobody would ask for them, and they would wait uncharged.
+/// Charges each event of an event stream. The stream ends early if there is no room for an event. Events are read as
+/// they come: if they were read only when the client takes them, they would be buffered elsewhere without being
+/// charged.
 pub(super) fn charge_events(body: Body, connection: &Arc<Connection>, tasks: &Tasks) -> OutBody {
     let (sender, receiver) = mpsc::channel(1);
     let connection = Arc::clone(connection);

@@ -1,4 +1,4 @@
-//! The body of an answer: ready bytes on the hot path, anything else boxed.
+//! The response body: bytes in memory on the hot path, anything else boxed.
 
 use axum::body::Body;
 use bytes::Bytes;
@@ -8,7 +8,7 @@ use std::task::{Context, Poll};
 
 #[derive(Debug)]
 pub enum OutBody {
-    /// One piece, or nothing.
+    /// One chunk, or nothing.
     Ready(Option<Bytes>),
     Boxed(Body),
 }
@@ -19,7 +19,7 @@ impl OutBody {
     }
 }
 
-/// A body that keeps something alive until it has been sent or read, or given up.
+/// A body that keeps a value alive until the body is sent, read or dropped.
 #[derive(Debug)]
 pub(super) struct Keeping<B, T> {
     body: B,

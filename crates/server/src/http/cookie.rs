@@ -1,17 +1,17 @@
-//! Cookies as headers. `__Host-` ties each to one host, where browsers take such a cookie; all are out of reach of
-//! scripts, and none travels with a form of another site.
+//! Reads and writes cookies. `__Host-` binds each to one host where browsers accept the prefix; all are `HttpOnly` and
+//! `SameSite=Lax`, so that no POST form of another site sends them.
 
 use dropleaf_core::host::Origin;
 use http::{HeaderMap, HeaderValue, header};
 
-/// What a cookie is called at this origin.
+/// The cookie's name at this origin.
 fn name(origin: &Origin, word: &str) -> String {
     let prefix = if origin.takes_secure_cookies() { "__Host-" } else { "" };
     format!("{prefix}{word}")
 }
 
-/// The values a browser sent for a cookie of this origin: one, unless somebody planted others. The lines are read as bytes,
-/// pair by pair: a page on a sibling host can plant a cookie that is not ASCII, and it must not hide the others.
+/// The values a browser sent for a cookie of this origin: one, unless others were planted. The header is parsed as
+/// bytes, pair by pair: a page on a sibling host can plant a cookie that is not ASCII, and it must not hide the others.
 pub(super) fn read<'a>(
     headers: &'a HeaderMap,
     origin: &Origin,
@@ -24,12 +24,13 @@ pub(super) fn read<'a>(
         .filter_map(move |(key, value)| (key == name && value.is_ascii()).then_some(value))
 }
 
-/// The header that keeps it for so many seconds; zero forgets it. The value must be plain: base64url or hexadecimal.
+/// The `Set-Cookie` value with a lifetime in seconds; zero deletes the cookie. The value must be base64url or
+/// hexadecimal.
 pub(super) fn set(origin: &Origin, word: &str, value: &str, max_age: i64) -> Option<HeaderValue> {
     write(origin, word, value, &format!("; Max-Age={max_age}"))
 }
 
-/// The header that keeps it until the browser is closed.
+/// The `Set-Cookie` value that lasts until the browser is closed.
 pub(super) fn set_for_session(origin: &Origin, word: &str, value: &str) -> Option<HeaderValue> {
     write(origin, word, value, "")
 }

@@ -1,5 +1,5 @@
-//! How long a request may take: so many seconds since its last byte arrived. An upload may therefore take as long as its
-//! pace allows (`extract/pace.rs`), and the work on it no longer than anything else.
+//! Limits the duration of a request, counted from the arrival of its last byte. So an upload may take as long as its
+//! minimum rate allows (`extract/pace.rs`), but processing it no longer than any other request.
 
 use axum::body::Body;
 use bytes::Bytes;
@@ -11,7 +11,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// When a request that was refused for taking too long is worth sending again.
+/// `Retry-After` of a request that timed out.
 const RETRY_SECONDS: i64 = 5;
 
 /// The time limit of one request.
@@ -23,13 +23,13 @@ pub(in crate::http) struct Deadline {
 
 #[derive(Debug, Clone, Copy)]
 struct Progress {
-    /// When the last piece of the body arrived, or the head if there was none.
+    /// When the last chunk of the body arrived, or the head if there was none.
     at: Instant,
-    /// The handler has asked for more of the body than has arrived.
+    /// The handler is waiting for more of the body.
     waits_for_client: bool,
 }
 
-/// What kept a request from being answered in time.
+/// Why a request timed out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::http) enum Late {
     /// The rest of the body did not arrive.
@@ -44,13 +44,12 @@ impl Deadline {
         Self { seconds: Duration::from_secs(seconds.max(1)), progress: Arc::new(Mutex::new(progress)) }
     }
 
-    /// The body, whose arrival moves the deadline.
+    /// Wraps the body; every chunk that arrives moves the deadline.
     pub(in crate::http) fn watch(&self, body: Body) -> WatchedBody {
         WatchedBody { body, progress: Arc::clone(&self.progress) }
     }
 
-    /// The outcome of the work, unless the deadline passes first. The work is then dropped; a write that was queued is
-    /// still committed.
+    /// Runs the work until the deadline. If it passes, the work is dropped; a write that was queued is still committed.
     pub(in crate::http) async fn limit<T>(&self, work: impl Future<Output = T>) -> Result<T, Late> {
         let mut work = pin!(work);
         loop {
@@ -70,7 +69,7 @@ fn read(progress: &Mutex<Progress>) -> Progress {
     *progress.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What a client is told.
+/// The error for the client.
 pub(in crate::http) fn refusal(late: Late, is_safe: bool) -> Error {
     match late {
         Late::Client => Error::plain(Code::RequestTimeout),
@@ -83,7 +82,7 @@ pub(in crate::http) fn refusal(late: Late, is_safe: bool) -> Error {
     }
 }
 
-/// A request's body whose arrival is watched.
+/// A request body that records when its chunks arrive.
 #[derive(Debug)]
 pub(in crate::http) struct WatchedBody {
     body: Body,
@@ -125,7 +124,7 @@ mod tests {
     use std::convert::Infallible;
     use std::future::pending;
 
-    /// A body of so many pieces, one every ten seconds, and then its end or nothing any more.
+    /// A body of `pieces` chunks, one every ten seconds, which then ends or stalls.
     fn slow(pieces: u32, ends: bool) -> Body {
         Body::from_stream(stream::unfold(0, move |sent| async move {
             tokio::time::sleep(Duration::from_secs(10)).await;

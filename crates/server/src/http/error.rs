@@ -1,5 +1,5 @@
-//! The one table from code to status, and the answer that an error becomes: JSON for clients of the API, a designed page
-//! for browsers, a line of text for everybody else. How it is worded is in `error_words`.
+//! The only table from error code to status, and the response of an error: JSON for API clients, an HTML page for
+//! browsers, a line of text otherwise. Texts are in `error_words`.
 
 use super::error_words::{page_body, viewer_words};
 use super::quality::Weight;
@@ -12,7 +12,7 @@ use http::{HeaderMap, HeaderValue, Response, StatusCode, header};
 pub use super::error_words::{finding_json, json_body};
 pub use super::locked::{bare, designed, designed_policy};
 
-/// The status that goes with a code. No wildcard: a new code must decide. Spec §7.
+/// The status of a code. No wildcard arm: a new code needs a decision. Spec §7.
 pub const fn status(code: Code) -> StatusCode {
     match code {
         Code::InvalidRequest
@@ -89,7 +89,7 @@ pub const fn status(code: Code) -> StatusCode {
     }
 }
 
-/// The wording a caller can use.
+/// The format of an error response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Wants {
     Json,
@@ -98,7 +98,7 @@ pub enum Wants {
 }
 
 impl Wants {
-    /// JSON when asked for at least as much as a page, a page for browsers, text otherwise. Decisions §2.9.
+    /// JSON if accepted at least as much as HTML, a page if HTML is accepted, text otherwise. Decisions §2.9.
     pub fn of(headers: &HeaderMap) -> Self {
         let (json, html) =
             (media_type::wanted(headers, media_type::JSON), media_type::wanted(headers, media_type::HTML));
@@ -112,17 +112,17 @@ impl Wants {
     }
 }
 
-/// The error as an answer. What happened inside is logged here, once, and never sent.
+/// The response for an error. The internal source is logged here, once, and never sent.
 pub fn respond(error: &Error, wants: Wants) -> Response<OutBody> {
     respond_with(error, wants, None)
 }
 
-/// The same, with the place where the page behind the error can be reported.
+/// The same, with the address of the page's report form.
 pub fn respond_with(error: &Error, wants: Wants, report: Option<&str>) -> Response<OutBody> {
     answer(error, wants, |status| page_body(error, status, report))
 }
 
-/// The same for somebody at the dashboard, whose own pages these are.
+/// The same for a signed-in owner in the dashboard.
 pub fn respond_to_owner(error: &Error) -> Response<OutBody> {
     answer(error, Wants::Page, |status| {
         let code = error.code.as_str();
@@ -142,7 +142,7 @@ fn answer(
 ) -> Response<OutBody> {
     let status = status(error.code);
     if error.code == Code::FacilitatorUnavailable && error.source.is_none() {
-        // Told once where the facilitator is asked; anybody can bring about this answer, as often as they like.
+        // Already logged where the facilitator is called; any client can cause this response as often as it likes.
         tracing::debug!(code = error.code.as_str(), "a request failed");
     } else if status.is_server_error() {
         let source = error.source.as_deref().map(ToString::to_string).unwrap_or_default();
@@ -161,7 +161,7 @@ fn answer(
     response
 }
 
-/// What an error says in headers, however it is worded.
+/// Sets the headers of an error, whatever its format.
 pub fn note(headers: &mut HeaderMap, error: &Error) {
     note_wait(headers, error);
     if status(error.code) == StatusCode::UNAUTHORIZED {
@@ -169,7 +169,7 @@ pub fn note(headers: &mut HeaderMap, error: &Error) {
     }
 }
 
-/// How long to wait before trying again.
+/// Sets `Retry-After` and the rate limit headers.
 pub fn note_wait(headers: &mut HeaderMap, error: &Error) {
     if let Some(seconds) = error.retry_after {
         headers.insert(header::RETRY_AFTER, seconds.into());
@@ -179,7 +179,7 @@ pub fn note_wait(headers: &mut HeaderMap, error: &Error) {
     }
 }
 
-/// What a 401 asks for. Browsers open no dialog for the names of our gates, because they do not know them.
+/// The challenge of a 401. Browsers open no dialog for the schemes of our gates, because they do not know them.
 const fn challenge(code: Code) -> &'static str {
     match code {
         Code::PasswordRequired | Code::WrongPassword => "PagePassword",
@@ -188,7 +188,7 @@ const fn challenge(code: Code) -> &'static str {
     }
 }
 
-/// How the caller stands against a rate, as the IETF draft writes it.
+/// The caller's rate limit status, in the format of the IETF draft.
 pub fn rate_headers(headers: &mut HeaderMap, standing: Standing) {
     let Standing { rate, remaining, resets_in } = standing;
     let values = [

@@ -1,10 +1,10 @@
-//! The page docs/errors.md, made from the codes and their statuses.
+//! Generates docs/errors.md from the codes and their statuses.
 
 use super::error::status;
 use dropleaf_core::Code;
 use std::fmt::Write;
 
-/// Renders the page: every code under its status, statuses in order.
+/// Renders the page: every code under its status, in order of status.
 pub fn markdown() -> String {
     let mut out = String::from(
         "# Errors\n\n<!-- Generated from crates/core/src/code.rs and crates/server/src/http/error.rs by `make generate`. -->\n\n\

@@ -1,4 +1,4 @@
-//! What an error says: to programs as JSON, to viewers in a sentence or on a page.
+//! Renders errors: as JSON for programs, as a sentence or a page for viewers.
 
 use crate::pages::{self, Notice};
 use dropleaf_core::error::Fact;
@@ -7,7 +7,7 @@ use dropleaf_core::{Code, Error};
 use http::StatusCode;
 use serde_json::{Map, Value, json};
 
-/// `{error, error_description}` and the facts that belong to it. Spec §2 Error.
+/// `{error, error_description}` and further members. Spec §2 Error.
 pub fn json_body(error: &Error) -> String {
     let mut map = Map::new();
     map.insert("error".into(), error.code.as_str().into());
@@ -23,12 +23,12 @@ pub fn json_body(error: &Error) -> String {
     Value::Object(map).to_string()
 }
 
-/// A reason as programs read it, here and on the command line.
+/// The JSON of a reason, also used by the command line.
 pub fn finding_json(found: &Finding) -> Value {
     json!({"rule": found.rule, "file": found.file, "line": found.line, "why": found.why, "fix": found.fix})
 }
 
-/// Whether the error itself says what happened and what to do, because that depends on the cause.
+/// Whether the error's own description is shown to viewers, because what to do depends on the cause.
 fn says_cause(error: &Error) -> bool {
     error.code == Code::HeadersTooLarge
 }

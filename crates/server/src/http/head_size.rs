@@ -1,6 +1,6 @@
-//! How large the head of a request may be. More is read than is accepted: a page on a sibling host can store so many cookies for
-//! the parent domain that every request of its victim is refused, and a refusal from below this server could neither
-//! say so nor clear them.
+//! Limits the size of a request's head. More is read than is accepted: a page on a sibling host can store so many
+//! cookies for the parent domain that every request of a victim is refused, and a refusal by the HTTP library could
+//! neither explain that nor clear them.
 
 use super::OutBody;
 use super::error::{self, Wants};
@@ -8,17 +8,17 @@ use dropleaf_core::{Code, Error};
 use http::request::Parts;
 use http::{HeaderValue, Response, header};
 
-/// Read from the wire: all that Chromium sends when a domain holds the 180 cookies of 4096 bytes that it keeps for one.
-/// Only while a head arrives, and for a moment until it is refused; `large_heads` bounds how many do.
+/// Read from the connection: all that Chromium sends for a domain with the 180 cookies of 4096 bytes it can store. Held
+/// only while a head arrives, and until it is refused; `large_heads` bounds how many at a time.
 pub(crate) const READ_BYTES: usize = 768 * 1024;
-/// Accepted: the address and all headers, as HTTP/1.1 writes them.
+/// Accepted: the path, the query and all headers, in the format of HTTP/1.1.
 pub(crate) const ACCEPTED_BYTES: usize = 32 * 1024;
-/// With more than this of them, it is the cookies that have to go.
+/// Above this size, the cookies are the cause.
 const COOKIE_BYTES: usize = ACCEPTED_BYTES / 2;
-/// With more than this of it, it is the address that is too long.
+/// Above this size, the address is the cause.
 const ADDRESS_BYTES: usize = ACCEPTED_BYTES / 2;
 
-/// The refusal of a head that is too large.
+/// Refuses a head that is too large.
 pub(super) fn refuse(head: &Parts) -> Option<Response<OutBody>> {
     // The colon, a space and the end of the line.
     let field = |name: &http::HeaderName, value: &HeaderValue| name.as_str().len() + value.len() + 4;
@@ -47,8 +47,8 @@ pub(super) fn refuse(head: &Parts) -> Option<Response<OutBody>> {
     Some(response)
 }
 
-/// Whether the browser came over https or from this machine: only there it sends fetch metadata, and only there it
-/// obeys `Clear-Site-Data`.
+/// Whether the browser uses https or a loopback host: only then does it send fetch metadata and honor
+/// `Clear-Site-Data`.
 fn is_secure(headers: &http::HeaderMap) -> bool {
     headers.contains_key("sec-fetch-site") || headers.contains_key("sec-fetch-mode")
 }

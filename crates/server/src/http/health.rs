@@ -1,4 +1,4 @@
-//! `/healthz`: the process answers. `/readyz`: its storage does too. Both on every host.
+//! Serves `/healthz` (the process responds) and `/readyz` (its storage does too), on every host.
 
 use super::{OutBody, error};
 use dropleaf_app::App;
@@ -8,7 +8,7 @@ use serde::Serialize;
 use std::time::Duration;
 use utoipa::ToSchema;
 
-/// What both say when all is well.
+/// The body of both when healthy.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(example = json!({"status": "ok"}))]
 pub(super) struct HealthJson {
@@ -16,7 +16,7 @@ pub(super) struct HealthJson {
     status: &'static str,
 }
 
-/// Whether the process answers
+/// Whether the process responds
 ///
 /// On every host.
 #[utoipa::path(
@@ -35,9 +35,9 @@ fn healthz() -> Response<OutBody> {
     response
 }
 
-/// Whether the server can do its work
+/// Whether the server is ready
 ///
-/// Asks the storage as well, for two seconds at most. On every host.
+/// Also checks the storage, for two seconds at most. On every host.
 #[utoipa::path(
     get, path = "/readyz", tag = "Documents", operation_id = "getReadiness",
     responses((status = 200, description = "It can", body = HealthJson)),

@@ -1,16 +1,16 @@
-//! Answers of our own in which nothing of anybody else can act: no script, no frame, no cache.
+//! Builds our own error and notice responses with strict headers: no scripts, no framing, no caching.
 
 use super::{OutBody, empty};
 use crate::pages;
 use http::{HeaderValue, Response, StatusCode, header};
 
-/// An answer for programs: JSON or a line of text.
+/// A response for programs: JSON or a line of text.
 pub fn bare(status: StatusCode, kind: &'static str, body: String) -> Response<OutBody> {
     let policy = HeaderValue::from_static("default-src 'none'; frame-ancestors 'none'");
     locked(status, kind, body, policy)
 }
 
-/// One of our own pages as an answer.
+/// A response with one of our own pages.
 pub fn designed(status: StatusCode, page: pages::Rendered) -> Response<OutBody> {
     let policy = designed_policy(page.style_source);
     let mut response = locked(status, "text/html; charset=utf-8", page.html, policy);
@@ -33,7 +33,7 @@ fn locked(status: StatusCode, kind: &'static str, body: String, policy: HeaderVa
     response
 }
 
-/// The policy of our own pages: nothing but their one inline style.
+/// The policy of our own pages: only their one inline style.
 pub fn designed_policy(style_source: &str) -> HeaderValue {
     let text = format!(
         "default-src 'none'; style-src {style_source}; img-src 'self' data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"

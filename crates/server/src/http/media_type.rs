@@ -1,5 +1,5 @@
-//! Media types in `Content-Type` and `Accept` headers (RFC 9110 §8.3.1, §12.5.1): names are compared without regard to
-//! case, parameters and the white space around them are allowed. Every handler that looks at one of these headers asks here.
+//! Parses media types in `Content-Type` and `Accept` headers (RFC 9110 §8.3.1, §12.5.1): names are case-insensitive,
+//! parameters and surrounding white space are allowed. Every handler that reads one of these headers uses this module.
 
 use super::quality::{self, Weight};
 use http::{HeaderMap, header};
@@ -16,7 +16,7 @@ pub(in crate::http) const MARKDOWN: &str = "text/markdown";
 pub(in crate::http) struct MediaType<'a>(&'a str);
 
 impl<'a> MediaType<'a> {
-    /// What `Content-Type` says. None without one, with several, and with one that is no media type.
+    /// The media type of `Content-Type`. None if it is absent, repeated or invalid.
     pub(in crate::http) fn of(headers: &'a HeaderMap) -> Option<Self> {
         Self::parse(content_type(headers)?)
     }
@@ -32,13 +32,13 @@ impl<'a> MediaType<'a> {
     }
 }
 
-/// The one `Content-Type` there may be.
+/// The value of `Content-Type`; None if it is repeated.
 fn content_type(headers: &HeaderMap) -> Option<&str> {
     let mut values = headers.get_all(header::CONTENT_TYPE).iter();
     values.next().filter(|_| values.next().is_none())?.to_str().ok()
 }
 
-/// A parameter of the body's type, such as `boundary`; names are compared without regard to case.
+/// A parameter of the body's type, such as `boundary`; names are case-insensitive.
 pub(in crate::http) fn parameter(headers: &HeaderMap, name: &str) -> Option<String> {
     let mut rest = content_type(headers)?;
     while let Some(at) = unquoted(rest, b';') {
@@ -52,7 +52,7 @@ pub(in crate::http) fn parameter(headers: &HeaderMap, name: &str) -> Option<Stri
     None
 }
 
-/// Where this sign is first outside of quotes.
+/// The position of the first `sign` outside of quotes.
 fn unquoted(text: &str, sign: u8) -> Option<usize> {
     let (mut in_quotes, mut escaped) = (false, false);
     text.bytes().position(|byte| {
@@ -66,7 +66,7 @@ fn unquoted(text: &str, sign: u8) -> Option<usize> {
     })
 }
 
-/// What a quoted string stands for (RFC 9110 §5.6.4); a token stands for itself.
+/// The value of a quoted string (RFC 9110 §5.6.4); a token is returned unchanged.
 fn unquote(value: &str) -> String {
     let Some(inner) = value.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) else {
         return value.to_owned();
@@ -83,12 +83,12 @@ fn unquote(value: &str) -> String {
     text
 }
 
-/// Whether the body is said to be of this type.
+/// Whether `Content-Type` is this type.
 pub(in crate::http) fn is(headers: &HeaderMap, name: &str) -> bool {
     MediaType::of(headers).is_some_and(|kind| kind.is(name))
 }
 
-/// How much a client wants a type that its `Accept` names; zero when it names it not, or only by a wildcard.
+/// The weight of a type that `Accept` names; zero if it is not named, or only by a wildcard.
 pub(in crate::http) fn wanted(headers: &HeaderMap, name: &str) -> Weight {
     let values = headers.get_all(header::ACCEPT).iter().filter_map(|value| value.to_str().ok());
     let items = values.flat_map(quality::items);
@@ -96,7 +96,7 @@ pub(in crate::http) fn wanted(headers: &HeaderMap, name: &str) -> Weight {
     named.map(|item| item.weight).max().unwrap_or(Weight::ZERO)
 }
 
-/// Whether a client names this type in its `Accept`, and does not exclude it.
+/// Whether `Accept` names this type with a weight above zero.
 pub(in crate::http) fn accepts(headers: &HeaderMap, name: &str) -> bool {
     wanted(headers, name) > Weight::ZERO
 }

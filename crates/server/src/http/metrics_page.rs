@@ -1,4 +1,4 @@
-//! `/metrics`, on a listener of its own that is not meant for the world.
+//! Serves `/metrics` on a separate listener that should not be public.
 
 use crate::metrics::Metrics;
 use axum::Router;

@@ -1,5 +1,5 @@
-//! The HTTP door. Host and path are matched here by hand, before the router and its layers, because page views
-//! are most of the traffic and need none of them.
+//! The HTTP server: routes each request by host and path. This is done by hand, before the router and its layers,
+//! because page views are most of the traffic and need none of them.
 
 mod address;
 pub mod api;
@@ -55,7 +55,7 @@ use tokio::time::Instant;
 use tower::ServiceExt;
 use view::Place;
 
-/// Who is at the other end of the connection; given to the API's extractors.
+/// The address of the connected peer, for the API's extractors.
 #[derive(Debug, Clone, Copy)]
 pub struct Peer(pub SocketAddr);
 
@@ -64,7 +64,7 @@ pub struct Door {
     pub app: Arc<App>,
     pub resolved: Arc<Resolved>,
     pub metrics: Arc<Metrics>,
-    /// For work that an answer does not wait for.
+    /// For work that the response does not wait for.
     pub tasks: Tasks,
     api: Router,
 }
@@ -129,7 +129,7 @@ impl Door {
                 let place = shared_place(path, pages, self.resolved.hosts.isolated);
                 if place.is_none() {
                     let request = Request::from_parts(head, body);
-                    // Boxed, so that the many page views do not carry the room its work needs.
+                    // Boxed, so that the future of a page view is not larger because of it.
                     return (Surface::Api, Box::pin(self.call_api(request, connection)).await);
                 }
                 place
@@ -156,8 +156,8 @@ impl Door {
         (Surface::Page, response)
     }
 
-    /// Work on an answer that has to begin within the time limit of its request, which came at `since`. What is ready at once,
-    /// as a page in memory, needs no timer.
+    /// Runs work within the time limit of a request that arrived at `since`. Work that is ready at once, such as a
+    /// cached page, needs no timer.
     async fn in_time<T>(
         &self,
         head: &Parts,
@@ -186,7 +186,7 @@ impl Door {
         request.extensions_mut().insert(Peer(connection.peer));
         request.extensions_mut().insert(Arc::clone(connection));
         let is_safe = request.method().is_safe();
-        // Also while the rest of a refused upload is read, after the answer.
+        // Held also while the rest of a refused upload is read after the response.
         let reading = connection.read_body();
         let request = request.map(|body| axum::body::Body::new(body::Keeping::new(body, reading)));
         let response = match self.api.clone().oneshot(request).await {
@@ -201,7 +201,7 @@ impl Door {
         api_answer::charge(response, connection, is_safe).await
     }
 
-    /// The front door for agents leads to a part of the API.
+    /// Serves the agents' host, which exposes part of the API.
     async fn call_agents(
         &self,
         mut request: Request<Incoming>,
@@ -231,7 +231,7 @@ impl Door {
     }
 }
 
-/// The pages for people, who are known by a cookie.
+/// The pages for people, who are identified by a session cookie.
 fn people() -> Router<ApiState> {
     Router::new()
         .merge(sign_in::routes())
@@ -242,14 +242,14 @@ fn people() -> Router<ApiState> {
         .route("/assets/{name}", get(web::asset))
 }
 
-/// The longest body that is held in memory.
+/// The largest body held in memory.
 fn longest_body(resolved: &Resolved) -> u64 {
     let limits = &resolved.config.limits;
     let longest = mcp::longest_message(limits.upload_bytes).memory();
     longest.max(extract::JsonLimit::of_text(limits.publish_bytes).memory())
 }
 
-/// The host a request is for: from the address itself, or from the one `Host` header there must be.
+/// The host of a request: from the URI itself, or from the single required `Host` header.
 fn authority(head: &Parts) -> Option<&str> {
     if let Some(authority) = head.uri.authority() {
         return Some(authority.as_str());
@@ -261,7 +261,7 @@ fn authority(head: &Parts) -> Option<&str> {
     }
 }
 
-/// A page at the shared address, if the path is one of those.
+/// A page at the shared address, if the path is one.
 fn shared_place(path: &str, pages: bool, isolated: bool) -> Option<Place<'_>> {
     if !pages {
         return None;
@@ -269,14 +269,14 @@ fn shared_place(path: &str, pages: bool, isolated: bool) -> Option<Place<'_>> {
     if let Some(rest) = path.strip_prefix("/p/") {
         return Some(Place::Shared { rest });
     }
-    // Where sites cannot have hosts, public ones live below /s/.
+    // Where sites cannot have their own hosts, public ones are below /s/.
     if isolated {
         return None;
     }
     path.strip_prefix("/s/").map(|rest| Place::SharedSlug { rest })
 }
 
-/// An empty answer with this status.
+/// An empty response with this status.
 fn empty(status: StatusCode) -> Response<OutBody> {
     let mut response = Response::new(OutBody::empty());
     *response.status_mut() = status;

@@ -1,4 +1,4 @@
-//! Lists with weights, as `Accept` and `Accept-Encoding` have them (RFC 9110 §12.4.2). An item whose weight cannot be read
+//! Parses lists with weights, as in `Accept` and `Accept-Encoding` (RFC 9110 §12.4.2). An item with an invalid weight
 //! counts as unacceptable: sending something that a client may not want is the worse mistake.
 
 /// A weight in thousandths.
@@ -10,7 +10,7 @@ impl Weight {
     pub(in crate::http) const ZERO: Self = Self(0);
     pub(in crate::http) const FULL: Self = Self(1000);
 
-    /// `0`, `0.5`, `1.000`: at most three digits after the point, and nothing above one.
+    /// `0`, `0.5`, `1.000`: at most three digits after the point, and at most one.
     fn parse(text: &str) -> Option<Self> {
         let (whole, part) = text.split_once('.').unwrap_or((text, ""));
         if part.len() > 3 || !part.bytes().all(|b| b.is_ascii_digit()) {
@@ -26,14 +26,14 @@ impl Weight {
     }
 }
 
-/// One item of a list: what it names, without its parameters, and its weight.
+/// An item of a list: its name, without parameters, and its weight.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::http) struct Item<'a> {
     pub name: &'a str,
     pub weight: Weight,
 }
 
-/// The items of a header's value. Empty ones are passed over.
+/// The items of a header value. Empty ones are skipped.
 pub(in crate::http) fn items(value: &str) -> impl Iterator<Item = Item<'_>> {
     split(value, b',').filter_map(|item| {
         let mut parts = split(item, b';').map(trim);
@@ -52,7 +52,7 @@ fn trim(text: &str) -> &str {
     text.trim_matches([' ', '\t'])
 }
 
-/// Splits at a sign, but not inside quotes.
+/// Splits at `sign`, but not inside quotes.
 fn split(text: &str, sign: u8) -> impl Iterator<Item = &str> {
     let mut rest = Some(text);
     std::iter::from_fn(move || {

@@ -1,4 +1,4 @@
-//! A short body that comes soon: forms of people, and what scripts and programs send in their place.
+//! Reads short bodies with a size and time limit: forms, and what scripts and programs send in their place.
 
 use bytes::Bytes;
 use dropleaf_core::{Code, Error};
@@ -6,11 +6,11 @@ use http_body::Body;
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use std::time::Duration;
 
-/// No form of ours is larger: the longest is a comment with its anchor.
+/// Maximum size of our forms: the longest is a comment with its anchor.
 pub(super) const FORM_BYTES: usize = 64 * 1024;
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// The whole body, if it is no longer than this and comes in time.
+/// The whole body, if it is at most `limit` bytes long and arrives in time.
 pub(super) async fn read<B>(body: B, limit: usize) -> Result<Bytes, Error>
 where
     B: Body,

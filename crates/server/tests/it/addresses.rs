@@ -1,4 +1,4 @@
-//! Odd addresses: whatever cannot be read is answered in the shape of its surface, never with a bare line.
+//! Malformed addresses are answered with the error format of the API or of pages, never with a bare status line.
 
 use crate::harness::{Node, Tab};
 use reqwest::Method;

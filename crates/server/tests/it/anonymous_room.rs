@@ -1,9 +1,9 @@
-//! What pages without an account may take: of one network, and of all together.
+//! Storage limits for pages without an account: per network, and in total.
 
 use crate::harness::{Answer, DAY, Form, Node, Setup, on_each_database, site_path};
 use serde_json::{Value, json};
 
-/// With what a version counts besides its content, a little more than 10,000 bytes.
+/// With the overhead counted per version, a little more than 10,000 bytes.
 const PAGE_BYTES: usize = 6000;
 
 async fn publish(node: &Node, client: &str) -> Answer {
@@ -11,7 +11,7 @@ async fn publish(node: &Node, client: &str) -> Answer {
     node.post("/sites").header("x-forwarded-for", client).form(form).send().await
 }
 
-/// Three pages fit for a network, five for all.
+/// Three pages fit per network, five in total.
 fn narrow() -> Setup {
     Setup::new()
         .with_rates()
@@ -58,7 +58,7 @@ async fn claimed_and_erased_pages_give_their_room_back() {
         node.app().sweep().await.unwrap();
         publish(node, "203.0.113.7").await.expect(201);
         publish(node, "203.0.113.7").await.refused(507, "anonymous_storage_full");
-        // Expired, then erased when nobody can bring it back any more.
+        // Expired, then erased once it can no longer be restored.
         node.clock.advance(2 * DAY);
         node.app().sweep().await.unwrap();
         node.clock.advance(2 * DAY);
@@ -78,7 +78,7 @@ async fn new_versions_count_too() {
         let token = site["claim_token"].as_str().unwrap();
         let replace = async || {
             let form = Form::file("a.html", vec![b'y'; PAGE_BYTES]);
-            // From elsewhere: the network that published the page is the one that counts.
+            // From another network: the one that published the page is charged.
             let ask = node.put(&site_path(&site)).claim(token);
             ask.header("x-forwarded-for", "198.51.100.1").form(form).send().await
         };
@@ -107,7 +107,7 @@ async fn wide_ipv6_network_holds_four_times_as_much_as_one_of_its_networks() {
         publish(node, "2001:db8:2::1").await.expect(201);
         publish(node, "203.0.113.7").await.expect(201);
         publish(node, "203.0.113.7").await.refused(507, "anonymous_storage_full");
-        // All together, five networks with two wide ones, and one address that counts once.
+        // The total, five networks, two /48 networks, and one address that counts once.
         assert_eq!(node.count("SELECT COUNT(*) FROM anonymous_usage").await, 1 + 5 + 2 + 1);
         let total = "SELECT CAST(SUM(bytes) AS BIGINT) FROM anonymous_usage";
         let before = node.count(total).await;

@@ -1,4 +1,4 @@
-//! The queue of appeals as a whole: what it may hold and for whom, how it is emptied, and who is heard in it.
+//! The queue of appeals: its limits, per sender and in total, bulk decisions, and which comments are kept.
 
 use crate::harness::{Ask, Dropleaf, Form, Node, Setup, noise, on_each_database, zip};
 use dropleaf_core::appeal::Decision;
@@ -13,7 +13,7 @@ fn page(n: usize) -> Form {
     Form::file("page.html", format!("{REFUSED}<p>{n}</p>"))
 }
 
-/// The same with so many bytes in all.
+/// The same, padded to this many bytes.
 fn sized(n: usize, bytes: usize) -> Form {
     let page = format!("{REFUSED}<p>{n}</p>");
     let fill = "x ".repeat((bytes - page.len()) / 2);
@@ -195,7 +195,7 @@ async fn appeal_names_the_page_that_was_taken_down_and_is_like_it() {
         assert!(html.contains(&format!("href=\"/operator/pages/{}\"", id(&site))), "{html}");
         assert!(html.contains(&format!("unwanted forget {}", id(&site))), "{html}");
 
-        // An allow would change nothing as long as that is not forgotten.
+        // Allowing has no effect until the unwanted entry is removed.
         let operator = node.operator().await;
         let path = format!("/operator/appeals/{}/allow", kept.id);
         let void = operator.submit(&path, &[("answer", "Fine.")]).await.expect(409).text();
@@ -213,7 +213,7 @@ async fn appeal_names_the_page_that_was_taken_down_and_is_like_it() {
 #[tokio::test]
 async fn large_dry_runs_count_more_and_never_stand_before_publishers() {
     let node = proxied().with_rates().set("limits.checks_per_minute", "5").start().await;
-    // Two lines of it are alike only by chance, so that it is no bomb.
+    // Hardly any two lines are equal, so that it is not taken for a zip bomb.
     let large = noise("large", 9 << 18).iter().fold(String::new(), |mut text, byte| {
         let _ = write!(text, "{byte:04}");
         text
@@ -223,7 +223,7 @@ async fn large_dry_runs_count_more_and_never_stand_before_publishers() {
     check().await.expect(200);
     check().await.expect(200);
     check().await.refused(429, "rate_limited");
-    // Many at once: some are sent away, and publishing goes on.
+    // Many concurrent checks: some are refused, and publishing still works.
     let asks: Vec<_> = (10..30)
         .map(|n| {
             let form = Form::file("s.zip", archive.clone());

@@ -1,4 +1,4 @@
-//! `POST /appeals`, `GET /appeals/{token}`, `dropleaf appeals`: a second look at what was refused.
+//! `POST /appeals`, `GET /appeals/{token}`, `dropleaf appeals`: appeals against refused content.
 
 use crate::harness::{Ask, Dropleaf, Form, Node, Setup, on_each_database, page};
 use dropleaf_core::appeal::Decision;
@@ -28,7 +28,7 @@ async fn stands(node: &Node, appeal: &Value) -> Value {
     node.get(appeal["status_url"].as_str().unwrap()).send().await.expect(200).json()
 }
 
-/// How many bodies and bundles are stored.
+/// The numbers of stored blobs and bundles.
 async fn stored(node: &Node) -> (i64, i64) {
     (node.count("SELECT COUNT(*) FROM bundles").await, node.count("SELECT COUNT(*) FROM blobs").await)
 }

@@ -1,4 +1,4 @@
-//! Nobody can check an encrypted page, so its address may not bear the name of a brand.
+//! The content of an encrypted page cannot be checked, so its address must not contain the name of a brand.
 
 use crate::harness::{Answer, Form, Node, Setup, noise, page, site_path};
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! Burn after read: who sees the page, and that nobody sees it twice. The table of docs/security.md. Spec §1.3, §3.
+//! Burn after read: who sees the page, and that no one sees it twice. The table of docs/security.md. Spec §1.3, §3.
 
 use crate::harness::{Answer, Ask, Database, Form, Node, Setup, on_each_database, page, site_path};
 use futures_util::future::join_all;
@@ -35,12 +35,12 @@ pub(crate) fn is_reveal(answer: &Answer, title: &str) {
     assert!(!answer.has("etag"));
 }
 
-/// The page's own host, as a browser finds it.
+/// The page's own host, where a browser is redirected.
 pub(crate) async fn own_host(node: &Node, url: &str) -> String {
     node.get(url).browser().send().await.expect(307).header("location").to_owned()
 }
 
-/// Opens the reveal page; its cookie.
+/// Opens the reveal page and returns its cookie.
 pub(crate) async fn asked(node: &Node, own: &str) -> String {
     let answer = node.get(own).browser().send().await;
     is_reveal(&answer, "<<nothing>>");
@@ -50,7 +50,7 @@ pub(crate) async fn asked(node: &Node, own: &str) -> String {
     cookie.split(';').next().unwrap().to_owned()
 }
 
-/// Presses the button as the reveal page would.
+/// Presses the button of the reveal page.
 pub(crate) fn press(node: &Node, own: &str, cookie: &str) -> Ask {
     let origin = own.split("/p/").next().unwrap();
     node.post(&format!("{own}_dropleaf/reveal"))
@@ -165,7 +165,7 @@ async fn two_nodes_have_one_winner_between_them() {
     for round in 0..10 {
         let site = first.publish(burning(&format!("Nodes {round}"))).await;
         let path = format!("/p/{}/", site["unlisted_token"].as_str().unwrap());
-        // Both know the row as live.
+        // Both nodes have the row cached as live.
         for node in [&first, &second] {
             is_reveal(&node.head(&path).send().await, "Nodes");
         }

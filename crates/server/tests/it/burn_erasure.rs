@@ -1,9 +1,9 @@
-//! What is left of a page that burnt: nothing.
+//! Nothing is left of a page after it has burnt.
 
 use crate::burn::{asked, own_host, path_of, press, published};
 use crate::harness::{Form, Node, Setup, noise, on_each_database, page, site_path};
 
-/// Whether any file below the data folder holds these bytes. A file that is removed meanwhile does not.
+/// Whether any file in the data folder contains these bytes. A file that is removed during the search does not.
 fn on_disk(node: &Node, needle: &[u8]) -> bool {
     fn look(dir: &std::path::Path, needle: &[u8]) -> bool {
         std::fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path()).any(|path| {
@@ -69,7 +69,7 @@ async fn bytes_are_erased_once_a_plain_client_has_them() {
                 node.publish(Form::file("x", &large).field("e2e", "true").field("burn_after_read", "true"));
             let url = site.await["url"].as_str().unwrap().to_owned();
             assert_eq!(node.get(&url).send().await.expect(200).body, large);
-            // The server erases by itself, after its answer: first the row, then the file it named.
+            // The server erases in the background after its response: first the row, then the file.
             let start = std::time::Instant::now();
             while node.count("SELECT COUNT(*) FROM blobs").await > 0 || on_disk(node, &large[..64]) {
                 assert!(start.elapsed() < std::time::Duration::from_mins(2), "the bytes are still there");

@@ -1,4 +1,4 @@
-//! `POST _dropleaf/reveal`: the page that asks first, and the time its viewer has.
+//! `POST _dropleaf/reveal`: the reveal page, and the window in which its viewer may reload.
 
 use crate::burn::{asked, burning, is_reveal, own_host, path_of, press, published};
 use crate::harness::{Form, Node, Setup, noise, on_each_database, page, zip};

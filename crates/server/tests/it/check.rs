@@ -1,4 +1,4 @@
-//! `POST /check`: what publishing would say, without publishing.
+//! `POST /check`: the checks of publishing, without publishing.
 
 use crate::harness::{Answer, Form, HARVEST, LEAK, Node, Setup, on_each_database, page, zip};
 use serde_json::{Value, json};
@@ -39,7 +39,7 @@ async fn refused_page_is_told_each_reason_with_its_line() {
     assert_eq!((&sent["file"], &sent["line"]), (&json!("index.html"), &json!(3)));
     assert!(sent["why"].as_str().unwrap().contains("collect.invalid") && sent["fix"].is_string());
     nothing_is_stored(&node).await;
-    // What publishing says is the same.
+    // Publishing gives the same result.
     let refused = node.post("/sites").key(&node.key).form(Form::file("page.html", HARVEST)).send().await;
     let refused = refused.refused(422, "phishing_blocked").json();
     assert_eq!((&refused["reasons"], &refused["content_hash"]), (&said["reasons"], &said["content_hash"]));
@@ -72,7 +72,7 @@ async fn json_over_the_limit_is_refused_before_the_rest_of_it_is_sent() {
     node.post("/check").body("application/json", escaped).send().await.expect(200);
     for text in ["x", " \\n", "\",\"x\":\""] {
         let mut stream = TcpStream::connect(("localhost", node.port)).await.unwrap();
-        // An escaped page within the limit may be as long as this.
+        // The maximum length of a body with an escaped page within the limit.
         let head = format!(
             "POST /check HTTP/1.1\r\nhost: localhost:{}\r\ncontent-type: application/json\r\n\
              content-length: 1000000\r\n\r\n{{\"html\":\"",
@@ -139,7 +139,7 @@ async fn dry_runs_are_counted_by_network_and_need_no_credential() {
     let refused = ask().send().await.refused(429, "rate_limited");
     assert!(refused.has("retry-after") && refused.header("ratelimit-policy").contains("q=3"));
     ask().key(&node.key).send().await.refused(429, "rate_limited");
-    // Publishing goes on: the two are counted apart.
+    // Publishing still works: checks and uploads are counted separately.
     node.post("/sites").form(Form::file("page.html", page("Still"))).send().await.expect(201);
     node.clock.advance(60);
     ask().key(&node.key).send().await.expect(200);

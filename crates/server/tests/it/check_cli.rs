@@ -1,4 +1,4 @@
-//! `dropleaf check FILE…`: the verdict without a server.
+//! `dropleaf check FILE…`: checks files without a server.
 
 use crate::harness::{Dropleaf, HARVEST, LEAK, page, zip};
 use serde_json::{Value, json};
@@ -124,7 +124,7 @@ fn file_is_taken_for_what_publishing_takes_it_for() {
         let (code, said) = bench.check(&[name]);
         assert_eq!((code, &said["reasons"][0]["file"]), (3, &json!(place)), "{name}: {said}");
     }
-    // A part of a page is checked, and its sender is told that it is none.
+    // A file that is only part of a page is checked, with a warning that it cannot be published alone.
     bench.file("app.js", "let a = 1;").file("data.yaml", "a: b").file("film.mp4", "film");
     let (code, said) = bench.check(&["app.js", "data.yaml", "film.mp4"]);
     assert_eq!(code, 0, "{said}");
@@ -146,7 +146,7 @@ fn folder_is_checked_as_its_archive_would_be() {
         assert_eq!((code, &file["accepted"], &file["error"]), (1, &json!(false), &json!(error)), "{answer}");
         assert!(file["error_description"].as_str().unwrap().contains(said), "{answer}");
     }
-    // Hidden and system files are left out, and one folder that holds everything is no fault.
+    // Hidden and system files are ignored, and a single top-level folder is allowed.
     bench.file("good/site/index.html", page("Fine")).file("good/.DS_Store", "x").file("good/.env", "KEY=1");
     bench.file("good/.git/config", "x");
     bench.file("good/site/.well-known/x.txt", "x");
@@ -154,7 +154,7 @@ fn folder_is_checked_as_its_archive_would_be() {
     bench.file("good/site/in.html", HARVEST);
     let (code, said) = bench.check(&["good"]);
     assert_eq!((code, &said["reasons"][0]["file"]), (3, &json!("good/site/in.html")));
-    // What is refused for what is in it is refused for that.
+    // A refusal for content takes precedence over a missing index.
     bench.file("empty/other.html", HARVEST);
     assert_eq!(bench.check(&["empty"]).0, 3);
 }
@@ -191,7 +191,7 @@ fn what_cannot_be_read_or_published_is_1_and_named() {
         assert!(said["files"][1]["error_description"].is_string());
         assert!(String::from_utf8_lossy(&output.stderr).contains(name));
     }
-    // What is refused is refused, whatever else is wrong.
+    // A refusal for content takes precedence over other errors.
     bench.file("bad.html", format!("{HARVEST}\0"));
     assert_eq!(bench.check(&["missing.html", "bad.html"]).0, 3);
     let (code, said) = bench.check(&["--set", "limits.upload_bytes=10", "good.html"]);
@@ -240,7 +240,7 @@ fn secrets_are_said_as_the_settings_or_the_caller_want() {
     let (code, said) = bench.check(&["--pii-check", "block", "leak.html"]);
     assert_eq!((code, &said["reasons"][0]["line"]), (3, &json!(2)));
     assert_eq!(bench.check(&["--set", "safety.pii_check=block", "--pii-check", "off", "leak.html"]).0, 3);
-    // Places are called what the caller calls them, and a page that is refused tells of its secrets too.
+    // Locations use the paths the caller gave, and a refused page also lists its secrets.
     bench.file("sub/both.html", format!("{HARVEST}\n{LEAK}")).file("sub/index.html", LEAK);
     for (name, place) in [("sub/both.html", "sub/both.html, line "), ("sub", "sub/index.html, line 2")] {
         let (code, said) = bench.check(&[name]);

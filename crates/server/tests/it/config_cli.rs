@@ -1,4 +1,4 @@
-//! Settings and accounts through the real binary: what overrules what, what is suggested, what is printed.
+//! Settings and accounts through the real binary: precedence, suggestions, output.
 
 use crate::harness::Dropleaf;
 use tempfile::TempDir;
@@ -9,7 +9,7 @@ fn binary() -> (TempDir, Dropleaf) {
     (dir, dropleaf)
 }
 
-/// The value `config show` gives for a key.
+/// The value that `config show` prints for a key.
 fn shown(dropleaf: &Dropleaf, args: &[&str], key: &str) -> String {
     let text = dropleaf.prints(&[&["config", "show"], args].concat());
     let line = text.lines().find_map(|line| line.strip_prefix(&format!("{key} = ")));

@@ -1,4 +1,4 @@
-//! `/dashboard/appeal` and the page at `/appeals/{token}`: a person who was refused asks for a second look.
+//! `/dashboard/appeal` and the page at `/appeals/{token}`: appeals in a browser.
 
 use crate::harness::{Answer, Form, HARVEST, Node, Person, Setup, page};
 use dropleaf_core::appeal::Decision;
@@ -28,7 +28,7 @@ async fn person_appeals_and_sees_what_came_of_it() {
     let waiting = &node.app().list_open_appeals(10).await.unwrap()[0];
     assert_eq!(waiting.account_id.as_ref(), Some(&person.account.id));
     assert_eq!(waiting.plea.comment.as_deref(), Some("A drill <b>for staff</b>."));
-    // The same file again leads to the same page.
+    // The same file again redirects to the same page.
     assert_eq!(send(&node, &person, plea(&person, HARVEST)).await.expect(303).header("location"), status);
     let open = person.get(&status).await.expect(200);
     assert!(open.header("content-type").starts_with("text/html") && open.header("vary").contains("ccept"));
@@ -37,7 +37,7 @@ async fn person_appeals_and_sees_what_came_of_it() {
     node.app().decide_appeal("op", &waiting.id, Decision::Uphold, "It asks for <PINs>.").await.unwrap();
     let upheld = node.get(&status).browser().send().await.expect(200).text();
     assert!(upheld.contains("stays refused") && upheld.contains("It asks for &#60;PINs&#62;."), "{upheld}");
-    // A program is answered as ever.
+    // Programs still get JSON.
     let json = node.get(&status).send().await.expect(200).json();
     assert_eq!(json["status"], "upheld");
     let missing = node.get("/appeals/none").browser().send().await.expect(404);

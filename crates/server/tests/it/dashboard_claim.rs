@@ -1,4 +1,4 @@
-//! `/claim/{id}` and `POST /dashboard/claim`: a page without an owner finds one in a browser.
+//! `/claim/{id}` and `POST /dashboard/claim`: claiming a page in a browser.
 
 use crate::harness::{DAY, Node, Setup, on_each_database};
 use serde_json::Value;

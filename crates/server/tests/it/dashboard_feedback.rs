@@ -1,4 +1,4 @@
-//! The comments on a page of the dashboard.
+//! Viewers' comments in the dashboard.
 
 use crate::harness::{Form, Node, Setup, on_each_database, page};
 use serde_json::{Value, json};

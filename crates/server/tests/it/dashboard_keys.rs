@@ -1,4 +1,4 @@
-//! `/dashboard/keys`: made with a recent proof, shown once, revoked at once.
+//! `/dashboard/keys`: creating needs a recent sign-in; a key is shown once and revoked at once.
 
 use crate::harness::{HOUR, Setup, on_each_database};
 

@@ -1,4 +1,4 @@
-//! `GET /dashboard`: an owner's pages, searched and narrowed; and their drawings.
+//! `GET /dashboard`: an owner's pages with search and filters, and their preview drawings.
 
 use crate::harness::{Form, HOUR, Node, Setup, on_each_database, page, pdf, zip};
 use serde_json::json;
@@ -88,7 +88,7 @@ async fn search_ignores_case_accents_and_the_order_of_words() {
         assert_eq!(found(many).await, [true, false], "more words than are looked for");
         assert_eq!(found(&format!("{many} nowhere-to-be-found")).await, [false, false]);
 
-        // Found by what it is called now.
+        // Found by its current title.
         node.patch_site(&menu, json!({"title": "Ärger"})).await.expect(200);
         assert_eq!(found("arger").await, [true, false]);
         assert_eq!(found("creme").await, [false, false]);

@@ -1,4 +1,4 @@
-//! `/dashboard/pages/{id}`: everything about one page, its settings, its versions, its end and return.
+//! `/dashboard/pages/{id}`: one page, its settings and versions, deletion and restore.
 
 use crate::harness::{DAY, Form, HOUR, Node, Setup, Tab, on_each_database, page};
 use serde_json::{Value, json};
@@ -7,7 +7,7 @@ fn at(site: &Value, rest: &str) -> String {
     format!("/dashboard/pages/{}{rest}", site["id"].as_str().unwrap())
 }
 
-/// Sends a form of the page as it stands.
+/// Sends a form of the page as currently rendered.
 async fn change(node: &Node, tab: &Tab<'_>, site: &Value, form: &str, fields: &[(&str, &str)]) -> u16 {
     let seen = node.read_site(site).await["updated_at"].to_string();
     let fields = [fields, &[("updated_at", seen.as_str())]].concat();
@@ -103,7 +103,7 @@ async fn settings_change_one_at_a_time() {
     .await;
 }
 
-/// A form, what is sent with it, the status, and what is said.
+/// A form, its fields, the expected status and the expected text.
 type Refusal<'a> = (&'a str, &'a [(&'a str, &'a str)], u16, &'a str);
 
 #[tokio::test]
@@ -166,7 +166,7 @@ async fn date_that_was_typed_counts_while_the_list_says_never() {
         let typed = [("expires", "never"), ("until", "2030-01-02T03:04"), ("until_shown", "")];
         assert_eq!(change(node, &tab, &site, "/expiry", &typed).await, 303);
         assert_eq!(node.read_site(&site).await["expires_at"], json!(1_893_553_440));
-        // Now the form shows that date, and never means never.
+        // Now the form shows that date, and "never" clears it.
         let shown = tab.get(&at(&site, "")).await.expect(200).text();
         assert!(shown.contains("name=\"until_shown\" value=\"2030-01-02T03:04\""), "{shown}");
         let untouched =
@@ -279,7 +279,7 @@ async fn deleted_page_is_shown_as_such_and_restored() {
     .await;
 }
 
-/// The page in a new session: the old one has ended by then.
+/// The page in a new session: the old one has expired by then.
 async fn tab_again(node: &Node, site: &Value) -> String {
     node.operator().await.get(&at(site, "")).await.expect(200).text()
 }

@@ -1,4 +1,4 @@
-//! The share links on a page of the dashboard.
+//! Share links in the dashboard.
 
 use crate::harness::{Form, Node, Setup, on_each_database, page};
 use serde_json::{Value, json};

@@ -7,7 +7,7 @@ async fn send(node: &Node, tab: &Person<'_>, path: &str, form: Form) -> Answer {
     tab.bare(path).header("origin", &node.base_url()).form(form).send().await
 }
 
-/// As the script sends it.
+/// Sends it as the page's script does.
 async fn send_by_script(node: &Node, tab: &Person<'_>, path: &str, form: Form) -> Answer {
     let ask = tab.script(path).header("origin", &node.base_url()).header("x-form-token", &tab.token());
     ask.header("accept", "application/json").form(form).send().await
@@ -122,7 +122,7 @@ async fn replaced_content_is_a_new_version_at_the_same_link() {
             (&now["title"], &now["version"], &now["url"]),
             (&json!("Second"), &json!(2), &site["url"])
         );
-        // The form was made for the first version.
+        // The form was rendered for the first version.
         let text = send(node, &tab, &path, form()).await.expect(409).text();
         assert!(text.contains("Nothing was"), "{text}");
         assert_eq!(node.read_site(&site).await["version"], json!(2));
@@ -159,7 +159,7 @@ async fn file_is_not_read_unless_a_page_of_ours_sends_it() {
             .send()
             .await
             .expect(403);
-        // After the file it comes too late.
+        // A token after the file is too late.
         let late = file(Form::new()).field("form_token", &tab.token());
         ask().header("origin", &base).form(late).send().await.expect(403);
         ask()

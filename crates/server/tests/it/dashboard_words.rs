@@ -1,4 +1,4 @@
-//! What the dashboard says: the way back when one is lost, what a form changed, sizes in one unit.
+//! Texts of the dashboard: 404 pages, confirmations of forms, sizes in one unit.
 
 use crate::harness::oauth::{authorize_path, register};
 use crate::harness::{Node, Setup};
@@ -19,7 +19,7 @@ async fn lost_owner_reads_words_for_owners_and_finds_the_way_back() {
     assert_eq!(tab.get("/dashboard/").await.expect(303).header("location"), "/dashboard");
     let eve = node.newcomer_on("solo").await;
     eve.get("/operator/nothing").await.expect(404);
-    // Who has not signed in does so first, and scripts get JSON.
+    // People who are not signed in are redirected to sign in, and scripts get JSON.
     let out = node.get("/dashboard/nothing").browser().send().await.expect(303);
     assert!(out.header("location").starts_with("/login?next="));
     let script =
@@ -68,7 +68,7 @@ async fn every_form_leads_to_its_message() {
             assert!(!is_ours || form.contains("#outcome\""), "{path}: {form}");
         }
     }
-    // A refusal is found the same way, and its field names it.
+    // An error is marked up the same way, and its field refers to it.
     let fields = [("title", " "), ("updated_at", &site["updated_at"].to_string())];
     let text = tab.submit(&format!("{at}/title"), &fields).await.expect(400).text();
     assert!(text.contains("id=\"outcome\" role=\"alert\" tabindex=\"-1\""), "{text}");
@@ -115,7 +115,7 @@ async fn wrong_account_can_be_changed_at_the_consent_page() {
     let next = rest.split('"').next().unwrap();
     let back = form_urlencoded::parse(format!("next={next}").as_bytes()).next().unwrap().1.into_owned();
     assert_eq!(back, asked);
-    // It asks for an address, although somebody has signed in.
+    // The form is shown although the person is signed in.
     let login = person.get(&format!("/login?again=1&next={next}")).await.expect(200).text();
     assert!(login.contains("name=\"email\""));
 }

@@ -1,4 +1,4 @@
-//! A request that the server cannot finish in time is refused, and says whether a change may still be made.
+//! A request that times out is refused, and the error says whether the change may still be applied.
 
 use crate::harness::{FakeChecker, Form, Says, Setup, page};
 

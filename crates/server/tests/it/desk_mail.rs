@@ -1,4 +1,4 @@
-//! Letters about the operator's desk: that reports and appeals wait, and what was decided about an appeal.
+//! Operator notifications by email: open reports and appeals, and decisions about appeals.
 
 use crate::email_gate::with_mail;
 use crate::harness::{DAY, Form, HOUR, MailServer, Mood, Node, Seen, Setup, on_each_database};
@@ -15,7 +15,7 @@ async fn report(node: &Node, site: &Value) {
     node.post(&report).body(FORM, said).send().await.expect(200);
 }
 
-/// An appeal about a page of this number.
+/// An appeal about the page with this number.
 async fn appeal(node: &Node, number: usize, contact: &str) -> Value {
     let page = format!("<title>PayPal login</title><form><input type=password></form><p>{number}</p>");
     let form = Form::file("page.html", page).field("comment", "Hostile words").field("contact", contact);
@@ -50,7 +50,7 @@ async fn operators_hear_of_the_first_at_once_and_then_at_most_once_an_hour() {
             assert!(!told(node).await, "nothing waits");
             let (one, two) = (node.publish_page("One").await, node.publish_page("Two").await);
             report(node, &one).await;
-            // However many ask at once, one of them writes.
+            // Of two concurrent runs, one sends the email.
             let (first, second) = tokio::join!(told(node), told(node));
             assert!(first != second, "{first} {second}");
             let text = letter(&mail, OPERATOR).await;
@@ -247,7 +247,7 @@ async fn a_decision_that_certainly_did_not_leave_is_sent_again_and_no_other() {
     node.clock.advance(DAY);
     assert_eq!(sent(&node).await, 0, "there is nobody at that address");
 
-    // One that nobody sent for days, as after a backup was restored, is dropped.
+    // One that was not sent for days, as after restoring a backup, is dropped.
     let open = appeal(&node, 3, SAM).await;
     decide(&node, &open, Decision::Uphold, "No.").await;
     node.clock.advance(3 * DAY);

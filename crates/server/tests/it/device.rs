@@ -41,7 +41,7 @@ async fn allowed_device_gets_a_key_once() {
         for part in [code(&begun), "my laptop", "ann@example.org", "an API key", "value=\"allow\""] {
             assert!(page.contains(part), "{part}\n{page}");
         }
-        // Looking allows nothing.
+        // Viewing the page allows nothing.
         node.clock.advance(5);
         poll(node, &begun).await.refused(400, "authorization_pending");
 
@@ -138,7 +138,7 @@ async fn code_expires_after_ten_minutes_whatever_was_answered() {
         poll(node, &allowed).await.refused(400, "expired_token");
         look(&ann, code(&open)).await.expect(400);
         answer(&ann, code(&open), "allow").await.expect(400);
-        // An hour later nobody asks any more.
+        // An hour later the login is deleted.
         node.app().sweep().await.unwrap();
         assert_eq!(node.count("SELECT count(*) FROM device_logins").await, 2);
         node.clock.advance(3600);
@@ -160,7 +160,7 @@ async fn question_that_comes_too_soon_lengthens_the_wait() {
         poll(node, &begun).await.refused(400, "slow_down");
         node.clock.advance(15);
         poll(node, &begun).await.refused(400, "authorization_pending");
-        // Of two at once, one came in time.
+        // Of two concurrent polls, one is in time.
         node.clock.advance(15);
         let (a, b) = futures_util::future::join(poll(node, &begun), poll(node, &begun)).await;
         let mut said = [a, b].map(|answer| answer.json()["error"].as_str().unwrap().to_owned());
@@ -191,7 +191,7 @@ async fn wrong_codes_are_limited_for_each_account_and_network() {
         async |node| {
             let ann = node.newcomer("ann@example.org").await;
             let begun = begin(node).await;
-            // Right ones cost nothing.
+            // Correct codes are not counted.
             for _ in 0..20 {
                 look(&ann, code(&begun)).await.expect(200);
             }
@@ -205,9 +205,9 @@ async fn wrong_codes_are_limited_for_each_account_and_network() {
             }
             look(&ann, "BBBB-BBBB").await.expect(429);
             answer(&ann, code(&begun), "allow").await.expect(429);
-            // What cannot be a code is no guess.
+            // What cannot be a code is not counted as a guess.
             look(&ann, "ABC").await.expect(400);
-            // The network goes on to thirty, whoever asks.
+            // The limit per network is thirty, whoever signs in.
             for n in 1..=3 {
                 let other = node.newcomer(&format!("p{n}@example.org")).await;
                 for _ in 0..10 {

@@ -26,7 +26,7 @@ async fn trade(node: &Node, client: &str, begun: &Value) -> Answer {
     node.post("/oauth/token").fields(&fields).send().await
 }
 
-/// Answers in the page as somebody who signed in some time ago; what the page answered.
+/// Answers in the page as a person who signed in `ago` seconds ago; returns the response.
 async fn answer(node: &Node, begun: &Value, word: &str, ago: i64) -> Answer {
     let operator = node.operator().await;
     node.clock.advance(ago);
@@ -117,7 +117,7 @@ async fn who_may_not_ask_is_told_why() {
         .refused(400, "invalid_target");
     let fields = [("grant_type", GRANT), ("client_id", OWN)];
     node.post("/oauth/token").fields(&fields).send().await.refused(400, "invalid_request");
-    // Nobody can be sent back to the command line.
+    // The command line has no redirect address.
     let asked = format!("/oauth/authorize?client_id={OWN}&response_type=code&redirect_uri=http://127.0.0.1/");
     node.get(&asked).browser().send().await.expect(400);
 }

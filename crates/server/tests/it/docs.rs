@@ -1,4 +1,5 @@
-//! The documents against the repository: files that they name exist, and so do the names in the guide to a new endpoint.
+//! Checks the documents against the repository: files they name exist, and so do the names in the guide to a new
+//! endpoint.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -7,9 +8,9 @@ fn root() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
 }
 
-/// Every file that belongs to the repository, as a path from its root.
+/// Every file of the repository, as a path from its root.
 fn files() -> Vec<String> {
-    // READMEs of other projects are input of tests.
+    // READMEs of other projects are test input.
     const NOT_OURS: [&str; 6] = ["target", "node_modules", "data", "corpus", "artifacts", "readmes"];
     fn walk(dir: &Path, root: &Path, found: &mut Vec<String>) {
         for entry in std::fs::read_dir(dir).unwrap().map(Result::unwrap) {
@@ -32,17 +33,17 @@ fn ends_in(path: &str, ending: &str) -> bool {
     Path::new(path).extension().is_some_and(|found| found == ending)
 }
 
-/// The text without its blocks of code: those show what people type and what they see.
+/// The text without its code blocks, which show commands and their output.
 fn prose(text: &str) -> String {
     text.split("\n```").step_by(2).collect()
 }
 
-/// What stands in backticks.
+/// The texts in backticks.
 fn quoted(text: &str) -> impl Iterator<Item = &str> {
     text.lines().flat_map(|line| line.split('`').skip(1).step_by(2))
 }
 
-/// Whether the words name a source file: a path with an ending that only such files have.
+/// Whether the text names a source file: a path with a source file extension.
 fn is_source(words: &str) -> bool {
     let plain = |c: char| c.is_ascii_alphanumeric() || "/._-".contains(c);
     let ending = Path::new(words).extension().and_then(|ending| ending.to_str());
@@ -88,7 +89,7 @@ fn links_between_the_documents_lead_somewhere() {
     assert!(links > 30, "{links}");
 }
 
-/// Names of code: types, functions and macros, in a path or called.
+/// Identifiers: types, functions and macros, in a path or called.
 fn names(words: &str) -> Vec<&str> {
     let word = |text: &&str| {
         let mut chars = text.chars();
@@ -109,7 +110,7 @@ fn names_in_the_guide_to_a_new_endpoint_are_in_the_sources() {
     let mut words = HashSet::new();
     for file in files().iter().filter(|path| path.starts_with("crates/") && ends_in(path, "rs")) {
         let text = std::fs::read_to_string(root().join(file)).unwrap();
-        // This test itself names nothing.
+        // Names in this test do not count.
         let own = file.ends_with("tests/it/docs.rs");
         let all = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').filter(|_| !own);
         words.extend(all.map(str::to_owned));

@@ -1,4 +1,4 @@
-//! `POST _dropleaf/code`: the codes of the e-mail gate, with a real conversation with a mail server.
+//! `POST _dropleaf/code`: the codes of the e-mail gate, with a real SMTP conversation.
 
 use crate::harness::{
     Answer, Ask, Form, HOUR, MailServer, Mood, Node, Seen, Setup, code_in, on_each_database, page,
@@ -28,7 +28,7 @@ pub(crate) fn with_mail(server: &MailServer) -> Setup {
     Setup::new().set("mail.smtp_url", server.url())
 }
 
-/// A code that is not this one.
+/// Another code than this one.
 fn other(code: &str) -> String {
     format!("{:08}", (code.parse::<u32>().unwrap() + 1) % 100_000_000)
 }
@@ -80,7 +80,7 @@ async fn right_code_opens_once_and_for_one_of_many() {
             ask(node, &root, ANN).send().await.expect(200);
             let (to, code) = mail.next_code().await;
             assert_eq!(to, ANN);
-            // As people copy it: with a space.
+            // With a space, as people copy it.
             let spaced = format!(" {} {} ", &code[..4], &code[4..]);
             let racers = (0..12).map(|_| enter(node, &root, "ANN@example.org", &spaced).send());
             let answers = futures_util::future::join_all(racers).await;
@@ -114,7 +114,7 @@ async fn wrong_code_costs_a_try_and_the_sixth_is_too_late() {
             let root = url(&site);
             ask(node, root, ANN).send().await.expect(200);
             let (_, code) = mail.next_code().await;
-            // What cannot be a code is not worth a try; what was meant for another is no code here.
+            // What cannot be a code uses up no attempt; a code for another address is not accepted.
             for odd in ["1234567", "123456789", "abcdefgh", "１２３４５６７８"] {
                 enter(node, root, ANN, odd).send().await.refused(401, "invalid_code");
             }
@@ -125,7 +125,7 @@ async fn wrong_code_costs_a_try_and_the_sixth_is_too_late() {
             }
             enter(node, root, ANN, &code).send().await.refused(401, "invalid_code");
 
-            // A new code replaces the old one, and has tries of its own.
+            // A new code replaces the old one, and has its own attempts.
             ask(node, root, ANN).send().await.expect(200);
             let (_, second) = mail.next_code().await;
             for _ in 0..4 {
@@ -208,7 +208,7 @@ async fn both_gates_come_one_after_the_other() {
     let root = node.get(url(&site)).browser().send().await.expect(307).header("location").to_owned();
     let json = async |ask: Ask| ask.header("accept", "application/json").send().await;
     json(node.get(&root)).await.refused(401, "password_required");
-    // Who does not know the password makes no mail leave.
+    // Without the password no email is sent.
     json(ask(&node, &root, ANN)).await.refused(401, "password_required");
     assert_eq!(node.count("SELECT COUNT(*) FROM email_codes").await, 0);
     let gate = node.post(&format!("{root}_dropleaf/gate")).fields(&[("password", "secret")]);

@@ -1,4 +1,4 @@
-//! The letters of the e-mail gate: who is sent one, how many, and how they travel.
+//! The emails of the e-mail gate: who gets one, how many, and how they are sent.
 
 use crate::email_gate::{ANN, ask, enter, gated, url, with_mail};
 use crate::harness::{Answer, HOUR, MailServer, Mood, Node, Seen, Setup, code_in, on_each_database};
@@ -28,7 +28,7 @@ async fn nobody_learns_whether_an_address_may_pass() {
                 };
                 assert_eq!(of(STRANGER, "203.0.113.1").await, of(ANN, "203.0.113.2").await);
             }
-            // The fourth is one too many for both alike.
+            // The fourth request is refused for both addresses alike.
             let fourth = async |address: &str, ip: &str| {
                 plain(ask(node, &root, address).browser().from(ip).send().await.expect(429), address)
             };
@@ -38,14 +38,14 @@ async fn nobody_learns_whether_an_address_may_pass() {
                 plain(answer.expect(401), address)
             };
             assert_eq!(wrong(STRANGER, "203.0.113.1").await, wrong(ANN, "203.0.113.2").await);
-            // Both have left the same traces.
+            // Both have left the same rows.
             assert_eq!(node.count("SELECT COUNT(*) FROM email_codes WHERE tries_left = 4").await, 2);
             let traces = node
                 .rows("SELECT key FROM counters", vec![], |row| Ok(row.text(0)?.to_owned()))
                 .await
                 .join(" ");
             assert!(!traces.contains("example") && !traces.contains("203.0"), "{traces}");
-            // Only one of them has got letters.
+            // Only one of them got emails.
             for _ in 0..3 {
                 assert_eq!(mail.next_code().await.0, ANN);
             }
@@ -61,7 +61,7 @@ async fn answer_does_not_wait_for_the_mail_server() {
     let node = with_mail(&mail).start().await;
     let site = gated(&node, "Stalled").await;
     ask(&node, url(&site), ANN).send().await.expect(200);
-    // The letter is on its way, and its connection is open: the answer came without it.
+    // The email is being sent: the response did not wait for it.
     assert_eq!(mail.next_of_all().await, Seen::Connected);
     assert_eq!(mail.unread(), None);
     node.get(url(&site)).send().await.expect(401);
@@ -101,7 +101,7 @@ async fn without_a_mail_server_letters_are_files_in_the_outbox() {
     let path = format!("/p/{}/", site["unlisted_token"].as_str().unwrap());
     ask(&node, &path, STRANGER).send().await.expect(200);
     ask(&node, &path, ANN).send().await.expect(200);
-    // Stopping waits for what is under way.
+    // Shutdown waits for running deliveries.
     let dir = node.stop().await;
     let outbox = dir.path().join("data/outbox");
     let letters: Vec<_> = fs::read_dir(&outbox).unwrap().map(|entry| entry.unwrap().path()).collect();
@@ -147,7 +147,7 @@ async fn codes_are_limited_by_address_by_page_and_by_client() {
         let sent = async |site: &Value, email: &str, ip: &str| {
             ask(node, url(site), email).from(ip).header("accept", "application/json").send().await
         };
-        // An address counts at all pages together, however it is written.
+        // An address is counted over all pages, however it is written.
         for email in [ANN, "ANN@example.org", "ann@EXAMPLE.ORG"] {
             sent(&a, email, "203.0.113.1").await.expect(200);
         }

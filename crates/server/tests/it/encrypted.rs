@@ -1,4 +1,4 @@
-//! End-to-end encrypted pages: the viewer for browsers, the bytes for everybody else, `dropleaf encrypt`. Spec §1.4.
+//! End-to-end encrypted pages: the viewer for browsers, the bytes for other clients, `dropleaf encrypt`. Spec §1.4.
 
 use crate::harness::{Answer, Dropleaf, Form, Node, Setup, noise, on_each_database, site_path, zip};
 use aes_gcm::Aes256Gcm;
@@ -146,7 +146,7 @@ async fn payload_that_cannot_be_ciphertext_is_400() {
     }
 }
 
-/// What a viewer's browser does.
+/// Decrypts like a viewer's browser.
 fn open(payload: &[u8], fragment: &str, passphrase: Option<&str>) -> Vec<u8> {
     let secret: [u8; 32] =
         URL_SAFE_NO_PAD.decode(fragment.trim().strip_prefix("#k=").unwrap()).unwrap().try_into().unwrap();
@@ -219,7 +219,7 @@ async fn payload_that_is_not_encrypted_is_400() {
         zip(&[("index.html", "<p>x"), ("setup.exe", "MZ")]),
         program.clone(),
         [&vec![0; 0x8001][..], b"CD001", &sealed(5000)].concat(),
-        // A frame of ours around it does not help.
+        // Wrapping it in our format does not help.
         [b"E2E1\0\0\0\0\0\0\0\0", &sealed(28)[..], &program].concat(),
     ] {
         let form = || Form::file("page.html", &bytes).field("e2e", "true");

@@ -1,4 +1,4 @@
-//! Errors as every caller meets them: one shape, stable codes, nothing internal. Spec §2 Error, §7.
+//! Error responses: one format, stable codes, no internals. Spec §2 Error, §7.
 
 use crate::harness::{Form, Node, noise, page};
 use dropleaf_core::Code;
@@ -61,7 +61,7 @@ async fn wrong_json_bodies_are_400() {
     for body in ["", "null", "[]", "5", "\"x\"", "{", "{\"a\":}"] {
         let ask = node.patch(&path).key(&node.key).body("application/json", body);
         let answer = ask.send().await;
-        // Nothing at all counts as an empty change.
+        // An empty body counts as an empty change.
         assert_eq!(answer.status, if body.is_empty() { 200 } else { 400 }, "{body}");
     }
     let binary = node.patch(&path).key(&node.key).body("application/json", noise("x", 50));

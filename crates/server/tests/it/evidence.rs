@@ -1,4 +1,4 @@
-//! What is kept of a page that was taken down: sealed, opened with a reason, erased in time; and nothing else of it.
+//! Evidence of pages that were taken down: sealed, opened with a reason, erased in time; nothing else is kept.
 
 use crate::harness::{
     DAY, Database, Dropleaf, Form, NOW, Node, Setup, noise, on_each_database, page, s3_url, site_path, zip,
@@ -28,7 +28,7 @@ async fn open(node: &Node, site: &Value) -> Vec<u8> {
     pieces.concat()
 }
 
-/// The files of an archive, by its directory as any reader does it.
+/// The files of an archive, read by its central directory.
 fn unzip(bytes: &[u8]) -> BTreeMap<String, Vec<u8>> {
     let short = |at: usize| usize::from(u16::from_le_bytes(bytes[at..at + 2].try_into().unwrap()));
     let long = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap()) as usize;
@@ -55,7 +55,7 @@ fn manifest(files: &BTreeMap<String, Vec<u8>>) -> Value {
     serde_json::from_slice(&files[MANIFEST]).unwrap()
 }
 
-/// A page of three versions that somebody has reported.
+/// A reported page with three versions.
 async fn bad_page(node: &Node) -> (Value, Vec<u8>) {
     let picture = noise("picture", 300_000);
     let picture_text: String = picture.iter().map(|byte| char::from(*byte)).collect();
@@ -155,7 +155,7 @@ async fn nothing_of_the_content_can_be_read_without_the_key() {
     assert!(bytes.starts_with(b"dlseal1\n"));
     assert!(!bytes.windows(11).any(|window| window == b"These words"));
     assert!(unzip(&open(&node, &site).await)["index.html"].len() > 15_000);
-    // A changed byte is noticed, and what was not checked does not leave.
+    // A changed byte is detected, and unverified bytes are not sent.
     let mut changed = bytes.clone();
     changed[40] ^= 1;
     fs::write(&sealed[0], &changed).unwrap();
@@ -209,7 +209,7 @@ async fn take_down_that_stopped_half_way_is_finished_by_the_sweep() {
     on_each_database(Setup::new, async |node| {
         let (site, _) = bad_page(node).await;
         let spool = node.data_dir().join("spool");
-        // Without a place to write to, the page goes down and its content waits.
+        // Without a writable spool folder the page is taken down and its content waits.
         fs::remove_dir_all(&spool).unwrap();
         take_down(node, &site).await;
         node.get(text(&site, "url")).send().await.expect(410);
@@ -341,7 +341,7 @@ async fn lost_body_does_not_keep_a_page_from_being_sealed_and_marked() {
 async fn page_that_cannot_be_sealed_is_kept_and_holds_up_nobody() {
     on_each_database(Setup::new, async |node| {
         let (stuck, waits) = (node.publish_page("Stuck").await, node.publish_page("Waits").await);
-        // As if the process had ended right after each was hidden; what one of them shows is broken.
+        // As if the process had ended right after hiding each page; the content of one is damaged.
         node.exec("UPDATE sites SET state = 'taken_down', ended_at = created_at", vec![]).await;
         let broken =
             "UPDATE bundles SET kind = 'nothing' WHERE id IN (SELECT bundle_id FROM sites WHERE id = $1)";

@@ -1,11 +1,11 @@
-//! Files that run on a viewer's computer: not taken without an account or on the `free` plan, saved and never shown on
-//! others. Decisions §2.11.
+//! Executable files: refused without an account and on the `free` plan, served only as downloads on others. Decisions
+//! §2.11.
 
 use crate::gates::{PASSWORD, open, own_host};
 use crate::harness::{Form, Node, Setup, noise, on_each_database, page, site_path, zip};
 use serde_json::json;
 
-/// A program of Windows as far as anybody looks at it, in UTF-8 so that it can stand in an archive of the harness.
+/// A minimal Windows program, in UTF-8 so that the harness can put it into an archive.
 fn program() -> String {
     let mut text = String::from("MZ");
     text.push_str(&"\0".repeat(0x3a));
@@ -37,12 +37,12 @@ async fn programs_are_422_without_an_account_and_on_the_free_plan() {
         }
         assert_eq!(node.count("SELECT COUNT(*) FROM sites").await, 0);
         assert_eq!(node.count("SELECT COUNT(*) FROM blobs").await, 0);
-        // A claim token does not bring one in either.
+        // A claim token does not allow one either.
         let unowned = node.publish_anonymously().await;
         let archive = Form::file("site.zip", zip(&[("index.html", &index), ("setup.exe", "x")]));
         let claim = node.put(&site_path(&unowned)).claim(unowned["claim_token"].as_str().unwrap());
         claim.form(archive).send().await.refused(422, "executable_refused");
-        // Scripts of pages and other files stay welcome.
+        // Scripts of pages and other files are still accepted.
         let honest =
             zip(&[("index.html", &index), ("app.js", "1"), ("a.wasm", "\0asm"), ("run.sh", "#!/bin/sh")]);
         node.post("/sites").form(Form::file("site.zip", honest)).send().await.expect(201);
@@ -73,7 +73,7 @@ async fn programs_of_other_plans_are_saved_and_a_browser_is_asked_first() {
         assert_eq!(plain.header("content-disposition"), format!("attachment; filename*=UTF-8''{name}"));
         assert_eq!(plain.header("content-type"), "application/x-executable");
         assert_eq!(plain.header("x-content-type-options"), "nosniff");
-        // A browser that navigates is led to the page's own host and asked there.
+        // A browser that navigates is redirected to the page's own host and asked there.
         let moved = node.get(&format!("{root}{path}")).browser().send().await.expect(307);
         let own = moved.header("location").to_owned();
         let asked = node.get(&own).browser().send().await.expect(200);
@@ -85,7 +85,7 @@ async fn programs_of_other_plans_are_saved_and_a_browser_is_asked_first() {
         let agreed = format!("{own}?dropleaf-download=1");
         let pressed = node.get(&agreed).browser().header("sec-fetch-site", "same-origin").send().await;
         assert_eq!(pressed.expect(200).body, body.as_bytes());
-        // A link of the page itself, which a browser may follow to save the file, is answered with the file.
+        // A link of the page itself, which a browser may follow to save the file, gets the file.
         let linked =
             node.get(&own).browser().header("sec-fetch-site", "same-origin").send().await.expect(200);
         assert_eq!(linked.body, body.as_bytes());
@@ -94,7 +94,7 @@ async fn programs_of_other_plans_are_saved_and_a_browser_is_asked_first() {
             let shown = node.get(&own).browser().header("sec-fetch-site", from).send().await.expect(200);
             assert!(shown.text().contains("Download anyway"), "{from}");
         }
-        // A link in a letter or on another site does not answer for its reader.
+        // A link in an email or on another site does not skip the warning.
         for from in ["none", "cross-site", "same-site"] {
             let shown = node.get(&agreed).browser().header("sec-fetch-site", from).send().await.expect(200);
             assert!(shown.text().contains("Download anyway"), "{from}");
@@ -111,7 +111,7 @@ async fn form_of_a_gate_does_not_answer_for_its_reader() {
     let site = node.publish_as(&solo, Form::file("site.zip", archive).field("password", PASSWORD)).await;
     let root = own_host(&node, &site).await;
     let cookie = open(&node, &root).await;
-    // This is also how a browser arrives that was led here by the form.
+    // A browser redirected by the form sends the same headers.
     let linked = |path: &str| {
         let ask = node.get(&format!("{root}{path}")).browser().cookie(&cookie);
         ask.header("sec-fetch-site", "same-origin").send()

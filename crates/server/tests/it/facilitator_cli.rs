@@ -15,7 +15,7 @@ const SOLANA_PAY_TO: &str = "9hSR6S7WPtxmTojgo6GG3k4yDPecgJY292j7xrsUGWBu";
 struct Running {
     child: Child,
     url: String,
-    /// Kept open: it goes on talking.
+    /// Kept open, because the process keeps writing to it.
     _said: BufReader<ChildStdout>,
 }
 
@@ -32,7 +32,7 @@ impl Running {
         Self { child, url, _said: said }
     }
 
-    /// As a power cut does.
+    /// Like a power failure.
     fn kill(mut self) {
         self.child.kill().unwrap();
         self.child.wait().unwrap();
@@ -91,7 +91,7 @@ async fn a_live_server_sells_through_it() {
     );
     assert_eq!(node.count("SELECT COUNT(*) FROM sandbox_transfers").await, 0, "its ledger is its own");
 
-    // Without it nothing is sold, and nothing is taken.
+    // Without it nothing is sold and no payment is taken.
     facilitator.kill();
     let terms = node.app().listing(Item::Publish).unwrap().terms.clone();
     let proof = purses[0].header(&terms, 4, now);
@@ -118,7 +118,7 @@ async fn it_answers_as_facilitators_do_and_forgets_nothing() {
         assert_eq!(status, 413);
     }
 
-    // A server in sandbox mode has the same fee payer and addresses, so its questions will do.
+    // A server in sandbox mode has the same fee payer and addresses, so its requests can be used.
     let node = Setup::new().real_time().start().await;
     let terms = node.app().listing(Item::Publish).unwrap().terms.clone();
     let now = SystemClock::default().now();

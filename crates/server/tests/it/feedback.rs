@@ -1,4 +1,4 @@
-//! Feedback: left by viewers, read, resolved and deleted by the owner. Spec §2, §3 and §4 Feedback, decisions §6.1.
+//! Feedback: left by viewers; read, resolved and deleted by the owner. Spec §2, §3 and §4 Feedback, decisions §6.1.
 
 use crate::harness::{Ask, Form, HOUR, NOW, Node, Setup, on_each_database, page, site_path};
 use serde_json::{Value, json};
@@ -142,7 +142,7 @@ async fn resolved_comment_carries_the_moment_and_the_note() {
             (&item["resolved_at"], &item["resolved_note"]),
             (&json!(NOW + 10), &json!("Fixed in version 2."))
         );
-        // Once more changes nothing but the note, and that only when there is one.
+        // Resolving again changes only the note, and only if one is sent.
         node.clock.advance(10);
         let again = resolve(json!({})).await.expect(200).json();
         assert_eq!(

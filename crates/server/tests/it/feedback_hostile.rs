@@ -1,9 +1,9 @@
-//! A hundred hostile comments: each is refused or kept exactly, and comes back as inert JSON everywhere.
+//! A hundred hostile comments: each is refused or stored exactly, and returned as inert JSON everywhere.
 
 use crate::harness::{Form, Node, Setup, on_each_database, page, site_path};
 use serde_json::{Value, json};
 
-/// What was sent, and what is kept of it. None: it is refused.
+/// The text sent, and what is stored of it. None if it is refused.
 #[expect(clippy::too_many_lines, reason = "a list")]
 fn hostile() -> Vec<(String, Option<String>)> {
     let mut all: Vec<(String, Option<String>)> = Vec::new();
@@ -103,7 +103,7 @@ fn hostile() -> Vec<(String, Option<String>)> {
     same("𝕏".repeat(4000));
     same("<".repeat(4000));
     same("\"\\".repeat(2000));
-    // Kept without what nobody can see.
+    // Stored without invisible characters.
     for (sent, kept) in [
         ("nul\u{0}byte", "nulbyte"),
         ("\u{1b}[2J\u{1b}]0;title\u{7}cleared", "[2J]0;titlecleared"),

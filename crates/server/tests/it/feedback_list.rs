@@ -1,10 +1,10 @@
-//! The lists of comments are given in parts: so many at a time, and so many bytes. Spec §4 Feedback.
+//! Lists of comments are paged, by number and by bytes. Spec §4 Feedback.
 
 use crate::harness::mcp_line::open_page;
 use crate::harness::{Node, Setup, on_each_database, site_path};
 use serde_json::{Value, json};
 
-/// Writes so many comments of this length, some of them resolved already.
+/// Writes `comments` comments of this length, some of them already resolved.
 async fn fill(node: &Node, site: &Value, comments: i64, bytes: i64, resolved: i64) {
     let text = "c".repeat(usize::try_from(bytes).unwrap());
     let id = site["id"].as_str().unwrap();

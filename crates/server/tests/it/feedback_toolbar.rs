@@ -1,4 +1,4 @@
-//! The toolbar: its script, and the line that brings it into documents in every coding, for HEAD and for validators.
+//! The toolbar: its script, and the tag inserted into documents in every coding, for HEAD and for validators.
 
 use crate::harness::{Answer, Form, Node, noise, page, zip};
 use serde_json::{Value, json};
@@ -14,7 +14,7 @@ fn long_page() -> String {
     format!("{}{}", page("Long"), "<p>hello hello hello</p>".repeat(100))
 }
 
-/// The document without the toolbar, and the tag that brought it.
+/// The document without the toolbar, and the inserted tag.
 fn taken_out(html: &str) -> (String, String) {
     let at = html.find("<script src=").unwrap();
     let end = at + html[at..].find("</script>").unwrap() + "</script>".len();
@@ -51,7 +51,7 @@ async fn document_gets_the_toolbar_into_its_head_on_its_own_host_only() {
     let isolated = node.get(&own).browser().send().await.expect(200).text();
     let expected = format!("<script src=/p/{token}/_dropleaf/toolbar.js?v={version} defer></script>");
     assert_eq!(taken_out(&isolated), (source.clone(), expected));
-    // In the sandbox of the shared address it could not post anything.
+    // In the sandbox of the shared address it could not post.
     assert_eq!(node.get(&shared).send().await.expect(200).text(), source);
     let stored = node.get(&format!("/sites/{}/content", site["id"].as_str().unwrap())).key(&node.key);
     assert_eq!(stored.send().await.expect(200).text(), source, "what is stored stays as it was");

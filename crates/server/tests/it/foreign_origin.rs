@@ -1,4 +1,4 @@
-//! Writes without a credential from web pages of other origins. Decisions §1.3.
+//! Anonymous writes from web pages of other origins. Decisions §1.3.
 
 use crate::harness::{Answer, Ask, FakeFacilitator, Form, Node, Setup, page};
 use reqwest::Method;
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 const EVIL: &str = "https://evil.example";
 
-/// A body that each operation would read, so that a refusal is for the origin alone.
+/// A body that each operation would accept, so that a refusal is only for the origin.
 fn filled(ask: Ask, operation: &Value) -> Ask {
     let content = &operation["requestBody"]["content"];
     if content.get("multipart/form-data").is_some() {
@@ -48,7 +48,7 @@ async fn every_write_without_a_credential_is_refused_to_other_origins() {
                     "{method} {path}"
                 );
             }
-            // A key that is none does not help, also where no key is ever asked for.
+            // An invalid key does not help, not even where keys are ignored.
             let wrong = filled(ask().header("origin", EVIL).key("stk_live_wrong"), operation).send().await;
             assert!(matches!(wrong.status, 401 | 403), "{method} {path}: {}", wrong.status);
             walked += 1;
@@ -61,7 +61,7 @@ async fn every_write_without_a_credential_is_refused_to_other_origins() {
 #[tokio::test]
 async fn the_refusal_comes_before_the_body() {
     let node = Node::start().await;
-    // Announced and never sent: a server that waited for it would answer by a timeout.
+    // Declared but never sent: a server that waited for it would time out.
     let head = format!(
         "POST /sites HTTP/1.1\r\nHost: localhost:{}\r\nOrigin: {EVIL}\r\nContent-Type: text/plain\r\nContent-Length: 1000000\r\n\r\n",
         node.port
@@ -70,7 +70,7 @@ async fn the_refusal_comes_before_the_body() {
     assert!(answer.starts_with("HTTP/1.1 403 "), "{answer}");
 }
 
-/// What the server sends to these bytes, up to the end of its first answer's head.
+/// Sends these bytes and returns the response up to the end of its first head.
 pub(crate) async fn raw(node: &Node, bytes: &[u8]) -> String {
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
     let mut stream = tokio::net::TcpStream::connect(("127.0.0.1", node.port)).await.unwrap();
@@ -100,7 +100,7 @@ async fn our_own_pages_programs_and_keys_go_on() {
     let site = node.publish_anonymously().await;
     let put = node.put(&format!("/sites/{}", site["id"].as_str().unwrap())).header("origin", EVIL);
     put.claim(site["claim_token"].as_str().unwrap()).json(&json!({"html": "<p>x"})).send().await.expect(200);
-    // A claim token opens only that.
+    // A claim token opens nothing else.
     let made = node.post("/sites").header("origin", EVIL).claim(site["claim_token"].as_str().unwrap());
     made.form(Form::file("a.html", page("x"))).send().await.refused(403, "cross_site");
 }
@@ -197,7 +197,7 @@ async fn paid_routes_are_open_to_other_origins_where_money_moves() {
         if path.starts_with("/unlock") {
             continue;
         }
-        // It is told the terms whatever it sends, and does not use up the attempts of its visitor.
+        // It gets the terms whatever it sends, and does not use up its visitor's rate limit.
         for body in [json!({"html": page("A page")}), json!({"html": 1}), json!({"ap2_mandate": "x"})] {
             for _ in 0..20 {
                 let ask = live.post(path).header("origin", EVIL).header("x-forwarded-for", "203.0.113.9");

@@ -1,5 +1,5 @@
-//! Every form of the pages for people, as the sources list them: none is taken without the word of the browser that a page
-//! of ours sent it, and none breaks on odd names. A route that is added is tested here without anybody thinking of it.
+//! Every form of the pages for people, as listed in the sources: each is refused unless the browser says that one of
+//! our pages sent it, and none breaks on odd names. New routes are tested here automatically.
 
 use crate::harness::{Form, Node, Person, Setup, on_each_database, page};
 use std::fs;
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 /// Forms that carry a file.
 const UPLOADS: [&str; 3] = ["/dashboard/upload", "/dashboard/appeal", "/dashboard/pages/{id}/content"];
-/// Routers without cookies: what they serve asks for a key, or for nothing.
+/// Routers without cookies: they need a key or nothing.
 const WITHOUT_COOKIES: [&str; 5] =
     ["api/mod.rs", "guides/mod.rs", "mcp/mod.rs", "metrics_page.rs", "pay/mod.rs"];
 
@@ -41,7 +41,7 @@ fn arguments(text: &str) -> Vec<&str> {
         .collect()
 }
 
-/// The paths that take forms.
+/// The paths that accept forms.
 pub(crate) fn forms() -> Vec<String> {
     let mut all = Vec::new();
     files(&sources(), &mut all);
@@ -56,7 +56,7 @@ pub(crate) fn forms() -> Vec<String> {
             continue;
         }
         let pages = match name.as_str() {
-            // Its other router is the API of programs.
+            // Its other router is the API for programs.
             "oauth/mod.rs" => text.split_once("fnpages()").unwrap().1,
             _ => text.as_str(),
         };
@@ -67,7 +67,7 @@ pub(crate) fn forms() -> Vec<String> {
                 path => path,
             };
             assert!(path.starts_with('/'), "{name}: this test cannot read the path {path}");
-            // What is nowhere is a 404 whatever is sent.
+            // A catch-all route is a 404 whatever is sent.
             if path.ends_with("{*rest}") && methods.starts_with("any(nowhere") {
                 continue;
             }
@@ -86,7 +86,7 @@ pub(crate) fn forms() -> Vec<String> {
     found
 }
 
-/// An operator's browser that has also seen the page to sign in, and the token for this path.
+/// An operator's browser that has also opened the sign-in page, and the form token for this path.
 async fn browser<'a>(node: &'a Node, path: &str) -> (Person<'a>, String) {
     let person = node.operator().await;
     let signed = person.token();

@@ -1,4 +1,4 @@
-//! The cookie of a gate: which doors it opens, and what closes them again.
+//! The cookies of gates: what they open, and what invalidates them.
 
 use crate::gates::{PASSWORD, locked, open, own_host, url};
 use crate::harness::{Form, HOUR, Node, Setup, on_each_database, page, site_path};
@@ -12,7 +12,8 @@ async fn cookie_of_one_site_opens_no_other() {
         let cookie = open(node, &root_a).await;
         node.get(&root_a).cookie(&cookie).send().await.expect(200);
         node.get(&root_b).cookie(&cookie).send().await.expect(401);
-        // At the shared address the name tells sites apart, and a value under another's name proves nothing.
+        // At the shared address the cookie's name contains the site, and a value under another site's name is not
+        // accepted.
         let (shared_a, shared_b) = (open(node, url(&a)).await, open(node, url(&b)).await);
         let (name_a, value_a) = shared_a.split_once('=').unwrap();
         let (name_b, _) = shared_b.split_once('=').unwrap();
@@ -21,7 +22,7 @@ async fn cookie_of_one_site_opens_no_other() {
         node.get(url(&b)).cookie(&shared_a).send().await.expect(401);
         node.get(url(&b)).cookie(&format!("{name_b}={value_a}")).send().await.expect(401);
         node.get(url(&b)).cookie(&format!("{shared_a}; {shared_b}")).send().await.expect(200);
-        // What the e-mail gate hands out has another name, and the same value there is worth nothing.
+        // The e-mail gate uses another name, and the same value is not accepted there.
         node.patch_site(&a, json!({"email_gate_domain": "example.org"})).await.expect(200);
         let fresh = open(node, &root_a).await;
         let email = fresh.replace("__Host-g=", "__Host-e=");
@@ -42,7 +43,7 @@ async fn tampered_and_expired_cookies_open_nothing() {
         bytes[at] = if bytes[at] == b'A' { b'B' } else { b'A' };
         let changed = String::from_utf8(bytes).unwrap();
         let status = node.get(&root).cookie(&changed).send().await.status;
-        // The last character carries two bits that mean nothing; strictly read, they must be zero.
+        // The last character has two unused bits; strict decoding requires them to be zero.
         assert_eq!(status, 401, "position {at}");
     }
     for odd in ["__Host-g=", "__Host-g", "__Host-g=====", "g=x", "__Host-g=%00", ";;;="] {
@@ -62,7 +63,7 @@ async fn changed_gates_close_open_doors() {
         let first = open(node, &root).await;
         node.patch_site(&site, json!({"title": "Another title"})).await.expect(200);
         node.get(&root).cookie(&first).send().await.expect(200);
-        // Also when the new password is the old one: whoever sends it wants everybody asked again.
+        // Also if the new password equals the old one: setting it means that everyone is asked again.
         node.patch_site(&site, json!({"password": PASSWORD})).await.expect(200);
         node.get(&root).cookie(&first).send().await.expect(401);
 

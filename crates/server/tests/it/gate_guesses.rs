@@ -73,7 +73,7 @@ async fn every_hash_counts_for_the_network_over_all_pages_the_right_ones_too() {
     let opened = guess_from(&node, first, PASSWORD, "203.0.113.7").await.expect(303);
     let before = node.app().hashed_passwords();
     for _ in 0..20 {
-        // Right from this network a moment ago: not hashed again, by form or by header.
+        // Correct from this network a moment ago: not hashed again, by form or by header.
         guess_from(&node, first, PASSWORD, "203.0.113.7").await.expect(303);
         let by_header = node.get(url(first)).from("203.0.113.7").header("authorization", &basic(PASSWORD));
         by_header.send().await.expect(200);
@@ -110,7 +110,7 @@ async fn ten_thousand_guesses_are_throttled_and_the_server_goes_on() {
         async move {
             let mut looked_at = 0;
             for round in 0..200 {
-                // A fifth of them share one address, the others come from everywhere.
+                // A fifth of them share one address, the others come from many.
                 let ip = if n < 10 { "203.0.113.7".into() } else { format!("198.51.{n}.{round}") };
                 let answer = guess_from(node, site, &format!("guess {n} {round}"), &ip).await;
                 assert!(matches!(answer.status, 401 | 429 | 503), "{}", answer.status);

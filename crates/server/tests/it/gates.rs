@@ -1,4 +1,4 @@
-//! `POST _dropleaf/gate` and `Authorization: Basic`: the password gate as viewers and programs meet it.
+//! `POST _dropleaf/gate` and `Authorization: Basic`: the password gate for viewers and programs.
 
 use crate::harness::{Ask, Form, Node, Setup, on_each_database, page, site_path, zip};
 use base64::Engine;
@@ -23,7 +23,7 @@ pub(crate) fn guess(node: &Node, root: &str, password: &str) -> Ask {
     node.post(&format!("{root}_dropleaf/gate")).fields(&[("password", password)])
 }
 
-/// The cookie of somebody who knows the password.
+/// The cookie of a viewer who knows the password.
 pub(crate) async fn open(node: &Node, root: &str) -> String {
     guess(node, root, PASSWORD).send().await.expect(303).cookie()
 }
@@ -117,13 +117,13 @@ async fn basic_credentials_open_the_page_for_programs() {
             for odd in ["Basic", "Basic ???", "Basic YQ==", "Bearer x", "Digest x", &basic("")] {
                 assert_eq!(ask(odd).await.status, 401, "{odd}");
             }
-            // Sent with every request it is hashed once, and never mistaken for guessing.
+            // Sent with every request it is hashed once, and never counted as guessing.
             let before = node.app().hashed_passwords();
             for _ in 0..30 {
                 ask(&basic(PASSWORD)).await.expect(200);
             }
             assert_eq!(node.app().hashed_passwords(), before);
-            // What is remembered ends with the password.
+            // The remembered result ends with the password.
             node.patch_site(&site, json!({"password": "another"})).await.expect(200);
             assert_ne!(ask(&basic(PASSWORD)).await.status, 200);
         },
@@ -160,7 +160,7 @@ async fn way_back_stays_below_the_page() {
     assert_eq!(to(&slug, "/deep/file?x=//y").await, "/deep/file?x=//y");
     assert_eq!(to(&token, "/p/AAAAAAAAAAAAAAAAAAAAAA/").await, token);
     assert_eq!(to(&token, &format!("{token}deep/")).await, format!("{token}deep/"));
-    // A share token in the address does not come back.
+    // A share token in the address is not repeated.
     let asked = node.get(&format!("{slug}deep/?t=secret&x=1")).browser().send().await.expect(401);
     assert!(asked.text().contains("name=\"to\" value=\"/deep/?x=1\""), "{}", asked.text());
 }
@@ -248,7 +248,7 @@ async fn gate_works_where_sites_share_an_address_and_without_tls() {
     let cookie = open(&node, url(&site)).await;
     assert!(cookie.starts_with("__Host-g-"), "{cookie}");
     node.get(url(&site)).browser().cookie(&cookie).send().await.expect(200);
-    // Every name the server goes by is the page's own while it is the one that was asked.
+    // Every host name of the server is the page's origin if it is the requested one.
     let alias = url(&site).replace("localhost", "127.0.0.1");
     let origin = alias.split("/p/").next().unwrap().to_owned();
     let ask = || guess(&node, &alias, PASSWORD).header("sec-fetch-site", "same-origin");

@@ -1,4 +1,4 @@
-//! Generated files against what generates them. `UPDATE_GENERATED=1` (make generate) writes instead of comparing.
+//! Compares generated files with their generators. `UPDATE_GENERATED=1` (make generate) writes instead of comparing.
 
 use std::path::PathBuf;
 

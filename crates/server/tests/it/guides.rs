@@ -1,4 +1,4 @@
-//! What newcomers read: `/`, `/auth.md`, `/llms.txt`, `/design-guide`. Spec §4 OAuth and discovery.
+//! The front page and the guides: `/`, `/auth.md`, `/llms.txt`, `/design-guide`. Spec §4 OAuth and discovery.
 
 use crate::harness::{Node, Setup};
 
@@ -73,7 +73,7 @@ async fn auth_md_has_its_sections_in_order_and_real_addresses() {
     }
 }
 
-/// The commands in the code blocks of a text: what each sends with `-d`, and where.
+/// The commands in the code blocks of a text: the data each sends with `-d`, and the URL.
 fn commands(text: &str, base: &str) -> Vec<(String, Vec<String>)> {
     let blocks = text.split("```").skip(1).step_by(2).collect::<String>().replace("\\\n", " ");
     let lines = blocks.lines().filter(|line| line.starts_with("curl "));
@@ -173,7 +173,7 @@ async fn front_page_tells_people_and_agents_where_to_go() {
     assert!(text.contains(&oauth));
     let operator = node.operator().await;
     assert_eq!(operator.get("/").await.expect(303).header("location"), "/dashboard");
-    // Where no app is connected, the same addresses are named.
+    // The empty list of apps names the same addresses.
     let apps = operator.get("/dashboard/apps").await.expect(200).text();
     let [oauth, mcp] = ["", "/mcp"].map(|path| format!("<code>{}{path}</code>", node.base_url()));
     assert!(apps.contains(&oauth) && apps.contains(&mcp));

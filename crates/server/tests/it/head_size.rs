@@ -1,16 +1,16 @@
-//! Requests with large heads, and cookies that others planted.
+//! Requests with large heads, and planted cookies.
 
 use crate::foreign_origin::raw;
 use crate::gates::{locked, open, own_host};
 use crate::harness::{Node, page};
 use reqwest::header::{COOKIE, HOST, HeaderMap, HeaderValue};
 
-/// What a page on a sibling host can store for the parent domain: so many cookies of 3900 bytes.
+/// Cookies of 3900 bytes that a page on a sibling host can store for the parent domain.
 fn bomb(cookies: usize) -> String {
     (0..cookies).map(|n| format!("c{n}={}", "x".repeat(3900))).collect::<Vec<_>>().join("; ")
 }
 
-/// One client for each version of HTTP.
+/// One client for each HTTP version.
 fn clients() -> [reqwest::Client; 2] {
     let builder = || reqwest::Client::builder().no_proxy().redirect(reqwest::redirect::Policy::none());
     [builder().http1_only().build().unwrap(), builder().http2_prior_knowledge().build().unwrap()]
@@ -23,7 +23,7 @@ async fn too_many_cookies_are_431_and_cleared() {
     let paths =
         ["/dashboard", &format!("/p/{}/", site["unlisted_token"].as_str().unwrap()), "/me", "/healthz"];
     for client in clients() {
-        // As many as Chromium keeps for a domain, the next one as long as it may be.
+        // Up to the number that Chromium keeps for a domain.
         for cookies in [9, 40, 180] {
             for path in paths {
                 let ask =
@@ -48,7 +48,7 @@ async fn refusal_of_a_large_head_is_worded_for_whoever_asks() {
     ask().header("accept", "application/json").send().await.refused(431, "headers_too_large");
     let text = ask().header("accept", "text/plain").send().await.expect(431);
     assert!(text.text().starts_with("431 Your browser sent too much."), "{}", text.text());
-    // Without https and away from this machine browsers clear nothing, and send no fetch metadata.
+    // Without https and off loopback, browsers clear nothing and send no fetch metadata.
     let plain = ask().header("accept", "text/html").send().await.expect(431);
     assert!(plain.text().contains("Delete the cookies of this site") && !plain.text().contains("cleared"));
     let other = node.get("/me").header("x-long", &"x".repeat(40_000)).header("accept", "application/json");
@@ -60,7 +60,7 @@ async fn refusal_of_a_large_head_is_worded_for_whoever_asks() {
     let address = address.send().await.expect(431);
     assert!(address.text().contains("address of this request is too long"), "{}", address.text());
     assert!(!address.text().contains("ookies") && !address.has("clear-site-data"));
-    // What fits is served.
+    // A head within the limit is served.
     node.get("/healthz").header("cookie", &bomb(7)).send().await.expect(200);
 }
 
@@ -68,7 +68,7 @@ async fn refusal_of_a_large_head_is_worded_for_whoever_asks() {
 async fn what_is_longer_than_is_ever_read_ends_without_an_answer_of_ours() {
     let node = Node::start().await;
     let mut head = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nCookie: ".to_vec();
-    // Not a byte more than is read: one that is not would end the connection before its answer is.
+    // Exactly as much as is read: an unread byte would reset the connection before the response.
     head.resize(768 * 1024, b'x');
     let answer = raw(&node, &head).await;
     assert!(answer.starts_with("HTTP/1.1 431 "), "{answer}");
@@ -91,7 +91,7 @@ async fn cookie_that_is_not_ascii_does_not_shut_a_gate() {
         let answer = raw(&node, &head).await;
         assert!(answer.starts_with("HTTP/1.1 200 "), "{answer}");
     }
-    // HTTP/2 sends each pair as a line of its own, and some clients of HTTP/1.1 do.
+    // HTTP/2 sends each pair in a separate header, and some HTTP/1.1 clients do.
     let mut headers = HeaderMap::new();
     headers.insert(HOST, HeaderValue::from_str(host).unwrap());
     for line in [b"planted=\xff".as_slice(), cookie.as_bytes(), b"\xfe"] {

@@ -1,4 +1,5 @@
-//! The corpus of hostile archives, sent to a real server: each is refused, and it goes on serving. Issue: torture.
+//! Sends the corpus of hostile archives to a real server: each is refused, and the server keeps serving. Issue:
+//! torture.
 
 use crate::harness::{Form, Node};
 

@@ -1,5 +1,5 @@
-//! Ten thousand acts with money, drawn at random, many at once, over a facilitator that fails: whatever happens, the books
-//! balance, no cent is lost or taken twice, and what was paid for is there.
+//! Ten thousand random payment operations, many at once, with a failing facilitator: the ledger always balances, no
+//! cent is lost or charged twice, and everything paid for exists.
 
 use crate::harness::till::{Till, request};
 use crate::harness::{Call, Database, Fault, VALID_SECONDS};
@@ -19,7 +19,7 @@ const ACTS: u64 = 10_000;
 const AT_ONCE: u64 = 20;
 const CUSTOMERS: u64 = 40;
 
-/// Numbers that look random and are the same in every run (`SplitMix64`).
+/// Pseudo-random numbers that are the same in every run (`SplitMix64`).
 struct Dice(u64);
 
 impl Dice {
@@ -32,14 +32,14 @@ impl Dice {
     }
 }
 
-/// What the acts say they did, against which the books are held in the end.
+/// What the operations reported, to compare with the ledger at the end.
 #[derive(Debug, Default)]
 struct Told {
     given: i64,
     spent: i64,
-    /// Payments that somebody was told of as fulfilled, by their key.
+    /// Payments reported as fulfilled, by their key.
     bought: HashMap<String, u64>,
-    /// How often each kind of thing happened.
+    /// How often each kind of event happened.
     seen: BTreeMap<&'static str, u64>,
 }
 
@@ -72,7 +72,7 @@ impl Run<'_> {
         }
     }
 
-    /// Given once under its name; the same again is a repeat, and another amount under it a mistake.
+    /// Credited once per name; the same again is a repeat, and another amount is an error.
     async fn grant(&self, dice: &mut Dice, n: u64) {
         let account = self.customer(dice);
         let cents = if dice.below(5) == 0 { -300 } else { i64::try_from(1 + dice.below(900)).unwrap() };
@@ -101,7 +101,7 @@ impl Run<'_> {
         }
     }
 
-    /// Half of them carry a key, of which some were used before.
+    /// Half of them carry an idempotency key, some of which were used before.
     async fn spend(&self, dice: &mut Dice) {
         let (account, sku) = (self.customer(dice), sku(dice));
         let key = (dice.below(2) == 0).then(|| dice.below(60));
@@ -126,7 +126,7 @@ impl Run<'_> {
         }
     }
 
-    /// The next payments meet this.
+    /// Sets a fault for the next payments.
     fn fail_soon(&self, dice: &mut Dice) {
         let garbage = "<html>502 Bad Gateway";
         let fault = match dice.below(8) {
@@ -145,16 +145,16 @@ impl Run<'_> {
                 return self.saw("fault");
             }
         };
-        // One is asked for again at once; two are needed for doubt.
+        // One failure is retried at once; two leave the outcome unknown.
         let times = if dice.below(2) == 0 { 1 } else { 2 };
         self.till.fake.next(Call::Settle, vec![fault; times]);
         self.saw("fault");
     }
 
-    /// A payment, new or seen before, by somebody who stays or hangs up in the middle.
+    /// A payment, new or repeated, by a client that stays or disconnects.
     async fn pay(&self, dice: &mut Dice, n: u64) {
         let again = dice.below(4) == 0;
-        // What a number buys is decided by the number, so that the same comes again as the same.
+        // The number determines what is bought, so that a repeat is identical.
         let which = if again { n - dice.below(n.min(200) + 1) } else { n };
         let customer = &self.customers[usize::try_from(which % CUSTOMERS).unwrap()];
         let item = match which % 5 {
@@ -173,7 +173,7 @@ impl Run<'_> {
         };
         let request = request(order, self.sign(item, which), &body);
         if dice.below(12) == 0 {
-            // Polled once or twice, then gone.
+            // Polled a few times, then dropped.
             let mut act = std::pin::pin!(self.till.app.pay(request));
             for _ in 0..=dice.below(3) {
                 if act.as_mut().now_or_never().is_some() {
@@ -214,7 +214,7 @@ impl Run<'_> {
         Proof::parse(purse.generation, &header).unwrap()
     }
 
-    /// What is left open is driven on, and what nobody can say is decided by hand, as an operator would: by the chain.
+    /// Resumes open payments, and decides unknown ones by the chain, as an operator would.
     async fn finish(&self) {
         let app = &self.till.app;
         for _ in 0..40 {
@@ -301,7 +301,7 @@ fn sku(dice: &mut Dice) -> Sku {
     SOLD[usize::try_from(dice.below(2)).unwrap()]
 }
 
-/// Many hands, each with dice of its own.
+/// Many concurrent workers with separate random numbers.
 async fn run(database: &Database) {
     let till = Till::open(database).await;
     let mut customers = Vec::new();

@@ -1,4 +1,4 @@
-//! Lists of an operator's own are read anew while the server runs: the real binary, told by SIGHUP.
+//! An operator's own lists are reloaded by SIGHUP while the server runs: tests the real binary.
 
 use crate::harness::Dropleaf;
 use serde_json::{Value, json};
@@ -39,7 +39,7 @@ impl Server {
         assert!(Command::new("kill").args([signal, &pid]).status().unwrap().success());
     }
 
-    /// Writes the list and tells the server; the line of the log with these words.
+    /// Writes the list and signals the server; returns the log line with this text.
     fn reload(&mut self, hosts: &str, said: &str) -> Value {
         std::fs::write(self.dir.path().join("lists/hosts.txt"), hosts).unwrap();
         self.tell("-HUP");
@@ -68,7 +68,7 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // A test that failed leaves nothing behind.
+        // A failed test leaves no process behind.
         let _ = self.child.kill();
     }
 }

@@ -38,14 +38,14 @@ fn stored_key(file: &Path) -> String {
     text.split('"').find(|part| part.starts_with("stk_live_")).unwrap().to_owned()
 }
 
-/// Answers the code as a person does, in the page.
+/// Answers the code in the page, as a person would.
 async fn answer(node: &Node, email: &str, code: &str, word: &str) {
     let account = node.app().get_account_by_email(email).await.unwrap();
     let person = node.signed_in(&account).await;
     person.submit("/device", &[("user_code", code), ("answer", word)]).await.expect(303);
 }
 
-/// Runs `dropleaf login` and answers it; whether it succeeded, and what it said.
+/// Runs `dropleaf login` and answers it; returns whether it succeeded, and its output.
 async fn login(node: &Node, machine: &Machine, word: &str) -> (bool, String) {
     let mut child = machine
         .dropleaf
@@ -113,7 +113,7 @@ async fn login_whoami_publish_and_logout() {
 
     let key = stored_key(&file);
     node.get("/me").key(&key).send().await.expect(200);
-    // A second login takes the place of the first.
+    // A second login replaces the first.
     let (success, said) = login(&node, &machine, "allow").await;
     assert!(success, "{said}");
     node.get("/me").key(&key).send().await.refused(401, "invalid_credential");
@@ -149,7 +149,7 @@ async fn publish_without_a_login_says_how_to_keep_the_page() {
     let complaint = machine.dropleaf.complains(&["publish", &file, "--update", "x"]);
     assert!(complaint.contains("needs a key"), "{complaint}");
 
-    // A key in the environment is used as it is.
+    // A key in the environment is used unchanged.
     let machine = Machine { dropleaf: machine.dropleaf.env("DROPLEAF_API_KEY", &node.key), ..machine };
     assert!(machine.dropleaf.prints(&["whoami"]).starts_with("operator@localhost at "));
     let wrong = Machine { dropleaf: machine.dropleaf.env("DROPLEAF_API_KEY", "stk_live_wrong"), ..machine };
@@ -172,7 +172,7 @@ async fn key_in_the_environment_goes_to_a_named_server_only() {
     }
     let named = keyed(&node.key).prints(&["whoami", "--server", &node.base_url()]);
     assert!(named.starts_with("operator@localhost at "), "{named}");
-    // The server signed in to last has a key of its own.
+    // The server that was signed in to last has a separate key.
     let folder = home.path().join(".config/dropleaf");
     std::fs::create_dir_all(&folder).unwrap();
     let (url, key) = (node.base_url(), &node.key);

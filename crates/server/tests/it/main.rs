@@ -1,4 +1,4 @@
-//! The interface, met as clients meet it: a real server on a free port. One file for each URL and verb.
+//! Tests of the interface against a real server on a free port. One file for each URL and verb.
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test says what went wrong by failing")]
 

@@ -1,4 +1,4 @@
-//! The server card and the catalogue that leads to it: what they say is what `/mcp` says. Spec §4 MCP.
+//! The server card and the catalogue that lists it agree with `/mcp`. Spec §4 MCP.
 
 use crate::harness::{Node, Setup};
 use serde_json::{Value, json};
@@ -13,7 +13,7 @@ async fn card(node: &Node) -> Value {
     node.get(CARDS[0].0).send().await.expect(200).json()
 }
 
-/// The result of one message to the endpoint, whichever way it is written.
+/// The result of one message to the endpoint, as JSON or as an event.
 async fn result(node: &Node, message: &Value, headers: &[(&str, &str)]) -> Value {
     let ask = node.post("/mcp").key(&node.key).header("accept", "application/json, text/event-stream");
     let ask = headers.iter().fold(ask, |ask, (name, value)| ask.header(name, value));

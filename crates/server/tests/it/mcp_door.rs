@@ -1,4 +1,4 @@
-//! The door of `/mcp`: credential, origin, and messages that are none. Spec §4 MCP.
+//! Requests that `/mcp` checks itself: credential, origin, and invalid messages. Spec §4 MCP.
 
 use crate::harness::mcp::message_in;
 use crate::harness::mcp_line::{BOTH, ask_now, begin, say};
@@ -60,7 +60,7 @@ async fn pages_of_other_sites_may_not_speak_here() {
     let twice =
         at(list(&node)).header("origin", "https://api.example.com").header("origin", "https://evil.example");
     twice.send().await.refused(403, "cross_site");
-    // Not even the credential is looked at first.
+    // The origin is checked before the credential.
     at(node.post("/mcp")).header("origin", "https://evil.example").send().await.refused(403, "cross_site");
     list(&node).host("rebound.example").send().await.expect(421);
     let preflight =
@@ -79,7 +79,7 @@ async fn on_this_machine_pages_of_this_machine_may_speak() {
     for good in ["http://localhost:6274", "http://127.0.0.1:5173", "http://[::1]:1234"] {
         list(&node).header("origin", good).send().await.expect(200);
     }
-    // A published page is on a host of its own, and not one of these.
+    // A published page has its own host, which is not allowed.
     for bad in ["http://s-abc.localhost:8080", "null", "http://localhost.evil.example", "http://192.168.1.1"]
     {
         list(&node).header("origin", bad).send().await.refused(403, "cross_site");
@@ -192,7 +192,7 @@ async fn message_that_says_two_things_is_refused() {
     let person = node.newcomer("ada@example.org").await;
     let program = let_in(&person, "sites:read").await;
     let session = begin(&node, &program.access).await;
-    // Whoever looks at the first of two names must not let pass what somebody further in does with the second.
+    // With duplicate names, the check must not see one value and the library another.
     let tricks = [
         r#"{"jsonrpc":"2.0","id":1,"method":"ping","method":"tools/call","params":{"name":"publish_html","arguments":{"html":"<p>x"}}}"#,
         r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"get_site","name":"publish_html","arguments":{"html":"<p>x"}}}"#,
@@ -240,7 +240,7 @@ async fn request_without_the_session_it_needs_says_what_to_do() {
     }
     let refused = node.delete("/mcp").key(&node.key).send().await.refused(400, "invalid_request");
     assert!(refused.text().contains("`Mcp-Session-Id`"), "{}", refused.text());
-    // Where there are no sessions there is nothing to begin.
+    // The revision without sessions has no stream to open.
     let modern =
         node.get("/mcp").key(&node.key).header("accept", BOTH).header("mcp-protocol-version", "2026-07-28");
     modern.send().await.refused(405, "method_not_allowed");

@@ -1,4 +1,4 @@
-//! `dropleaf mcp install` and `uninstall`, on a person's machine with the settings of six clients.
+//! `dropleaf mcp install` and `uninstall`, in a home folder with the settings of six clients.
 
 use crate::harness::Dropleaf;
 use serde_json::{Value, json};
@@ -9,7 +9,7 @@ use std::process::Stdio;
 use tempfile::TempDir;
 
 const SERVER: &str = "https://pages.example.org";
-/// Each client, its file below the home folder, and where its servers are.
+/// Each client, its file below the home folder, and the path of its servers.
 const CLIENTS: [(&str, &str, &str); 6] = [
     ("claude-code", ".claude.json", "mcpServers"),
     ("claude-desktop", ".config/Claude/claude_desktop_config.json", "mcpServers"),
@@ -57,7 +57,7 @@ impl Machine {
         all[list]["dropleaf"].clone()
     }
 
-    /// Every file below the home folder, but for our own records.
+    /// Every file below the home folder, except our own records.
     fn files(&self) -> Vec<String> {
         let mut found = Vec::new();
         let mut folders = vec![self.home.path().to_owned()];
@@ -158,14 +158,14 @@ fn settings_of_others_stay_letter_by_letter() {
         assert!(said.contains(&format!("{client}: {}", machine.path(file).display())), "{said}");
         let now = machine.text(file);
         assert!(now.contains("dropleaf"), "{now}");
-        // Every line that was there is there, apart from a comma more.
+        // Every original line is still there, except for an added comma.
         for line in text.lines().filter(|line| !line.contains("{}") && !line.starts_with("{\"")) {
             assert!(now.contains(line.trim_end_matches(['}', ' '])), "{line} in {now}");
         }
         assert_eq!(machine.text(&format!("{file}.dropleaf-backup")), text);
         assert_eq!(fs::metadata(machine.path(file)).unwrap().permissions().mode() & 0o777, 0o600);
     }
-    // Edited since: what the person added stays.
+    // Edited since: the person's additions stay.
     let zed = machine.text(".config/zed/settings.json").replace("\"vim_mode\": true", "\"vim_mode\": false");
     machine.put(".config/zed/settings.json", &zed);
     machine.dropleaf.prints(&["mcp", "install", "--undo", "--yes"]);
@@ -242,12 +242,12 @@ fn credentials_for_one_server_are_not_sent_to_another() {
         assert!(!output.status.success() && said.contains("holds credentials for another server"), "{said}");
         assert_eq!(machine.text(".cursor/mcp.json"), text);
     }
-    // An address that only looks like ours is somebody else's.
+    // An address that only looks like ours is not ours.
     let text = plain.replace(SERVER, "https://third.example");
     machine.put(".cursor/mcp.json", &text);
     let said = String::from_utf8(machine.dropleaf.run(&elsewhere).stdout).unwrap();
     assert!(said.contains("another server called `dropleaf`"), "{said}");
-    // Without anything to lose it moves.
+    // If nothing would be lost, it is moved.
     machine.put(".cursor/mcp.json", &plain);
     machine.dropleaf.prints(&elsewhere);
     assert_eq!(machine.entry(CLIENTS[2])["url"], "https://elsewhere.example/mcp");

@@ -1,4 +1,4 @@
-//! Prompts of MCP: listed with their arguments, and filled in or refused.
+//! MCP prompts: listed with their arguments, and filled in or refused.
 
 use crate::harness::Node;
 use crate::harness::mcp_line::{begin, error, result, result_now};
@@ -52,7 +52,7 @@ async fn prompt_names_what_it_was_given_and_only_tools_that_exist() {
         for part in parts {
             assert!(text.contains(part), "{part}: {text}");
         }
-        // Tools are named in the open, arguments and fields between backticks.
+        // Tools are named without backticks, arguments and fields in backticks.
         let (mut named, mut quoted) = (Vec::new(), Vec::new());
         for (n, words) in text.split('`').enumerate() {
             let words = words.split(|letter: char| letter != '_' && !letter.is_ascii_lowercase());

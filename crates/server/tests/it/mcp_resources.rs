@@ -1,4 +1,4 @@
-//! Pages as resources of MCP: listed, described and read by their owner alone. Spec §4 MCP.
+//! Pages as MCP resources: listed, described and read only by their owner. Spec §4 MCP.
 
 use crate::harness::mcp::message_in;
 use crate::harness::mcp_line::{ask_now, begin, comment, error, open_page, result, result_now, uri_of};

@@ -1,4 +1,4 @@
-//! Sessions of MCP's older revisions: whose they are, how long they last, and that a restart strands nobody.
+//! Sessions of the older MCP revisions: ownership, lifetime, and survival of a restart.
 
 use crate::harness::mcp::{LEGACY, message_in};
 use crate::harness::mcp_line::{BOTH, Line, begin, comment, open_page, result, say, uri_of};
@@ -14,14 +14,14 @@ async fn goes_on(node: &Node, key: &str, session: &str) {
     assert!(tools["tools"].as_array().unwrap().len() > 1);
 }
 
-/// One of several messages under way at once.
+/// One of several concurrent messages.
 async fn answers(node: &Node, key: &str, session: &str, number: u32) {
     let body = json!({"jsonrpc": "2.0", "id": number, "method": "ping"});
     let ask = node.post("/mcp").key(key).header("accept", BOTH).header("mcp-session-id", session).json(&body);
     assert_eq!(message_in(&ask.send().await.expect(200))["id"], number);
 }
 
-/// Another key of the operator's; its id and the key.
+/// Another key of the operator: its id and the key.
 async fn another_key(node: &Node) -> (String, String) {
     let made = node.post("/api-keys").key(&node.key).json(&json!({"name": "another"})).send().await;
     let made = made.expect(201).json();
@@ -84,7 +84,7 @@ async fn restart_strands_nobody() {
         let dir = node.stop().await;
         assert!(line.rest().await.is_empty());
         let node = setup().start_in(dir).await;
-        // A client comes back with all its connections at once, and a stream may be the first thing it asks for.
+        // A client reconnects with all its connections at once, and may open a stream first.
         let mut line = Line::open(&node, &key, &session).await;
         for id in [&session, &idle] {
             join_all((0..20).map(|number| answers(&node, &key, id, number))).await;
@@ -134,7 +134,7 @@ async fn session_of_a_program_goes_on_with_its_next_token() {
     let tokens = crate::harness::oauth::refresh(&node, &program.client_id, &program.refresh, &[]).await;
     let next = tokens.expect(200).json()["access_token"].as_str().unwrap().to_owned();
     goes_on(&node, &next, &session).await;
-    // A token that has grown old holds no stream either. Any credential that ends is a reason to look.
+    // An expired token keeps no stream open either. Any credential that ends triggers a check.
     let mut line = Line::open(&node, &next, &session).await;
     node.clock.advance(2 * HOUR);
     let (id, _) = another_key(&node).await;
@@ -166,7 +166,7 @@ async fn account_holds_so_many_sessions_and_the_least_recently_used_ends_first()
         let kept = begin(node, &stranger).await;
         node.clock.advance(100);
         goes_on(node, &node.key, &used).await;
-        // Another key of the same account has no sessions of its own beside those of the first.
+        // Another key of the same account shares the session limit with the first.
         let (_, another) = another_key(node).await;
         for _ in 0..99 {
             begin(node, &another).await;

@@ -14,7 +14,7 @@ fn words(error: &Value) -> &str {
     error["message"].as_str().unwrap()
 }
 
-/// Another program on the same folder and the same port.
+/// Another server on the same folder and the same port.
 async fn again((dir, port): (TempDir, ReservedPort)) -> Node {
     Setup::new().port(port).start_in(dir).await
 }
@@ -29,7 +29,7 @@ async fn tools_are_those_of_the_server_in_both_eras() {
     let found = new.request("server/discover", json!({})).await;
     assert!(found["supportedVersions"].as_array().unwrap().contains(&json!("2026-07-28")), "{found}");
     assert_eq!(new.request("tools/list", json!({})).await["tools"], by_http["tools"]);
-    // A name that no header can carry arrives as it is.
+    // A name that no header can carry arrives unchanged.
     let error = new.error("tools/call", json!({"name": "grüße", "arguments": {}})).await;
     assert!(words(&error).contains("grüße"), "{error}");
     for pipe in [old, new] {
@@ -131,7 +131,7 @@ async fn restart_of_the_server_strands_nobody() {
     new.ask("subscriptions/listen", json!({"notifications": {"resourceSubscriptions": [uri_of(&site)]}}));
     new.news("notifications/subscriptions/acknowledged").await;
     let left = node.stop_for_restart().await;
-    // Asked while nobody is there, answered when somebody is.
+    // Sent while the server is down, answered after its restart.
     let waiting = [old.ask("tools/list", json!({})), new.ask("tools/list", json!({}))];
     let node = again(left).await;
     for (pipe, id) in [&mut old, &mut new].into_iter().zip(waiting) {
@@ -145,7 +145,8 @@ async fn restart_of_the_server_strands_nobody() {
         .await
         .expect(200)
         .json();
-    // Streams come back on their own time; news said before are lost, as in any pause, so they are said until heard.
+    // Streams reconnect after a delay and notifications before that are lost, so comments are repeated until one
+    // arrives.
     for pipe in [&mut old, &mut new] {
         loop {
             comment(&node, &site, "Still there?").await;

@@ -1,4 +1,4 @@
-//! Open streams of `/mcp`: who hears what, on which node, and when a stream ends. Spec §4 MCP.
+//! Open streams of `/mcp`: which notifications they get, on which node, and when they end. Spec §4 MCP.
 
 use crate::harness::mcp_line::{Line, begin, comment, open_page, result, uri_of};
 use crate::harness::{Database, Node, Setup, on_each_database};
@@ -51,7 +51,7 @@ async fn news_cross_from_node_to_node() {
         || Setup::new().database(database.clone()).set("secret_key", "ab".repeat(32)).without_mcp_checks();
     let here = setup().start().await;
     let there = setup().start().await;
-    // Until both hear each other.
+    // Until both nodes listen for notifications.
     let hearing = "SELECT COUNT(*) FROM pg_stat_activity WHERE datname = current_database() AND state = 'idle' \
                    AND query = 'LISTEN dropleaf_changed'";
     let both = async { while here.count(hearing).await < 2 {} };
@@ -60,20 +60,20 @@ async fn news_cross_from_node_to_node() {
     let site = open_page(&here, &key, "Shared").await;
     let uri = uri_of(&site);
     let session = begin(&here, &key).await;
-    // The session begun on one node goes on on the other, and so does what it watches.
+    // The session begun on one node continues on the other, with its subscriptions.
     subscribe(&there, &key, &session, &uri).await;
     let mut old = Line::open(&here, &key, &session).await;
     let (mut new, _) = Line::listen(&here, &key, std::slice::from_ref(&uri)).await;
     let seen_there = seen(&there, &key, &site).await;
     comment(&there, &seen_there, "From the other node.").await;
     assert_eq!([old.news().await, new.news().await], [uri.as_str(), uri.as_str()]);
-    // News of one's own node are heard once, though the database says them again.
+    // Notifications of the own node arrive once, although the database repeats them.
     comment(&here, &site, "From this node.").await;
     comment(&there, &seen_there, "And again from there.").await;
     for line in [&mut old, &mut new] {
         assert_eq!([line.news().await, line.news().await], [uri.as_str(), uri.as_str()]);
     }
-    // A key revoked there ends streams here, by the notification alone.
+    // A key revoked on one node ends streams on the other, by the notification alone.
     let made =
         there.post("/api-keys").key(&key).json(&json!({"name": "short"})).send().await.expect(201).json();
     let short = made["key"].as_str().unwrap().to_owned();
@@ -125,7 +125,7 @@ async fn session_that_subscribes_hears_what_it_named_and_no_more() {
         comment(node, &two, "Not for it.").await;
         comment(node, &one, "For it.").await;
         assert_eq!(line.news().await, uri_of(&one));
-        // A change of the page is news to those who asked for it.
+        // A change of the page is sent to subscribers.
         let content = format!("{}/content", uri_of(&one));
         subscribe(node, key, &session, &content).await;
         let changed = json!({"html": "<!doctype html><title>New</title><p>New"});
@@ -165,12 +165,12 @@ async fn only_own_pages_can_be_watched() {
         assert_eq!(error["code"], -32002, "{error}");
     }
     let (mut line, accepted) = Line::listen(&node, &mine, &uris).await;
-    // The library repeats what was asked for as it was asked; it is heard once.
+    // The library returns the requested list with duplicates; notifications arrive once.
     assert_eq!(accepted, json!({"resourceSubscriptions": [uris[0], uris[3], uris[4]]}));
     comment(&node, &foreign, "Not for them.").await;
     comment(&node, &own, "For them.").await;
     assert_eq!(line.news().await, uri_of(&own));
-    // What was deleted is nobody's any more.
+    // A deleted page cannot be subscribed to.
     let gone = open_page(&node, &mine, "Gone").await;
     node.delete(&format!("/sites/{}", gone["id"].as_str().unwrap())).key(&mine).send().await.expect(200);
     let (_, accepted) = Line::listen(&node, &mine, &[uri_of(&gone), uri_of(&own)]).await;
@@ -199,14 +199,14 @@ async fn of_several_streams_of_a_session_the_newest_hears() {
 async fn silent_streams_outlive_the_idle_limit() {
     let setup = Setup::new().set("limits.idle_seconds", "1").set("limits.header_seconds", "1");
     let mut node = setup.start().await;
-    // A connection of its own for each request: one that was kept may be closed by the server while it is used again.
+    // A new connection for each request: the server may close an idle one while it is being reused.
     node.client = reqwest::Client::builder().no_proxy().pool_max_idle_per_host(0).build().unwrap();
     let site = open_page(&node, &node.key, "Page").await;
     let session = begin(&node, &node.key).await;
     let mut old = Line::open(&node, &node.key, &session).await;
     let (mut new, _) = Line::listen(&node, &node.key, &[uri_of(&site)]).await;
     for line in [&mut old, &mut new] {
-        // Each says twice a second that it is alive; together this is longer than a silent connection may last.
+        // Each sends a keep-alive twice a second; together this is longer than a silent connection may last.
         for _ in 0..8 {
             let block = line.block().await.unwrap();
             assert!(block.starts_with(':'), "{block}");
@@ -223,8 +223,8 @@ async fn open_streams_do_not_hold_up_a_server_that_stops() {
     let session = begin(&node, &node.key).await;
     let mut old = Line::open(&node, &node.key, &session).await;
     let (mut new, _) = Line::listen(&node, &node.key, &[uri_of(&site)]).await;
-    // The clock of all timers stands still while a blocking task runs: a server that waited for the streams until its
-    // timer cuts them off would go on only after these two minutes, and then that timer has run.
+    // Timers do not advance while a blocking task runs: a server that waited for its timer to cut the streams would
+    // continue only after these two minutes, and then that timer has run.
     tokio::time::pause();
     let start = tokio::time::Instant::now();
     let (stopped, until_stopped) = std::sync::mpsc::channel::<()>();

@@ -1,4 +1,4 @@
-//! The tools of `/mcp`, each called by a client and held against its own schemas. Spec §4 MCP.
+//! The tools of `/mcp`, each called by a client and validated against its schemas. Spec §4 MCP.
 
 use crate::harness::mcp::Mcp;
 use crate::harness::{Form, HARVEST, NOW, Node, Setup, json_schema, on_each_database, page};
@@ -33,7 +33,7 @@ const TOOLS: [&str; 24] = [
     "create_upload",
 ];
 
-/// A client that holds every call against what the tool says of itself.
+/// A client that validates every call against the tool's schemas.
 struct Checked<'a> {
     client: Mcp<'a>,
     tools: Vec<Value>,

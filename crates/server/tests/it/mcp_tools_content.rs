@@ -1,4 +1,4 @@
-//! What passes through the tools of `/mcp`: long pages, Markdown, what is no text, and lists in parts. Spec §4 MCP.
+//! Content passed through the tools of `/mcp`: long pages, Markdown, binary content, and paged lists. Spec §4 MCP.
 
 use crate::harness::{Form, Node, page, pdf};
 use serde_json::{Value, json};
@@ -29,7 +29,7 @@ async fn conflict_is_settled_with_what_get_content_gives() {
     let read = client.call("get_content", json!({"site": site["id"]})).await;
     let seen = &read["structuredContent"];
     assert_eq!((&seen["text"], &seen["version"]), (&json!(page("Two")), &json!(2)));
-    // Also for those who are given the text alone.
+    // Also for clients that only get the text.
     assert_eq!(read["content"][1]["text"], format!("Version 2, updated_at {}.", seen["updated_at"]));
     let third = client.give("update_site", change("Three", &seen["updated_at"])).await;
     assert_eq!(third["version"], 3);
@@ -38,7 +38,7 @@ async fn conflict_is_settled_with_what_get_content_gives() {
 #[tokio::test]
 async fn ten_mebibytes_pass_through_publish_and_come_back_in_parts() {
     let node = Node::start().await;
-    // Quotes and umlauts: what JSON makes longer, and what a cut must not go through.
+    // Quotes and umlauts: JSON makes the former longer, and a cut must not split the latter.
     let html = format!("<!doctype html><title>Large</title><p>{}", "\"ä\" €\n".repeat(10 * 1024 * 1024 / 9));
     assert!(html.len() > 9 * 1024 * 1024);
     let client = node.mcp(&node.key).await;

@@ -1,11 +1,11 @@
-//! What tools refuse: by scope, by owner, by argument; and what they say then. Spec §4 MCP, §5, §7.
+//! Errors of tools: by scope, by owner, by argument; and their texts. Spec §4 MCP, §5, §7.
 
 use crate::harness::mcp_line::{comment, open_page};
 use crate::harness::oauth::let_in;
 use crate::harness::{DAY, NOW, Node, Setup, on_each_database, page};
 use serde_json::{Value, json};
 
-/// A call of every tool that would work for the owner of the page.
+/// A call of every tool that would succeed for the owner of the page.
 pub(crate) fn calls(site: &Value) -> Vec<(&'static str, Value)> {
     let id = &site["id"];
     vec![
@@ -51,7 +51,7 @@ async fn token_that_may_only_read_is_challenged_on_every_tool_that_writes() {
             let described = tools.iter().find(|known| known["name"] == tool).unwrap();
             let reads = described["annotations"]["readOnlyHint"] == true;
             if reads {
-                // Who may write may read.
+                // Write scope includes read scope.
                 for good in [&reader, &writer] {
                     node.mcp_modern(&good.access).give(tool, arguments.clone()).await;
                 }
@@ -220,7 +220,7 @@ async fn limits_say_when_and_how_to_go_on() {
     let update = json!({"site": last["id"], "html": page("5")});
     let text = client.refused("update_site", update, "expired").await;
     assert!(text.contains("set_expiry"), "{text}");
-    // It is there to be brought back, whether or not it has been put among the expired ones.
+    // It can be restored with a later expiry, whether or not it is already marked as expired.
     for _ in 0..2 {
         let text = client.refused("restore_site", json!({"site": last["id"]}), "expired").await;
         assert!(text.contains("not deleted") && text.contains("set_expiry"), "{text}");

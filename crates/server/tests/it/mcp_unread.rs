@@ -1,4 +1,4 @@
-//! Unread feedback: told with the next result about the page, until a program of the owner has been given it.
+//! Unread feedback: mentioned in the next result about the page, until a program of the owner has read it.
 
 use crate::harness::mcp_line::{begin, comment, open_page, result};
 use crate::harness::{Form, Node, Setup, on_each_database, page};
@@ -26,7 +26,7 @@ async fn unread_comments_ride_on_the_next_result_until_a_program_is_given_them()
         assert_eq!(mentions(&before), 0);
         comment(node, &site, "First.").await;
         comment(node, &site, "Second.").await;
-        // What the owner looks at in person is not yet known to their programs.
+        // What the owner reads in the dashboard is still unread for their programs.
         let tab = node.operator().await;
         let shown = tab.get(&format!("/dashboard/pages/{}", site["id"].as_str().unwrap())).await.expect(200);
         assert!(shown.text().contains("Second."));
@@ -86,7 +86,7 @@ async fn every_tool_about_one_page_tells_of_comments_and_links_to_it() {
         }
         let result = client.call(tool, arguments).await;
         assert_ne!(result["isError"], true, "{tool}: {result}");
-        // Its own comments are given or gone.
+        // These two read or delete the comments.
         let unread = usize::from(!["list_feedback", "delete_site"].contains(&tool));
         assert_eq!(
             result["structuredContent"]["unread_feedback"].as_u64().unwrap_or_default(),
@@ -96,7 +96,7 @@ async fn every_tool_about_one_page_tells_of_comments_and_links_to_it() {
         assert_eq!(mentions(&result), unread, "{tool}: {result}");
         let blocks = result["content"].as_array().unwrap();
         let link = blocks.iter().find(|block| block["type"] == "resource_link");
-        // A share link is the page's address with something behind it.
+        // A share link is the page's address with a query.
         let leads = |link: &Value| link["uri"].as_str().unwrap().starts_with(site["url"].as_str().unwrap());
         assert_eq!(link.is_some_and(leads), tool != "delete_site", "{tool}: {result}");
     }

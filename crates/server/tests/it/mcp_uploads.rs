@@ -1,4 +1,4 @@
-//! `create_upload` and the addresses it makes: `PUT /uploads/{ticket}/{filename}` and `POST /uploads/{ticket}`.
+//! `create_upload` and its addresses: `PUT /uploads/{ticket}/{filename}` and `POST /uploads/{ticket}`.
 
 use crate::harness::oauth::let_in;
 use crate::harness::{Answer, Form, Node, Setup, noise, on_each_database, page, site_path, zip};
@@ -33,7 +33,7 @@ async fn file_becomes_a_page_with_the_chosen_options() {
         assert!(url.starts_with(&format!("{}/uploads/upl_", node.base_url())) && url.ends_with('/'));
         assert!(!url.contains("secret"), "what was chosen is sealed");
         assert_eq!(given["expires_at"], crate::harness::NOW + LIFE);
-        // Shells do not agree on how to write an apostrophe.
+        // Shells quote an apostrophe differently.
         assert_eq!(given["command"], format!("curl -sS -g -T FILE \"{url}\""));
         let says = made["content"][1]["text"].as_str().unwrap();
         assert!(says.contains(given["command"].as_str().unwrap()) && says.contains("name goes"), "{says}");
@@ -153,7 +153,7 @@ async fn address_ends_with_the_key_or_the_access_it_was_made_with() {
         let made =
             node.post("/api-keys").key(&program.access).json(&json!({})).send().await.expect(201).json();
         let by_its_key = address_of(node, made["key"].as_str().unwrap(), json!({})).await;
-        // The token alone may run out meanwhile: the access stands.
+        // The access token may expire: the grant is still valid.
         node.clock.advance(60);
         put(node, &address_of(node, &program.access, json!({})).await, "a.html", page("x")).await.expect(201);
 
@@ -191,7 +191,7 @@ async fn address_that_was_changed_or_made_up_opens_nothing() {
         assert!(answer.status == 403 || ticket.len() > 16_000, "{ticket}: {}", answer.status);
         assert!(answer.status >= 400 && answer.status < 500, "{}", answer.status);
     }
-    // Another server's secret makes other addresses.
+    // Another server's secret creates other addresses.
     let other = Node::start().await;
     let foreign = address(&other, json!({})).await.replace(&other.base_url(), "");
     put(&node, &foreign, "a.html", page("x")).await.refused(403, "invalid_upload_address");
@@ -214,7 +214,7 @@ async fn twelve_mebibytes_are_sent_by_the_ready_command() {
         let made = node.mcp_modern(&node.key).give("create_upload", json!({"file": file})).await;
         let command = made["command"].as_str().unwrap();
         assert_eq!(command.contains(" FILE "), file == name, "{command}");
-        // As somebody who knows this shell writes the name.
+        // The name quoted for this shell.
         let command = command.replace("FILE", &format!("'{}'", name.replace('\'', r"'\''")));
         let dir = dir.path().to_owned();
         let shell = move || std::process::Command::new("sh").arg("-c").arg(command).current_dir(dir).output();
@@ -246,7 +246,7 @@ async fn limits_of_the_plan_and_of_the_key_hold() {
     let url = address_of(&node, &free, json!({})).await;
     put(&node, &url, "a.html", page("Fourth")).await.refused(402, "plan_page_limit");
     node.clock.advance(60);
-    // One request made this address, six more use it: they count for the key.
+    // One request created this address and six more use it: they count for the key.
     let url = address_of(&node, &node.key, json!({})).await;
     for _ in 0..6 {
         put(&node, &url, "a.html", page("Same")).await.expect(201);

@@ -1,4 +1,4 @@
-//! `/dashboard/apps`: what a person let in, and the end of it.
+//! `/dashboard/apps`: the programs a person authorized, and revoking their access.
 
 use crate::harness::oauth::{assert_nothing_granted, authorize_path, let_in, refresh, register};
 use crate::harness::{Node, Setup, on_each_database};

@@ -1,4 +1,4 @@
-//! `GET /oauth/authorize` and the consent page: who is asked, who hears the answer, and what never happens. Spec §4.
+//! `GET /oauth/authorize` and the consent page: who is asked, who gets the answer, and what must never happen. Spec §4.
 
 use crate::harness::oauth::{
     CALLBACK, assert_nothing_granted, authorize_path, register, register_at, request_of, sent_to,
@@ -6,7 +6,7 @@ use crate::harness::oauth::{
 use crate::harness::{Node, Setup, on_each_database};
 use serde_json::json;
 
-/// The answer is a page for a person, and nobody else hears of it.
+/// The response is a page for the person, and nothing is sent to the program.
 #[track_caller]
 fn stopped(answer: &crate::harness::Answer) {
     assert_eq!(answer.status, 400, "{}", answer.text());
@@ -305,7 +305,7 @@ async fn nobody_is_led_away_before_they_have_signed_in() {
         let next: String = form_urlencoded::byte_serialize(path.as_bytes()).collect();
         assert_eq!(answer.header("location"), format!("/login?next={next}"), "{changes:?}");
     }
-    // Nobody is led away to a program on their own machine: it hears at once.
+    // A program on the person's own machine gets the error without a sign-in.
     let client = register(&node, "A program").await;
     let answer = node.get(&authorize_path(&client, &[("scope", "sites:admin")])).send().await;
     assert_eq!(sent_to(&answer, CALLBACK)["error"], "invalid_scope");

@@ -1,4 +1,4 @@
-//! Programs that describe themselves at an address: fetched with care, believed for a while, refused by the page.
+//! Client metadata documents: fetched safely, cached for a while, refused with an error page.
 
 use crate::harness::oauth::{
     CALLBACK, assert_nothing_granted, authorize_path, code, refresh, sent_to, trade,
@@ -187,7 +187,7 @@ async fn nobody_can_make_the_server_ask_without_end() {
     let person = node.newcomer("ada@example.org").await;
     host.says("404 Not Found", &json!(""));
     let path = authorize_path(&host.id, &[]);
-    // A proxy that does not say for whom it asks: they count together.
+    // Requests by a proxy without a client address are counted together.
     for status in [400, 400, 429, 429] {
         person.get(&path).await.expect(status);
     }
@@ -221,11 +221,11 @@ async fn slow_hosts_that_strangers_name_stand_in_nobodys_way() {
     let slow = format!("http://127.0.0.1:{}/client.json", silent.local_addr().unwrap().port());
     let ask = || node.post("/oauth/device_authorization").fields(&[("client_id", slow.as_str())]).send();
     let person = node.newcomer("ada@example.org").await;
-    // Nobody's patience ends meanwhile.
+    // No timeout fires during the test.
     let _still = StillTime::new();
     let strangers = futures_util::future::join_all((0..12).map(|_| ask()));
     let look = async {
-        // Strangers hold every place they have.
+        // Anonymous requests hold every slot they may use.
         let (_held, _) = silent.accept().await.unwrap();
         person.get(&authorize_path(&host.id, &[])).await
     };

@@ -1,4 +1,4 @@
-//! What programs read first: RFC 8414 and RFC 9728, in the exact shapes strict clients compare.
+//! The metadata documents of RFC 8414 and RFC 9728, in the exact form that strict clients compare.
 
 use crate::harness::{Node, Setup};
 use serde_json::json;

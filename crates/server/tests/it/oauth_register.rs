@@ -1,4 +1,4 @@
-//! `POST /oauth/register`: RFC 7591, open to anybody and therefore narrow. Spec §4.
+//! `POST /oauth/register`: RFC 7591, open to everyone and therefore restrictive. Spec §4.
 
 use crate::harness::oauth::{CALLBACK, let_in};
 use crate::harness::{DAY, NOW, Node, Setup, on_each_database};

@@ -1,4 +1,4 @@
-//! `POST /oauth/revoke`: a program gives back what it holds. Spec §4, RFC 7009.
+//! `POST /oauth/revoke`: a program revokes its tokens. Spec §4, RFC 7009.
 
 use crate::harness::oauth::{LetIn, let_in, refresh};
 use crate::harness::{Answer, Database, Node, Setup, on_each_database};
@@ -68,7 +68,7 @@ async fn key_that_a_program_made_ends_with_its_grant() {
         let program = let_in(&person, "sites:write").await;
         let made = node.post("/api-keys").key(&program.access).json(&json!({"name": "mine"})).send().await;
         let key = made.expect(201).json()["key"].as_str().unwrap().to_owned();
-        // It allows what its maker may: who may write may read.
+        // It has the scopes of its creator: write includes read.
         node.get("/sites").key(&key).send().await.expect(200);
         let more = node.post("/api-keys").key(&key).send().await.expect(201).json();
         let more = more["key"].as_str().unwrap().to_owned();
@@ -108,7 +108,7 @@ async fn other_nodes_hear_of_it() {
     let grants = one.app().list_grants(&person.account).await.unwrap();
     one.app().revoke_grant(&person.account, &grants[0].id).await.unwrap();
     assert_eq!(at(&one).send().await.status, 401);
-    // What another node holds lives for less than a second at the very latest.
+    // Another node's cache lives for less than a second.
     two.clock.advance(1);
     assert_eq!(at(&two).send().await.status, 401);
     one.stop().await;

@@ -1,4 +1,5 @@
-//! Bearer tokens on the API: every operation asks for its scope, and refusals say how to get in. Spec §5 rules 1 and 2.
+//! Bearer tokens on the API: every operation requires its scope, and refusals say how to get access. Spec §5 rules 1
+//! and 2.
 
 use crate::harness::oauth::{LetIn, let_in, refresh};
 use crate::harness::{Form, Node, Setup, on_each_database, page};
@@ -6,7 +7,7 @@ use dropleaf_app::GrantedClient;
 use dropleaf_core::scope::Scopes;
 use serde_json::Value;
 
-/// Every operation: its method, its path with names filled in, and the scopes it says it takes.
+/// Every operation: its method, its path with names filled in, and its scopes.
 fn operations(document: &Value) -> Vec<(String, String, Vec<String>)> {
     let mut all = Vec::new();
     for (path, item) in document["paths"].as_object().unwrap() {
@@ -16,9 +17,9 @@ fn operations(document: &Value) -> Vec<(String, String, Vec<String>)> {
             .replace("{id}", "key_aaaaaaaaaaaaaaaaaaaa");
         for (method, operation) in item.as_object().unwrap() {
             let security = operation["security"].as_array().unwrap();
-            // An upload address is its own credential, and so is a payment; a challenge is one in the making.
+            // An upload address is its own credential, and so is a payment; a challenge only prepares one.
             let pays = operation["tags"][0] == "Payments" && security.contains(&serde_json::json!({}));
-            // The token of an appeal is its own too; a dry run is anybody's.
+            // The token of an appeal is its own credential too; a check needs none.
             if path == "/appeals/{token}"
                 || path == "/check"
                 || path.starts_with("/uploads/")
@@ -48,7 +49,7 @@ async fn every_operation_takes_a_token_with_its_scope_and_refuses_one_without() 
     let metadata = format!("{}/.well-known/oauth-protected-resource", node.base_url());
     let (mut reads, mut writes) = (0, 0);
     for (method, path, scopes) in operations(&document) {
-        // What a message needs follows from the tool it calls.
+        // The scope of a message depends on the tool it calls.
         if path == "/mcp" {
             assert!(scopes.is_empty());
             continue;
@@ -60,7 +61,7 @@ async fn every_operation_takes_a_token_with_its_scope_and_refuses_one_without() 
             let taken = ask(program).send().await;
             assert!(taken.status != 401 && taken.status != 403, "{method} {path}: {}", taken.status);
         };
-        // Who may write may read.
+        // Write scope includes read scope.
         is_taken(&write).await;
         if scope == "sites:read" {
             is_taken(&read).await;
@@ -175,7 +176,7 @@ async fn scope_to_write_includes_the_one_to_read() {
         for path in ["/sites".to_owned(), crate::harness::site_path(&site), "/me".to_owned()] {
             node.get(&path).key(&writer.access).send().await.expect(200);
         }
-        // A part of what was granted may be asked for, and no more.
+        // Fewer scopes than granted may be requested, but not more.
         let less = refresh(node, &writer.client_id, &writer.refresh, &[("scope", "sites:read")]).await;
         let less = less.expect(200).json();
         assert_eq!(less["scope"], "sites:read");

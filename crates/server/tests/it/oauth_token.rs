@@ -1,4 +1,4 @@
-//! `POST /oauth/token`: a code or a refresh token is worth tokens once, to the program it was given to. Spec §4.
+//! `POST /oauth/token`: a code or a refresh token works once, for the program it was issued to. Spec §4.
 
 use crate::harness::oauth::{CALLBACK, LetIn, VERIFIER, code, let_in, refresh, register, trade};
 use crate::harness::{Answer, DAY, Node, Setup, on_each_database};
@@ -79,7 +79,7 @@ async fn code_that_does_not_fit_is_invalid_grant_and_gives_nothing() {
         trade(&node, &client, &code, &[("client_id", id)]).await.refused(401, "invalid_client");
     }
     assert_eq!(node.count("SELECT COUNT(*) FROM oauth_tokens").await, 0);
-    // Whoever it was given to, with what belongs to it, still gets in; the address need not be repeated.
+    // The right client with the right parameters still succeeds; the redirect address need not be repeated.
     trade(&node, &client, &code, &[("redirect_uri", "")]).await.expect(200);
 }
 
@@ -141,7 +141,7 @@ async fn refresh_token_rotates_and_the_old_one_is_worth_nothing() {
         assert!(access != first.access && token != first.refresh);
         assert!(works(node, &access).await && works(node, &first.access).await);
         let last = refresh(node, &first.client_id, &token, &[]).await.expect(200).json();
-        // The first one again: it was stolen, from whoever. Everything ends.
+        // The first one is reused: it may be stolen. All access ends.
         refresh(node, &first.client_id, &first.refresh, &[]).await.refused(400, "invalid_grant");
         for access in [first.access, access, text(&last, "access_token")] {
             node.get("/me").key(&access).send().await.refused(401, "invalid_credential");
@@ -176,7 +176,7 @@ async fn lost_answer_is_given_again_where_the_setting_says_so() {
         let first = let_in(&person, "").await;
         refresh(node, &first.client_id, &first.refresh, &[]).await.expect(200);
         let again = refresh(node, &first.client_id, &first.refresh, &[]).await.expect(200).json();
-        // Once what was given is used, a second trade is theft.
+        // Once the issued tokens are used, a second exchange counts as theft.
         assert!(works(node, &text(&again, "access_token")).await);
         refresh(node, &first.client_id, &first.refresh, &[]).await.refused(400, "invalid_grant");
         assert!(!works(node, &text(&again, "access_token")).await);
@@ -264,7 +264,7 @@ async fn access_lives_an_hour_refresh_30_days_and_the_grant_180() {
             let next = refresh(node, &program.client_id, &program.refresh, &[]).await.expect(200).json();
             program.refresh = text(&next, "refresh_token");
         }
-        // 174 days and an hour have passed: what is given now ends with the grant.
+        // 174 days and an hour have passed: tokens issued now end with the grant.
         node.clock.advance(6 * DAY - 3600 - 600);
         let last = refresh(node, &program.client_id, &program.refresh, &[]).await.expect(200).json();
         assert_eq!(last["expires_in"], 600);

@@ -1,4 +1,4 @@
-//! The OpenAPI document: served, complete, and true about who needs a credential. Issue: `OpenAPI` 3.1.
+//! The OpenAPI document: served, complete, and correct about credentials. Issue: `OpenAPI` 3.1.
 
 use crate::harness::{Ask, Form, Node, page};
 use serde_json::{Value, json};
@@ -71,25 +71,25 @@ async fn every_protected_operation_is_401_without_a_good_credential() {
             assert_eq!(answer.status, 401, "{method} {path}");
             assert_eq!(answer.json()["error"], "auth required", "{method} {path}");
         }
-        // A payment is the credential, and another is not looked at.
+        // A payment is the credential, and others are ignored.
         if open && (operation["tags"] == json!(["Payments"]) || path == "/wallet-auth/challenge") {
             let answer = ask(&node, &method, &path).key("nonsense").send().await;
             assert!(matches!(answer.status, 200 | 400 | 402), "{method} {path}: {}", answer.status);
             continue;
         }
-        // Documents are for everybody, and OAuth knows programs by other names.
+        // Documents are open to everyone, and OAuth identifies programs differently.
         if ["Documents", "OAuth"].iter().any(|tag| operation["tags"][0] == *tag) {
             let answer = ask(&node, &method, &path).key("nonsense").send().await;
             let refused = answer.status == 401 && answer.json()["error"] != "invalid_client";
             assert!(!refused, "{method} {path}: {}", answer.text());
             continue;
         }
-        // An upload address is its own credential, and another is not looked at.
+        // An upload address is its own credential, and others are ignored.
         if path.starts_with("/uploads/") {
             ask(&node, &method, &path).key(&node.key).send().await.refused(403, "invalid_upload_address");
             continue;
         }
-        // So is the word that shows how an appeal stands.
+        // So is the token of an appeal.
         if path.starts_with("/appeals/") {
             ask(&node, &method, &path).key(&node.key).send().await.refused(404, "not_found");
             continue;
@@ -127,7 +127,7 @@ async fn every_operation_has_a_name_a_summary_and_its_errors() {
         assert!(names.insert(name), "{method} {path}");
         assert!(operation["summary"].is_string() || operation["description"].is_string(), "{method} {path}");
         let responses = operation["responses"].as_object().unwrap();
-        // Whoever reads the terms is told that they have not paid yet.
+        // The terms are a 402, also for GET.
         let good = |status: &String| status.starts_with('2') || (method == "GET" && path == "/publish");
         assert!(responses.keys().any(good), "{method} {path}");
         let on_every_host = ["/healthz", "/readyz"].contains(&path.as_str());
@@ -220,7 +220,7 @@ async fn unprotected_operations_are_publishing_and_paying_alone() {
     let (paid, open): (Vec<_>, Vec<_>) = open.into_iter().partition(|operation| {
         ["/publish", "/provision", "/unlock", "/wallet-auth"].iter().any(|path| operation.contains(path))
     });
-    // Who asks beforehand what publishing would say is not asked who they are.
+    // A check needs no credential.
     let strangers = ["POST /appeals", "GET /appeals/aaaaaaaa", "POST /check", "POST /sites"];
     assert_eq!(open, [&strangers, uploads.as_slice()].concat(), "their address is the credential");
     assert!(!paid.contains(&"POST /unlock".to_owned()), "{paid:?}");

@@ -1,5 +1,5 @@
-//! The examples of the OpenAPI document: each body has one, a server takes those of requests, and those of answers fit
-//! their schemas and show the server's own addresses.
+//! The examples of the OpenAPI document: each body has one, a server accepts those of requests, and those of responses
+//! match their schemas and show the server's own addresses.
 
 use crate::harness::described::DOCUMENT;
 use crate::harness::{Answer, Form, Node, Setup, json_schema, site_path};
@@ -23,7 +23,7 @@ fn is_json(kind: &str) -> bool {
     kind == "application/json" || kind.ends_with("+json")
 }
 
-/// Refusals that blame the form of a request, and not what it is about.
+/// Errors about the form of a request, not its subject.
 const MALFORMED: &[&str] = &[
     "invalid_request",
     "invalid_field",
@@ -39,7 +39,7 @@ const MALFORMED: &[&str] = &[
     "invalid_scope",
 ];
 
-/// Examples that are understood and refused all the same: they name what is not there, or are not paid for.
+/// Examples that are valid but refused: they name something that does not exist, or are not paid for.
 const REFUSED: &[(&str, u16)] = &[
     ("claimSite", 403),
     ("createDeviceToken", 400),
@@ -50,7 +50,7 @@ const REFUSED: &[(&str, u16)] = &[
     ("resolveFeedback", 404),
 ];
 
-/// The path with things that are there.
+/// The path with existing names filled in.
 async fn filled(node: &Node, path: &str, site: &Value) -> String {
     let mut filled = path
         .replace("{idOrSlug}", site["id"].as_str().unwrap())
@@ -64,7 +64,7 @@ async fn filled(node: &Node, path: &str, site: &Value) -> String {
     filled
 }
 
-/// The headers that the operation's own sample writes out, but for what the body brings itself.
+/// The headers in the operation's own sample, except those of the body.
 fn sample_headers(operation: &Value) -> impl Iterator<Item = (&str, &str)> {
     let sample = operation["x-codeSamples"][0]["source"].as_str().unwrap_or_default();
     let headers = sample.split("-H '").skip(1).filter_map(|rest| rest.split('\'').next()?.split_once(": "));

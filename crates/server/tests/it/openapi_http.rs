@@ -1,4 +1,4 @@
-//! How `/openapi.json` and `/docs` travel: compressed, with a validator, and not at all when nothing has changed.
+//! How `/openapi.json` and `/docs` are sent: compressed, with a validator, and as 304 when unchanged.
 
 use crate::harness::{Answer, Node};
 use std::io::Read;

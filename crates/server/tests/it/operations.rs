@@ -1,4 +1,4 @@
-//! Running it: first start, health, metrics, logs without secrets, both HTTP versions, a graceful end.
+//! Operating the server: first start, health, metrics, logs without secrets, both HTTP versions, graceful shutdown.
 
 use crate::harness::{Form, Node, ReservedPort, Setup, page};
 use serde_json::json;
@@ -9,7 +9,7 @@ use tempfile::TempDir;
 const CERT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/fixtures/test-only.cert.pem");
 const KEY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/fixtures/test-only.key.pem");
 
-/// The real binary, serving.
+/// A running server process.
 struct Process {
     child: Child,
     base_url: String,
@@ -17,7 +17,7 @@ struct Process {
 }
 
 impl Process {
-    /// Waits for the last line of its welcome, which at a first start is the example.
+    /// Waits for the last line of the startup message, which at a first start is the example.
     fn start(dir: &TempDir, first: bool) -> Self {
         let mut child = Command::new(env!("CARGO_BIN_EXE_dropleaf"))
             .current_dir(dir.path())

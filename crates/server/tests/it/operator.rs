@@ -1,4 +1,4 @@
-//! `/operator…`: for operators, and for nobody else.
+//! `/operator…`: accessible only to operators.
 
 use crate::harness::{Form, Node, Setup, on_each_database};
 use dropleaf_core::report::{Reason, Said};
@@ -295,7 +295,7 @@ async fn many_reports_about_one_page_hide_no_other() {
     .await;
 }
 
-/// Each from a network of its own.
+/// Each from a different network.
 async fn report_often(node: &Node, site_id: &str, reason: Reason, times: u16) {
     let site = node.app().open_case(site_id).await.unwrap().site;
     for n in 0..times {

@@ -1,4 +1,4 @@
-//! `/operator/pages/{id}` and `/operator/audit`: deciding about one page, and what was decided.
+//! `/operator/pages/{id}` and `/operator/audit`: deciding about one page, and the audit log.
 
 use crate::harness::{Dropleaf, Form, Node, Setup, on_each_database, page};
 use serde_json::Value;
@@ -122,7 +122,7 @@ async fn reports_are_dismissed_with_words_and_stay_known() {
         operator.submit(&path, &[]).await.expect(404);
         let queue = operator.get("/operator/reports").await.expect(200).text();
         assert!(queue.contains("No open reports") && queue.contains("Dealt with lately"));
-        // An operator's account stays.
+        // An operator's account cannot be suspended.
         operator.submit(&format!("{}/suspend", case(&fine)), &[("reason", "x")]).await.expect(403);
     })
     .await;

@@ -1,4 +1,4 @@
-//! `…/look/…`: hostile content in a frame that runs nothing and sends nothing, for operators alone.
+//! `…/look/…`: the safe preview of hostile content, in a frame that runs and sends nothing, for operators only.
 
 use crate::harness::{Form, Node, Person, Setup, noise, on_each_database, page, pdf, zip};
 use serde_json::Value;
@@ -11,7 +11,7 @@ fn id(site: &Value) -> &str {
     site["id"].as_str().unwrap()
 }
 
-/// The operator's page about a page, and where its frame leads.
+/// The operator's page about a page, and the address of its frame.
 async fn look(operator: &Person<'_>, site: &Value) -> (String, Option<String>) {
     let html = operator.get(&format!("/operator/pages/{}", id(site))).await.expect(200).text();
     let frame = html.split_once("<iframe").map(|(_, rest)| {

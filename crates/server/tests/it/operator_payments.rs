@@ -1,4 +1,4 @@
-//! `/operator/payments…`: what came in, what is not decided, and deciding on it by hand.
+//! `/operator/payments…`: income, undecided payments, and deciding by hand.
 
 use crate::harness::{DAY, FakeFacilitator, NOW, Setup, on_each_database, payment};
 use dropleaf_core::payment::{Item, Payment, PaymentState};
@@ -102,7 +102,7 @@ async fn undecided_payment_is_decided_on_once_with_a_line_that_stays() {
         assert_eq!(line[0].reason.as_deref(), Some("not settled: no transfer"));
         assert_eq!((line[0].actor.as_str(), line[0].subject.as_str()), ("operator@localhost", "pay_a"));
 
-        // Its draft is missing: what it buys cannot be made, but that the money moved is written down.
+        // Its draft is missing: the goods cannot be created, but the settlement is recorded.
         resolve("pay_b", &[("outcome", "settled"), ("transaction", HASH)]).await.expect(303);
         let settled = node.app().get_payment("pay_b").await.unwrap();
         assert_eq!((settled.state, settled.transaction.as_deref()), (PaymentState::Settled, Some(HASH)));
@@ -160,7 +160,7 @@ async fn operator_asks_again_at_once() {
             page.contains("action=\"/operator/payments/pay_a/ask#outcome\"")
                 && page.contains("Ask again now")
         );
-        // It has lost what it could be asked with, so it is unknown still.
+        // The data needed to query it is missing, so it stays unknown.
         let asked = operator.submit("/operator/payments/pay_a/ask", &[]).await.expect(303);
         assert_eq!(asked.header("location"), "/operator/payments/pay_a?done=payment-asked");
         let asked = node.app().get_payment("pay_a").await.unwrap();

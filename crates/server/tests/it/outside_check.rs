@@ -1,4 +1,4 @@
-//! `safety.checker_url`: a check of the operator's own, asked over HTTP, and what happens when it does not answer.
+//! `safety.checker_url`: an operator's own content checker, called over HTTP, and what happens when it does not answer.
 
 use crate::harness::{
     Dropleaf, FakeChecker, Form, LEAK, Node, Says, Setup, noise, on_each_database, page, site_path, zip,
@@ -13,7 +13,7 @@ use tokio::sync::Semaphore;
 const PAGE: &str =
     "<title>Notes</title><a href=https://a.example/x>a</a><script src=//b.example/s.js></script>";
 
-/// Waits as long as may be set: a busy machine answers late.
+/// With the maximum timeout: a busy machine answers late.
 fn setup(checker: &FakeChecker) -> Setup {
     Setup::new().set("safety.checker_url", &checker.url).set("safety.checker_timeout_seconds", "60")
 }
@@ -40,7 +40,7 @@ async fn checker_is_told_hashes_and_addresses_and_its_refusal_is_ours() {
         (&asked["version"], &asked["kind"], &asked["title"]),
         (&json!(1), &json!("html"), &json!("Notes"))
     );
-    // What a page uses comes before what it only links to.
+    // Addresses a page uses come before those it only links to.
     assert_eq!(asked["addresses"], json!(["https://b.example/s.js", "https://a.example/x"]));
     assert_eq!(asked["content_hash"].as_str().unwrap().len(), 64);
     let file = &asked["files"][0];
@@ -79,7 +79,7 @@ async fn texts_are_sent_only_when_asked_for_and_never_of_encrypted_pages() {
     let text = |path: &str| files.iter().find(|file| file["path"] == path).unwrap().get("text").cloned();
     assert_eq!((text("index.html"), text("p.png")), (Some(json!(PAGE)), None));
     assert_eq!(asked["texts_cut"], json!(false));
-    // What does not fit in is named, and that its text is missing is said.
+    // A file that does not fit is listed without its text, and the request says so.
     let long: Vec<String> = (0..1_250_000).map(|n| n.to_string()).collect();
     publish(&node, Form::file("site.zip", zip(&[("index.html", PAGE), ("long.txt", &long.join(" "))])))
         .await
@@ -89,7 +89,7 @@ async fn texts_are_sent_only_when_asked_for_and_never_of_encrypted_pages() {
     let has_text = |path: &str| files.iter().find(|file| file["path"] == path).unwrap().get("text").is_some();
     assert_eq!((has_text("index.html"), has_text("long.txt")), (true, false));
     assert_eq!(asked["texts_cut"], json!(true));
-    // Something to compare uploads with: what is encrypted is compared, and nobody else is told of it.
+    // Encrypted content is compared with what was taken down, but not sent to the checker.
     let down = publish(&node, Form::file("page.html", page("Taken down"))).await.expect(201).json();
     node.app().take_down("ada", down["id"].as_str().unwrap(), "fraud").await.unwrap();
     checker.heard();
@@ -102,7 +102,7 @@ async fn texts_are_sent_only_when_asked_for_and_never_of_encrypted_pages() {
     );
 }
 
-/// What is no answer lets pages in at one server and keeps them out at the other.
+/// A failure of the checker lets pages through on one server and refuses them on the other.
 async fn no_answer_is_as_set(checker: &FakeChecker, says: Says, open: &Node, closed: &Node) {
     checker.set(says.clone());
     let (open, closed) = tokio::join!(
@@ -129,7 +129,7 @@ async fn without_an_answer_pages_are_accepted_or_refused_as_set() {
     ] {
         no_answer_is_as_set(&checker, says, &open, &closed).await;
     }
-    // Only where nothing ever comes is a second long enough, however busy the machine is.
+    // A timeout of one second is safe only where no answer ever comes, however busy the machine is.
     let hasty = || setup(&checker).set("safety.checker_timeout_seconds", "1");
     let hasty = (hasty().start().await, hasty().set("safety.checker_failure", "refuse").start().await);
     no_answer_is_as_set(&checker, Says::Nothing, &hasty.0, &hasty.1).await;
@@ -137,7 +137,7 @@ async fn without_an_answer_pages_are_accepted_or_refused_as_set() {
     assert_eq!(closed.count("SELECT COUNT(*) FROM sites").await, 0);
     checker.says(200, r#"{"verdict":"accept"}"#);
     publish(&closed, Form::file("page.html", page("Back"))).await.expect(201);
-    // What an operator allowed needs no answer.
+    // Content that an operator allowed needs no answer from the checker.
     checker.says(200, refuse(&Value::Null));
     let appeal = closed.post("/appeals").form(Form::file("page.html", PAGE)).send().await.expect(201).json();
     closed.app().decide_appeal("op", appeal["id"].as_str().unwrap(), Decision::Allow, "Fine.").await.unwrap();
@@ -198,7 +198,7 @@ async fn no_more_wait_for_the_check_than_fit_in() {
     let mut asks: FuturesUnordered<_> = (0..20)
         .map(|n| closed.post("/check").form(Form::file("page.html", page(&format!("{n}")))).send())
         .collect();
-    // While the check holds the first, nobody leaves the queue: somebody must be sent away.
+    // While the checker holds the first, the queue does not move: one must be refused.
     let mut answers = vec![asks.next().await.unwrap()];
     arrived.acquire().await.unwrap().forget();
     go_on.add_permits(20);

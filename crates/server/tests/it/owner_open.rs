@@ -1,4 +1,5 @@
-//! `POST /dashboard/pages/{id}/open`: owners see their own pages past the gates, and preview what burns. Nobody else does.
+//! `POST /dashboard/pages/{id}/open`: owners see their own pages past the gates, and preview burn pages. No one else
+//! does.
 
 use crate::gates::{PASSWORD, locked, own_host, url};
 use crate::harness::{
@@ -11,7 +12,7 @@ fn opening(site: &Value) -> String {
     format!("/dashboard/pages/{}/open", site["id"].as_str().unwrap())
 }
 
-/// The address that the dashboard sends its owner to.
+/// The address that the dashboard redirects the owner to.
 async fn ticket(tab: &Person<'_>, site: &Value) -> String {
     let sent = tab.submit(&opening(site), &[]).await.expect(303);
     let to = sent.header("location").to_owned();
@@ -19,7 +20,7 @@ async fn ticket(tab: &Person<'_>, site: &Value) -> String {
     to
 }
 
-/// Follows it to the page's own host, up to the answer that takes the ticket out of the address.
+/// Follows it to the page's own host, up to the redirect that removes the ticket from the address.
 async fn arrive(node: &Node, address: &str) -> Answer {
     let first = node.get(address).browser().send().await.expect(307);
     node.get(first.header("location")).browser().send().await.expect(303)
@@ -208,7 +209,7 @@ async fn what_is_gone_or_held_back_is_not_shown_to_its_owner_either() {
             Done::Fresh(new) => new.secret,
             Done::Again { .. } => panic!("a new key is no repeat"),
         };
-        // All at first: what was taken down is refused when it comes back.
+        // All are published first: content that was taken down is refused when published again.
         let publish = async |field: (&str, &str)| {
             let form = Form::file("p.html", page("Mine")).field("password", PASSWORD);
             node.publish_as(&key, form.field(field.0, field.1)).await
@@ -302,7 +303,7 @@ async fn preview_has_the_files_beside_the_page_and_opens_nothing_else() {
         assert_eq!((style.text().as_str(), style.header("access-control-allow-origin")), ("p {}", "*"));
         node.get(&format!("{frame}missing")).send().await.expect(404);
         node.post(&frame).send().await.expect(405);
-        // Neither by itself, nor for another page, nor as a pass of the owner, nor without one.
+        // Not in a window, nor for another page, nor as an owner's pass, nor without a pass.
         node.get(&frame).browser().header("sec-fetch-dest", "document").send().await.expect(404);
         let word = frame.trim_end_matches('/').rsplit('/').next().unwrap();
         let theirs = own_host(node, &other).await;
@@ -311,7 +312,7 @@ async fn preview_has_the_files_beside_the_page_and_opens_nothing_else() {
         node.get(&format!("{own}_dropleaf/preview/x/")).send().await.expect(404);
         let owners = cookie.split_once('=').unwrap().1;
         node.get(&format!("{own}_dropleaf/preview/{owners}/")).send().await.expect(404);
-        // Not once the password is another, nor when the page no longer burns, nor after half an hour.
+        // Not after a new password, nor when the page is no longer a burn page, nor after half an hour.
         node.patch_site(&site, json!({"password": "new"})).await.expect(200);
         node.get(&frame).send().await.expect(404);
         let previewed = async || {

@@ -1,4 +1,5 @@
-//! `/login/passkey/…` and `/dashboard/account/passkeys/…`: what must not work. A real device's part is in the browser tests.
+//! `/login/passkey/…` and `/dashboard/account/passkeys/…`: what must fail. The browser tests cover a real
+//! authenticator.
 
 use crate::harness::{Ask, DAY, HOUR, Node, Setup, Tab, on_each_database};
 use dropleaf_app::NewPasskey;
@@ -12,17 +13,17 @@ async fn account(node: &Node, email: &str) -> Account {
     node.app().create_account(email, None, false).await.unwrap()
 }
 
-/// As the script of the page sends it, but for the word of the browser where it comes from.
+/// As the page's script sends it, but without `Origin`.
 fn json(tab: &Tab<'_>, path: &str, body: &Value) -> Ask {
     tab.script(path).header("x-form-token", &tab.token()).header("accept", "application/json").json(body)
 }
 
-/// What the door hands in when it has checked a new one.
+/// What the handler passes on after verifying a new passkey.
 fn checked(credential_id: Vec<u8>) -> NewPasskey {
     NewPasskey { credential_id, user_handle: vec![7; 16], credential: "{}".into() }
 }
 
-/// What a device that nobody knows might answer.
+/// The response of an unknown authenticator.
 fn invented(challenge: &Value) -> Value {
     let client =
         json!({"type": "webauthn.get", "challenge": challenge, "origin": "http://localhost"}).to_string();
@@ -102,7 +103,7 @@ async fn name_of_an_account_is_kept_with_its_passkeys() {
             let asked = json(&tab, ADD[0], &json!({})).header("origin", &origin).send().await.expect(200);
             asked.json()["publicKey"]["user"]["id"].as_str().unwrap().to_owned()
         };
-        // Drawn anew as long as there is none: nothing is computed from a key that could get lost.
+        // Random until there is a passkey: it is not derived from a key that could be lost.
         assert_ne!(named(&ann).await, named(&ann).await);
         node.app().add_passkey(&ann, checked(vec![1]), "Laptop".into()).await.unwrap();
         let kept = dropleaf_core::secret::text(&[7; 16]);
@@ -127,7 +128,7 @@ async fn scripts_of_other_sites_are_refused() {
             json(tab, path, &json!({})).send().await.expect(403);
             let bare = tab.script(path).header("origin", &origin).json(&json!({}));
             bare.send().await.expect(403);
-            // The token in the body is no token: a form of another site could send it.
+            // A token in the body does not count: a form of another site could send it.
             let lied = tab.form(path, &[]).header("origin", &origin);
             lied.send().await.expect(403);
             let odd = tab.script(path).header("origin", &origin).header("x-form-token", &tab.token());
@@ -169,7 +170,7 @@ async fn passkeys_are_listed_and_removed_by_their_owner_alone() {
     on_each_database(Setup::new, async |node| {
         let (ann, bob) = (account(node, "ann@example.org").await, account(node, "bob@example.org").await);
         node.app().add_passkey(&ann, checked(vec![1]), "Ann's <laptop>".into()).await.unwrap();
-        // The same credential is nobody else's.
+        // The same credential cannot belong to another account.
         let taken = node.app().add_passkey(&bob, checked(vec![1]), "Theft".into()).await.unwrap_err();
         assert_eq!(taken.code.as_str(), "too_many");
         let id = node.app().list_passkeys(&ann).await.unwrap()[0].id.clone();

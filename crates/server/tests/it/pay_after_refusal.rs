@@ -1,4 +1,4 @@
-//! Payments that were refused and turn out to have been paid, and payments that an operator asks about at once.
+//! Payments that were refused and later turn out to be paid, and payments that an operator queries.
 
 use crate::harness::till::{HOME, HTML, Till, at_each_till, failed, key, page};
 use crate::harness::{Call, DAY, Fault, NOW, VALID_SECONDS};
@@ -40,13 +40,13 @@ async fn a_refused_page_that_was_paid_after_all_is_made_when_its_payer_sends_it_
         let decided = till.app.resolve_payment("ada", &refused.id, settled()).await.unwrap();
         assert_eq!((decided.state, decided.transaction.as_deref()), (PaymentState::Settled, Some(HASH)));
         assert!(till.app.money().await.unwrap().open.iter().any(|open| open.id == refused.id));
-        // Its content is gone, so nothing can be made of it by itself.
+        // Its content is gone, so recovery cannot fulfill it.
         till.clock.advance(DAY);
         till.app.collect().await.unwrap();
         assert_eq!(till.app.recover_payments().await.unwrap(), 0);
         assert_eq!(till.count("SELECT attempts FROM payments").await, 1);
         assert_eq!(till.app.ask_payment(&refused.id).await.unwrap_err().code, Code::Conflict);
-        // Its payer sends it again, long after it has expired.
+        // The payer sends it again, long after it has expired.
         failed(till.publish_html(proof.clone(), "<p>something else").await, Code::PaymentUsed);
         failed(till.publish_html(contract_proof(till), HTML).await, Code::PaymentUsed);
         assert_eq!(till.count("SELECT COUNT(*) FROM payments WHERE draft IS NOT NULL").await, 0);

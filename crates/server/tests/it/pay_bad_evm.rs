@@ -1,4 +1,4 @@
-//! Proofs on the EVM network that are bent in one place each, for `pay_bad_proofs`.
+//! EVM proofs with one defect each, for `pay_bad_proofs`.
 
 use crate::harness::{DAY, NOW, Purse};
 use crate::pay_bad_proofs::{Cases, ELSEWHERE, PAY_TO, around, evm, good};
@@ -6,10 +6,10 @@ use dropleaf_pay::payer::EvmPayer;
 use dropleaf_pay::{Amount, Asset, EvmAddress, Generation, Network, Offer, Terms, Token};
 use serde_json::{Value, json};
 
-/// The order of the curve: `s` and this minus `s` sign the same.
+/// The order of the curve: `s` and this minus `s` are both valid signatures.
 const ORDER: &str = "fffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141";
 
-/// The other signature over the same, with `s` in the upper half.
+/// The other signature of the same message, with `s` in the upper half.
 fn mirrored(signature: &str) -> String {
     let digits = |text: &str| -> Vec<u8> {
         (0..text.len() / 2).map(|at| u8::from_str_radix(&text[at * 2..at * 2 + 2], 16).unwrap()).collect()
@@ -25,7 +25,7 @@ fn mirrored(signature: &str) -> String {
     bytes.iter().fold("0x".to_owned(), |text, byte| format!("{text}{byte:02x}"))
 }
 
-/// Truly signed, and not what we ask for.
+/// Correctly signed, but not for what we require.
 pub(crate) fn signed_for_something_else(terms: &Terms, generation: Generation) -> Cases<Value> {
     let (ours, purse) = (evm(terms), Purse::new());
     let Asset::Evm { chain_id, token, pay_to } = ours.asset.clone() else { unreachable!() };
@@ -63,7 +63,7 @@ pub(crate) fn signed_for_something_else(terms: &Terms, generation: Generation) -
     cases.into_iter().map(wrap).collect()
 }
 
-/// One good proof with one thing bent.
+/// A valid proof with one defect.
 pub(crate) fn bent(terms: &Terms, generation: Generation) -> Cases<Value> {
     let good = good(terms, generation);
     let signature = good["payload"]["signature"].as_str().unwrap().to_owned();
@@ -145,7 +145,7 @@ pub(crate) fn bent(terms: &Terms, generation: Generation) -> Cases<Value> {
     ]
 }
 
-/// What v2 alone can get wrong.
+/// Defects that only v2 can have.
 pub(crate) fn bent_v2(terms: &Terms, other: &Terms) -> Cases<Value> {
     let good = good(terms, Generation::V2);
     let with = |name: &str, value: Value| {

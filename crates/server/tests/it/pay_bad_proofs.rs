@@ -1,4 +1,4 @@
-//! Bad proofs of payment at the paid doors, in both generations: each is 402 or 400, nothing is made, nothing is kept, and
+//! Invalid proofs at the paid endpoints, in both x402 versions: each is 402 or 400, nothing is created or stored, and
 //! the facilitator is never asked to settle. x402.md §7, §10.
 
 use crate::harness::{Call, FakeFacilitator, NOW, Node, Purse, Setup, page};
@@ -65,7 +65,7 @@ pub(crate) fn good(terms: &Terms, generation: Generation) -> Value {
     around(terms, evm(terms), generation, &payload)
 }
 
-/// Headers that hold no proof at all.
+/// Headers that contain no proof.
 fn unreadable(terms: &Terms, generation: Generation) -> Cases<Headers> {
     let name = generation.proof_header();
     let good = good(terms, generation);
@@ -98,7 +98,7 @@ fn unreadable(terms: &Terms, generation: Generation) -> Cases<Headers> {
         ("re-wrapped in the other generation's version", {
             let mut proof = self::good(terms, other);
             proof["x402Version"] = json!(generation.number());
-            // What v1 says at the top v2 wants in `accepted`, and the other way round.
+            // Members that v1 has at the top level v2 requires in `accepted`, and vice versa.
             one(payer::header(&proof))
         }),
     ]
@@ -115,7 +115,7 @@ async fn bad_proofs_are_refused_and_never_settled() {
             let mut proofs = signed_for_something_else(&terms, generation);
             proofs.extend(bent(&terms, generation));
             proofs.extend(bent_solana(&terms, generation));
-            // Money for the one item is no money for the other.
+            // A payment for one item does not pay for the other.
             proofs.push(("paid for the other endpoint", good(&other, generation)));
             if generation == Generation::V2 {
                 proofs.extend(bent_v2(&terms, &other));
@@ -149,7 +149,7 @@ async fn bad_proofs_are_refused_and_never_settled() {
     }
     assert!(tried > 4 * 60, "{tried}");
     assert_eq!(made(&node).await, [0; 5], "nothing is made and nothing is kept");
-    // The good ones they were bent from are good.
+    // The proofs they were derived from are valid.
     for (item, generation) in [(Item::Publish, Generation::V1), (Item::Provision, Generation::V2)] {
         let mut proof = good(&terms(&node, item), generation);
         let nonce = [u8::try_from(generation.number()).unwrap(); 32];
@@ -169,19 +169,19 @@ async fn a_payment_buys_once_however_it_is_wrapped() {
     let wrapped =
         |generation: Generation| vec![(generation.proof_header(), payer::header(&good(&terms, generation)))];
     let first = buy(&node, Item::Publish, &wrapped(Generation::V1)).await.expect(201).json();
-    // The same request again is the same answer, in either generation.
+    // The same request gets the same response, in either version.
     for generation in [Generation::V1, Generation::V2] {
         let again = buy(&node, Item::Publish, &wrapped(generation)).await.expect(201).json();
         assert_eq!(again["id"], first["id"]);
-        // Another page is not paid for by it.
+        // It does not pay for another page.
         let (name, value) = wrapped(generation).remove(0);
         let other = node.post("/publish").header(name, &value).json(&json!({"html": page("Another")}));
         other.send().await.refused(409, "payment_used");
-        // Nor is a key; v2 says itself that it was made out for something else.
+        // Nor for a key; v2 itself names what it is for.
         let key = buy(&node, Item::Provision, &wrapped(generation)).await;
         assert_eq!(key.status, if generation == Generation::V1 { 409 } else { 402 }, "{}", key.text());
     }
-    // The same signature with another spelling is the same payment.
+    // The same signature in another spelling is the same payment.
     let mut spelled = good(&terms, Generation::V2);
     let nonce = &mut spelled["payload"]["authorization"]["nonce"];
     *nonce = json!(nonce.as_str().unwrap().to_uppercase().replacen("0X", "0x", 1));

@@ -1,4 +1,4 @@
-//! Proofs on Solana that are bent in one place each, for `pay_bad_proofs`.
+//! Solana proofs with one defect each, for `pay_bad_proofs`.
 
 use crate::harness::{NOW, Purse};
 use crate::pay_bad_proofs::{Cases, around, evm, solana};

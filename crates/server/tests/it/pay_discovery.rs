@@ -1,4 +1,4 @@
-//! Where clients and catalogues find out what is sold. Spec §4 discovery, §9 rules 2 and 3.
+//! The documents in which clients and catalogues find what is sold. Spec §4 discovery, §9 rules 2 and 3.
 
 use crate::harness::{Node, Setup};
 use serde_json::{Value, json};

@@ -1,5 +1,5 @@
-//! The same faults as met at the door: what a client is told when its payment meets a facilitator that fails, when it hangs
-//! up, when it sends twenty copies, and when the server itself is killed.
+//! Faults at the paid endpoints: the response to a client whose payment meets a failing facilitator, that disconnects,
+//! that sends twenty copies, and when the server is killed.
 
 use crate::harness::{Answer, Call, Dropleaf, FakeFacilitator, Fault, Node, Purse, Setup, page};
 use dropleaf_core::payment::Item;
@@ -21,7 +21,7 @@ const PRICE: u64 = 500_000;
 const PENDING: &str =
     r#"{"success":false,"errorReason":"settlement_pending","transaction":"0xabc","network":"eip155:8453"}"#;
 
-/// Waits for the facilitator longer than any answer takes on a busy machine.
+/// With a facilitator timeout longer than any response takes on a busy machine.
 fn live(fake: &FakeFacilitator) -> Setup {
     let setup = Setup::new().set("payments.mode", "live").set("payments.facilitator_url", fake.url());
     let setup =
@@ -33,7 +33,7 @@ async fn node(fake: &FakeFacilitator) -> Node {
     live(fake).start().await
 }
 
-/// Publishes while the facilitator is silent, so many times: each time that it has been asked, the minute passes at once.
+/// Publishes while the facilitator does not answer, several times: each time it is called, the minute is skipped.
 async fn publish_timing_out(
     node: &Node,
     fake: &FakeFacilitator,
@@ -148,7 +148,7 @@ async fn while_the_facilitator_is_away_evm_terms_are_offered_and_only_a_proof_is
 
     fake.next(Call::Verify, [Fault::Closes]);
     publish(&node, 1).await.refused(502, "facilitator_unavailable");
-    // Signed for the terms of before, which cannot be held against those of now.
+    // Signed for the earlier terms, which cannot be compared with the current ones.
     let proof = Purse::new().solana_header(&before, 1);
     let body = json!({"html": page("Paid for")});
     let late = node.post("/publish").header("payment-signature", &proof).json(&body).send().await;
@@ -213,7 +213,7 @@ async fn who_hangs_up_loses_nothing() {
         _ = publish(&node, 1) => panic!("it stalls"),
         call = fake.stalled() => assert_eq!(call, Call::Settle),
     }
-    // The client has gone; a copy of its request waits for the first.
+    // The client has disconnected; a copy of its request waits for the first.
     fake.let_go();
     publish(&node, 1).await.expect(201);
     assert_eq!((fake.calls(Call::Settle), fake.moved()), (1, PRICE));
@@ -274,7 +274,7 @@ impl Served {
     }
 }
 
-/// What the binary asks for, as far as the first generation signs it.
+/// The terms of the binary, as far as v1 signs them.
 fn terms() -> Terms {
     let pay_to = EvmAddress::parse(PAY_TO).unwrap();
     let asset = Asset::Evm { chain_id: 8453, token: Token::usdc(8453).unwrap(), pay_to };
@@ -298,7 +298,7 @@ async fn the_binary_killed_while_it_settles_finishes_after_its_restart() {
     };
     let served = start().await.unwrap();
     let proofs = [1, 2].map(|nonce| Purse::new().v1().header(&terms(), nonce, clock.now()));
-    // One that was not settled yet when the server dies, and one that was.
+    // One that was not settled when the server dies, and one that was.
     fake.next(Call::Settle, [Fault::Waits, Fault::DoesAndWaits]);
     tokio::select! {
         biased;
@@ -319,7 +319,7 @@ async fn the_binary_killed_while_it_settles_finishes_after_its_restart() {
 
     let served = start().await.unwrap();
     for proof in proofs {
-        // What the dead held is nobody's now; the start-up may be at it this very moment, and is waited for.
+        // The holds of the dead process are void; recovery at startup may be working on it, and is waited for.
         let (status, body) = served.publish(proof.clone()).await.unwrap();
         assert_eq!(status, 201, "{body}");
         assert_eq!(served.publish(proof).await.unwrap(), (201, body));

@@ -1,5 +1,5 @@
-//! A facilitator that fails, stalls or lies in the middle of a paid act: charged once, one page, and the same proof again
-//! returns it. Issue: payments, faults.
+//! A facilitator that fails, stalls or lies during a payment: one charge, one page, and the same proof returns it.
+//! Issue: payments, faults.
 
 use crate::harness::till::{HTML, PRICE, Till, at_each_till, failed, page};
 use crate::harness::{Call, Database, Fault, HOUR};
@@ -15,7 +15,7 @@ const PENDING: &str =
     r#"{"success":false,"errorReason":"settlement_pending","transaction":"0xabc","network":"eip155:8453"}"#;
 const REFUSED: &str = r#"{"success":false,"errorReason":"insufficient_funds","errorMessage":"rpc https://secret","transaction":"","network":"eip155:8453"}"#;
 
-/// Answers to a settlement that say nothing certain.
+/// Ambiguous responses to a settlement.
 fn unclear() -> Vec<Fault> {
     let texts = [
         (500, "{}"),
@@ -33,7 +33,7 @@ fn unclear() -> Vec<Fault> {
     said.chain(done).chain([Fault::Closes, Fault::DoesAndCloses, Fault::Hangs]).collect()
 }
 
-/// Empties a till between two faults.
+/// Resets a till between two faults.
 async fn clear(till: &Till) {
     for sql in [
         "DELETE FROM site_versions",
@@ -210,11 +210,11 @@ async fn a_nonce_that_was_used_before_we_saw_it_is_unknown_and_never_terms() {
         till.fake.forgets();
         till.publish(1).await.unwrap();
         clear(till).await;
-        // The money arrived, by whomever; nobody here can look.
+        // The money has moved; without access to the chain, by whom is unknown.
         failed(till.publish(1).await, Code::SettlementUnknown);
         assert_eq!(till.states().await, ["unknown"]);
         clear(till).await;
-        // Even if verifying says otherwise.
+        // Even if verification says otherwise.
         till.fake.next(Call::Verify, [Fault::says(200, r#"{"isValid":true}"#)]);
         failed(till.publish(1).await, Code::SettlementUnknown);
         assert_eq!(till.states().await, ["unknown"]);

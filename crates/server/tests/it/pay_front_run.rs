@@ -1,5 +1,5 @@
-//! Payments that somebody else submits to the chain before our facilitator does, and settlements that a facilitator merely
-//! claims. Where the chain can be asked it decides; where it cannot, nobody is told that no money moved. Decisions §5.2.
+//! Payments that another party submits to the chain before our facilitator does, and settlements that a facilitator
+//! only claims. If the chain can be queried it decides; if not, no response says that no money moved. Decisions §5.2.
 
 use crate::harness::till::{HOME, HTML, PRICE, Till, at_each_till, failed, key, page, request};
 use crate::harness::{Call, Fault, NOW, VALID_SECONDS};
@@ -74,7 +74,7 @@ async fn a_settlement_that_somebody_else_overtook_is_unknown_where_no_chain_can_
             assert!(error.retry_after.is_some() && error.detail.contains("do not sign a new"), "{said}");
             let sql = "SELECT COUNT(*) FROM payments WHERE state = 'unknown' AND bundle_id IS NOT NULL";
             assert_eq!(till.count(sql).await, 1, "{said}");
-            // The same proof gets the page once somebody knows.
+            // The same proof gets the page once the outcome is known.
             till.clock.advance(COME_BACK);
             page(&till.publish_html(proof, HTML).await.unwrap());
             assert_eq!(till.fake.moved(), u64::from(nonce) * PRICE, "{said}");
@@ -119,7 +119,7 @@ async fn a_payment_submitted_before_it_came_to_us_is_unknown_where_no_chain_can_
                        AND reason LIKE 'not verified: %'";
             assert_eq!(till.count(sql).await, 1, "{said}");
             assert_eq!(till.app.money().await.unwrap().open.len(), 1, "the operator sees it");
-            // The content waits with it, so the page is made when it is known.
+            // The content is stored with it, so the page is created once the outcome is known.
             till.clock.advance(30);
             assert_eq!(till.app.recover_payments().await.unwrap(), 1, "{said}");
             assert!(till.publish_html(proof, HTML).await.unwrap().again, "{said}");
@@ -149,7 +149,7 @@ async fn a_chain_that_does_not_answer_decides_nothing() {
 async fn where_the_chain_shows_nothing_a_refusal_writes_nothing_and_the_proof_stays_good() {
     at_each_till(async |till| {
         till.fake.sees_the_chain();
-        // A real reason: refused, with terms.
+        // A genuine reason: refused, with terms.
         till.fake.next(Call::Verify, [Fault::says(200, VERIFY_POOR)]);
         assert_eq!(refused(till.publish(1).await).reason, "insufficient_funds");
         assert_eq!(till.fake.calls(Call::Trace), 1, "the chain was asked first");
@@ -296,7 +296,7 @@ async fn for_a_contract_whose_signature_is_not_verified_nothing_is_made_or_kept(
     at_each_till(async |till| {
         till.fake.sees_the_chain();
         for (nonce, is_blind) in [(1, false), (2, true)] {
-            // The payer's own proof moves the money; what is sent here is only like it.
+            // The payer's own proof moves the money; the one sent here only resembles it.
             let fault = Fault::OvertakenAndSays(503, "{}".into());
             till.fake.next(Call::Verify, [fault, Fault::says(200, VERIFY_REASONS[1])]);
             failed(till.publish(nonce).await, Code::FacilitatorUnavailable);
@@ -437,7 +437,7 @@ async fn payments_that_nobody_verified_leave_a_bounded_number_of_rows() {
         store.commit(many.collect()).await.unwrap();
         pay(15, [198, 51, 100, 10]).await;
         assert_eq!(rows(till).await, 512, "and altogether");
-        // What is verified is sold all the same.
+        // A verified payment still succeeds.
         till.publish(16).await.unwrap();
     })
     .await;
@@ -455,7 +455,7 @@ async fn a_settlement_that_the_facilitator_only_claims_makes_nothing() {
         assert_eq!(till.count("SELECT COUNT(*) FROM sites").await, 0);
         failed(till.publish_html(proof.clone(), HTML).await, Code::SettlementUnknown);
         assert_eq!(till.count("SELECT COUNT(*) FROM sites").await, 0);
-        // When the chain shows it, it is a page.
+        // Once the chain shows it, the page is created.
         till.check_one_page(&till.publish_html(proof, HTML).await.unwrap()).await;
     })
     .await;
@@ -483,7 +483,7 @@ async fn payments_that_are_unknown_are_asked_about_as_soon_as_the_chain_is_back(
         till.fake.forgets();
         till.fake.next(Call::Settle, [Fault::DoesAndCloses]);
         failed(till.publish(1).await, Code::SettlementUnknown);
-        // The pauses have grown.
+        // The intervals grow.
         for pause in [30, 60, 120, 240, 480] {
             till.clock.advance(pause);
             assert_eq!(till.app.recover_payments().await.unwrap(), 0);

@@ -1,4 +1,4 @@
-//! The sandbox on a host that the world can reach: nobody pays, so the limits of those without an account hold.
+//! The sandbox on a public host: no one pays, so the limits for anonymous callers apply.
 
 use crate::harness::{Ask, Node, Purse, Setup, on_each_database, page};
 use dropleaf_core::payment::Item;

@@ -1,5 +1,5 @@
-//! kill -9 in the middle of a paid act: a process of its own pays, is killed before and after each step, and whoever comes
-//! next finds the page made or the money never taken.
+//! kill -9 during a payment: a separate process pays and is killed before and after each step; afterwards either the
+//! page exists or no money was taken.
 
 use crate::harness::till::{HTML, PRICE, Till, at_each_till, failed, key, open_app, page, request, settings};
 use crate::harness::{Call, Database, Fault, Purse, seed};
@@ -18,7 +18,7 @@ use std::time::Duration;
 const HANDED: &str = "DROPLEAF_TEST_KILL";
 const HOLD: i64 = 30;
 
-/// Carries the bytes to the facilitator of the first process.
+/// Forwards calls to the facilitator of the first process.
 #[derive(Debug)]
 struct Wire {
     url: String,
@@ -49,12 +49,12 @@ impl Facilitator for Wire {
     }
 }
 
-/// A process that buys one page and says so.
+/// A process that buys one page and reports it.
 fn start(till: &Till, nonce: u8) -> Child {
     start_buying(till, Item::Publish, nonce, None)
 }
 
-/// The same for anything; an unlock is for an account.
+/// The same for any item; an unlock is for an account.
 fn start_buying(till: &Till, item: Item, nonce: u8, account: Option<&str>) -> Child {
     let database = &till.resolved.database_url;
     let handed = json!({
@@ -106,7 +106,7 @@ fn kill(mut child: Child) {
     child.wait().unwrap();
 }
 
-/// After a kill: at once the payment may be another's work; when that hold has run out, one page is there for its money.
+/// After a kill the payment may still be held; once the hold has expired, one page exists for its money.
 async fn check_after_kill(till: &Till, nonce: u8, what: &str) {
     let proof = till.sign(Item::Publish, nonce);
     let after = till.beside().await;
@@ -114,7 +114,7 @@ async fn check_after_kill(till: &Till, nonce: u8, what: &str) {
     let rows = after.rows("SELECT payment_key, state FROM payments", |row| {
         Ok((row.text(0)?.to_owned(), row.text(1)?.to_owned()))
     });
-    // What the kill left, for whoever wonders whether it hit.
+    // Prints the state that the kill left, to show whether it hit.
     println!(
         "{what}: {:?}",
         rows.await.iter().find(|(key, _)| key.ends_with(&suffix)).map(|(_, state)| state)
@@ -169,7 +169,7 @@ async fn killed_before_or_after_any_step_it_is_charged_once_and_makes_one_page()
                 check_after_kill(till, nonce, &format!("{micros} µs after {call:?}")).await;
             }
         }
-        // And after the answer.
+        // And after the response.
         nonce += 1;
         let mut child = start(till, nonce);
         let out = BufReader::new(child.stdout.take().unwrap());
@@ -204,7 +204,7 @@ async fn killed_after_the_settlement_a_key_and_an_unlock_are_there_for_their_mon
         let after = till.beside().await;
         assert_eq!(after.app.recover_payments().await.unwrap(), 2);
         assert_eq!(after.states().await, ["fulfilled", "fulfilled"]);
-        // Whoever sends the same again is told.
+        // Sending the same again returns it.
         let proof = till.sign(Item::Provision, 1);
         let bought = Box::pin(after.app.pay(request(Order::Provision, proof, HTML))).await.unwrap();
         assert!(bought.again && key(&bought).starts_with("stk_live_"));

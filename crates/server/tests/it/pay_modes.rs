@@ -1,5 +1,5 @@
-//! Payments that were made under other settings: in the other mode, before selling was switched off, on a network that is
-//! no longer offered. None is asked about in the wrong place, and none is answered with terms.
+//! Payments made under other settings: in the other mode, before payments were disabled, on a network that is no longer
+//! offered. None is queried in the wrong place, and none is answered with terms.
 
 use crate::harness::till::{HTML, PRICE, Till, at_each_till, failed, page};
 use crate::harness::{Call, Database, Fault};
@@ -31,7 +31,7 @@ async fn the_sandbox_is_not_asked_about_money() {
         failed(play.publish_html(proof.clone(), HTML).await, Code::SettlementUnknown);
         assert_eq!(play.count("SELECT COUNT(*) FROM sandbox_transfers").await, 0);
         assert_eq!(play.states().await, ["unknown"]);
-        // The mode in which it was made decides it.
+        // The mode in which it was made decides.
         assert_eq!(till.app.recover_payments().await.unwrap(), 1);
         assert_eq!(page(&play.publish_html(proof.clone(), HTML).await.unwrap()).0, {
             page(&till.publish_html(proof, HTML).await.unwrap()).0
@@ -62,7 +62,7 @@ async fn nobody_is_asked_for_money_because_of_the_sandbox() {
             assert_eq!(live.app.recover_payments().await.unwrap(), 0, "{state}");
             failed(live.publish_html(proof.clone(), HTML).await, Code::SettlementUnknown);
             assert_eq!((live.fake.calls(Call::Verify), live.fake.calls(Call::Settle)), (0, 0), "{state}");
-            // What was bought is told, and still says that no money moved.
+            // The goods are returned, still marked as sandbox.
             let again = live.publish_html(sign_first(&live), HTML).await.unwrap();
             assert_eq!(page(&again), page(&told));
             assert!(again.payment.sandbox && again.again);
@@ -124,11 +124,11 @@ async fn a_known_payment_is_finished_though_its_network_is_no_longer_offered() {
             proof
         };
         let proof = open().await;
-        // The operator has taken it away.
+        // The operator has removed the network.
         let other = till.beside_with(|it| it.settings.payments.as_mut().unwrap().evm = None).await;
         page(&other.publish_html(proof, HTML).await.unwrap());
 
-        // The operator takes another token now.
+        // The operator now accepts another token.
         let proof = open().await;
         let change = |it: &mut Resolved| {
             let way = it.settings.payments.as_mut().unwrap().evm.as_mut().unwrap();

@@ -20,7 +20,7 @@ async fn paid_routes_are_404() {
     for path in ["/.well-known/x402-service", "/.well-known/x402", "/discovery/resources"] {
         node.get(path).send().await.refused(404, "not_found");
     }
-    // What was paid for before stays its wallet's to change.
+    // A wallet can still update a page it paid for earlier.
     let wallet = json!({"wallet": "0x70997970C51812dc3A010C7d01b50e0d17dc79C8"});
     node.post("/wallet-auth/challenge").json(&wallet).send().await.refused(404, "unknown_wallet");
 }
@@ -38,7 +38,7 @@ async fn openapi_and_the_guides_do_not_speak_of_paying() {
         let at = text.find(word).map(|at| &text[at.saturating_sub(80)..(at + 80).min(text.len())]);
         assert_eq!(at, None, "{word}");
     }
-    // Pages that were paid for before are still changed by who paid.
+    // Pages that were paid for earlier can still be updated by the payer.
     assert!(document["paths"]["/wallet-auth/challenge"]["post"].is_object());
     assert!(document["components"]["securitySchemes"]["wallet_signature"].is_object());
     assert!(document["components"]["schemas"]["SiteJson"].is_object(), "what is used stays");

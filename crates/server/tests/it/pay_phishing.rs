@@ -1,4 +1,4 @@
-//! A page that is refused takes no money: 422 before terms are told or anybody is asked. Spec §7, decisions §5.2.
+//! A refused page costs nothing: 422 before terms are sent or the facilitator is called. Spec §7, decisions §5.2.
 
 use crate::harness::till::{at_each_till, failed, page as page_of};
 use crate::harness::{Call, HARVEST, Purse, Setup, on_each_database, page};
@@ -22,10 +22,10 @@ async fn refused_page_is_422_before_terms_and_with_a_good_proof() {
             let pay = || node.post("/publish").header(purse.generation.proof_header(), &proof);
             pay().json(&json!({"html": HARVEST})).send().await.refused(422, "phishing_blocked");
             assert_eq!(node.count("SELECT COUNT(*) FROM payments").await, i64::from(nonce) - 1);
-            // Nothing was taken: the same proof pays for the mended page.
+            // No money was taken: the same proof pays for the corrected page.
             pay().json(&json!({"html": page("Mended")})).send().await.expect(201);
         }
-        // A proof that makes no sense does not turn the refusal into an offer.
+        // An invalid proof does not turn the refusal into terms.
         let broken = node.post("/publish").header("payment-signature", "!").json(&json!({"html": HARVEST}));
         broken.send().await.refused(422, "phishing_blocked");
         assert_eq!(node.count("SELECT COUNT(*) FROM sites").await, 2);
@@ -53,14 +53,14 @@ async fn nobody_is_asked_to_verify_or_settle_a_refused_page() {
 #[tokio::test]
 async fn paid_answer_is_told_again_though_the_page_would_be_refused_now() {
     at_each_till(async |till| {
-        // The operator did without the check when it was bought.
+        // The check was disabled when it was bought.
         let before = till.beside_with(|resolved| resolved.settings.safety.phishing_check = false).await;
         let proof = till.sign(Item::Publish, 1);
         let bought = before.publish_html(proof.clone(), HARVEST).await.unwrap();
         let told = till.publish_html(proof, HARVEST).await.unwrap();
         assert_eq!(page_of(&told), page_of(&bought));
         till.check_one_page(&told).await;
-        // A new payment for the same page is refused, and moves nothing.
+        // A new payment for the same page is refused, and no money moves.
         failed(till.publish_html(till.sign(Item::Publish, 2), HARVEST).await, Code::PhishingBlocked);
         let bare = till.app.check_page(Upload::html(HARVEST.to_owned()), None, false).await;
         assert_eq!(bare.unwrap_err().code, Code::PhishingBlocked);

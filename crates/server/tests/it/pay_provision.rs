@@ -1,4 +1,4 @@
-//! `POST /provision`: an account and its key for whoever pays. Spec §2 Provision response, §4 Payment, §8.
+//! `POST /provision`: sells an account with an API key. Spec §2 Provision response, §4 Payment, §8.
 
 use crate::harness::{DAY, Form, Node, Purse, Setup, on_each_database, page};
 use dropleaf_core::payment::Item;

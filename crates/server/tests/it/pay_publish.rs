@@ -1,5 +1,5 @@
-//! `POST /publish`: a page for whoever pays. The sandbox settles, with every signature checked. Spec §2 Publish response,
-//! §3, §4 Payment 2 to 5, §8.
+//! `POST /publish`: sells a page. The sandbox settles, with every signature checked. Spec §2 Publish response, §3, §4
+//! Payment 2 to 5, §8.
 
 use crate::harness::{
     Answer, Ask, Call, DAY, FakeFacilitator, Fault, Node, Purse, Setup, on_each_database, page, site_path,
@@ -20,7 +20,7 @@ fn pay(node: &Node, purse: &Purse, nonce: u8) -> Ask {
     node.post("/publish").header(purse.generation.proof_header(), &proof)
 }
 
-/// The receipt in the header of its generation, and none in the other.
+/// The receipt in the header of its version, and none in the other.
 #[track_caller]
 fn receipt(answer: &Answer, generation: Generation) -> Receipt {
     let other = if generation == Generation::V1 { Generation::V2 } else { Generation::V1 };
@@ -205,7 +205,7 @@ async fn client_that_hangs_up_finds_its_page_there() {
     let mut client = tokio::task::JoinSet::new();
     client.spawn(ask.send());
     assert_eq!(fake.stalled().await, Call::Settle);
-    // Dropped with its connection, while the money has moved and the page is not there yet.
+    // Dropped with its connection, after the money has moved and before the page exists.
     client.shutdown().await;
     fake.let_go();
     let answer = pay(&node, &purse, 1).json(&body).send().await.expect(201);

@@ -1,5 +1,5 @@
-//! Payments that were left half-way, by a crash or by an unclear answer: after a restart they are finished without anybody
-//! asking, or given back. x402 §8.2, §8.3.
+//! Payments interrupted by a crash or an ambiguous response: after a restart they are completed or refused
+//! automatically. x402 §8.2, §8.3.
 
 use crate::harness::till::{HOME, HTML, PRICE, Till, at_each_till, failed, key, page};
 use crate::harness::{Call, DAY, Database, Fault, VALID_SECONDS};
@@ -8,10 +8,10 @@ use dropleaf_core::Code;
 use dropleaf_core::payment::Item;
 
 const USED: &str = r#"{"success":false,"errorReason":"invalid_exact_evm_nonce_already_used","transaction":"","network":"eip155:8453"}"#;
-/// So long another node waits for one that has died.
+/// How long another node waits for one that has died.
 const HOLD: i64 = 30;
 
-/// Pays until a call stalls, and is cut off there for good.
+/// Pays until a call stalls, and is aborted there.
 async fn cut_off(till: &Till, call: Call, fault: Fault, nonce: u8) {
     till.fake.next(call, [fault]);
     tokio::select! {
@@ -19,7 +19,7 @@ async fn cut_off(till: &Till, call: Call, fault: Fault, nonce: u8) {
         outcome = till.publish(nonce) => panic!("it stalls: {outcome:?}"),
         stalled = till.fake.stalled() => assert_eq!(stalled, call),
     }
-    // Nobody waits at the gate any more.
+    // The stalled call was dropped.
 }
 
 #[tokio::test]
@@ -44,7 +44,7 @@ async fn cut_off_before_or_after_the_settlement_it_is_finished_by_whoever_comes_
             assert_eq!(till.states().await.last().unwrap(), "settling");
             let proof = till.sign(Item::Publish, nonce);
             let after = till.beside().await;
-            // The one who died may still be at work, for all anybody knows.
+            // The dead process may still be working, as far as this one knows.
             let error = failed(after.publish_html(proof.clone(), HTML).await, Code::PaymentInFlight);
             assert!(error.retry_after.is_some_and(|seconds| seconds <= 5));
             assert_eq!(after.app.recover_payments().await.unwrap(), 0);
@@ -74,7 +74,7 @@ async fn a_reservation_nobody_asked_to_settle_is_driven_on_or_given_back_when_it
         till.exec("UPDATE payments SET valid_until = valid_until + 600 WHERE payment_key LIKE '%0101'").await;
         till.clock.advance(VALID_SECONDS);
         let after = till.beside().await;
-        // The facilitator itself finds the first one too old, and says so clearly.
+        // The facilitator finds the first one too old and says so.
         assert_eq!(after.app.recover_payments().await.unwrap(), 2);
         assert_eq!(after.states().await, ["refused", "refused"]);
         assert_eq!(after.fake.calls(Call::Settle), 3, "the late one was not asked for");
@@ -156,7 +156,7 @@ async fn a_key_that_was_recovered_waits_for_its_payer_and_nobody_else() {
         till.fake.next(Call::Settle, [Fault::DoesAndCloses, Fault::Closes, Fault::Closes]);
         let proof = till.sign(Item::Provision, 1);
         failed(till.provision(&proof, HOME, None).await, Code::SettlementUnknown);
-        // Its signature is on the chain now: others learn nothing by it.
+        // Its signature is on the chain now, and must give others nothing.
         failed(till.provision(&proof, [198, 51, 100, 9], None).await, Code::SettlementUnknown);
         till.clock.advance(HOLD);
         assert_eq!(till.app.recover_payments().await.unwrap(), 1);
@@ -210,13 +210,13 @@ async fn where_the_chain_can_be_seen_it_decides() {
     at_each_till(async |till| {
         till.fake.forgets();
         till.fake.sees_the_chain();
-        // The answer was lost, and the next says only that it was used.
+        // The response was lost, and the next only says that it was used.
         till.fake.next(Call::Settle, [Fault::DoesAndCloses]);
         let bought = till.publish(1).await.unwrap();
         assert_eq!(till.fake.moved(), PRICE);
         assert!(!bought.again);
 
-        // Somebody else handed it to the chain before we did.
+        // Another party submitted it to the chain first.
         till.fake.next(Call::Settle, [Fault::does_and_says(200, USED)]);
         till.publish(2).await.unwrap();
         assert_eq!(till.fake.moved(), 2 * PRICE);
@@ -232,7 +232,7 @@ async fn what_the_chain_does_not_show_after_its_end_is_given_back() {
         till.fake.next(Call::Settle, [Fault::Closes, Fault::Closes]);
         let proof = till.sign(Item::Publish, 1);
         failed(till.publish_html(proof.clone(), HTML).await, Code::SettlementUnknown);
-        // As long as it may still be settled its absence says nothing.
+        // While it may still be settled, its absence proves nothing.
         till.clock.advance(VALID_SECONDS);
         failed(till.publish_html(proof, HTML).await, Code::SettlementUnknown);
         till.clock.advance(300);
@@ -263,7 +263,7 @@ async fn what_is_settled_and_cannot_be_made_is_tried_more_and_more_rarely() {
         }
         till.exec("ALTER TABLE sites_away RENAME TO sites").await;
         assert_eq!(till.app.recover_payments().await.unwrap(), 0);
-        // Whoever paid does not have to wait.
+        // The payer does not have to wait.
         till.check_one_page(&till.publish(1).await.unwrap()).await;
     })
     .await;
@@ -281,7 +281,7 @@ async fn the_sandbox_sells_without_a_facilitator() {
         assert_eq!(key(&till.provision(&proof, HOME, None).await.unwrap()), key(&told));
         assert_eq!(till.count("SELECT CAST(SUM(amount) AS BIGINT) FROM sandbox_transfers").await, 1_500_000);
 
-        // What is settled and not saved is saved later, though the proof is too old by then.
+        // A settled payment that was not saved is saved later, even if the proof is too old by then.
         till.exec("ALTER TABLE sites RENAME TO sites_away").await;
         failed(till.publish(3).await, Code::PaidNotSaved);
         till.exec("UPDATE payments SET state = 'settling' WHERE state = 'settled'").await;

@@ -1,5 +1,5 @@
-//! The same payment sent again, in other wrappings, with other bodies, from elsewhere, later, and other payments under the
-//! same name: what is told, what is not, and that nothing is charged twice. x402 §8.4, §8.5.
+//! The same payment repeated, in other encodings, with other bodies, from elsewhere, later, and other payments with the
+//! same idempotency key: what is returned, what is not, and that nothing is charged twice. x402 §8.4, §8.5.
 
 use crate::harness::till::{HOME, HTML, PRICE, Till, at_each_till, failed, key, page, request};
 use crate::harness::{Call, DAY, Database, Fault, Purse, VALID_SECONDS};
@@ -82,7 +82,7 @@ async fn the_same_proof_buys_nothing_else() {
         assert_eq!(till.fake.calls(Call::Settle), 1);
         assert_eq!(till.count("SELECT COUNT(*) FROM sites").await, 1);
 
-        // Nor while its outcome is not known.
+        // Nor while its outcome is unknown.
         till.fake.next(Call::Settle, [Fault::Closes, Fault::Closes]);
         failed(till.publish(2).await, Code::SettlementUnknown);
         failed(till.publish_html(till.sign(Item::Publish, 2), "<p>another").await, Code::PaymentUsed);
@@ -102,7 +102,7 @@ async fn an_expired_proof_of_what_was_bought_is_still_answered_for_a_day() {
         till.clock.advance(DAY - VALID_SECONDS - 61);
         assert_eq!(page(&till.publish_html(proof.clone(), HTML).await.unwrap()), page(&first));
 
-        // Then its claim token is gone, whether the sweep came by or not.
+        // Then its claim token is gone, whether or not the sweep has run.
         till.clock.advance(1);
         failed(till.publish_html(proof.clone(), HTML).await, Code::PaymentUsed);
         assert_eq!(till.count("SELECT COUNT(*) FROM payments WHERE draft IS NOT NULL").await, 1);
@@ -137,7 +137,7 @@ async fn a_key_is_shown_again_for_ten_minutes_to_who_asked_first() {
         assert_eq!(new.key.name, "provisioned");
         assert_eq!(first.payment.account_id.as_deref(), Some(account.id.as_str()));
 
-        // Whoever reads the chain knows the proof, but does not sit where its sender does.
+        // Anyone who reads the chain knows the proof, but is not in its sender's network.
         failed(till.provision(&proof, ELSEWHERE, None).await, Code::PaymentUsed);
         till.clock.advance(599);
         assert_eq!(key(&till.provision(&proof, HOME, None).await.unwrap()), key(&first));
@@ -185,7 +185,7 @@ async fn an_idempotency_key_with_a_second_proof_gets_the_first_answer_and_is_not
         let other = publish_named(till, till.sign(Item::Publish, 3), "<p>another", "k").await;
         failed(other, Code::IdempotencyMismatch);
 
-        // The proof that was not needed is still good for something else.
+        // The unused proof can still pay for something else.
         publish_named(till, till.sign(Item::Publish, 2), "<p>another", "l").await.unwrap();
         assert_eq!(till.fake.moved(), 2 * PRICE);
     })
@@ -196,7 +196,7 @@ async fn an_idempotency_key_with_a_second_proof_gets_the_first_answer_and_is_not
 async fn two_proofs_under_one_name_at_once_charge_one() {
     at_each_till(async |till| {
         let other = till.beside().await;
-        // In one process the second waits; on another node it is told to come back.
+        // In one process the second waits; on another node it is told to retry.
         let two = [till, till]
             .into_iter()
             .zip([1, 2])

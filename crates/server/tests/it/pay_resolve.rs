@@ -1,4 +1,4 @@
-//! Payments that a person decides on, and payments that must not be made twice.
+//! Payments that an operator decides, and payments that must not be made twice.
 
 use crate::harness::till::{HTML, Till, at_each_till, failed, page, request};
 use crate::harness::{Call, DAY, Fault, NOW};
@@ -10,7 +10,7 @@ use dropleaf_core::unlock::Sku;
 const HASH: &str = "0x00000000000000000000000000000000000000000000000000000000000000ab";
 const FOR_GOOD: Item = Item::Unlock(Sku::MakePermanent);
 
-/// A payment for a page of which nobody knows whether it was settled.
+/// A payment for a page with an unknown outcome.
 async fn unknown(till: &Till, fault: Fault) -> Payment {
     till.fake.next(Call::Settle, [fault.clone(), fault]);
     failed(till.publish(1).await, Code::SettlementUnknown);

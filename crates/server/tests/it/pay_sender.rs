@@ -1,5 +1,5 @@
-//! Who is told what a payment bought: its proof is public once it is settled, so what is secret goes to its sender alone,
-//! for a while that begins when they were first told. x402 §8.4.
+//! Who gets the goods of a payment: its proof is public once it is settled, so secrets are returned only to its sender,
+//! for a limited time from the first response. x402 §8.4.
 
 use crate::harness::till::{HOME, HTML, PRICE, Till, at_each_till, bare_page, failed, key, page};
 use crate::harness::{Call, DAY, Fault, Purse, VALID_SECONDS};
@@ -48,7 +48,7 @@ async fn a_page_that_nobody_was_told_of_waits_for_its_sender() {
         assert_eq!(till.app.recover_payments().await.unwrap(), 1);
         till.clock.advance(30 * DAY);
         till.app.sweep().await.unwrap();
-        // A stranger does not start the clock.
+        // A request from elsewhere does not start that time.
         bare_page(&till.publish_from(&proof, ELSEWHERE, None).await.unwrap());
         assert_eq!(till.count("SELECT COUNT(*) FROM payments WHERE delivered_at IS NULL").await, 1);
         let told = till.publish_from(&proof, HOME, None).await.unwrap();
@@ -161,18 +161,18 @@ async fn the_name_of_a_payment_that_is_not_decided_does_not_lapse() {
         leave_unknown(till, Item::Publish).await;
         till.clock.advance(3 * DAY);
         till.app.sweep().await.unwrap();
-        // Signed anew, in spite of all that was said; under the same name it is the same purchase.
+        // Signed again despite the warnings; with the same idempotency key it is the same purchase.
         till.fake.next(Call::Settle, [Fault::Closes]);
         let anew = till.sign(Item::Publish, 2);
         failed(till.publish_from(&anew, HOME, Some(NAME)).await, Code::SettlementUnknown);
-        // By now only the chain can tell.
+        // By now only the chain can decide.
         till.fake.sees_the_chain();
         till.clock.advance(COME_BACK);
         let anew = till.sign(Item::Publish, 3);
         page(&till.publish_from(&anew, HOME, Some(NAME)).await.unwrap());
         assert_eq!(till.fake.moved(), PRICE);
 
-        // Once it is, it does.
+        // Once it is decided, the key does lapse.
         till.clock.advance(3 * DAY);
         let anew = till.sign(Item::Publish, 4);
         assert!(!till.publish_from(&anew, HOME, Some(NAME)).await.unwrap().again);

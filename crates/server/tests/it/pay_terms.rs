@@ -1,4 +1,4 @@
-//! What is owed, before anything is paid: the 402 in both generations of x402, and what is refused before it.
+//! The terms before anything is paid: the 402 in both x402 versions, and what is refused before it.
 //! Spec §4 Payment 1, §7.
 
 use crate::harness::{Answer, Node, Setup, json_schema, page};
@@ -269,12 +269,12 @@ async fn mpp_credential_is_refused_aloud_wherever_payment_is_one() {
         let probe = node.post("/publish").header("authorization", credential).send().await;
         not_owed(probe, 400, "rail_not_live");
     }
-    // An x402 proof beside it is answered for itself.
+    // An x402 proof in the same request takes precedence.
     for header in ["PAYMENT-SIGNATURE", "X-PAYMENT"] {
         let both = node.post("/publish").header("authorization", "Payment x").header(header, "!");
         not_owed(both.json(&html).send().await, 400, "invalid_payment");
     }
-    // Other schemes are none of it.
+    // Other schemes are not affected.
     owed(node.post("/publish").header("authorization", "Payments x").json(&html).send().await);
 }
 

@@ -1,4 +1,4 @@
-//! What is certain and what is not when several ask, when it was refused before, and when a chain can or cannot be looked at.
+//! Ambiguous outcomes: concurrent requests, earlier refusals, and chains that can or cannot be queried.
 //! x402 §8.2, §8.3.
 
 use crate::harness::till::{HTML, PRICE, Till, at_each_till, failed, page};
@@ -11,7 +11,7 @@ use dropleaf_store::payments;
 const USED: &str = r#"{"success":false,"errorReason":"invalid_exact_evm_nonce_already_used","transaction":"","network":"eip155:8453"}"#;
 const POOR: &str =
     r#"{"success":false,"errorReason":"insufficient_funds","transaction":"","network":"eip155:8453"}"#;
-/// What the reference facilitators say when sending threw, though it may have been sent.
+/// What the reference facilitators answer when sending failed, although it may have been sent.
 const THREW: &str = r#"{"success":false,"errorReason":"invalid_exact_evm_transaction_failed","transaction":"","network":"eip155:8453"}"#;
 const HOLD: i64 = 30;
 const COME_BACK: i64 = 10;
@@ -29,7 +29,7 @@ async fn a_transaction_that_failed_without_a_name_may_have_been_sent() {
     .await;
 }
 
-/// Signed when the till opened.
+/// Signed at the start of the test.
 fn sign(till: &Till, nonce: u8) -> dropleaf_pay::Proof {
     till.purse.sign(&till.terms(Item::Publish), nonce, crate::harness::NOW)
 }
@@ -44,7 +44,7 @@ async fn what_one_has_heard_is_noted_though_another_has_taken_the_payment_over()
         let meanwhile = async {
             till.fake.stalled().await;
             till.clock.advance(HOLD);
-            // The other hears only that it was used, which may mean anything.
+            // The other node only learns that it was used, which is ambiguous.
             assert_eq!(other.app.recover_payments().await.unwrap(), 0);
             assert_eq!(other.states().await, ["unknown"]);
             till.fake.let_go();
@@ -60,7 +60,7 @@ async fn a_payment_that_was_refused_once_is_not_refused_again_because_it_was_use
     at_each_till(async |till| {
         till.fake.next(Call::Settle, [Fault::says(200, POOR)]);
         assert!(matches!(till.publish(1).await, Err(PayError::Refused(_))));
-        // It was handed on all the same, or is now, and the answer is lost.
+        // It was submitted anyway, or is now, and the response is lost.
         till.fake.next(Call::Settle, [Fault::does_and_says(200, USED)]);
         failed(till.publish(1).await, Code::SettlementUnknown);
         assert_eq!(till.states().await, ["unknown"]);
@@ -78,7 +78,7 @@ async fn a_used_nonce_is_looked_for_where_one_can_look() {
         // The chain does not show it yet; it may be behind.
         failed(till.publish(1).await, Code::SettlementUnknown);
 
-        // A chain that does not answer has not said no.
+        // A chain that does not answer has not denied it.
         till.fake.is_blind(true);
         till.fake.next(Call::Settle, [Fault::does_and_says(200, USED)]);
         let proof = till.sign(Item::Publish, 2);
@@ -117,7 +117,7 @@ async fn whoever_asks_again_and_again_is_answered_without_asking() {
     at_each_till(async |till| {
         till.fake.next(Call::Settle, vec![Fault::Closes; 10]);
         let proof = till.sign(Item::Publish, 1);
-        // Whoever tries again at once is heard, a few times; the first time it is asked for twice.
+        // Immediate retries call settle again, a few times; the first attempt calls it twice.
         for asks in [2, 3, 4, 5, 6] {
             failed(till.publish_html(proof.clone(), HTML).await, Code::SettlementUnknown);
             assert_eq!(till.fake.calls(Call::Settle), asks);
@@ -132,7 +132,7 @@ async fn whoever_asks_again_and_again_is_answered_without_asking() {
             failed(till.publish_html(proof.clone(), HTML).await, Code::SettlementUnknown);
             assert_eq!(till.fake.calls(Call::Settle), asks);
         }
-        // Asking often has not made the server's own pauses longer.
+        // Frequent retries do not lengthen the server's own intervals.
         let pause = till.count("SELECT held_until - updated_at FROM payments").await;
         assert_eq!(pause, HOLD + 4 * COME_BACK);
         till.clock.advance(pause);

@@ -1,4 +1,5 @@
-//! `/unlock`: the catalogue, who may buy, and the prepaid balance, which is drawn first. Spec §4 Payment, §5 rules 1 and 5.
+//! `/unlock`: the catalogue, who may buy, and the prepaid balance, which is used first. Spec §4 Payment, §5 rules 1 and
+//! 5.
 
 use crate::harness::oauth::let_in;
 use crate::harness::{FakeFacilitator, Node, Purse, Setup, on_each_database};

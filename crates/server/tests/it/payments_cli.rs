@@ -7,7 +7,7 @@ use serde_json::Value;
 
 const HASH: &str = "0x00000000000000000000000000000000000000000000000000000000000000ab";
 
-/// The commands beside this server.
+/// The commands on the data of this server.
 fn beside(node: &Node) -> Dropleaf {
     Dropleaf::in_dir(node.dir.path())
         .env("DROPLEAF_DATA_DIR", &node.data_dir().display().to_string())
@@ -65,7 +65,7 @@ async fn payments_are_listed_shown_and_decided_on() {
         assert_eq!(done, "pay_a is refused now.\n");
         let done = dropleaf.prints(&["payments", "resolve", "pay_c", "--refunded", "--reason", "by 0x12"]);
         assert_eq!(done, "pay_c is refunded now.\n");
-        // The server itself will not look at it for a long time.
+        // The server itself will not check it for a long time.
         let held_until = NOW + 100 * 365 * 86_400;
         let sandbox = Payment { sandbox: true, held_until, ..payment("pay_d", PaymentState::Unknown) };
         node.write_payments(&[sandbox]).await;

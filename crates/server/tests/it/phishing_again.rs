@@ -1,9 +1,9 @@
-//! Content that was accepted once is judged anew before it is shown again: rollback, restore, a later expiry. Spec §1.9.
+//! Content that was accepted is checked again before it is shown again: rollback, restore, a later expiry. Spec §1.9.
 
 use crate::harness::{Database, Form, HARVEST, HOUR, Node, Setup, harvest, page, site_path};
 use serde_json::{Value, json};
 
-/// A server that began without the check and goes on with it, with what was published meanwhile.
+/// A server restarted with the check enabled, with content published without it.
 struct Later {
     node: Node,
     key: String,
@@ -23,7 +23,7 @@ async fn on_each_database(before: impl AsyncFn(&Node) -> Value, test: impl Async
     }
 }
 
-/// Where the page is, on whatever port the server listens now.
+/// The path of the page, on whatever port the server listens now.
 fn view_path(site: &Value) -> String {
     format!("/p/{}/", site["unlisted_token"].as_str().unwrap())
 }
@@ -75,7 +75,7 @@ async fn later_expiry_does_not_bring_a_refused_page_back() {
     };
     on_each_database(before, async |Later { node, key }, site| {
         let patch = || node.patch(&site_path(&site)).key(key).json(&json!({"expires_in_hours": 48}));
-        // A page that is up stays up: what viewers see of it is the operator's to end.
+        // A live page stays live: taking it down is up to the operator.
         patch().send().await.expect(200);
         node.clock.advance(49 * HOUR);
         node.app().sweep().await.unwrap();

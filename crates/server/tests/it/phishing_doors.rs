@@ -1,11 +1,11 @@
-//! A page that would harvest secrets, at every door: 422 with the reasons, and nothing is stored. Spec §1.9, §7.
+//! A phishing page at every entry point: 422 with the reasons, and nothing is stored. Spec §1.9, §7.
 
 use crate::harness::{
     Answer, Dropleaf, Form, HARVEST, Node, Setup, harvest, on_each_database, page, site_path, zip,
 };
 use serde_json::{Value, json};
 
-/// The refusal as programs read it: why, where, what helps, and the hash by which an appeal may allow it.
+/// The refusal for programs: why, where, how to fix it, and the hash to which an allowed appeal applies.
 #[track_caller]
 fn is_refused(answer: Answer) -> Value {
     let said = answer.refused(422, "phishing_blocked").json();
@@ -37,7 +37,7 @@ async fn phishing_page_is_422_with_reasons_and_nothing_is_stored() {
         let owned = is_refused(node.post("/sites").key(&node.key).form(form()).send().await);
         let anonymous = is_refused(node.post("/sites").form(form()).send().await);
         assert_eq!(owned, anonymous);
-        // Every page of an archive is looked at, and the place is named.
+        // Every page of an archive is checked, and the location is named.
         let archive = zip(&[("index.html", &page("Fine")), ("docs/account/login.html", HARVEST)]);
         let said = is_refused(node.post("/sites").form(Form::file("site.zip", archive)).send().await);
         assert_eq!(said["reasons"][0]["file"], "docs/account/login.html");
@@ -53,7 +53,7 @@ async fn refused_publish_takes_nothing_from_the_quota_and_its_key_may_be_used_ag
     let ask =
         |body: &str| node.post("/sites").header("idempotency-key", "k1").form(Form::file("page.html", body));
     is_refused(ask(HARVEST).send().await);
-    // The mended page goes through under the same name, within the quota of one.
+    // The corrected page is accepted under the same name, within the quota of one.
     ask(&page("Mended")).send().await.expect(201);
 }
 
@@ -138,7 +138,7 @@ async fn dashboard_shows_each_reason_and_the_way_to_an_appeal() {
     assert_eq!(node.count("SELECT COUNT(*) FROM site_versions").await, 1);
 }
 
-/// What the script shows: words for people first, then each reason.
+/// What the script shows: a message for people, then each reason.
 #[track_caller]
 fn is_dashboards(answer: Answer) -> Value {
     let said = answer.refused(422, "phishing_blocked").json();
@@ -169,7 +169,7 @@ async fn command_line_lists_the_reasons_with_their_places() {
     assert!(said.contains("index.html:3: ") && said.contains("[sent-to-other-site]"), "{said}");
     assert!(said.contains("login page.html was not published"), "{said}");
     assert!(said.contains("curl -F 'file=@login page.html' -F comment=WHY http"), "{said}");
-    // Programs get what the server said.
+    // Programs get the server's response.
     assert_eq!(json.status.code(), Some(3));
     let body: Value = serde_json::from_slice(&json.stdout).unwrap();
     assert_eq!(body["error"], "phishing_blocked");

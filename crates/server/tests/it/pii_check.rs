@@ -1,5 +1,5 @@
-//! Secrets and personal data in what is published: named in warnings, refused, or let be, as the operator and the publisher
-//! want it, at every door.
+//! Secrets and personal data in published content: warned about, refused or ignored, as the operator and the publisher
+//! choose, at every entry point.
 
 use crate::harness::{Dropleaf, Form, LEAK, Node, Purse, Setup, on_each_database, page, site_path};
 use dropleaf_core::payment::Item;
@@ -19,7 +19,7 @@ async fn warning_names_kind_and_line_and_never_the_value() {
         let site = node.publish_page("Fine").await;
         let put = node.put(&site_path(&site)).key(&node.key).json(&json!({"html": LEAK}));
         is_warned(&put.send().await.expect(200).json());
-        // A page made from Markdown is spoken of by its source, once.
+        // A page rendered from Markdown is reported once, by its source.
         let markdown = Form::file("notes.md", "# Notes\n\nkey: AKIAIOSFODNN7EXAMPLQ\n");
         let warnings = node.publish(markdown).await["warnings"].as_array().unwrap().clone();
         assert_eq!(warnings.len(), 1, "{warnings:?}");

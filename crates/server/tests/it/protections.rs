@@ -1,11 +1,11 @@
-//! Protections never fail open: an empty one and a misspelt one are 400 wherever a page is made or changed, and nothing
-//! is stored or changed. Decisions §2.3.
+//! Protections never fail open: an empty or misspelled one is 400 wherever a page is created or changed, and nothing is
+//! stored or changed. Decisions §2.3.
 
 use crate::harness::{Answer, Ask, Form, Node, Purse, page, site_path};
 use dropleaf_core::payment::Item;
 use serde_json::{Value, json};
 
-/// The protections that a string can be sent for, under all their names.
+/// The protections that take a string, under all their names.
 const STRINGS: [&str; 6] =
     ["password", "email_gate_domain", "allowed_email_domain", "expires_in_hours", "slug", "public_slug"];
 /// Unknown fields that look like one.
@@ -49,7 +49,7 @@ async fn counts(node: &Node) -> [i64; 3] {
     ]
 }
 
-/// A page with every gate, to which nothing may happen.
+/// A page with every gate, which must not change.
 async fn protected(node: &Node) -> Value {
     let form = Form::file("a.html", page("Guarded"))
         .field("password", "correct horse")
@@ -131,7 +131,7 @@ async fn fields_that_look_like_a_protection_are_400_at_every_entrance_of_the_api
         let share = node.post(&format!("{path}/share-tokens")).key(&node.key).json(&json!({name: "x"}));
         is_refused(&share.send().await, &format!("share {name}"));
     }
-    // A protection that a request does not take is not ignored either.
+    // A protection that a request does not accept is not ignored either.
     let html = json!({"html": page("New"), "password": "pw"});
     is_refused(&node.put(&site_path(&site)).key(&node.key).json(&html).send().await, "PUT password");
     is_refused(&node.post("/publish").json(&html).send().await, "publish password");
@@ -251,7 +251,7 @@ async fn forms_of_the_dashboard_remove_a_gate_only_by_its_own_button() {
         tab.bare("/dashboard/upload").header("origin", &node.base_url()).form(form).send().await.status
     };
     let form = || Form::new().field("form_token", &tab.token());
-    // A browser sends an empty text for a field that was left alone; spaces were typed by somebody.
+    // A browser sends an empty string for a blank field; spaces were typed.
     let bad = form().field("password", "  ").and_file("a.html", page("New"));
     assert_eq!(send(bad).await, 400);
     let bad = form().field("passcode", "x").and_file("a.html", page("New"));

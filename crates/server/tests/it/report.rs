@@ -1,4 +1,4 @@
-//! `_dropleaf/report`: anybody may tell the operator about a page. Decisions §6.3.
+//! `_dropleaf/report`: anyone may report a page to the operator. Decisions §6.3.
 
 use crate::harness::{
     Answer, Ask, DAY, Dropleaf, Form, HOUR, NOW, Node, Setup, on_each_database, page, site_path,
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 const FORM: &str = "application/x-www-form-urlencoded";
 
-/// The page's own host, where a browser meets it.
+/// The page's own host, where browsers see it.
 async fn own_root(node: &Node, site: &Value) -> String {
     let sent = node.get(site["url"].as_str().unwrap()).browser().send().await.expect(307);
     sent.header("location").to_owned()
@@ -140,7 +140,7 @@ async fn reports_from_other_sites_are_refused() {
     assert!(stored(&node).await.is_empty());
 }
 
-/// What browsers say about requests that a script makes.
+/// The headers of requests made by a script.
 const FETCH: &[(&str, &str)] = &[("sec-fetch-mode", "cors"), ("sec-fetch-dest", "empty")];
 const NO_CORS: &[(&str, &str)] = &[("sec-fetch-mode", "no-cors"), ("sec-fetch-dest", "empty")];
 const SUBMIT: &[(&str, &str)] = &[("sec-fetch-mode", "navigate"), ("sec-fetch-dest", "document")];
@@ -301,7 +301,7 @@ async fn reports_outlive_the_bytes_and_go_with_the_last_trace() {
         node.delete(&format!("{}?purge=true", site_path(&site))).key(&node.key).send().await.expect(200);
         node.app().sweep().await.unwrap();
         assert_eq!(stored(node).await.len(), 1);
-        // While a report waits the bytes do: erased after the time for restoring, then forgotten.
+        // With an open report, `purge` erases the bytes only after the restore period; later the row is deleted.
         for _ in 0..2 {
             node.clock.advance(400 * DAY);
             node.app().sweep().await.unwrap();

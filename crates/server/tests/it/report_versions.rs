@@ -1,4 +1,4 @@
-//! What was reported stays until it is decided: neither new versions nor an erasure at the same moment push it out.
+//! Reported content is kept until a decision: neither new versions nor a concurrent erasure removes it.
 
 use crate::harness::{Answer, DAY, Database, Form, NOW, Node, Setup, on_each_database, page, site_path};
 use crate::operator_case::{case, id, report};
@@ -26,7 +26,7 @@ async fn owned(node: &Node, site: &Value) -> Vec<i64> {
     list["versions"].as_array().unwrap().iter().map(|known| known["version"].as_i64().unwrap()).collect()
 }
 
-/// No body is lost that a version shows, and none is held that nothing shows.
+/// Every version has its body, and no unused body is kept.
 async fn sound(node: &Node) {
     node.clock.advance(DAY);
     node.app().collect().await.unwrap();
@@ -50,7 +50,7 @@ async fn reported_version_outlives_any_number_of_updates_until_it_is_decided() {
         for n in 4..12 {
             put(node, &site, &format!("Version {n}")).await;
         }
-        // What stood beside it then may be what the viewer saw.
+        // The version before it may be what the viewer saw.
         assert_eq!(kept(node).await, [2, 3, 10, 11]);
         assert_eq!(owned(node, &site).await, [11, 10]);
         let back = node.post(&format!("{}/rollback", site_path(&site))).key(&node.key);
@@ -122,7 +122,7 @@ async fn reported_page_cannot_become_one_that_is_read_once() {
         node.patch_site(&site, burn.clone()).await.refused(409, "conflict");
         let form = Form::file("a.html", page("Good")).field("burn_after_read", "true");
         node.put(&site_path(&site)).key(&node.key).form(form).send().await.refused(409, "conflict");
-        // What was to be read once before anybody complained is nobody else's.
+        // A page that was a burn page before it was reported is erased.
         let purge = format!("{}?purge=true", site_path(&before));
         let gone = node.delete(&purge).key(&node.key).send().await.expect(200).json();
         assert_eq!(gone["restorable_until"], Value::Null);
@@ -132,7 +132,7 @@ async fn reported_page_cannot_become_one_that_is_read_once() {
     .await;
 }
 
-/// From now on every page is reported in the very moment in which it is erased.
+/// From now on every page is reported at the moment it is erased.
 async fn report_at_the_last_moment(node: &Node) {
     let is_sqlite = node.running.resolved.database_url.starts_with("sqlite:");
     let sql: &[&'static str] = if is_sqlite {
@@ -182,7 +182,7 @@ async fn report_that_comes_with_the_erasure_stops_it() {
     .await;
 }
 
-/// Waits until so many of the database's connections wait for somebody else's lock.
+/// Waits until this many database connections wait for a lock.
 async fn waiting(node: &Node, connections: i64) {
     let sql = "SELECT COUNT(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
     while node.count(sql).await < connections {}
@@ -195,7 +195,7 @@ async fn erasure_waits_for_a_report_that_is_being_written() {
     let site = node.publish_page("Bad").await;
     let url = &node.running.resolved.database_url;
     let (gate, writer) = (Db::open(url).await.unwrap(), Db::open(url).await.unwrap());
-    // As long as this connection lives, the transaction of the report does not end.
+    // While this connection lives, the transaction of the report does not end.
     gate.exec(Stmt::new("SELECT pg_advisory_lock(7)", [])).await.unwrap();
     let told = Report {
         id: "rep_1".into(),

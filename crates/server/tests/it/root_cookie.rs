@@ -1,4 +1,4 @@
-//! The cookie that stands for a page's link on its own host: when it is set, and everything it does not open.
+//! The cookie that represents a page's link on its own host: when it is set, and everything it does not open.
 
 use crate::gates::{PASSWORD, own_host};
 use crate::harness::{DAY, Form, Node, Setup, on_each_database, page, site_path, zip};
@@ -15,7 +15,7 @@ async fn pages_that_do_not_need_it_get_no_cookie() {
             assert!(!node.get(&format!("{root}{path}")).browser().send().await.has("set-cookie"));
         }
     }
-    // Nor do programs, parts of a page, frames, and the shared address.
+    // Nor do programs, subresources, frames, and the shared address get it.
     let site = rooted(&node, Form::file("app.zip", files())).await;
     let root = own_host(&node, &site).await;
     for ask in [
@@ -59,7 +59,7 @@ async fn cookie_of_one_site_opens_no_other() {
         script(&root_a, &cookie_a).await.expect(200);
         script(&root_b, &cookie_a).await.expect(404);
         script(&root_a, &cookie_b).await.expect(404);
-        // The token of one page with the proof of another.
+        // The token of one page with the pass of another.
         let (name_a, proof_a) = cookie_a.split_once('.').unwrap();
         let (name_b, proof_b) = cookie_b.split_once('.').unwrap();
         for forged in [
@@ -73,7 +73,7 @@ async fn cookie_of_one_site_opens_no_other() {
             script(&root_a, &forged).await.expect(404);
             script(&root_b, &forged).await.expect(404);
         }
-        // It is no pass for a gate, and no gate's pass is this.
+        // It is not a gate's pass, and a gate's pass is not accepted here.
         let gated = Form::file("app.zip", files()).field("password", PASSWORD);
         let root = own_host(node, &rooted(node, gated).await).await;
         let gate = node.post(&format!("{root}_dropleaf/gate")).fields(&[("password", PASSWORD)]);
@@ -102,7 +102,7 @@ async fn sibling_pages_can_neither_load_nor_frame_with_it() {
                 node.get(&format!("{host}/assets/app.js")).cookie(&cookie).header("sec-fetch-mode", mode);
             ask.header("sec-fetch-dest", dest).header("sec-fetch-site", site).send().await.expect(404);
         }
-        // A link may be followed, as any link to a page whose viewer was let in.
+        // A link may be followed, like any link to a page whose viewer has access.
         let link = node.get(&format!("{host}/about/")).browser().cookie(&cookie);
         link.header("sec-fetch-dest", "document").header("sec-fetch-site", site).send().await.expect(200);
     }

@@ -1,4 +1,4 @@
-//! Paths at the root of a page's own host, for a browser that came by the page's link, and routes that a script knows.
+//! Paths at the root of a page's own host, for a browser that opened the page's link, and client-side routes.
 
 use crate::gates::{PASSWORD, own_host, url};
 use crate::harness::{Ask, Form, Node, Setup, on_each_database, page, site_path, zip};
@@ -37,7 +37,7 @@ pub(crate) async fn enter(node: &Node, root: &str) -> String {
     node.get(root).browser().send().await.expect(200).cookie()
 }
 
-/// As a script or a picture of the page is loaded.
+/// A request for a script or an image of the page.
 pub(crate) fn part(ask: Ask) -> Ask {
     ask.header("sec-fetch-mode", "no-cors")
         .header("sec-fetch-dest", "script")
@@ -86,7 +86,7 @@ async fn files_at_the_root_are_served_to_viewers_who_opened_the_link() {
         assert_eq!(node.get(&format!("{host}/")).cookie(&cookie).send().await.expect(200).text(), INDEX);
         let none = node.get(&format!("{host}/none")).browser().cookie(&cookie).send().await.expect(404);
         assert_eq!(none.text(), "<p>missing");
-        // Without client-side routes the address stays, and who holds the cookie is given no other.
+        // Without client-side routes the address stays, and a browser with the cookie gets no other.
         let kept = node.get(&root).browser().cookie(&cookie).send().await.expect(200);
         assert!(!kept.has("set-cookie"));
         node.get("/p/").host(&host["http://".len()..]).cookie(&cookie).send().await.expect(404);
@@ -117,7 +117,7 @@ async fn client_side_routes_are_led_to_the_root_and_answered_with_the_index() {
         }
         let deep = node.get(&format!("{root}deep/link")).browser().cookie(&cookie).send().await.expect(303);
         assert_eq!((deep.header("location"), deep.has("set-cookie")), ("/deep/link", false));
-        // What a page loads is not answered with a page.
+        // A subresource request is not answered with a page.
         part(node.get(&format!("{host}/assets/old.js"))).cookie(&cookie).send().await.expect(404);
         node.get(&format!("{host}/data.json"))
             .cookie(&cookie)
@@ -125,10 +125,10 @@ async fn client_side_routes_are_led_to_the_root_and_answered_with_the_index() {
             .send()
             .await
             .expect(404);
-        // A browser that keeps no cookie is not sent around in circles.
+        // A browser without cookies is not redirected in a loop.
         let refused = node.get(&format!("{host}/")).browser().send().await.expect(404);
         assert!(refused.text().contains("Open the page with its full link"), "{}", refused.text());
-        // In a frame, which may be another site's, the page stays where it is; a plain client gets it at once.
+        // In a frame, which may be another site's, the page stays where it is; other clients get it at once.
         let framed = node.get(&root).browser().header("sec-fetch-dest", "iframe").send().await.expect(200);
         assert!(!framed.has("set-cookie"));
         assert_eq!(node.get(&root).send().await.expect(200).text(), INDEX);
@@ -146,7 +146,7 @@ async fn names_that_are_ours_are_not_led_away() {
         let shown = node.get(&format!("{root}{path}")).browser().send().await.expect(200);
         assert_eq!(shown.text(), text);
     }
-    // Two slashes would lead to another host.
+    // Two slashes would name another host.
     let odd = node.get(&format!("{root}/evil.example/")).browser().send().await;
     assert!(!odd.has("location"), "{}", odd.header("location"));
 }
@@ -166,7 +166,7 @@ async fn routes_of_a_public_page_are_answered_on_its_own_name() {
     let off = node.put(&site_path(&site)).key(&node.key).form(off).send().await.expect(200).json();
     assert_eq!(off["spa"], false);
     node.get(&deep).browser().send().await.expect(404);
-    // Each version keeps its own.
+    // Each version has its own setting.
     let back = node.post(&format!("{}/rollback", site_path(&site))).key(&node.key);
     assert_eq!(back.json(&json!({"version": 1})).send().await.expect(200).json()["spa"], true);
     node.get(&deep).browser().send().await.expect(200);
@@ -209,7 +209,7 @@ async fn gates_lead_to_the_root_in_the_end() {
             node.get(&format!("{host}/deep?x=1")).browser().cookie(&both).send().await.expect(200).text(),
             INDEX
         );
-        // The cookie of the root opens no gate, and the gate at the root leads back to where it stood.
+        // The cookie of the root opens no gate, and the gate at the root returns to the requested path.
         let alone =
             node.get(&format!("{host}/deep")).browser().cookie(&led.cookie()).send().await.expect(401);
         assert!(
@@ -252,7 +252,7 @@ async fn links_to_the_root_are_warned_about_only_where_they_leave_the_page() {
     assert_eq!(put(&unlisted, page()).await, json!([leaves]));
     assert_eq!(put(&public, page().field("visibility", "unlisted")).await, json!([leaves]));
 
-    // A publisher who states that there are routes is believed.
+    // A publisher's explicit `spa` takes precedence.
     let app = || Form::file("app.zip", zip(&[("index.html", "<a href='/settings'>x</a>"), ("a.css", "")]));
     let nothing = "Links that lead to nothing: /settings (in index.html). Add the pages to the archive, or correct the links.";
     assert_eq!(node.publish(app()).await["warnings"], json!([nothing]));

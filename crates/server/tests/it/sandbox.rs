@@ -1,5 +1,5 @@
-//! The sandbox facilitator and its ledger: each key is settled once, for good, and is answered the same however often and
-//! however late it is asked for. Decisions §5.1.
+//! The sandbox facilitator and its ledger: each key is settled once, permanently, and gets the same response however
+//! often and however late. Decisions §5.1.
 
 use crate::harness::{DAY, NOW, Node, Purse, Setup, on_each_database};
 use dropleaf_app::{Ask, Facilitator, Sandbox};
@@ -21,7 +21,7 @@ fn terms(node: &Node) -> Terms {
     node.app().listing(Item::Publish).unwrap().terms.clone()
 }
 
-/// What the facilitator is asked with about a payment on the EVM network.
+/// The request body for the facilitator about a payment on the EVM network.
 fn body(terms: &Terms, nonce: u8) -> String {
     let checked = Purse::new().sign(terms, nonce, NOW).check(terms, NOW).unwrap();
     facilitator::request(&checked, terms)
@@ -50,7 +50,7 @@ async fn what_is_settled_stays_settled_also_when_its_time_is_over() {
         clock.advance(DAY);
         assert_eq!(ask(&sandbox, Ask::Settle, &body).await, first);
         assert_eq!(transfers(node).await, 1);
-        // To look at it again is another question: on a chain the nonce is used.
+        // Verifying it again is different: on a chain the nonce is used.
         let again = ask(&sandbox, Ask::Verify, &body).await;
         assert_eq!(again["invalidReason"], "invalid_exact_evm_nonce_already_used");
     })

@@ -1,4 +1,4 @@
-//! Sandboxed frames of gated and burning pages: they get their files by an address with a pass, which opens nothing else.
+//! Sandboxed frames of gated and burn pages: they get their files at an address with a pass, which opens nothing else.
 
 use crate::burn::{asked, press};
 use crate::gates::{PASSWORD, open, own_host, url};
@@ -13,13 +13,13 @@ fn files() -> Form {
     Form::file("s.zip", zip(&files))
 }
 
-/// What the browser asks for a frame's document, with the cookie of the page.
+/// The browser's request for a frame's document, with the cookie of the page.
 async fn frame(node: &Node, address: &str, cookie: &str) -> Answer {
     let asked = node.get(address).browser().header("sec-fetch-dest", "iframe");
     asked.header("sec-fetch-site", "same-origin").cookie(cookie).send().await
 }
 
-/// What the frame asks then: it has no origin, so no cookie comes along.
+/// The frame's own requests: it has no origin, so no cookie is sent.
 async fn part(node: &Node, address: &str) -> Answer {
     node.get(address).header("sec-fetch-dest", "image").header("sec-fetch-site", "cross-site").send().await
 }
@@ -45,18 +45,18 @@ async fn frame_of_a_gated_page_keeps_its_files() {
         assert_eq!(answer.header("cross-origin-resource-policy"), "cross-origin");
         assert_eq!(answer.header("cache-control"), "no-store");
     }
-    // Without the pass, at the address that pages share, or for what is ours, there is nothing.
+    // Without the pass, at the shared address, or for reserved paths, nothing is served.
     part(&node, &format!("{root}a.png")).await.expect(401);
     part(&node, &format!("{root}_dropleaf/frame/x/a.png")).await.expect(404);
     part(&node, &format!("{below}_dropleaf/source")).await.expect(404);
     part(&node, &format!("{below}no.png")).await.expect(404);
     let shared = format!("{}{}", url(&site), &below[below.find("_dropleaf").unwrap()..]);
     part(&node, &format!("{shared}a.png")).await.expect(404);
-    // A link of the frame that is opened in a window leads to the gate.
+    // A link of the frame opened in a window leads to the gate.
     let window = node.get(&format!("{below}index.html?x=1")).browser().header("sec-fetch-dest", "document");
     let path = &root[root.find("/p/").unwrap()..];
     assert_eq!(window.send().await.expect(307).header("location"), format!("{path}index.html?x=1"));
-    // A changed gate ends it.
+    // A changed gate invalidates it.
     node.patch_site(&site, json!({"password": "another"})).await.expect(200);
     part(&node, &format!("{below}a.png")).await.expect(404);
 }

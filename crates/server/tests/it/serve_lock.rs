@@ -1,4 +1,4 @@
-//! `dropleaf serve` on the data of a server that runs: refused, while other commands work beside it.
+//! `dropleaf serve` on the data of a running server is refused, while other commands work.
 
 use crate::harness::Dropleaf;
 use dropleaf::config::{Layers, Sources};

@@ -1,4 +1,4 @@
-//! `/dashboard/account` and `/logout`: sessions that are seen, ended by their owner, and ended by time.
+//! `/dashboard/account` and `/logout`: sessions that are listed, ended by their owner, and expired.
 
 use crate::harness::{Answer, DAY, Node, Setup, on_each_database};
 use dropleaf_core::account::Account;
@@ -115,7 +115,7 @@ async fn sessions_are_listed_and_ended_by_their_owner_alone() {
                 .text()
                 .contains("That browser is signed out.")
         );
-        // At once: there is no copy of it anywhere.
+        // At once: it is cached nowhere.
         assert!(is_out(&phone.get("/dashboard/account").await));
         let others = tab.submit("/dashboard/account/sessions/end-others", &[]).await.expect(303);
         assert_eq!(others.header("location"), "/dashboard/account?done=sessions-ended#outcome");
@@ -142,7 +142,7 @@ async fn forms_of_other_sites_end_nothing() {
             assert!(answer.text().contains("cross_site"));
         }
         tab.form(path, &[]).send().await.expect(403);
-        // The token of another session of the very same person is not this one's.
+        // The token of another session of the same person is not valid for this one.
         tab.with_token_of(&other).submit(path, &[]).await.expect(403);
     }
     assert_eq!(node.count("SELECT COUNT(*) FROM sessions").await, 2);
@@ -175,7 +175,7 @@ async fn form_of_a_visit_is_never_that_of_a_session() {
     let node = Node::start().await;
     let ann = ann(&node).await;
     let new = node.app().start_session(&ann, Method::Code, "Firefox on Linux").await.unwrap();
-    // The cookie of a visit holds whatever a browser wants: here the name of somebody's session.
+    // The visit cookie can hold any value: here the id of another person's session.
     let page =
         node.get("/login").cookie(&format!("__Host-visit={}", new.session.id)).send().await.expect(200);
     let text = page.text();

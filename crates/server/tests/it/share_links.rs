@@ -1,16 +1,16 @@
-//! `?t=`: share links as they are opened, and as they end. Spec §3 Share token, security: `?t=`.
+//! `?t=`: opening share links, and their end. Spec §3 Share token, security: `?t=`.
 
 use crate::harness::{Answer, Form, HOUR, NOW, Node, Setup, on_each_database, page};
 use crate::share_tokens::{listed, locked, opens, share, text};
 use serde_json::{Value, json};
 
-/// The same address on the page's own host, where a browser ends up.
+/// The same address on the page's own host, where a browser is redirected.
 async fn own_address(node: &Node, url: &str) -> String {
     let sent = node.get(url).browser().send().await.expect(307);
     sent.header("location").to_owned()
 }
 
-/// The name and value of the cookie an answer sets.
+/// The name and value of the cookie that a response sets.
 fn cookie(answer: &Answer) -> String {
     answer.header("set-cookie").split(';').next().unwrap().to_owned()
 }
@@ -165,7 +165,7 @@ async fn cookie_still_opens_when_the_uses_are_used_up() {
     node.get(text(&made, "url")).send().await.expect(401);
     let clean = own.split('?').next().unwrap();
     assert!(opens(&node.get(clean).header("cookie", &cookie(&sent)).send().await));
-    // The link again in the same browser: nothing is left to count, and the cookie stays.
+    // The link again in the same browser: no use is left to count, and the cookie stays.
     let again = node.get(&own).browser().header("cookie", &cookie(&sent)).send().await.expect(303);
     assert!(!again.has("set-cookie"));
 }
@@ -212,7 +212,7 @@ async fn page_without_a_gate_takes_the_token_out_of_the_address_too() {
     let sent = node.get(&own).browser().send().await.expect(303);
     assert!(sent.header("location").ends_with("/?x=1") && !sent.has("set-cookie"));
     assert!(opens(&node.get(text(&made, "url")).send().await));
-    // A page's own `t` is its own business.
+    // A page's own `t` parameter is left alone.
     let plain = own_address(&node, &format!("{}?t=5", text(&site, "url"))).await;
     assert!(opens(&node.get(&plain).browser().send().await));
 }

@@ -1,4 +1,4 @@
-//! `/sites/{id}/share-tokens`: share links made, listed and kept. Spec §2 `ShareToken`, §4 Share tokens.
+//! `/sites/{id}/share-tokens`: creating and listing share links. Spec §2 `ShareToken`, §4 Share tokens.
 
 use crate::harness::{Answer, DAY, Form, HOUR, NOW, Node, Setup, on_each_database, page, site_path};
 use serde_json::{Value, json};
@@ -210,7 +210,7 @@ async fn purged_page_leaves_no_token_behind() {
         let path = format!("{}?purge=true", site_path(&site));
         node.delete(&path).key(&node.key).send().await.expect(200);
         assert_eq!(node.count("SELECT COUNT(*) FROM share_tokens").await, 0);
-        // The tombstone goes a year later, and nothing holds it.
+        // The tombstone is deleted a year later; no row refers to it.
         node.clock.advance(400 * DAY);
         node.app().sweep().await.unwrap();
         assert_eq!(node.count("SELECT COUNT(*) FROM sites").await, 0);

@@ -1,4 +1,4 @@
-//! Pages that share their address with the dashboard are no part of it.
+//! Pages that share their address with the dashboard are isolated from it.
 
 use crate::harness::{Form, Node, Setup, pdf, zip};
 use serde_json::Value;
@@ -30,7 +30,7 @@ async fn our_own_pages_load_nothing_of_a_page_at_the_shared_address() {
             ask("x.js", "same-origin", dest).await.refused(403, "cross_site");
         }
         ask("no-such-file.js", "same-origin", "script").await.refused(403, "cross_site");
-        // A page in a sandbox has no origin of its own, so what it loads is cross-site.
+        // A sandboxed page has no origin, so what it loads is cross-site.
         ask("x.js", "cross-site", "script").await.expect(200);
         ask("s.css", "cross-site", "style").await.expect(200);
         node.get(&format!("{root}x.js")).send().await.expect(200);

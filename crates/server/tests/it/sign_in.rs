@@ -1,4 +1,4 @@
-//! `/login`, `/login/code`, `/login/link`: signing in by e-mail, with a real conversation with a mail server.
+//! `/login`, `/login/code`, `/login/link`: signing in by email, with a real SMTP conversation.
 
 use crate::harness::{Answer, MailServer, Mood, Node, Seen, Setup, Tab, code_in, on_each_database};
 
@@ -10,7 +10,7 @@ pub(crate) fn with_mail(server: &MailServer) -> Setup {
     Setup::new().set("mail.smtp_url", server.url())
 }
 
-/// A code that is not this one.
+/// Another code than this one.
 fn other(code: &str) -> String {
     format!("{:08}", (code.parse::<u32>().unwrap() + 1) % 100_000_000)
 }
@@ -19,7 +19,7 @@ pub(crate) fn link_in(letter: &str) -> &str {
     letter.lines().find_map(|line| line.split_once("/login/link").map(|(_, rest)| rest)).unwrap()
 }
 
-/// Asks for a code in this tab.
+/// Requests a code in this tab.
 pub(crate) async fn ask(tab: &Tab<'_>, email: &str, next: &str) {
     tab.get("/login").await.expect(200);
     let asked = tab.submit("/login", &[("email", email), ("next", next)]).await.expect(303);
@@ -65,7 +65,7 @@ async fn code_from_the_letter_makes_the_account_and_the_session() {
                 ["operator@localhost"],
                 "an account is made by the proof, not the wish"
             );
-            // As people copy it: with a space.
+            // With a space, as people copy it.
             let code = code_in(&text);
             let spaced = format!(" {} {} ", &code[..4], &code[4..]);
             let done = tab.submit("/login/code", &[("code", &spaced)]).await.expect(303);
@@ -83,7 +83,7 @@ async fn code_from_the_letter_makes_the_account_and_the_session() {
             });
             assert_eq!(plan.await, ["solo"]);
 
-            // It worked once; the next time it is the same account, and the old session of the browser is gone.
+            // It worked once; the next time it is the same account, and the browser's old session has ended.
             let old = tab.session().unwrap();
             let again = tab.submit("/login/code", &[("code", &code)]).await.expect(303);
             assert_eq!(again.header("location"), "/login");
@@ -151,7 +151,7 @@ async fn wrong_code_costs_a_try_and_the_sixth_is_too_late() {
                 let answer = tab.submit("/login/code", &[("code", odd)]).await.expect(400);
                 assert!(answer.text().contains("role=\"alert\""));
             }
-            // Many guesses at once are still five.
+            // Many concurrent guesses still count as five.
             let origin = node.base_url();
             let wrong = other(&code);
             let racers = (0..20)
@@ -181,7 +181,7 @@ async fn code_is_bound_to_the_browser_and_to_its_time() {
     let tab = Tab::new(&node);
     ask(&tab, ANN, "/dashboard").await;
     let (_, code) = mail.next_code().await;
-    // Somebody else learns the code: in their browser it opens nothing, whether they asked for one or not.
+    // Another person learns the code: in their browser it opens nothing, whether or not they requested one.
     let thief = Tab::at(&node, "/login").await;
     let answer = thief.submit("/login/code", &[("code", &code)]).await.expect(303);
     assert_eq!(answer.header("location"), "/login");
@@ -212,7 +212,7 @@ async fn link_asks_first_and_works_once_in_any_browser() {
             let (_, text) = letter(&mail).await;
             let path = format!("/login/link{}", link_in(&text));
             let token = path.split_once("token=").unwrap().1;
-            // A program that looks through the mail opens it, again and again.
+            // A mail scanner opens it, again and again.
             for _ in 0..3 {
                 let shown = node.get(&path).browser().send().await.expect(200);
                 assert!(shown.text().contains(ANN));
@@ -226,12 +226,12 @@ async fn link_asks_first_and_works_once_in_any_browser() {
             let answers = futures_util::future::join_all(racers).await;
             let won: Vec<&Answer> = answers.iter().filter(|answer| answer.has("set-cookie")).collect();
             assert_eq!(won.len(), 1);
-            // Not where somebody wanted to go who may have asked for this letter only to send its reader there.
+            // Not to `next`: an attacker may have requested this email only to send its reader there.
             assert_eq!((won[0].status, won[0].header("location")), (303, "/dashboard"));
             assert!(answers.iter().all(|answer| matches!(answer.status, 303 | 410)));
             phone.get(&path).await.expect(410);
             phone.submit("/login/link", &[("token", token)]).await.expect(410);
-            // The code went with the link.
+            // The code became invalid with the link.
             let gone = tab.submit("/login/code", &[("code", &code_in(&text))]).await.expect(303);
             assert_eq!((gone.header("location"), tab.session()), ("/login", None));
             phone.get("/login/link").await.expect(410);

@@ -1,14 +1,14 @@
-//! `/login` and whoever means no good: what it tells, whom it refuses, how often it may be asked.
+//! Attacks on `/login`: what it reveals, what it refuses, and its rate limits.
 
 use crate::harness::{Answer, MailServer, Mood, Node, Seen, Setup, Tab, code_in, on_each_database};
 use crate::sign_in::{ANN, OPEN, ask, letter, link_in, sign_in, with_mail};
 use std::collections::BTreeMap;
 
-/// As long as the others, so that answers can be compared to the last byte.
+/// As long as the others, so that responses can be compared byte by byte.
 const STRANGER: &str = "eve@example.net";
 const LISTED: &str = "new@example.com";
 
-/// What an answer shows, apart from what differs between any two requests.
+/// The response without what differs between any two requests.
 fn seen(answer: &Answer) -> (u16, String, BTreeMap<String, String>) {
     let headers =
         answer.headers.iter().filter(|(name, _)| !["date", "x-request-id"].contains(&name.as_str()));
@@ -177,7 +177,7 @@ async fn server_without_mail_says_so() {
     let shown = tab.get("/login").await.expect(503);
     assert!(shown.text().contains("no way to send e-mail"));
     tab.submit("/login", &[("email", ANN)]).await.expect(503);
-    // Whoever runs it still gets in.
+    // The operator can still sign in.
     let link = node.running.first_link.clone().unwrap();
     let path = link.strip_prefix(&node.base_url()).unwrap();
     tab.get(path).await.expect(200);
@@ -192,7 +192,7 @@ async fn page_that_was_open_too_long_asks_once_more() {
     let mail = MailServer::start(Mood::Takes).await;
     let node = with_mail(&mail).start().await;
     let tab = Tab::at(&node, "/login").await;
-    // The browser has forgotten the cookie; the page still holds its token.
+    // The browser has lost the cookie; the page still holds its token.
     tab.forget();
     let fields = [("email", ANN), ("next", "/dashboard/keys")];
     let foreign = tab.form("/login", &fields).header("origin", "https://evil.example").send().await;

@@ -1,4 +1,4 @@
-//! Files that are no page: shown in a readable one and served as what they are, or refused by their name, at every entrance.
+//! Files that are not pages: rendered to a page and served as they are, or refused by their name, at every entry point.
 //! Decisions §2.11.
 
 use crate::gates::own_host;

@@ -1,4 +1,4 @@
-//! `POST /sites/{idOrSlug}/claim`: a page without an owner finds one. Spec §3 site lifecycle, §7.
+//! `POST /sites/{idOrSlug}/claim`: claiming a page without an owner. Spec §3 site lifecycle, §7.
 
 use crate::harness::{Answer, DAY, Form, Node, Setup, on_each_database, page, site_path};
 use serde_json::{Value, json};

@@ -42,7 +42,7 @@ async fn newest_change_comes_first_and_only_own_pages_show() {
 #[tokio::test]
 async fn pages_with_equal_updated_at_are_listed_once_each() {
     on_each_database(Setup::new, async |node| {
-        // The clock stands still: all seven share one updated_at.
+        // The clock does not advance: all seven share one updated_at.
         let mut expected = Vec::new();
         for n in 0..7 {
             expected.push(node.publish_page(&format!("N{n}")).await["id"].as_str().unwrap().to_owned());

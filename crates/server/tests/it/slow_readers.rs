@@ -1,5 +1,5 @@
-//! Clients that ask for much and read little: HTTP/2 windows that never open while pings go on, and one network that
-//! takes every connection it can get.
+//! Clients that request much and read little: HTTP/2 windows that never open while pings continue, and one network that
+//! opens as many connections as it can.
 
 use crate::harness::mcp::LEGACY;
 use crate::harness::mcp_line::{BOTH, begin, uri_of};
@@ -29,7 +29,7 @@ async fn connect(node: &Node, source: [u8; 4]) -> TcpStream {
     socket.connect(address(node)).await.unwrap()
 }
 
-/// A connection that takes `window` bytes of each answer, and sends pings until the server ends it.
+/// A connection that accepts `window` bytes of each response, and sends pings until the server ends it.
 async fn pinging(node: &Node, window: u32) -> (SendRequest<Bytes>, JoinSet<()>) {
     let stream = connect(node, [127, 0, 0, 1]).await;
     let (client, mut connection) =
@@ -70,7 +70,7 @@ fn name(n: usize) -> String {
     format!("{n}.bin")
 }
 
-/// An archive of large files; its address.
+/// Publishes an archive of large files; returns its address.
 async fn publish(node: &Node) -> String {
     let index = Item::deflated("index.html", b"<!doctype html><title>Files</title>");
     let files = (0..FILES).map(|n| Item::stored(name(n), &noise(&name(n), FILE_BYTES)));
@@ -78,12 +78,12 @@ async fn publish(node: &Node) -> String {
     node.publish(Form::file("files.zip", bytes)).await["url"].as_str().unwrap().to_owned()
 }
 
-/// A server whose memory for answers is as small as it may be: 1 MiB for a network.
+/// A server with the minimum memory for responses: 1 MiB per network.
 fn small() -> Setup {
     Setup::new().with_rates().set("limits.unsent_bytes", "0")
 }
 
-/// One that also has little patience.
+/// One that also has short timeouts.
 fn impatient() -> Setup {
     small().set("limits.header_seconds", "1").set("limits.idle_seconds", "1")
 }
@@ -131,7 +131,7 @@ async fn files_arrive_whole_though_the_memory_for_answers_is_used_up() {
     for n in 0..FILES {
         untaken.push(ask(&greedy, &format!("{url}{}", name(n))).await);
     }
-    // The other connection stays and holds all that its network may: this one goes on, piece by piece.
+    // The other connection still holds its network's whole share: this one continues in chunks.
     let (modest, _modest) = pinging(&node, 1 << 20).await;
     let reading = async {
         let urls: Vec<_> = (0..FILES).map(|n| format!("{url}{}", name(n))).collect();
@@ -165,7 +165,7 @@ async fn streams_of_one_network_do_not_wait_for_each_other_for_ever() {
     let html = format!("<!doctype html><title>Long</title><p>{}</p>", "Words. ".repeat(50_000));
     let site = node.publish(Form::file("long.html", html.clone())).await;
     let path = format!("/sites/{}/content", site["id"].as_str().unwrap());
-    // Unpacking takes most of the memory of the network, so that only one can be read at a time.
+    // Decompression takes most of the network's memory, so that only one can be read at a time.
     let reads = (0..8).map(|_| node.get(&path).key(&node.key).send());
     let answers =
         tokio::time::timeout(HANGS, futures_util::future::join_all(reads)).await.expect("they arrive");
@@ -194,7 +194,7 @@ async fn answers_of_tools_do_not_wait_for_clients_that_leave_them() {
     let message = json!({"jsonrpc": "2.0", "id": 1, "method": "resources/read", "params": {"uri": uri}});
     body.send_data(message.to_string().into(), true).unwrap();
     assert_eq!(answer.await.unwrap().status(), 200);
-    // Requests go on beside it, so that the connection is not merely idle.
+    // Requests continue, so that the connection is not merely idle.
     let asking = async {
         loop {
             let request =
@@ -212,7 +212,7 @@ async fn answers_of_tools_do_not_wait_for_clients_that_leave_them() {
     }
 }
 
-/// Reads one answer; its head.
+/// Reads one response; returns its head.
 async fn read_answer(stream: &mut TcpStream) -> String {
     let mut head = Vec::new();
     while !head.ends_with(b"\r\n\r\n") {
@@ -229,7 +229,7 @@ async fn read_answer(stream: &mut TcpStream) -> String {
 async fn uploads_on_many_connections_are_not_taken_for_large_heads() {
     let node = small().set("limits.anonymous_per_hour", "1000").start().await;
     let mut connections = Vec::new();
-    // One upload makes the server read more at once; the head and the body of the next arrive together.
+    // An upload makes the server read larger chunks; the head and the body of the next arrive together.
     for round in 0..2 {
         for n in 0..12 {
             if round == 0 {

@@ -1,4 +1,4 @@
-//! Public names: which are allowed, who holds them, and how long a freed one waits. Decisions §2.6.
+//! Public names: which are allowed, who owns them, and how long a released one is reserved. Decisions §2.6.
 
 use crate::harness::{DAY, Form, Node, Setup, on_each_database, page, site_path};
 use serde_json::{Value, json};

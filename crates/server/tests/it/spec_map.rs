@@ -1,4 +1,4 @@
-//! docs/spec-map.md names a test for every row of the specification; this one makes sure that they exist.
+//! Checks that the tests named in docs/spec-map.md for every row of the specification exist.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ fn root() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
 }
 
-/// What tests that run on each database call.
+/// Functions that run a test on each database.
 const ON_EACH_DATABASE: [&str; 5] = [
     "on_each_database(",
     "at_each_till(",
@@ -16,7 +16,7 @@ const ON_EACH_DATABASE: [&str; 5] = [
     "in [Database::Sqlite, Database::postgres().await]",
 ];
 
-/// `file::function` of every function below a folder, with what is in it.
+/// `file::function` of every function below a folder, with its body.
 fn functions(dir: &Path, found: &mut HashMap<String, String>) {
     for entry in std::fs::read_dir(dir).unwrap() {
         let path = entry.unwrap().path();

@@ -1,4 +1,4 @@
-//! Addresses as static hosts have them: names without `.html`, a file under its own name, a document in a folder.
+//! Addresses as on static hosts: names without `.html`, a file under its upload name, a document in a folder.
 
 use crate::burn::{asked, press};
 use crate::gates::{own_host, url};
@@ -106,7 +106,7 @@ async fn viewer_who_burnt_a_page_may_ask_for_parts_of_its_media() {
     assert_eq!((some.header("accept-ranges"), some.header("cache-control")), ("bytes", "no-store"));
     assert_eq!(part("bytes=20-").await.expect(416).header("content-range"), "bytes */10");
     node.get(&format!("{root}a.mp4")).header("range", "bytes=2-4").send().await.expect(410);
-    // The one answer of a plain client is never a part.
+    // The only response to a client that is not a browser is never a range.
     let whole = node.publish(Form::file("a.html", page("Whole")).field("burn_after_read", "true")).await;
     let answer = node.get(url(&whole)).header("range", "bytes=0-3").send().await.expect(200);
     assert_eq!((answer.text(), answer.header("accept-ranges")), (page("Whole"), "none"));

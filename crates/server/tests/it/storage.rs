@@ -1,4 +1,5 @@
-//! Bodies outside the database: an S3 server, and how often a cold page is fetched from it. Issue: storage, serving.
+//! Bodies outside the database: an S3 server, and how often an uncached page is fetched from it. Issue: storage,
+//! serving.
 
 use crate::harness::{Database, Form, Node, Setup, noise, page, s3_url, site_path, zip};
 use dropleaf::tasks::Tasks;
@@ -55,7 +56,7 @@ async fn cold_page_asked_by_64_at_once_is_loaded_once() {
     let (server, _) = rest.split_once('&').unwrap();
     let counter = Counter::start(server.to_owned()).await;
     let through = url.replace(server, &counter.address);
-    // A start of its own for each part, so that the page is cold.
+    // A restart for each part, so that the page is not cached.
     let node = on_s3(&through).start().await;
     let site = node.publish_page("Cold").await;
     let path = format!("/p/{}/", site["unlisted_token"].as_str().unwrap());
@@ -71,7 +72,7 @@ async fn cold_page_asked_by_64_at_once_is_loaded_once() {
     counter.tasks.stopping.cancel();
 }
 
-/// Passes connections on to the S3 server and counts the reads that go by.
+/// Forwards connections to the S3 server and counts read requests.
 struct Counter {
     address: String,
     reads: Arc<AtomicUsize>,
@@ -100,7 +101,7 @@ async fn pass(client: TcpStream, upstream: TcpStream, reads: Arc<AtomicUsize>) {
     let up = async {
         let mut buffer = vec![0; 64 * 1024];
         while let Ok(n @ 1..) = from_client.read(&mut buffer).await {
-            // A read has no body, so each begins a piece of its own.
+            // A read has no body, so each starts a new chunk.
             reads.fetch_add(usize::from(buffer[..n].starts_with(b"GET /")), Ordering::SeqCst);
             if to_server.write_all(&buffer[..n]).await.is_err() {
                 break;

@@ -1,6 +1,7 @@
-//! Content that is stored and shown again is read in turn, as uploads are: many who ask at once need no more memory.
-//! Measured in a process of its own, whose allocator returns large blocks to the system at once: its resident memory is
-//! what it holds, whatever the number of processors and whatever other tests do.
+//! Stored content that is shown again is checked with limited concurrency, like uploads: many requests need no more
+//! memory.
+//! Measured in a separate process whose allocator returns large blocks to the system at once: its resident memory is
+//! what it holds, whatever the number of processors and other tests.
 
 use crate::harness::{Form, Node, Setup, page, site_path, zip};
 use futures_util::future::join_all;
@@ -8,14 +9,14 @@ use serde_json::json;
 use std::fs;
 use std::process::Command;
 
-/// Says that this is the process of its own, in which memory is measured.
+/// Marks the separate process in which memory is measured.
 const ALONE: &str = "DROPLEAF_TEST_ALONE";
 const LARGE: usize = 16 << 20;
-/// As many as would need four times the memory that is allowed here if all held no more than the bytes themselves; and
-/// fewer than push the version out of those that are kept.
+/// Enough to need four times the allowed memory if each held only the bytes themselves; and few enough not to remove
+/// the version from those that are kept.
 const AT_ONCE: usize = 18;
 
-/// A figure of this process in bytes.
+/// A memory figure of this process in bytes.
 fn figure(name: &str) -> usize {
     let status = fs::read_to_string("/proc/self/status").unwrap();
     let line = status.lines().find(|line| line.starts_with(name)).unwrap();
@@ -31,7 +32,7 @@ async fn rolled_back(node: &Node, path: &str) -> u16 {
 fn rollbacks_at_once_read_one_after_the_other() {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args(["--exact", "stored_turns::a_process_of_its_own_rolls_back", "--nocapture"]).env(ALONE, "1");
-    // Of glibc: one heap for all threads, and blocks of 64 KiB and more are mapped one by one and unmapped when freed.
+    // glibc: one heap for all threads, and blocks of 64 KiB and more are mapped separately and unmapped when freed.
     command
         .env("MALLOC_ARENA_MAX", "1")
         .env("MALLOC_MMAP_THRESHOLD_", "65536")
@@ -43,7 +44,7 @@ fn rollbacks_at_once_read_one_after_the_other() {
     print!("{said}");
 }
 
-/// The same answers in every process; how much memory they take is measured only in the one that the test above starts.
+/// The same responses in every process; memory is measured only in the one that the test above starts.
 #[tokio::test]
 #[expect(clippy::disallowed_methods, reason = "what the first process hands over comes in the environment")]
 async fn a_process_of_its_own_rolls_back() {
@@ -58,7 +59,7 @@ async fn a_process_of_its_own_rolls_back() {
     node.put(&path).key(&node.key).form(Form::file("a.html", page("Small"))).send().await.expect(200);
     let before = figure("VmRSS");
     if measures {
-        // From here on the peak is counted from zero.
+        // Resets the peak counter.
         fs::write("/proc/self/clear_refs", "5").unwrap();
     }
     let answers = join_all((0..AT_ONCE).map(|_| rolled_back(&node, &path))).await;

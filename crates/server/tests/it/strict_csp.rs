@@ -1,4 +1,4 @@
-//! `csp_strict`: the exact policy, the hashes of the page's own scripts, and what the publisher is told. Spec §1.4.
+//! `csp_strict`: the exact policy, the hashes of the page's own scripts, and the warnings for the publisher. Spec §1.4.
 
 use crate::harness::{Form, Node, Setup, noise, on_each_database, page, site_path, zip};
 use base64::Engine as _;

@@ -1,4 +1,4 @@
-//! A suspended account: reads and deletes, nothing else; its pages are held back, and come back when it is lifted.
+//! A suspended account can only read and delete; its pages are hidden, and shown again when the suspension is lifted.
 
 use crate::forms::forms;
 use crate::harness::oauth::let_in;
@@ -90,7 +90,7 @@ async fn every_operation_that_writes_is_403_and_reading_goes_on() {
         for (method, operation) in item.as_object().unwrap() {
             let takes_a_key =
                 operation["security"].as_array().unwrap().iter().any(|way| way.get("api_key").is_some());
-            // To ask whether a page would pass changes nothing; a tool is refused inside its message.
+            // A check changes nothing; a tool is refused inside its message.
             let always = matches!(path.as_str(), "/check" | "/mcp")
                 || (method == "delete" && path == "/sites/{idOrSlug}");
             if !takes_a_key || always {
@@ -327,7 +327,7 @@ async fn nothing_is_erased_that_an_operator_may_have_to_look_at() {
             node.app().take_down("ada", site["id"].as_str().unwrap(), "fraud").await.unwrap();
         }
         assert_eq!(node.count("SELECT COUNT(*) FROM evidence WHERE bundle_id IS NOT NULL").await, 2);
-        // Once it is decided, the rest is the owner's again.
+        // After the decision, the rest belongs to the owner again.
         node.app().lift_suspension("operator", &person.account.id, "well").await.unwrap();
         let last = mine("Four").await;
         assert_eq!(purge(node, &key, &last).await["restorable_until"], Value::Null);

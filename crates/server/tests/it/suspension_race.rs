@@ -1,4 +1,4 @@
-//! An account that is suspended in the middle of a request: whoever was let in before writes nothing after.
+//! An account suspended during a request: a request that was already authorized writes nothing afterwards.
 
 use crate::harness::{Ask, Form, Node, Person, Setup, harvest, on_each_database, page, site_path};
 use crate::suspension::key_of;
@@ -16,7 +16,7 @@ use std::collections::BTreeSet;
 
 const CODE: &str = "account_suspended";
 
-/// As another process does it a moment after the credential was read: this one knows nothing of it yet.
+/// Like another process, just after the credential was read: this node does not know yet.
 async fn suspend_meanwhile(node: &Node, person: &Person<'_>) {
     let sql = "UPDATE accounts SET suspended_at = 1, suspended_reason = 'spam' WHERE id = $1";
     node.exec(sql, vec![person.account.id.as_str().into()]).await;
@@ -31,7 +31,7 @@ async fn new_key(node: &Node, key: &str) -> Value {
     node.post("/api-keys").key(key).json(&json!({"name": "k"})).send().await.expect(201).json()
 }
 
-/// Each operation that writes, by its name in the description, as a request that would succeed.
+/// Each operation that writes, by its name in the document, as a request that would succeed.
 async fn operations(node: &Node, key: &str) -> Vec<(&'static str, Box<dyn Fn() -> Ask>)> {
     let client = node.client.clone();
     let base = format!("http://127.0.0.1:{}", node.port);
@@ -89,7 +89,7 @@ async fn operations(node: &Node, key: &str) -> Vec<(&'static str, Box<dyn Fn() -
     ]
 }
 
-/// The operations of the description that a suspended account may not do.
+/// The operations of the document that a suspended account may not call.
 async fn described(node: &Node) -> BTreeSet<String> {
     let document: Value = node.get("/openapi.json").send().await.json();
     let mut found = BTreeSet::new();
@@ -109,7 +109,8 @@ async fn described(node: &Node) -> BTreeSet<String> {
 
 #[tokio::test]
 async fn every_operation_is_undone_when_the_suspension_came_before_its_commit() {
-    // Elsewhere a credential that was kept may be forgotten at any moment: news of what was done before comes late.
+    // Only on SQLite: on PostgreSQL a late notification of an earlier change may evict the cached credential at any
+    // moment.
     let node = &Node::start().await;
     let person = node.newcomer_on("free").await;
     node.app().credit_account("test", &person.account.id, 10_000, "test", None).await.unwrap();
@@ -119,10 +120,10 @@ async fn every_operation_is_undone_when_the_suspension_came_before_its_commit() 
     let known: BTreeSet<String> = operations.iter().map(|(name, _)| (*name).to_owned()).collect();
     assert_eq!(known, described(node).await);
     for (name, ask) in operations {
-        // The clock stands still, so that the credential stays as it is read here.
+        // The clock does not advance, so the credential read here stays cached.
         node.get("/me").key(&key).send().await.expect(200);
         suspend_meanwhile(node, &person).await;
-        // The door still lets it in: this changes nothing, so nothing is committed.
+        // The extractor still accepts it: this changes nothing, so nothing is committed.
         node.patch(&site_path(&site)).key(&key).json(&json!({})).send().await.expect(200);
         let refused = ask().send().await;
         assert_eq!((refused.status, &refused.json()["error"]), (403, &json!(CODE)), "{name}");
@@ -227,7 +228,7 @@ async fn request_that_began_before_it_writes_nothing_after_it() {
         node.delete(&site_path(&deleted)).key(&key).send().await.expect(200);
         let unowned = node.publish_anonymously().await;
         let (gone, claim) = (deleted["id"].as_str().unwrap(), unowned["claim_token"].as_str().unwrap());
-        // As its account was when the head of the request was read.
+        // The account as it was when the head of the request was read.
         let (app, account, id) = (node.app(), person.account.clone(), site["id"].as_str().unwrap());
         let writer = Writer::Account(account.clone());
         let seen = app.check_writer(&writer, id, None).await.unwrap();

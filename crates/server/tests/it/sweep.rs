@@ -1,4 +1,4 @@
-//! The sweep under a clock that the test moves: expiry, erasure after retention, the last trace. Issue: operations.
+//! The sweep with a manual clock: expiry, erasure after retention, deletion of the last row. Issue: operations.
 
 use crate::harness::{DAY, Form, HOUR, Setup, on_each_database, page, site_path};
 use serde_json::json;

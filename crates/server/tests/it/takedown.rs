@@ -1,4 +1,4 @@
-//! Taking a page down: gone at once, for good, with a line that stays. Decisions §2.8, §6.3.
+//! Taking a page down: immediate, permanent, and recorded in the audit log. Decisions §2.8, §6.3.
 
 use crate::harness::{DAY, Dropleaf, Form, Node, Setup, on_each_database, page, site_path, zip};
 use serde_json::Value;
@@ -95,7 +95,7 @@ async fn page_is_named_by_id_slug_token_or_address() {
     assert!(silent.text().contains("Say why"));
 }
 
-/// A page whose token could be a slug, but for its case.
+/// A page whose token could be a slug, except for its case.
 async fn with_a_token_like_a_slug(node: &Node, title: &str) -> Value {
     loop {
         let form = Form::file("a.html", page(title));
@@ -127,7 +127,7 @@ async fn decoy_does_not_shield_a_page() {
                 .await
                 .refused(410, "taken_down");
             node.get(text(&decoy, "url")).send().await.expect(200);
-            // An address that holds a slug means the slug, whatever it reads like.
+            // An address with a slug means the slug, whatever it looks like.
             take_down(node, text(&decoy, "url")).await;
             node.get(text(&decoy, "url"))
                 .header("accept", "application/json")
@@ -203,7 +203,7 @@ async fn command_line_takes_down_and_lists_what_was_done() {
     dropleaf.complains(&["takedown", text(&site, "id")]);
 }
 
-/// The server believes rows for up to a second; the clock of this one stands still, so it knows nothing of the change.
+/// Rows are cached for up to a second; this clock does not advance, so the node does not reload them.
 #[tokio::test]
 async fn account_is_suspended_with_its_page_in_one_act() {
     on_each_database(Setup::new, async |node| {
@@ -223,7 +223,7 @@ async fn account_is_suspended_with_its_page_in_one_act() {
         let again = down(&bad).await;
         assert!(again.suspended && again.already);
         assert!(down(&other).await.suspended, "it was already");
-        // Whoever runs the service is not suspended, and nobody cannot be.
+        // An operator is not suspended, and an anonymous page has no account to suspend.
         let own = node.publish(Form::file("a.html", page("Own"))).await;
         assert!(!down(&own).await.suspended);
         let lost = node.publish_anonymously().await;
@@ -266,7 +266,7 @@ async fn viewer_who_comes_before_the_server_knows_is_told_the_truth() {
     for rest in ["", "index.html", "no-such-file"] {
         let site = node.publish_as(&node.key, Form::file("site.zip", zip(&files))).await;
         let url = text(&site, "url");
-        // Sent on to the address with its slash: the row and the list of files are in memory then, the bytes are not.
+        // Redirected to the address with its slash: the row and the list of files are cached then, the bytes are not.
         node.get(url.trim_end_matches('/')).send().await.expect(308);
         dropleaf.prints(&["takedown", url, "--reason", "by hand"]);
         let asked = node.get(&format!("{url}{rest}")).header("accept", "application/json").send().await;

@@ -1,4 +1,4 @@
-//! Unlocks drawn from a balance, and the balance itself. Spec §5.5, decisions §3.2.
+//! Unlocks paid from a balance, and the balance itself. Spec §5.5, decisions §3.2.
 
 use crate::harness::{DAY, Form, NOW, Node, Setup, on_each_database, page, site_path};
 use dropleaf_app::{App, Done, Once, Unlocked};

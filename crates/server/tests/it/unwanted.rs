@@ -1,4 +1,5 @@
-//! What was taken down is refused when it comes back, also in another guise, through every door; and nothing else is.
+//! Content that was taken down is refused when published again, also in altered form, at every entry point; nothing
+//! else is.
 
 #[path = "../../../content/tests/it/disguises.rs"]
 mod disguises;
@@ -12,7 +13,7 @@ use dropleaf_core::Code;
 use serde_json::{Value, json};
 use std::fs;
 
-/// A page that no check refuses and that an operator took down all the same.
+/// A page that no check refuses but that an operator took down.
 const SCAM: &str = r#"<!doctype html><html><head><title>Northern Harbour Growth Fund</title></head><body>
 <h1>Northern Harbour Growth Fund</h1>
 <p>For eleven quiet years our members have doubled what they brought to us, and not one of them has ever lost a single coin.
@@ -43,7 +44,7 @@ async fn publish(node: &Node, form: Form) -> Answer {
     node.post("/sites").key(&node.key).form(form).send().await
 }
 
-/// Publishes the page as somebody would, and takes it down as an operator would.
+/// Publishes the page as a user, and takes it down as an operator.
 async fn taken_down(node: &Node) -> Value {
     let site = node.publish(Form::file("a.html", SCAM)).await;
     node.app().take_down("ada", text(&site, "id"), "fraud").await.unwrap();
@@ -112,9 +113,9 @@ async fn every_door_refuses_it() {
             (&json!(false), &json!("taken-down-before"))
         );
         node.get(text(&mine, "url")).send().await.expect(200);
-        // What stood elsewhere stays until somebody takes it down; but it cannot be brought back.
+        // A copy elsewhere stays until it is taken down; but it cannot be restored.
         node.get(text(&copy, "url")).send().await.expect(200);
-        // Nor by a later expiry, whether the sweep has seen that it expired or not.
+        // Nor with a later expiry, whether or not the sweep has marked it as expired.
         node.clock.advance(3601);
         for _ in 0..2 {
             let later = node.patch(&site_path(&expired)).key(&node.key).json(&json!({"expires_in_hours": 9}));
@@ -166,7 +167,7 @@ async fn forgotten_content_may_come_back_and_the_page_stays_down() {
 async fn what_is_forgotten_before_it_is_sealed_is_not_noted_again() {
     on_each_database(Setup::new, async |node| {
         let spool = node.data_dir().join("spool");
-        // Without a place to write to, the content waits to be sealed.
+        // Without a writable spool folder, the content waits to be sealed.
         fs::remove_dir_all(&spool).unwrap();
         let site = taken_down(node).await;
         publish(node, Form::file("a.html", SCAM)).await.refused(422, "content_blocked");

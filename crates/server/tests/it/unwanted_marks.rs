@@ -1,4 +1,5 @@
-//! Which pages of an archive are refused after it was taken down: those it may be about, and nobody else's.
+//! Which pages of an archive are refused after it was taken down: those it was probably taken down for, and no one
+//! else's.
 
 use crate::harness::{Dropleaf, Form, Node, Person, Setup, on_each_database, site_path, zip};
 use dropleaf_app::Done;
@@ -17,7 +18,7 @@ hundred, in cash or in kind, whichever you like better.</p>
 <form><label>Your boat <input name="boat"></label><label>Your neighbours <textarea name="n"></textarea></label></form>
 </body></html>"#;
 
-/// Somebody's own page, which asks for something as well.
+/// Another account's own page, which also asks for something.
 const HONEST: &str = r#"<!doctype html><html><head><title>Harbour report</title></head><body><h1>Harbour report</h1>
 <p>The harbour moved four hundred tonnes of timber in October, a little more than in the year before. Salted fish fell by a
 tenth because of the storms in the second week. Two boats are in repair; the lighthouse has a new lamp. The council meets on the
@@ -55,7 +56,7 @@ async fn key_of(node: &Node, person: &Person<'_>) -> String {
     }
 }
 
-/// A long page of its own, without anything to fill in.
+/// A long, distinct page without anything to fill in.
 fn junk(number: usize) -> String {
     let mut page = format!("<!doctype html><title>{number}</title><p>");
     for word in 0..120_usize {
@@ -111,7 +112,7 @@ async fn what_stands_under_another_account_stays_theirs() {
             assert_eq!(put(node, &key, &theirs, Form::file("a.html", HONEST)).await, 200);
             node.app().forget_unwanted("ada", text(&bad, "id"), "next").await.unwrap();
         }
-        // A page without an account shields nothing: whoever is taken down could have made it.
+        // A page without an account exempts nothing: the offender could have published it.
         node.post("/sites").form(Form::file("a.html", SCAM)).send().await.expect(201);
         let bad = node.publish(Form::file("a.html", SCAM)).await;
         node.app().take_down("ada", text(&bad, "id"), "fraud").await.unwrap();

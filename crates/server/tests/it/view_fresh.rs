@@ -1,11 +1,11 @@
-//! A change of permission is in force at once on its node and within a second on the others.
+//! A change of permission takes effect at once on its node and within a second on the others.
 
 use crate::harness::{Database, Node, Setup, a_second_later, on_each_database, site_path};
 use serde_json::json;
 
 const SECRET: &str = "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff";
 
-/// Whether the page itself would be served. HEAD, which burns nothing.
+/// Whether the page would be served. Uses HEAD, which does not burn it.
 async fn is_open(node: &Node, url: &str) -> bool {
     let answer = node.head(url).send().await;
     answer.status == 200 && answer.header("accept-ranges") == "bytes"
@@ -16,7 +16,7 @@ async fn password_is_in_force_with_the_answer_that_sets_it() {
     on_each_database(Setup::new, async |node| {
         let site = node.publish_page("Flapping").await;
         let url = site["url"].as_str().unwrap();
-        // A hash takes its time, so the many rounds flip the e-mail gate and a few the password.
+        // Hashing is slow, so most rounds toggle the e-mail gate and only a few the password.
         for round in 0..200 {
             let (shut, open) = if round % 40 == 0 {
                 (json!({"password": "x"}), json!({"password": null}))
@@ -89,7 +89,7 @@ async fn content_erased_on_one_node_is_gone_on_the_other_and_never_broken() {
     for n in 0..5 {
         let site = first.publish_page(&format!("Erased {n}")).await;
         let path = format!("/p/{}/", site["unlisted_token"].as_str().unwrap());
-        // Sent on to the address with its slash: the row is in memory then, the bytes are not.
+        // Redirected to the address with its slash: the row is cached then, the bytes are not.
         second.get(path.trim_end_matches('/')).send().await.expect(308);
         first.delete(&format!("{}?purge=true", site_path(&site))).key(&first.key).send().await.expect(200);
         second.get(&path).send().await.expect(410);

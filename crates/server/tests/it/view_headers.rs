@@ -1,4 +1,4 @@
-//! The exact headers of every surface: shared address, own host, public host, errors, redirects, API.
+//! The exact headers of every kind of response: shared address, own host, public host, errors, redirects, API.
 
 use crate::harness::{Answer, Form, Node, Setup, page, zip};
 use serde_json::json;
@@ -21,14 +21,14 @@ fn has_none(answer: &Answer, names: &[&str]) {
     }
 }
 
-/// Common to what is ours: no sniffing, no referrer, no word about the software.
+/// Common to our own responses: no sniffing, no referrer, no server software.
 #[track_caller]
 fn is_plain(answer: &Answer) {
     has_all(answer, &[("x-content-type-options", "nosniff"), ("referrer-policy", "no-referrer")]);
     has_none(answer, &["server", "x-powered-by", "set-cookie", "strict-transport-security"]);
 }
 
-/// Common to published pages: other sites learn the host they are on, and no more.
+/// Common to published pages: other sites learn only the host they are on.
 #[track_caller]
 fn is_page(answer: &Answer) {
     has_all(answer, &[("x-content-type-options", "nosniff"), ("referrer-policy", "strict-origin")]);

@@ -1,4 +1,4 @@
-//! HTTP as browsers and caches use it: HEAD, validators, ranges, codings, large files. Issue: serving.
+//! HTTP features that browsers and caches use: HEAD, validators, ranges, codings, large files. Issue: serving.
 
 use crate::harness::{Form, Node, Setup, noise, on_each_database, zip};
 use std::io::Read;
@@ -148,7 +148,7 @@ async fn large_file_is_streamed_ranged_and_sent_as_stored() {
 }
 
 async fn large_file(node: &Node) {
-    // Text that packs well and noise that does not: the two ways a body is stored.
+    // Compressible text and incompressible noise: the two ways a body is stored.
     let packable: Vec<u8> =
         noise("seed", 1000).into_iter().cycle().map(|b| b'a' + b % 26).take(6 << 20).collect();
     for (name, body) in [("big.html", packable), ("big.bin", noise("incompressible", 6 << 20))] {

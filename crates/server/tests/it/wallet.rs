@@ -1,5 +1,5 @@
-//! `POST /wallet-auth/challenge` and `Authorization: Wallet`: a page is replaced by the wallet that paid for it, with no key
-//! and no account. Spec §3 Wallet challenge, §5 rules 3 and 4, §7.
+//! `POST /wallet-auth/challenge` and `Authorization: Wallet`: the wallet that paid replaces a page, without key or
+//! account. Spec §3 Wallet challenge, §5 rules 3 and 4, §7.
 
 use crate::harness::{Answer, DAY, Form, NOW, Node, Purse, Setup, on_each_database, page, site_path, zip};
 use dropleaf_core::payment::Item;
@@ -7,7 +7,7 @@ use dropleaf_pay::Generation;
 use dropleaf_pay::payer::{self, EvmPayer};
 use serde_json::{Value, json};
 
-/// A page paid for by the purse's wallet, as `POST /publish` answers. The same nonce is the same payment.
+/// A page paid for by the purse's wallet, as `POST /publish` returns it. The same nonce is the same payment.
 pub(crate) async fn paid_page(node: &Node, purse: &Purse, nonce: u8) -> Value {
     let terms = node.app().listing(Item::Publish).unwrap().terms.clone();
     let body = json!({"html": page("Paid")});
@@ -24,7 +24,7 @@ pub(crate) async fn challenge(node: &Node, purse: &Purse) -> Value {
     ask(node, &purse.evm.address.to_string()).await.expect(200).json()
 }
 
-/// What stands in `Authorization`.
+/// The value of `Authorization`.
 pub(crate) fn signed(challenge: &Value, by: &EvmPayer) -> String {
     let signature = by.sign_message(challenge["message"].as_str().unwrap());
     format!("Wallet challenge={},sig={signature}", challenge["challenge"].as_str().unwrap())
@@ -56,7 +56,7 @@ async fn the_wallet_that_paid_replaces_its_page() {
             assert_eq!((&updated["url"], &updated["expires_at"]), (&site["url"], &Value::Null));
             assert!(content(node, &site).await.contains(title));
         }
-        // Nothing that could be used later is kept.
+        // Nothing that could be reused is stored.
         let kept = node.count("SELECT COUNT(*) FROM wallet_challenges WHERE used_at IS NOT NULL").await;
         assert_eq!(kept, 2);
     })
@@ -98,7 +98,7 @@ async fn replayed_challenge_is_409() {
         put(node, &site, &credential, "Once").await.expect(200);
         put(node, &site, &credential, "Twice").await.refused(409, "challenge_used");
         put(node, &other, &credential, "Elsewhere").await.refused(409, "challenge_used");
-        // It stays used when its time is over.
+        // It stays used after its expiry.
         node.clock.advance(301);
         put(node, &site, &credential, "Later").await.refused(409, "challenge_used");
         assert!(content(node, &site).await.contains("Once"));
@@ -142,7 +142,7 @@ async fn challenge_older_than_300_seconds_is_410() {
         node.app().sweep().await.unwrap();
         put(node, &site, &late, "Late").await.refused(410, "challenge_expired");
         assert!(content(node, &site).await.contains("In time"));
-        // After a day nobody remembers it.
+        // After a day it is deleted.
         node.clock.advance(DAY);
         node.app().sweep().await.unwrap();
         put(node, &site, &late, "Late").await.refused(401, "invalid_credential");
@@ -165,7 +165,7 @@ async fn signature_of_another_wallet_or_text_is_403() {
     for bad in [signed(&challenge, &other), of(text), of(&format!("{message}\n")), zeros] {
         put(&node, &site, &bad, "Stolen").await.refused(403, "bad_signature");
     }
-    // None of them has used it up.
+    // None of these attempts used it up.
     put(&node, &site, &signed(&challenge, &purse.evm), "Mine").await.expect(200);
 }
 
@@ -175,11 +175,11 @@ async fn wallet_without_pages_is_404() {
         let purse = Purse::new();
         let address = purse.evm.address.to_string();
         ask(node, &address).await.refused(404, "unknown_wallet");
-        // One on Solana can pay, but not prove it later.
+        // A Solana wallet can pay, but not sign a challenge later.
         ask(node, &purse.solana.address.to_string()).await.refused(404, "unknown_wallet");
         let site = paid_page(node, &purse, 1).await;
         ask(node, &address).await.expect(200);
-        // A page that is gone can no longer be replaced.
+        // A page that was taken down can no longer be replaced.
         node.app().take_down("test", site["id"].as_str().unwrap(), "abuse").await.unwrap();
         ask(node, &address).await.refused(404, "unknown_wallet");
         assert_eq!(node.count("SELECT COUNT(*) FROM wallet_challenges").await, 1);

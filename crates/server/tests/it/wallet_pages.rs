@@ -1,5 +1,5 @@
-//! What the wallet's signature is good for and what not: its own pages, claimed or not, their content and nothing else.
-//! And what a page that was paid for keeps. Spec §5 rule 3, §8.
+//! What the wallet's signature allows: replacing the content of its own pages, claimed or not, and nothing else. And
+//! what a paid page keeps. Spec §5 rule 3, §8.
 
 use crate::harness::{Answer, DAY, Form, NOW, Node, Purse, Setup, on_each_database, page, site_path};
 use crate::wallet::{challenge, content, paid_page, put, signed};
@@ -118,7 +118,7 @@ async fn a_paid_page_takes_no_place_in_a_plan_and_keeps_its_life() {
         for n in 0..3 {
             node.publish_as(&key, Form::file("a.html", page(&format!("N{n}")))).await;
         }
-        // The plan is full, and gives seven days.
+        // The plan is full, and allows seven days.
         let site = paid_page(node, &purse, 1).await;
         claim(node, &site, &key).await.expect(200);
         let path = site_path(&site);
@@ -137,7 +137,7 @@ async fn a_paid_page_takes_no_place_in_a_plan_and_keeps_its_life() {
         node.post(&format!("{path}/restore")).key(&key).send().await.expect(200);
         assert_eq!((active().await, &read().await["expires_at"]), (json!(3), &Value::Null));
 
-        // An expiry that the owner set ends it, and a later one brings it back, with the plan still full.
+        // An expiry set by the owner ends it, and a later one restores it, with the plan still full.
         change(json!({"expires_at": NOW + 60})).await.expect(200);
         node.clock.advance(60);
         node.app().sweep().await.unwrap();

@@ -1,4 +1,4 @@
-//! `/me`: what an account sees of itself. Decisions §3.5.
+//! Serves `GET /me`: the account's plan, usage, limits, unlocks and balance. Decisions §3.5.
 
 use super::{ApiError, ApiState};
 use crate::http::extract::Reader;
@@ -20,13 +20,13 @@ pub(in crate::http) struct MeJson {
     id: String,
     email: Option<String>,
     plan: String,
-    /// What was paid in advance and is not spent, in cents of a dollar.
+    /// Prepaid balance that is not spent yet, in US cents.
     balance_minor: i64,
     counts: CountsJson,
     limits: LimitsJson,
-    /// What lifts the plan's limits now. The limits above have it counted in.
+    /// Unlocks that are active now. The limits above already include them.
     unlocks: Vec<UnlockJson>,
-    /// Set while the operator has stopped the account: it reads and deletes, everything else is 403
+    /// Set while the operator has suspended the account: it can read and delete, everything else is 403
     /// `account_suspended`, and its pages are not shown.
     suspended: Option<SuspendedJson>,
 }
@@ -40,14 +40,14 @@ pub(in crate::http) struct SuspendedJson {
 #[derive(Debug, Serialize, ToSchema)]
 pub(in crate::http) struct UnlockJson {
     sku: &'static str,
-    /// Epoch seconds; null for good.
+    /// Epoch seconds; null if it does not expire.
     until: Option<i64>,
 }
 
 #[derive(Debug, Serialize, ToSchema)]
 pub(in crate::http) struct CountsJson {
     active_pages: i64,
-    /// Counted while the plan has a daily cap.
+    /// Counted only while the plan has a daily cap.
     publishes_today: i64,
 }
 
@@ -84,7 +84,7 @@ impl MeJson {
     }
 }
 
-/// Who you are, what you have used, what you may use
+/// Get your account, its usage and its limits
 #[utoipa::path(
     get, path = "/me", tag = "Account", operation_id = "getMe",
     responses((status = 200, description = "The account", body = MeJson)),

@@ -1,4 +1,4 @@
-//! `/api-keys`. Spec §4 API keys.
+//! Serves `/api-keys`: list, create and revoke API keys. Spec §4 API keys.
 
 use super::written::Written;
 use super::{ApiError, ApiState};
@@ -25,11 +25,11 @@ pub(super) struct ApiKeyJson {
     prefix: String,
     created_at: i64,
     last_used: Option<i64>,
-    /// The full key; only in the answer that creates it.
+    /// The full key; only in the response that creates it.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     key: Option<String>,
-    /// What was ignored; only in the answer that creates it.
+    /// What was ignored; only in the response that creates it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     warnings: Vec<String>,
 }
@@ -73,7 +73,7 @@ impl ApiKeyJson {
 
 /// List your keys
 ///
-/// A program that a person let in sees the keys it made itself.
+/// A program that a person authorized with OAuth sees only the keys it created.
 #[utoipa::path(
     get, path = "/api-keys", tag = "API keys", operation_id = "listApiKeys",
     responses((status = 200, description = "The keys, newest first", body = ApiKeysJson)),
@@ -87,10 +87,10 @@ pub(super) async fn list(
     Ok(Json(ApiKeysJson { keys: keys.into_iter().map(ApiKeyJson::new).collect() }))
 }
 
-/// Make a key
+/// Create a key
 ///
-/// The answer is the only place where the full key is shown. A key that a program makes allows what the token allows
-/// with which it was made, and ends when the person shows the program out.
+/// The response is the only place where the full key is shown. A key created by a program has the scopes of the token
+/// it was created with, and stops working when the person revokes the program's access.
 #[utoipa::path(
     post, path = "/api-keys", tag = "API keys", operation_id = "createApiKey",
     params(("Idempotency-Key" = Option<String>, Header, description = "Repeat the request safely for 24 hours.")),
@@ -110,7 +110,7 @@ pub(super) async fn create(
     let warnings = fields.warnings();
     let mut asked = format!("api-keys\0{}", name.as_deref().unwrap_or_default());
     if grant_id.is_some() {
-        // A narrower token of the same program does not hear of the key that a wider one made.
+        // A token of the same program with fewer scopes must not replay the response that holds a key with more.
         asked = format!("{asked}\0{scopes}");
     }
     let asked = secret::hash(&asked);
@@ -128,7 +128,7 @@ pub(super) async fn create(
 
 /// Revoke a key
 ///
-/// A program can revoke the keys it made itself.
+/// A program can revoke only the keys it created.
 #[utoipa::path(
     delete, path = "/api-keys/{id}", tag = "API keys", operation_id = "revokeApiKey",
     params(("id" = String, Path, description = "The key's id.")),

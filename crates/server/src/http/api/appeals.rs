@@ -1,4 +1,4 @@
-//! `/appeals`: a publisher whose page was refused asks the operator to look at it, and sees what came of it.
+//! Serves `/appeals`: publishers ask the operator to review refused content, and read the decision.
 
 use super::openapi::words;
 use super::{ApiError, ApiState};
@@ -17,7 +17,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa::openapi::schema::Object;
 
-/// The content that was refused, and what there is to say for it.
+/// The refused content, and why it should be allowed.
 #[derive(Debug, ToSchema)]
 #[schema(example = json!({
     "file": "<!doctype html>\n<title>Sign in</title>\n<p>A training page.</p>\n",
@@ -25,13 +25,14 @@ use utoipa::openapi::schema::Object;
 }))]
 #[expect(dead_code, reason = "describes the form; it is read as a stream")]
 pub(super) struct AppealForm {
-    /// The same file that was refused: what is decided is decided about its bytes.
+    /// The same file that was refused: the decision applies to exactly these bytes.
     #[schema(format = Binary, content_media_type = "application/octet-stream")]
     file: String,
     /// What the page is for; up to 2000 characters.
     #[schema(nullable = false, example = "A training page for our own staff; the form goes nowhere.")]
     comment: Option<String>,
-    /// How the operator can reach you; up to 254 characters. An e-mail address is sent the decision, if the server can send mail.
+    /// How the operator can reach you; up to 254 characters. The decision is sent to an e-mail address if the server
+    /// can send mail.
     #[schema(nullable = false, example = "sam@example.org")]
     contact: Option<String>,
 }
@@ -50,12 +51,13 @@ fn status() -> Object {
 }))]
 pub(super) struct AppealJson {
     id: String,
-    /// Shows how the appeal stands; sent with the appeal, not with its status.
+    /// Secret for reading the status of the appeal; in the response to the appeal, not in its status.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     token: Option<String>,
-    /// False: the operator does not read the `comment` and `contact` that came with it, because this content waits with
-    /// other words of yours, or with the words of many others. Sent with the appeal, not with its status.
+    /// False if the operator does not see the `comment` and `contact` of this request: an appeal for this content is
+    /// already open with an earlier comment from you, or with comments from many others. In the response to the appeal,
+    /// not in its status.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     words_kept: Option<bool>,
@@ -63,13 +65,13 @@ pub(super) struct AppealJson {
     status: &'static str,
     #[schema(format = "uri")]
     status_url: String,
-    /// The operator's words, once it is decided.
+    /// The operator's answer, once decided.
     answer: Option<String>,
     created_at: i64,
     decided_at: Option<i64>,
 }
 
-/// There is nothing to appeal against: the content would be published.
+/// There is nothing to appeal: the content would be published.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(example = json!({"accepted": true, "warnings": []}))]
 pub(super) struct AcceptedJson {
@@ -78,7 +80,7 @@ pub(super) struct AcceptedJson {
     warnings: Vec<String>,
 }
 
-/// What is not new: an appeal that waits already, or no reason for one.
+/// The response when no appeal was opened: one is already open, or there is no reason for one.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(untagged)]
 pub(super) enum NothingNewJson {
@@ -101,13 +103,14 @@ impl AppealJson {
     }
 }
 
-/// Ask the operator to look at a page that was refused
+/// Ask the operator to review a refused page
 ///
-/// Send the file that was refused with `phishing_blocked` or `content_blocked` again, with a word on what it is for. The
-/// operator sees it, with the reasons, and decides; then the content is erased here. If it is allowed, publish the same
-/// file again: what it was refused for is not held against it any more (if it is taken down, that is). The same content waits once: whoever sends it again gets the same appeal (200), with a token of
-/// their own. An appeal without a credential that nobody decides about ends after a while (`lapsed`).
-/// Content that would be accepted answers 200 `{"accepted": true}` and nothing is kept.
+/// Send the file that was refused with `phishing_blocked` or `content_blocked` again, with a note on what it is for.
+/// The operator sees it with the reasons and decides; the content is then erased here. If it is allowed, publish the
+/// same file again: the reasons it was refused for no longer apply (unless it is taken down later). There is one open
+/// appeal per content: sending it again returns the same appeal (200) with another token. An appeal sent without a
+/// credential ends as `lapsed` if it is not decided in time. For content that would be accepted the response is 200
+/// `{"accepted": true}` and nothing is stored.
 #[utoipa::path(
     post, path = "/appeals", tag = "Sites", operation_id = "createAppeal",
     request_body(content = AppealForm, content_type = "multipart/form-data"),
@@ -144,9 +147,9 @@ pub(super) async fn create(
     })
 }
 
-/// See how an appeal stands
+/// Get the status of an appeal
 ///
-/// A browser, which asks for HTML, is shown a page.
+/// A browser, which asks for HTML, gets a page.
 #[utoipa::path(
     get, path = "/appeals/{token}", tag = "Sites", operation_id = "getAppeal",
     params(("token" = String, Path, description = "The `token` that came with the appeal.")),

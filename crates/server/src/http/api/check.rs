@@ -1,4 +1,4 @@
-//! `POST /check`: what publishing would say to a page, without publishing it. Nothing is stored.
+//! Serves `POST /check`: runs the checks of publishing on a page without publishing it. Nothing is stored.
 
 use super::site_form::SiteUpload;
 use super::{ApiError, ApiState};
@@ -20,7 +20,7 @@ use utoipa::ToSchema;
 const SHAPES: &str = "Send multipart/form-data with a `file`, {\"html\": \"…\"} with Content-Type: application/json, or the page \
                       itself with Content-Type: text/html or text/markdown.";
 
-/// A page to look at. The same page as `text/html` or `text/markdown` does as well, and the form of `POST /sites`.
+/// A page to check. It can also be sent as `text/html` or `text/markdown`, or as the form of `POST /sites`.
 #[derive(Debug, ToSchema)]
 #[schema(example = json!({"html": "<!doctype html><title>Hi</title><p>Hello"}))]
 #[expect(dead_code, reason = "describes the body; it is read field by field")]
@@ -36,7 +36,7 @@ pub(super) struct CheckBody {
     pii_check: Option<String>,
 }
 
-/// What publishing would say.
+/// The result of the check.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(example = json!({
     "accepted": false, "code": "phishing_blocked",
@@ -49,24 +49,24 @@ pub(super) struct CheckBody {
 }))]
 pub(in crate::http) struct CheckJson {
     accepted: bool,
-    /// The error that publishing would answer with; null when it would not.
+    /// The error code that publishing would return; null if it would succeed.
     code: Option<&'static str>,
-    /// Why it would be refused; strongest first, and empty when it would not.
+    /// Why it would be refused, strongest reason first; empty if it would not.
     reasons: Vec<ReasonJson>,
-    /// What the publisher should know in any case.
+    /// What the publisher should know in either case.
     warnings: Vec<String>,
-    /// BLAKE3 over the paths and contents of all files: what an appeal allows is allowed by this.
+    /// BLAKE3 over the paths and contents of all files. An allowed appeal applies to this hash.
     content_hash: String,
 }
 
-/// Something that was found, and what would help.
+/// A reason for a refusal, and how to fix it.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct ReasonJson {
-    /// The name of the rule, which does not change.
+    /// The stable name of the rule.
     rule: String,
     /// The path inside the upload.
     file: String,
-    /// From 1; null when it is about the file as a whole.
+    /// From 1; null if the reason concerns the file as a whole.
     line: Option<u64>,
     why: String,
     fix: String,
@@ -93,9 +93,9 @@ impl From<DryRun> for CheckJson {
 
 /// Check a page before publishing it
 ///
-/// Says whether the page would be refused as phishing, for content that was taken down before or for secrets in it, with
-/// the reasons and what would help. Takes what `POST /sites` takes, or JSON, or the page itself. Needs no credential and
-/// stores nothing; what could not be published at all is refused as there.
+/// Says whether the page would be refused as phishing, as content that was taken down before, or for secrets in it,
+/// with the reasons and how to fix them. Takes what `POST /sites` takes, or JSON, or the page itself. Needs no
+/// credential and stores nothing; content that could not be published at all is refused with the same errors as there.
 #[utoipa::path(
     post, path = "/check", tag = "Sites", operation_id = "checkPage",
     request_body(content(
@@ -114,7 +114,7 @@ pub(super) async fn check(
     Ok(Json(state.app.check_upload(ip, upload, options).await?.into()))
 }
 
-/// The page of a request, however it is wrapped. What it takes in memory is given back with the share.
+/// Reads the page from the request, in any of its encodings. The returned share holds its part of the memory budget.
 async fn read(state: &ApiState, headers: &HeaderMap, body: Body) -> Result<(Upload, UploadOptions, Share)> {
     let limit = state.resolved.config.limits.upload_bytes;
     let incoming = Incoming { state, headers, body };
@@ -138,7 +138,7 @@ async fn read(state: &ApiState, headers: &HeaderMap, body: Body) -> Result<(Uplo
     Ok((form.upload, UploadOptions::parse(fields)?, Share::default()))
 }
 
-/// The document that an object holds.
+/// Reads the document from `html` or `markdown`.
 fn document(fields: &mut Fields, limit: u64) -> Result<Upload> {
     let (html, markdown) = (fields.optional_text("html")?, fields.optional_text("markdown")?);
     let size = html.as_ref().or(markdown.as_ref()).map_or(0, String::len);
@@ -153,9 +153,9 @@ fn document(fields: &mut Fields, limit: u64) -> Result<Upload> {
     Ok(upload)
 }
 
-/// What else an object says. The other words of an upload change nothing about its content.
+/// Reads the options of a JSON body. Other upload options are ignored: they do not affect the content check.
 fn options(mut fields: Fields) -> Result<UploadOptions> {
-    // What `POST /publish` takes may be sent here as it is.
+    // A body for `POST /publish` may be sent here unchanged.
     if fields.optional_text("filename")?.is_some_and(|name| !dropleaf_content::names_a_page(&name)) {
         return Err(Error::field("filename", "must be the name of an HTML page, such as report.html"));
     }

@@ -1,7 +1,7 @@
-//! What web pages of other origins may send to the API from a visitor's browser: whatever carries a credential, which is a
-//! valid key or an upload address, and what is only made for a payment. A write without one counts for the visitor's network, and on a private
-//! network only the visitor can reach the server, so it is refused before the body is read. Programs outside browsers
-//! send no `Origin` and are not concerned.
+//! Decides which API requests web pages of other origins may send from a visitor's browser: those with a credential (a
+//! valid key or an upload address) and those for which the payment is the credential. An anonymous write would count
+//! against the visitor's network quota, and on a private network only the visitor can reach the server, so it is
+//! refused before the body is read. Programs outside browsers send no `Origin` and are not affected.
 
 use super::{ApiError, ApiState};
 use crate::http::extract::bearer_text;
@@ -14,23 +14,24 @@ use http::request::Parts;
 use http::{HeaderMap, HeaderValue, Method, header};
 
 const REQUESTS_PRIVATE_NETWORK: &str = "access-control-request-private-network";
-/// Checked by the handler of `/mcp`, which takes nothing without a credential.
+/// Checked by the handler of `/mcp`, which accepts nothing without a credential.
 const MCP: &str = "/mcp";
-/// Where programs sign in, those in browsers too if they may speak to `/mcp`.
+/// Sign-in endpoints for programs; browser programs may use them if their origin may call `/mcp`.
 const SIGN_IN: [&str; 2] = ["/oauth/", "/device/"];
-/// Where no key is looked at, so that one does not help: what is paid for, and what has its credential in its address.
+/// Routes that ignore API keys, so that a key is no credential there: paid routes, and those with the credential in the
+/// path.
 const KEYLESS: [&str; 4] = ["/publish", "/provision", "/wallet-auth/", "/uploads/"];
-/// Where a payment is the credential.
+/// Routes where a payment is the credential.
 const PAID: [&str; 3] = ["/publish", "/provision", "/unlock"];
-/// The least that follows the prefix of an upload ticket: a sealed ticket is longer.
+/// Minimum length after the prefix of an upload ticket; a sealed ticket is longer.
 const TICKET_CHARS: usize = 64;
 
-/// Says of a request for a paid route that a web page of another origin sends it: without a proof of payment it is told the
-/// terms and counts for nobody, or any site could use up the attempts of its visitors.
+/// Request extension: a web page of another origin sent this request to a paid route. Without a proof of payment it
+/// gets the terms and is not counted; otherwise any site could use up its visitors' rate limit.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::http) struct ForeignOrigin;
 
-/// Lets a request through unless a page of another origin sends it without a credential.
+/// Refuses a request that a page of another origin sends without a credential.
 pub(super) async fn guard(State(state): State<ApiState>, request: Request, next: Next) -> Response {
     let (mut parts, body) = request.into_parts();
     match check(&state, &parts).await {
@@ -61,7 +62,7 @@ async fn check(state: &ApiState, parts: &Parts) -> Result<(), ApiError> {
     }
 }
 
-/// Whether the request replaces a page with its claim token or a wallet's signature, which the operation checks.
+/// Whether the request replaces a page with its claim token or a wallet signature, which the operation verifies.
 fn is_claimed_or_signed(parts: &Parts) -> bool {
     let page = parts.uri.path().strip_prefix("/sites/").is_some_and(|name| !name.contains('/'));
     let scheme =
@@ -70,13 +71,13 @@ fn is_claimed_or_signed(parts: &Parts) -> bool {
     parts.method == Method::PUT && page && scheme.is_some_and(|(scheme, _)| named(scheme))
 }
 
-/// Whether a payment is the credential here: without one the answer is the terms, and nothing is made. In the sandbox a
-/// proof costs nothing, so there it is none.
+/// Whether a payment is the credential here: without one the response is the terms and nothing is created. In the
+/// sandbox a proof costs nothing, so it does not count as a credential.
 fn is_sold_for_money(state: &ApiState, path: &str) -> bool {
     PAID.contains(&path) && state.app.selling().is_ok_and(|payments| !payments.is_sandbox())
 }
 
-/// Whether this is the address of an upload: its ticket cannot be guessed, and the operation checks it.
+/// Whether this is an upload address: its ticket cannot be guessed, and the operation verifies it.
 fn is_upload_address(path: &str) -> bool {
     let is_sealed = |text: &str| {
         text.len() >= TICKET_CHARS
@@ -86,8 +87,8 @@ fn is_upload_address(path: &str) -> bool {
     ticket.and_then(|ticket| ticket.strip_prefix(upload_ticket::PREFIX)).is_some_and(is_sealed)
 }
 
-/// What the browser asks before it sends something: whether it may. A page of another origin is told no where the
-/// request itself would be refused, and wherever it would reach from a public site into a private network.
+/// Checks a CORS preflight. A page of another origin is refused where the request itself would be refused, and always
+/// when the request goes from a public site into a private network.
 pub(super) fn check_preflight(state: &ApiState, parts: &Parts) -> Result<(), Error> {
     if !is_foreign(state, parts) {
         return Ok(());
@@ -111,7 +112,7 @@ fn refused() -> Error {
     Error::new(Code::CrossSite, detail)
 }
 
-/// Whether the request comes from a web page that is neither ours nor one that the operator named.
+/// Whether the request comes from a web page that is neither ours nor of an origin the operator allowed.
 fn is_foreign(state: &ApiState, parts: &Parts) -> bool {
     let resolved = &state.resolved;
     let base = &resolved.hosts.base;
@@ -129,8 +130,8 @@ fn is_foreign(state: &ApiState, parts: &Parts) -> bool {
     !parts.headers.get_all(header::ORIGIN).iter().all(ours)
 }
 
-/// The origin that was asked, under the name that was used: a server on this machine has several, and one for agents. Names
-/// that are not the server's own do not come this far.
+/// The requested origin, by the host name that was used: a server on this machine has several names, and one for
+/// agents. Host names that are not the server's are refused earlier.
 fn asked_origin(headers: &HeaderMap, parts: &Parts, scheme: &str) -> Option<String> {
     let host = headers.get(header::HOST).and_then(|value| value.to_str().ok());
     let host = parts.uri.authority().map(http::uri::Authority::as_str).or(host)?;

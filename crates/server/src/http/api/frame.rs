@@ -1,4 +1,4 @@
-//! What every exchange with the API goes through: a request id, a time limit, a net under panics, headers, a log line.
+//! Middleware around every API request: request id, time limit, panic handler, response headers, log line.
 
 use super::{ApiState, foreign_origin};
 use crate::http::deadline::{self, Deadline};
@@ -16,14 +16,14 @@ use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Mutex, PoisonError};
 use tracing::Instrument;
 
-/// Where payments are settled, or asked about by an operator.
+/// Routes that settle a payment or, for operators, query its state.
 const PAID_ROUTES: [&str; 4] = ["/publish", "/provision", "/unlock", "/operator/payments/"];
-/// Where a secret is handed out once. A write that commits after the 503 would leave the client without what it was given:
-/// its code or refresh token would be used up, or its key would count and be unknown.
+/// Routes that return a secret once. A write that commits after the 503 would lose it for the client: its code or
+/// refresh token would be used up, or a key would exist that it does not know.
 const HANDOUT_ROUTES: [&str; 5] =
     ["/oauth/token", "/device/token", "/api-keys", "/sites/{idOrSlug}/share-tokens", "/appeals"];
 
-/// An error on its way out of a handler.
+/// An error returned by a handler.
 #[derive(Debug)]
 pub(in crate::http) struct ApiError(pub Error);
 
@@ -43,7 +43,7 @@ impl IntoResponse for ApiError {
     }
 }
 
-/// Facts about one exchange that handlers leave for the frame.
+/// Data about one request that handlers leave for this middleware.
 #[derive(Debug, Clone, Default)]
 pub(in crate::http) struct Exchange(Arc<Mutex<Option<Standing>>>);
 
@@ -53,7 +53,7 @@ impl Exchange {
     }
 }
 
-/// An answer on its way out, with what the frame has yet to write on it.
+/// A response with the headers this middleware has still to add.
 #[derive(Debug)]
 pub(in crate::http) struct Carried {
     pub response: Response,
@@ -95,7 +95,7 @@ pub(super) async fn exchange(State(state): State<ApiState>, request: Request, ne
     carried.finish()
 }
 
-/// Runs a handler under a request id, a time limit and a net for panics, and writes the log line.
+/// Runs a handler with a request id, a time limit and a panic handler, and writes the log line.
 pub(in crate::http) async fn carry(state: &ApiState, mut request: Request, next: Next) -> Carried {
     let id = state.app.request_id();
     let exchange = Exchange::default();
@@ -119,8 +119,8 @@ pub(in crate::http) async fn carry(state: &ApiState, mut request: Request, next:
     Carried { response, id, exchange, head }
 }
 
-/// Whether a request may take longer than others. What settles a payment ends by the time limits of the facilitator and
-/// the chain, and only it can say what became of the money.
+/// Whether a request has no time limit. A request that settles a payment is bounded by the timeouts of the facilitator
+/// and the chain, and only it can report what happened to the money.
 fn is_exempt(method: &Method, route: &str) -> bool {
     let is_paid = PAID_ROUTES.iter().any(|paid| route.starts_with(paid));
     method == Method::POST && (is_paid || HANDOUT_ROUTES.contains(&route))
@@ -143,8 +143,8 @@ fn open_to_all(headers: &mut HeaderMap) {
     }
 }
 
-/// Any page may call the API from a browser with a key: cookies never count. Browsers are never told that a public site may
-/// reach into a private network.
+/// Any page may call the API from a browser with a key, since cookies are never accepted. The response never allows a
+/// public site to reach into a private network.
 fn preflight() -> Response {
     let headers = [
         (header::ACCESS_CONTROL_ALLOW_ORIGIN, "*"),
@@ -167,7 +167,7 @@ pub(super) async fn method_not_allowed(request: Request) -> Response {
     error::respond(&Error::plain(Code::MethodNotAllowed), worded(&request)).map(Body::new)
 }
 
-/// The API speaks JSON unless a browser asks for a page.
+/// Errors are JSON unless a browser asks for a page.
 fn worded(request: &Request) -> Wants {
     match Wants::of(request.headers()) {
         Wants::Page => Wants::Page,

@@ -1,4 +1,4 @@
-//! What browsers and robots ask for at the API's address, and the headers of its pages for people.
+//! Serves the favicon and `robots.txt`, and sets the headers of HTML pages at the API's address.
 
 use crate::http::error::designed_policy;
 use crate::pages::{self, Rendered};

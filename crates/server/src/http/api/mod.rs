@@ -1,4 +1,4 @@
-//! The API: its routes, the frame every exchange goes through, and the state handlers share.
+//! The API: its routes, the middleware around them, and the state that handlers share.
 
 mod account;
 mod api_keys;
@@ -53,17 +53,17 @@ use utoipa_axum::routes;
 pub(super) struct ApiState {
     pub app: Arc<App>,
     pub resolved: Arc<Resolved>,
-    /// For work that an answer does not wait for.
+    /// For work that the response does not wait for.
     pub tasks: Tasks,
-    /// Programs that describe themselves at an address.
+    /// Client metadata documents of OAuth clients whose client id is a URL.
     pub documents: Arc<Documents>,
-    /// For bodies that are held in memory.
+    /// Memory budget for request bodies.
     pub budget: Budget,
-    /// The description of the API.
+    /// The rendered API description.
     pub reference: Arc<Reference>,
 }
 
-/// The operations of the interface, each with its documentation; those that are paid for are beside them.
+/// The API operations with their OpenAPI documentation; paid ones are in `http::pay`.
 fn operations() -> OpenApiRouter<ApiState> {
     OpenApiRouter::new()
         .routes(routes!(sites::list, sites::create))
@@ -88,7 +88,7 @@ fn operations() -> OpenApiRouter<ApiState> {
         .routes(routes!(uploads::post))
 }
 
-/// What is there whatever the settings say.
+/// Routes that do not depend on the settings.
 fn always() -> OpenApiRouter<ApiState> {
     operations()
         .merge(super::pay::kept())
@@ -97,17 +97,17 @@ fn always() -> OpenApiRouter<ApiState> {
         .merge(reference::routes())
 }
 
-/// What is there while something is sold.
+/// Routes that exist only while payments are enabled.
 fn while_selling() -> OpenApiRouter<ApiState> {
     super::pay::operations().merge(super::pay::documents())
 }
 
-/// Every route that the OpenAPI document describes, but for `/mcp`, which has a state of its own.
+/// Every route that the OpenAPI document describes, except `/mcp`, which has its own state.
 fn documented() -> OpenApiRouter<ApiState> {
     always().merge(while_selling())
 }
 
-/// What browsers and robots ask for by themselves, which is no part of the interface.
+/// Paths that browsers and crawlers request by convention; not part of the API.
 fn conventions() -> Router<ApiState> {
     Router::new()
         .route("/favicon.svg", get(home::favicon))

@@ -1,5 +1,5 @@
-//! `/openapi.json` for programs and `/docs` for people. Both follow from the settings alone, so each is made once, kept in
-//! the codings that clients asked for, and sent with a validator.
+//! Serves `/openapi.json` for programs and `/docs` for people. Both depend only on the settings, so each is rendered
+//! once, cached in every content coding that was requested, and sent with an `ETag`.
 
 use super::{ApiError, ApiState, openapi};
 use crate::http::error::designed_policy;
@@ -16,10 +16,10 @@ use tokio::sync::OnceCell;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-/// A change of the settings or of the program is seen this soon.
+/// A change of the settings or of the program becomes visible within this time.
 const CACHE: &str = "public, max-age=300";
 
-/// Both documents, once somebody has asked for them.
+/// Both documents, rendered on first request.
 #[derive(Debug, Default)]
 pub(in crate::http) struct Reference {
     openapi: OnceCell<CachedDocument>,
@@ -30,11 +30,11 @@ pub(in crate::http) struct Reference {
 #[derive(Debug)]
 struct CachedDocument {
     plain: Bytes,
-    /// Of the plain bytes.
+    /// BLAKE3 of the plain bytes.
     hash: String,
-    /// What else its answer says.
+    /// Further response headers.
     headers: Vec<(HeaderName, HeaderValue)>,
-    /// One for each coding.
+    /// One cell per content coding.
     coded: [OnceCell<Bytes>; Coding::ALL.len()],
 }
 
@@ -42,7 +42,7 @@ pub(super) fn routes() -> OpenApiRouter<ApiState> {
     OpenApiRouter::new().routes(routes!(openapi_json)).routes(routes!(docs))
 }
 
-/// Read this description
+/// Get the OpenAPI document
 ///
 /// OpenAPI 3.1, with the addresses and prices of this server.
 #[utoipa::path(
@@ -64,7 +64,7 @@ async fn openapi_json(State(state): State<ApiState>, asked: HeaderMap) -> Result
     Ok(document.await?.answer(&asked).await?)
 }
 
-/// Read this description as a page
+/// Get the API reference as a page
 #[utoipa::path(
     get, path = "/docs", tag = "Documents", operation_id = "getDocs",
     params(("If-None-Match" = Option<String>, Header, description = "The `ETag` of the page that is known.")),
@@ -85,7 +85,7 @@ async fn docs(State(state): State<ApiState>, asked: HeaderMap) -> Result<Respons
     Ok(document.await?.answer(&asked).await?)
 }
 
-/// Makes something of the document on a thread of its own: it is long.
+/// Renders the document on a blocking thread, because it is long.
 async fn apart(state: &ApiState, make: fn(&Value, &str) -> CachedDocument) -> Result<CachedDocument> {
     let state = state.clone();
     let work = move || {
@@ -114,7 +114,7 @@ impl CachedDocument {
         headers.remove(header::CONTENT_TYPE);
         if !known {
             headers.extend(self.headers.iter().cloned());
-            // Said here, since an answer to HEAD is left without the body that it could be counted from.
+            // Set here because the response to HEAD has no body from which it could be computed.
             headers.insert(header::CONTENT_LENGTH, length.into());
             if let Some(name) = coding.name() {
                 headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static(name));

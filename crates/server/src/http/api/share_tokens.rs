@@ -1,4 +1,4 @@
-//! `/sites/{idOrSlug}/share-tokens` and `/share-tokens/{tokenId}`. Spec §4 Share tokens.
+//! Serves `/sites/{idOrSlug}/share-tokens` and `/share-tokens/{tokenId}`. Spec §4 Share tokens.
 
 use super::api_keys::OkJson;
 use super::written::Written;
@@ -33,13 +33,13 @@ pub(in crate::http) struct ShareTokenJson {
     created_at: i64,
     expires_at: Option<i64>,
     note: Option<String>,
-    /// How often it may be opened; null means as often as wished.
+    /// How many times it may be opened; null means no limit.
     max_uses: Option<i64>,
     uses: i64,
     last_used_at: Option<i64>,
-    /// Whether it opens the e-mail gate as well.
+    /// Whether it also opens the e-mail gate.
     bypass_email_gate: bool,
-    /// What was ignored; only in the answer that creates it.
+    /// What was ignored; only in the response that creates it.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     warnings: Option<Vec<String>>,
@@ -62,10 +62,10 @@ pub(super) struct ShareTokenBody {
     expires_in: Option<i64>,
     /// The same in hours, when `expires_in` is not sent.
     expires_in_hours: Option<f64>,
-    /// How often it may be opened.
+    /// How many times it may be opened.
     #[schema(minimum = 1)]
     max_uses: Option<i64>,
-    /// Whether it opens the e-mail gate as well; it does not unless you say so.
+    /// Whether it also opens the e-mail gate; false by default.
     #[schema(nullable = false)]
     bypass_email_gate: Option<bool>,
 }
@@ -151,9 +151,9 @@ pub(super) async fn list(
     Ok(Json(ShareTokensJson::of(&state, &account, &name).await?))
 }
 
-/// Make a share token
+/// Create a share token
 ///
-/// Its `url` opens the page's password gate without the password, and leaves the address bar at once.
+/// Its `url` opens the page's password gate without the password; the token is removed from the address bar at once.
 #[utoipa::path(
     post, path = "/sites/{idOrSlug}/share-tokens", tag = "Share tokens", operation_id = "createShareToken",
     params(
@@ -176,7 +176,7 @@ pub(super) async fn create(
     Ok(make_share_token(&state, &caller, &name, fields, idempotency_key(&headers)).await?)
 }
 
-/// Makes a token from the fields of a body.
+/// Creates a token from the fields of a body.
 pub(in crate::http) async fn make_share_token(
     state: &ApiState,
     caller: &Caller,
@@ -196,7 +196,7 @@ pub(in crate::http) async fn make_share_token(
 
 /// Revoke a share token
 ///
-/// Whoever came in with it is outside again at once.
+/// Viewers who used it lose access at once.
 #[utoipa::path(
     delete, path = "/share-tokens/{tokenId}", tag = "Share tokens", operation_id = "revokeShareToken",
     params(("tokenId" = String, Path, description = "The id, or the token itself.")),

@@ -1,4 +1,4 @@
-//! `PATCH /sites/{idOrSlug}`: the settings of a page. Spec §4 Sites.
+//! Serves `PATCH /sites/{idOrSlug}`: changes the settings of a page. Spec §4 Sites.
 
 use super::site_json::visibility;
 use super::{ApiError, ApiState};
@@ -17,7 +17,7 @@ use http::HeaderMap;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-/// The fields of a change.
+/// Accepted fields.
 const SETTINGS: [&str; 10] = [
     "slug",
     "visibility",
@@ -31,7 +31,7 @@ const SETTINGS: [&str; 10] = [
     "wallet",
 ];
 
-/// Settings to change; what is not sent stays as it is.
+/// Settings to change; fields that are not sent keep their value.
 #[derive(Debug, ToSchema)]
 #[schema(example = json!({"visibility": "public", "slug": "weekly-report", "expires_at": null}))]
 #[expect(dead_code, reason = "describes the body; it is read field by field")]
@@ -54,7 +54,7 @@ pub(super) struct PatchBody {
     csp_strict: Option<bool>,
     #[schema(nullable = false)]
     title: Option<String>,
-    /// Only null: from then on the wallet that paid for the page cannot replace it.
+    /// Only null is accepted: the wallet that paid for the page can then no longer replace it.
     wallet: Option<String>,
 }
 
@@ -69,7 +69,7 @@ pub(super) struct ChangedJson {
 /// Change a page's settings
 ///
 /// Only sent fields change. Unknown fields are ignored with a warning, but one that looks like a protection is refused.
-/// Only null clears: an empty string is refused.
+/// Only null clears a setting: an empty string is refused.
 #[utoipa::path(
     patch, path = "/sites/{idOrSlug}", tag = "Sites", operation_id = "changeSite",
     params(("idOrSlug" = String, Path, description = "The id, the slug or the token.")),
@@ -91,7 +91,7 @@ pub(super) async fn change(
     Ok(Json(ChangedJson { ok: true, updated_at: updated.site.updated_at, warnings }))
 }
 
-/// Reads settings: the change they ask for, and warnings about what is none.
+/// Parses the requested changes, and returns warnings about unknown fields.
 pub(in crate::http) fn patch_request(
     mut fields: Fields,
     now: i64,

@@ -1,4 +1,4 @@
-//! The stored content and its versions. Spec §4, decisions §2.10–11.
+//! Serves the stored content of a page and its versions. Spec §4, decisions §2.10–11.
 
 use super::site_json::SiteJson;
 use super::{ApiError, ApiState};
@@ -29,12 +29,12 @@ pub(in crate::http) struct VersionsJson {
 }))]
 pub(in crate::http) struct VersionJson {
     version: i64,
-    /// Whether this one is served now.
+    /// Whether this version is served now.
     current: bool,
     title: String,
     byte_size: i64,
     files: i64,
-    /// The version this one brought back.
+    /// The version that this one restored.
     restored_from: Option<i64>,
     created_at: i64,
 }
@@ -63,8 +63,8 @@ impl VersionsJson {
 
 /// Read the stored document verbatim
 ///
-/// The stored `index.html`; for a PDF, an interactive SVG or ciphertext, that file. Markdown, texts, pictures, static SVG
-/// and data have a page made from them: `source=true` gives the file that was uploaded.
+/// The stored `index.html`; for a PDF, an interactive SVG or ciphertext, that file. Markdown, text, images, static SVG
+/// and data are rendered to a page: `source=true` returns the file that was uploaded.
 #[utoipa::path(
     get, path = "/sites/{idOrSlug}/content", tag = "Sites", operation_id = "getContent",
     params(
@@ -92,7 +92,7 @@ pub(super) async fn read(
         .any(|pair| matches!(pair, "source=true" | "source=1"));
     let document = state.app.find_content(&account, &name, source).await?;
     let part = sending::open(&state.app, &connection, &document.file, None).await?;
-    // Without this lock somebody's page would run in the API's own origin.
+    // Without this policy an uploaded page would run in the API's origin.
     let policy = "sandbox; default-src 'none'";
     let headers = [
         (header::CONTENT_TYPE, document.mime()),
@@ -118,9 +118,9 @@ pub(super) async fn versions(
     Ok(Json(VersionsJson::new(&site, versions)))
 }
 
-/// Go back to an older version
+/// Roll back to an older version
 ///
-/// Makes a new version with the old content; nothing is lost.
+/// Creates a new version with the old content; nothing is lost.
 #[utoipa::path(
     post, path = "/sites/{idOrSlug}/rollback", tag = "Sites", operation_id = "rollbackSite",
     params(("idOrSlug" = String, Path, description = "The id, the slug or the token.")),

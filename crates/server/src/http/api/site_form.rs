@@ -1,4 +1,4 @@
-//! What an upload and a replacement of a page are sent as, for the OpenAPI document. `UploadOptions` reads the fields.
+//! Describes the bodies of an upload and of a replacement for the OpenAPI document. `UploadOptions` parses the fields.
 
 use super::site_json::visibility;
 use std::borrow::Cow;
@@ -42,25 +42,25 @@ pub(super) struct SiteUpload {
     /// `true` enables the annotation toolbar on the published page.
     #[schema(nullable = false, pattern = "^(true|false)$", example = "true")]
     agentation: Option<String>,
-    /// `true` answers navigations to unknown paths with `index.html`, as apps with client-side routes need it, and shows the
-    /// page at the root of its host; `false` answers them with 404. Without it, what is found in the content.
+    /// `true` answers navigations to unknown paths with `index.html`, as apps with client-side routes need, and shows
+    /// the page at the root of its host; `false` answers them with 404. If not sent, it is detected from the content.
     #[schema(nullable = false, pattern = "^(true|false)$", example = "true")]
     spa: Option<String>,
-    /// Opens the page to addresses of this e-mail domain only.
+    /// Restricts the page to e-mail addresses of this domain.
     #[schema(nullable = false, example = "example.com")]
     email_gate_domain: Option<String>,
     /// Another name of `email_gate_domain`.
     #[schema(nullable = false)]
     allowed_email_domain: Option<String>,
-    /// Overrules the document's own title.
+    /// Overrides the document's own title.
     title: Option<String>,
-    /// What to do about secrets and personal data in the content: `off`, `warn` (the answer names kind and line) or
-    /// `block` (422). Without it, what the operator chose; an operator's `block` holds for everybody.
+    /// What to do about secrets and personal data in the content: `off`, `warn` (the response names kind and line) or
+    /// `block` (422). If not sent, the operator's setting applies; an operator's `block` applies to everyone.
     #[schema(nullable = false, pattern = "^(off|warn|block)$", example = "block")]
     pii_check: Option<String>,
 }
 
-/// The form of an upload that replaces a page.
+/// The form of a request that replaces a page.
 #[derive(Debug)]
 pub(super) struct SiteReplacement;
 
@@ -89,9 +89,9 @@ impl ToSchema for SiteReplacement {
 pub(super) struct ReplaceBody {
     /// Full HTML document.
     html: String,
-    /// Refuse unless the page is still as it was then.
+    /// Refuse the request if the page has changed since then.
     expected_updated_at: Option<i64>,
-    /// `true` answers navigations to unknown paths with the page, as apps with client-side routes need it.
+    /// `true` answers navigations to unknown paths with the page, as apps with client-side routes need.
     #[schema(nullable = false)]
     spa: Option<bool>,
     /// What to do about secrets and personal data in it: `off`, `warn` or `block` (422).

@@ -1,4 +1,5 @@
-//! A site as it leaves: the contract's fields, the additions, and what only its creation tells. Spec §2, decisions §2.2.
+//! The JSON of a site: the fields of the interface, our additions, and those only sent on creation. Spec §2, decisions
+//! §2.2.
 
 use super::openapi::words;
 use dropleaf_app::{App, Created, Updated};
@@ -8,7 +9,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa::openapi::schema::Object;
 
-/// Who finds a page.
+/// Who can find a page.
 pub(super) fn visibility() -> Object {
     let all = [Visibility::Unlisted, Visibility::Public, Visibility::Burn];
     let says =
@@ -62,17 +63,18 @@ pub(in crate::http) struct SiteJson {
     agentation: bool,
     csp_strict: bool,
     e2e: bool,
-    /// Unknown addresses of the page are answered with its `index.html`: asked for with `spa`, or found in the content.
+    /// Unknown paths of the page are answered with its `index.html`: requested with `spa`, or detected from the
+    /// content.
     spa: bool,
     password_protected: bool,
     view_count: i64,
     /// Epoch seconds of the last view.
     last_viewed_at: Option<i64>,
-    /// What was ignored, changed or looks like a mistake.
+    /// What was ignored or changed, or looks like a mistake.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     warnings: Option<Vec<String>>,
-    /// One-time secret to adopt the page into an account; only when a page without an owner is created.
+    /// One-time secret to claim the page for an account; only when a page without an owner is created.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     claim_token: Option<String>,
@@ -86,7 +88,7 @@ pub(in crate::http) struct SiteJson {
     next: Option<NextJson>,
 }
 
-/// Who may open the page: addresses of one e-mail domain.
+/// Restricts the page to addresses of one e-mail domain.
 #[derive(Debug, Serialize, ToSchema)]
 pub(in crate::http) struct EmailGateJson {
     domain: String,
@@ -161,7 +163,7 @@ impl SiteJson {
         });
         Self {
             warnings: Some(created.warnings.clone()),
-            // The token rides behind the #, which browsers keep to themselves.
+            // The token is in the fragment, which browsers do not send to servers.
             claim_url: created.claim_token.as_ref().map(|token| format!("{base}/claim/{id}#{token}")),
             claim_token: created.claim_token.clone(),
             next,

@@ -1,4 +1,4 @@
-//! How a site ends, comes back, and finds an owner: delete, restore, claim. Spec §3, §4.
+//! Serves delete, restore and claim of a site. Spec §3, §4.
 
 use super::site_json::SiteJson;
 use super::{ApiError, ApiState};
@@ -15,9 +15,9 @@ use utoipa::ToSchema;
 #[schema(example = json!({"ok": true, "restorable_until": 1_797_298_860}))]
 pub(in crate::http) struct DeletedJson {
     ok: bool,
-    /// Until then `POST …/restore` brings the page back; null when it was erased.
+    /// `POST …/restore` works until then; null if the page was erased.
     restorable_until: Option<i64>,
-    /// What to know about it: while a page is reported, or its account is suspended, `purge` does not erase it.
+    /// Says so if `purge` did not erase the page, because it is reported or its account is suspended.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     warnings: Vec<String>,
 }
@@ -67,7 +67,7 @@ pub(super) async fn delete(
     Ok(Json(DeletedJson::new(deleted)))
 }
 
-/// Bring a deleted page back
+/// Restore a deleted page
 #[utoipa::path(
     post, path = "/sites/{idOrSlug}/restore", tag = "Sites", operation_id = "restoreSite",
     params(("idOrSlug" = String, Path, description = "The id, the slug or the token.")),
@@ -83,7 +83,7 @@ pub(super) async fn restore(
     Ok(Json(SiteJson::updated(&state.app, updated)))
 }
 
-/// Adopt a page that was published without an account
+/// Claim a page that was published without an account
 ///
 /// The page becomes yours and loses its expiry. The token works once.
 #[utoipa::path(

@@ -27,7 +27,7 @@ const SHAPES: &str =
 #[derive(Debug, Serialize, ToSchema)]
 pub(in crate::http) struct SiteListJson {
     sites: Vec<SiteJson>,
-    /// Whether there are older ones.
+    /// Whether there are more sites.
     #[schema(example = false)]
     has_more: bool,
     /// Send as `before` to get them.
@@ -68,7 +68,7 @@ impl SiteListJson {
     }
 }
 
-/// Which part of the list, from names and values.
+/// Reads limit, cursor and state from names and values.
 pub(in crate::http) fn list_query<'a>(
     pairs: impl IntoIterator<Item = (&'a str, &'a str)>,
 ) -> Result<ListQuery, Error> {
@@ -93,7 +93,7 @@ pub(in crate::http) fn list_query<'a>(
 
 /// Publish a page
 ///
-/// Sends one file and gets back a private link. Without a credential the page lives 24 hours and the answer carries a
+/// Send one file and get a private link. Without a credential the page lives 24 hours and the response carries a
 /// `claim_token`. With an `Idempotency-Key` the same request can be repeated safely.
 #[utoipa::path(
     post, path = "/sites", tag = "Sites", operation_id = "createSite",

@@ -1,4 +1,4 @@
-//! `/uploads/…`: a file for a ticket that was handed out before. The address is the credential.
+//! Serves `/uploads/…`: accepts a file for an upload ticket issued earlier. The address is the credential.
 
 use super::site_json::SiteJson;
 use super::written::Written;
@@ -12,7 +12,7 @@ use dropleaf_core::{Code, Error, lookalike};
 use http::{HeaderMap, StatusCode};
 use utoipa::ToSchema;
 
-/// The file alone: what becomes of it is in the address.
+/// The file alone: the options are part of the address.
 #[derive(Debug, ToSchema)]
 #[schema(example = json!({"file": "<!doctype html>\n<title>Weekly report</title>\n<p>All is well.</p>\n"}))]
 #[expect(dead_code, reason = "describes the form; it is read as a stream")]
@@ -24,8 +24,9 @@ pub(super) struct UploadForm {
 
 /// Send a file to an upload address
 ///
-/// The MCP tool `create_upload` makes such addresses; `curl -T FILE ADDRESS` sends to them. An address is good for one
-/// file within 15 minutes, while the key or the access it was made with stands. The same file again gets the same answer.
+/// The MCP tool `create_upload` creates such addresses; `curl -T FILE ADDRESS` sends to them. An address accepts one
+/// file within 15 minutes, while the key or access it was created with is valid. Sending the same file again gets the
+/// same response.
 #[utoipa::path(
     put, path = "/uploads/{ticket}/{filename}", tag = "Uploads", operation_id = "putUpload",
     params(
@@ -84,7 +85,7 @@ async fn take(
     let TicketHolder { ticketed, ip } = holder;
     let status = if ticketed.publishes() { StatusCode::CREATED } else { StatusCode::OK };
     let request_hash = form.hash.ok_or_else(|| Error::plain(Code::Internal))?;
-    // A protection that comes with the file would be ignored: it is part of the ticket or not at all.
+    // A protection sent with the file would be ignored, so it is refused: it is part of the ticket or not set at all.
     lookalike::unknown_fields(form.fields.iter().map(|(name, _)| name.as_str()), &[])?;
     let beside =
         form.fields.first().map(|_| "Only the file counts here; options are chosen with create_upload.");

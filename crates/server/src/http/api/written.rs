@@ -1,11 +1,11 @@
-//! The answer to a request that may come again: the one of now, or the first one as it was sent.
+//! The response to an idempotent request: the current one, or the stored first one if the request is repeated.
 
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use dropleaf_app::Done;
 use http::{StatusCode, header};
 
-/// JSON that is written down already.
+/// A JSON body that is already serialized.
 #[derive(Debug)]
 pub(in crate::http) struct Written {
     status: StatusCode,

@@ -1,4 +1,4 @@
-//! `/dashboard/account`: who one is, what the plan allows, and where one is signed in.
+//! Serves `/dashboard/account`: the account's email, plan, usage, passkeys and sessions.
 
 use super::passkeys;
 use crate::http::api::ApiState;
@@ -43,7 +43,7 @@ async fn show(State(state): State<ApiState>, person: Person, query: Query) -> Re
     )))
 }
 
-/// Said where something can be bought with it, or when there is one.
+/// Shown if something can be bought with it, or if it is not zero.
 fn balance(state: &ApiState, cents: i64) -> Option<String> {
     (cents != 0 || state.app.selling().is_ok()).then(|| Unit::Usd2.written(cents))
 }
@@ -71,7 +71,7 @@ pub(super) fn done(what: Done) -> Response {
     see_other(&address(what))
 }
 
-/// The page, which says what was done.
+/// The address of the account page with a confirmation message.
 pub(super) fn address(what: Done) -> String {
     what.address(HERE)
 }

@@ -1,5 +1,5 @@
-//! `/dashboard/appeal`: whoever was refused sends the file to the operator, for a second look. What came of it is told at
-//! the address of the appeal.
+//! Serves `/dashboard/appeal`: sends a refused file to the operator for review. The decision is shown at the address of
+//! the appeal.
 
 use super::problem::refused;
 use super::shell;

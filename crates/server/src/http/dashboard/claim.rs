@@ -1,5 +1,5 @@
-//! `/claim/{id}`: where a claim link leads, and the same by pasting the link into the dashboard.
-//! The page works for whoever has not signed in: it lets the tab keep the token while they do.
+//! Serves `/claim/{id}`, where claim links lead, and claiming by pasting the link into the dashboard.
+//! The page works without a session: the tab keeps the token while the person signs in.
 
 use super::list;
 use crate::http::api::ApiState;
@@ -48,7 +48,7 @@ pub(super) async fn create(
     }
 }
 
-/// The link pasted into the dashboard.
+/// Claims a page with a link pasted into the dashboard.
 pub(super) async fn by_link(
     State(state): State<ApiState>,
     SignedForm { person, fields }: SignedForm,
@@ -81,7 +81,7 @@ fn check_id(id: &str) -> Result<(), Error> {
     if Minter::is_id("site", id) { Ok(()) } else { Err(Error::not_found("page")) }
 }
 
-/// What went wrong, in words; a fault of the server goes its own way.
+/// Turns a refusal into a message for the form; server errors are returned unchanged.
 fn refused(field: &'static str, sent: &str, error: Error) -> Result<(StatusCode, Attempt), Error> {
     let code = status(error.code);
     if code.is_server_error() {

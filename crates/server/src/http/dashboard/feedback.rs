@@ -1,4 +1,4 @@
-//! The comments on a page: settled with a note, or deleted.
+//! Resolves and deletes the comments on a page.
 
 use super::page::{Sent, done, refuse};
 use crate::http::api::ApiState;

@@ -1,4 +1,4 @@
-//! `/dashboard/keys`: API keys are made, shown once, and revoked.
+//! Serves `/dashboard/keys`: creates API keys, shows each once, and revokes them.
 
 use crate::http::api::ApiState;
 use crate::http::error;
@@ -23,7 +23,7 @@ async fn list(State(state): State<ApiState>, person: Person, query: Query) -> Re
     Ok(page(shown(&state, &person, &all, query.done(), Made::Nothing)))
 }
 
-/// What the form led to.
+/// The outcome of the form.
 #[derive(Clone, Copy)]
 enum Made<'a> {
     Nothing,
@@ -40,7 +40,7 @@ async fn create(State(state): State<ApiState>, form: SignedForm) -> Result<Respo
     match made {
         Ok(dropleaf_app::Done::Fresh(new)) => {
             let made = MadeKey { name: &new.key.name, secret: &new.secret };
-            // The answer itself carries the key: no address holds it, and nothing keeps it.
+            // The response itself carries the key: it is in no URL and stored nowhere.
             Ok(page(shown(&state, &person, &all, None, Made::Key(made))))
         }
         Ok(dropleaf_app::Done::Again { .. }) => Err(Error::plain(Code::Internal).into()),

@@ -1,4 +1,4 @@
-//! How a page goes back, ends and returns: rollback, delete, restore.
+//! Rolls back, deletes and restores a page.
 
 use super::page::{Sent, done, refuse, settle};
 use super::settings::seen;

@@ -1,4 +1,4 @@
-//! `/dashboard`: the owner's pages, searched and narrowed on the server.
+//! Serves `/dashboard`: the owner's pages, with search, filters and paging on the server.
 
 use super::shell;
 use crate::http::api::ApiState;

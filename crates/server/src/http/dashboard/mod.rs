@@ -1,4 +1,4 @@
-//! The dashboard: what an owner sees and governs. Every handler calls the same acts as the API.
+//! The dashboard for page owners. Every handler calls the same operations as the API.
 
 mod account;
 mod appeal;
@@ -54,12 +54,12 @@ pub(super) fn routes() -> Router<ApiState> {
         .route("/dashboard/{*rest}", any(nowhere))
 }
 
-/// An address that leads nowhere, told to somebody who knows the way back.
+/// The 404 for signed-in people, with a link back to the dashboard.
 async fn nowhere(_: Person) -> WebError {
     Error::plain(Code::NotFound).into()
 }
 
-/// The shell of the pages about pages.
+/// The shell with the Pages section selected.
 fn shell(person: &Person, done: Option<Done>) -> Shell<'_> {
     person.shell(Section::Pages, done)
 }

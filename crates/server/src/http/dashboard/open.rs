@@ -1,4 +1,5 @@
-//! `POST /dashboard/pages/{id}/open`: takes an owner past the gates of their own page, or to the preview of one that burns.
+//! Serves `POST /dashboard/pages/{id}/open`: takes an owner past the gates of their own page, or to the preview of a
+//! burn page.
 
 use super::page::{Sent, refuse};
 use crate::http::api::ApiState;

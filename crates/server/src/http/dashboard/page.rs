@@ -1,4 +1,5 @@
-//! `/dashboard/pages/{id}`: one page with everything about it, and how its forms end.
+//! Serves `/dashboard/pages/{id}`: one page with its settings, versions, links and comments, and the outcome of its
+//! forms.
 
 use super::problem::{refused, refused_at};
 use super::shell;
@@ -41,7 +42,7 @@ pub(super) async fn show(
         let list = app.look_at_feedback(account, id).await?;
         (feedback, has_more_feedback) = (list.feedback, list.next.is_some());
     }
-    // A name that cannot be anybody's, to cut the address around it.
+    // A placeholder that cannot be a slug, to split the address around it.
     let around = state.app.hosts.slug_url("\u{0}");
     let html = pages::page(&PageView {
         shell: shell(person, done),
@@ -70,17 +71,17 @@ pub(super) async fn show(
         now: app.now(),
         site: &site,
     });
-    // Opening the page ends on its own host; some browsers ask for the shared address first.
+    // The form redirects to the page's own host; some browsers request the shared address first.
     let targets = app.page_origins(&site).join(" ");
     Ok(door(status, html, Some(&targets)))
 }
 
-/// Redirects to the page, which says what was done in the section of the form.
+/// Redirects to the page, which shows the confirmation in the section of the form.
 pub(super) fn done(id: &str, done: Done) -> Response {
     see_other(&done.address(&format!("/dashboard/pages/{id}")))
 }
 
-/// A form of the page: which one, which field its refusals stand at when they name none, and what was sent.
+/// A submitted form: its name, the field that shows errors which name none, and the values sent.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Sent<'a> {
     pub form: &'static str,
@@ -88,7 +89,7 @@ pub(super) struct Sent<'a> {
     pub fields: &'a Fields,
 }
 
-/// How a form ends: on its page, with what was done or with what is wrong.
+/// Ends a form on its page, with a confirmation, warnings or the error.
 pub(super) async fn settle(
     state: &ApiState,
     person: &Person,
@@ -106,7 +107,7 @@ pub(super) async fn settle(
     }
 }
 
-/// Shows the page again with the problem. What is no fault of the form goes its own way.
+/// Shows the page again with the error. Server errors are returned unchanged.
 pub(super) async fn refuse(
     state: &ApiState,
     person: &Person,
@@ -120,7 +121,7 @@ pub(super) async fn refuse(
     }
     let error = &error;
     let attempt = match (error.code, sent.field) {
-        // What changed is shown as it is now, not as it was typed.
+        // Changed values are shown as they are now, not as they were typed.
         (Code::Conflict, _) => {
             let mut attempt = refused("page", error, Vec::new());
             if let Attempt(Some(refused)) = &mut attempt {
@@ -129,7 +130,7 @@ pub(super) async fn refuse(
             attempt
         }
         (Code::NotFound, _) => refused("page", error, Vec::new()),
-        // A setting that would show the content again.
+        // The setting would make refused content visible again.
         (Code::PhishingBlocked | Code::ContentBlocked | Code::SecretsFound, None) => {
             refused_at("page", "", error, sent.fields)
         }

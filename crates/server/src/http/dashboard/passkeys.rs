@@ -1,4 +1,4 @@
-//! The passkeys of an account: added by the page's script, removed by a form.
+//! Adds passkeys to an account, called by the page's script, and removes them with a form.
 
 use super::account::{HERE, address, done};
 use crate::http::api::ApiState;
@@ -23,7 +23,7 @@ pub(super) fn routes() -> Router<ApiState> {
         .route("/dashboard/account/passkeys/{id}/remove", post(remove))
 }
 
-/// What the page of the account shows of them; nothing where passkeys cannot work.
+/// The passkeys shown on the account page; `None` where passkeys cannot work.
 pub(super) async fn shown(state: &ApiState, person: &Person) -> Result<Option<Passkeys>, WebError> {
     if passkeys(state).is_err() {
         return Ok(None);
@@ -44,9 +44,9 @@ fn row(passkey: Passkey) -> PasskeyRow {
     }
 }
 
-/// A question for the browser, which makes a passkey.
+/// Starts a registration: returns the options with which the browser creates a passkey.
 async fn begin(State(state): State<ApiState>, sent: SignedJson) -> Result<Response, WebError> {
-    // A passkey opens the account for good.
+    // A passkey gives permanent access to the account.
     sent.person.require_recent(&state, HERE)?;
     let Person { account, session, .. } = &sent.person;
     let known = state.app.list_passkeys(account).await?;
@@ -58,7 +58,7 @@ async fn begin(State(state): State<ApiState>, sent: SignedJson) -> Result<Respon
     Ok(Json(question.options).into_response())
 }
 
-/// The browser's answer.
+/// Completes a registration with the browser's response.
 async fn finish(State(state): State<ApiState>, sent: SignedJson) -> Result<Response, WebError> {
     sent.person.require_recent(&state, HERE)?;
     let SignedJson { person: Person { account, session, .. }, body } = &sent;

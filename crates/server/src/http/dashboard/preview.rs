@@ -1,4 +1,4 @@
-//! `/dashboard/pages/{id}/preview.svg`: a drawing of a page's layout, for its owner alone.
+//! Serves `/dashboard/pages/{id}/preview.svg`: a drawing of a page's layout, for its owner only.
 
 use crate::http::api::ApiState;
 use crate::http::web::{Person, WebError};
@@ -14,7 +14,7 @@ pub(super) async fn read(
     let svg = state.app.preview_site(&person.account, &id).await?;
     let headers = [
         (header::CONTENT_TYPE, "image/svg+xml"),
-        // Its address names the version, so the browser may keep it; nobody in between may.
+        // The address contains the version, so the browser may cache it; shared caches may not.
         (header::CACHE_CONTROL, "private, max-age=86400"),
         (
             header::CONTENT_SECURITY_POLICY,

@@ -1,11 +1,11 @@
-//! Refusals as people read them: beside which field, and in which words.
+//! Turns refusals into messages for people, and picks the form field they are shown at.
 
 use crate::http::web::{Fields, TOKEN_FIELD};
 use crate::pages::dashboard::{Attempt, Refused};
 use dropleaf_core::error::Fault;
 use dropleaf_core::{Code, Error};
 
-/// The fields of the acts: how a person knows them, and where the forms show them.
+/// Fields of operations: the API name, the name people read, and the form field that shows it.
 const NAMES: [(&str, &str, &str); 14] = [
     ("title", "The title", "title"),
     ("slug", "The public name", "slug"),
@@ -23,7 +23,7 @@ const NAMES: [(&str, &str, &str); 14] = [
     ("contact", "How to reach you", "contact"),
 ];
 
-/// The field a refusal is about; empty when it is about the whole.
+/// The form field that a refusal concerns; empty if it concerns the whole form.
 fn field(error: &Error) -> &'static str {
     match error.code {
         Code::InvalidSlug | Code::SlugRequired | Code::SlugTaken => "slug",
@@ -50,7 +50,7 @@ fn field(error: &Error) -> &'static str {
     }
 }
 
-/// How a person knows the field at fault, where it is shown, and what is wrong with it.
+/// The name people read for the field at fault, the form field, and what is wrong with it.
 fn named(error: &Error) -> Option<(&'static str, &'static str, &str)> {
     let Fault { name, why } = error.fault.as_deref()?;
     let (_, said, field) = NAMES.into_iter().find(|(known, _, _)| *known == name)?;
@@ -67,14 +67,14 @@ pub(super) fn words(error: &Error) -> String {
                            overwritten: this is how it is now. Look at it, then try again."
                 .into()
         }
-        // Programs are also told how to buy more.
+        // The detail also tells programs how to buy more.
         Code::PlanLifetimeLimit | Code::PlanPageLimit => {
             error.fault.as_ref().map_or_else(|| error.detail.clone(), |fault| fault.why.clone())
         }
         Code::SlugRequired => "A public page needs a name.".into(),
         Code::SlugTaken => "This name belongs to another page. Choose another.".into(),
         Code::MissingFile => "Choose a file first.".into(),
-        // The address, not the content.
+        // The address is refused, not the content.
         Code::PhishingBlocked if !may_appeal(error) => error.detail.clone(),
         Code::PhishingBlocked => {
             "This looks like a page that takes secrets from its readers, so it is not published. This is what \
@@ -90,7 +90,7 @@ pub(super) fn words(error: &Error) -> String {
     }
 }
 
-/// What an honest publisher can do about a refusal that is a mistake.
+/// What a publisher can do if the refusal is a mistake.
 pub(super) const APPEAL: &str = "Is the page honest? Then ask whoever runs this service to look at it.";
 
 /// Whether the operator can overrule it.
@@ -98,7 +98,7 @@ pub(super) fn may_appeal(error: &Error) -> bool {
     error.facts.iter().any(|(name, _)| *name == "appeal_url")
 }
 
-/// The refusal of one form, with what had been typed. What is secret is typed anew.
+/// The refusal of one form, with the typed values except secrets, which must be typed again.
 pub(super) fn refused(form: &'static str, error: &Error, typed: Vec<(String, String)>) -> Attempt {
     let mut typed = typed;
     typed.retain(|(name, _)| name != "password" && name != TOKEN_FIELD);
@@ -106,7 +106,7 @@ pub(super) fn refused(form: &'static str, error: &Error, typed: Vec<(String, Str
     Attempt(Some(Refused { form, field: field(error), message: words(error), reasons, appeal, typed }))
 }
 
-/// The same, for a form with one field or with one place to say it.
+/// The same, but shown at a given field.
 pub(super) fn refused_at(form: &'static str, field: &'static str, error: &Error, fields: &Fields) -> Attempt {
     let mut attempt = refused(form, error, fields.typed());
     if let Attempt(Some(refused)) = &mut attempt {

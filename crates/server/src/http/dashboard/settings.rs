@@ -1,4 +1,5 @@
-//! The settings of a page, one form each. A form carries the moment it saw: what changed since is not overwritten.
+//! Changes the settings of a page, one form each. A form carries the `updated_at` it was rendered from, so that later
+//! changes are not overwritten.
 
 use super::page::{Sent, settle};
 use crate::http::api::ApiState;
@@ -13,7 +14,7 @@ use dropleaf_core::site_change::{self, Field};
 use dropleaf_core::slug::Slug;
 use dropleaf_core::{Error, Result, email, number, options as rules};
 
-/// The moment the form was made for. Without one it is no form of ours.
+/// The `updated_at` the form was rendered from. A form without one is not ours.
 pub(super) fn seen(fields: &Fields) -> Result<Option<i64>> {
     let at =
         number::integer(fields.text("updated_at")).ok_or_else(|| Error::field("updated_at", "is missing"))?;
@@ -38,7 +39,7 @@ async fn change(
     settle(state, &form.person, id, sent, outcome, said(name, &form.fields)).await
 }
 
-/// What is said when a form has done its work.
+/// The confirmation message of a form.
 fn said(form: &str, fields: &Fields) -> Done {
     match form {
         "title" => Done::Titled,
@@ -80,7 +81,7 @@ pub(super) async fn visibility(
         let slug = match (fields.text("slug").trim(), visibility) {
             ("", _) => Field::Null,
             (text, Visibility::Public) => Field::Value(Slug::parse(text)?),
-            // The form shows the name while the page is public: leaving it there asks for nothing.
+            // The form shows the slug while the page is public; an unchanged value requests nothing.
             (text, Visibility::Unlisted | Visibility::Burn) if text == fields.text("slug_shown") => {
                 Field::Absent
             }

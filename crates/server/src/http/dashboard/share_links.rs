@@ -1,4 +1,4 @@
-//! The share links of a page: made with a note and limits, taken back.
+//! Creates share links of a page, with a note and limits, and revokes them.
 
 use super::page::{Sent, done, refuse};
 use crate::http::api::ApiState;

@@ -1,6 +1,6 @@
-//! Publishing and replacing by file. Who sends it, and that a page of ours does, is known before the file is read: a
-//! script names the form token in a header, a plain form in a field before the file. Never in the address: addresses
-//! are written to logs.
+//! Publishes and replaces a page from an uploaded file. The session and the form token are checked before the file is
+//! read: a script sends the token in a header, a plain form in a field before the file. It is never in the URL, because
+//! URLs are written to logs.
 
 use super::page::{Sent, done, refuse, settle};
 use super::problem::{APPEAL, may_appeal, refused, words};
@@ -36,7 +36,7 @@ fn form_page(state: &ApiState, person: &Person, status: StatusCode, attempt: Att
     door(status, html, None)
 }
 
-/// The form, with the token taken out of its fields.
+/// Reads the form and removes the form token from its fields.
 pub(super) async fn receive(
     state: &ApiState,
     sender: &Sender,
@@ -45,7 +45,7 @@ pub(super) async fn receive(
 ) -> Result<Form> {
     let incoming = Incoming { state, headers, body };
     let mut form = incoming.form_if(|fields| sender.may_send(state, fields)).await?;
-    // Browsers send an empty text for a field of the form that was left alone.
+    // Browsers send an empty string for a field that was left blank.
     form.fields.retain(|(name, value)| name != TOKEN_FIELD && !value.is_empty());
     Ok(form)
 }
@@ -133,7 +133,7 @@ fn wants_json(headers: &HeaderMap) -> bool {
     Wants::of(headers) == Wants::Json
 }
 
-/// What a script shows of a page that has arrived.
+/// The JSON a script shows after a successful upload.
 fn sent_json(state: &ApiState, status: StatusCode, site: &Site, warnings: &[String], word: Word) -> Response {
     let body = json!({
         "id": site.id,
@@ -146,7 +146,7 @@ fn sent_json(state: &ApiState, status: StatusCode, site: &Site, warnings: &[Stri
     (status, Json(body)).into_response()
 }
 
-/// The refusal in the words of the pages.
+/// The refusal with the message the dashboard shows.
 fn error_json(error: &Error) -> Response {
     if status(error.code).is_server_error() {
         return error::respond(error, Wants::Json).map(Body::new);

@@ -1,29 +1,29 @@
-//! How much of what callers send the node holds in memory at a time, all of them together.
+//! Bounds the memory of the request bodies that this node holds at one time, over all callers.
 
 use dropleaf_core::{Code, Error, Result};
 use std::sync::Arc;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// A body up to this size is nobody's concern.
+/// Bodies up to this size are not counted.
 const FREE_BYTES: usize = 64 * 1024;
 const BUDGET_BYTES: usize = 256 << 20;
 
-/// What is left for bodies.
+/// The memory left for bodies.
 #[derive(Debug, Clone)]
 pub(in crate::http) struct Budget(Arc<Semaphore>);
 
-/// A body's share of it, given back when this is dropped.
+/// A body's part of the budget, released on drop.
 #[derive(Debug, Default)]
 pub(in crate::http) struct Share(Option<OwnedSemaphorePermit>);
 
 impl Budget {
-    /// Two of the longest bodies always fit.
+    /// Two bodies of the maximum length always fit.
     pub(in crate::http) fn new(longest: u64) -> Self {
         let two = usize::try_from(longest.saturating_mul(2)).unwrap_or(usize::MAX);
         Self(Arc::new(Semaphore::new(BUDGET_BYTES.max(two).min(Semaphore::MAX_PERMITS))))
     }
 
-    /// Makes the share large enough for a body of which so much is here.
+    /// Grows the share to cover a body of which `bytes` bytes have arrived.
     pub(super) fn cover(&self, share: &mut Share, bytes: usize) -> Result<()> {
         let held = share.0.as_ref().map_or(0, OwnedSemaphorePermit::num_permits);
         let more = bytes.saturating_sub(held);

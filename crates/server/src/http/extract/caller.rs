@@ -1,4 +1,5 @@
-//! Credentials: who calls, as a type in the handler's signature. Cookies are never looked at. Spec §5.
+//! Extractors for credentials: the caller's permission is a type in the handler's signature. Cookies are never read.
+//! Spec §5.
 
 use crate::http::Peer;
 use crate::http::api::{ApiError, ApiState, Exchange};
@@ -13,46 +14,46 @@ use http::header::AUTHORIZATION;
 use http::request::Parts;
 use std::net::IpAddr;
 
-/// An account that may read.
+/// An account with read access.
 #[derive(Debug)]
 pub(in crate::http) struct Reader(pub Account);
 
-/// An account that may change things.
+/// An account with write access.
 #[derive(Debug)]
 pub(in crate::http) struct Owner(pub Account);
 
-/// An account that may delete its own pages; also one that is suspended.
+/// An account that may delete its own pages, even while it is suspended.
 #[derive(Debug)]
 pub(in crate::http) struct Remover(pub Account);
 
-/// An account that may see keys. A program sees those it made itself.
+/// An account that may list keys. A program sees only the keys it created.
 #[derive(Debug)]
 pub(in crate::http) struct KeyReader(pub Identity);
 
-/// An account that may make and revoke things that open others. What a program makes is bound to the program's grant.
+/// An account that may create keys and share tokens, and revoke keys. What a program creates is bound to its grant.
 #[derive(Debug)]
 pub(in crate::http) struct Maker(pub Identity);
 
-/// Whoever may publish: an account, or nobody in particular with a known address.
+/// A caller that may publish: an account, or an anonymous caller with a known IP address.
 #[derive(Debug)]
 pub(in crate::http) struct Publisher(pub Caller);
 
-/// Whoever wants to know what the checks say: anybody. A credential is not asked for, but counted if it is there.
+/// Any caller of the content check. A credential is optional, but verified and counted if present.
 #[derive(Debug)]
 pub(in crate::http) struct Asker(pub Option<IpAddr>);
 
-/// Whoever asks the operator to look at a page that was refused: an account or anybody, within a rate.
+/// A caller that appeals against a refusal: an account or an anonymous caller, rate limited.
 #[derive(Debug)]
 pub(in crate::http) struct Appellant(pub Caller);
 
-/// Whoever may replace one page: an account, the holder of its claim token, or the wallet that paid for it.
+/// A caller that may replace one page: an account, the holder of its claim token, or the wallet that paid for it.
 #[derive(Debug)]
 pub(in crate::http) struct SiteWriter {
     pub writer: Writer,
     pub ip: Option<IpAddr>,
 }
 
-/// A credential as it was sent.
+/// The credential of the `Authorization` header.
 enum Credential<'a> {
     None,
     Bearer(&'a str),
@@ -81,7 +82,7 @@ fn credential(parts: &Parts) -> Result<Credential<'_>, Error> {
     }
 }
 
-/// The credential itself, for whoever goes on in its name and has to look again.
+/// The bearer token itself, for long-lived connections that verify it again.
 pub(in crate::http) fn bearer_text(parts: &Parts) -> Option<String> {
     match credential(parts) {
         Ok(Credential::Bearer(bearer)) => Some(bearer.to_owned()),
@@ -89,7 +90,7 @@ pub(in crate::http) fn bearer_text(parts: &Parts) -> Option<String> {
     }
 }
 
-/// Who sent the request, if anybody did; what the credential allows is left to be asked.
+/// The identity behind the bearer token, if one was sent. Scopes are not checked here.
 pub(in crate::http) async fn bearer(parts: &Parts, state: &ApiState) -> Result<Option<Identity>, ApiError> {
     match credential(parts)? {
         Credential::None => Ok(None),
@@ -111,7 +112,7 @@ pub(in crate::http) async fn bearer(parts: &Parts, state: &ApiState) -> Result<O
     }
 }
 
-/// Who sent the request, if anybody did, and may do what needs this scope.
+/// The same, but refuses a credential without the scope.
 async fn identity(parts: &Parts, state: &ApiState, needs: Scope) -> Result<Option<Identity>, ApiError> {
     let identity = bearer(parts, state).await?;
     if let Some(known) = &identity {
@@ -120,7 +121,7 @@ async fn identity(parts: &Parts, state: &ApiState, needs: Scope) -> Result<Optio
     Ok(identity)
 }
 
-/// Whether a credential allows what needs this scope. A suspended account changes nothing, whatever its credential says.
+/// Checks that the credential has the scope. A suspended account may not write, whatever its scopes.
 fn allow(known: &Identity, needs: Scope) -> Result<(), Error> {
     require_scope(known, needs)?;
     if needs == Scope::Write { known.account.check_active() } else { Ok(()) }
@@ -139,7 +140,7 @@ pub(in crate::http) fn insufficient(needs: Scope) -> Error {
     Error::new(Code::InsufficientScope, detail).with_fact("scope", Fact::Text(needs.as_str().into()))
 }
 
-/// The client's own address; see `core::network`.
+/// The client's IP address; see `core::network`.
 pub(in crate::http) fn client_ip(parts: &Parts, state: &ApiState) -> Option<IpAddr> {
     let Peer(peer) = parts.extensions.get::<Peer>()?;
     let forwarded = parts.headers.get_all("x-forwarded-for").iter().filter_map(|value| value.to_str().ok());

@@ -1,5 +1,5 @@
-//! A JSON object read field by field: a known field of the wrong type is an error, an unknown one a warning, or an error
-//! when it looks like a protection.
+//! Reads a JSON object field by field: a known field of the wrong type is an error; an unknown one is a warning, or an
+//! error if it looks like a protection.
 
 use dropleaf_core::expiry::Lifetime;
 use dropleaf_core::site_change::Field;
@@ -31,7 +31,7 @@ impl Fields {
         })
     }
 
-    /// A thing that has several names. Under two of them it must be the same.
+    /// A field with several names. Values under two of them must be equal.
     pub(in crate::http) fn text_of(&mut self, names: &[&str]) -> Result<Field<String>> {
         let mut found = Field::Absent;
         for name in names {
@@ -51,7 +51,7 @@ impl Fields {
         self.take(name, "an integer", |value| value.as_i64())
     }
 
-    /// An integer that may be left out; null is the same.
+    /// An optional integer; null counts as absent.
     pub(in crate::http) fn optional_int(&mut self, name: &str) -> Result<Option<i64>> {
         match self.int(name)? {
             Field::Value(n) => Ok(Some(n)),
@@ -76,7 +76,7 @@ impl Fields {
         })
     }
 
-    /// The options of an upload as a form has them, so that they are read by the same rules.
+    /// The upload options as form fields, so that the same rules parse them.
     pub(in crate::http) fn upload_options(&mut self) -> Result<Vec<(String, String)>> {
         let mut found = Vec::new();
         for name in [
@@ -108,7 +108,7 @@ impl Fields {
         Ok(found)
     }
 
-    /// Takes these fields away from the others.
+    /// Moves these fields into a new `Fields`.
     pub(in crate::http) fn split(&mut self, names: &[&str]) -> Self {
         Self(names.iter().filter_map(|name| self.0.remove_entry(*name)).collect())
     }
@@ -117,7 +117,7 @@ impl Fields {
         self.0.contains_key(name)
     }
 
-    /// A yes or no; null is no answer.
+    /// An optional boolean; null is an error.
     pub(in crate::http) fn flag(&mut self, name: &str) -> Result<Option<bool>> {
         match self.take(name, "true or false", |value| value.as_bool())? {
             Field::Value(flag) => Ok(Some(flag)),
@@ -126,7 +126,7 @@ impl Fields {
         }
     }
 
-    /// A string that may be left out but not be null.
+    /// An optional string; null is an error.
     pub(in crate::http) fn optional_text(&mut self, name: &str) -> Result<Option<String>> {
         match self.text(name)? {
             Field::Value(text) => Ok(Some(text)),
@@ -139,13 +139,13 @@ impl Fields {
         self.optional_text(name)?.ok_or_else(|| Error::field(name, "is required"))
     }
 
-    /// A warning for each field that is left, for a request that changes a page. One that looks like a protection is
-    /// refused, so this comes before anything is changed. `taken` are the fields that the request does take.
+    /// A warning for each remaining field, for a request that changes a page. A field that looks like a protection is
+    /// refused, so call this before anything is changed. `taken` are the fields that the request accepts.
     pub(in crate::http) fn unknown(&self, taken: &[&str]) -> Result<Vec<String>> {
         lookalike::unknown_fields(self.0.keys().map(String::as_str), taken)
     }
 
-    /// A warning for each field that is left, for a request that protects nothing.
+    /// A warning for each remaining field, for a request that sets no protections.
     pub(in crate::http) fn warnings(self) -> Vec<String> {
         let shown = |name: String| name.chars().filter(|c| !c.is_control()).take(60).collect::<String>();
         self.0

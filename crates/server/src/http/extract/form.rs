@@ -1,4 +1,4 @@
-//! A multipart form, read part by part as it arrives.
+//! Reads a multipart form part by part as it arrives.
 
 use super::spool::Spool;
 use super::upload::too_large;
@@ -10,16 +10,17 @@ use dropleaf_core::{Code, Error, Result};
 const MOST_PARTS: usize = 32;
 const FIELD_BYTES: usize = 64 * 1024;
 
-/// A form as it arrived.
+/// A parsed form.
 #[derive(Debug)]
 pub(in crate::http) struct Form {
     pub upload: Upload,
     pub fields: Vec<(String, String)>,
-    /// Of everything the form says, whatever its boundary; for requests that may come again.
+    /// Hash of all fields and the file, independent of the boundary; only for idempotent requests.
     pub hash: Option<[u8; 32]>,
 }
 
-/// Reads a form with a `file`; `may` sees the fields before it, and nothing of it is read unless it agrees.
+/// Reads a form with a `file`. `may` is called with the fields before the file, and the file is read only if it returns
+/// `Ok`.
 pub(super) async fn read_form(
     mut form: multer::Multipart<'_>,
     state: &ApiState,
@@ -84,7 +85,7 @@ pub(super) fn mix_file(hasher: &mut blake3::Hasher, filename: Option<&str>, hash
     mix(hasher, &[b"file", filename.unwrap_or_default().as_bytes(), &hash.unwrap_or_default()]);
 }
 
-/// Adds values with their lengths, so that no two different forms run together.
+/// Adds values with their lengths, so that different forms never hash the same bytes.
 fn mix(hasher: &mut blake3::Hasher, values: &[&[u8]]) {
     for value in values {
         hasher.update(&(value.len() as u64).to_le_bytes());

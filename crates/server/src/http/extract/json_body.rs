@@ -1,30 +1,30 @@
-//! JSON bodies: how long one may be, into how many values it may be divided, and what object is in it.
+//! Limits the length of JSON bodies and their number of values, and parses objects.
 
 use dropleaf_core::{Code, Error, Result};
 use serde_json::{Map, Value};
 
 /// JSON can take six bytes for one byte of text: `\u0041`.
 const BYTES_PER_BYTE: u64 = 6;
-/// What a body holds besides its longest text.
+/// Allowance for everything except the longest string.
 const FRAME_BYTES: u64 = 64 * 1024;
-/// A body up to this length may be divided as finely as it likes.
+/// A body up to this length may hold any number of values.
 const SHORT_BYTES: usize = 256 * 1024;
-/// Into so many values a longer one may be divided; a text is one, however long. Each takes many times the memory that it
-/// takes in the body.
+/// Maximum number of values in a longer body; a string is one value, however long. A parsed value takes many times the
+/// memory that it takes in the body.
 const MOST_VALUES: usize = 10_000;
 
-/// How long a JSON body may be.
+/// Length limit of a JSON body.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::http) struct JsonLimit {
-    /// As it is sent.
+    /// As sent, in bytes.
     pub raw: u64,
-    /// With every escape counted as the bytes it stands for.
+    /// With every escape counted as the bytes it decodes to.
     pub decoded: u64,
 }
 
 impl JsonLimit {
-    /// Of a body that brings a text of so many bytes, however it is escaped. What counts for the caller is the length of the
-    /// text itself, which is checked once it has been read.
+    /// For a body with a string of this many bytes, however it is escaped. The length of the decoded string is checked
+    /// after parsing.
     pub(in crate::http) const fn of_text(bytes: u64) -> Self {
         Self {
             raw: bytes.saturating_mul(BYTES_PER_BYTE).saturating_add(FRAME_BYTES),
@@ -32,18 +32,18 @@ impl JsonLimit {
         }
     }
 
-    /// Of one that may be longer by so many bytes.
+    /// The same limit, raised by `bytes`.
     pub(in crate::http) const fn plus(self, bytes: u64) -> Self {
         Self { raw: self.raw.saturating_add(bytes), decoded: self.decoded.saturating_add(bytes) }
     }
 
-    /// What the longest body takes in memory while it is parsed: itself, and what is decoded from it.
+    /// Peak memory of a body of maximum length while it is parsed: the body itself and the values decoded from it.
     pub(in crate::http) const fn memory(self) -> u64 {
         self.raw.saturating_add(self.decoded)
     }
 }
 
-/// Reads a JSON object. Nothing at all counts as an empty one.
+/// Parses a JSON object. An empty body counts as an empty object.
 pub(in crate::http) fn json_object(bytes: &[u8]) -> Result<Map<String, Value>> {
     if bytes.trim_ascii().is_empty() {
         return Ok(Map::new());
@@ -56,7 +56,7 @@ pub(in crate::http) fn json_object(bytes: &[u8]) -> Result<Map<String, Value>> {
     }
 }
 
-/// Refuses a body that is too finely divided for its length, before it is taken apart.
+/// Refuses a long body with too many values, before it is parsed.
 pub(in crate::http) fn check_values(bytes: &[u8]) -> Result<()> {
     if bytes.len() <= SHORT_BYTES || values(bytes) <= MOST_VALUES {
         return Ok(());
@@ -65,7 +65,7 @@ pub(in crate::http) fn check_values(bytes: &[u8]) -> Result<()> {
     Err(Error::new(Code::TooLarge, detail))
 }
 
-/// At least as many as there are values and names in this JSON: every one but the first follows one of these signs.
+/// An upper bound for the number of values and names: all but the first follow one of these characters.
 fn values(json: &[u8]) -> usize {
     let (mut count, mut in_text, mut escaped) = (1, false, false);
     for &byte in json {

@@ -1,21 +1,21 @@
-//! How long a JSON body is once its escapes are decoded, counted while it arrives: a body that is too long is refused
-//! before all of it is held in memory. Whether it is JSON at all is left to the parser.
+//! Computes the decoded length of a JSON body while it arrives, so that a body that is too long is refused before all
+//! of it is in memory. Validity is left to the parser.
 
-/// The length of what has arrived, with every escape counted as the UTF-8 bytes it stands for.
+/// The length of the bytes so far, with every escape counted as the UTF-8 bytes it decodes to.
 #[derive(Debug, Default)]
 pub(super) struct DecodedLength {
     bytes: u64,
     escape: Escape,
 }
 
-/// How much of an escape has arrived.
+/// How much of an escape sequence has arrived.
 #[derive(Debug, Default, Clone, Copy)]
 enum Escape {
     #[default]
     None,
     /// The backslash.
     Begun,
-    /// `\u` and some of its four digits.
+    /// `\u` and fewer than four digits.
     Unicode { digits: u8, unit: u16 },
 }
 
@@ -57,7 +57,7 @@ impl DecodedLength {
     }
 }
 
-/// The length of a UTF-16 code unit in UTF-8. The two of a surrogate pair share four bytes.
+/// The length of a UTF-16 code unit in UTF-8. The two units of a surrogate pair share four bytes.
 const fn utf8_bytes(unit: u16) -> u64 {
     match unit {
         0..=0x7f => 1,

@@ -1,5 +1,4 @@
-//! What a handler's signature asks for: who calls, what arrived. A handler that names `Owner` cannot be reached
-//! without a credential.
+//! Extractors: who calls and what the body holds. A handler that takes `Owner` cannot be reached without a credential.
 
 mod budget;
 mod caller;

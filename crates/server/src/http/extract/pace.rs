@@ -1,4 +1,4 @@
-//! A body that must keep coming: uploads may take long, but not stall.
+//! Enforces a minimum transfer rate for request bodies: an upload may take long, but not stall.
 
 use bytes::Bytes;
 use dropleaf_core::{Code, Error};
@@ -7,13 +7,14 @@ use futures_util::stream::BoxStream;
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// Nobody is called slow before this.
+/// Time before the rate is enforced.
 const GRACE: Duration = Duration::from_secs(10);
 
-/// So far ahead a body gets by arriving fast: whoever has sent a lot may not hold it for hours by sending the rest slowly.
+/// Upper bound for the time earned by sending fast, so that a client cannot hold a large body for hours by sending the
+/// rest slowly.
 const AHEAD: Duration = Duration::from_mins(1);
 
-/// Passes a body on while it arrives at this rate or faster, and ends it with an error otherwise.
+/// Passes a body on while it arrives at this rate or faster; otherwise ends it with an error.
 pub(super) fn paced(
     body: axum::body::Body,
     bytes_per_second: u64,
@@ -27,7 +28,7 @@ pub(super) fn paced(
         match tokio::time::timeout_at(until, pieces.next()).await {
             Ok(None) => None,
             Ok(Some(Ok(piece))) => {
-                // What arrives earns time for what is to come.
+                // Received bytes extend the deadline.
                 let earned = (piece.len() as u64).saturating_mul(1_000_000) / bytes_per_second.max(1);
                 let until = (until + Duration::from_micros(earned)).min(Instant::now() + AHEAD);
                 Some((Ok(piece), (pieces, until, false)))
@@ -40,7 +41,7 @@ pub(super) fn paced(
             Err(_) => Some((Err(Error::plain(Code::RequestTimeout)), (pieces, until, true))),
         }
     })
-    // Readers of forms ask once more after the end.
+    // Form parsers poll once more after the end.
     .fuse()
     .boxed()
 }
@@ -52,7 +53,7 @@ mod tests {
     use futures_util::stream;
     use std::convert::Infallible;
 
-    /// How long a body is taken that begins with so much and goes on with a byte every five seconds.
+    /// How long a body is accepted that starts with `first` bytes and continues with one byte every five seconds.
     async fn taken(first: usize, rate: u64) -> Duration {
         let drip = stream::unfold(first, |size| async move {
             if size == 1 {

@@ -1,4 +1,4 @@
-//! An uploaded file on its way in: in memory while it is small, on disk once it is large.
+//! Buffers an uploaded file: in memory while it is small, in a temporary file once it is large.
 
 use super::upload::too_large;
 use bytes::{Bytes, BytesMut};
@@ -34,7 +34,7 @@ impl Spool {
             hasher.update(&piece);
         }
         self.memory.extend_from_slice(&piece);
-        // Written in large pieces, each on a thread that may wait for the disk.
+        // Written in large chunks, on a blocking thread.
         if self.memory.len() > if self.file.is_some() { 4 * MEMORY_BYTES } else { MEMORY_BYTES } {
             self.spill().await?;
         }

@@ -1,4 +1,4 @@
-//! An upload address as a permission: who came with it, and for what.
+//! Extractor for upload addresses: the ticket in the path is the permission.
 
 use super::client_ip;
 use crate::http::api::{ApiError, ApiState, Exchange};
@@ -8,7 +8,7 @@ use dropleaf_core::{Code, Error};
 use http::request::Parts;
 use std::net::IpAddr;
 
-/// Whoever holds the ticket in the address. An `Authorization` header is not looked at.
+/// The holder of the ticket in the path. An `Authorization` header is ignored.
 #[derive(Debug)]
 pub(in crate::http) struct TicketHolder {
     pub ticketed: Ticketed,
@@ -24,7 +24,7 @@ impl FromRequestParts<ApiState> for TicketHolder {
         let ticket = params.iter().find_map(|(name, value)| (name == "ticket").then_some(value));
         let ticketed = state.app.open_ticket(ticket.ok_or_else(bad)?).await?;
         let ip = client_ip(parts, state);
-        // It is a request of the key or the grant that it was made with.
+        // Counts as a request of the key or grant that created the ticket.
         let standing = state.app.take_request(&ticketed.who, ip)?;
         if let (Some(standing), Some(exchange)) = (standing, parts.extensions.get::<Exchange>()) {
             exchange.note_standing(standing);

@@ -1,4 +1,4 @@
-//! A request's body, taken in with bounded memory.
+//! Reads request bodies with bounded memory.
 
 use super::budget::Share;
 use super::form::{Form, mix_file, read_form};
@@ -19,9 +19,9 @@ use serde_json::{Map, Value};
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// What the form itself may add to the file.
+/// Allowance for the form around the file.
 const FORM_BYTES: u64 = 1 << 20;
-/// How much of a refused body is still read, so that a client busy sending it gets to see the answer.
+/// How much of a refused body is still read, so that a client that is still sending receives the response.
 const DRAIN_BYTES: u64 = 64 << 20;
 const DRAIN_TIME: Duration = Duration::from_secs(30);
 
@@ -38,12 +38,12 @@ impl Incoming<'_> {
         self.state.resolved.config.limits.upload_bytes
     }
 
-    /// As it was announced.
+    /// The declared `Content-Length`.
     fn length(&self) -> Option<u64> {
         self.headers.get(header::CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse().ok())
     }
 
-    /// Refuses by the announced length, before any of the body is asked for.
+    /// Refuses by the declared length, before reading any of the body.
     fn check_length(&self, most: u64) -> Result<()> {
         if self.length().is_some_and(|length| length > most) {
             return Err(too_large(self.limit()));
@@ -56,8 +56,7 @@ impl Incoming<'_> {
         self.form_if(|_| Ok(())).await
     }
 
-    /// The same, but asks first: `may` sees the fields that came before the file, and nothing of the file is read
-    /// unless it agrees.
+    /// The same, but `may` is called with the fields before the file, and the file is read only if it returns `Ok`.
     pub(in crate::http) async fn form_if(
         self,
         may: impl Fn(&[(String, String)]) -> Result<()>,
@@ -66,7 +65,7 @@ impl Incoming<'_> {
         self.read_form(may_come_again, may).await
     }
 
-    /// The same for one that may come again, whatever its headers say.
+    /// The same with a hash for idempotency, whether or not there is an `Idempotency-Key`.
     pub(in crate::http) async fn hashed_form(self) -> Result<Form> {
         self.read_form(true, |_| Ok(())).await
     }
@@ -92,7 +91,7 @@ impl Incoming<'_> {
         outcome.inspect_err(|error| let_finish(error, expects, pieces))
     }
 
-    /// Reads a body that is the file itself, as the only part of a form would be.
+    /// Reads a body that is the file itself, as if it were the only part of a form.
     pub(in crate::http) async fn file(self, filename: String) -> Result<Form> {
         let kind = self.headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
         let (content_type, checked) = (kind.map(str::to_owned), self.check_length(self.limit()));
@@ -109,21 +108,21 @@ impl Incoming<'_> {
         Ok(Form { upload, fields: Vec::new(), hash: Some(hasher.finalize().into()) })
     }
 
-    /// The body as it arrives, and whether its sender waits to be asked for it.
+    /// The body as a stream, and whether the client sent `Expect` and waits before sending it.
     fn pieces(self) -> (BoxStream<'static, Result<Bytes>>, bool) {
         let rate = self.state.resolved.config.limits.upload_bytes_per_second;
         (paced(self.body, rate), self.headers.contains_key(header::EXPECT))
     }
 
-    /// Reads a JSON object. Nothing at all counts as an empty one.
+    /// Parses a JSON object. An empty body counts as an empty object.
     pub(in crate::http) async fn object(self, most: u64) -> Result<Map<String, Value>> {
         let limit = self.limit().min(most);
         let (bytes, _share) = self.bytes(most, || too_large(limit)).await?;
         json_object(&bytes)
     }
 
-    /// Reads JSON; `over` refuses what is too long, as soon as that is certain. What it takes in memory, also while it is
-    /// parsed, is given back with the share.
+    /// Reads JSON; `over` makes the error for a body that is too long, returned as soon as that is certain. The share
+    /// covers the memory of the body and of parsing it.
     pub(in crate::http) async fn json(
         self,
         limit: JsonLimit,
@@ -132,8 +131,7 @@ impl Incoming<'_> {
         self.collect(limit.raw, Some(limit.decoded), over).await
     }
 
-    /// Reads a body of at most so many bytes; `over` refuses a longer one. What it takes in memory is given back with the
-    /// share.
+    /// Reads a body of at most `most` bytes; `over` makes the error for a longer one. The share covers its memory.
     pub(in crate::http) async fn bytes(self, most: u64, over: impl Fn() -> Error) -> Result<(Bytes, Share)> {
         self.collect(most, None, over).await
     }
@@ -160,7 +158,7 @@ impl Incoming<'_> {
             let size = bytes.len() + piece.len();
             let is_over =
                 size as u64 > most || most_decoded.is_some_and(|most_decoded| decoded.bytes() > most_decoded);
-            // The decoded text is charged before it is there, so that parsing needs nothing more.
+            // The decoded text is charged in advance, so that parsing needs no further memory.
             let needed = size.saturating_add(usize::try_from(decoded.bytes()).unwrap_or(usize::MAX));
             let fits = if is_over { Err(over()) } else { budget.cover(&mut share, needed) };
             if let Err(error) = fits {
@@ -174,7 +172,7 @@ impl Incoming<'_> {
     }
 }
 
-/// What divides the parts of a form.
+/// The multipart boundary.
 fn boundary(headers: &HeaderMap) -> Result<String> {
     if !media_type::is(headers, media_type::FORM_DATA) {
         return Err(Error::plain(Code::NotMultipart));
@@ -186,7 +184,7 @@ fn boundary(headers: &HeaderMap) -> Result<String> {
     })
 }
 
-/// A body that is none of the accepted types is refused with all of them.
+/// Replaces the error for an unsupported content type with one that lists all accepted types.
 pub(in crate::http) fn name_shapes(error: Error, headers: &HeaderMap, shapes: &'static str) -> Error {
     if error.code != Code::NotMultipart || media_type::is(headers, media_type::FORM_DATA) {
         return error;
@@ -194,8 +192,8 @@ pub(in crate::http) fn name_shapes(error: Error, headers: &HeaderMap, shapes: &'
     Error::new(Code::NotMultipart, shapes)
 }
 
-/// Makes room for a piece and, so that not every piece moves the bytes, for half as much again, but for no more than was
-/// announced.
+/// Reserves room for a chunk and, to avoid copying on every chunk, half the current length more, but no more than was
+/// declared.
 fn grow(bytes: &mut Vec<u8>, piece: usize, announced: Option<u64>) {
     if bytes.capacity() - bytes.len() >= piece {
         return;
@@ -217,14 +215,14 @@ async fn spooled(
     spool.finish().await
 }
 
-/// A client that waits for 100 Continue sends nothing more; one that does not is let finish.
+/// Drains the body unless the client waits for 100 Continue and so sends nothing more.
 fn let_finish(error: &Error, expects: bool, pieces: BoxStream<'static, Result<Bytes>>) {
     if !expects && error.code != Code::RequestTimeout {
         drain(pieces);
     }
 }
 
-/// Reads on beside the answer, which goes out at once.
+/// Reads on in the background while the response is sent at once.
 #[expect(clippy::disallowed_methods, reason = "bounded in time and bytes; a shutdown may cut it off")]
 fn drain(mut pieces: BoxStream<'static, Result<Bytes>>) {
     let work = async move {
@@ -239,7 +237,7 @@ fn drain(mut pieces: BoxStream<'static, Result<Bytes>>) {
     tokio::spawn(tokio::time::timeout(DRAIN_TIME, work));
 }
 
-/// Refuses what is over the limit of an upload.
+/// Refuses an upload over the size limit.
 pub(in crate::http) fn check_size(size: u64, limit: u64) -> Result<()> {
     if size > limit { Err(too_large(limit)) } else { Ok(()) }
 }

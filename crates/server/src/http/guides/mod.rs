@@ -1,4 +1,4 @@
-//! What a newcomer reads: the front page for people, and the texts for agents.
+//! Serves the front page for people and the guides for agents.
 
 use super::api::{ApiState, designed};
 use super::error::Wants;
@@ -14,14 +14,14 @@ const MARKDOWN: &str = "text/markdown; charset=utf-8";
 const DESIGN_GUIDE: &str = "/design-guide";
 const AUTH_MD: &str = "/auth.md";
 
-/// Texts for agents.
+/// Documents for agents.
 pub(super) fn texts() -> OpenApiRouter<ApiState> {
     OpenApiRouter::new().routes(routes!(design_guide)).routes(routes!(auth_md)).routes(routes!(llms_txt))
 }
 
-/// Read what makes a good page here
+/// Read the design guide
 ///
-/// Markdown for programs, the same as a page for browsers.
+/// What makes a good page here. Markdown for programs, an HTML page for browsers.
 #[utoipa::path(
     get, path = "/design-guide", tag = "Documents", operation_id = "getDesignGuide",
     responses((status = 200, description = "The guide", content((String = "text/markdown"), (String = "text/html")))),
@@ -32,9 +32,9 @@ async fn design_guide(State(state): State<ApiState>, headers: HeaderMap) -> Resp
     worded(pages::design_guide(&facts), DESIGN_GUIDE, &facts, &headers)
 }
 
-/// Read how an agent gets in
+/// Read how an agent authenticates
 ///
-/// Markdown for programs, the same as a page for browsers.
+/// Markdown for programs, an HTML page for browsers.
 #[utoipa::path(
     get, path = "/auth.md", tag = "Documents", operation_id = "getAuthGuide",
     responses((status = 200, description = "The guide", content((String = "text/markdown"), (String = "text/html")))),
@@ -45,7 +45,7 @@ async fn auth_md(State(state): State<ApiState>, headers: HeaderMap) -> Response 
     worded(pages::auth_md(&facts), AUTH_MD, &facts, &headers)
 }
 
-/// Read what this server is, in short
+/// Read a short description of this server
 #[utoipa::path(
     get, path = "/llms.txt", tag = "Documents", operation_id = "getLlmsTxt",
     responses((status = 200, description = "The text", content_type = "text/plain", body = String)),
@@ -56,7 +56,7 @@ async fn llms_txt(State(state): State<ApiState>) -> Response {
     ([(header::CONTENT_TYPE, "text/plain; charset=utf-8")], text).into_response()
 }
 
-/// Markdown for programs, the same typeset for browsers.
+/// Markdown for programs, HTML for browsers.
 fn worded(text: String, path: &str, facts: &Facts, headers: &HeaderMap) -> Response {
     let mut response = match Wants::of(headers) {
         Wants::Page => designed(pages::guide(&text, path, facts)),
@@ -66,7 +66,7 @@ fn worded(text: String, path: &str, facts: &Facts, headers: &HeaderMap) -> Respo
     response
 }
 
-/// The front page; whoever has signed in goes on to their pages.
+/// The front page; a signed-in person is redirected to the dashboard.
 pub(super) async fn home(State(state): State<ApiState>, MaybePerson(person): MaybePerson) -> Response {
     if person.is_some() {
         return see_other("/dashboard");
@@ -80,7 +80,7 @@ pub(super) async fn home(State(state): State<ApiState>, MaybePerson(person): May
         max_upload_mib: state.resolved.config.limits.upload_bytes >> 20,
         sells: state.app.selling().is_ok(),
     }));
-    // The one page with a cookie's host that may be found.
+    // The only page on the host with the session cookie that search engines may index.
     response.headers_mut().insert(HeaderName::from_static("x-robots-tag"), HeaderValue::from_static("all"));
     response
 }

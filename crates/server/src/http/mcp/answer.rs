@@ -1,5 +1,5 @@
-//! A tool's outcome as the protocol writes it: the same JSON as the API's, once for programs and once as text, and a link
-//! to the page. A refusal is an answer too, so that the model reads it and can do better.
+//! Builds the result of a tool call: the API's JSON, as structured content and as text, and a link to the page. A
+//! refusal is also a result, so that the model reads it and can correct the call.
 
 use super::door::Sender;
 use super::next_step::next_step;
@@ -14,19 +14,19 @@ use rmcp::model::{CallToolResult, ContentBlock, Resource};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-/// In the result of a tool about one page, when there are any.
+/// Field in the result of a tool about one page, present if the page has unread comments.
 pub(super) const UNREAD: &str = "unread_feedback";
 
-/// What a tool has to say.
+/// The result of a tool.
 #[derive(Debug)]
 pub(super) struct Answer {
     value: Value,
     link: Option<Resource>,
-    /// The page it is about, whose unread comments are mentioned.
+    /// The page it concerns; its unread comments are mentioned.
     site_id: Option<String>,
-    /// Text in place of the JSON, where a model reads it better.
+    /// Text instead of the JSON, where it is easier to read for a model.
     text: Option<String>,
-    /// What a model should not miss, beside the answer itself.
+    /// A further text block with something the model should not miss.
     note: Option<String>,
 }
 
@@ -36,40 +36,40 @@ impl Answer {
         Self { value, link: None, site_id: None, text: None, note: None }
     }
 
-    /// What the API would have answered, word by word.
+    /// The API's response body, unchanged.
     pub(super) fn written(written: &Written) -> Result<Self> {
         Ok(Self::json(serde_json::from_slice::<Value>(&written.body).map_err(Error::internal)?))
     }
 
-    /// One page as the API shows it: the answer is about it and links to it.
+    /// For a value that is a site: links to the page and sets it as the page concerned.
     pub(super) fn page(self) -> Self {
         let (id, url, title) = (self.text_of("id"), self.text_of("url"), self.text_of("title"));
         self.of_site(id).linked(url, title)
     }
 
-    /// A text in the answer; empty when it is not there.
+    /// A string field of the value; empty if absent.
     pub(super) fn text_of(&self, name: &str) -> String {
         self.value[name].as_str().unwrap_or_default().to_owned()
     }
 
-    /// The answer as JSON.
+    /// The value as JSON text.
     pub(super) fn to_text(&self) -> String {
         self.value.to_string()
     }
 
-    /// The same for an answer that does not show the page itself.
+    /// The same for a value that is not the site itself.
     pub(super) fn about(self, app: &App, site: Site) -> Self {
         let url = app.canonical_url(&site);
         self.of_site(site.id).linked(url, site.title)
     }
 
-    /// Says which page it is about.
+    /// Sets the page that the result concerns.
     pub(super) fn of_site(mut self, id: String) -> Self {
         self.site_id = Some(id);
         self
     }
 
-    /// Where people see it.
+    /// Adds a link to the page for people.
     pub(super) fn linked(mut self, url: String, name: String) -> Self {
         let name = if name.is_empty() { url.clone() } else { name };
         self.link = Some(Resource::new(url, name).with_mime_type("text/html"));
@@ -86,7 +86,7 @@ impl Answer {
         self
     }
 
-    /// Adds to the warnings of the answer.
+    /// Appends to the warnings of the value.
     pub(super) fn warned(mut self, warnings: Vec<String>) -> Self {
         if let Value::Object(object) = &mut self.value
             && !warnings.is_empty()
@@ -100,7 +100,7 @@ impl Answer {
     }
 }
 
-/// Runs a tool and writes down what came of it.
+/// Runs a tool and builds its result.
 pub(super) async fn call(
     state: &ApiState,
     tool: &Tool,
@@ -120,8 +120,8 @@ pub(super) async fn call(
     }
 }
 
-/// How many comments on the page at hand no program of its owner has been given. What was asked for is done: not to know
-/// this is no reason to say otherwise.
+/// The number of comments on the page that no program of its owner has read. The operation itself has succeeded, so a
+/// failure here counts as zero.
 async fn unread(state: &ApiState, site_id: Option<&str>) -> i64 {
     match site_id {
         Some(id) => state.app.count_unread_feedback(id).await.unwrap_or_default(),
@@ -146,8 +146,8 @@ fn written(mut answer: Answer, unread: i64) -> CallToolResult {
     result
 }
 
-/// The code, what is wrong, and what to do next. Clients check the structured part against the schema of a success, so
-/// it is left out.
+/// The error code, the description and the next step. Clients validate structured content against the schema of a
+/// success, so it is left out.
 fn refused(error: &Error) -> CallToolResult {
     if error::status(error.code).is_server_error() {
         let source = error.source.as_deref().map(ToString::to_string).unwrap_or_default();

@@ -1,6 +1,5 @@
-//! What a program can learn about `/mcp` before it speaks to it, without a credential: the server card, one document with
-//! the members of SEP-2127 and of SEP-1649, and the catalogue that leads to it. Both are made from what the handler says
-//! of itself. Spec §4 MCP.
+//! Serves the MCP server card, which describes `/mcp` without a credential: one document with the members of SEP-2127
+//! and SEP-1649, and the catalogue that lists it. Both use the constants of the handler. Spec §4 MCP.
 
 use super::Mcp;
 use super::described::{AiCatalog, ServerCard};
@@ -13,7 +12,7 @@ use http::{HeaderMap, HeaderValue, StatusCode, header};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-/// Below the address of the endpoint itself, where SEP-2127 looks.
+/// Below the address of the endpoint, where SEP-2127 expects it.
 pub(super) const BESIDE: &str = "/mcp/server-card";
 const SCHEMA: &str = "https://static.modelcontextprotocol.io/schemas/v1/server-card.schema.json";
 const CARD: &str = "application/mcp-server-card+json";
@@ -21,7 +20,7 @@ const CARD: &str = "application/mcp-server-card+json";
 const DESCRIPTION: &str =
     "Publish HTML as private pages with unguessable links, and hear what their readers say.";
 
-/// Read the server card of `/mcp`
+/// Get the server card of `/mcp`
 ///
 /// The transport, the protocol versions and the capabilities, without a credential.
 #[utoipa::path(
@@ -37,9 +36,9 @@ pub(super) async fn well_known(State(mcp): State<Arc<Mcp>>, asked: HeaderMap) ->
     document(&card(&mcp.state.resolved.hosts.base), "application/json", &asked)
 }
 
-/// Read the server card beside the endpoint
+/// Get the server card beside the endpoint
 ///
-/// The same card under the media type of SEP-2127.
+/// The same card with the media type of SEP-2127.
 #[utoipa::path(
     get, path = BESIDE, tag = "Documents", operation_id = "getServerCardBeside",
     params(("If-None-Match" = Option<String>, Header, description = "The `ETag` of the card that is known.")),
@@ -53,7 +52,7 @@ pub(super) async fn beside(State(mcp): State<Arc<Mcp>>, asked: HeaderMap) -> Res
     document(&card(&mcp.state.resolved.hosts.base), CARD, &asked)
 }
 
-/// Read which server cards there are
+/// List the server cards
 #[utoipa::path(
     get, path = "/.well-known/ai-catalog.json", tag = "Documents", operation_id = "getAiCatalog",
     params(("If-None-Match" = Option<String>, Header, description = "The `ETag` of the catalogue that is known.")),
@@ -65,7 +64,7 @@ pub(super) async fn beside(State(mcp): State<Arc<Mcp>>, asked: HeaderMap) -> Res
 )]
 pub(super) async fn catalog(State(mcp): State<Arc<Mcp>>, asked: HeaderMap) -> Response {
     let base = &mcp.state.resolved.hosts.base;
-    // A colon would end the part of the URN that names the host.
+    // A colon would end the host part of the URN.
     let host = base.host.trim_matches(['[', ']']).replace(':', "-");
     let entry = json!({
         "identifier": format!("urn:air:{host}:mcp:{NAME}"),
@@ -100,7 +99,7 @@ fn card(origin: &Origin) -> Value {
                 "isSecret": true,
             }],
         }],
-        // From here on the members of SEP-1649; where both have one, the newer has it.
+        // From here on the members of SEP-1649; where both define one, SEP-2127 applies.
         "protocolVersion": newest_first.first(),
         "serverInfo": identity,
         "transport": {"type": "streamable-http", "endpoint": endpoint},

@@ -1,5 +1,5 @@
-//! What `/mcp` and the documents about it take and give, for the OpenAPI document. The messages themselves are described by
-//! the Model Context Protocol.
+//! Describes `/mcp` and its documents for the OpenAPI document. The messages themselves are defined by the Model
+//! Context Protocol.
 
 use super::{Mcp, door};
 use axum::extract::{Request, State};
@@ -8,7 +8,7 @@ use serde_json::Value;
 use std::sync::Arc;
 use utoipa::ToSchema;
 
-/// A whole request of the newest revision. OpenAPI has no parameter for `Accept`, so the commands are written out.
+/// A complete request of the newest revision. OpenAPI has no parameter for `Accept`, so the command is written out.
 const POST_SAMPLE: &str = r#"curl \
   -H "Authorization: Bearer $DROPLEAF_KEY" \
   -H 'Accept: application/json, text/event-stream' \
@@ -23,7 +23,7 @@ const STREAM_SAMPLE: &str = r#"curl -N \
   -H "Mcp-Session-Id: $MCP_SESSION_ID" \
   http://localhost:8080/mcp"#;
 
-/// A message of JSON-RPC 2.0: a request, a notification (without `id`) or an answer.
+/// A JSON-RPC 2.0 message: a request, a notification (without `id`) or a response.
 #[derive(Debug, ToSchema)]
 #[schema(example = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {
     "_meta": {
@@ -45,14 +45,14 @@ pub(super) struct RpcMessage {
     params: Option<Value>,
 }
 
-/// An answer of JSON-RPC 2.0: `result` or `error`.
+/// A JSON-RPC 2.0 response: `result` or `error`.
 #[derive(Debug, ToSchema)]
 #[schema(example = json!({"jsonrpc": "2.0", "id": 1, "result": {"tools": []}}))]
 #[expect(dead_code, reason = "describes the body; the library writes it")]
 pub(super) struct RpcAnswer {
     /// `2.0`.
     jsonrpc: String,
-    /// That of the request.
+    /// The id of the request.
     #[schema(value_type = Value)]
     id: Option<Value>,
     #[schema(value_type = Object, required = false)]
@@ -63,8 +63,9 @@ pub(super) struct RpcAnswer {
 
 /// Send a message
 ///
-/// The Streamable HTTP transport of the Model Context Protocol, with sessions (`Mcp-Session-Id`) and without. `Accept` has
-/// to name both `application/json` and `text/event-stream`. The answer is a stream of events or JSON; a notification is answered with 202. Scopes: `sites:read` or `sites:write`, as the tool needs.
+/// The Streamable HTTP transport of the Model Context Protocol, with sessions (`Mcp-Session-Id`) and without. `Accept`
+/// must name both `application/json` and `text/event-stream`. The response is an event stream or JSON; a notification
+/// gets 202. Scopes: `sites:read` or `sites:write`, depending on the tool.
 #[utoipa::path(
     post, path = "/mcp", tag = "MCP", operation_id = "postMcp",
     params(
@@ -89,9 +90,10 @@ pub(super) async fn post(mcp: State<Arc<Mcp>>, request: Request) -> Response {
     door::answer(mcp, request).await
 }
 
-/// Open the stream of a session
+/// Open the event stream of a session
 ///
-/// Notifications of the server; `Accept` has to name `text/event-stream`. Before revision 2026-07-28; later clients send `subscriptions/listen`.
+/// Notifications of the server; `Accept` must name `text/event-stream`. Before revision 2026-07-28; later clients send
+/// `subscriptions/listen`.
 #[utoipa::path(
     get, path = "/mcp", tag = "MCP", operation_id = "openMcpStream",
     params(
@@ -120,7 +122,7 @@ pub(super) async fn end_session(mcp: State<Arc<Mcp>>, request: Request) -> Respo
     door::answer(mcp, request).await
 }
 
-/// What a program can learn about `/mcp` before it speaks to it: SEP-2127, with the members of SEP-1649.
+/// Describes `/mcp` to programs before they connect: SEP-2127, with the members of SEP-1649.
 #[derive(Debug, ToSchema)]
 #[schema(example = json!({
     "name": "localhost/dropleaf", "version": env!("CARGO_PKG_VERSION"), "title": "dropleaf: private HTML hosting",
@@ -133,7 +135,7 @@ pub(super) async fn end_session(mcp: State<Arc<Mcp>>, request: Request) -> Respo
 #[expect(dead_code, reason = "describes the document; `card` writes it")]
 pub(super) struct ServerCard {
     name: String,
-    /// Of the server program.
+    /// Version of the server program.
     version: String,
     title: String,
     description: String,
@@ -149,7 +151,7 @@ pub(super) struct ServerCard {
     authentication: Value,
 }
 
-/// Which server cards there are at this host.
+/// The server cards of this host.
 #[derive(Debug, ToSchema)]
 #[schema(example = json!({"specVersion": "1.0", "entries": [{
     "identifier": "urn:air:localhost:mcp:dropleaf", "displayName": "dropleaf: private HTML hosting",

@@ -1,5 +1,5 @@
-//! Before the library: the origin, the credential, whose session it is, and whether the credential's scopes allow what
-//! the message asks. Inside a tool it would be too late to answer with a status that makes clients ask for more.
+//! Handles requests to `/mcp` before the MCP library does: checks the origin, the credential, the owner of the session
+//! and the scopes. A tool could no longer answer with the HTTP status that makes clients request more scopes.
 
 use super::handler::Handler;
 use super::headers::{VERSION, canonical_types, check_needs_session, is_legacy};
@@ -30,7 +30,7 @@ use std::sync::Arc;
 pub(super) const SESSION_ID: &str = "mcp-session-id";
 const LISTEN: &str = "subscriptions/listen";
 
-/// Who sent a message, on its way to the tools.
+/// The caller of a message, passed to the tools as a request extension.
 #[derive(Debug, Clone)]
 pub(super) struct Sender {
     pub who: Identity,
@@ -63,7 +63,7 @@ async fn pass(mcp: &Mcp, request: Request) -> std::result::Result<Response, ApiE
         let limit = message::limit(who.scopes, mcp.longest());
         let incoming = Incoming { state, headers: &parts.headers, body };
         let (bytes, share) = incoming.json(limit, || message::too_long(limit.raw)).await?;
-        // Held for as long as the message is being worked on.
+        // Held while the message is processed.
         parts.extensions.insert(Arc::new(share));
         match peek(&bytes) {
             Ok(peek) => (bytes, peek),
@@ -84,13 +84,13 @@ async fn pass(mcp: &Mcp, request: Request) -> std::result::Result<Response, ApiE
     let id = peek.id;
     let response = hand_over(mcp, &mut parts, handler, who, session, body).await;
     if parts.method == Method::DELETE && response.status() == StatusCode::ACCEPTED {
-        // The session has ended by now; the library answers as if that were still to come.
+        // The session has already ended; the library answers 202 as if it were still to be done.
         return Ok(StatusCode::NO_CONTENT.into_response());
     }
     Ok(reworded(response, &parts, id.as_ref()).await)
 }
 
-/// The session that the request names, if it is the caller's. The newest revision knows no sessions.
+/// The session that the request names, if it belongs to the caller. The newest revision has no sessions.
 async fn own_session(state: &ApiState, headers: &mut HeaderMap, who: &Identity) -> Result<Option<String>> {
     if !is_legacy(headers) {
         headers.remove(SESSION_ID);
@@ -103,8 +103,8 @@ async fn own_session(state: &ApiState, headers: &mut HeaderMap, who: &Identity) 
     Err(Error::new(Code::NotFound, "There is no such MCP session; initialize again."))
 }
 
-/// Whether a client of the older revisions asks for the stream of its session. One that resumes the answer to a message
-/// names that message behind a slash: the library has it.
+/// Whether a client of the older revisions opens the stream of its session. A `Last-Event-ID` with a slash resumes the
+/// response to a message, which the library handles.
 fn opens_stream(parts: &Parts) -> bool {
     let text = |name: &str| parts.headers.get(name).map(|value| value.to_str().unwrap_or_default());
     let known = |version: &str| ProtocolVersion::KNOWN_VERSIONS.iter().any(|known| known.as_str() == version);
@@ -127,7 +127,7 @@ async fn hand_over(
         grant_id: who.grant_id.clone(),
         ip: client_ip(parts, &mcp.state),
     };
-    // The credential has done its work; nothing further in needs to see it.
+    // The credential is verified; nothing further in needs to see it.
     parts.headers.remove(header::AUTHORIZATION);
     parts.extensions.insert(Sender { who: who.clone(), caller });
     let store = sessions::Own {
@@ -144,8 +144,9 @@ async fn hand_over(
     mcp.service(handler, store).handle(request).await.map(Body::new)
 }
 
-/// Pages of other sites may not speak here in a browser, whatever they know; programs send no origin. Our own may, those
-/// that the operator named, and where the service itself is on this machine, whatever else runs on it.
+/// Web pages of other sites may not call `/mcp` from a browser, even with a credential; programs send no origin.
+/// Allowed are our own origin, those the operator listed and, if the server runs on a loopback host, every other
+/// loopback origin.
 fn check_origin(headers: &HeaderMap, base: &Origin, allowed: &[String]) -> Result<()> {
     let welcome = |value: &HeaderValue| value.to_str().is_ok_and(|text| is_welcome(text, base, allowed));
     if headers.get_all(header::ORIGIN).iter().all(welcome) {
@@ -166,7 +167,7 @@ pub(in crate::http) fn is_welcome(text: &str, base: &Origin, allowed: &[String])
 
 fn check_scope(peek: &Peek, who: &Identity) -> Result<()> {
     let needs = match (peek.tool(), peek.method.as_str()) {
-        // An unknown tool is refused behind the door, by its name.
+        // An unknown tool is refused later, by its name.
         (Some(name), _) => tools::find(name).map(|tool| tool.needs),
         (None, LISTEN) => Some(Scope::Read),
         (None, method) if method.starts_with("resources/") => Some(Scope::Read),
@@ -178,8 +179,8 @@ fn check_scope(peek: &Peek, who: &Identity) -> Result<()> {
     }
 }
 
-/// The library refuses in plain text. Clients of ours get JSON: as the API refuses, or, to something that is JSON but no
-/// message, as JSON-RPC does.
+/// Replaces the library's plain-text errors with JSON: in the shape of the API or, for a JSON body that is not a
+/// message, in the shape of JSON-RPC.
 async fn reworded(response: Response, parts: &Parts, id: Option<&Value>) -> Response {
     let status = response.status();
     let json = |headers: &HeaderMap| media_type::is(headers, media_type::JSON);
@@ -190,7 +191,7 @@ async fn reworded(response: Response, parts: &Parts, id: Option<&Value>) -> Resp
     let text = body.collect().await.map(http_body_util::Collected::to_bytes).unwrap_or_default();
     let text = String::from_utf8_lossy(&text);
     if status == StatusCode::UNSUPPORTED_MEDIA_TYPE && json(&parts.headers) {
-        // What the library says here names its own types.
+        // The library's text names its internal types.
         let why = "The body is no message of this protocol: `jsonrpc` is \"2.0\", `method` a text, `params` an object of the \
                    fields that the method takes.";
         return rpc::no_message(id, rpc::INVALID_REQUEST, why);
@@ -212,7 +213,7 @@ async fn reworded(response: Response, parts: &Parts, id: Option<&Value>) -> Resp
     worded
 }
 
-/// Its own document, not the API's: clients compare the resource in it with the address they asked.
+/// Refuses with the metadata document of `/mcp`, not of the API: clients compare its resource with the URL they called.
 fn refuse(state: &ApiState, error: &Error) -> Response {
     let mut response = error::respond(error, Wants::Json).map(Body::new);
     let metadata = format!("{}/.well-known/oauth-protected-resource/mcp", state.resolved.hosts.base.url());

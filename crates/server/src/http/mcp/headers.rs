@@ -1,5 +1,5 @@
-//! The headers of a request to `/mcp`: which revision of the protocol it is of, what it must name, and the types of its body
-//! and answer as the library expects them.
+//! Reads the headers of a request to `/mcp`: the protocol revision and the session it needs; rewrites the media types
+//! for the library.
 
 use crate::http::media_type;
 use dropleaf_core::{Code, Error, Result};
@@ -9,13 +9,13 @@ use rmcp::model::ProtocolVersion;
 
 pub(super) const VERSION: &str = "mcp-protocol-version";
 
-/// Whether a request is of a revision that has sessions: the newest has none.
+/// Whether a request uses a revision that has sessions; the newest has none.
 pub(super) fn is_legacy(headers: &HeaderMap) -> bool {
     let newest = ProtocolVersion::V_2026_07_28;
     headers.get(VERSION).is_none_or(|version| version.as_bytes() < newest.as_str().as_bytes())
 }
 
-/// Says what to do first to a client that asks for something of a session without naming one.
+/// Refuses a request that needs a session but names none, and says how to begin one.
 pub(super) fn check_needs_session(parts: &Parts) -> Result<()> {
     let detail = match parts.method {
         Method::GET => {
@@ -29,8 +29,7 @@ pub(super) fn check_needs_session(parts: &Parts) -> Result<()> {
     Err(Error::new(Code::InvalidRequest, detail))
 }
 
-/// Rewrites `Content-Type` and `Accept` as the library expects them: it compares letter by letter, and takes the beginning
-/// of a name for the whole.
+/// Rewrites `Content-Type` and `Accept` for the library, which compares them case-sensitively and by prefix.
 pub(super) fn canonical_types(headers: &mut HeaderMap) {
     let is_json = media_type::is(headers, media_type::JSON);
     let accepted = match (

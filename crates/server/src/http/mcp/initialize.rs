@@ -1,20 +1,20 @@
-//! Cuts the parameters of `initialize` down to what a session keeps. The library holds them in memory and in the session's
-//! row for as long as the session lives, and nothing here needs more than the protocol version, the names of the client's
-//! capabilities and what the client is called.
+//! Trims the parameters of `initialize` to what a session needs: the protocol version, the client's name and the names
+//! of its capabilities. The library keeps them in memory and in the session's row for as long as the session lives.
 
 use bytes::Bytes;
 use serde_json::{Map, Value, json};
 
-/// The longest name, title or version of a client that is kept, in bytes.
+/// Maximum length of a client's name, title or version, in bytes.
 const TEXT_BYTES: usize = 200;
-/// The longest protocol version that is kept; every known one is a date.
+/// Maximum length of the protocol version; every known one is a date.
 const VERSION_BYTES: usize = 32;
-/// A capability whose settings are longer is kept without them.
+/// A capability with longer settings is kept without them.
 const SETTINGS_BYTES: usize = 200;
 /// The capabilities that the protocol defines and the library reads.
 const CAPABILITIES: [&str; 3] = ["roots", "sampling", "elicitation"];
 
-/// The same `initialize` message with short parameters. A message of another shape is left to the library, which refuses it.
+/// The same `initialize` message with short parameters. A message of another shape is passed on, and the library
+/// refuses it.
 pub(super) fn trim(body: Bytes) -> Bytes {
     let Ok(Value::Object(mut message)) = serde_json::from_slice(&body) else { return body };
     let Some(Value::Object(params)) = message.get("params") else { return body };
@@ -24,7 +24,7 @@ pub(super) fn trim(body: Bytes) -> Bytes {
     Value::Object(message).to_string().into()
 }
 
-/// None when something that `initialize` needs is missing or of another type.
+/// None if a required member is missing or of another type.
 fn kept(params: &Map<String, Value>) -> Option<Value> {
     let client = params.get("clientInfo")?.as_object()?;
     let text = |name: &str| client.get(name).and_then(Value::as_str).map(|text| cut(text, TEXT_BYTES));

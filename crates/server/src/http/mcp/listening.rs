@@ -1,4 +1,4 @@
-//! A subscription of the newest revision: made ready at the door, gone on with by the library's leave.
+//! Runs a subscription of the newest revision: prepared before the library handles the message, started by the library.
 
 use super::resources;
 use super::streams::Place;
@@ -11,7 +11,7 @@ use rmcp::service::SubscriptionContext;
 use std::fmt;
 use std::sync::{Mutex, PoisonError};
 
-/// A subscription that is about to begin.
+/// A subscription that has been accepted but not started.
 #[derive(Debug)]
 pub(super) struct Listening {
     accepted: Vec<String>,
@@ -31,8 +31,8 @@ impl fmt::Debug for Ready {
 }
 
 impl Listening {
-    /// Hears from now on, so that nothing is missed once it is acknowledged. Of the resources that are asked for, those
-    /// about pages of the holder's are accepted.
+    /// Starts listening at once, so that nothing is missed before the subscription is acknowledged. Accepts those of
+    /// the requested resources that belong to the caller's pages.
     pub(super) async fn new(
         state: &ApiState,
         holder: Holder,
@@ -49,7 +49,7 @@ impl Listening {
         &self.accepted
     }
 
-    /// Passes news on until it is over. The library begins a subscription once.
+    /// Sends notifications until the subscription ends. The library calls this once.
     pub(super) async fn go_on(&self, context: &SubscriptionContext) {
         let ready = self.ready.lock().unwrap_or_else(PoisonError::into_inner).take();
         let Some(mut ready) = ready else { return };

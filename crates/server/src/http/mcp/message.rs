@@ -1,5 +1,6 @@
-//! What the door reads of a message before the library does, and how long and how finely divided a message may be. What
-//! is read here is small whatever was sent: a number of bytes can become many times as many once it is taken apart.
+//! Reads the parts of a message that are needed before the library parses it, and limits its length and number of
+//! values. What is read here is small whatever was sent, because a parsed message can take many times its length in
+//! memory.
 
 use super::rpc;
 use crate::http::extract::{JsonLimit, check_values};
@@ -12,12 +13,12 @@ use serde::{Deserialize, de};
 use serde_json::Value;
 use std::fmt;
 
-/// As long as a message may be that brings no document.
+/// Maximum length of a message that carries no document.
 pub(super) const SHORT_BYTES: u64 = 256 * 1024;
-/// The tools that bring a document.
+/// Tools whose arguments carry a document.
 const BRINGERS: [&str; 2] = ["publish_html", "update_site"];
 
-/// As much of a message as the door looks at. What is in it twice is refused: the library might look at the other one.
+/// The members read here. A duplicate member is refused, because the library might read the other one.
 #[derive(Debug, Default, Deserialize)]
 #[serde(expecting = "an object with `jsonrpc`, `method` and, in a request, `id`")]
 pub(super) struct Peek {
@@ -45,24 +46,24 @@ struct Asked {
     resources: Option<Addresses>,
 }
 
-/// The first of the addresses in a list.
+/// The first addresses of a list.
 #[derive(Debug, Default)]
 struct Addresses(Vec<String>);
 
 impl Peek {
-    /// The tool that is called, if one is.
+    /// The name of the called tool, if the message calls one.
     pub(super) fn tool(&self) -> Option<&str> {
         let name = self.params.as_ref().and_then(|params| params.name.as_deref());
         (self.method == "tools/call").then_some(name.unwrap_or_default())
     }
 
-    /// The resources that a subscription asks for.
+    /// The resources that a subscription requests.
     pub(super) fn resources(&self) -> &[String] {
         let asked = self.params.as_ref().and_then(|params| params.notifications.as_ref());
         asked.and_then(|asked| asked.resources.as_ref()).map_or(&[], |addresses| &addresses.0)
     }
 
-    /// Refuses a message that is longer than its kind may be, or too finely divided for its length.
+    /// Refuses a message that is too long for its kind, or has too many values for its length.
     pub(super) fn check(&self, bytes: &[u8]) -> Result<()> {
         let most = match self.tool() {
             Some(name) if BRINGERS.contains(&name) => u64::MAX,
@@ -76,7 +77,7 @@ impl Peek {
     }
 }
 
-/// The longest message that somebody with these scopes may send: only who can publish has anything long to say.
+/// The maximum message length for these scopes: only callers that can publish need long messages.
 pub(super) fn limit(scopes: Scopes, longest: JsonLimit) -> JsonLimit {
     if scopes.has(Scope::Write) { longest } else { JsonLimit { raw: SHORT_BYTES, decoded: SHORT_BYTES } }
 }
@@ -102,7 +103,7 @@ pub(super) fn peek(bytes: &[u8]) -> std::result::Result<Peek, Box<Response>> {
     }
 }
 
-/// An id is a text, a number or nothing.
+/// An id is a string, a number or null.
 fn id<'de, D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Option<Value>, D::Error> {
     struct Id;
 

@@ -1,8 +1,7 @@
-//! `/mcp`: the same acts as the API, for clients of the Model Context Protocol. Spec §4 MCP.
+//! Serves `/mcp`: the operations of the API for clients of the Model Context Protocol. Spec §4 MCP.
 //!
-//! `door` decides who may come in and with which session, before the library sees the request, and `message` what is too
-//! much for it; `handler` is what the
-//! library calls; `tools` is the table of what can be done; `streams` and `watching` are what stays open.
+//! `door` checks credential and session before the library sees the request, and `message` the size of a message;
+//! `handler` is called by the library; `tools` is the table of tools; `streams` and `watching` manage open streams.
 
 mod answer;
 mod card;
@@ -41,21 +40,21 @@ use streams::Streams;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-/// The tag of the operations of the endpoint.
+/// OpenAPI tag of the endpoint's operations.
 pub(super) const TAG: &str = "MCP";
-/// A session that rests longer than this leaves memory; its row brings it back.
+/// A session idle for longer is removed from memory; its row restores it.
 const RESTS: Duration = Duration::from_mins(10);
-/// How often a silent stream says that it is alive, at the longest.
+/// Maximum interval between keep-alive comments on a silent stream.
 const BEAT: Duration = Duration::from_secs(15);
 
 type Service = StreamableHttpService<Handler, ResidentSessions>;
 
-/// The longest message where uploads may be so long, however the page in it is escaped.
+/// The maximum message length for this upload limit, however the page in it is escaped.
 pub(super) const fn longest_message(upload_bytes: u64) -> JsonLimit {
     JsonLimit::of_text(upload_bytes).plus(1 << 20)
 }
 
-/// What the door holds.
+/// Shared state of the endpoint.
 #[derive(Debug)]
 pub(super) struct Mcp {
     state: ApiState,
@@ -75,9 +74,9 @@ pub(super) fn routes<S: Clone + Send + Sync + 'static>(state: &ApiState) -> Rout
     operations().split_for_parts().0.with_state(mcp)
 }
 
-/// The endpoint and what describes it, each with its documentation.
+/// The endpoint and the documents that describe it, with their OpenAPI documentation.
 pub(super) fn operations() -> OpenApiRouter<Arc<Mcp>> {
-    // Every method is answered behind the door, also those that the protocol does not know.
+    // Every method goes through `door`, including those the protocol does not define.
     let (schemas, paths, _) = routes!(described::post, described::open_stream, described::end_session);
     OpenApiRouter::new()
         .routes((schemas, paths, any(door::answer)))
@@ -87,13 +86,14 @@ pub(super) fn operations() -> OpenApiRouter<Arc<Mcp>> {
 }
 
 impl Mcp {
-    /// The library, for one request: it knows sessions only through `store`, and acts through `handler`.
+    /// The library's service for one request: it reaches sessions only through `store` and operations through
+    /// `handler`.
     fn service(&self, handler: Handler, store: impl SessionStore) -> Service {
-        // The library is not told when the server stops: calls under way may end, and streams end themselves.
+        // The library is not told about a shutdown: running calls may complete, and streams end themselves.
         let mut config = StreamableHttpServerConfig::default()
             .with_sse_keep_alive(Some(self.beat()))
             .with_max_request_body_bytes(usize::try_from(self.longest().raw).unwrap_or(usize::MAX))
-            // The Host header has chosen this face of the service already, and the door looks at Origin.
+            // The Host header has already been matched, and `door` checks Origin.
             .disable_allowed_hosts()
             .disable_allowed_origins();
         config.session_store = Some(Arc::new(store));
@@ -104,7 +104,7 @@ impl Mcp {
         longest_message(self.state.resolved.config.limits.upload_bytes)
     }
 
-    /// In good time before the wire takes a silent connection for dead.
+    /// At most half the idle timeout of a connection.
     fn beat(&self) -> Duration {
         let idle = Duration::from_secs(self.state.resolved.config.limits.idle_seconds.max(1));
         BEAT.min(idle / 2)

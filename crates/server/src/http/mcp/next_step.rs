@@ -1,8 +1,8 @@
-//! What a caller does about a refusal. Every code a tool can meet has its line; no wildcard, so that a new one decides.
+//! Advice for each error code that a tool can return. No wildcard arm, so that a new code needs a decision.
 
 use dropleaf_core::Code;
 
-/// None where the message itself says all there is to do, and for what no tool can meet.
+/// None if the error description already says what to do, or if no tool returns the code.
 #[expect(clippy::too_many_lines, reason = "a table: a line or two for each code")]
 pub(super) const fn next_step(code: Code) -> Option<&'static str> {
     Some(match code {
@@ -92,11 +92,11 @@ pub(super) const fn next_step(code: Code) -> Option<&'static str> {
         Code::AnonymousStorageFull => {
             "Publish with an API key; only pages without an account are held to this."
         }
-        // What was lost on the way to the storage may have arrived.
+        // A write whose connection to the storage was lost may have been applied.
         Code::Internal | Code::StorageUnavailable => {
             "The fault is on the server. Look with get_site or list_sites whether it was done before you try again."
         }
-        // Their messages say what to do, or no tool meets them: they belong to forms, to viewers and to people.
+        // Their descriptions say what to do, or no tool returns them: they belong to forms, viewers and people.
         Code::PaymentRequired
         | Code::PaymentRefused
         | Code::InvalidPayment

@@ -1,4 +1,4 @@
-//! Prompts: ways of working with pages that a person can pick from a client's menu.
+//! MCP prompts: tasks that a person can pick from a client's menu.
 
 use super::handler::FIXED_MS;
 use super::rpc::shown;
@@ -19,7 +19,7 @@ struct Written {
     title: &'static str,
     description: &'static str,
     arguments: &'static [Argument],
-    /// From the arguments that were given, in the order above.
+    /// Renders the text from the given arguments, in the order above.
     text: fn(&[Option<&str>]) -> String,
 }
 

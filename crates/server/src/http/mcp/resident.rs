@@ -1,4 +1,4 @@
-//! The MCP sessions in this node's memory, at most a fixed number: the least recently used one leaves memory first, but
+//! The MCP sessions in this node's memory, at most a fixed number. The least recently used one is evicted first, but
 //! none while it answers a request. Its row in the database stays, so the next request that names it restores it.
 
 use futures_util::{Stream, StreamExt};
@@ -73,14 +73,14 @@ impl Recency {
         }
     }
 
-    /// A session that has left memory meanwhile is not brought back by its use.
+    /// Does nothing for a session that has left memory in the meantime.
     fn touch(&mut self, id: &SessionId) {
         if self.last_use.contains_key(id) {
             self.insert(id);
         }
     }
 
-    /// Never the newest: it is about to be used.
+    /// Never evicts the newest: it is about to be used.
     fn take_least_recent(&mut self, most: usize, newest: &SessionId) -> Vec<SessionId> {
         let excess = self.last_use.len().saturating_sub(most);
         let idle = self.by_use.values().filter(|id| *id != newest && !self.answering.contains_key(*id));
@@ -104,7 +104,7 @@ impl Recency {
 }
 
 impl ResidentSessions {
-    /// `keep_alive`: a session without a message for so long leaves memory in any case.
+    /// `keep_alive`: a session without a message for this long is removed from memory in any case.
     pub(super) fn new(keep_alive: Duration) -> Self {
         Self::with_most(keep_alive, RESIDENT_MOST)
     }

@@ -1,4 +1,4 @@
-//! The owner's pages as resources: `dropleaf://sites/{id}` tells about one, `…/content` is what is stored.
+//! Serves the owner's pages as MCP resources: `dropleaf://sites/{id}` is the metadata, `…/content` the stored document.
 
 use super::door::Sender;
 use super::handler::FIXED_MS;
@@ -20,13 +20,13 @@ use std::collections::HashSet;
 
 const SITES: &str = "dropleaf://sites/";
 const CONTENT: &str = "/content";
-/// Pages on one page of the list; each has two resources.
+/// Sites per page of the list; each has two resources.
 const PAGE: i64 = 50;
-/// The longest content that is given as one resource, which is held in memory several times over on its way.
+/// Maximum content size of one resource; several copies are in memory while it is sent.
 const CONTENT_BYTES: u64 = 4 << 20;
 const JSON: &str = "application/json";
 
-/// What an address stands for.
+/// What a resource URI refers to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Target<'a> {
     site_id: &'a str,
@@ -53,7 +53,7 @@ fn uri_of(site_id: &str) -> String {
     format!("{SITES}{site_id}")
 }
 
-/// The owner's live pages, the last changed first.
+/// The owner's live pages, most recently changed first.
 pub(super) async fn list(
     state: &ApiState,
     sender: &Sender,
@@ -158,7 +158,7 @@ async fn content(state: &ApiState, sender: &Sender, uri: &str, id: &str) -> Resu
     Ok(contents.with_mime_type(content.mime))
 }
 
-/// What a session notes when it watches this resource, which must be about a page of the caller's.
+/// The entry that a session stores to watch this resource, which must belong to a page of the caller.
 pub(super) async fn watchable(state: &ApiState, sender: &Sender, uri: &str) -> Result<String, ErrorData> {
     let target = Target::parse(uri).ok_or_else(|| unknown(uri))?;
     match state.app.get_site(&sender.who.account, target.site_id).await {
@@ -167,7 +167,7 @@ pub(super) async fn watchable(state: &ApiState, sender: &Sender, uri: &str) -> R
     }
 }
 
-/// Of these resources, each once, those that are about pages of the account's.
+/// Those of these resources that belong to pages of the account, without duplicates.
 pub(super) async fn all_watchable(
     state: &ApiState,
     account: &Account,
@@ -184,13 +184,13 @@ pub(super) async fn all_watchable(
     Ok(asked.into_iter().filter(|(_, id)| own.contains(*id)).map(|(uri, _)| uri.clone()).collect())
 }
 
-/// An address without what all have in common.
+/// The URI without the common prefix.
 pub(super) fn tail(uri: &str) -> &str {
     uri.strip_prefix(SITES).unwrap_or(uri)
 }
 
-/// The resources that are not what they were, for somebody who watches these. Whoever never said what to watch hears
-/// what viewers say, about every page.
+/// The URIs to notify about, for a subscriber that watches `watched`. A session that never subscribed is notified about
+/// new feedback on every page.
 pub(super) fn named_by(notice: &Notice, watched: Option<&[String]>) -> Vec<String> {
     let about = uri_of(&notice.site_id);
     let content = format!("{about}{CONTENT}");

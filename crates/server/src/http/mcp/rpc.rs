@@ -1,4 +1,4 @@
-//! Refusals in the words of JSON-RPC: of an act inside a message, and of a message that is none.
+//! JSON-RPC errors: for a failed operation, and for a body that is not a message.
 
 use crate::http::error;
 use axum::response::{IntoResponse, Response};
@@ -12,7 +12,7 @@ pub(super) const INVALID_REQUEST: i32 = -32600;
 /// In characters.
 const SHOWN: usize = 100;
 
-/// What an act's refusal is called inside a message. The stable code rides in `data`.
+/// The JSON-RPC error of a failed operation. The stable code is in `data`.
 pub(super) fn refusal(error: &Error) -> ErrorData {
     let data = Some(json!({"error": error.code.as_str()}));
     if error::status(error.code).is_server_error() {
@@ -28,12 +28,12 @@ pub(super) fn refusal(error: &Error) -> ErrorData {
     }
 }
 
-/// As much of a name that a client sent as is repeated to it.
+/// A name sent by the client, truncated for an error text.
 pub(super) fn shown(name: &str) -> &str {
     name.char_indices().nth(SHOWN).and_then(|(end, _)| name.get(..end)).unwrap_or(name)
 }
 
-/// An answer to something that is no message.
+/// The response to a body that is not a message.
 pub(super) fn no_message(id: Option<&Value>, code: i32, message: &str) -> Response {
     let body = json!({"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": message}});
     (StatusCode::BAD_REQUEST, axum::Json(body)).into_response()

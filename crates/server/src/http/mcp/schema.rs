@@ -1,5 +1,5 @@
-//! The schemas of the API as JSON Schema: what tools take and give is described once, for OpenAPI and for MCP.
-//! What OpenAPI adds to the language is taken out, because strict clients refuse words they do not know.
+//! Converts the API's OpenAPI schemas to JSON Schema, so that types are described once for OpenAPI and MCP. Keywords of
+//! OpenAPI are removed, because strict clients refuse those they do not know.
 
 use rmcp::model::JsonObject;
 use serde_json::{Map, Value, json};
@@ -9,12 +9,12 @@ use utoipa::openapi::schema::{AnyOfBuilder, Object, ObjectBuilder, Type};
 
 const COMPONENTS: &str = "#/components/schemas/";
 const DEFINITIONS: &str = "#/$defs/";
-/// Words of OpenAPI that JSON Schema does not have, and examples, which only cost the reader's attention.
+/// Keywords of OpenAPI that JSON Schema does not have, and examples, which only cost the model tokens.
 const FOREIGN: [&str; 6] = ["example", "examples", "nullable", "discriminator", "xml", "externalDocs"];
-/// Formats that JSON Schema knows; OpenAPI's formats of numbers are not among them.
+/// Formats that JSON Schema defines; OpenAPI's number formats are not among them.
 const FORMATS: [&str; 4] = ["uri", "date-time", "email", "hostname"];
 
-/// A type's schema on its own feet: what it refers to comes along in `$defs`.
+/// A self-contained schema of the type: what it refers to is in `$defs`.
 pub(super) fn of<T: ToSchema>() -> JsonObject {
     let mut schema = object(serde_json::to_value(T::schema()));
     tidy(&mut schema);
@@ -35,7 +35,7 @@ pub(super) fn of<T: ToSchema>() -> JsonObject {
     schema
 }
 
-/// The arguments of one type and, after them, those of another.
+/// The properties of both types in one schema.
 pub(super) fn both<T: ToSchema, U: ToSchema>() -> JsonObject {
     let (mut schema, more) = (of::<T>(), of::<U>());
     for word in ["properties", "$defs"] {
@@ -49,7 +49,7 @@ pub(super) fn both<T: ToSchema, U: ToSchema>() -> JsonObject {
     schema
 }
 
-/// What a tool gives back: the type's schema, and what any answer may add.
+/// The output schema of a tool: the type's schema, and the warnings any result may have.
 pub(super) fn given<T: ToSchema>() -> JsonObject {
     let mut schema = of::<T>();
     let warnings = json!({
@@ -62,12 +62,12 @@ pub(super) fn given<T: ToSchema>() -> JsonObject {
     schema
 }
 
-/// The schema of no arguments at all.
+/// The schema for no arguments.
 pub(super) fn nothing() -> JsonObject {
     object(Ok(json!({"type": "object", "additionalProperties": false})))
 }
 
-/// A number of hours from now, `never`, or null for the same.
+/// A number of hours from now, `never`, or null with the same meaning.
 pub(super) fn hours() -> utoipa::openapi::Schema {
     let number = ObjectBuilder::new().schema_type(Type::Number).description(Some("Hours from now."));
     let never = ObjectBuilder::new().schema_type(Type::String).enum_values(Some(["never"]));
@@ -82,7 +82,7 @@ pub(super) fn hours() -> utoipa::openapi::Schema {
         .into()
 }
 
-/// Whether an object's schema knows the property.
+/// Whether an object's schema has the property.
 pub(super) fn has(schema: &JsonObject, property: &str) -> bool {
     schema.get("properties").is_some_and(|properties| properties.get(property).is_some())
 }
@@ -95,7 +95,7 @@ pub(super) fn add(schema: &mut JsonObject, property: &str, description: &str) {
     }
 }
 
-/// Who finds a page.
+/// Who can find a page.
 pub(super) fn visibility() -> Object {
     let says = "unlisted: whoever has the link. public: under its slug. burn: deleted after its first view.";
     words(&["unlisted", "public", "burn"], says)
@@ -107,7 +107,7 @@ pub(super) fn pii_check() -> Object {
     words(&["off", "warn", "block"], says)
 }
 
-/// One of a few words. Written out, because a type of its own would come as a reference or a composition.
+/// An enum of strings. Inlined, because a type would become a reference or a composition.
 pub(super) fn words(words: &[&str], description: &str) -> Object {
     ObjectBuilder::new()
         .schema_type(Type::String)
@@ -123,7 +123,7 @@ fn object(value: serde_json::Result<Value>) -> JsonObject {
     }
 }
 
-/// Walks a schema, and not the names of its properties, which may be any word.
+/// Cleans a schema recursively, without touching the names of its properties, which may be any word.
 fn tidy(schema: &mut JsonObject) {
     schema.retain(|word, _| !FOREIGN.contains(&word.as_str()));
     if let Some(Value::String(target)) = schema.get_mut("$ref")
@@ -149,8 +149,8 @@ fn tidy(schema: &mut JsonObject) {
     }
 }
 
-/// A list of types becomes branches with one each: some clients read only the first, or refuse the tool. What is said of
-/// the value stays where it is, what is asked of it goes with its type.
+/// Turns a list of types into branches with one type each: some clients read only the first type, or refuse the tool.
+/// Annotations stay on the outer schema; constraints go to each branch.
 fn part_types(schema: &mut JsonObject) {
     let Some(Value::Array(types)) = schema.get("type").cloned() else { return };
     schema.remove("type");
@@ -166,7 +166,7 @@ fn part_types(schema: &mut JsonObject) {
     schema.insert("anyOf".into(), types.into_iter().map(branch).collect());
 }
 
-/// Every definition that a schema needs, also through others.
+/// Collects every definition that a schema needs, directly or indirectly.
 fn references(value: &Value, known: &Map<String, Value>, needed: &mut BTreeSet<String>) {
     match value {
         Value::Object(object) => {

@@ -1,5 +1,5 @@
-//! Where the library keeps sessions: in the database, through the eyes of one caller. A session in memory is no more than
-//! a copy; it can be brought back by any node.
+//! Stores MCP sessions in the database, restricted to one caller. A session in memory is only a copy, which any node
+//! can restore.
 
 use super::resident::ResidentSessions;
 use super::streams::Streams;
@@ -11,7 +11,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 use tokio::sync::{Mutex, MutexGuard};
 
-/// The sessions of whoever sent the request at hand.
+/// The sessions of the caller of this request.
 #[derive(Debug)]
 pub(super) struct Own {
     pub app: Arc<App>,
@@ -30,7 +30,7 @@ impl SessionStore for Own {
     async fn store(&self, id: &str, state: &SessionState) -> Result<(), SessionStoreError> {
         let params = serde_json::to_string(&state.initialize_params)?;
         for ended in self.app.begin_mcp_session(&self.who, id, &params).await? {
-            // What has no row any more cannot be reached, so it need not wait in memory for its end.
+            // A session without a row cannot be reached, so it is removed from memory at once.
             self.streams.end(&ended);
             self.sessions.close_session(&ended.into()).await?;
         }
@@ -44,8 +44,8 @@ impl SessionStore for Own {
     }
 }
 
-/// One after another for requests that bring the same session back: the library looks whether it is there and brings it
-/// back in two steps, and takes it for a failure when somebody was faster in between.
+/// Serializes requests that restore the same session: the library checks for it and restores it in two steps, and fails
+/// if another request restored it in between.
 #[derive(Debug)]
 pub(super) struct Restoring([Mutex<()>; 64]);
 
@@ -56,12 +56,12 @@ impl Default for Restoring {
 }
 
 impl Restoring {
-    /// To be held while the library handles a request with this session. None when it is in memory already.
+    /// Hold the guard while the library handles a request with this session. None if the session is in memory.
     pub(super) async fn turn(&self, sessions: &ResidentSessions, id: &str) -> Option<MutexGuard<'_, ()>> {
         let mut hasher = DefaultHasher::new();
         id.hash(&mut hasher);
         let lock = self.0.get(usize::try_from(hasher.finish() % 64).unwrap_or_default())?;
-        // Looked at only then: somebody may have brought it back while this one waited.
+        // Checked after locking: another request may have restored it while this one waited.
         let turn = lock.lock().await;
         (!sessions.holds(id).await).then_some(turn)
     }

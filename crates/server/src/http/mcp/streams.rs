@@ -1,6 +1,6 @@
-//! The stream that a client of the older revisions opens with GET, and how many may be open. It is written here and not by
-//! the library: it needs nothing but the row of its session, so it outlives the session's rest in memory, and every stream
-//! that is really open hears the news.
+//! Serves the event stream that clients of the older revisions open with GET, and limits how many are open. It is not
+//! the library's stream: this one needs only the session's row, so it survives the eviction of the session from memory,
+//! and the newest open stream always gets the notifications.
 
 use super::Mcp;
 use super::resources;
@@ -21,15 +21,16 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::time::{Interval, MissedTickBehavior, interval};
 use tokio_util::sync::CancellationToken;
 
-/// Names the pause after which a client that was cut off comes back. It is no event: older clients choke on empty ones.
+/// Sets the delay before a disconnected client reconnects. It is a comment, not an event: older clients fail on empty
+/// events.
 const FIRST: &str = ": open\nretry: 3000\n\n";
 const ALIVE: &str = ":\n\n";
 
-/// Streams that one account may have open on a node, and all accounts together.
+/// Maximum number of open streams per account on a node, and of all accounts together.
 const ACCOUNT_MOST: usize = 200;
 const NODE_MOST: u64 = 4000;
 
-/// What is open on this node.
+/// The open streams of this node.
 #[derive(Debug, Default)]
 pub(super) struct Streams(Mutex<Open>);
 
@@ -38,11 +39,11 @@ struct Open {
     opened: u64,
     closed: u64,
     by_account: HashMap<String, usize>,
-    /// The newest stream of each session: the one that hears.
+    /// The newest stream of each session, which gets the notifications.
     newest: HashMap<String, (u64, CancellationToken)>,
 }
 
-/// One open stream.
+/// One open stream; dropping it releases the slot.
 #[derive(Debug)]
 pub(super) struct Place {
     streams: Arc<Streams>,
@@ -79,7 +80,7 @@ impl Streams {
         Ok(Place { streams: Arc::clone(self), account, session, number, ended })
     }
 
-    /// The session is no more.
+    /// Ends the stream of a session that was deleted.
     pub(super) fn end(&self, session: &str) {
         if let Some((_, ended)) = self.open().newest.remove(session) {
             ended.cancel();
@@ -88,8 +89,8 @@ impl Streams {
 }
 
 impl Place {
-    /// Each message goes to one stream of a session. The newest has it: an older one may be a connection that is dead
-    /// without anybody having noticed.
+    /// Each message goes to one stream of a session, the newest: an older one may be a dead connection that was not
+    /// detected.
     fn is_newest(&self) -> bool {
         let newest = self.session.as_ref().map(|id| self.streams.open().newest.get(id).map(|(n, _)| *n));
         newest == Some(Some(self.number))
@@ -106,7 +107,7 @@ impl Drop for Place {
                 open.by_account.remove(&self.account);
             }
         }
-        // Looked at and removed in one go, or a stream that comes in between would be forgotten and never hear.
+        // Compared and removed under one lock; otherwise a stream opened in between would be forgotten and get nothing.
         if let Some(session) = &self.session
             && open.newest.get(session).is_some_and(|(number, _)| *number == self.number)
         {
@@ -125,7 +126,7 @@ struct Line {
     over: BoxFuture<'static, ()>,
 }
 
-/// Opens the stream of a session that is the holder's.
+/// Opens the stream of a session of the holder.
 pub(super) fn open(mcp: &Mcp, holder: Holder, session: String) -> Result<Response> {
     let app = Arc::clone(&mcp.state.app);
     let who = holder.who.clone();
@@ -171,7 +172,8 @@ impl Line {
         }
     }
 
-    /// The resources to name. What the session watches is looked up each time: it may have said so on another node.
+    /// The resources to notify about. The session's subscriptions are read each time: they may have changed on another
+    /// node.
     async fn heard(&mut self, notice: &Notice) -> Vec<String> {
         if !self.place.is_newest() || !self.who.scopes.has(Scope::Read) {
             return Vec::new();
@@ -179,7 +181,7 @@ impl Line {
         match self.app.find_mcp_session(&self.who, &self.session).await {
             Ok(Some(session)) => resources::named_by(notice, session.watched.as_deref()),
             Ok(None) => Vec::new(),
-            // Rather once too often than not at all.
+            // Notifying once too often is better than not at all.
             Err(_) => resources::named_by(notice, None),
         }
     }

@@ -1,5 +1,5 @@
-//! How long something that stays open may go on: until the server stops, its session ends, or the credential it was opened
-//! with would not be let in any more.
+//! Decides how long a stream stays open: until the server stops, its session ends, or its credential is no longer
+//! valid.
 
 use crate::http::api::ApiState;
 use dropleaf_app::{App, CredentialChanges, Identity};
@@ -10,13 +10,13 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
-/// Several changes in a row are one reason to look.
+/// Several changes within this time cause one check.
 const GATHER: Duration = Duration::from_millis(100);
 
-/// In whose name something is open.
+/// The caller on whose behalf a stream is open.
 pub(super) struct Holder {
     pub who: Identity,
-    /// The credential itself. It is not written anywhere.
+    /// The bearer token. It is never logged or stored.
     pub bearer: String,
     pub session: Option<String>,
 }
@@ -28,11 +28,11 @@ impl fmt::Debug for Holder {
 }
 
 impl Holder {
-    /// Ends when it is over. `ended` is somebody's word that the session is.
+    /// Resolves when the stream must end. `ended` is cancelled when the session ends.
     pub(super) fn until_over(self, state: &ApiState, ended: CancellationToken) -> BoxFuture<'static, ()> {
         let (app, stopping) = (Arc::clone(&state.app), state.tasks.stopping.clone());
         let check_every = state.resolved.mcp_check_every;
-        // Heard from now on, not only once somebody waits.
+        // Subscribed now, not when the future is first polled.
         let changes = app.credential_changes(&self.who);
         Box::pin(async move {
             tokio::select! {
@@ -57,7 +57,7 @@ impl Holder {
         }
     }
 
-    /// Whether a request with this credential would be let in. A storage that does not answer refuses nobody.
+    /// Whether a request with this credential would still be accepted. A storage error refuses no one.
     async fn is_welcome(&self, app: &App) -> bool {
         match app.identify(&self.bearer).await {
             Ok(who) if who.counted_as != self.who.counted_as => return false,

@@ -1,4 +1,4 @@
-//! `/dashboard/apps`: the programs a person has let in, and the way out for each.
+//! Serves `/dashboard/apps`: lists the programs a person has authorized, and revokes their access.
 
 use crate::http::api::ApiState;
 use crate::http::web::{Person, Query, SignedForm, WebError, page, see_other};

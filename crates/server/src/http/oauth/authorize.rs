@@ -1,5 +1,5 @@
-//! `GET /oauth/authorize`: a program sends a person here to ask for access. Until it is certain that the answer goes to
-//! the program itself, nothing is sent anywhere: the person reads what is wrong.
+//! Serves `GET /oauth/authorize`, where a program sends a person to ask for access. Until the redirect address is
+//! verified, errors are shown to the person and nothing is sent to the program.
 
 use super::clients::{self, Known};
 use super::params;
@@ -18,13 +18,14 @@ use dropleaf_core::oauth::request::AccessRequest;
 use dropleaf_core::oauth::{OAuthError, redirect};
 use http::StatusCode;
 
-/// The longest request; a person who has to sign in first carries it along.
+/// Maximum length of the query; it is carried along when the person has to sign in first.
 const LONGEST: usize = 4000;
 
 /// Ask a person for access
 ///
-/// A program opens this address in the person's browser: authorization code with PKCE (S256). The person signs in if need
-/// be and answers; then the browser is sent to `redirect_uri` with `code`, `state` and `iss`, or with `error`.
+/// A program opens this address in the person's browser: authorization code with PKCE (S256). The person signs in if
+/// necessary and decides; then the browser is redirected to `redirect_uri` with `code`, `state` and `iss`, or with
+/// `error`.
 #[utoipa::path(
     get, path = "/oauth/authorize", tag = "OAuth", operation_id = "authorize",
     params(
@@ -67,7 +68,7 @@ pub(in crate::http) async fn authorize(
     let client = match clients::find(&state, id).await? {
         Known::Client(client) => Ok(client),
         Known::Nobody(why) => Err(why),
-        // Other machines are asked for people alone.
+        // Documents are fetched from other hosts only for signed-in people.
         Known::Described if person.is_none() => return sign_in_first(),
         Known::Described => clients::fetch(&state, id, Asker::Person, ip).await?,
     };
@@ -84,8 +85,9 @@ pub(in crate::http) async fn authorize(
         Ok(None) | Err(_) => return Ok(stop("The app did not say where the answer should go.", "")),
     };
     let issuer = hosts.base.url();
-    // Anybody can register an address, so nobody is led away to one without having signed in. A program on the person's own
-    // machine leads nowhere, and one that wants no page at all hears the same whether or not somebody has signed in.
+    // Anyone can register an address, so no one is redirected to one without having signed in. Exceptions: a redirect
+    // to a program on the person's own machine, and a request with `prompt=none`, which gets the same error whether or
+    // not the person is signed in.
     let at_once = redirect::is_local(redirect_uri) || params.is_silent();
     match (AccessRequest::check(&client, redirect_uri, &params, &issuer), person) {
         (Err(error), person) if person.is_some() || at_once => {
@@ -120,7 +122,7 @@ async fn show(
     Ok(door(StatusCode::OK, consent::consent(&page), target.as_deref()))
 }
 
-/// Tells the program, at an address that is certainly its own.
+/// Redirects to the program with the error. The address is verified by then.
 pub(super) fn refuse(uri: &str, state: Option<&str>, issuer: &str, error: &OAuthError) -> Response {
     let pairs = [
         ("error", Some(error.code.as_str())),
@@ -132,7 +134,7 @@ pub(super) fn refuse(uri: &str, state: Option<&str>, issuer: &str, error: &OAuth
     see_other(&redirect::with_query(uri, pairs))
 }
 
-/// Tells the person, and sends nothing anywhere.
+/// Shows the error to the person, and sends nothing to the program.
 pub(super) fn stop(why: &str, hint: &str) -> Response {
     let notice = Notice {
         status: 400,

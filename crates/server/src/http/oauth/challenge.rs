@@ -1,16 +1,16 @@
-//! What a refused request is told about getting in: the words of RFC 6750 and 9728 that clients look for.
+//! Builds the `WWW-Authenticate` challenge of a refused request (RFC 6750, RFC 9728).
 
 use dropleaf_core::scope::Scopes;
 use dropleaf_core::{Code, Error, error::Fact};
 use http::{HeaderMap, HeaderValue, header};
 
-/// Why a credential was refused, on its way to the frame, which knows our address.
+/// Why a credential was refused, passed to the middleware, which knows our address.
 #[derive(Debug, Clone)]
 pub(in crate::http) enum Challenge {
     /// None was sent.
     Missing,
     Invalid,
-    /// It is good, but not for this.
+    /// It is valid, but lacks the scope.
     Insufficient {
         scope: String,
         detail: String,
@@ -33,7 +33,7 @@ impl Challenge {
         }
     }
 
-    /// The value of the header; `metadata` is the address of the document about what was asked for.
+    /// The header value; `metadata` is the URL of the protected resource metadata document.
     pub(in crate::http) fn value(&self, metadata: &str) -> String {
         let all = Scopes::ALL;
         match self {
@@ -49,7 +49,7 @@ impl Challenge {
     }
 }
 
-/// Writes it onto an answer of the API.
+/// Sets the header on an API response.
 pub(in crate::http) fn write(headers: &mut HeaderMap, challenge: &Challenge, base_url: &str) {
     let metadata = format!("{base_url}/.well-known/oauth-protected-resource");
     if let Ok(value) = HeaderValue::from_str(&challenge.value(&metadata)) {

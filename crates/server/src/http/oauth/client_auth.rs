@@ -1,4 +1,4 @@
-//! Which program calls an endpoint: by its id alone, or by its id and secret in a header or in the body.
+//! Authenticates OAuth clients: by id alone, or by id and secret in the header or in the body.
 
 use super::error::EndpointError;
 use crate::http::api::ApiState;
@@ -14,7 +14,7 @@ fn unknown() -> OAuthError {
     OAuthError::new(OAuthCode::InvalidClient, "The client is unknown, or its secret is not right.")
 }
 
-/// The id of the program, which has shown its secret if it has one.
+/// The id of the client, whose secret is verified if it has one.
 pub(in crate::http) async fn authenticate(
     state: &ApiState,
     headers: &HeaderMap,
@@ -40,16 +40,16 @@ async fn proved(state: &ApiState, id: &str, secret: Option<&str>) -> Result<Stri
     if Minter::is_id("client", id) {
         return Ok(state.app.authenticate_client(id, secret).await?.id);
     }
-    // Our own command line keeps no secret either, and nobody can be sent back to it: device login is all it can do.
+    // Our own command line has no secret and no redirect address: it can only use device login.
     if id == OWN_CLIENT && secret.is_none() {
         return Ok(id.to_owned());
     }
-    // A program that describes itself at an address keeps no secret; its codes and tokens are bound to the address.
+    // A client with a metadata document has no secret; its codes and tokens are bound to its address.
     let documents = state.resolved.config.oauth.client_documents && id.contains("://");
     if documents && secret.is_none() { Ok(id.to_owned()) } else { Err(unknown().into()) }
 }
 
-/// Name and password of `Basic`, each percent-encoded before it went in (RFC 6749 §2.3.1).
+/// Username and password of `Basic`, each percent-encoded first (RFC 6749 §2.3.1).
 fn basic(value: &str) -> Option<(String, String)> {
     let (scheme, coded) = value.split_once(' ')?;
     let plain = scheme.eq_ignore_ascii_case("basic").then(|| STANDARD.decode(coded.trim()).ok())??;

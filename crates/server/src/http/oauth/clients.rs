@@ -1,5 +1,5 @@
-//! The program behind an id: one that registered, or one that describes itself at an address (a client id metadata
-//! document). Such a description is kept for a while; that there was none is not.
+//! Finds the OAuth client behind an id: a registered one, or one with a client id metadata document. Documents are
+//! cached for a while; failures are not.
 
 use super::register::describe;
 use crate::http::api::ApiState;
@@ -13,14 +13,14 @@ use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::{Mutex, PoisonError};
 
-/// Descriptions that are kept; above this, all are forgotten.
+/// Maximum number of cached documents; beyond this the cache is cleared.
 const KEPT: usize = 1000;
 const UNKNOWN: &str =
     "This server does not know the app. Remove the connection in the app and set it up again.";
 
 const OURS: &str = "Pages on this server cannot speak for an app.";
 
-/// Programs that described themselves, with the second until which they are believed.
+/// Clients with a metadata document, each with the epoch second until which it is cached.
 #[derive(Debug)]
 pub(in crate::http) struct Documents {
     fetcher: Fetcher,
@@ -46,17 +46,17 @@ impl Documents {
     }
 }
 
-/// What is known about an id before anybody else is asked.
+/// What is known about an id without fetching anything.
 #[derive(Debug)]
 pub(super) enum Known {
     Client(Client),
-    /// It describes itself at an address that has to be asked.
+    /// Its metadata document has to be fetched.
     Described,
-    /// There is none, and a person is told why.
+    /// There is no such client; the text tells the person why.
     Nobody(String),
 }
 
-/// The program behind an id, as far as this server knows it.
+/// Finds a client by id, as far as this server knows it.
 pub(super) async fn find(state: &ApiState, id: &str) -> Result<Known> {
     if Minter::is_id("client", id) {
         let found = state.app.find_client(id).await?;
@@ -72,14 +72,14 @@ pub(super) async fn find(state: &ApiState, id: &str) -> Result<Known> {
     Ok(state.documents.find(id, state.app.now()).map_or(Known::Described, Known::Client))
 }
 
-/// Asks a program that describes itself; or what a person is told about why it cannot be believed.
+/// Fetches a client's metadata document; the inner error tells the person why it was refused.
 pub(super) async fn fetch(
     state: &ApiState,
     id: &str,
     asker: Asker,
     ip: Option<IpAddr>,
 ) -> Result<Result<Client, String>> {
-    // Anybody can make this server ask around, so not too often.
+    // Anyone can make this server send requests, so this is rate limited.
     state.app.take_document(ip)?;
     let document = match state.documents.fetcher.fetch(id, asker).await {
         Ok(document) => document,
@@ -96,7 +96,7 @@ pub(super) async fn fetch(
     })
 }
 
-/// What the document says, in the types it must have.
+/// Parses the document; a member of the wrong type is an error.
 fn read(bytes: &[u8]) -> Result<Document, String> {
     let said: Map<String, Value> =
         serde_json::from_slice(bytes).map_err(|_| "It is no JSON object.".to_owned())?;

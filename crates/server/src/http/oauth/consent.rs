@@ -1,4 +1,4 @@
-//! `POST /oauth/consent`: the person's answer, which counts once and only in the session that was asked.
+//! Serves `POST /oauth/consent`: the person's answer, accepted once and only in the session that was asked.
 
 use super::authorize::{refuse, stop};
 use crate::http::api::ApiState;
@@ -10,7 +10,7 @@ use dropleaf_core::oauth::{OAuthCode, OAuthError, redirect};
 
 pub(super) async fn answer(State(state): State<ApiState>, form: SignedForm) -> Result<Response, WebError> {
     let SignedForm { person, fields } = form;
-    // Whatever is not a clear yes is a no.
+    // Anything but `allow` denies access.
     let allow = fields.text("answer") == "allow";
     let answered =
         state.app.answer_consent(&person.account, &person.session, fields.text("request"), allow).await?;
@@ -24,6 +24,6 @@ pub(super) async fn answer(State(state): State<ApiState>, form: SignedForm) -> R
     };
     let pairs = [("code", Some(code.as_str())), ("state", asked.as_deref()), ("iss", Some(issuer.as_str()))];
     let pairs = pairs.into_iter().filter_map(|(name, value)| Some((name, value?)));
-    // With a GET: the form's fields must not travel on.
+    // With a GET: the form's fields must not be forwarded.
     Ok(see_other(&redirect::with_query(&redirect_uri, pairs)))
 }

@@ -1,5 +1,5 @@
-//! What the OAuth endpoints take and give, as types: those that are written out here, and descriptions of those that are
-//! read field by field.
+//! Types of the bodies of the OAuth endpoints: those that are serialized, and descriptions of those that are read field
+//! by field.
 
 use super::super::api::openapi::words;
 use dropleaf_core::oauth::client::{AuthMethod, CODE_GRANT, DEVICE_GRANT, REFRESH_GRANT};
@@ -15,7 +15,7 @@ fn grant_type() -> Object {
     words([CODE_GRANT, REFRESH_GRANT, DEVICE_GRANT], None)
 }
 
-/// What a program says about itself (RFC 7591 §2). Members that are not known are ignored.
+/// Client metadata (RFC 7591 §2). Unknown members are ignored.
 #[derive(Debug, ToSchema)]
 #[schema(example = json!({
     "client_name": "Report writer", "redirect_uris": ["http://127.0.0.1:7777/callback"],
@@ -27,11 +27,11 @@ pub(super) struct ClientMetadata {
     client_name: Option<String>,
     #[schema(format = "uri")]
     client_uri: Option<String>,
-    /// Where answers go: https, or a loopback address. Needed unless the program only uses device codes.
+    /// Redirect addresses: https, or a loopback address. Required unless the program only uses device codes.
     redirect_uris: Option<Vec<String>>,
     grant_types: Option<Vec<String>>,
     response_types: Option<Vec<String>>,
-    /// How the program proves itself at the token endpoint.
+    /// How the program authenticates at the token endpoint.
     token_endpoint_auth_method: Option<String>,
     /// `sites:read`, `sites:write` or both, with a space between.
     scope: Option<String>,
@@ -58,13 +58,13 @@ pub(super) struct RegisteredClient {
     #[schema(schema_with = auth_method)]
     token_endpoint_auth_method: String,
     scope: String,
-    /// As it was sent.
+    /// As sent.
     #[schema(nullable = false)]
     application_type: Option<String>,
-    /// For programs that prove themselves with one; shown once.
+    /// Only for programs that authenticate with a secret; shown once.
     #[schema(nullable = false)]
     client_secret: Option<String>,
-    /// Beside `client_secret`: 0, it does not expire.
+    /// With `client_secret`: 0, it does not expire.
     #[schema(nullable = false)]
     client_secret_expires_at: Option<i64>,
 }
@@ -79,7 +79,7 @@ pub(super) struct RegisteredClient {
 pub(super) struct TokenForm {
     #[schema(schema_with = grant_type)]
     grant_type: String,
-    /// Unless the program proves itself with `Authorization: Basic`.
+    /// Required unless the program authenticates with `Authorization: Basic`.
     #[schema(nullable = false)]
     client_id: Option<String>,
     #[schema(nullable = false)]
@@ -87,10 +87,10 @@ pub(super) struct TokenForm {
     /// With `authorization_code`.
     #[schema(nullable = false)]
     code: Option<String>,
-    /// With `authorization_code`: what `code_challenge` is the hash of.
+    /// With `authorization_code`: the verifier of the `code_challenge`.
     #[schema(nullable = false)]
     code_verifier: Option<String>,
-    /// With `authorization_code`, as it was in the request.
+    /// With `authorization_code`: the same as in the authorization request.
     #[schema(nullable = false)]
     redirect_uri: Option<String>,
     /// With `refresh_token`.
@@ -99,7 +99,7 @@ pub(super) struct TokenForm {
     /// With `refresh_token`: at most what was granted.
     #[schema(nullable = false)]
     scope: Option<String>,
-    /// With the grant of a device code.
+    /// With the device code grant.
     #[schema(nullable = false)]
     device_code: Option<String>,
     /// The server or its `/mcp` (RFC 8707).
@@ -122,17 +122,17 @@ pub(super) struct TokensJson {
     pub scope: String,
 }
 
-/// A token to give back (RFC 7009).
+/// A token to revoke (RFC 7009).
 #[derive(Debug, ToSchema)]
 #[schema(example = json!({"token": "ort_…", "client_id": "dropleaf-cli"}))]
 #[expect(dead_code, reason = "describes the form; it is read field by field")]
 pub(super) struct RevokeForm {
     /// An access token or a refresh token.
     token: String,
-    /// Makes no difference.
+    /// Ignored.
     #[schema(nullable = false)]
     token_type_hint: Option<String>,
-    /// Unless the program proves itself with `Authorization: Basic`.
+    /// Required unless the program authenticates with `Authorization: Basic`.
     #[schema(nullable = false)]
     client_id: Option<String>,
     #[schema(nullable = false)]
@@ -144,7 +144,7 @@ pub(super) struct RevokeForm {
 #[schema(example = json!({"client_id": "dropleaf-cli", "scope": "sites:read sites:write"}))]
 #[expect(dead_code, reason = "describes the form; it is read field by field")]
 pub(super) struct DeviceForm {
-    /// Unless the program proves itself with `Authorization: Basic`.
+    /// Required unless the program authenticates with `Authorization: Basic`.
     #[schema(nullable = false)]
     client_id: Option<String>,
     #[schema(nullable = false)]
@@ -156,14 +156,14 @@ pub(super) struct DeviceForm {
     resource: Option<String>,
 }
 
-/// What a program shows its person, and what it keeps (RFC 8628 §3.2).
+/// The codes of a device login: one for the person, one for the program (RFC 8628 §3.2).
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(example = json!({
     "device_code": "q3mT8vXc5LkR1dWn7hZyJ2sBf9uEa4GpQ6xKoViM0wY", "user_code": "BCDF-GHJK", "verification_uri": "http://localhost:8080/device",
     "verification_uri_complete": "http://localhost:8080/device?user_code=BCDF-GHJK", "expires_in": 600, "interval": 5
 }))]
 pub(super) struct DeviceCodeJson {
-    /// For the program alone.
+    /// For the program only.
     pub device_code: String,
     /// For the person to type at `verification_uri`.
     pub user_code: String,
@@ -173,21 +173,21 @@ pub(super) struct DeviceCodeJson {
     pub verification_uri_complete: String,
     /// Seconds.
     pub expires_in: i64,
-    /// Seconds to wait between two requests for the token.
+    /// Minimum seconds between two requests for the token.
     pub interval: i64,
 }
 
-/// A login that ends in an API key.
+/// A device login that returns an API key.
 #[derive(Debug, ToSchema)]
 #[schema(example = json!({"client_name": "laptop"}))]
 #[expect(dead_code, reason = "describes the body; it is read field by field")]
 pub(super) struct DeviceKeyBody {
     client_id: Option<String>,
-    /// What the key will be called.
+    /// The name of the key.
     client_name: Option<String>,
 }
 
-/// The code that `POST /device/code` gave.
+/// The code from `POST /device/code`.
 #[derive(Debug, ToSchema)]
 #[schema(example = json!({"device_code": "q3mT8vXc5LkR1dWn7hZyJ2sBf9uEa4GpQ6xKoViM0wY"}))]
 #[expect(dead_code, reason = "describes the body; it is read field by field")]
@@ -195,7 +195,7 @@ pub(super) struct DeviceTokenBody {
     device_code: String,
 }
 
-/// The API key that a device login ended in.
+/// The API key from a device login.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(example = json!({
     "access_token": "stk_live_…", "token_type": "Bearer", "scope": "sites:read sites:write",
@@ -210,7 +210,7 @@ pub(super) struct DeviceKeyJson {
     pub name: String,
 }
 
-/// Where things are (RFC 8414), and how an agent gets in beside OAuth (`agent_auth`).
+/// Authorization server metadata (RFC 8414), and how an agent authenticates without OAuth (`agent_auth`).
 #[derive(Debug, ToSchema)]
 #[schema(example = json!({
     "issuer": "http://localhost:8080",
@@ -246,7 +246,7 @@ pub(super) struct ServerMetadata {
     agent_auth: (),
 }
 
-/// Who guards a resource (RFC 9728).
+/// Protected resource metadata (RFC 9728).
 #[derive(Debug, ToSchema)]
 #[schema(example = json!({
     "resource": "http://localhost:8080", "resource_name": "dropleaf", "authorization_servers": ["http://localhost:8080"],

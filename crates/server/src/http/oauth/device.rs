@@ -1,4 +1,4 @@
-//! Device login as programs meet it: RFC 8628 with tokens at the end, and the older paths with an API key at the end.
+//! Device login for programs: RFC 8628, which returns tokens, and the older endpoints, which return an API key.
 
 use super::clients::Known;
 use super::described::{DeviceCodeJson, DeviceForm, DeviceKeyBody, DeviceKeyJson, DeviceTokenBody};
@@ -22,10 +22,10 @@ use std::net::IpAddr;
 
 const ID_CHARACTERS: usize = 500;
 
-/// Begin a login on another device
+/// Start a login on another device
 ///
-/// RFC 8628: show the person `user_code` and `verification_uri`, then ask `POST /oauth/token` for the tokens. The client id
-/// `dropleaf-cli` needs no registration.
+/// RFC 8628: show the person `user_code` and `verification_uri`, then poll `POST /oauth/token` for the tokens. The
+/// client id `dropleaf-cli` needs no registration.
 #[utoipa::path(
     post, path = "/oauth/device_authorization", tag = "OAuth", operation_id = "authorizeDevice",
     request_body(content = DeviceForm, content_type = "application/x-www-form-urlencoded"),
@@ -68,8 +68,8 @@ pub(super) async fn tokens(
     }
 }
 
-/// What the program is called, and what it is given when it asks for nothing in particular. Our own command line needs
-/// no registration; others must have said that they use device codes.
+/// The name of the client, and its scopes when it requests none. Our own command line needs no registration; other
+/// clients must have registered for device codes.
 async fn named(
     state: &ApiState,
     client_id: &str,
@@ -91,9 +91,9 @@ async fn named(
     Ok((client.name, client.scopes))
 }
 
-/// Begin a login that ends in an API key
+/// Start a login that returns an API key
 ///
-/// The older form of device login: ask `POST /device/token` for the key. JSON, or the same as a form.
+/// The older form of device login: poll `POST /device/token` for the key. JSON or a form.
 #[utoipa::path(
     post, path = "/device/code", tag = "OAuth", operation_id = "createDeviceCode",
     request_body(content(
@@ -122,9 +122,9 @@ pub(super) async fn key_code(
     Ok(begun(&state, state.app.begin_device(asked, ip).await?))
 }
 
-/// Ask for the API key of a login
+/// Poll for the API key of a login
 ///
-/// 400 `authorization_pending` until the person has answered; then the key, once. JSON, or the same as a form.
+/// 400 `authorization_pending` until the person has answered; then the key, once. JSON or a form.
 #[utoipa::path(
     post, path = "/device/token", tag = "OAuth", operation_id = "createDeviceToken",
     request_body(content(
@@ -155,7 +155,7 @@ pub(super) async fn key_token(
     }
 }
 
-/// What a program shows its person, and what it keeps to itself.
+/// The response with both codes.
 fn begun(state: &ApiState, new: NewDevice) -> Response {
     let page = format!("{}/device", state.resolved.hosts.base.url());
     let code = new.login.spelled();
@@ -170,7 +170,7 @@ fn begun(state: &ApiState, new: NewDevice) -> Response {
     .into_response()
 }
 
-/// The names of RFC 8628 §3.5 for a login that gives nothing, or nothing yet.
+/// The error code of RFC 8628 §3.5 for a login without a result.
 fn refusal(polled: &Polled) -> OAuthError {
     let (code, detail) = match polled {
         Polled::Pending => {
@@ -188,7 +188,7 @@ fn refusal(polled: &Polled) -> OAuthError {
     OAuthError::new(code, detail)
 }
 
-/// What was sent, as JSON or as a form: some clients of the older paths use the one, some the other.
+/// The body, from JSON or a form: clients of the older endpoints send either.
 struct Sent(Map<String, Value>);
 
 impl Sent {

@@ -1,5 +1,5 @@
-//! `/device`: where a person types the code that a program shows them, looks at who asks, and answers.
-//! Nothing is allowed by a link alone: the answer is a form of its own.
+//! Serves `/device`, where a person types the code that a program shows, sees which program asks, and answers.
+//! A link alone allows nothing: the answer is a separate form.
 
 use crate::http::api::ApiState;
 use crate::http::extract::client_ip;
@@ -16,7 +16,8 @@ pub(super) async fn show(
     request: Request,
 ) -> Result<Response, WebError> {
     let (mut parts, _) = request.into_parts();
-    // Guesses are counted here, so no page of others may have a browser ask in the background, as for an image.
+    // Guesses are counted here, so pages of other sites must not trigger a request in the background, such as for an
+    // image.
     require_visit(&parts.headers)?;
     let site = parts.headers.get("sec-fetch-site").and_then(|value| value.to_str().ok());
     let is_led_here = site.is_some_and(|site| !matches!(site, "none" | "same-origin"));
@@ -29,7 +30,7 @@ pub(super) async fn show(
     if code.is_empty() {
         return Ok(page(device_ask(shell, "", false)));
     }
-    // A link on somebody's page fills the code in and no more: what it leads to is not the person's guess.
+    // A link on another site only fills in the code: following it does not count as the person's guess.
     if is_led_here {
         return Ok(page(device_ask(shell, &short(code), false)));
     }
@@ -47,7 +48,7 @@ pub(super) async fn answer(State(state): State<ApiState>, request: Request) -> R
     let SignedForm { person, fields } =
         SignedForm::from_request(Request::from_parts(parts, body), &state).await?;
     let code = fields.text("user_code");
-    // Anything but a clear yes is a no.
+    // Anything but `allow` denies access.
     let allow = fields.text("answer") == "allow";
     match state.app.answer_device(&person.account, &person.session, code, allow, ip).await {
         Err(error) if error.code == Code::ProofNeeded => Err(prove_first(code)),
@@ -60,7 +61,7 @@ pub(super) async fn answer(State(state): State<ApiState>, request: Request) -> R
     }
 }
 
-/// Sends a person to sign in again, and back here.
+/// Sends the person to sign in again, and then back here.
 fn prove_first(code: &str) -> WebError {
     let code: String = form_urlencoded::byte_serialize(code.as_bytes()).collect();
     WebError::ProveAgain(format!("/device?user_code={code}"))

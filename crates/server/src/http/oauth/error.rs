@@ -1,5 +1,5 @@
-//! How the endpoints that programs call refuse: by the name the RFC gives it. What is not the program's fault answers
-//! like the rest of the API.
+//! Errors of the OAuth endpoints that programs call, with the codes of the RFCs. Other failures get the API's error
+//! format.
 
 use crate::http::api::ApiError;
 use axum::Json;
@@ -12,7 +12,7 @@ use serde_json::json;
 #[derive(Debug)]
 pub(in crate::http) struct EndpointError {
     refusal: Refusal,
-    /// The program sent its secret in a header, and is told so in one (RFC 6749 §5.2).
+    /// The client authenticated in a header, so the error has a `WWW-Authenticate` header (RFC 6749 §5.2).
     by_header: bool,
 }
 

@@ -1,5 +1,5 @@
-//! What programs read before they ask: where things are (RFC 8414) and who guards them (RFC 9728). Nothing is listed
-//! that does not work.
+//! Serves the OAuth metadata documents: authorization server (RFC 8414) and protected resources (RFC 9728). They list
+//! only what works.
 
 use super::described::{ResourceMetadata, ServerMetadata};
 use crate::http::api::ApiState;
@@ -12,7 +12,7 @@ use dropleaf_core::scope::Scope;
 use http::header;
 use serde_json::{Value, json};
 
-/// Read where the OAuth endpoints are
+/// Get the authorization server metadata
 ///
 /// RFC 8414.
 #[utoipa::path(
@@ -45,8 +45,8 @@ pub(super) async fn server(State(state): State<ApiState>) -> Response {
     }))
 }
 
-/// How an agent gets in, beside OAuth. There is no registration of agents, so no type of identity is listed: whoever
-/// has no account publishes without one, and a person claims the page.
+/// How an agent authenticates without OAuth. Agents cannot register, so no identity type is listed: an agent without an
+/// account publishes anonymously, and a person claims the page.
 fn agent_auth(base: &str) -> Value {
     json!({
         "skill": format!("{base}/auth.md"),
@@ -69,7 +69,7 @@ fn agent_auth(base: &str) -> Value {
     })
 }
 
-/// Read who guards the API
+/// Get the protected resource metadata of the API
 ///
 /// RFC 9728: the API as a protected resource.
 #[utoipa::path(
@@ -82,7 +82,7 @@ pub(super) async fn service(State(state): State<ApiState>) -> Response {
     resource(&base, &base)
 }
 
-/// Read who guards `/mcp`
+/// Get the protected resource metadata of `/mcp`
 ///
 /// RFC 9728: the MCP endpoint as a protected resource.
 #[utoipa::path(

@@ -1,4 +1,5 @@
-//! OAuth 2.1: programs that act for a person. What programs call is open to every origin; what people see is not.
+//! OAuth 2.1 for programs that act for a person. Endpoints for programs are open to every origin; pages for people are
+//! not.
 
 mod apps;
 pub(super) mod authorize;
@@ -25,7 +26,7 @@ use axum::routing::{get, post};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-/// Called by programs: documents, registration, tokens, revocation.
+/// Called by programs: documents, registration, tokens, revocation, device login.
 pub(super) fn endpoints() -> OpenApiRouter<ApiState> {
     OpenApiRouter::new()
         .routes(routes!(device::key_code))
@@ -39,7 +40,7 @@ pub(super) fn endpoints() -> OpenApiRouter<ApiState> {
         .routes(routes!(device::authorize))
 }
 
-/// Seen by people: consent, a device's code, what they have let in.
+/// Pages for people: consent, device codes, authorized programs.
 pub(super) fn pages() -> Router<ApiState> {
     Router::new()
         .route("/device", get(device_page::show).post(device_page::answer))

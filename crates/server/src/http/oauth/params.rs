@@ -1,4 +1,4 @@
-//! What programs send to the endpoints, read within a limit.
+//! Reads the parameters of requests to the OAuth endpoints, with a size limit.
 
 use super::error::EndpointError;
 use crate::http::{media_type, small_body};
@@ -9,15 +9,15 @@ use dropleaf_core::oauth::params::Params;
 use dropleaf_core::oauth::{OAuthCode, OAuthError};
 use http::HeaderMap;
 
-/// No request of a program is larger.
+/// Maximum size of a body.
 const LIMIT: usize = 16 * 1024;
 
-/// The parameters in a query or a form.
+/// Parses a query or a form.
 pub(super) fn parse(text: &[u8]) -> Params {
     form_urlencoded::parse(text).into_owned().collect()
 }
 
-/// The fields of a form that a program sent.
+/// Reads a form body.
 pub(super) async fn read(headers: &HeaderMap, body: Body) -> Result<Params, EndpointError> {
     if !media_type::is(headers, media_type::FORM) {
         let detail = "The body must be application/x-www-form-urlencoded.";
@@ -26,7 +26,7 @@ pub(super) async fn read(headers: &HeaderMap, body: Body) -> Result<Params, Endp
     Ok(parse(&whole(body).await?))
 }
 
-/// A body that is short and comes soon.
+/// Reads a short body, with a time limit.
 pub(super) async fn whole(body: Body) -> Result<Bytes, Error> {
     small_body::read(body, LIMIT).await
 }

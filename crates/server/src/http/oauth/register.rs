@@ -1,4 +1,4 @@
-//! `POST /oauth/register`: a program says what it is and gets an id (RFC 7591).
+//! Serves `POST /oauth/register`: dynamic client registration (RFC 7591).
 
 use super::described::{ClientMetadata, RegisteredClient};
 use super::error::EndpointError;
@@ -16,7 +16,7 @@ use serde_json::{Map, Value, json};
 
 /// Register a program
 ///
-/// Dynamic client registration (RFC 7591). A program that nobody lets in is forgotten after a day.
+/// Dynamic client registration (RFC 7591). A program that no one authorizes is deleted after a day.
 #[utoipa::path(
     post, path = "/oauth/register", tag = "OAuth", operation_id = "registerClient",
     request_body(content = ClientMetadata, content_type = "application/json"),
@@ -34,13 +34,13 @@ pub(super) async fn register(
         return Err(OAuthError::new(OAuthCode::InvalidClientMetadata, why).into());
     };
     let new = state.app.register_client(describe(&said)?, client_ip(&parts, &state)).await?;
-    // This one is only repeated in the answer.
+    // Only echoed in the response.
     let kind = said.get("application_type").and_then(Value::as_str);
     let kind = kind.filter(|kind| matches!(*kind, "native" | "web"));
     Ok((StatusCode::CREATED, Json(answer(&new, kind))).into_response())
 }
 
-/// What the program says, in the types it must have. Members that nobody knows are passed over.
+/// Parses client metadata; a member of the wrong type is an error. Unknown members are ignored.
 pub(super) fn describe(said: &Map<String, Value>) -> Result<Description, OAuthError> {
     Ok(Description {
         name: text(said, "client_name")?,

@@ -1,4 +1,4 @@
-//! `POST /oauth/revoke`: a program gives a token back (RFC 7009). Whether there was such a token is not told.
+//! Serves `POST /oauth/revoke` (RFC 7009). The response does not reveal whether the token existed.
 
 use super::described::RevokeForm;
 use super::error::EndpointError;
@@ -8,9 +8,9 @@ use crate::http::extract::client_ip;
 use axum::extract::{Request, State};
 use http::StatusCode;
 
-/// Give a token back
+/// Revoke a token
 ///
-/// Ends the access that the token belongs to (RFC 7009). The answer is the same whether or not there was such a token.
+/// Ends the access that the token belongs to (RFC 7009). The response is the same whether or not the token existed.
 #[utoipa::path(
     post, path = "/oauth/revoke", tag = "OAuth", operation_id = "revokeToken",
     request_body(content = RevokeForm, content_type = "application/x-www-form-urlencoded"),
@@ -24,7 +24,7 @@ pub(super) async fn revoke(
     let (parts, body) = request.into_parts();
     state.app.take_token_request(client_ip(&parts, &state))?;
     let params = params::read(&parts.headers, body).await?;
-    // `token_type_hint` would only say where to look first, and there is one place.
+    // `token_type_hint` only says where to look first, and there is one place.
     let token = params.required("token")?;
     let client_id = client_auth::authenticate(&state, &parts.headers, &params).await?;
     state.app.revoke_token(&client_id, token).await?;

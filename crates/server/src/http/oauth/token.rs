@@ -1,4 +1,4 @@
-//! `POST /oauth/token`: tokens for a code, for a refresh token, or for the code of a device.
+//! Serves `POST /oauth/token`: exchanges an authorization code, a refresh token or a device code for tokens.
 
 use super::described::{TokenForm, TokensJson};
 use super::error::EndpointError;
@@ -15,8 +15,8 @@ use dropleaf_core::oauth::{OAuthCode, OAuthError};
 
 /// Get tokens
 ///
-/// For the code of an authorization, for a refresh token, or for the code of a device. A refresh token works once; using it
-/// again ends the access.
+/// For an authorization code, a refresh token or a device code. A refresh token works once; using it again ends the
+/// access.
 #[utoipa::path(
     post, path = "/oauth/token", tag = "OAuth", operation_id = "createToken",
     request_body(content = TokenForm, content_type = "application/x-www-form-urlencoded"),
@@ -64,7 +64,7 @@ async fn for_refresh_token(
     Ok(state.app.refresh_tokens(client_id, token, scope, &resources).await?)
 }
 
-/// Tokens as RFC 6749 §5.1 writes them. That nobody keeps the answer is said by the frame.
+/// The token response of RFC 6749 §5.1. The API middleware adds `Cache-Control: no-store`.
 fn answer(tokens: Tokens) -> Response {
     Json(TokensJson {
         access_token: tokens.access_token,

@@ -1,4 +1,4 @@
-//! `/operator/accounts`: who is here, found by address, on which plan, and whether they are suspended.
+//! Serves `/operator/accounts`: lists and searches accounts, sets their plan, suspends them and lifts suspensions.
 
 use super::{OperatorForm, actor};
 use crate::http::api::ApiState;
@@ -27,7 +27,7 @@ pub(super) async fn list(
     Ok(page(shown(&state, &person, from, query.done(), None).await?))
 }
 
-/// Which part of the list is looked at.
+/// The part of the list to show.
 struct From<'a> {
     search: &'a str,
     before: Option<(i64, String)>,
@@ -75,7 +75,7 @@ pub(super) async fn lift(
     settle(&state, &form, &id, outcome, Done::Lifted).await
 }
 
-/// Back to the list, or the form once more with what was wrong.
+/// Redirects to the list, or shows the form again with the error.
 async fn settle(
     state: &ApiState,
     form: &OperatorForm,
@@ -125,7 +125,7 @@ fn row(account: &Account) -> AccountRow<'_> {
     }
 }
 
-/// The list for this search, from below the given account on.
+/// The address of the list for this search, continued after the given account.
 fn address(search: &str, last: Option<&Account>) -> String {
     let mut query = form_urlencoded::Serializer::new(String::new());
     if !search.is_empty() {

@@ -1,5 +1,5 @@
-//! `/operator/appeals`: pages that were refused and whose publishers ask for a second look, and one of them with the
-//! content, which an operator allows or not.
+//! Serves `/operator/appeals`: the queue of appeals against refused pages, and each one with its content, to allow or
+//! uphold.
 
 use super::{OperatorForm, actor};
 use crate::http::api::ApiState;
@@ -14,9 +14,9 @@ use dropleaf_core::Code;
 use dropleaf_core::appeal::Decision;
 use http::StatusCode;
 
-/// As many as are shown; the rest move up.
+/// Open appeals shown; later ones follow once these are decided.
 const SHOWN: i64 = 100;
-/// Decided ones, for a glance back.
+/// Recently decided appeals shown.
 const DECIDED: i64 = 20;
 const NO_WORDS: &str = "Say something to the publisher, in at most 500 characters.";
 
@@ -49,7 +49,7 @@ async fn listed(
     Ok(response)
 }
 
-/// Upholds several at once, with the same words.
+/// Upholds several appeals with the same answer.
 pub(super) async fn uphold_marked(
     State(state): State<ApiState>,
     form: OperatorForm,
@@ -69,7 +69,7 @@ pub(super) async fn uphold_marked(
     }
 }
 
-/// Takes an allow back.
+/// Revokes an allow decision.
 pub(super) async fn disallow(
     State(state): State<ApiState>,
     Path(id): Path<String>,

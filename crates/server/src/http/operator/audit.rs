@@ -1,4 +1,4 @@
-//! `/operator/audit`: everything that operators did, or what they did about one page, account or payment.
+//! Serves `/operator/audit`: the audit log, complete or for one page, account or payment.
 
 use crate::http::api::ApiState;
 use crate::http::web::{Operator, Query, WebError, page};
@@ -7,7 +7,7 @@ use crate::pages::operator::audit::{Audit, audit};
 use axum::extract::State;
 use axum::response::Response;
 
-/// Lines on one page.
+/// Entries per page.
 const LINES: i64 = 100;
 
 pub(super) async fn list(

@@ -1,4 +1,5 @@
-//! `/operator/pages/{id}`: one page with everything that helps to decide about it, and what can be done.
+//! Serves `/operator/pages/{id}`: one page with its reports, owner and a safe preview, and the actions an operator can
+//! take.
 
 use super::{OperatorForm, actor};
 use crate::http::api::ApiState;
@@ -14,7 +15,7 @@ use dropleaf_app::TakenDown;
 use dropleaf_core::{Code, Error, number};
 use http::{HeaderValue, StatusCode, header};
 
-/// Which part of the page is looked at.
+/// The version and file to preview.
 #[derive(Default)]
 struct Wanted<'a> {
     version: Option<i64>,
@@ -71,7 +72,7 @@ pub(super) async fn lift(
     settle(&state, &form, &id, "lift", outcome.map(|_| Done::Lifted)).await
 }
 
-/// The sealed archive, to be kept as a file: nothing in it is shown here.
+/// Downloads the sealed evidence archive; nothing in it is shown here.
 pub(super) async fn open_evidence(
     State(state): State<ApiState>,
     Path(id): Path<String>,
@@ -98,7 +99,7 @@ pub(super) async fn erase_evidence(
     settle(&state, &form, &id, "erase", outcome.map(|_| Done::EvidenceErased)).await
 }
 
-/// Its content may be published again.
+/// Allows the content to be published again.
 pub(super) async fn forget(
     State(state): State<ApiState>,
     Path(id): Path<String>,
@@ -108,7 +109,7 @@ pub(super) async fn forget(
     settle(&state, &form, &id, "forget", outcome.map(|_| Done::Forgotten)).await
 }
 
-/// Back to the page, or the form once more with what was wrong.
+/// Redirects to the page, or shows the form again with the error.
 async fn settle(
     state: &ApiState,
     form: &OperatorForm,

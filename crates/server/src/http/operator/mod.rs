@@ -1,4 +1,4 @@
-//! What the operator sees: figures, accounts, reports, money. To anybody else the addresses do not exist.
+//! The operator's pages: figures, accounts, reports, appeals, payments. For everyone else these addresses are 404.
 
 mod accounts;
 mod appeals;
@@ -48,12 +48,12 @@ pub(super) fn routes() -> Router<ApiState> {
         .route("/operator/{*rest}", any(nowhere))
 }
 
-/// An address that leads nowhere, for operators as for anybody else.
+/// The 404 for unknown addresses, the same for operators and everyone else.
 async fn nowhere(_: Person) -> WebError {
     Error::plain(Code::NotFound).into()
 }
 
-/// A form sent by an operator who proved not long ago who they are: what these forms do is done for good, or to others.
+/// A form sent by an operator who signed in recently: these actions are permanent or affect others.
 #[derive(Debug)]
 struct OperatorForm {
     person: Person,
@@ -74,9 +74,9 @@ impl FromRequest<ApiState> for OperatorForm {
     }
 }
 
-/// The page that holds the form which is sent there.
+/// The page that contains the form posted to this path.
 fn page_of(path: &str) -> String {
-    // A case and an appeal have forms of their own; of the lists, the list is the page.
+    // Cases and appeals have their own page; other forms are on the list page.
     if ["/operator/pages/", "/operator/appeals/"].iter().any(|of| path.starts_with(of))
         && let Some((page, _)) = path.rsplit_once('/')
     {
@@ -86,7 +86,7 @@ fn page_of(path: &str) -> String {
     all.into_iter().find(|page| path.starts_with(page)).unwrap_or("/operator").to_owned()
 }
 
-/// How the audit list names an operator.
+/// The operator's name in the audit log.
 fn actor(person: &Person) -> &str {
     person.account.email.as_deref().unwrap_or(&person.account.id)
 }

@@ -1,4 +1,4 @@
-//! `/operator`: figures, the latest acts, and the form that takes any page down.
+//! Serves `/operator`: figures, the latest audit entries, and a form to take down any page.
 
 use super::{OperatorForm, actor};
 use crate::config::missing_chains;
@@ -13,7 +13,7 @@ use axum::response::Response;
 use dropleaf_app::{Figures, OpenReports};
 use dropleaf_core::Code;
 
-/// Lines of the audit list that are shown.
+/// Audit entries shown.
 const LINES: i64 = 20;
 
 pub(super) async fn show(

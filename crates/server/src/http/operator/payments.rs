@@ -1,4 +1,4 @@
-//! `/operator/payments`: money in, payments that are not decided, and one payment that an operator decides on.
+//! Serves `/operator/payments`: income, undecided payments, and a page to decide one payment.
 
 use super::{OperatorForm, actor};
 use crate::http::api::ApiState;
@@ -13,7 +13,7 @@ use dropleaf_app::Resolution;
 use dropleaf_core::Code;
 use dropleaf_core::ledger::Unit;
 
-/// Payments that are shown whatever their state.
+/// Latest payments shown, whatever their state.
 const LATEST: i64 = 20;
 
 pub(super) async fn list(
@@ -79,7 +79,7 @@ pub(super) async fn resolve(
     }
 }
 
-/// Asks the chain and the facilitator now, instead of waiting for the next time.
+/// Queries the chain and the facilitator now, instead of at the next scheduled check.
 pub(super) async fn ask(
     State(state): State<ApiState>,
     Path(id): Path<String>,

@@ -1,4 +1,4 @@
-//! `/operator/reports`: what viewers reported, gathered by page; each page is taken down or its reports dismissed.
+//! Serves `/operator/reports`: viewers' reports grouped by page, to take the page down or dismiss the reports.
 
 use super::{OperatorForm, actor};
 use crate::http::api::ApiState;
@@ -11,9 +11,9 @@ use axum::extract::{Path, State};
 use axum::response::Response;
 use dropleaf_core::{Code, number};
 
-/// Pages that are shown at once.
+/// Pages shown at once.
 const CASES: i64 = 50;
-/// Reports that were dealt with, for a glance back.
+/// Recently closed reports shown.
 const CLOSED: i64 = 20;
 
 pub(super) async fn list(

@@ -1,5 +1,5 @@
-//! Where a proof is handed over: found in the headers, and taken to the paid act in a way that the client hanging up does
-//! not cut short.
+//! Takes a payment: reads the proof from the headers and runs the paid operation in a task, so that a client that
+//! disconnects does not interrupt it.
 
 use super::terms;
 use crate::http::api::{ApiError, ApiState, ForeignOrigin};
@@ -16,26 +16,26 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use tokio::sync::oneshot;
 
-/// After so many seconds a payment whose outcome is not known is worth asking for again.
+/// `Retry-After` in seconds for a payment whose outcome is unknown.
 const ASK_AGAIN: i64 = 10;
 
-/// A sale, or the answer that takes its place.
+/// A completed sale, or the response to send instead.
 pub(super) enum Sale {
     Sold { bought: Box<Bought>, generation: Generation },
     Answer(Response),
 }
 
-/// Whether a web page of another origin asks without a proof: it is told the terms, whatever else it sends.
+/// Whether a web page of another origin sent this without a proof: it gets the terms, whatever else it sent.
 pub(super) fn is_foreign_question(parts: &Parts) -> bool {
     parts.extensions.get::<ForeignOrigin>().is_some() && !has_proof(&parts.headers)
 }
 
-/// Whether a request has a proof, good or bad.
+/// Whether a request has a proof, valid or not.
 pub(super) fn has_proof(headers: &HeaderMap) -> bool {
     headers.contains_key(PAYMENT_SIGNATURE) || headers.contains_key(X_PAYMENT)
 }
 
-/// The proof of a request. None is a valid answer; two are not.
+/// The proof of the request. None is valid; two are an error.
 fn proof(headers: &HeaderMap) -> Result<Option<Proof>, Refusal> {
     let one = |name| {
         let mut values = headers.get_all(name).iter();
@@ -48,8 +48,8 @@ fn proof(headers: &HeaderMap) -> Result<Option<Proof>, Refusal> {
     parse_proof(one(PAYMENT_SIGNATURE)?, one(X_PAYMENT)?)
 }
 
-/// What a checked request comes to: a sale with its proof, the terms without one. `more` is what the terms say besides.
-/// `held` is kept until the act has ended.
+/// Sells a checked order: with a proof it runs the payment, without one it returns the terms. `more` are further
+/// members of the 402 body. `held` is dropped when the operation has ended.
 pub(super) async fn sell(
     state: &ApiState,
     headers: &HeaderMap,
@@ -74,12 +74,12 @@ pub(super) async fn sell(
     let (tell, told) = oneshot::channel();
     let app = Arc::clone(&state.app);
     state.tasks.spawn(async move {
-        // Nobody may be there to hear it; the payment is finished all the same.
+        // The client may be gone; the payment is completed anyway.
         let _ = tell.send(app.pay(request).await);
         drop(held);
     });
     let Ok(outcome) = told.await else {
-        // It broke off, and how far it had come is in its row.
+        // The task ended early; the payment's row says how far it got.
         return Err(Error::plain(Code::SettlementUnknown).retry_after(ASK_AGAIN).into());
     };
     match outcome {
@@ -94,7 +94,7 @@ fn owed(state: &ApiState, item: Item, more: Map<String, Value>) -> Result<Sale, 
     Ok(Sale::Answer(answer))
 }
 
-/// Terms are told again only when the payment is known not to have been taken.
+/// The terms are repeated only if the payment is known not to have been taken.
 fn refused(
     state: &ApiState,
     item: Item,

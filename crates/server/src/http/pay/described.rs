@@ -1,5 +1,4 @@
-//! What the discovery documents of payments hold, for the OpenAPI document. The documents themselves are written in
-//! `service_record` and `discovery`.
+//! Describes the payment discovery documents for the OpenAPI document. `service_record` and `discovery` write them.
 
 use serde_json::Value;
 use utoipa::ToSchema;
@@ -28,22 +27,22 @@ pub(super) struct ServiceRecord {
     mode: String,
     /// True when no money moves.
     sandbox: bool,
-    /// What is sold, each with its terms.
+    /// The items for sale with their terms.
     #[schema(value_type = Vec<Object>)]
     offers: Vec<Value>,
-    /// How a paid page is changed later, for nothing.
+    /// How to update a paid page later, free of charge.
     #[schema(value_type = Object)]
     update_credential: Value,
     #[schema(value_type = Object)]
     limits: Value,
-    /// How many payments were settled: in all, for each network, for each item.
+    /// The number of settled payments: in total, per network, per item.
     #[schema(value_type = Object)]
     settlements: Value,
     #[schema(value_type = Object)]
     discovery: Value,
 }
 
-/// What anybody can pay for, as catalogues look for it.
+/// The resources anyone can pay for, in the form that catalogues expect.
 #[derive(Debug, ToSchema)]
 #[schema(example = json!({
     "version": 1, "x402Version": 2, "resources": ["http://localhost:8080/publish", "http://localhost:8080/provision"],
@@ -86,6 +85,6 @@ pub(super) struct PaidResources {
 pub(super) struct Pagination {
     limit: i64,
     offset: i64,
-    /// How many there are in all.
+    /// Total number of items.
     total: i64,
 }

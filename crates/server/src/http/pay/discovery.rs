@@ -1,5 +1,6 @@
-//! What catalogues of paid services read. They probe every address they find here with an empty, unpaid POST and keep those
-//! that answer 402, so unlocks, which need a key first, are left to the service record. x402.md §9.
+//! Serves the documents that catalogues of paid services read. Catalogues probe every address in them with an empty,
+//! unpaid POST and keep those that answer 402; unlocks need a key first, so only the service record lists them. x402.md
+//! §9.
 
 use super::described::{PaidResources, WellKnownX402};
 use crate::http::api::{ApiError, ApiState};
@@ -17,9 +18,9 @@ use std::sync::Arc;
 const MOST: usize = 100;
 const SHOWN: usize = 20;
 
-/// Read the paid resources
+/// Get the paid resources
 ///
-/// What catalogues of x402 services look for. Two shapes of this document are read in the wild; this is both.
+/// What catalogues of x402 services read. Two shapes of this document are in use; this one satisfies both.
 #[utoipa::path(
     get, path = "/.well-known/x402", tags = ["Documents", "Payments"], operation_id = "getPaidResources",
     responses((status = 200, description = "The document", body = WellKnownX402)),
@@ -38,7 +39,7 @@ pub(super) async fn well_known(State(state): State<ApiState>) -> Result<Response
         "instructions": format!("Send POST to any of these; the 402 has the terms. The service record is {base}/.well-known/x402-service."),
         "items": items,
     });
-    // Absent rather than null: readers take it for a number.
+    // Absent rather than null: clients expect a number.
     if let Some(since) = listings.iter().map(|listing| listing.since).max() {
         document["lastUpdated"] = since.into();
     }
@@ -47,7 +48,7 @@ pub(super) async fn well_known(State(state): State<ApiState>) -> Result<Response
 
 /// List the paid resources
 ///
-/// In pages and filtered, as the discovery interface of x402 facilitators has it.
+/// Paged and filtered, like the discovery interface of x402 facilitators.
 #[utoipa::path(
     get, path = "/discovery/resources", tags = ["Documents", "Payments"], operation_id = "listPaidResources",
     params(
@@ -79,14 +80,14 @@ pub(super) async fn resources(
     })))
 }
 
-/// Those that anybody can pay for.
+/// The items anyone can pay for.
 fn listed(state: &ApiState) -> Vec<Arc<Listing>> {
     let mut all = state.app.listings();
     all.retain(|listing| !matches!(listing.item, Item::Unlock(_)));
     all
 }
 
-/// As the draft of a well-known document writes it.
+/// In the shape of the draft well-known document.
 fn item(listing: &Listing) -> Value {
     let resource = listing.terms.resource();
     json!({
@@ -98,7 +99,7 @@ fn item(listing: &Listing) -> Value {
     })
 }
 
-/// As the discovery interface of facilitators writes it.
+/// In the shape of the facilitators' discovery interface.
 fn entry(listing: &Listing) -> Value {
     let resource = listing.terms.resource();
     json!({
@@ -115,13 +116,13 @@ fn entry(listing: &Listing) -> Value {
     })
 }
 
-/// What part of the list is asked for.
+/// Paging and filters.
 #[derive(Debug)]
 struct Query {
     limit: usize,
     offset: usize,
     kind: Option<String>,
-    /// Members of an offer and what they must be.
+    /// Members of an offer and their required values.
     wanted: Vec<(&'static str, String)>,
     extensions: Vec<String>,
 }
@@ -164,8 +165,8 @@ impl Query {
         Ok(query)
     }
 
-    /// One offer must have all that is wanted of an offer. Addresses are compared without regard to case, which EVM ones
-    /// have only for show.
+    /// A single offer must match all filters. Addresses are compared case-insensitively: in EVM addresses case is only
+    /// a checksum.
     fn takes(&self, entry: &Value) -> bool {
         let has = |offer: &Value| {
             self.wanted.iter().all(|(name, value)| {

@@ -1,10 +1,10 @@
-//! The paid front door: a host for agents with a wallet and nothing else, where POST / publishes and GET / tells how. It
-//! leads to the paid routes, to what describes them and to changing a page that was paid for; never to the dashboard.
+//! Maps requests at the agents' host, where an agent needs only a wallet: POST / publishes and GET / describes how. It
+//! serves the paid routes, the documents about them and updates of paid pages; never the dashboard.
 
 use http::Method;
 use http::uri::{PathAndQuery, Uri};
 
-/// What is the same as at the address of the API, whatever the method.
+/// Paths served as at the API's host, whatever the method.
 const SAME: [&str; 8] = [
     "/publish",
     "/provision",
@@ -16,7 +16,7 @@ const SAME: [&str; 8] = [
     "/.well-known/x402-service",
 ];
 
-/// Where a request at the front door goes; None when nothing is there.
+/// The API path for a request at the agents' host; None if there is none.
 pub(in crate::http) fn inner(method: &Method, uri: &Uri) -> Option<Uri> {
     let path = uri.path();
     if path == "/" {
@@ -35,7 +35,7 @@ pub(in crate::http) fn inner(method: &Method, uri: &Uri) -> Option<Uri> {
     open.then(|| uri.clone())
 }
 
-/// The same address with another path; the query stays.
+/// The same URI with another path; the query is kept.
 fn moved(uri: &Uri, path: &str) -> Option<Uri> {
     let query = uri.query().map_or_else(String::new, |query| format!("?{query}"));
     let mut parts = uri.clone().into_parts();

@@ -1,4 +1,5 @@
-//! The paid doors: `/publish`, `/provision`, `/unlock`, the wallet's challenge, and what describes them. Spec §4 Payment.
+//! The paid endpoints `/publish`, `/provision` and `/unlock`, the wallet challenge, and their documents. Spec §4
+//! Payment.
 
 mod counter;
 mod described;
@@ -20,10 +21,10 @@ use super::api::ApiState;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-/// The tag of the operations that are gone when nothing is sold; the wallet's challenge sells nothing and stays.
+/// OpenAPI tag of the operations that exist only while payments are enabled; the wallet challenge always exists.
 pub(super) const TAG: &str = "Payments";
 
-/// The operations, each with its documentation.
+/// The paid operations with their OpenAPI documentation.
 pub(super) fn operations() -> OpenApiRouter<ApiState> {
     OpenApiRouter::new()
         .routes(routes!(publish::terms, publish::publish))
@@ -31,12 +32,12 @@ pub(super) fn operations() -> OpenApiRouter<ApiState> {
         .routes(routes!(unlock::catalogue, unlock::unlock))
 }
 
-/// What stays when nothing is sold any more.
+/// The operations that remain when payments are disabled.
 pub(super) fn kept() -> OpenApiRouter<ApiState> {
     OpenApiRouter::new().routes(routes!(wallet::challenge))
 }
 
-/// What describes them.
+/// The documents that describe them.
 pub(super) fn documents() -> OpenApiRouter<ApiState> {
     OpenApiRouter::new()
         .routes(routes!(service_record::read))

@@ -1,4 +1,4 @@
-//! A page that was paid for, as its buyer is told of it: the first time, and in every repeat. Spec §2 Publish response.
+//! The JSON of a paid page, the same in the first response and in every repeat. Spec §2 Publish response.
 
 use dropleaf_app::{App, Bought, Goods};
 use dropleaf_core::site::Site;
@@ -6,7 +6,7 @@ use dropleaf_core::{Error, Result};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-/// A page that was paid for.
+/// A paid page.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(example = json!({
     "id": "site_k3v5q7x2m4n6p8r1t9w0", "url": "http://localhost:8080/p/0Qm1Yv2nT3uW4xZ5aB6cD7/",
@@ -26,7 +26,7 @@ pub(super) struct PublishJson {
     url: String,
     /// The token inside the link.
     unlisted_token: String,
-    /// Secret that changes the page, or adopts it into an account; once.
+    /// Secret that updates the page, or claims it for an account once.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     claim_token: Option<String>,
@@ -44,7 +44,7 @@ pub(super) struct PublishJson {
     next: PaidNextJson,
     /// The transaction that settled the payment.
     transaction: Option<String>,
-    /// True when no money moved.
+    /// True if no money moved.
     sandbox: bool,
 }
 
@@ -64,10 +64,10 @@ pub(super) struct PaidUpdateJson {
 
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct PaidCredentialJson {
-    /// `Claim`, or `Wallet` when the paying wallet can prove itself.
+    /// `Claim`, or `Wallet` if the paying wallet can sign.
     scheme: String,
     header: String,
-    /// Where a wallet asks what to sign.
+    /// Where to request the message to sign.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false, format = "uri")]
     challenge_url: Option<String>,
@@ -84,7 +84,7 @@ impl PublishJson {
             id: site.id.clone(),
             url: app.canonical_url(site),
             unlisted_token: site.token.clone(),
-            // The token rides behind the #, which browsers keep to themselves.
+            // The token is in the fragment, which browsers do not send to servers.
             claim_url: claim_token.as_ref().map(|token| format!("{base}/claim/{}#{token}", site.id)),
             claim_token: claim_token.clone(),
             expires_at: site.expires_at,

@@ -1,4 +1,4 @@
-//! `/provision`: an account and its API key, paid for. Spec §4 Payment, decisions §5.3.
+//! Serves `/provision`: sells an account with an API key. Spec §4 Payment, decisions §5.3.
 
 use super::counter::{Sale, has_proof, is_foreign_question, sell};
 use super::rails::NoOtherRail;
@@ -21,20 +21,20 @@ use utoipa::ToSchema;
 
 const BODY_BYTES: u64 = 64 * 1024;
 
-/// Payments that do not travel in a header.
+/// Payments sent in the body instead of a header.
 #[derive(Debug, ToSchema)]
 #[schema(example = json!({}))]
 #[expect(dead_code, reason = "describes the body; it is read field by field")]
 pub(super) struct ProvisionBody {
-    /// A shared payment token; this rail is not live here.
+    /// A shared payment token; this payment protocol is not available here.
     #[schema(nullable = false)]
     acp_shared_payment_token: Option<String>,
-    /// A mandate; this rail is not live here.
+    /// A mandate; this payment protocol is not available here.
     #[schema(nullable = false)]
     ap2_mandate: Option<Value>,
 }
 
-/// How a key can be paid for.
+/// The payment protocols for a key.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(example = json!({
     "price": "1.00", "amount": "1000000", "currency": "USD", "sandbox": true,
@@ -44,12 +44,12 @@ pub(super) struct ProvisionBody {
     }]
 }))]
 pub(super) struct RailsJson {
-    /// In dollars.
+    /// In US dollars.
     price: String,
     /// In the smallest unit of a token with 6 decimals.
     amount: String,
     currency: String,
-    /// True when no money moves.
+    /// True if no money moves.
     sandbox: bool,
     rails: Vec<RailJson>,
 }
@@ -59,7 +59,7 @@ pub(super) struct RailJson {
     protocol: String,
     versions: Vec<i64>,
     networks: Vec<String>,
-    /// Whether it can be used here and now.
+    /// Whether it can be used now.
     live: bool,
     how: String,
 }
@@ -73,26 +73,26 @@ pub(super) struct RailJson {
 }))]
 pub(super) struct ProvisionJson {
     ok: bool,
-    /// Which payment protocol settled.
+    /// The payment protocol that settled.
     protocol: String,
     /// The full key, shown once.
     api_key: String,
-    /// First characters of the key.
+    /// The first characters of the key.
     prefix: String,
-    /// The header to use it with.
+    /// How to send it.
     usage: String,
     account_id: String,
     plan: String,
     /// The transaction that settled the payment.
     transaction: Option<String>,
-    /// True when no money moved.
+    /// True if no money moved.
     sandbox: bool,
     warnings: Vec<String>,
 }
 
-/// See how a key can be paid for
+/// List the payment protocols for a key
 ///
-/// Every payment protocol that is known here, and which of them are live.
+/// Every payment protocol known here, and which of them are available.
 #[utoipa::path(
     get, path = "/provision", tag = "Payments", operation_id = "listRails",
     responses((status = 200, description = "The rails", body = RailsJson)),
@@ -135,8 +135,8 @@ pub(super) async fn menu(State(state): State<ApiState>) -> Result<Json<RailsJson
 
 /// Pay for an API key
 ///
-/// Makes an account without an e-mail address, on the plan `free`, and its first key. Without a payment the answer is 402 with
-/// the terms. The same proof again gets the same key for ten minutes, from the same network or with the same
+/// Creates an account without an e-mail address, on the plan `free`, and its first key. Without a payment the response
+/// is 402 with the terms. The same proof returns the same key for ten minutes, from the same network or with the same
 /// `Idempotency-Key`; afterwards 409.
 #[utoipa::path(
     post, path = "/provision", tag = "Payments", operation_id = "provisionKey",
@@ -182,7 +182,7 @@ pub(super) async fn provision(
     }
 }
 
-/// Payments in the body are refused aloud: whoever sends one believes to have paid.
+/// Payments in the body are refused, not ignored: the client believes it has paid.
 fn check(fields: Fields) -> Result<Vec<String>> {
     for name in ["acp_shared_payment_token", "ap2_mandate"] {
         if fields.has(name) {

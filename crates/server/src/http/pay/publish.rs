@@ -1,4 +1,4 @@
-//! `/publish`: one page, paid for, that stays up. The payment is the credential. Spec §4 Payment, §7.
+//! Serves `/publish`: sells one permanent page. The payment is the credential. Spec §4 Payment, §7.
 
 use super::counter::{Sale, has_proof, is_foreign_question, sell};
 use super::paid_page::PublishJson;
@@ -22,7 +22,7 @@ use utoipa::ToSchema;
 const NAME: &str = "index.html";
 const NAME_BYTES: usize = 240;
 
-/// A page to publish. The same page as `text/html` does as well.
+/// A page to publish. It can also be sent as `text/html`.
 #[derive(Debug, ToSchema)]
 #[schema(example = json!({"html": "<!doctype html><title>Hi</title><p>Hello"}))]
 #[expect(dead_code, reason = "describes the body; it is read field by field")]
@@ -37,9 +37,9 @@ pub(super) struct PublishBody {
     pii_check: Option<String>,
 }
 
-/// Read the terms of publishing
+/// Get the terms of publishing
 ///
-/// Always 402, with the same header and body as `POST /publish` without a payment: what clients and catalogues of x402
+/// Always 402, with the same header and body as `POST /publish` without a payment, as clients and catalogues of x402
 /// expect of a probe.
 #[utoipa::path(
     get, path = "/publish", tag = "Payments", operation_id = "getPublishTerms",
@@ -55,9 +55,10 @@ pub(super) async fn terms(State(state): State<ApiState>) -> Result<Response, Api
 
 /// Publish a page and pay for it
 ///
-/// The payment is the credential: no account, no key. Without one the answer is 402 with the terms; a page that cannot be
-/// published is refused before that, so nothing is signed for it. With a proof in `PAYMENT-SIGNATURE` (x402 v2) or `X-PAYMENT`
-/// (v1) the page is there for good. The same proof with the same page gets the same answer, and is charged once.
+/// The payment is the credential: no account, no key. Without one the response is 402 with the terms; a page that
+/// cannot be published is refused before that, so nothing is signed for it. With a proof in `PAYMENT-SIGNATURE` (x402
+/// v2) or `X-PAYMENT` (v1) the page is permanent. The same proof with the same page gets the same response, and is
+/// charged once.
 #[utoipa::path(
     post, path = "/publish", tag = "Payments", operation_id = "publishPaid",
     params(
@@ -85,7 +86,7 @@ pub(super) async fn publish(
 ) -> Result<Response, ApiError> {
     let (parts, body) = request.into_parts();
     let pays = has_proof(&parts.headers);
-    // A request that says nothing about a page asks for the terms. Decisions §5.2.
+    // A request without a page asks for the terms. Decisions §5.2.
     let asks_terms = !pays && !parts.headers.contains_key(header::CONTENT_TYPE);
     if is_foreign_question(&parts) || (asks_terms && body.is_end_stream()) {
         return Ok(terms::owed(&*state.app.listing(Item::Publish)?));
@@ -111,7 +112,7 @@ pub(super) async fn publish(
     }
 }
 
-/// A page as it was sent.
+/// The page that was sent.
 struct Sent {
     upload: Upload,
     html: Bytes,
@@ -130,7 +131,7 @@ impl Sent {
         Self { upload, html, name, pii_check: None, warnings }
     }
 
-    /// Of what is asked for, however it was wrapped.
+    /// Hash of the request, independent of its encoding.
     fn hash(&self) -> [u8; 32] {
         let mut hasher = blake3::Hasher::new();
         for part in [b"publish".as_slice(), self.name.as_bytes(), &self.html] {
@@ -141,7 +142,7 @@ impl Sent {
     }
 }
 
-/// The page of a request; None when there is none. What it takes in memory is given back with the share.
+/// Reads the page; None if there is none. The share covers its memory.
 async fn read(state: &ApiState, headers: &HeaderMap, body: Body) -> Result<(Option<Sent>, Share)> {
     let limit = state.resolved.config.limits.publish_bytes;
     let over = || {
@@ -171,7 +172,7 @@ async fn read(state: &ApiState, headers: &HeaderMap, body: Body) -> Result<(Opti
     }
     let object = json_object(&bytes)?;
     drop(bytes);
-    // An object without a word in it asks for nothing, as an empty body does.
+    // An empty object counts as an empty body.
     if object.is_empty() {
         return Ok((None, share));
     }
@@ -188,7 +189,7 @@ async fn read(state: &ApiState, headers: &HeaderMap, body: Body) -> Result<(Opti
     Ok((Some(Sent { pii_check, ..sent }), share))
 }
 
-/// A name whose ending says what the page is: HTML, whatever its author calls it.
+/// Checks the name and appends `.html` unless it already has an HTML extension.
 fn filename(name: &str) -> Result<String> {
     let name = name.trim();
     let bad = name.chars().any(|c| c.is_control() || c == '/' || c == '\\');

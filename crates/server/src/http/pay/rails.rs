@@ -1,5 +1,6 @@
-//! Payment protocols that are not live here. A client that sends a payment of one believes to have paid, so it is refused
-//! before anything else is looked at, never ignored. An x402 proof beside it goes first: its money may have moved already.
+//! Refuses payments of protocols that are not available here. A client that sends one believes it has paid, so this is
+//! checked first and never ignored. An x402 proof in the same request takes precedence: its money may already have
+//! moved.
 
 use super::counter::has_proof;
 use crate::http::api::ApiError;
@@ -8,7 +9,8 @@ use dropleaf_core::{Code, Error};
 use http::header::AUTHORIZATION;
 use http::request::Parts;
 
-/// A request without an MPP credential (`Authorization: Payment …`), or with an x402 proof too. First in the signature of what is paid for.
+/// A request without an MPP credential (`Authorization: Payment …`), or with an x402 proof too. Comes first in the
+/// signature of paid handlers.
 #[derive(Debug)]
 pub(super) struct NoOtherRail;
 

@@ -1,4 +1,4 @@
-//! The answer to a payment that was good: what was bought, and the receipt in the header of the payer's generation.
+//! The response to a successful payment: the goods, and the receipt in the header of the payer's x402 version.
 
 use axum::Json;
 use axum::response::{IntoResponse, Response};
@@ -14,7 +14,7 @@ pub(super) fn sold(
 ) -> Response {
     let mut response = (status, Json(answer)).into_response();
     let headers = response.headers_mut();
-    // It may hold a secret, and it was paid for by one client alone.
+    // It may hold a secret and is for the paying client only.
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("private, no-store"));
     write(headers, receipt, generation);
     response

@@ -1,4 +1,4 @@
-//! `/.well-known/x402-service`: the public record of what is sold here, how it is paid for and how a paid page is changed
+//! Serves `/.well-known/x402-service`: the public record of what is sold here, how to pay and how to update a paid page
 //! later. Spec §4 discovery, §9.2.
 
 use super::described::ServiceRecord;
@@ -15,9 +15,9 @@ use serde_json::{Map, Value, json};
 
 const RECORD_VERSION: u32 = 1;
 
-/// Read what is sold here and how it is paid for
+/// Get the service record
 ///
-/// The public service record: protocol, offers, how a paid page is changed later, limits, counts of settlements.
+/// The public record of what is sold: protocol, offers, how to update a paid page later, limits, counts of settlements.
 #[utoipa::path(
     get, path = "/.well-known/x402-service", tags = ["Documents", "Payments"], operation_id = "getServiceRecord",
     responses((status = 200, description = "The record", body = ServiceRecord)),
@@ -106,7 +106,7 @@ fn offer(listing: &Listing) -> Value {
     })
 }
 
-/// In all, and for each network and item.
+/// In total, and per network and item.
 fn counts(settled: &Settlements) -> Value {
     let mut by_network = Map::new();
     let mut by_item = Map::new();

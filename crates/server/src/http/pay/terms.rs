@@ -1,5 +1,5 @@
-//! The 402: what is owed, told to both generations of x402 at once, v2 in a header and v1 in the body. The only file that
-//! renders one. x402.md §1: no cache may keep it.
+//! Renders the 402 response for both x402 versions at once: v2 in a header, v1 in the body. No other file renders one.
+//! x402.md §1: it must not be cached.
 
 use axum::body::Body;
 use axum::response::Response;
@@ -12,7 +12,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
-/// What is owed, for clients of x402 v1; those of v2 read the header `PAYMENT-REQUIRED`.
+/// The amount owed, for clients of x402 v1; clients of v2 read the header `PAYMENT-REQUIRED`.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(example = json!({
     "x402Version": 1, "error": "payment_required", "error_description": Code::PaymentRequired.meaning(),
@@ -27,15 +27,15 @@ use utoipa::ToSchema;
 pub(super) struct TermsJson {
     #[serde(rename = "x402Version")]
     x402_version: i64,
-    /// `payment_required`, or `payment_refused` after a payment that was not good.
+    /// `payment_required`, or `payment_refused` after a payment that was refused.
     error: String,
     error_description: String,
     /// Why a payment was refused.
     #[schema(nullable = false)]
     reason: Option<String>,
-    /// The ways to pay, as x402 v1 writes them.
+    /// The accepted payments, in the format of x402 v1.
     accepts: Vec<Value>,
-    /// True when no money moves.
+    /// True if no money moves.
     #[schema(nullable = false)]
     sandbox: Option<bool>,
     /// On `/unlock`: the prepaid balance, in cents.
@@ -43,19 +43,19 @@ pub(super) struct TermsJson {
     balance_minor: Option<i64>,
 }
 
-/// The terms as they stand. They lie ready: asking costs next to nothing.
+/// The current terms. They are prepared in advance, so this costs almost nothing.
 pub(super) fn owed(listing: &Listing) -> Response {
     challenge(listing.header.clone(), listing.body.clone())
 }
 
-/// The same with something more in the body.
+/// The same with further members in the body.
 pub(super) fn owed_with(listing: &Listing, more: Map<String, Value>) -> Response {
     let mut terms = listing.terms.clone();
     terms.members.extend(more);
     challenge(listing.header.clone(), Value::Object(terms.body()).to_string().into())
 }
 
-/// The terms again, and why the payment was not good. One that cannot even be read is a bad request.
+/// The terms again, and why the payment was refused. A malformed payment is a 400 instead.
 pub(super) fn refused(
     listing: &Listing,
     refused: &PayRefused,
@@ -67,7 +67,7 @@ pub(super) fn refused(
         return Err(Error::new(Code::InvalidPayment, refused.sentence.as_str()).with_fact("reason", reason));
     }
     let mut terms = listing.terms.clone();
-    // Clients of v2 show their user the error of the header, so it says what is wrong.
+    // Clients of v2 show their user the error of the header, so it names the reason.
     terms.error = Some(refused.reason.clone());
     let header = terms.header();
     terms.error = Some(Code::PaymentRefused.as_str().to_owned());
@@ -85,7 +85,7 @@ fn challenge(header: Bytes, body: Bytes) -> Response {
     let mut response = Response::new(Body::from(body));
     *response.status_mut() = StatusCode::PAYMENT_REQUIRED;
     let headers = response.headers_mut();
-    // Base64 is always a good value.
+    // Base64 is always a valid header value.
     if let Ok(value) = HeaderValue::from_maybe_shared(header) {
         headers.insert(HeaderName::from_static(PAYMENT_REQUIRED), value);
     }

@@ -1,4 +1,5 @@
-//! `/unlock`: limits of an account's plan, lifted for money. The prepaid balance is drawn first. Spec §4 Payment, §5.5.
+//! Serves `/unlock`: lifts limits of an account's plan for money. The prepaid balance is used first. Spec §4 Payment,
+//! §5.5.
 
 use super::counter::{Sale, has_proof, sell};
 use super::rails::NoOtherRail;
@@ -19,16 +20,17 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
-/// What can be unlocked.
+/// The unlocks for sale.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct UnlocksJson {
-    /// True when no money moves.
+    /// True if no money moves.
     #[schema(example = true)]
     sandbox: bool,
     unlocks: Vec<UnlockJson>,
 }
 
-/// One unlock. Decisions §5.4. Its name in the document differs from that of the unlocks of `GET /me`, which would take its place.
+/// An unlock for sale. Decisions §5.4. Its schema name differs from that of the unlocks in `GET /me`, which would
+/// otherwise replace it.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = UnlockForSaleJson, example = json!({
     "sku": "make_permanent", "title": "Permanent pages", "description": "The pages of the account, present and future, lose the plan's longest life. Once, for good.",
@@ -40,18 +42,18 @@ pub(super) struct UnlockJson {
     sku: String,
     title: String,
     description: String,
-    /// In dollars.
+    /// In US dollars.
     price: String,
     /// In the smallest unit of a token with 6 decimals.
     amount: String,
-    /// In cents, as it is drawn from a balance.
+    /// In cents, as drawn from a balance.
     amount_minor: i64,
     currency: String,
-    /// How long it holds; null: for good.
+    /// How long it lasts; null if it does not expire.
     period_days: Option<i64>,
-    /// Where it can be paid for; a balance can pay anywhere.
+    /// Networks it can be paid on; a balance needs none.
     networks: Vec<String>,
-    /// False: not on sale yet.
+    /// False if it is not on sale yet.
     available: bool,
 }
 
@@ -64,21 +66,21 @@ pub(super) struct UnlockJson {
 pub(super) struct UnlockedJson {
     ok: bool,
     sku: String,
-    /// Epoch seconds; null: for good.
+    /// Epoch seconds; null if it does not expire.
     active_until: Option<i64>,
-    /// `x402`, `balance`, or `nothing` when it was active for good already.
+    /// `x402`, `balance`, or `nothing` if it was already active permanently.
     paid_with: String,
-    /// What is left, in cents.
+    /// The remaining balance, in cents.
     balance_minor: i64,
     /// The transaction that settled the payment.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     transaction: Option<String>,
-    /// True when no money moved.
+    /// True if no money moved.
     sandbox: bool,
 }
 
-/// List what can be unlocked
+/// List the unlocks for sale
 #[utoipa::path(
     get, path = "/unlock", tag = "Payments", operation_id = "listUnlocks",
     responses((status = 200, description = "The catalogue", body = UnlocksJson)),
@@ -103,8 +105,9 @@ pub(super) async fn catalogue(State(state): State<ApiState>) -> Result<Json<Unlo
 
 /// Lift a limit of your plan
 ///
-/// Drawn from the prepaid balance when it suffices; else 402 with the terms and the balance, to be paid on the EVM network with
-/// `PAYMENT-SIGNATURE` (x402 v2) or `X-PAYMENT` (v1). An unlock for a time is added to what is left of it.
+/// Paid from the prepaid balance if it suffices; otherwise 402 with the terms and the balance, to be paid on the EVM
+/// network with `PAYMENT-SIGNATURE` (x402 v2) or `X-PAYMENT` (v1). An unlock with a period extends the time that is
+/// left.
 #[utoipa::path(
     post, path = "/unlock", tag = "Payments", operation_id = "unlockFeature",
     params(
@@ -139,7 +142,7 @@ pub(super) async fn unlock(
         state.app.take_paid_attempt(client_ip(&parts, &state))?;
     }
     let asked = secret::hash(&format!("unlock\0{}\0{}", account.id, sku.as_str()));
-    // A proof is for what it was signed for: repeating it must not draw on the balance instead.
+    // A proof pays for what it was signed for: repeating it must not draw on the balance instead.
     if !has_proof(headers)
         && let Some(unlocked) = from_balance(&state, &account, sku, asked, headers).await?
     {
@@ -157,7 +160,7 @@ pub(super) async fn unlock(
     }
 }
 
-/// Which unlock is asked for.
+/// The requested unlock.
 fn feature(query: &str) -> Result<Sku> {
     let sent = form_urlencoded::parse(query.as_bytes()).find(|(name, _)| name == "feature");
     let (_, text) = sent.ok_or_else(|| {
@@ -169,7 +172,7 @@ fn feature(query: &str) -> Result<Sku> {
     })
 }
 
-/// Draws on the prepaid balance; None when it does not suffice.
+/// Pays from the prepaid balance; None if it does not suffice.
 async fn from_balance(
     state: &ApiState,
     account: &Account,

@@ -1,4 +1,5 @@
-//! `POST /wallet-auth/challenge`: what a wallet signs to replace a page that it paid for. Spec §3 Wallet challenge, §5 rule 3.
+//! Serves `POST /wallet-auth/challenge`: the message a wallet signs to replace a page it paid for. Spec §3 Wallet
+//! challenge, §5 rule 3.
 
 use crate::http::api::{ApiError, ApiState};
 use crate::http::extract::{Fields, Incoming, client_ip};
@@ -24,22 +25,22 @@ pub(super) struct ChallengeBody {
     "expires_at": 1_794_744_300
 }))]
 pub(super) struct ChallengeJson {
-    /// Good for one request; begins with `WAUTH-`.
+    /// Valid for one request; begins with `WAUTH-`.
     challenge: String,
     /// The exact text to sign with `personal_sign` (EIP-191).
     message: String,
-    /// 300 seconds after it was made.
+    /// 300 seconds after it was created.
     expires_at: i64,
     /// What was ignored.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     warnings: Vec<String>,
 }
 
-/// Ask for a challenge to sign with the wallet that paid
+/// Get a challenge to sign with the wallet that paid
 ///
 /// Sign `message` exactly as it is, as a message and not as a transaction, and send the signature within 300 seconds:
-/// `PUT /sites/{idOrSlug}` with `Authorization: Wallet challenge=<challenge>,sig=<signature>`. It replaces the content of one
-/// page that this wallet paid for, once. Contract wallets and Solana wallets use the claim token instead.
+/// `PUT /sites/{idOrSlug}` with `Authorization: Wallet challenge=<challenge>,sig=<signature>`. It replaces the content
+/// of one page that this wallet paid for, once. Contract wallets and Solana wallets use the claim token instead.
 #[utoipa::path(
     post, path = "/wallet-auth/challenge", tag = "Sites", operation_id = "createWalletChallenge",
     request_body(content = ChallengeBody, content_type = "application/json"),

@@ -1,4 +1,4 @@
-//! `/login/code`: the code from the letter, in the browser that asked for it.
+//! Serves `/login/code`: signs in with the code from the email, in the browser that requested it.
 
 use super::{Client, welcome};
 use crate::http::api::ApiState;
@@ -43,7 +43,7 @@ async fn refuse(state: &ApiState, visit: &Visit, error: Error) -> Result<Respons
     Ok(response)
 }
 
-/// The form for the sign-in that this browser has open; without one, back to the start.
+/// The form for the sign-in that this browser has open; without one, redirects to `/login`.
 async fn ask(
     state: &ApiState,
     visit: &Visit,

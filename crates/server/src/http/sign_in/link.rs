@@ -1,5 +1,5 @@
-//! `/login/link`: the link from the letter. Opening it only asks; programs that look through mail open links too. It
-//! works in any browser, so the page says whose account it opens.
+//! Serves `/login/link`: signs in with the link from the email. Opening it only shows a confirmation, because mail
+//! scanners open links too. It works in any browser, so the page names the account.
 
 use super::{Client, welcome};
 use crate::http::api::ApiState;

@@ -1,4 +1,5 @@
-//! `/login`: an address, and a letter to it. Who has an account and who has none get the same answer in the same time.
+//! Serves `/login`: takes an email address and sends a code. The response and its timing do not depend on whether the
+//! address has an account.
 
 use super::Client;
 use crate::http::api::ApiState;
@@ -12,7 +13,7 @@ use http::StatusCode;
 use http::header::SET_COOKIE;
 use std::sync::Arc;
 
-/// Where people go who were not on their way anywhere.
+/// Where to go after signing in without a `next` address.
 const HOME: &str = "/dashboard";
 
 const NO_MAIL: &str = "This server has no way to send e-mail yet, so it cannot send you a code. Whoever runs it can set \
@@ -20,7 +21,7 @@ const NO_MAIL: &str = "This server has no way to send e-mail yet, so it cannot s
 
 const OPEN_TOO_LONG: &str = "This page was open for too long. Nothing was sent yet: continue once more.";
 
-/// `GET /login`. With `again`, somebody who has signed in is to prove who they are once more.
+/// `GET /login`. With `again`, a signed-in person has to prove their identity again.
 pub(super) async fn show(
     State(state): State<ApiState>,
     MaybePerson(person): MaybePerson,
@@ -57,7 +58,7 @@ pub(super) async fn submit(
         Ok(letter) => letter,
         Err(error) => return try_again(&state, &visit, &fields, error),
     };
-    // A task is started either way.
+    // A task is spawned in both cases, so that timing reveals nothing.
     let app = Arc::clone(&state.app);
     state.tasks.spawn(async move {
         if let Some(letter) = letter {
@@ -71,7 +72,7 @@ fn next(fields: &Fields) -> &str {
     return_to::local(fields.text("next")).unwrap_or(HOME)
 }
 
-/// The form once more, with what was wrong and all that was typed.
+/// The form again, with the error and what was typed.
 fn try_again(state: &ApiState, visit: &Visit, fields: &Fields, error: Error) -> Result<Response, WebError> {
     let problem = match error.code {
         Code::InvalidField => "That is not an e-mail address. Check it and try again.",

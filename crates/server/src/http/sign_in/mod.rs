@@ -1,5 +1,5 @@
-//! Signing in and out. No answer here tells whether an address has an account, and nothing is done before a form of
-//! ours was sent from a page of ours.
+//! Signing in and out. No response reveals whether an address has an account, and every action needs a form that was
+//! sent from one of our pages.
 
 mod code;
 mod link;
@@ -31,10 +31,10 @@ pub(super) fn routes() -> Router<ApiState> {
         .route("/logout", post(sign_out))
 }
 
-/// As long as browsers keep a cookie. The session ends earlier unless it is used, and the server decides that.
+/// The maximum lifetime of a cookie in browsers. The server ends an unused session earlier.
 const COOKIE_SECONDS: i64 = 400 * 86_400;
 
-/// The browser behind a request, as far as a sign-in wants to know it.
+/// What a sign-in records about the browser.
 struct Client(Browser);
 
 impl FromRequestParts<ApiState> for Client {
@@ -50,7 +50,7 @@ impl FromRequestParts<ApiState> for Client {
     }
 }
 
-/// Hands the browser its session and sends it where it was going.
+/// Sets the session cookie and redirects to where the person was going.
 fn welcome(state: &ApiState, signed_in: &SignedIn) -> Response {
     let to = dropleaf_core::return_to::local(&signed_in.return_to).unwrap_or("/dashboard");
     let mut response = see_other(to);
@@ -59,7 +59,7 @@ fn welcome(state: &ApiState, signed_in: &SignedIn) -> Response {
     response
 }
 
-/// `POST /logout`: ends this session here and on the server.
+/// `POST /logout`: ends this session on the server and deletes the cookie.
 async fn sign_out(State(state): State<ApiState>, form: RemovalForm) -> Result<Response, WebError> {
     state.app.end_session(&form.person.account, &form.person.session.id).await?;
     let mut response = see_other("/");

@@ -1,5 +1,5 @@
-//! `/login/passkey/…`: signing in with a passkey. Nobody says who they are before the device does, so there is nothing to
-//! find out about anybody. The page's script speaks JSON with these.
+//! Serves `/login/passkey/…`: signs in with a passkey. The device names the account only in its response, so these
+//! endpoints reveal nothing about accounts. The page's script calls them with JSON.
 
 use super::{Client, welcome};
 use crate::http::api::ApiState;
@@ -14,7 +14,7 @@ use http::StatusCode;
 use http::header::{LOCATION, SET_COOKIE};
 use serde_json::json;
 
-/// `POST /login/passkey/begin`: a question for the browser.
+/// `POST /login/passkey/begin`: returns the options for the browser's authenticator.
 pub(super) async fn begin(
     State(state): State<ApiState>,
     Client(browser): Client,
@@ -26,7 +26,7 @@ pub(super) async fn begin(
     Ok(Json(question.options).into_response())
 }
 
-/// `POST /login/passkey/finish`: the browser's answer, and the session for it.
+/// `POST /login/passkey/finish`: verifies the browser's response and creates the session.
 pub(super) async fn finish(
     State(state): State<ApiState>,
     Client(browser): Client,
@@ -34,7 +34,7 @@ pub(super) async fn finish(
 ) -> Result<Response, WebError> {
     let (passkeys, answer) = (passkeys(&state)?, &sent.body["credential"]);
     let asked = state.app.take_ceremony(Asked::Visit(&sent.visit.name)).await?;
-    // Whatever is wrong with the answer, it is told in the same words.
+    // Every failure gets the same error.
     let unknown = || Error::plain(Code::InvalidPasskey);
     let (credential_id, user) = passkeys.named(answer).map_err(|_| unknown())?;
     let passkey = state.app.find_passkey(&credential_id).await?.ok_or_else(unknown)?;
@@ -47,7 +47,7 @@ pub(super) async fn finish(
     }
     let next = sent.body["next"].as_str().and_then(return_to::local).unwrap_or("/dashboard");
     let signed_in = state.app.sign_in_by_passkey(&passkey, &credential, next, &browser).await?;
-    // The script goes there itself: what it asked for was an answer, not a page.
+    // The script navigates itself, so the target is in the JSON instead of a redirect.
     let sent_on = welcome(&state, &signed_in);
     let to = sent_on.headers().get(LOCATION).and_then(|to| to.to_str().ok()).unwrap_or("/dashboard");
     let mut response = (StatusCode::OK, Json(json!({"to": to}))).into_response();
@@ -57,7 +57,7 @@ pub(super) async fn finish(
     Ok(response)
 }
 
-/// The library for this server's address; where passkeys cannot work, the address does not exist.
+/// The passkey library for this server's address; 404 where passkeys cannot work.
 pub(in crate::http) fn passkeys(state: &ApiState) -> Result<Passkeys, Error> {
     Passkeys::at(&state.resolved.hosts.base).ok_or_else(|| Error::plain(Code::NotFound))
 }

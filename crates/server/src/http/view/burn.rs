@@ -1,8 +1,9 @@
-//! Pages that end with their first view: who is asked first, who burns by asking, and what is left afterwards.
+//! Pages that are deleted after their first view: shows the reveal page, decides which requests burn at once, and
+//! erases the content afterwards.
 //!
-//! Revealing answers with a redirect to the page, not with the page: a reload is then an ordinary GET, an answer that
-//! got lost is had again by pressing once more, and files beside the page find their way. The cookie that the reveal
-//! page set lets exactly this viewer in, for the length of the window. The table is in docs/security.md.
+//! Revealing redirects to the page instead of returning it: a reload is then an ordinary GET, a lost response can be
+//! repeated by pressing the button again, and relative file addresses work. The cookie set by the reveal page admits
+//! exactly this viewer while the window lasts. The table is in docs/security.md.
 
 use super::cookies::Cookie;
 use super::scene::Scene;
@@ -18,18 +19,18 @@ use http::{Method, Response, StatusCode, header};
 use hyper::body::Incoming;
 use std::sync::Arc;
 
-/// How long the reveal page may stay open in a tab before its button forgets who pressed it.
+/// Lifetime of the cookie of the reveal page: an older tab has lost it when its button is pressed.
 const COOKIE_SECONDS: i64 = 86_400;
 const TRIES: usize = 5;
 
 type Answer<'a> = BoxFuture<'a, Result<Response<OutBody>, Error>>;
 
-/// A live page that burns, as far as the row in memory knows.
+/// Serves a live burn page, according to the cached row.
 pub(super) async fn meet(scene: &Scene<'_>, tail: &str) -> Result<Response<OutBody>, Error> {
     if is_ahead_of_time(scene) {
         return Ok(not_now());
     }
-    // Whether it still burns is decided by the database alone; a node may be a moment behind.
+    // Only the database decides whether it is still unburnt; the cache of a node may be slightly behind.
     let page = reopen(scene).await?;
     if page.site.updated_at != scene.page.site.updated_at {
         return anew(scene, tail).await;
@@ -41,7 +42,7 @@ pub(super) async fn meet(scene: &Scene<'_>, tail: &str) -> Result<Response<OutBo
     if scene.head.method != Method::GET || !scene.visitor.burns_by_asking(agent) {
         return Ok(ask_first(scene));
     }
-    // Made ready first, so that a page whose bytes cannot be had just now is not lost for nothing.
+    // Prepared first, so that a page whose bytes cannot be read now is not lost.
     let ready = show(scene, tail).await;
     if ready.is_err() && reopen(scene).await?.site.updated_at == page.site.updated_at {
         return ready;
@@ -52,7 +53,7 @@ pub(super) async fn meet(scene: &Scene<'_>, tail: &str) -> Result<Response<OutBo
     }
 }
 
-/// A page that is gone; the one who has just burnt it may look again for a moment.
+/// Serves a page that is gone; the viewer who has just burnt it may view it again for a short time.
 pub(super) async fn gone(
     scene: &Scene<'_>,
     tail: Option<&str>,
@@ -65,7 +66,7 @@ pub(super) async fn gone(
                 None => redirect(StatusCode::PERMANENT_REDIRECT, &scene.root()),
             };
         }
-        // The cookie is kept by the page's own host.
+        // The cookie belongs to the page's own host.
         if let Some(target) = isolated_target(scene)
             && scene.door.app.is_being_read(&scene.page.site.id).await?
         {
@@ -75,7 +76,7 @@ pub(super) async fn gone(
     Err(Error::plain(code))
 }
 
-/// The button of the reveal page.
+/// Handles the button of the reveal page.
 pub(super) async fn reveal(scene: &Scene<'_>, body: Incoming) -> Result<Response<OutBody>, Error> {
     match scene.head.method {
         Method::POST => {}
@@ -84,7 +85,7 @@ pub(super) async fn reveal(scene: &Scene<'_>, body: Incoming) -> Result<Response
     }
     form::require_same_origin(scene)?;
     let fields = form::fields(body).await?;
-    // At a page's root forms share an address: the answer to a gate, sent again, must not open the page.
+    // At a page's root several forms share an address: a gate's form, sent again, must not burn the page.
     if ["password", "email", "code"].iter().any(|name| form::field(&fields, name).is_some()) {
         return redirect(StatusCode::SEE_OTHER, &scene.root());
     }
@@ -92,7 +93,7 @@ pub(super) async fn reveal(scene: &Scene<'_>, body: Incoming) -> Result<Response
         let page = reopen(scene).await?;
         let scene = Scene { page: &page, ..*scene };
         if let Access::Gone(code) = access::decide(&page.door, Passes::ALL, scene.door.app.now()) {
-            // A second press, or one whose answer got lost.
+            // A second press, or a press whose response was lost.
             return if code == Code::Burnt && may_look_again(&scene).await? {
                 redirect(StatusCode::SEE_OTHER, &scene.root())
             } else {
@@ -104,7 +105,7 @@ pub(super) async fn reveal(scene: &Scene<'_>, body: Incoming) -> Result<Response
             return redirect(StatusCode::SEE_OTHER, &scene.root());
         }
         let secret = Cookie::View.read(&scene).filter(|secret| burn::is_secret(secret));
-        // Who keeps no cookie cannot come back, so he gets the page at once.
+        // A client without the cookie cannot come back, so it gets the page at once.
         let ready = match secret {
             Some(_) => redirect(StatusCode::SEE_OTHER, &scene.root())?,
             None => show(&scene, "").await?,
@@ -121,14 +122,14 @@ pub(super) async fn reveal(scene: &Scene<'_>, body: Incoming) -> Result<Response
     Err(Error::plain(Code::Overloaded).retry_after(1))
 }
 
-/// The row as the database has it now.
+/// The current row from the database.
 pub(super) async fn reopen(scene: &Scene<'_>) -> Result<Arc<Page>, Error> {
     let missing = || Error::new(Code::NotFound, "There is no page at this address.");
     let (key, _) = scene.place.split().ok_or_else(missing)?;
     scene.door.app.reopen_page(&key).await?.ok_or_else(missing)
 }
 
-/// The row has changed under the request: everything is decided again, from the first gate on.
+/// The row changed during the request: repeats every decision, starting with the gates.
 fn anew<'a>(scene: &'a Scene<'a>, tail: &'a str) -> Answer<'a> {
     Box::pin(async move {
         let page = reopen(scene).await?;
@@ -143,7 +144,7 @@ fn anew<'a>(scene: &'a Scene<'a>, tail: &'a str) -> Answer<'a> {
     })
 }
 
-/// Content could not be had: when the row has changed since, it is decided again, otherwise the failure stands.
+/// The content could not be read: if the row has changed since, decides again; otherwise returns the failure.
 pub(super) async fn decide_anew(
     scene: &Scene<'_>,
     tail: &str,
@@ -162,7 +163,7 @@ async fn may_look_again(scene: &Scene<'_>) -> Result<bool, Error> {
     }
 }
 
-/// The answer that nobody gets twice: when it has been sent, the bytes are erased.
+/// Makes this the only response with the content: once it has been sent, the bytes are erased.
 fn only_answer(scene: &Scene<'_>, mut response: Response<OutBody>) -> Response<OutBody> {
     let app = &scene.door.app;
     app.count_view(&scene.page.site);
@@ -175,14 +176,15 @@ fn ask_first(scene: &Scene<'_>) -> Response<OutBody> {
     let root = scene.root();
     let files = scene.page.bundle.as_ref().map_or(1, |bundle| bundle.file_count());
     let page = pages::reveal(&Reveal {
-        // The key of an encrypted page is behind the `#`, which only the page's own address keeps.
+        // The key of an encrypted page is in the fragment, which only survives on the page's own address.
         action: (!scene.page.site.e2e).then(|| format!("{root}_dropleaf/reveal")).as_deref(),
         window_seconds: burn::window_seconds(files),
         report: Some(&report::link(&root)),
     });
     let mut response = error::designed(StatusCode::OK, page);
     headers::unburnt(response.headers_mut());
-    // Kept if it is there: a second tab must not lock the first one out. Not where a sibling page could have planted it.
+    // An existing cookie is kept, so that a second tab does not lock out the first. Not where a page on a sibling host
+    // could have planted it.
     let is_tied = scene.door.resolved.hosts.site.takes_secure_cookies();
     let known = is_tied && Cookie::View.read(scene).is_some_and(burn::is_secret);
     if scene.visitor.navigation && scene.head.method == Method::GET && !known {
@@ -195,14 +197,15 @@ fn ask_first(scene: &Scene<'_>) -> Response<OutBody> {
     response
 }
 
-/// Whether a browser says that nobody has asked for the page yet.
+/// Whether the request is a prefetch or prerender, without a person having asked for the page.
 pub(super) fn is_ahead_of_time(scene: &Scene<'_>) -> bool {
     ["sec-purpose", "purpose", "x-moz"]
         .iter()
         .any(|name| scene.header(name).is_some_and(visitor::is_ahead_of_time))
 }
 
-/// Robots are answered where they ask; many do not follow to another host, and some would try again as somebody else.
+/// Crawlers are answered without a redirect; many do not follow to another host, and some retry with another user
+/// agent.
 pub(super) fn is_robot(scene: &Scene<'_>) -> bool {
     scene.header("user-agent").is_some_and(visitor::is_bot)
 }

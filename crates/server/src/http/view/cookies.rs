@@ -1,12 +1,12 @@
-//! The cookies a page's host keeps in a browser: a gate that was passed, a share link that was opened, a view,
-//! an owner who came from the dashboard, a page whose files lie at the root of its host.
-//! Where many sites share a host, a cookie's name carries the site as well.
+//! The cookies of a page's host: a passed gate, an opened share link, a burn view, an owner coming from the dashboard,
+//! and a page whose files are at the root of its host.
+//! Where many sites share a host, the cookie's name includes the site.
 
 use super::scene::Scene;
 use crate::http::cookie;
 use http::HeaderValue;
 
-/// What a cookie stands for; the letter is its name.
+/// The kind of a cookie; its name is one letter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Cookie {
     Gate,
@@ -14,7 +14,7 @@ pub(super) enum Cookie {
     Share,
     View,
     Owner,
-    /// Stands for the page's token: see `root_cookie`.
+    /// The page's token; see `root_cookie`.
     Root,
 }
 
@@ -44,12 +44,12 @@ impl Cookie {
         cookie::read(&scene.head.headers, &scene.door.resolved.hosts.site, &self.word(scene)).next()
     }
 
-    /// The header that keeps it for so many seconds.
+    /// The `Set-Cookie` value with a lifetime in seconds.
     pub(super) fn set(self, scene: &Scene<'_>, value: &str, max_age: i64) -> Option<HeaderValue> {
         cookie::set(&scene.door.resolved.hosts.site, &self.word(scene), value, max_age)
     }
 
-    /// The header that keeps it until the browser is closed.
+    /// The `Set-Cookie` value that lasts until the browser is closed.
     pub(super) fn set_for_session(self, scene: &Scene<'_>, value: &str) -> Option<HeaderValue> {
         cookie::set_for_session(&scene.door.resolved.hosts.site, &self.word(scene), value)
     }

@@ -1,14 +1,14 @@
-//! `Content-Disposition` with a file's name (RFC 6266, RFC 8187): what a viewer's browser saves a file as.
+//! Builds `Content-Disposition` with a file name (RFC 6266, RFC 8187).
 
 use http::HeaderValue;
 
-/// Saved under this name, never shown.
+/// Download under this name, never display.
 pub(super) fn attachment(name: &str) -> HeaderValue {
     let text = format!("attachment; filename*=UTF-8''{}", coded(name));
     HeaderValue::from_str(&text).unwrap_or(HeaderValue::from_static("attachment"))
 }
 
-/// Shown, and saved under this name if the viewer wants to. The plain name is for clients that do not read the coded one.
+/// Display, and suggest this name for saving. The plain name is for clients that do not support `filename*`.
 pub(super) fn inline(name: &str) -> HeaderValue {
     let plain = |c: char| if c.is_ascii_alphanumeric() || "-._ ()".contains(c) { c } else { '_' };
     let plain: String = name.chars().map(plain).collect();

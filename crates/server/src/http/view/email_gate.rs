@@ -1,5 +1,5 @@
-//! The e-mail gate: an address, a code by mail, a door that opens. Whether an address may pass shows nowhere: the answer
-//! is the same, and the letter leaves in a task that nobody waits for.
+//! The e-mail gate: takes an address, mails a code and opens the page with it. Whether an address is allowed is not
+//! revealed: the response is the same, and a task sends the email without the response waiting for it.
 
 use super::cookies::Cookie;
 use super::gates::{self, Found};
@@ -22,7 +22,7 @@ pub(super) const NAME: &str = "code";
 const SENT: &str = "If the address may open this page, a code is on its way to it. Send `email` and `code` here \
                     within 10 minutes.";
 
-/// `POST _dropleaf/code`: an address alone asks for a code; an address and a code open the page.
+/// `POST _dropleaf/code`: an address alone requests a code; an address and a code open the page.
 pub(super) async fn submit(scene: &Scene<'_>, body: Incoming) -> Result<Response<OutBody>, Error> {
     if let Some(response) = gates::before_form(scene, scene.page.door.has_email_gate)? {
         return Ok(response);
@@ -31,7 +31,7 @@ pub(super) async fn submit(scene: &Scene<'_>, body: Incoming) -> Result<Response
         Found::Passes(passes) => passes,
         Found::Answer(response) => return Ok(response),
     };
-    // Who does not know the password makes no mail leave.
+    // Without the password no email is sent.
     if scene.page.door.has_password && !passes.password {
         return gates::ask(scene, Gate::Password);
     }
@@ -54,7 +54,7 @@ async fn send(scene: &Scene<'_>, address: &str, to: &str) -> Result<Response<Out
         Ok(letter) => letter,
         Err(error) => return gates::try_again(scene, Step::Address, to, error),
     };
-    // A task is started either way.
+    // A task is spawned in both cases, so that timing reveals nothing.
     let app = Arc::clone(app);
     scene.door.tasks.spawn(async move {
         if let Some(letter) = letter {

@@ -1,5 +1,7 @@
-//! End-to-end encrypted pages in a browser: our viewer with the ciphertext inside, opened by the key in the fragment.
-//! One answer holds everything, so that it works behind gates, in a sandbox and when it can be had only once.
+//! Serves end-to-end encrypted pages to browsers: our viewer with the ciphertext inside, decrypted with the key in the
+//! fragment.
+//! One response holds everything, so that it works behind gates, in a sandbox and for pages that can be viewed only
+//! once.
 
 use super::scene::Scene;
 use super::{headers, owner, report, sending};
@@ -17,7 +19,7 @@ use futures_util::{StreamExt, stream};
 use http::{Method, Response, StatusCode, header};
 use std::io;
 
-/// What is coded and not yet sent, beside the pieces themselves.
+/// Memory for encoded bytes that are not sent yet, in addition to the chunks themselves.
 const CODING_BYTES: u64 = 256 * 1024;
 
 pub(super) async fn viewer(scene: &Scene<'_>, file: &LiveFile) -> Result<Response<OutBody>, Error> {
@@ -38,7 +40,7 @@ pub(super) async fn viewer(scene: &Scene<'_>, file: &LiveFile) -> Result<Respons
             .chain(stream::once(async { Ok(Bytes::from(page.after)) }))
     });
     let whole = whole.await?;
-    // What burns is counted when it is claimed.
+    // Views of burn pages are counted when they are claimed.
     if site.visibility != Visibility::Burn && !scene.visitor.prefetch && !owner::is_inside(scene) {
         scene.door.app.count_view(site);
     }
@@ -46,7 +48,7 @@ pub(super) async fn viewer(scene: &Scene<'_>, file: &LiveFile) -> Result<Respons
     Ok(response)
 }
 
-/// Codes a stream piece by piece; what does not fill three bytes waits for the next piece.
+/// Encodes a stream chunk by chunk; bytes that do not fill a group of three wait for the next chunk.
 fn in_base64(
     bytes: BoxStream<'static, io::Result<Bytes>>,
 ) -> impl futures_util::Stream<Item = io::Result<Bytes>> + Send {

@@ -1,5 +1,5 @@
-//! Feedback of viewers: what they post and what they see of each other. Decisions §6.1.
-//! Only on pages that ask for it, only by who stands inside the gates, and only from the page itself.
+//! Viewers' comments on a page: posts them and lists them for other viewers. Decisions §6.1.
+//! Only on pages with feedback enabled, only for viewers who passed the gates, and only from the page's own origin.
 
 pub(super) use super::toolbar::script as toolbar;
 
@@ -14,7 +14,7 @@ use http::{HeaderValue, Method, Response, StatusCode, header};
 use hyper::body::Incoming;
 use serde::Serialize;
 
-/// A comment as viewers may see it.
+/// A comment as shown to viewers.
 #[derive(Debug, Serialize)]
 struct ShownJson {
     id: String,
@@ -84,7 +84,7 @@ async fn list(scene: &Scene<'_>) -> Result<Response<OutBody>, Error> {
 }
 
 async fn leave(scene: &Scene<'_>, body: Incoming) -> Result<Response<OutBody>, Error> {
-    // A form of another site can be sent without the browser asking first; JSON cannot.
+    // A form of another site can be posted without a CORS preflight; JSON cannot.
     if !media_type::is(&scene.head.headers, media_type::JSON) {
         return Err(Error::new(Code::InvalidRequest, "Send the comment as `application/json`."));
     }

@@ -1,4 +1,4 @@
-//! Sending one file: unchanged, whole, or a part of it; from memory when small, streamed when large.
+//! Sends one file: 304, whole or a range; from memory if small, streamed if large.
 
 use super::negotiate::{self, Asked};
 use super::scene::Scene;
@@ -27,7 +27,7 @@ pub(super) async fn send(
         return Box::pin(super::toolbar::send(scene, file, status)).await;
     }
     let range = asked(header::RANGE).filter(|_| status == StatusCode::OK);
-    // A range is always of the plain bytes, so that its offsets mean the same to everybody.
+    // A range always refers to the uncoded bytes, so that offsets mean the same to every client.
     let coding = if file.is_compressible && range.is_none() {
         negotiate::coding(asked(header::ACCEPT_ENCODING))
     } else {
@@ -48,7 +48,7 @@ pub(super) async fn send(
         return Ok(response);
     }
     response.headers_mut().insert(header::CONTENT_TYPE, ready(&file.mime));
-    // A part of something that has changed since is of no use: then the whole is sent.
+    // If the file has changed since (`If-Range`), the whole is sent.
     let fresh = asked(header::IF_RANGE).is_none_or(|validator| validator.as_bytes() == etag);
     let part = match range.filter(|_| fresh).map(|range| negotiate::range(range, file.size_bytes)) {
         Some(Asked::Part(part)) => Some(part),
@@ -80,8 +80,8 @@ pub(super) async fn send(
     Ok(response)
 }
 
-/// A file of a page that burns: straight from storage, leaving nothing in memory and nothing to ask with. Whole, but for the
-/// viewer who has burnt it and may look again for a moment: players of sound and video ask for parts.
+/// Sends a file of a burn page: streamed from storage, without caching it and without a validator. Ranges are served
+/// only to the viewer who has burnt it and may view it again for a short time: audio and video players request them.
 async fn send_unkept(
     scene: &Scene<'_>,
     file: &LiveFile,
@@ -91,7 +91,7 @@ async fn send_unkept(
     headers::page(response.headers_mut(), scene.place, scene.page, file, scene.visitor.any_browser);
     response.headers_mut().insert(header::CONTENT_TYPE, ready(&file.mime));
     let may_ask = status == StatusCode::OK && scene.page.site.state == State::Burnt;
-    // There is no validator to hold the condition against, so that with one the whole is sent.
+    // There is no validator to compare `If-Range` with, so the whole is sent.
     let range = scene.header("range").filter(|_| may_ask && scene.header("if-range").is_none());
     let range = match range.map(|range| negotiate::range(range, file.size_bytes)) {
         Some(Asked::Part(range)) => Some(range),
@@ -109,7 +109,7 @@ async fn send_unkept(
     Ok(response)
 }
 
-/// A file too large for memory: as it is stored where the viewer takes that, else unpacked on the way.
+/// Sends a file too large for memory: as stored if the client accepts zstd, otherwise decompressed while streaming.
 async fn send_large(
     scene: &Scene<'_>,
     response: &mut Response<OutBody>,
@@ -130,7 +130,7 @@ async fn send_large(
     Ok(())
 }
 
-/// Counts a view, when this is one.
+/// Counts the request if it is a view.
 pub(super) fn count_view(scene: &Scene<'_>, file: &LiveFile, status: StatusCode) {
     let looked_at = counts(scene.page, file) && !scene.visitor.prefetch;
     let is_view = looked_at && scene.head.method == Method::GET && status == StatusCode::OK;
@@ -139,13 +139,13 @@ pub(super) fn count_view(scene: &Scene<'_>, file: &LiveFile, status: StatusCode)
     }
 }
 
-/// Whether showing this file is a view of the page: its main document, and every other page of an archive.
+/// Whether this file counts as a view of the page: its main document, and every other page of an archive.
 fn counts(page: &Page, file: &LiveFile) -> bool {
     let entry = || page.bundle.as_ref().and_then(|bundle| bundle.entry());
     file.is_document || entry().is_some_and(|entry| entry.path == file.path)
 }
 
-/// A value that was checked when it was made; checking it again costs a glance.
+/// Bytes that were validated when they were created; validating them again is cheap.
 pub(super) fn ready(bytes: &Bytes) -> HeaderValue {
     HeaderValue::from_maybe_shared(bytes.clone())
         .unwrap_or_else(|_| HeaderValue::from_static("application/octet-stream"))

@@ -1,4 +1,4 @@
-//! Which file of a page a path names, as static hosts find it.
+//! Resolves a path to a file of a page, like static hosts do.
 
 use super::{OURS, OutBody, redirect, with_query};
 use dropleaf_app::{LiveBundle, LiveFile};
@@ -7,17 +7,18 @@ use http::request::Parts;
 use http::{Response, StatusCode};
 use std::sync::Arc;
 
-/// What a path of a page comes to.
+/// The result of resolving a path.
 pub(super) enum Found<'a> {
     File(&'a Arc<LiveFile>),
-    /// The root of an archive whose one document lies in a folder: it has to be shown there, for its own references.
+    /// The root of an archive whose only document is in a folder: it must be shown there, so that its relative
+    /// references work.
     Inside(&'a Arc<LiveFile>),
     Folder,
     Nothing,
 }
 
-/// The file a path names, as static hosts find it: exactly, else as the index of a folder, else without `.html`. A single
-/// file is also found under the name it was uploaded with. What lies below `_dropleaf/` is not for viewers.
+/// Resolves a path: the exact name, else the index of a folder, else the name with `.html` appended. A single file is
+/// also found under its upload name. Files below `_dropleaf/` are not served.
 pub(super) fn find<'a>(bundle: &'a LiveBundle, raw: &str) -> Found<'a> {
     if raw.is_empty() {
         return match bundle.entry() {
@@ -45,7 +46,7 @@ pub(super) fn find<'a>(bundle: &'a LiveBundle, raw: &str) -> Found<'a> {
     bundle.find(&format!("{name}.html")).map_or(Found::Nothing, Found::File)
 }
 
-/// Leads from a page's root to the document in a folder. Relative, so that it holds for every address of the page.
+/// Redirects from a page's root to the document in a folder. Relative, so that it works at every address of the page.
 pub(super) fn to_inside(head: &Parts, file: &LiveFile) -> Result<Response<OutBody>, Error> {
     let target = with_query(head, &format!("./{}", path::encode(&file.path)));
     redirect(StatusCode::TEMPORARY_REDIRECT, &target)

@@ -1,11 +1,11 @@
-//! What a page's own forms send: read within a limit, and only when the page itself sent it.
+//! Reads the forms of a page, with a size limit, and checks that the page itself sent them.
 
 use super::scene::Scene;
 use crate::http::small_body;
 use dropleaf_core::{Code, Error};
 use hyper::body::Incoming;
 
-/// The whole body, if it is short and comes soon.
+/// Reads a short body, with a time limit.
 pub(super) async fn read(body: Incoming) -> Result<bytes::Bytes, Error> {
     small_body::read(body, small_body::FORM_BYTES).await
 }
@@ -20,10 +20,10 @@ pub(super) fn field<'a>(fields: &'a [(String, String)], name: &str) -> Option<&'
     fields.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
 }
 
-/// Refuses a form that a script sends. A page shares its origin with the forms below it, so its own script could fill them
-/// in for a viewer who never saw them. A person's click is a navigation of the whole window that the browser marks as
-/// such; `WebKit` leaves that mark out. Browsers send these headers over https and on this machine only, and plain clients
-/// never: what comes without them is left to the rates.
+/// Refuses a form that a script sends. A page shares its origin with the forms below it, so its own script could submit
+/// them for a viewer who never saw them. A person's click is a top-level navigation that the browser marks with
+/// `Sec-Fetch-User`; `WebKit` omits that header. Browsers send these headers only over https and on loopback hosts, and
+/// other clients never: requests without them are only rate limited.
 pub(super) fn require_persons_click(scene: &Scene<'_>) -> Result<(), Error> {
     let header = |name| scene.header(name);
     if header("sec-fetch-mode").is_none() && header("sec-fetch-dest").is_none() {
@@ -42,12 +42,12 @@ fn is_webkit(agent: Option<&str>) -> bool {
     })
 }
 
-/// Refuses what another site's page sends in a viewer's name. A plain client sends neither header and may pass:
-/// it has no viewer's cookies. Sibling pages share the site in the browser's eyes, so the origin itself must match.
+/// Refuses cross-origin requests. A client that sends neither header may pass: it has no viewer's cookies. Sibling
+/// pages are the same site for browsers, so the origin itself must match.
 pub(super) fn require_same_origin(scene: &Scene<'_>) -> Result<(), Error> {
     let site = scene.header("sec-fetch-site");
     let same = site.is_none_or(|site| site == "same-origin" || site == "none");
-    // A form on a page with `no-referrer` hides its origin too; then the browser's own word must vouch for it.
+    // A form on a page with `no-referrer` sends `Origin: null`; then `Sec-Fetch-Site` must be `same-origin`.
     let hidden = |origin: &str| origin == "null" && site == Some("same-origin");
     let origin = scene.header("origin").is_none_or(|origin| scene.is_own_origin(origin) || hidden(origin));
     if same && origin { Ok(()) } else { Err(Error::plain(Code::CrossSite)) }

@@ -1,9 +1,8 @@
-//! Files for sandboxed frames of pages that only some may see.
-//!
-//! `<iframe sandbox>` without `allow-same-origin` has no origin, so the browser sends no cookie with what the frame loads. The
-//! frame's own document is asked for by the page, with the cookie; it is moved to an address that holds a pass, and what it
-//! refers to relatively is found beside it there. Which pages have such frames is found at upload; others are left alone.
-//! Scripts in the frame can read that address, so the pass is good in the viewer's network alone and never in a window.
+//! Serves files to sandboxed frames of gated and burn pages. `<iframe sandbox>` without `allow-same-origin` has no origin, so
+//! the browser sends no cookies with what the frame loads. The page requests the frame's document with the cookie; it is
+//! redirected to an address that contains a pass, and its relative references resolve below that address. Which pages have
+//! such frames is detected at upload; others are not affected. Scripts in the frame can read the address, so the pass works
+//! only from the viewer's network and never in a top-level window.
 
 use super::scene::Scene;
 use super::{OURS, Place, headers, ours, redirect, show_file, with_query};
@@ -16,16 +15,16 @@ use http::{Method, Response, StatusCode};
 /// The name of these addresses below `_dropleaf/`.
 pub(super) const NAME: &str = "frame/";
 
-/// Moves the document of a frame to an address with a pass, if the page needs it. The viewer has passed every gate.
+/// Redirects the document of a frame to an address with a pass, if the page needs it. The viewer has passed every gate.
 pub(super) fn lead(scene: &Scene<'_>, tail: &str) -> Result<Option<Response<OutBody>>, Error> {
-    // Most pages have none, and look no further.
+    // Most pages have no such frames and return here.
     if !scene.page.bundle.as_ref().is_some_and(|bundle| bundle.addressing.sandboxed_frames) {
         return Ok(None);
     }
     let door = &scene.page.door;
     let is_guarded = door.is_gated() || door.visibility == Visibility::Burn;
     let is_plain = matches!(scene.head.method, Method::GET | Method::HEAD);
-    // Only the page's own frames: the cookie travels with those of sibling pages too.
+    // Only for the page's own frames: frames of sibling pages send the cookie too.
     let is_own_frame = scene.header("sec-fetch-dest") == Some("iframe")
         && scene.header("sec-fetch-site") == Some("same-origin");
     if !is_guarded || !is_plain || !is_own_frame || scene.place.is_shared() {
@@ -33,7 +32,7 @@ pub(super) fn lead(scene: &Scene<'_>, tail: &str) -> Result<Option<Response<OutB
     }
     let Some(ip) = scene.client_ip() else { return Ok(None) };
     let root = match scene.place {
-        // The root of a page's own host needs a cookie.
+        // The root of a page's own host needs a cookie, which the frame does not send.
         Place::Root { .. } => format!("/p/{}/", scene.page.site.token),
         _ => scene.root(),
     };
@@ -53,7 +52,7 @@ pub(super) async fn file(scene: &Scene<'_>, rest: &str) -> Result<Response<OutBo
     if !is_admitted || scene.place.is_shared() {
         return Err(ours::missing());
     }
-    // A link of the frame that was opened in a window: the page's own address, where the gate decides.
+    // A link in the frame that was opened in a window: redirected to the page's own address, where the gates apply.
     if scene.header("sec-fetch-dest") == Some("document") {
         let target = with_query(scene.head, &format!("{}{tail}", scene.root()));
         return redirect(StatusCode::TEMPORARY_REDIRECT, &target);

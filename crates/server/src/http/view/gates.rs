@@ -1,5 +1,5 @@
-//! The gates of a page: what a viewer has passed, and what is asked of one who has not. The password gate is answered
-//! here whole, by form or `Authorization: Basic`; the e-mail gate in its own file. Password first, then e-mail.
+//! The gates of a page: finds out which ones a viewer has passed, and shows the form of the next one. Handles the
+//! password gate, by form or `Authorization: Basic`; the e-mail gate is in `email_gate`. Password first, then e-mail.
 
 use super::cookies::Cookie;
 use super::scene::Scene;
@@ -16,10 +16,10 @@ use dropleaf_core::{Code, Error, path};
 use http::{Method, Response, StatusCode, header};
 use hyper::body::Incoming;
 
-/// What the request shows.
+/// The gates that the request has passed.
 pub(super) enum Found {
     Passes(Passes),
-    /// An answer that comes first, such as the redirect that takes a share token out of the address.
+    /// A response that takes precedence, such as the redirect that removes a share token from the address.
     Answer(Response<OutBody>),
 }
 
@@ -70,7 +70,7 @@ pub(super) fn refusal(gate: Gate) -> Error {
     })
 }
 
-/// `POST _dropleaf/gate`: the password, and where to go with it.
+/// `POST _dropleaf/gate`: takes the password and the address to return to.
 pub(super) async fn submit(scene: &Scene<'_>, body: Incoming) -> Result<Response<OutBody>, Error> {
     if let Some(response) = before_form(scene, scene.page.door.has_password)? {
         return Ok(response);
@@ -88,8 +88,8 @@ pub(super) async fn submit(scene: &Scene<'_>, body: Incoming) -> Result<Response
     }
 }
 
-/// What every form of a gate begins with: the page is there and has that gate, and the form is the page's own.
-/// Who only looks at the form's address, or has nothing to pass, is sent to the page.
+/// Common checks of gate forms: the page exists and has this gate, and the form was sent from the page's origin.
+/// Redirects to the page for GET, or if the page has no such gate.
 pub(super) fn before_form(scene: &Scene<'_>, gated: bool) -> Result<Option<Response<OutBody>>, Error> {
     if let Access::Gone(code) = access::decide(&scene.page.door, Passes::ALL, scene.door.app.now()) {
         return Err(Error::plain(code));
@@ -101,7 +101,7 @@ pub(super) fn before_form(scene: &Scene<'_>, gated: bool) -> Result<Option<Respo
     }
 }
 
-/// The gate is passed: the pass, and the way to the page.
+/// Sets the cookie of a passed gate and redirects to the page.
 pub(super) fn opened(
     scene: &Scene<'_>,
     cookie: Cookie,
@@ -116,7 +116,7 @@ pub(super) fn opened(
     Ok(response)
 }
 
-/// The question, worded for whoever asks: with its form for a browser, as an error for a program.
+/// Refuses with the gate's form for a browser, as an error for a program.
 pub(super) fn refuse(scene: &Scene<'_>, step: Step<'_>, to: &str, error: &Error) -> Response<OutBody> {
     let wants = wants(&scene.head.headers);
     let mut response = if wants == Wants::Page {
@@ -133,7 +133,7 @@ pub(super) fn refuse(scene: &Scene<'_>, step: Step<'_>, to: &str, error: &Error)
     response
 }
 
-/// An error that the viewer can do something about keeps the form; any other is told as everywhere.
+/// Shows the form again for errors the viewer can correct; returns any other error.
 pub(super) fn try_again(
     scene: &Scene<'_>,
     step: Step<'_>,
@@ -162,7 +162,8 @@ pub(super) fn question(
     let action = format!("{root}{OURS}{name}");
     let page = pages::gate(&pages::Gate {
         step,
-        // The form of an encrypted page must not leave its address: `ours::at_root` takes it there.
+        // The form of an encrypted page must be posted to the page's own address, to keep the fragment; see
+        // `ours::at_root`.
         action: Some(action.as_str()).filter(|_| !scene.page.site.e2e),
         to,
         problem,
@@ -171,7 +172,7 @@ pub(super) fn question(
     error::designed(status, page)
 }
 
-/// What a viewer reads beside the field.
+/// The message beside the field.
 fn problem(error: &Error) -> Option<String> {
     let wait = error.retry_after.unwrap_or(1);
     Some(match error.code {
@@ -194,7 +195,7 @@ fn span(seconds: i64) -> String {
     }
 }
 
-/// The address that was asked for, as the place to come back to. A share token in it has done its work.
+/// The requested address, to return to after the gate, without a share token.
 fn here(scene: &Scene<'_>) -> String {
     let uri = &scene.head.uri;
     let kept = uri.query().unwrap_or_default().split('&').filter(|part| {
@@ -206,14 +207,14 @@ fn here(scene: &Scene<'_>) -> String {
     way_back(scene, Some(&address))
 }
 
-/// An address of this page that is safe to send somebody to; its root when the one that was named is not.
+/// `to` if it is an address of this page that is safe to redirect to; otherwise the page's root.
 pub(super) fn way_back(scene: &Scene<'_>, to: Option<&str>) -> String {
     let root = scene.root();
     let good = to.filter(|to| path::below(&root, to).is_some_and(|tail| !tail.starts_with(OURS)));
     good.map_or(root.clone(), str::to_owned)
 }
 
-/// The password of `Authorization: Basic`; the user name is whatever the client likes.
+/// The password of `Authorization: Basic`; any user name is accepted.
 fn basic_password(scene: &Scene<'_>) -> Option<String> {
     let (scheme, value) = scene.header(header::AUTHORIZATION.as_str())?.split_once(' ')?;
     if !scheme.eq_ignore_ascii_case("basic") {

@@ -1,4 +1,4 @@
-//! The headers of every page answer, as ready values: what each surface sends is decided here and nowhere else.
+//! Sets the headers of every page response. What each kind of response sends is decided only here.
 //! The reasons are in docs/security.md.
 
 use super::{Place, disposition};
@@ -10,7 +10,7 @@ pub(in crate::http) const HSTS: HeaderValue = HeaderValue::from_static("max-age=
 
 const NOSNIFF: HeaderValue = HeaderValue::from_static("nosniff");
 const NO_REFERRER: HeaderValue = HeaderValue::from_static("no-referrer");
-/// The name of the host and no more. Map tiles and video players refuse requests that do not say where they come from.
+/// Only the origin: map tiles and video players refuse requests without a referrer.
 const STRICT_ORIGIN: HeaderValue = HeaderValue::from_static("strict-origin");
 const NO_STORE: HeaderValue = HeaderValue::from_static("no-store");
 const NOINDEX: HeaderValue = HeaderValue::from_static("noindex, nofollow, noarchive");
@@ -26,13 +26,14 @@ const VARY_SHARED_ROUTE: HeaderValue = HeaderValue::from_static(
     "Accept-Encoding, Accept, Sec-Fetch-Dest, Sec-Fetch-Mode, Sec-Fetch-Site, User-Agent, Cookie",
 );
 const SAME_ORIGIN: HeaderValue = HeaderValue::from_static("same-origin");
-/// Nobody else may frame a page that not everybody may see.
+/// Only the page itself may frame a page with restricted access.
 const FRAMED_BY_SELF: HeaderValue = HeaderValue::from_static("frame-ancestors 'self'");
 const ANY: HeaderValue = HeaderValue::from_static("*");
 const SANDBOX: HeaderValue = HeaderValue::from_static(SANDBOX_TEXT);
 const SANDBOX_TEXT: &str = "sandbox allow-scripts allow-forms allow-popups allow-popups-to-escape-sandbox allow-modals allow-downloads allow-pointer-lock";
-/// Nobody can check an encrypted page, and nobody answers for an anonymous one: it may not gather what people type. It has
-/// to carry all it needs, sends no form, and reaches nobody by itself. No policy stops a link that somebody follows.
+/// The policy of encrypted pages without an account. No one can check their content and no one is accountable for it, so
+/// they must not collect what people type: they must be self-contained, cannot submit forms, and cannot connect to any
+/// host. No policy prevents a person from following a link.
 const ALONE: &str = "default-src 'none'; script-src 'unsafe-inline' 'unsafe-eval' data: blob:; style-src 'unsafe-inline' data: blob:; \
     img-src data: blob:; font-src data: blob:; media-src data: blob:; connect-src data: blob:; worker-src data: blob:; \
     object-src blob:; base-uri 'none'; form-action 'none'";
@@ -48,10 +49,10 @@ const COOP: HeaderName = HeaderName::from_static("cross-origin-opener-policy");
 const DNS_PREFETCH: HeaderName = HeaderName::from_static("x-dns-prefetch-control");
 const PERMISSIONS_POLICY: HeaderName = HeaderName::from_static("permissions-policy");
 
-/// Enough for every header of a page, so that the map never grows while it is filled.
+/// Capacity for every header of a page, so that the map never grows while it is filled.
 pub(super) const ROOM: usize = 20;
 
-/// Answers that are for this viewer alone: nobody keeps them, no other site reads them.
+/// Responses for this viewer only: not cacheable, not readable by other sites.
 pub(super) fn private_data(headers: &mut HeaderMap) {
     common(headers);
     headers.insert(header::CACHE_CONTROL, NO_STORE);
@@ -61,7 +62,7 @@ pub(super) fn private_data(headers: &mut HeaderMap) {
     headers.insert(header::CONTENT_SECURITY_POLICY, nothing);
 }
 
-/// A script of our own. One that was asked for by the name of its text never changes.
+/// One of our scripts. With its version in the address it never changes.
 pub(super) fn script(headers: &mut HeaderMap, named: bool) {
     common(headers);
     headers.insert(ROBOTS, NOINDEX);
@@ -71,7 +72,7 @@ pub(super) fn script(headers: &mut HeaderMap, named: bool) {
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static(kept));
 }
 
-/// Everything about a file of a page except its own type, length and validator.
+/// Everything about a file of a page except its type, length and validator.
 pub(super) fn page(headers: &mut HeaderMap, place: Place<'_>, page: &Page, file: &LiveFile, browser: bool) {
     common(headers);
     refer(headers, page);
@@ -80,12 +81,12 @@ pub(super) fn page(headers: &mut HeaderMap, place: Place<'_>, page: &Page, file:
     }
     headers.insert(ROBOTS, NOINDEX);
     let burns = page.site.visibility == Visibility::Burn;
-    // Before the one view is decided, a part of the page must not be had in its place.
+    // Until the one view is decided, no ranges are served.
     let is_whole = burns && page.site.state != State::Burnt;
     headers.insert(header::ACCEPT_RANGES, if is_whole { NO_RANGES } else { ACCEPT_RANGES });
-    // Shown to some only, or once: kept by no cache, loaded and framed by nobody else.
+    // Restricted or shown once: not cacheable, not embeddable by other origins.
     let guarded = burns || page.door.is_gated();
-    // What a cookie opens must not be loaded or framed by a sibling page either, which the cookie travels with.
+    // What a cookie opens must not be embedded by sibling pages either, whose requests carry the cookie.
     let own_only = guarded || matches!(place, Place::Root { .. });
     if own_only {
         headers.insert(CORP, SAME_ORIGIN);
@@ -105,7 +106,7 @@ pub(super) fn page(headers: &mut HeaderMap, place: Place<'_>, page: &Page, file:
         if !guarded {
             headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, ANY);
         }
-        // A PDF cannot act in our origin, and a sandbox would keep a browser from showing it.
+        // A PDF cannot run code in our origin, and browsers do not show a PDF in a sandbox.
         if !browser || file.mime != "application/pdf" {
             headers.insert(
                 header::CONTENT_SECURITY_POLICY,
@@ -123,33 +124,34 @@ pub(super) fn page(headers: &mut HeaderMap, place: Place<'_>, page: &Page, file:
         headers.insert(COOP, OPENER);
         headers.insert(PERMISSIONS_POLICY, PERMISSIONS);
     }
-    // On its scripts too: a worker obeys the policy of its own file, not that of the page that started it.
+    // On its scripts too: a worker is bound by the policy of its own file, not of the page that started it.
     if page.site.csp_strict && file.mime != "application/pdf" {
         headers.insert(header::CONTENT_SECURITY_POLICY, strict(page, place));
     }
 }
 
-/// What the page's own requests tell of where they come from. A strict page reaches nobody who could ask; nobody is told
-/// where an encrypted one is.
+/// The referrer policy of the page's own requests. A strict page can contact no other host, and the address of an
+/// encrypted page is not disclosed.
 fn refer(headers: &mut HeaderMap, page: &Page) {
     if !page.site.csp_strict && !page.site.e2e {
         headers.insert(header::REFERRER_POLICY, STRICT_ORIGIN);
     }
 }
 
-/// The name a viewer would save a file under: of a single file the one it was uploaded with.
+/// The name for saving a file: the upload name if the page is a single file.
 fn name_of<'a>(page: &'a Page, file: &'a LiveFile) -> &'a str {
     let uploaded = page.bundle.as_ref().and_then(|bundle| bundle.file_name.as_deref());
     uploaded.unwrap_or_else(|| file.path.rsplit('/').next().unwrap_or(&file.path))
 }
 
-/// `index.html` in place of a path that names no file: other requests for the same address get 404.
+/// For `index.html` in place of a path without a file: other requests for the same address get 404.
 pub(super) fn route(headers: &mut HeaderMap) {
     let vary = if headers.get(header::VARY) == Some(&VARY_OWN) { VARY_ROUTE } else { VARY_SHARED_ROUTE };
     headers.insert(header::VARY, vary);
 }
 
-/// The viewer of an encrypted page. What it writes into itself obeys its policy, so it carries the page's own.
+/// For the viewer of an encrypted page. The decrypted content is bound by the viewer's policy, so that is the page's
+/// own.
 pub(super) fn viewer(headers: &mut HeaderMap, place: Place<'_>, page: &Page, script_source: &str) {
     common(headers);
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8"));
@@ -181,8 +183,8 @@ pub(super) fn viewer(headers: &mut HeaderMap, place: Place<'_>, page: &Page, scr
     }
 }
 
-/// A file in the preview of a page that burns, for a frame of ours. Its document has no origin, so that it can neither
-/// press our buttons nor reach what a viewer's browser keeps for the page; even what is beside it is foreign to it.
+/// For a file in the preview of a burn page, which our page frames. Its document has no origin, so it can neither press
+/// our buttons nor reach the viewer's browser storage for the page; its own files are cross-origin to it.
 pub(super) fn preview(headers: &mut HeaderMap, page: &Page, is_sandboxed: bool) {
     common(headers);
     refer(headers, page);
@@ -199,7 +201,8 @@ pub(super) fn preview(headers: &mut HeaderMap, page: &Page, is_sandboxed: bool) 
         headers.insert(header::CONTENT_SECURITY_POLICY, FRAMED_BY_SELF);
         return;
     }
-    // The page's own policy stays, but for what would keep it out of our frame or let it out of the sandbox.
+    // The page's own policy is kept, except for directives that would keep it out of our frame or let it out of the
+    // sandbox.
     let own = headers.remove(header::CONTENT_SECURITY_POLICY);
     let own = own.or_else(|| page.site.csp_strict.then(|| strict(page, Place::Shared { rest: "" })));
     let own = own.as_ref().and_then(|own| own.to_str().ok()).unwrap_or_default();
@@ -214,9 +217,9 @@ pub(super) fn preview(headers: &mut HeaderMap, page: &Page, is_sandboxed: bool) 
     headers.insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_str(&policy).unwrap_or(nothing));
 }
 
-/// A file for a sandboxed frame of a page that only some may see. The frame has no origin, so that even what is beside it is
-/// foreign to it. It may hold frames of its own, whose ancestors are then no longer all of the page's origin. Those, and what
-/// another site frames with an address that was given away, never get the page's origin.
+/// For a file in a sandboxed frame of a page with restricted access. The frame has no origin, so the page's other files
+/// are cross-origin to it. It may contain frames, whose ancestors are then not all of the page's origin. Those, and
+/// frames of another site with a leaked address, never get the page's origin.
 pub(super) fn framed(headers: &mut HeaderMap, is_own_frame: bool) {
     headers.insert(CORP, HeaderValue::from_static("cross-origin"));
     if is_own_frame {
@@ -231,7 +234,7 @@ pub(super) fn framed(headers: &mut HeaderMap, is_own_frame: bool) {
     headers.insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_str(&policy).unwrap_or(nothing));
 }
 
-/// The page of ours around such a preview: it frames what is on its own host, and nothing else.
+/// For our page around such a preview: it may frame only its own host.
 pub(super) fn around_preview(headers: &mut HeaderMap, style_source: &str) {
     let policy = format!(
         "default-src 'none'; style-src {style_source}; frame-src 'self'; form-action 'none'; base-uri 'none'; \
@@ -242,14 +245,14 @@ pub(super) fn around_preview(headers: &mut HeaderMap, style_source: &str) {
     }
 }
 
-/// A look at content that may be hostile: nothing runs, nothing is sent, nothing is loaded but what lies beside it, and
-/// only our own pages frame it. A policy with a path is tighter than `'self'`, where pages share an address with others.
+/// For the safe preview of content that may be hostile: no scripts, no form submissions, nothing loaded except its own
+/// files, and framed only by our pages. A source with a path is stricter than `'self'` where pages share an origin.
 pub(super) fn look(headers: &mut HeaderMap, within: &str, framed_by: &str) {
     common(headers);
     headers.insert(ROBOTS, NOINDEX);
     headers.insert(header::CACHE_CONTROL, NO_STORE);
     headers.insert(header::ACCEPT_RANGES, NO_RANGES);
-    // Its document has no origin, so that even what is beside it is foreign to it.
+    // The document has no origin, so its own files are cross-origin to it.
     headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, ANY);
     headers.insert(CORP, HeaderValue::from_static("cross-origin"));
     headers.insert(DNS_PREFETCH, HeaderValue::from_static("off"));
@@ -264,18 +267,19 @@ pub(super) fn look(headers: &mut HeaderMap, within: &str, framed_by: &str) {
     headers.insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_str(&policy).unwrap_or(nothing));
 }
 
-/// `csp_strict`, with the page's own inline scripts. Made once for each bundle.
+/// The `csp_strict` policy with hashes of the page's inline scripts. Built once per bundle.
 fn strict(page: &Page, place: Place<'_>) -> HeaderValue {
     let word = |scripts: &str| [false, true].map(|shared| strict_policy(scripts, shared).into());
     let policies = page.bundle.as_ref().map_or_else(|| word(""), |bundle| bundle.policies(word));
     let [own, shared] = policies;
-    // The text was made here of base64 and our own words.
+    // The text consists of base64 and our own words.
     HeaderValue::from_maybe_shared(if place.is_shared() { shared } else { own })
         .unwrap_or_else(|_| HeaderValue::from_static("default-src 'none'; sandbox"))
 }
 
-/// The strict policy with these script sources. Where sites share an origin, the page gets none, and so cannot frame what
-/// is its own. Workers and frames made of the page's own data inherit this policy, and compiling WebAssembly is not `eval`.
+/// The strict policy with these script sources. Where sites share an origin, the page gets an opaque one, so it cannot
+/// frame its own files. Workers and frames created from the page's own data inherit this policy, and compiling
+/// WebAssembly is not `eval`.
 pub(super) fn strict_policy(scripts: &str, shared: bool) -> String {
     let space = if scripts.is_empty() { "" } else { " " };
     let origin = if shared { "" } else { " allow-same-origin" };
@@ -289,13 +293,13 @@ pub(super) fn strict_policy(scripts: &str, shared: bool) -> String {
     )
 }
 
-/// What everything sends.
+/// Headers of every response.
 pub(super) fn common(headers: &mut HeaderMap) {
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, NOSNIFF);
     headers.insert(header::REFERRER_POLICY, NO_REFERRER);
 }
 
-/// What stands before a page that burns, and may be met in its place.
+/// For responses shown in place of a burn page before it burns.
 pub(super) fn unburnt(headers: &mut HeaderMap) {
     headers.insert(header::CACHE_CONTROL, NO_STORE);
     headers.insert(header::ACCEPT_RANGES, NO_RANGES);

@@ -1,5 +1,5 @@
-//! `…/look/<word>/…`: content that may be hostile, for the frame on an operator's page. Documents come in a form that
-//! reaches for nothing (`app/look`), and leave under a policy that lets them do nothing; see `headers::look`.
+//! Serves `/look/<word>/…`: the safe preview of content that may be hostile, in a frame on an operator's page.
+//! Documents are sanitized (`app/look`) and sent with a policy that blocks everything; see `headers::look`.
 
 use super::{OutBody, failed, file, find, headers, without_body};
 use crate::http::{Door, empty};
@@ -26,7 +26,7 @@ async fn try_answer(door: &Door, head: &Parts, label: Option<&str>) -> Result<Re
     if !matches!(head.method, Method::GET | Method::HEAD) {
         return Err(Error::plain(Code::MethodNotAllowed));
     }
-    // In a frame of ours, the page around it keeps it from leading elsewhere; by itself it is not shown.
+    // In our frame the surrounding page prevents navigation; in a top-level window it is not shown.
     let alone = head.headers.get("sec-fetch-dest").is_some_and(|dest| dest == "document");
     let rest = head.uri.path().strip_prefix(LOOK).filter(|_| !alone).ok_or_else(missing)?;
     let (word, tail) = rest.split_once('/').ok_or_else(missing)?;
@@ -58,7 +58,7 @@ async fn try_answer(door: &Door, head: &Parts, label: Option<&str>) -> Result<Re
     Ok(response)
 }
 
-/// The operator's pages: by every name that a browser on this machine may have for them.
+/// The operator's pages, by every name that a browser on this machine may use for them.
 fn framed_by(door: &Door) -> String {
     let base = &door.resolved.hosts.base;
     if !base.is_loopback() {

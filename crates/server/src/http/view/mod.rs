@@ -1,4 +1,4 @@
-//! Serving pages: the hot path. One lookup for the row, a pure decision, one lookup for the bytes.
+//! Serves pages. This is the hot path: one lookup for the row, a pure access decision, one lookup for the bytes.
 
 mod burn;
 mod cookies;
@@ -47,12 +47,12 @@ use scene::Scene;
 use std::sync::Arc;
 use tokio::time::Instant;
 
-/// The content coding to send, by what the client accepts.
+/// The content coding to send, by `Accept-Encoding`.
 pub(super) fn coding(accept: Option<&str>) -> Coding {
     negotiate::coding(accept)
 }
 
-/// Answers a request for a page. The body is read only by our own forms below `_dropleaf/`.
+/// Answers a request for a page. Only forms, below `_dropleaf/` or posted to the page's root, read the body.
 pub(super) async fn answer(
     door: &Door,
     head: &Parts,
@@ -63,14 +63,14 @@ pub(super) async fn answer(
     let mut met = None;
     match try_answer(door, head, body, connection, place, &mut met).await {
         Ok(response) => response,
-        // Before the page was met, nothing was proved: the host alone tells nothing.
+        // Until the page's row is found and the cookie verified, the response must not reveal whether there is a page.
         Err(error)
             if error.code == Code::NotFound && met.is_none() && matches!(place, Place::Root { .. }) =>
         {
             root_cookie::refused(head)
         }
         Err(error) => {
-            // What is there can be reported, whatever keeps it from being shown; what is gone needs no report.
+            // A page that exists can be reported even if it cannot be shown; one that is gone needs no report.
             let there = met.as_deref().filter(|_| error::status(error.code) != StatusCode::GONE);
             let report = there.map(|page| report::link(&scene::root(place, page)));
             failed(head, &error, report.as_deref())
@@ -78,7 +78,7 @@ pub(super) async fn answer(
     }
 }
 
-/// Paths of page hosts that belong to no page. Crawlers are let in: only so do they read that they may not index.
+/// Paths of page hosts that belong to no page. Crawlers are allowed, because only then do they see `noindex`.
 pub(super) fn other(head: &Parts, is_own_host: bool) -> Response<OutBody> {
     if head.uri.path() == "/robots.txt" {
         let mut response = Response::new(OutBody::from(String::from("User-agent: *\nAllow: /\n")));
@@ -106,7 +106,7 @@ fn failed(head: &Parts, error: &Error, report: Option<&str>) -> Response<OutBody
     response
 }
 
-/// A viewer's browser gets a designed page even if it does not say what it accepts.
+/// A browser gets an HTML page even if its `Accept` header does not ask for one.
 fn wants(headers: &HeaderMap) -> Wants {
     match Wants::of(headers) {
         Wants::Text if visitor(headers).navigation => Wants::Page,
@@ -140,7 +140,7 @@ async fn try_answer(
     }
     let (key, tail) = place.split().ok_or_else(missing)?;
     let ours = tail.and_then(|tail| tail.strip_prefix(OURS));
-    // A form without an address of its own is sent to the page's root; OPTIONS must not tell a burning page apart.
+    // A form without an `action` is posted to the page's root; OPTIONS must not distinguish a burn page.
     let rare = matches!(head.method, Method::POST | Method::OPTIONS) && tail == Some("");
     if ours.is_none() && !rare && !matches!(head.method, Method::GET | Method::HEAD) {
         return Err(Error::plain(Code::MethodNotAllowed));
@@ -166,13 +166,13 @@ async fn try_answer(
     };
     let answer = respond(&scene, tail, ours, rare, body);
     if page.door.visibility == Visibility::Burn {
-        // Its one view may be decided already: an answer that was given up would lose the page.
+        // No time limit: the one view may already be claimed, and a dropped response would lose the page.
         return Box::pin(answer).await;
     }
     door.in_time(head, since, answer).await?
 }
 
-/// The answer for a page that was found.
+/// The response for a page that was found.
 async fn respond(
     scene: &Scene<'_>,
     tail: Option<&str>,
@@ -182,15 +182,15 @@ async fn respond(
 ) -> Result<Response<OutBody>, Error> {
     let Scene { door, head, page, .. } = *scene;
     if let Some(name) = ours {
-        // Boxed: forms are rare, and a view should not carry the room their work needs.
+        // Boxed: forms are rare, and the future of a view should not be larger because of them.
         return Box::pin(ours::answer(scene, name, body)).await;
     }
     if rare {
         return Box::pin(ours::at_root(scene, body)).await;
     }
     check_requester(scene, tail)?;
-    // The way to the page's own host comes before its gates: what they hand out must be kept there. But what is
-    // gone is gone everywhere, and says so without a detour.
+    // The redirect to the page's own host comes before its gates, whose cookies belong to that host. A page that is
+    // gone says so without a redirect.
     if let Access::Gone(code) = access::decide(&page.door, access::Passes::ALL, door.app.now()) {
         return Box::pin(burn::gone(scene, tail, code)).await;
     }
@@ -208,16 +208,16 @@ async fn respond(
         return Ok(detour);
     }
     match show(scene, tail).await {
-        // Another process may have erased the content under a row that is still believed.
+        // Another process may have erased the content while the cached row is still considered valid.
         Err(error) if error.code == Code::Internal => Box::pin(burn::decide_anew(scene, tail, error)).await,
         answer => answer,
     }
 }
 
-/// Refuses to be a script, style or datum of our own pages where they share the address with published ones: what was
-/// injected into the dashboard must find nothing here to load. A published page has no origin at this address, so
-/// whatever it loads itself is cross-site. A viewer of PDF documents, which are not sandboxed, reads on from the same
-/// origin; they cannot act.
+/// Refuses to be loaded as a script, style or data by our own pages where they share the address with published ones,
+/// so that code injected into the dashboard finds nothing to load. A published page has no origin at this address, so
+/// what it loads itself is cross-site. PDF viewers continue reading from the same origin; PDFs are not sandboxed, but
+/// cannot run code.
 fn check_requester(scene: &Scene<'_>, tail: Option<&str>) -> Result<(), Error> {
     let shared = scene.place.is_shared();
     if !shared || scene.header(FETCH_SITE.as_str()) != Some("same-origin") || scene.visitor.navigation {
@@ -230,7 +230,7 @@ fn check_requester(scene: &Scene<'_>, tail: Option<&str>) -> Result<(), Error> {
     if is_pdf { Ok(()) } else { Err(Error::plain(Code::CrossSite)) }
 }
 
-/// The file a path names, as it is shown to somebody who may see it.
+/// Serves the file for a path to a viewer who has access.
 async fn show(scene: &Scene<'_>, tail: &str) -> Result<Response<OutBody>, Error> {
     let bundle = scene.page.bundle.as_ref().ok_or_else(|| Error::internal("a live page has no content"))?;
     if let Some(response) = root_cookie::lead(scene, tail)? {
@@ -279,7 +279,7 @@ async fn show_file(scene: &Scene<'_>, bundle: &LiveBundle, tail: &str) -> Result
     }
 }
 
-/// Whether this viewer can be sent on. The one answer of a page that burns must be the page itself.
+/// Whether this client can be redirected. The only response of a burn page must be the page itself.
 fn may_follow(scene: &Scene<'_>) -> bool {
     let is_plain = matches!(scene.head.method, Method::GET | Method::HEAD);
     is_plain && (scene.page.site.visibility != Visibility::Burn || scene.visitor.navigation)
@@ -289,12 +289,12 @@ fn no_file() -> Error {
     Error::new(Code::NotFound, "This page has no such file.")
 }
 
-/// Whether a path that names no file may be one that a script of the page knows: then a document is asked for, not a part.
+/// Whether a path without a file may be a client-side route: the request is for a document, not a subresource.
 fn is_route(scene: &Scene<'_>, bundle: &LiveBundle) -> bool {
     bundle.addressing.spa && scene::fills_frame(&scene.head.headers)
 }
 
-/// Below a site's root, what begins with this is ours. Decisions §1.4.
+/// Reserved prefix below a site's root. Decisions §1.4.
 const OURS: &str = "_dropleaf/";
 
 const FETCH_MODE: HeaderName = HeaderName::from_static("sec-fetch-mode");
@@ -308,12 +308,12 @@ pub(super) fn visitor(headers: &HeaderMap) -> Visitor {
     let fetch_mode = text(&FETCH_MODE);
     let has_fetch_metadata =
         fetch_mode.is_some() || headers.contains_key(FETCH_SITE) || headers.contains_key(FETCH_DEST);
-    // Only browsers that send fetch metadata say so when they load a page nobody has asked for yet.
+    // Only browsers that send fetch metadata mark prefetch requests.
     let purpose = if has_fetch_metadata { text(&PURPOSE) } else { None };
     Visitor::of(Signs { user_agent: text(&header::USER_AGENT), fetch_mode, has_fetch_metadata, purpose })
 }
 
-/// Where a browser goes instead: to the page's own host, so that no two pages share an origin.
+/// The page's own host, where browsers are redirected so that no two pages share an origin.
 fn isolated_target(scene: &Scene<'_>) -> Option<String> {
     let hosts = &scene.door.resolved.hosts;
     let deaf = scene.visitor.safari && hosts.site.is_loopback();

@@ -1,12 +1,12 @@
-//! What a request asks for beyond the file: a coding, a range, or only whether it changed. Pure functions over headers.
+//! Parses `Accept-Encoding`, `Range` and `If-None-Match`. Pure functions over headers.
 
 use crate::http::quality::{self, Weight};
 use dropleaf_app::Coding;
 use dropleaf_core::number;
 use std::ops::Range;
 
-/// The codings that can be sent, best first: zstd is the stored form and costs nothing, brotli is as small, gzip is what
-/// everybody else takes.
+/// Supported codings, best first: zstd is the stored form and costs nothing, brotli is as small, gzip is what all other
+/// clients support.
 const CODINGS: [(Coding, &[&str]); 4] = [
     (Coding::Zstd, &["zstd"]),
     (Coding::Brotli, &["br"]),
@@ -14,8 +14,8 @@ const CODINGS: [(Coding, &[&str]); 4] = [
     (Coding::Identity, &["identity"]),
 ];
 
-/// The coding to send: the one with the highest weight, and of equal ones the best (RFC 9110 §12.5.3). The plain bytes need
-/// not be named and then come last; they are sent without the header, and where nothing is acceptable.
+/// The coding to send: the one with the highest weight, and the best among equals (RFC 9110 §12.5.3). Identity need not
+/// be listed and then ranks last; it is sent if the header is absent or nothing is acceptable.
 pub(super) fn coding(accept: Option<&str>) -> Coding {
     let Some(accept) = accept else { return Coding::Identity };
     let mut named = [None; CODINGS.len()];
@@ -36,7 +36,7 @@ pub(super) fn coding(accept: Option<&str>) -> Coding {
     best.map_or(Coding::Identity, |(coding, _)| coding)
 }
 
-/// Whether `If-None-Match` names this validator.
+/// Whether `If-None-Match` contains this validator.
 pub(in crate::http) fn matches(condition: &str, etag: &[u8]) -> bool {
     condition.trim() == "*"
         || condition
@@ -45,7 +45,7 @@ pub(in crate::http) fn matches(condition: &str, etag: &[u8]) -> bool {
             .any(|tag| tag.strip_prefix("W/").unwrap_or(tag).as_bytes() == etag)
 }
 
-/// What a `Range` header comes to.
+/// The meaning of a `Range` header.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Asked {
     Whole,
@@ -53,7 +53,7 @@ pub(super) enum Asked {
     Outside,
 }
 
-/// One range of bytes. Several at once, or anything not understood, is answered with the whole.
+/// Parses a single byte range. Several ranges, or an invalid header, get the whole file.
 pub(super) fn range(value: &str, size: u64) -> Asked {
     let Some(spec) = value.trim().strip_prefix("bytes=") else { return Asked::Whole };
     let Some((first, last)) = spec.split_once('-') else { return Asked::Whole };
@@ -113,10 +113,10 @@ mod tests {
             ("gzip;q=0.5, *;q=0", Coding::Gzip),
             ("gzip, identity;q=0", Coding::Gzip),
             ("gzip; Q=0.3, br ;q=0.2", Coding::Gzip),
-            // What cannot be read is not sent.
+            // Invalid entries are ignored.
             ("br;q=1.5, gzip;q=0.1", Coding::Gzip),
             ("zstd;q=, br;q=-1, gzip;q=0.5000", Coding::Identity),
-            // Nothing is acceptable: the plain bytes are better than an error.
+            // Nothing is acceptable: identity is better than an error.
             ("identity;q=0", Coding::Identity),
             ("*;q=0", Coding::Identity),
             ("compress, deflate", Coding::Identity),

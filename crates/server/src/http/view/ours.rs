@@ -1,4 +1,4 @@
-//! The addresses below `_dropleaf/` of a page: its gates, its reveal, feedback, reports. Decisions §1.4.
+//! Dispatches the addresses below `_dropleaf/` of a page: gates, reveal, feedback, reports. Decisions §1.4.
 
 use super::scene::Scene;
 use super::{burn, email_gate, feedback, frame, gates, owner, redirect, report};
@@ -30,8 +30,8 @@ pub(super) async fn answer(
     }
 }
 
-/// What is sent to a page's root itself, by forms that must not lose what stands behind the `#` of its address: the
-/// answer to whatever stands before the page. OPTIONS is answered by a page that burns, as if it were HEAD.
+/// Handles forms posted to a page's root, which keeps the fragment of its address: a gate's form or the reveal button. A
+/// burn page answers OPTIONS like HEAD.
 pub(super) async fn at_root(scene: &Scene<'_>, body: Incoming) -> Result<Response<OutBody>, Error> {
     let door = &scene.page.door;
     let burns = door.visibility == Visibility::Burn;
@@ -40,7 +40,7 @@ pub(super) async fn at_root(scene: &Scene<'_>, body: Incoming) -> Result<Respons
         (&Method::POST, Err(Code::PasswordRequired)) => gates::submit(scene, body).await,
         (&Method::POST, Err(Code::EmailRequired)) => email_gate::submit(scene, body).await,
         (&Method::POST, _) if burns => burn::reveal(scene, body).await,
-        // A gate that was passed in another tab meanwhile.
+        // The gate was passed in another tab in the meantime.
         (&Method::POST, Ok(())) if door.is_gated() => redirect(StatusCode::SEE_OTHER, &scene.root()),
         (&Method::POST, Err(code)) if door.is_gated() => Err(Error::plain(code)),
         (&Method::OPTIONS, Ok(())) if burns => burn::meet(scene, "").await,

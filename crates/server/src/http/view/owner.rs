@@ -1,9 +1,9 @@
-//! The owner of a page on its own host: a ticket of the dashboard becomes a pass that opens the page's gates, and a page
-//! that burns is shown in a preview that burns nothing. What the owner sees is not counted as a view.
+//! Lets the owner see a page on its own host: exchanges a ticket from the dashboard for a pass that opens the page's
+//! gates, and shows a burn page in a preview that does not burn it. The owner's requests are not counted as views.
 //!
-//! The preview is a frame in a page of ours. Its content has no origin, so the frame cannot send our cookie for the files
-//! beside it; a pass in their address stands for it. That pass opens nothing but the preview, in which scripts of the
-//! content have all of that content anyway.
+//! The preview is a frame in a page of ours. Its content has no origin, so requests for its files carry no cookie; a
+//! pass in their address replaces it. That pass opens only the preview, whose scripts can read all of the content
+//! anyway.
 
 use super::cookies::Cookie;
 use super::scene::Scene;
@@ -22,25 +22,25 @@ use http::{Method, Response, StatusCode, header};
 /// The name of the preview below `_dropleaf/`.
 pub(super) const NAME: &str = "preview/";
 
-/// Exchanges a ticket in the address for a pass, and takes it out of the address. The same answer for a good and a bad one:
-/// what follows is the page or its gate.
+/// Exchanges a ticket in the address for a pass and redirects to the address without it. The response is the same for a
+/// valid and an invalid ticket; the page or its gate follows.
 pub(super) async fn redeem_ticket(
     scene: &Scene<'_>,
     found: &InQuery<'_>,
 ) -> Result<Option<Response<OutBody>>, Error> {
-    // Only a person's own browser, on its way to the page, uses it up.
+    // Only a top-level navigation by a person uses up the ticket.
     if !scene.visitor.navigation || scene.head.method != Method::GET || !share::is_asked_for(scene) {
         return Ok(None);
     }
     let mut response = share::without_secret(scene, found)?;
     let door = &scene.page.door;
     let app = &scene.door.app;
-    // Where there is nothing to open, and for a ticket that does not exist, neither the row nor the writer is needed.
+    // If there is no gate, or the ticket does not exist, neither the current row nor a write is needed.
     let opens = door.is_gated() || door.visibility == Visibility::Burn;
     if !opens || !app.has_owner_ticket(&scene.page.site, found.token, scene.client_ip()).await? {
         return Ok(Some(response));
     }
-    // By the row as the database has it now: a ticket is good for its gates alone.
+    // Uses the current row: a ticket is valid only for the gates it was issued for.
     let page = burn::reopen(scene).await?;
     if app.take_owner_ticket(&page.site, found.token).await? {
         let pass = app.issue_pass(Kind::Owner, &page.site);
@@ -57,7 +57,7 @@ pub(super) fn is_inside(scene: &Scene<'_>) -> bool {
         .is_some_and(|pass| scene.door.app.admits_pass(Kind::Owner, &scene.page.site, pass))
 }
 
-/// The page around the preview of one that burns.
+/// The page around the preview of a burn page.
 pub(super) fn preview(scene: &Scene<'_>) -> Response<OutBody> {
     let (app, site) = (&scene.door.app, &scene.page.site);
     let entry = scene.page.bundle.as_ref().and_then(|bundle| bundle.entry());
@@ -79,14 +79,14 @@ pub(super) fn preview(scene: &Scene<'_>) -> Response<OutBody> {
     response
 }
 
-/// `_dropleaf/preview/<pass>/…`: a file of a page that burns, for the frame. Nothing is burnt, counted or kept.
+/// `_dropleaf/preview/<pass>/…`: a file of a burn page, for the frame. Nothing is burnt, counted or cached.
 pub(super) async fn preview_file(scene: &Scene<'_>, rest: &str) -> Result<Response<OutBody>, Error> {
     let missing = || Error::new(Code::NotFound, "There is nothing at this address.");
     if !matches!(scene.head.method, Method::GET | Method::HEAD) {
         return Err(Error::plain(Code::MethodNotAllowed));
     }
     let (pass, tail) = rest.split_once('/').ok_or_else(missing)?;
-    // Whether it still burns is decided by the database alone.
+    // Only the database decides whether it is still unburnt.
     let page = burn::reopen(scene).await?;
     let scene = &Scene { page: &page, ..*scene };
     let app = &scene.door.app;
@@ -95,7 +95,7 @@ pub(super) async fn preview_file(scene: &Scene<'_>, rest: &str) -> Result<Respon
         Access::Gone(code) => return Err(Error::plain(code)),
         _ => return Err(missing()),
     }
-    // By itself it would not be marked as a preview.
+    // In a top-level window it would not be marked as a preview.
     if scene.header("sec-fetch-dest") == Some("document") {
         return Err(missing());
     }
@@ -125,7 +125,7 @@ async fn send(scene: &Scene<'_>, page: &Page, file: &LiveFile) -> Result<Respons
     Ok(response)
 }
 
-/// A PDF cannot act in our origin, and a sandbox would keep a browser from showing it.
+/// A PDF cannot run code in our origin, and browsers do not show a PDF in a sandbox.
 fn is_pdf(file: &LiveFile) -> bool {
     file.mime == "application/pdf"
 }

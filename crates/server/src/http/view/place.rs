@@ -1,29 +1,29 @@
-//! Where a page was asked for: the five kinds of address it can have, and what each says.
+//! The five kinds of address under which a page can be requested.
 
 use dropleaf_app::PageKey;
 
-/// Where a page was asked for.
+/// The address under which a page was requested.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::http) enum Place<'a> {
     /// `{site_url}/p/<token>/…`; `rest` begins with the token.
     Shared { rest: &'a str },
-    /// `{site_url}/s/<slug>/…`, where sites cannot have hosts of their own.
+    /// `{site_url}/s/<slug>/…`, where sites cannot have their own hosts.
     SharedSlug { rest: &'a str },
     /// `s-….<site_host>/p/<token>/…`
     Isolated { label: &'a str, rest: &'a str },
-    /// `s-….<site_host>/…` outside `/p/`, for a browser whose cookie names the token; `pass` is still to be checked.
+    /// `s-….<site_host>/…` outside `/p/`, for a browser whose cookie names the token; `pass` is not verified yet.
     Root { label: &'a str, token: &'a str, pass: &'a str, rest: &'a str },
     /// `<slug>.<site_host>/…`; `rest` is the path below the root.
     Slug { slug: &'a str, rest: &'a str },
 }
 
 impl Place<'_> {
-    /// Whether other sites live at the same address.
+    /// Whether other sites share the origin.
     pub(super) const fn is_shared(self) -> bool {
         matches!(self, Self::Shared { .. } | Self::SharedSlug { .. })
     }
 
-    /// The label of the page's own host, where the request was made there.
+    /// The label of the page's own host, if the request was made there.
     pub(super) const fn own_label(&self) -> Option<&str> {
         match self {
             Self::Isolated { label, .. } | Self::Root { label, .. } => Some(label),
@@ -31,7 +31,7 @@ impl Place<'_> {
         }
     }
 
-    /// The page that is meant, and the path below its root. No path at all when the closing slash is missing.
+    /// The page, and the path below its root. The path is None if the trailing slash is missing.
     pub(super) fn split(&self) -> Option<(PageKey, Option<&str>)> {
         let below = |rest: &str| rest.find('/').map(|at| at + 1);
         match self {

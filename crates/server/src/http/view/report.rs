@@ -1,5 +1,5 @@
-//! Reporting a page to the operator of the server: a form that needs no script and no pass. Decisions §6.3.
-//! It shows nothing of the page, so it stands before the gates.
+//! Serves the form to report a page to the operator; it needs no script and no pass. Decisions §6.3.
+//! It shows nothing of the page, so it is not behind the gates.
 
 use super::scene::Scene;
 use super::{OutBody, form, redirect, wants, without_body};
@@ -11,10 +11,10 @@ use dropleaf_core::{Code, Error};
 use http::{Method, Response, StatusCode};
 use hyper::body::Incoming;
 
-/// What the address carries after a report was stored.
+/// The query after a report was stored.
 const SENT: &str = "sent";
 
-/// Where the page of this request is reported.
+/// The report form of the page with this root.
 pub(super) fn link(root: &str) -> String {
     format!("{root}_dropleaf/report")
 }
@@ -47,7 +47,7 @@ async fn submit(scene: &Scene<'_>, body: Incoming) -> Result<Response<OutBody>, 
     let said: Said = match report::checked(text("reason"), own("comment"), own("contact")) {
         Ok(said) => said,
         Err(error) if wants(&scene.head.headers) == Wants::Page => {
-            // What was typed stays in the form.
+            // Keeps the typed values in the form.
             let again = ReportForm {
                 action: &action,
                 reason: text("reason").unwrap_or_default(),
@@ -67,7 +67,7 @@ async fn submit(scene: &Scene<'_>, body: Incoming) -> Result<Response<OutBody>, 
     Ok(error::bare(StatusCode::OK, "text/plain; charset=utf-8", thanks.into()))
 }
 
-/// The mistake in words for people; the code's own sentence names a field they do not see.
+/// The message for people; the error's own description names an API field.
 fn problem(error: &Error) -> &'static str {
     match error.detail.split('`').nth(1) {
         Some("reason") => "Choose what is wrong with the page.",

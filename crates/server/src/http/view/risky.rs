@@ -1,5 +1,5 @@
-//! Files that run on a viewer's computer: always saved and never shown, and a browser that navigates to one is told
-//! first what it is about to save. Which files these are is decided when they are uploaded.
+//! Serves executable files: always as a download, and a browser that navigates to one first gets a page that says what
+//! it is about to download. Which files are executable is decided at upload.
 
 use super::scene::Scene;
 use super::{FETCH_SITE, disposition, file, headers, report, without_body};
@@ -10,7 +10,7 @@ use dropleaf_core::Error;
 use http::{Method, Response, StatusCode, header};
 use std::sync::Arc;
 
-/// The field of the form on the page that asks first.
+/// The query of the form on that page.
 const AGREED: &str = "dropleaf-download=1";
 
 pub(super) async fn send(scene: &Scene<'_>, file: &Arc<LiveFile>) -> Result<Response<OutBody>, Error> {
@@ -23,9 +23,9 @@ pub(super) async fn send(scene: &Scene<'_>, file: &Arc<LiveFile>) -> Result<Resp
     Ok(response)
 }
 
-/// Whether the button was pressed, or the page itself links to the file: a browser may send `<a download>` as a navigation,
-/// and would save the question under the file's name. A link from another site or from a letter never skips the question,
-/// and neither does the form of a gate, which leads on to wherever such a link pointed.
+/// Whether the button was pressed, or the page itself links to the file: a browser may send `<a download>` as a
+/// navigation, and would save the warning page under the file's name. A link from another site or an email never skips
+/// the warning, and neither does the form of a gate, which redirects to wherever such a link pointed.
 fn may_skip_question(scene: &Scene<'_>) -> bool {
     let site = scene.head.headers.get(FETCH_SITE).and_then(|site| site.to_str().ok());
     let is_agreed = scene.head.uri.query().is_some_and(|query| query.split('&').any(|pair| pair == AGREED));

@@ -1,8 +1,9 @@
-//! Paths of a page's own host outside `/p/<token>/`, for pages whose files refer to each other from the root.
+//! Serves paths of a page's own host outside `/p/<token>/`, for pages whose files refer to each other from the root.
 //!
-//! A host name is no secret: it travels through DNS and TLS. So the host alone opens nothing. A browser that was shown the page at
-//! its token link gets a cookie that stands for the token, and with it any path on that host is answered from the page's
-//! files, by the same rules as below the token. Pages that need no such paths set no cookie. docs/adr/0019.
+//! A host name is no secret: it is visible in DNS and TLS. So the host alone opens nothing. A browser that was shown
+//! the page at its token link gets a cookie that represents the token, and with it any path on that host is answered
+//! from the page's files, by the same rules as below the token. Pages that need no such paths set no cookie.
+//! docs/adr/0019.
 
 use super::cookies::Cookie;
 use super::scene::{Scene, fills_window};
@@ -16,11 +17,11 @@ use dropleaf_core::{Code, Error};
 use http::request::Parts;
 use http::{Method, Response, StatusCode, header};
 
-/// What this server answers itself on every host of a page.
+/// Paths this server answers itself on every page host.
 const RESERVED: [&str; 4] = ["p/", "look/", "healthz", "readyz"];
 
-/// Where a request outside `/p/` leads on the host with this label. None without a cookie, and for what another page loads
-/// or frames: a sibling page is the same site in the browser's eyes, so the cookie travels with its requests too.
+/// The place of a request outside `/p/` on the host with this label. None without a cookie, and for requests by other
+/// pages that embed this one: sibling pages are the same site for browsers, so their requests carry the cookie too.
 pub(in crate::http) fn place<'a>(origin: &Origin, head: &'a Parts, label: &'a str) -> Option<Place<'a>> {
     let rest = head.uri.path().strip_prefix('/')?;
     if rest == "robots.txt" || is_foreign(head) {
@@ -31,7 +32,7 @@ pub(in crate::http) fn place<'a>(origin: &Origin, head: &'a Parts, label: &'a st
     Some(Place::Root { label, token, pass, rest })
 }
 
-/// Whether another page asked for this. Its link may be followed in a window, as any link may.
+/// Whether another page embeds this. Top-level navigations are allowed, as for any link.
 fn is_foreign(head: &Parts) -> bool {
     let site = head.headers.get("sec-fetch-site").and_then(|value| value.to_str().ok());
     match site {
@@ -44,12 +45,12 @@ fn split(value: &str) -> Option<(&str, &str)> {
     value.split_once('.').filter(|(token, _)| token.len() == 22)
 }
 
-/// Whether the cookie of this request stands for the page that it names.
+/// Whether the pass of the cookie is valid for the page it names.
 pub(super) fn admits(app: &dropleaf_app::App, page: &dropleaf_app::Page, pass: &str) -> bool {
     app.admits_pass(Kind::Root, &page.site, pass)
 }
 
-/// Adds the cookie to an answer that shows the page, if the page needs it and the browser does not hold it.
+/// Sets the cookie on a response that shows the page, if the page needs it and the browser does not have it.
 pub(super) fn offer(scene: &Scene<'_>, response: &mut Response<OutBody>) {
     if !is_needed(scene) || is_held(scene) {
         return;
@@ -60,8 +61,8 @@ pub(super) fn offer(scene: &Scene<'_>, response: &mut Response<OutBody>) {
     response.headers_mut().extend(cookie.map(|cookie| (header::SET_COOKIE, cookie)));
 }
 
-/// Leads a window to the same path at the root of the host, where client-side routers find the path they were made for.
-/// Not in a frame of another site, which would not send the cookie, and not for the one answer of a form.
+/// Redirects a window to the same path at the root of the host, where client-side routers expect it. Not in a frame of
+/// another site, which would not send the cookie, and not in response to a form, which may be the only view of a burn page.
 pub(super) fn lead(scene: &Scene<'_>, tail: &str) -> Result<Option<Response<OutBody>>, Error> {
     let has_routes = scene.page.bundle.as_ref().is_some_and(|bundle| bundle.addressing.client_routes);
     let is_plain = matches!(scene.head.method, Method::GET | Method::HEAD);
@@ -93,7 +94,8 @@ fn is_held(scene: &Scene<'_>) -> bool {
     })
 }
 
-/// The answer at a page's own host to a browser that did not open the page's link first. The same whether there is a page or not.
+/// The response at a page's own host for a browser that did not open the page's link first. It is the same whether or
+/// not there is a page.
 pub(in crate::http) fn refused(head: &Parts) -> Response<OutBody> {
     let error = Error::not_found("page");
     if wants(&head.headers) != Wants::Page {

@@ -1,4 +1,5 @@
-//! One request for one page: what was asked, where, by whom. Everything that answers a viewer gets this.
+//! The context of one request for a page: the request, the address, the page and the visitor. Passed to every function
+//! that answers a viewer.
 
 use super::{Place, burn, gates, owner, share};
 use crate::connection::Connection;
@@ -21,19 +22,19 @@ pub(super) struct Scene<'a> {
     pub place: Place<'a>,
     pub page: &'a Page,
     pub visitor: Visitor,
-    /// A sandboxed frame asks, by an address of its own.
+    /// The request comes from a sandboxed frame, at an address with a pass.
     pub in_sandboxed_frame: bool,
 }
 
 impl Scene<'_> {
-    /// What stands between the viewer and the page, as an answer: a gate, or the page that asks before it burns.
+    /// The response that comes before the page, if any: a gate, or the reveal page of a burn page.
     pub(super) async fn detour(&self, tail: &str) -> Result<Option<Response<OutBody>>, Error> {
         if let Some(found) = owner_ticket::in_query(self.head.uri.query())
             && let Some(response) = Box::pin(owner::redeem_ticket(self, &found)).await?
         {
             return Ok(Some(response));
         }
-        // Most pages have neither, and pay for neither.
+        // Most pages have neither, and skip the cost of both.
         let passes = if self.page.door.is_gated() {
             match Box::pin(gates::passes(self)).await? {
                 gates::Found::Passes(passes) => passes,
@@ -54,7 +55,7 @@ impl Scene<'_> {
         }
     }
 
-    /// Whether this viewer stands inside every gate; for what belongs to a page without being a file of it.
+    /// Checks that the viewer has passed every gate; for resources of a page that are not its files.
     pub(super) async fn require_inside(&self) -> Result<(), Error> {
         let passes = match Box::pin(gates::passes(self)).await? {
             gates::Found::Passes(passes) => passes,
@@ -67,12 +68,12 @@ impl Scene<'_> {
         }
     }
 
-    /// The address of the site's root as a path on this host, with its closing slash.
+    /// The path of the site's root on this host, with the trailing slash.
     pub(super) fn root(&self) -> String {
         root(self.place, self.page)
     }
 
-    /// The origin this page is shown under, built from configuration.
+    /// The origin of this page, built from configuration.
     pub(super) fn origin(&self) -> String {
         let hosts = &self.door.resolved.hosts;
         match self.place {
@@ -82,8 +83,8 @@ impl Scene<'_> {
         }
     }
 
-    /// Whether this is the origin the page is shown under. At the shared address every name that the server answers
-    /// by counts, if it is the one that was asked.
+    /// Whether this is the page's origin. At the shared address every host name of the server counts, if it is the
+    /// requested one.
     pub(super) fn is_own_origin(&self, origin: &str) -> bool {
         if origin.eq_ignore_ascii_case(&self.origin()) {
             return true;
@@ -115,12 +116,12 @@ pub(super) fn root(place: Place<'_>, page: &Page) -> String {
     }
 }
 
-/// Whether a document is asked for that fills a window. Browsers that do not say what a request is for say what they accept.
+/// Whether the request is for a top-level document. Falls back to `Accept` for browsers without fetch metadata.
 pub(super) fn fills_window(headers: &HeaderMap) -> bool {
     header(headers, "sec-fetch-dest").map_or_else(|| accepts_html(headers), |dest| dest == "document")
 }
 
-/// The same, or one that fills a frame.
+/// The same, or for the document of a frame.
 pub(super) fn fills_frame(headers: &HeaderMap) -> bool {
     let dest = header(headers, "sec-fetch-dest");
     dest.map_or_else(|| accepts_html(headers), |dest| matches!(dest, "document" | "iframe" | "frame"))

@@ -1,5 +1,5 @@
-//! Puts the bytes of a file into an answer within the memory budget of its connection: whole from memory while there is
-//! room, else in pieces that are fetched when the client can take them, or streamed from storage.
+//! Writes the bytes of a file into a response within the memory budget of its connection: whole from memory if there is
+//! room, otherwise in chunks fetched when the client can take them, or streamed from storage.
 
 use super::scene::Scene;
 use crate::connection::{Connection, PIECE_BYTES, StreamRoom};
@@ -14,14 +14,14 @@ use std::io;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// What an open file takes.
+/// Memory of an open file.
 const OPEN_BYTES: u64 = 16 * 1024;
-/// What unpacking a large file takes: once to send it, and once to check it.
+/// Memory for decompressing a large file: needed once to send it uncompressed, and once to verify it.
 const UNPACKING_BYTES: u64 = 768 * 1024;
-/// Files up to this were packed in one go, so that unpacking needs room for all of it.
+/// Files up to this size were compressed in one block, so that decompression needs memory for the whole.
 const PACKED_AT_ONCE_BYTES: u64 = 4 << 20;
 
-/// The whole body of a small file in this coding; None when the connection has no room for it now.
+/// The whole body of a small file in this coding; None if the connection has no room for it now.
 pub(super) async fn whole(scene: &Scene<'_>, file: &LiveFile, coding: Coding) -> Result<Option<Bytes>> {
     let app = &scene.door.app;
     if let Some(body) = app.cached_body(file, coding) {
@@ -34,8 +34,8 @@ pub(super) async fn whole(scene: &Scene<'_>, file: &LiveFile, coding: Coding) ->
     Ok(Some(charge.attach(bytes)))
 }
 
-/// A part of a small file as it was uploaded, in pieces: each is copied from memory when its turn comes, so that the
-/// answer holds no more than that, however slowly it is taken.
+/// A range of a small file, uncoded, in chunks: each is copied from memory when it is needed, so the response holds
+/// only one, however slowly the client reads.
 pub(super) fn in_pieces(scene: &Scene<'_>, file: &Arc<LiveFile>, part: Range<u64>) -> OutBody {
     let (app, connection) = (Arc::clone(&scene.door.app), Arc::clone(scene.connection));
     let file = Arc::clone(file);
@@ -70,7 +70,7 @@ fn copy(whole: &Bytes, range: &Range<u64>) -> Bytes {
     Bytes::copy_from_slice(&whole[at(range.start)..at(range.end)])
 }
 
-/// A file, or a range of it, straight from storage. Waits until there is room for what that takes.
+/// A file, or a range of it, streamed from storage. Waits until there is room for the memory this needs.
 pub(in crate::http) async fn open(
     app: &App,
     connection: &Connection,
@@ -87,7 +87,7 @@ pub(super) async fn stream(scene: &Scene<'_>, file: &LiveFile, range: Option<Ran
     open(&scene.door.app, scene.connection, file, range).await
 }
 
-/// A file straight from storage that is changed on its way, which takes so many bytes more.
+/// A file streamed from storage and transformed, which needs `more_bytes` of additional memory.
 pub(super) async fn stream_changed<S>(
     scene: &Scene<'_>,
     file: &LiveFile,
@@ -103,7 +103,7 @@ where
     Ok(charged(change(part).boxed(), room))
 }
 
-/// The stored form of a large file, when it is stored the way the viewer wants it.
+/// The stored form of a large file, if it is stored with zstd.
 pub(super) async fn stream_zstd(scene: &Scene<'_>, file: &LiveFile) -> Result<Option<Part>> {
     let room = scene.connection.open_stream(OPEN_BYTES + UNPACKING_BYTES).await?;
     let Some(mut part) = scene.door.app.stream_zstd(file).await? else { return Ok(None) };
@@ -119,7 +119,7 @@ fn unpacking_bytes(file: &LiveFile) -> u64 {
     }
 }
 
-/// The same stream in small pieces, of which only so many are read ahead as its room has places for.
+/// The stream in small chunks; only as many are read ahead as the connection has slots for.
 fn charged(
     bytes: BoxStream<'static, io::Result<Bytes>>,
     room: StreamRoom,

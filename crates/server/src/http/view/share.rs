@@ -1,5 +1,5 @@
-//! Share links: `?t=` opens the password gate, and leaves the address at once. What a browser keeps is a cookie that
-//! names the token; whether the token is still good is looked up on every request.
+//! Share links: `?t=` opens the password gate and is removed from the address at once. The browser gets a cookie that
+//! names the token; whether the token is still valid is looked up on every request.
 
 use super::cookies::Cookie;
 use super::scene::Scene;
@@ -8,9 +8,9 @@ use dropleaf_core::share_token::{self, InQuery, ShareToken};
 use dropleaf_core::{Error, visitor};
 use http::{Method, Response, StatusCode, header};
 
-/// What a share link does for this request.
+/// The effect of a share link on this request.
 pub(super) enum Shared {
-    /// There is none, or none that is good.
+    /// There is none, or it is not valid.
     No,
     Opens {
         email_gate: bool,
@@ -22,11 +22,11 @@ pub(super) enum Shared {
 /// For pages with gates.
 pub(super) async fn look(scene: &Scene<'_>) -> Result<Shared, Error> {
     if let Some(found) = share_token::in_query(scene.head.uri.query()).filter(|_| is_asked_for(scene)) {
-        // HEAD looks without opening, so it uses nothing up.
+        // HEAD does not use up the link.
         let counts = scene.head.method != Method::HEAD;
         let token = scene.door.app.use_share_token(&scene.page.site, found.token, counts).await?;
         if scene.visitor.navigation {
-            // The same answer for a good and a bad one: what follows is the page or its gate.
+            // The same response for a valid and an invalid token; the page or its gate follows.
             return clean(scene, &found, token.filter(|_| counts).as_ref()).map(Shared::Redirect);
         }
         if let Some(token) = token {
@@ -38,7 +38,7 @@ pub(super) async fn look(scene: &Scene<'_>) -> Result<Shared, Error> {
     Ok(token.as_ref().map_or(Shared::No, opens))
 }
 
-/// For pages without gates: the token has nothing to open, but should not stay in a browser's address and history.
+/// For pages without gates: the token opens nothing, but should not stay in the browser's address bar and history.
 pub(super) fn strip(scene: &Scene<'_>) -> Result<Option<Response<OutBody>>, Error> {
     match share_token::in_query(scene.head.uri.query()).filter(|_| scene.visitor.navigation) {
         Some(found) => clean(scene, &found, None).map(Some),
@@ -46,7 +46,7 @@ pub(super) fn strip(scene: &Scene<'_>) -> Result<Option<Response<OutBody>>, Erro
     }
 }
 
-/// Whether somebody wants to see the page. A link preview or a browser's guess must not use up somebody's link.
+/// Whether a person requests the page. A link preview or a prefetch must not use up a link.
 pub(super) fn is_asked_for(scene: &Scene<'_>) -> bool {
     !scene.visitor.prefetch && !scene.header("user-agent").is_some_and(visitor::is_bot)
 }
@@ -70,7 +70,7 @@ fn clean(
     Ok(response)
 }
 
-/// To the same address without what was found in it.
+/// Redirects to the same address without the secret.
 pub(super) fn without_secret(scene: &Scene<'_>, found: &InQuery<'_>) -> Result<Response<OutBody>, Error> {
     // Two slashes at the start would name another host.
     let path = scene.head.uri.path();

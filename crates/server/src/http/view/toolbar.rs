@@ -1,5 +1,5 @@
-//! The annotation toolbar: its script, and the one line that brings it into the documents of a page that asks for it.
-//! A document gets it into its head, on the page's own host only; ordinary pages pay nothing for this.
+//! The feedback toolbar: serves its script, and inserts a script tag into the documents of pages with feedback enabled,
+//! on the page's own host only. Other pages are not affected.
 
 use super::file::{count_view, mark, ready};
 use super::scene::Scene;
@@ -17,16 +17,16 @@ use std::sync::LazyLock;
 
 const SCRIPT: &str = include_str!("../../../assets/toolbar.js");
 
-/// Names this very text, so that a browser may keep it for ever.
+/// Hash of the script, so that browsers can cache it permanently.
 static VERSION: LazyLock<String> = LazyLock::new(|| {
     Sha256::digest(SCRIPT)[..8].iter().fold(String::with_capacity(16), |text, b| format!("{text}{b:02x}"))
 });
 
-/// The script in every coding, made when it is first asked for.
+/// The script in every coding, created on first request.
 static CODED: LazyLock<[Option<Bytes>; 4]> =
     LazyLock::new(|| Coding::ALL.map(|coding| dropleaf_app::encode(SCRIPT.as_bytes(), coding).ok()));
 
-/// `_dropleaf/toolbar.js`. It is the same for every page and holds nothing of any, so no gate stands before it.
+/// `_dropleaf/toolbar.js`. It is the same for every page and holds nothing of any, so it is not behind the gates.
 pub(super) fn script(scene: &Scene<'_>) -> Result<Response<OutBody>, Error> {
     if let Access::Gone(code) = access::decide(&scene.page.door, Passes::ALL, scene.door.app.now()) {
         return Err(Error::plain(code));
@@ -59,13 +59,13 @@ pub(super) fn script(scene: &Scene<'_>) -> Result<Response<OutBody>, Error> {
     Ok(response)
 }
 
-/// Whether the toolbar belongs into this document. Not at the shared address: there it would have no origin to post from.
+/// Whether the toolbar is added to this document. Not at the shared address, where the page has no origin to post from.
 pub(super) fn belongs(scene: &Scene<'_>, file: &LiveFile) -> bool {
     let is_page = file.mime.starts_with(b"text/html") || file.mime.starts_with(b"application/xhtml+xml");
     scene.page.site.takes_feedback() && !scene.place.is_shared() && !scene.in_sandboxed_frame && is_page
 }
 
-/// Sends a document with the toolbar in its head: whole, never in parts.
+/// Sends a document with the toolbar in its head; ranges are not supported.
 pub(super) async fn send(
     scene: &Scene<'_>,
     file: &LiveFile,
@@ -73,7 +73,7 @@ pub(super) async fn send(
 ) -> Result<Response<OutBody>, Error> {
     let Scene { door, head, place, page, visitor, .. } = *scene;
     let address = format!("{}_dropleaf/toolbar.js?v={}", scene.root(), *VERSION);
-    // Only XML needs quotes. Without them the tag can end no value of the page's own, wherever it stands.
+    // Only XML needs quotes. Without them the tag cannot end an attribute value of the page, wherever it is inserted.
     let tag = if file.mime.starts_with(b"text/html") {
         format!("<script src={address} defer></script>")
     } else {
@@ -114,7 +114,8 @@ pub(super) async fn send(
     Ok(response)
 }
 
-/// A document too large for memory: its beginning is read for the place, and the rest goes by as it comes from storage.
+/// Sends a document too large for memory: reads its beginning to find the insertion point and streams the rest from
+/// storage.
 async fn send_large(
     scene: &Scene<'_>,
     response: &mut Response<OutBody>,

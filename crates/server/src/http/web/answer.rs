@@ -1,4 +1,5 @@
-//! How pages with a cookie answer: a page under the dashboard's policy, a way onward, or an error worded for people.
+//! Responses of pages with a session cookie: HTML with the dashboard's security policy, redirects, and errors for
+//! people.
 
 use crate::http::error;
 use crate::pages::Html;
@@ -9,21 +10,21 @@ use dropleaf_core::{Code, Error};
 use http::{HeaderValue, StatusCode, header};
 use std::sync::Arc;
 
-/// The policy of pages that load our own style and script and nothing else. Security reference §1.6.
+/// The policy of pages that load only our own style and scripts. Security reference §1.6.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; \
     font-src 'self'; base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; form-action 'self'";
 
-/// What went wrong, left on an answer so that the frame can word it anew for a script.
+/// The error of a response, kept as an extension so that the middleware can send it as JSON to a script.
 #[derive(Debug, Clone)]
 pub(super) struct Failure(pub(super) Arc<Error>);
 
-/// An error on its way to a person.
+/// An error shown to a person.
 #[derive(Debug)]
 pub(in crate::http) enum WebError {
     Failed(Error),
     /// Sign in, then come back to this path.
     SignIn(String),
-    /// The sign-in is too old for this: sign in once more, then come back to this path.
+    /// The sign-in is too old for this action: sign in again, then come back to this path.
     ProveAgain(String),
 }
 
@@ -43,7 +44,7 @@ impl IntoResponse for WebError {
     fn into_response(self) -> Response {
         match self {
             Self::SignIn(back) => see_other(&login(&back)),
-            // A browser goes there by itself; a script is told where.
+            // A browser follows the redirect; a script gets the target in the JSON.
             Self::ProveAgain(back) => {
                 let to = login_again(&back);
                 let response = see_other(&to);
@@ -54,18 +55,18 @@ impl IntoResponse for WebError {
     }
 }
 
-/// Leaves the error on the answer, for the frame.
+/// Attaches the error to the response, for the middleware.
 fn worded_anew(mut response: Response, error: Error) -> Response {
     response.extensions_mut().insert(Failure(Arc::new(error)));
     response
 }
 
-/// Where one signs in and then comes back to this path.
+/// The address of the sign-in page that returns to this path.
 pub(in crate::http) fn login(back: &str) -> String {
     format!("/login?next={}", encoded(back))
 }
 
-/// The same for somebody who has signed in: to prove once more who they are, or as somebody else.
+/// The same for a signed-in person: to prove their identity again, or to sign in as someone else.
 pub(in crate::http) fn login_again(back: &str) -> String {
     format!("/login?again=1&next={}", encoded(back))
 }
@@ -74,17 +75,17 @@ fn encoded(path: &str) -> String {
     form_urlencoded::byte_serialize(path.as_bytes()).collect()
 }
 
-/// A page for whoever asks a form's address for a page, or sends a form to a page.
+/// The error page for a wrong method.
 pub(in crate::http) async fn method_not_allowed() -> WebError {
     Error::plain(Code::MethodNotAllowed).into()
 }
 
-/// A page of ours.
+/// An HTML page with status 200.
 pub(in crate::http) fn page(html: Html) -> Response {
     door(StatusCode::OK, html, None)
 }
 
-/// A page of ours with a frame that may show this, wherever its links lead, and nothing else.
+/// A page with a frame that may show only addresses below `within`.
 pub(in crate::http) fn framing(status: StatusCode, html: Html, within: Option<&str>) -> Response {
     let mut response = door(status, html, None);
     let policy =
@@ -95,8 +96,8 @@ pub(in crate::http) fn framing(status: StatusCode, html: Html, within: Option<&s
     response
 }
 
-/// The same with a status, and with an address that its forms may lead to: a browser checks where a form ends up,
-/// redirects included.
+/// A page with a status and an origin that its forms may lead to: browsers check the final target of a form, redirects
+/// included.
 pub(in crate::http) fn door(status: StatusCode, html: Html, form_target: Option<&str>) -> Response {
     let policy = form_target.map_or_else(|| POLICY.to_owned(), |target| format!("{POLICY} {target}"));
     let policy = HeaderValue::from_str(&policy).unwrap_or(HeaderValue::from_static(POLICY));
@@ -107,7 +108,7 @@ pub(in crate::http) fn door(status: StatusCode, html: Html, form_target: Option<
     (status, headers, html.0).into_response()
 }
 
-/// Sends the browser on with a GET.
+/// Redirects with 303, so that the browser follows with GET.
 pub(in crate::http) fn see_other(to: &str) -> Response {
     match HeaderValue::from_str(to) {
         Ok(to) => (StatusCode::SEE_OTHER, [(header::LOCATION, to)]).into_response(),

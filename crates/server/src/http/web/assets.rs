@@ -1,5 +1,5 @@
-//! `/assets/…`: the style and the scripts of the dashboard, named with a mark of their content so that a browser may
-//! keep them for good.
+//! Serves `/assets/…`: the dashboard's style and scripts. Names contain a hash of the content, so browsers can cache
+//! them permanently.
 
 use axum::extract::Path;
 use axum::response::{IntoResponse, Response};

@@ -7,9 +7,9 @@ use http::request::Parts;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::http) enum Cookie {
-    /// Who has signed in. Lax: a link from elsewhere leads into the dashboard, a form does not.
+    /// The session. Lax: links from other sites open the dashboard signed in, forms do not.
     Session,
-    /// A browser that has not signed in; it ties a code and a form to the browser they were made for.
+    /// A browser that is not signed in; binds a code and a form to the browser they were created for.
     Visit,
 }
 
@@ -27,7 +27,7 @@ impl Cookie {
         sent.find(|value| is_plain(value)).map(str::to_owned)
     }
 
-    /// The header that keeps it for so many seconds; zero forgets it. The value must be plain: base64url.
+    /// The `Set-Cookie` value with a lifetime in seconds; zero deletes the cookie. The value must be base64url.
     pub(in crate::http) fn set(self, state: &ApiState, value: &str, max_age: i64) -> HeaderValue {
         let set = cookie::set(&state.resolved.hosts.base, self.word(), value, max_age);
         set.unwrap_or(HeaderValue::from_static(""))

@@ -1,4 +1,4 @@
-//! Forms of ours: read within a limit, and only when a page of ours made for this browser sent them.
+//! Reads the forms of our pages, with a size limit, and verifies that one of our pages sent them from this browser.
 
 use super::origin::require_own_origin;
 use super::{Person, Visit, WebError};
@@ -13,12 +13,12 @@ use http::request::Parts;
 pub(in crate::http) const TOKEN_FIELD: &str = "form_token";
 const TOKEN_HEADER: &str = "x-form-token";
 
-/// What a form sent, in order.
+/// The submitted fields, in order.
 #[derive(Debug, Default)]
 pub(in crate::http) struct Fields(Vec<(String, String)>);
 
 impl Fields {
-    /// The first value of a field; empty when it is not there.
+    /// The first value of a field; empty if it is absent.
     pub(in crate::http) fn text(&self, name: &str) -> &str {
         self.find(name).unwrap_or_default()
     }
@@ -32,7 +32,7 @@ impl Fields {
         self.0.iter().filter(|(key, _)| key == name).map(|(_, value)| value.as_str()).collect()
     }
 
-    /// Everything, to be shown again.
+    /// All fields, to show the form again.
     pub(in crate::http) fn typed(&self) -> Vec<(String, String)> {
         self.0.clone()
     }
@@ -43,32 +43,32 @@ impl Fields {
     }
 }
 
-/// A form sent by a person who has signed in.
+/// A form sent by a signed-in person.
 #[derive(Debug)]
 pub(in crate::http) struct SignedForm {
     pub person: Person,
     pub fields: Fields,
 }
 
-/// The same for what only takes something away from the person who sends it: also from one whose account is suspended.
+/// The same for actions that only remove something of the sender; also allowed while the account is suspended.
 #[derive(Debug)]
 pub(in crate::http) struct RemovalForm {
     pub person: Person,
     pub fields: Fields,
 }
 
-/// A form sent by a browser that has not signed in, or need not have.
+/// A form sent by a browser that need not be signed in.
 #[derive(Debug)]
 pub(in crate::http) struct VisitForm {
     pub visit: Visit,
     pub fields: Fields,
 }
 
-/// A form of a page that may have been open for longer than its browser was remembered.
+/// A form of a page that may have been open for longer than the visit cookie lasted.
 #[derive(Debug)]
 pub(in crate::http) enum LateForm {
     Ours(VisitForm),
-    /// Sent from a page of ours by a browser that we know no more. Nothing may be done for it but to show the form again.
+    /// Sent from one of our pages by a browser without the cookie. The only permitted response is the form again.
     Forgotten(VisitForm),
 }
 
@@ -122,8 +122,8 @@ impl FromRequest<ApiState> for LateForm {
     }
 }
 
-/// A person who sends a file: everything about them is known before any of the body is read. Scripts send the form
-/// token as a header and are checked here; a plain form carries it as a field before its file, see [`Self::may_send`].
+/// A person who uploads a file; authenticated before any of the body is read. Scripts send the form token as a header,
+/// which is checked here; a plain form carries it in a field before the file, see [`Self::may_send`].
 #[derive(Debug)]
 pub(in crate::http) struct Sender {
     pub person: Person,
@@ -148,7 +148,7 @@ impl FromRequestParts<ApiState> for Sender {
 }
 
 impl Sender {
-    /// Whether the form is one of ours, by the fields before its file.
+    /// Checks the form token among the fields before the file.
     pub(in crate::http) fn may_send(
         &self,
         state: &ApiState,

@@ -1,5 +1,4 @@
-//! What every exchange with a page of the dashboard goes through: the API's frame, but no other origin may read it,
-//! and no other page may frame it.
+//! Middleware around every dashboard request: that of the API, but no other origin may read or frame the response.
 
 use super::answer::Failure;
 use crate::http::api::{ApiState, carry};
@@ -17,7 +16,7 @@ pub(in crate::http) async fn exchange(
 ) -> Response {
     let wants = Wants::of(request.headers());
     let mut carried = carry(&state, request, next).await;
-    // Scripts of our pages ask for JSON.
+    // Scripts of our pages request JSON.
     if wants == Wants::Json
         && let Some(Failure(error)) = carried.response.extensions_mut().remove::<Failure>()
     {

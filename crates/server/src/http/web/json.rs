@@ -1,4 +1,4 @@
-//! What scripts of our own pages send: JSON, under the same rules as forms. The form token travels in a header.
+//! Reads JSON sent by scripts of our own pages, under the same rules as forms. The form token is in a header.
 
 use super::form::require_token;
 use super::origin::require_own_origin;
@@ -9,14 +9,14 @@ use axum::extract::{FromRequest, FromRequestParts, Request};
 use dropleaf_core::{Code, Error};
 use serde_json::Value;
 
-/// JSON from the page of a person who has signed in.
+/// JSON from a page of a signed-in person.
 #[derive(Debug)]
 pub(in crate::http) struct SignedJson {
     pub person: Person,
     pub body: Value,
 }
 
-/// JSON from the page of a browser that has not signed in, or need not have.
+/// JSON from a page of a browser that need not be signed in.
 #[derive(Debug)]
 pub(in crate::http) struct VisitJson {
     pub visit: Visit,

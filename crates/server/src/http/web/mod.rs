@@ -1,5 +1,5 @@
-//! Pages that know a person by a cookie: what they share. They exist on the host of `base_url` alone, answer no
-//! other origin, and change nothing unless a form of ours was sent from a page of ours. Decisions §1.2.
+//! Shared parts of the pages with a session cookie. They exist only on the host of `base_url`, answer no other origin,
+//! and change nothing without a form sent from one of our pages. Decisions §1.2.
 
 mod answer;
 mod assets;

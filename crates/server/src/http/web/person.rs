@@ -1,4 +1,4 @@
-//! Who looks at a page of the dashboard, as a type in the handler's signature.
+//! Extractors for the person behind a dashboard request.
 
 use super::{Cookie, WebError};
 use crate::http::api::ApiState;
@@ -9,45 +9,45 @@ use dropleaf_core::{Code, Error};
 use http::Method;
 use http::request::Parts;
 
-/// Somebody who has signed in. Whoever has not is sent to do so, and comes back.
+/// A signed-in person. Everyone else is redirected to sign in, and then back.
 #[derive(Debug, Clone)]
 pub(in crate::http) struct Person {
     pub account: Account,
     pub session: Session,
-    /// What every form of theirs must carry.
+    /// The token that every form of this session must carry.
     pub form_token: String,
 }
 
-/// A person who runs this service; to anybody else the address does not exist.
+/// A person who operates this server; for everyone else the address is 404.
 #[derive(Debug, Clone)]
 pub(in crate::http) struct Operator(pub Person);
 
-/// Somebody who may or may not have signed in.
+/// A person who may or may not be signed in.
 #[derive(Debug, Clone)]
 pub(in crate::http) struct MaybePerson(pub Option<Person>);
 
-/// A browser that has not signed in, named by a cookie. A new one must be told: see [`Visit::cookie`].
+/// A browser that is not signed in, named by a cookie. A new one must be sent its cookie: see [`Visit::cookie`].
 #[derive(Debug, Clone)]
 pub(in crate::http) struct Visit {
     pub name: String,
     pub form_token: String,
-    /// Whether the browser did not hold the cookie.
+    /// Whether the browser did not send the cookie.
     pub(super) is_new: bool,
 }
 
-/// How long a browser's visit is remembered.
+/// Lifetime of the cookie.
 const VISIT_SECONDS: i64 = 86_400;
 
 impl Visit {
-    /// The header to send along, when the browser does not hold the cookie yet.
+    /// The `Set-Cookie` value, if the browser does not have the cookie yet.
     pub(in crate::http) fn cookie(&self, state: &ApiState) -> Option<http::HeaderValue> {
         self.is_new.then(|| Cookie::Visit.set(state, &self.name, VISIT_SECONDS))
     }
 }
 
 impl Person {
-    /// What hands out lasting power, or does something to others, is for whoever proved not long ago who they are.
-    /// Anybody else is sent to prove it, and comes back to this path.
+    /// Requires a recent sign-in, for actions that grant lasting access or affect others. Otherwise the person has to
+    /// sign in again and comes back to this path.
     pub(in crate::http) fn require_recent(&self, state: &ApiState, back: &str) -> Result<(), WebError> {
         if self.session.is_recent(state.app.now()) {
             Ok(())
@@ -76,7 +76,7 @@ impl FromRequestParts<ApiState> for Person {
     async fn from_request_parts(parts: &mut Parts, state: &ApiState) -> Result<Self, WebError> {
         let MaybePerson(person) = MaybePerson::from_request_parts(parts, state).await?;
         person.ok_or_else(|| {
-            // A form cannot be sent again after signing in; its page can be looked at again.
+            // A form cannot be sent again after signing in, so the person returns to the dashboard.
             let back = if parts.method == Method::GET {
                 parts.uri.path_and_query().map_or("/dashboard", http::uri::PathAndQuery::as_str)
             } else {

@@ -1,5 +1,4 @@
-//! The query of a page's address. It never refuses: what it does not hold, or not in a way that is understood, was not
-//! asked for.
+//! The query of a page's address. Parsing never fails: missing or malformed parameters count as absent.
 
 use crate::pages::dashboard::Done;
 use axum::extract::FromRequestParts;
@@ -19,12 +18,12 @@ impl Query {
         self.0.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
     }
 
-    /// The same; empty when it is not there.
+    /// The same; empty if absent.
     pub(in crate::http) fn text(&self, name: &str) -> &str {
         self.find(name).unwrap_or_default()
     }
 
-    /// What was just done, for the page to say.
+    /// The confirmation that the page shows.
     pub(in crate::http) fn done(&self) -> Option<Done> {
         self.find("done").and_then(Done::parse)
     }

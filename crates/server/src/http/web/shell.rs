@@ -1,4 +1,4 @@
-//! The shell of a page for somebody who has signed in.
+//! The page shell for a signed-in person.
 
 use super::Person;
 use crate::pages::dashboard::{Done, Section, Shell};
@@ -7,7 +7,7 @@ impl Person {
     pub(in crate::http) fn shell(&self, section: Section, done: Option<Done>) -> Shell<'_> {
         Shell {
             section,
-            // Accounts that a payment made have no address.
+            // Accounts created by a payment have no address.
             email: Some(self.account.email.as_deref().unwrap_or("no e-mail address")),
             is_operator: self.account.is_operator,
             is_suspended: self.account.suspended.is_some(),

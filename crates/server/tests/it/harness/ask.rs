@@ -1,11 +1,11 @@
-//! Requests written short, and answers read whole.
+//! A short way to write requests; responses are read whole.
 
 use super::described;
 use reqwest::RequestBuilder;
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HOST, HeaderMap};
 use serde_json::Value;
 
-/// A request on its way.
+/// A request that is not sent yet.
 #[derive(Debug)]
 pub(crate) struct Ask(RequestBuilder);
 
@@ -30,7 +30,7 @@ impl Ask {
         Self(self.0.header(AUTHORIZATION, format!("Claim {token}")))
     }
 
-    /// As a browser that follows a link.
+    /// Like a browser that follows a link.
     pub(crate) fn browser(self) -> Self {
         self.header(
             "user-agent",
@@ -59,7 +59,7 @@ impl Ask {
         self.body("application/x-www-form-urlencoded", body)
     }
 
-    /// As a client behind a proxy.
+    /// Like a client behind a proxy.
     pub(crate) fn from(self, address: &str) -> Self {
         self.header("x-forwarded-for", address)
     }
@@ -99,7 +99,7 @@ impl Answer {
         self
     }
 
-    /// The answer is an error with this status and this stable code, as JSON.
+    /// The response is an error with this status and this stable code, as JSON.
     #[track_caller]
     pub(crate) fn refused(self, status: u16, code: &str) -> Self {
         let answer = self.expect(status);
@@ -118,7 +118,7 @@ impl Answer {
         serde_json::from_slice(&self.body).unwrap_or_else(|_| panic!("not JSON: {}", self.text()))
     }
 
-    /// The header's value; empty when it is not there.
+    /// The header's value; empty if absent.
     pub(crate) fn header(&self, name: &str) -> &str {
         self.headers.get(name).map(|value| value.to_str().unwrap()).unwrap_or_default()
     }
@@ -135,7 +135,7 @@ impl Answer {
     }
 }
 
-/// A multipart form, written by hand so that tests decide every byte.
+/// A multipart form, built by hand so that tests control every byte.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Form {
     body: Vec<u8>,

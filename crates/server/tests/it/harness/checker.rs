@@ -1,4 +1,4 @@
-//! An outside check for tests: it keeps what it is asked, and answers as it is told, also badly or never.
+//! A fake external content checker: records its requests and answers as configured, also with errors or never.
 
 use axum::Router;
 use axum::body::Bytes;
@@ -15,11 +15,11 @@ use tokio::task::JoinSet;
 #[derive(Debug, Clone)]
 pub(crate) enum Says {
     This(u16, String),
-    /// Somewhere else is to be asked.
+    /// Redirects to another address.
     GoTo(String),
-    /// Takes the question and never answers.
+    /// Accepts the request and never answers.
     Nothing,
-    /// Says that it was asked, and accepts once it may go on; with a status of failure that is no answer.
+    /// Signals that it was called, and accepts once released; with an error status this is no valid answer.
     Held(u16, Arc<Semaphore>, Arc<Semaphore>),
 }
 
@@ -56,7 +56,7 @@ impl FakeChecker {
         self.inner.lock().unwrap().says = says;
     }
 
-    /// The questions so far, with their headers; they are forgotten.
+    /// Returns and clears the requests so far, with their headers.
     pub(crate) fn heard(&self) -> Vec<(HeaderMap, Value)> {
         std::mem::take(&mut self.inner.lock().unwrap().heard)
     }

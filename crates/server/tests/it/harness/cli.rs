@@ -1,4 +1,4 @@
-//! The real binary, run in a folder of its own with an environment that a test decides.
+//! Runs the real binary in a temporary folder with an environment controlled by the test.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -29,7 +29,7 @@ impl Dropleaf {
         self.command(args).output().unwrap()
     }
 
-    /// Runs a command that must succeed; what it printed.
+    /// Runs a command that must succeed; returns its output.
     #[track_caller]
     pub(crate) fn prints(&self, args: &[&str]) -> String {
         let output = self.run(args);
@@ -37,7 +37,7 @@ impl Dropleaf {
         String::from_utf8(output.stdout).unwrap()
     }
 
-    /// Runs a command that must fail; what it complained.
+    /// Runs a command that must fail; returns its error output.
     #[track_caller]
     pub(crate) fn complains(&self, args: &[&str]) -> String {
         let output = self.run(args);

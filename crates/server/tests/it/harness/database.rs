@@ -1,4 +1,4 @@
-//! Databases and buckets made for one test: a SQLite file in its folder, or a PostgreSQL database of its own.
+//! Databases and buckets for one test: a SQLite file in its folder, or a separate PostgreSQL database.
 
 use dropleaf_store::Db;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -29,7 +29,7 @@ impl Database {
     }
 }
 
-/// A corner of the test bucket that nobody else uses.
+/// A prefix of the test bucket that no other test uses.
 pub(crate) fn s3_url() -> String {
     let url = setting("DROPLEAF_TEST_S3");
     let (bucket, options) = url.split_once('?').unwrap();
@@ -51,7 +51,7 @@ fn unique(prefix: &str) -> String {
     format!("{prefix}_{}_{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed))
 }
 
-/// Outside any transaction, as databases are made and dropped.
+/// Outside any transaction, as needed to create and drop databases.
 async fn admin(server: &str, sql: String) {
     dropleaf::tls::install_provider();
     let db = Db::open(server).await.unwrap();

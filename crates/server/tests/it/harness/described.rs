@@ -1,14 +1,14 @@
-//! Holds every answer that a test gets from the API against the OpenAPI document: its status, its code, its body.
+//! Compares every API response of the tests with the OpenAPI document: status, code and body.
 
 use super::{Answer, json_schema};
 use serde_json::Value;
 use std::sync::LazyLock;
 
-/// The document with everything that can be switched on.
+/// The document with every feature enabled.
 pub(crate) static DOCUMENT: LazyLock<Value> =
     LazyLock::new(|| serde_json::from_str(&dropleaf::http::api::openapi::text()).unwrap());
 
-/// The operation that a request is for, if the document has it.
+/// The operation of a request, if the document has it.
 fn operation(method: &str, path: &str) -> Option<&'static Value> {
     let fits = |template: &str| {
         let (mut known, mut sent) = (template.split('/'), path.split('/'));
@@ -24,9 +24,9 @@ fn operation(method: &str, path: &str) -> Option<&'static Value> {
     item.get(if method == "HEAD" { "get".to_owned() } else { method.to_lowercase() })
 }
 
-/// Panics when the document does not declare the answer.
+/// Panics if the document does not declare the response.
 pub(super) fn check(method: &str, path: &str, answer: &Answer) {
-    // Only the API and the pages for people carry one; a path may mean something else at the host of a page.
+    // Only the API and the pages for people send this header; on page hosts a path can mean something else.
     if !answer.has("x-request-id") {
         return;
     }
@@ -34,7 +34,7 @@ pub(super) fn check(method: &str, path: &str, answer: &Answer) {
     let (status, tags) = (answer.status, &operation["tags"]);
     let sold = tags.as_array().is_some_and(|tags| tags.iter().any(|tag| tag == "Payments"));
     if status == 404 && sold {
-        // Where nothing is sold these operations are not there.
+        // With payments disabled these operations do not exist.
         return;
     }
     let told =

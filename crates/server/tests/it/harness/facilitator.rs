@@ -1,5 +1,5 @@
-//! A facilitator for tests: it checks payments for real, keeps a ledger in which each key is used once, counts what it is
-//! asked, and can be told to fail, stall or lie. It speaks HTTP on loopback, or answers in the same process.
+//! A fake facilitator: verifies payments for real, keeps a ledger in which each key is used once, counts its calls, and
+//! can fail, stall or lie on request. It serves HTTP on loopback, or is called in the same process.
 
 use super::NOW;
 use dropleaf_app::{Ask, Facilitator, Lost, Reply, Trace};
@@ -21,32 +21,32 @@ pub(crate) enum Call {
     Supported,
     Verify,
     Settle,
-    /// Looking for it on the chain.
+    /// Looking a payment up on the chain.
     Trace,
 }
 
-/// What becomes of one call, instead of an honest answer.
+/// How one call fails.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Fault {
-    /// Does nothing and says this.
+    /// Does nothing and answers this.
     Says(u16, String),
-    /// Does what it is asked and says this instead.
+    /// Executes the call but answers this.
     DoesAndSays(u16, String),
-    /// Somebody else settles it first; it says this.
+    /// Another party settles first; answers this.
     OvertakenAndSays(u16, String),
     /// Does nothing and closes the connection.
     Closes,
-    /// Does it; the answer is lost.
+    /// Executes the call; the response is lost.
     DoesAndCloses,
     /// Does nothing and never answers.
     Hangs,
-    /// Waits to be let go, then is honest.
+    /// Waits to be released, then behaves normally.
     Waits,
-    /// Does it and waits to be let go, then says so.
+    /// Executes the call, waits to be released, then answers.
     DoesAndWaits,
 }
 
-/// Faults of the kinds that every client of a facilitator must survive.
+/// Faults that every client of a facilitator must survive.
 impl Fault {
     pub(crate) fn says(status: u16, body: &str) -> Self {
         Self::Says(status, body.to_owned())
@@ -61,7 +61,7 @@ impl Fault {
     }
 }
 
-/// Clones are the same facilitator.
+/// Clones share the same facilitator.
 #[derive(Debug, Clone)]
 pub(crate) struct FakeFacilitator(Arc<Inner>);
 
@@ -86,17 +86,17 @@ struct Books {
     faults: Vec<(Call, VecDeque<Fault>)>,
     forgetful: bool,
     sees_chain: bool,
-    /// The chain is there to be looked at, and does not answer.
+    /// The chain is configured but does not answer.
     blind: bool,
     slow_chain: bool,
-    /// The chain says that what was not settled was cancelled.
+    /// The chain reports that unsettled payments were canceled.
     canceled: bool,
-    /// The chain answers again, and nobody was told.
+    /// The chain is available again, and the server was not notified.
     is_back: bool,
 }
 
 impl FakeFacilitator {
-    /// For nodes whose clock stands still at [`NOW`].
+    /// For nodes whose clock is fixed at [`NOW`].
     pub(crate) async fn start() -> Self {
         Self::start_with(Arc::new(ManualClock::at(NOW))).await
     }
@@ -131,7 +131,7 @@ impl FakeFacilitator {
         format!("http://127.0.0.1:{}", self.0.port)
     }
 
-    /// What becomes of the next calls of this kind, one after the other; later ones are answered honestly.
+    /// Sets the faults of the next calls of this kind, in order; later calls succeed.
     pub(crate) fn next(&self, call: Call, faults: impl IntoIterator<Item = Fault>) {
         let mut books = self.0.books.lock().unwrap();
         match books.faults.iter_mut().find(|(of, _)| *of == call) {
@@ -140,59 +140,59 @@ impl FakeFacilitator {
         }
     }
 
-    /// From now on a payment that was settled is refused as used when it is to be settled again.
+    /// From now on, settling a settled payment again is refused as used.
     pub(crate) fn forgets(&self) {
         self.0.books.lock().unwrap().forgetful = true;
     }
 
-    /// From now on it answers again as it did the first time.
+    /// From now on, it repeats its first answer again.
     pub(crate) fn remembers(&self) {
         self.0.books.lock().unwrap().forgetful = false;
     }
 
-    /// From now on what was settled can be looked up. Only in the same process.
+    /// From now on, settled payments can be looked up. Only in the same process.
     pub(crate) fn sees_the_chain(&self) {
         self.0.books.lock().unwrap().sees_chain = true;
     }
 
-    /// From now on the chain does not answer, or does again.
+    /// Sets whether the chain is unresponsive from now on.
     pub(crate) fn is_blind(&self, blind: bool) {
         self.0.books.lock().unwrap().blind = blind;
     }
 
-    /// From now on the chain says of what was not settled that its payer cancelled it.
+    /// From now on, the chain reports that unsettled payments were canceled by their payer.
     pub(crate) fn cancels(&self) {
         self.0.books.lock().unwrap().canceled = true;
     }
 
-    /// The chain can be asked, for the first time or again.
+    /// Makes the chain available, for the first time or again.
     pub(crate) fn chain_is_back(&self) {
         let mut books = self.0.books.lock().unwrap();
         (books.sees_chain, books.blind, books.is_back) = (true, false, true);
     }
 
-    /// From now on looking at the chain waits to be let go.
+    /// From now on, lookups on the chain wait to be released.
     pub(crate) fn looks_slowly(&self) {
         self.0.books.lock().unwrap().slow_chain = true;
     }
 
-    /// How often it was asked.
+    /// The number of calls.
     pub(crate) fn calls(&self, call: Call) -> usize {
         self.bodies(call).len()
     }
 
-    /// What it was asked with.
+    /// The bodies of the calls.
     pub(crate) fn bodies(&self, call: Call) -> Vec<String> {
         let books = self.0.books.lock().unwrap();
         books.calls.iter().filter(|(of, _)| *of == call).map(|(_, body)| body.clone()).collect()
     }
 
-    /// What was settled.
+    /// The settled transfers.
     pub(crate) fn ledger(&self) -> Vec<Transfer> {
         self.0.books.lock().unwrap().ledger.clone()
     }
 
-    /// All the money it moved.
+    /// The total amount settled.
     pub(crate) fn moved(&self) -> u64 {
         self.ledger().iter().map(|transfer| transfer.amount.units()).sum()
     }
@@ -202,17 +202,17 @@ impl FakeFacilitator {
         self.0.stalled.lock().await.recv().await.unwrap()
     }
 
-    /// Lets one stalled call go on.
+    /// Releases one stalled call.
     pub(crate) fn let_go(&self) {
         self.0.gate.add_permits(1);
     }
 
-    /// Waits until a call that was let go has gone on.
+    /// Waits until a released call has continued.
     pub(crate) async fn passed(&self) {
         self.0.gone_on.acquire().await.unwrap().forget();
     }
 
-    /// The error says why no answer comes.
+    /// The error says why there is no response.
     async fn answer(&self, call: Call, body: &str) -> Result<(u16, String), &'static str> {
         let fault = {
             let mut books = self.0.books.lock().unwrap();
@@ -279,7 +279,7 @@ impl FakeFacilitator {
     }
 }
 
-/// In the same process: what never comes is lost at once.
+/// In the same process: a response that never comes is lost at once.
 impl Facilitator for FakeFacilitator {
     fn ask<'a>(&'a self, ask: Ask, body: &'a str) -> BoxFuture<'a, Result<Reply, Lost>> {
         let call = match ask {
@@ -328,7 +328,7 @@ fn reply(answer: Result<(u16, String), &'static str>) -> Result<Reply, Lost> {
     }
 }
 
-/// One request on one connection.
+/// Handles one request on one connection.
 async fn talk(mut stream: TcpStream, fake: FakeFacilitator) {
     let Some((path, body)) = read(&mut stream).await else { return };
     let call = match path.as_str() {
@@ -343,7 +343,7 @@ async fn talk(mut stream: TcpStream, fake: FakeFacilitator) {
                 "HTTP/1.1 {status} x\r\ncontent-type: application/json\r\ncontent-length: {}\r\nconnection: close\r\n\r\n",
                 text.len()
             );
-            // Whoever asked may have gone.
+            // The client may have disconnected.
             let _ = stream.write_all(format!("{head}{text}").as_bytes()).await;
         }
         Err("hangs") => std::future::pending().await,

@@ -1,8 +1,8 @@
-//! A change that was made elsewhere, on another node or by the command line, is in force after a second.
+//! A change made elsewhere, on another node or by the command line, takes effect within a second.
 
 use super::{Ask, Node};
 
-/// Lets a second pass on the clock of the node that is asked; its first answer then must have this status.
+/// Advances the node's clock by a second; its first response then must have this status.
 pub(crate) async fn a_second_later(node: &Node, ask: Ask, status: u16) {
     node.clock.advance(1);
     let answer = ask.send().await;

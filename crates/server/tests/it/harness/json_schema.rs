@@ -1,14 +1,14 @@
-//! As much of JSON Schema as our schemas use. A word it does not know is an error: then the schema says something that
-//! nobody checks.
+//! A validator for the part of JSON Schema that our schemas use. An unknown keyword is an error: otherwise the schema
+//! would state something that is not checked.
 
 use serde_json::Value;
 
-/// What is wrong with a value, if anything is.
+/// Validates a value.
 pub(crate) fn check(root: &Value, value: &Value) -> Result<(), String> {
     at(root, root, value, "$")
 }
 
-/// The same for one schema of an OpenAPI document, in which schemas have examples.
+/// The same for a schema of an OpenAPI document, where schemas have examples.
 pub(crate) fn check_in(document: &Value, schema: &Value, value: &Value) -> Result<(), String> {
     at(document, schema, value, "$")
 }
@@ -22,7 +22,7 @@ fn at(root: &Value, schema: &Value, value: &Value, place: &str) -> Result<(), St
                 value.as_str().is_none_or(|address| reqwest::Url::parse(address).is_ok())
             }
             "example" | "contentMediaType" | "format" if root.get("openapi").is_some() => true,
-            // One of a few words, which is all that our patterns say.
+            // Our patterns are only alternatives of fixed words.
             "pattern" => value.as_str().is_none_or(|text| {
                 let words = says.as_str().and_then(|says| says.strip_prefix("^(")?.strip_suffix(")$"));
                 words.is_some_and(|words| words.split('|').any(|word| word == text))

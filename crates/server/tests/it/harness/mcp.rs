@@ -1,4 +1,4 @@
-//! A client of the Model Context Protocol, in either era: with a session, or with every message on its own.
+//! An MCP client, with or without a session.
 
 use super::pipe::Pipe;
 use super::{Answer, Ask, Node};
@@ -13,14 +13,14 @@ pub(crate) const MODERN: &str = "2026-07-28";
 pub(crate) struct Mcp<'a> {
     node: &'a Node,
     credential: String,
-    /// None: each message says everything itself.
+    /// None: every message is self-contained.
     pub(crate) session: Option<String>,
     /// The same requests through `dropleaf mcp`.
     pipe: Option<Mutex<Pipe>>,
 }
 
 impl Node {
-    /// A client that has begun a session.
+    /// A client with a new session.
     pub(crate) async fn mcp(&self, credential: &str) -> Mcp<'_> {
         let params = json!({
             "protocolVersion": LEGACY, "capabilities": {}, "clientInfo": {"name": "tests", "version": "1"},
@@ -34,7 +34,7 @@ impl Node {
         client
     }
 
-    /// A client that goes on in a session, or names none yet.
+    /// A client that continues a session, or has none yet.
     pub(crate) fn mcp_in(&self, credential: &str, session: &str) -> Mcp<'_> {
         Mcp { node: self, credential: credential.to_owned(), session: Some(session.to_owned()), pipe: None }
     }
@@ -44,7 +44,7 @@ impl Node {
         Mcp { node: self, credential: credential.to_owned(), session: None, pipe: None }
     }
 
-    /// A client that speaks with `dropleaf mcp` instead, in a session or without one.
+    /// A client that uses `dropleaf mcp` instead, with or without a session.
     pub(crate) async fn mcp_by_pipe(&self, credential: &str, is_modern: bool) -> Mcp<'_> {
         let pipe = self.pipe(credential);
         let pipe = if is_modern { pipe.modern() } else { pipe.begun().await };
@@ -53,7 +53,7 @@ impl Node {
 }
 
 impl Mcp<'_> {
-    /// A message on its way, for tests that look at the answer itself.
+    /// A message that is not sent yet, for tests that check the HTTP response.
     pub(crate) fn message(&self, method: &str, mut params: Value) -> Ask {
         let ask = self.node.post("/mcp").key(&self.credential);
         let mut ask = ask.header("accept", "application/json, text/event-stream");
@@ -96,19 +96,19 @@ impl Mcp<'_> {
         result(&self.send(method, params).await.expect(200))
     }
 
-    /// The whole result of a tool, good or bad.
+    /// The whole result of a tool, success or error.
     pub(crate) async fn call(&self, tool: &str, arguments: Value) -> Value {
         self.request("tools/call", json!({"name": tool, "arguments": arguments})).await
     }
 
-    /// What a tool that succeeds gives back.
+    /// The structured result of a tool that succeeds.
     pub(crate) async fn give(&self, tool: &str, arguments: Value) -> Value {
         let result = self.call(tool, arguments).await;
         assert_ne!(result["isError"], true, "{tool}: {result}");
         result["structuredContent"].clone()
     }
 
-    /// What a tool that refuses says; it begins with this code.
+    /// The text of a tool's error, which begins with this code.
     pub(crate) async fn refused(&self, tool: &str, arguments: Value, code: &str) -> String {
         let result = self.call(tool, arguments).await;
         assert_eq!(result["isError"], true, "{tool}: {result}");
@@ -125,7 +125,7 @@ impl Mcp<'_> {
     }
 }
 
-/// The message in an answer, sent alone or as an event.
+/// The message in a response, as JSON or as an event.
 #[track_caller]
 pub(crate) fn message_in(answer: &Answer) -> Value {
     if answer.header("content-type").starts_with("application/json") {

@@ -1,4 +1,4 @@
-//! Streams of the Model Context Protocol that stay open, and messages beside them.
+//! Open MCP event streams, and messages sent while they are open.
 
 use super::mcp::{LEGACY, message_in};
 use super::{Ask, Form, Node, page};
@@ -7,10 +7,10 @@ use serde_json::{Value, json};
 use std::time::Duration;
 
 pub(crate) const BOTH: &str = "application/json, text/event-stream";
-/// Nothing here takes longer than this, however busy the machine is.
+/// Timeout; nothing here takes longer, even on a busy machine.
 const PATIENCE: Duration = Duration::from_mins(2);
 
-/// A message as a client of the older revisions sends it.
+/// A message of a client of the older revisions.
 pub(crate) fn say(node: &Node, key: &str, session: &str, method: &str, params: &Value) -> Ask {
     node.mcp_in(key, session).message(method, params.clone())
 }
@@ -20,7 +20,7 @@ pub(crate) fn ask_now(node: &Node, key: &str, method: &str, params: &Value) -> A
     node.mcp_modern(key).message(method, params.clone())
 }
 
-/// Begins a session; its id.
+/// Begins a session and returns its id.
 pub(crate) async fn begin(node: &Node, key: &str) -> String {
     node.mcp(key).await.session.unwrap()
 }
@@ -41,12 +41,12 @@ pub(crate) async fn result_now(node: &Node, key: &str, method: &str, params: Val
     node.mcp_modern(key).request(method, params).await
 }
 
-/// A page that takes comments.
+/// A page with feedback enabled.
 pub(crate) async fn open_page(node: &Node, key: &str, title: &str) -> Value {
     node.publish_as(key, Form::file("page.html", page(title)).field("agentation", "true")).await
 }
 
-/// A viewer says something.
+/// Posts a viewer's comment.
 pub(crate) async fn comment(node: &Node, site: &Value, text: &str) {
     let path = format!("{}_dropleaf/feedback", site["url"].as_str().unwrap());
     node.post(&path).json(&json!({"comment": text})).send().await.expect(201);
@@ -56,7 +56,7 @@ pub(crate) fn uri_of(site: &Value) -> String {
     format!("dropleaf://sites/{}", site["id"].as_str().unwrap())
 }
 
-/// A stream that stays open.
+/// An open event stream.
 #[derive(Debug)]
 pub(crate) struct Line {
     response: Response,
@@ -64,7 +64,7 @@ pub(crate) struct Line {
 }
 
 impl Line {
-    /// As clients of the older revisions open it.
+    /// Opens it like a client of the older revisions.
     pub(crate) async fn open(node: &Node, key: &str, session: &str) -> Self {
         let ask = node.get("/mcp").key(key).header("accept", "text/event-stream");
         let response =
@@ -72,7 +72,7 @@ impl Line {
         Self::new(response)
     }
 
-    /// A subscription of the newest revision, acknowledged; what was accepted.
+    /// An acknowledged subscription of the newest revision, and the accepted resources.
     pub(crate) async fn listen(node: &Node, key: &str, uris: &[String]) -> (Self, Value) {
         let params = json!({"notifications": {"resourceSubscriptions": uris}});
         let response = ask_now(node, key, "subscriptions/listen", &params).begin().await;
@@ -89,7 +89,7 @@ impl Line {
         Self { response, text: String::new() }
     }
 
-    /// The next block of lines, whatever is in it. None at the end.
+    /// The next block of lines, whatever it contains. None at the end.
     pub(crate) async fn block(&mut self) -> Option<String> {
         loop {
             if let Some((block, _)) = self.text.split_once("\n\n") {
@@ -98,7 +98,7 @@ impl Line {
                 return Some(block);
             }
             let piece = tokio::time::timeout(PATIENCE, self.response.chunk()).await;
-            // A server that stops may close a connection in the middle; that is an end too.
+            // A server that stops may cut a connection; that is an end too.
             let piece = piece.expect("the stream stalled").ok().flatten()?;
             self.text.push_str(str::from_utf8(&piece).unwrap());
         }
@@ -116,14 +116,14 @@ impl Line {
         }
     }
 
-    /// The address in the next message, which is news.
+    /// The URI in the next message, which must be a notification.
     pub(crate) async fn news(&mut self) -> String {
         let message = self.next().await.expect("the stream ended");
         assert_eq!(message["method"], "notifications/resources/updated", "{message}");
         message["params"]["uri"].as_str().unwrap().to_owned()
     }
 
-    /// Everything up to the end of the stream that is news.
+    /// All notifications up to the end of the stream.
     pub(crate) async fn rest(&mut self) -> Vec<Value> {
         let mut rest = Vec::new();
         while let Some(message) = self.next().await {

@@ -1,4 +1,4 @@
-//! What every test stands on: a real server on a free port, a client, samples, and databases of their own.
+//! The test harness: a real server on a free port, a client, sample content, and separate databases.
 
 mod ask;
 mod checker;

@@ -1,4 +1,4 @@
-//! One running server with a clock that stands still until a test moves it.
+//! One running server with a clock that only the test advances.
 
 use super::ask::Ask;
 use super::{Answer, Database, Form, ReservedPort, page, seed};
@@ -15,11 +15,11 @@ use std::sync::Arc;
 use std::time::Duration;
 use tempfile::TempDir;
 
-/// When everything here happens, unless a test moves the clock: the start of a day, so that windows are whole, and in
-/// the past: files carry the machine's own time, and no sweep may take one that is being written for an old one.
+/// The fixed time of the tests: the start of a day, so that windows are whole, and in the past, because files carry the
+/// machine's time and the sweep must not take a file that is being written for an old one.
 pub(crate) const NOW: i64 = 1_700_000_000 - 1_700_000_000 % 86_400;
 
-/// How a server is started.
+/// The configuration of a server to start.
 #[derive(Debug)]
 pub(crate) struct Setup {
     flags: Vec<(String, String)>,
@@ -30,7 +30,7 @@ pub(crate) struct Setup {
 }
 
 impl Setup {
-    /// Rate limits leave the tests alone and the sweep stays asleep, unless a test says otherwise.
+    /// By default rate limits are lifted for the tests and the sweep does not run.
     pub(crate) fn new() -> Self {
         let flags = [("limits.exempt", "127.0.0.0/8,::1/128"), ("sweep.every_seconds", "86400")];
         Self {
@@ -47,7 +47,7 @@ impl Setup {
         self
     }
 
-    /// Rates hold for the tests' own address too.
+    /// Applies rate limits to the tests' own address too.
     pub(crate) fn with_rates(self) -> Self {
         self.set("limits.exempt", "")
     }
@@ -62,13 +62,13 @@ impl Setup {
         self
     }
 
-    /// Open MCP streams hear of a revoked credential by notification alone.
+    /// Open MCP streams learn of a revoked credential only by notification.
     pub(crate) fn without_mcp_checks(mut self) -> Self {
         self.mcp_check_every = Some(Duration::from_hours(1));
         self
     }
 
-    /// At the port of a server that has stopped.
+    /// Uses the port of a server that has stopped.
     pub(crate) fn port(mut self, port: ReservedPort) -> Self {
         self.port = port;
         self
@@ -80,7 +80,7 @@ impl Setup {
 
     pub(crate) async fn start_in(self, dir: TempDir) -> Node {
         dropleaf::tls::install_provider();
-        // What a test sets itself comes later and counts.
+        // Settings of the test come later and take precedence.
         let mut flags = vec![("listen".to_owned(), format!("localhost:{}", self.port.number))];
         flags.extend(self.flags);
         flags.push(("data_dir".into(), dir.path().join("data").display().to_string()));
@@ -113,7 +113,7 @@ impl Setup {
 pub(crate) struct Node {
     pub(crate) running: Running,
     pub(crate) clock: Arc<ManualClock>,
-    /// The operator's.
+    /// The operator's key.
     pub(crate) key: String,
     pub(crate) port: u16,
     pub(crate) client: reqwest::Client,
@@ -122,12 +122,12 @@ pub(crate) struct Node {
 }
 
 impl Node {
-    /// With every default, on SQLite.
+    /// With all defaults, on SQLite.
     pub(crate) async fn start() -> Self {
         Setup::new().start().await
     }
 
-    /// Stops the server and hands back its folder.
+    /// Stops the server and returns its folder.
     pub(crate) async fn stop(self) -> TempDir {
         self.stop_for_restart().await.0
     }
@@ -150,7 +150,7 @@ impl Node {
         self.running.resolved.hosts.base.url()
     }
 
-    /// A request without credentials. `target` is a path, or a whole URL that this server gave.
+    /// A request without credentials. `target` is a path, or a full URL from this server.
     pub(crate) fn ask(&self, method: Method, target: &str) -> Ask {
         let at = format!("http://127.0.0.1:{}", self.port);
         let Some(rest) = target.strip_prefix("http://") else {
@@ -210,7 +210,7 @@ impl Node {
         self.get(&site_path(site)).key(&self.key).send().await.expect(200).json()
     }
 
-    /// A new account on this plan; its key.
+    /// A new account on this plan; returns its key.
     pub(crate) async fn account(&self, plan: &str) -> String {
         let name = seed::minter().nonce();
         let account =
@@ -221,7 +221,7 @@ impl Node {
         }
     }
 
-    /// What the database itself says.
+    /// Queries the database directly.
     pub(crate) async fn rows<T: Send + 'static>(
         &self,
         sql: &'static str,
@@ -234,7 +234,7 @@ impl Node {
         rows
     }
 
-    /// Changes the database behind the back of the service.
+    /// Changes the database directly.
     pub(crate) async fn exec(&self, sql: &'static str, args: Vec<Val>) {
         let db = Db::open(&self.running.resolved.database_url).await.unwrap();
         db.exec(Stmt::new(sql, args)).await.unwrap();
@@ -246,7 +246,7 @@ impl Node {
     }
 }
 
-/// `/sites/{id}` of a site as the API gave it.
+/// `/sites/{id}` of a site from the API.
 pub(crate) fn site_path(site: &Value) -> String {
     format!("/sites/{}", site["id"].as_str().unwrap())
 }

@@ -1,4 +1,4 @@
-//! A program that asks people for access.
+//! An OAuth client that asks people for access.
 
 use super::{Answer, Node, Person};
 use dropleaf_core::secret;
@@ -19,7 +19,7 @@ impl Person<'_> {
     }
 }
 
-/// What a consent page must send back.
+/// The request id in a consent page.
 #[track_caller]
 pub(crate) fn request_of(page: &Answer) -> String {
     let text = page.text();
@@ -27,12 +27,12 @@ pub(crate) fn request_of(page: &Answer) -> String {
     rest.split('"').next().unwrap().to_owned()
 }
 
-/// Registers a public client that answers at [`CALLBACK`]; its id.
+/// Registers a public client with the redirect address [`CALLBACK`]; returns its id.
 pub(crate) async fn register(node: &Node, name: &str) -> String {
     register_at(node, name, CALLBACK).await
 }
 
-/// The same with another address.
+/// The same with another redirect address.
 pub(crate) async fn register_at(node: &Node, name: &str, callback: &str) -> String {
     let body = json!({
         "client_name": name, "redirect_uris": [callback], "token_endpoint_auth_method": "none",
@@ -42,7 +42,7 @@ pub(crate) async fn register_at(node: &Node, name: &str, callback: &str) -> Stri
     made["client_id"].as_str().unwrap().to_owned()
 }
 
-/// Where a program sends a person. A change with an empty value leaves the parameter out.
+/// The authorization URL. A change with an empty value removes the parameter.
 pub(crate) fn authorize_path(client_id: &str, changes: &[(&str, &str)]) -> String {
     let challenge = challenge();
     let mut pairs = vec![
@@ -63,7 +63,7 @@ pub(crate) fn authorize_path(client_id: &str, changes: &[(&str, &str)]) -> Strin
     format!("/oauth/authorize?{query}")
 }
 
-/// The parameters of the address an answer sends the browser to.
+/// The parameters of the redirect in a response.
 #[track_caller]
 pub(crate) fn sent_to(answer: &Answer, uri: &str) -> Value {
     assert_eq!(answer.status, 303, "{}", answer.text());
@@ -73,14 +73,14 @@ pub(crate) fn sent_to(answer: &Answer, uri: &str) -> Value {
     Value::Object(pairs.map(|(name, value)| (name.into_owned(), Value::from(value.into_owned()))).collect())
 }
 
-/// A code that the person gave to the program.
+/// An authorization code that the person granted.
 pub(crate) async fn code(person: &Person<'_>, client_id: &str, changes: &[(&str, &str)]) -> String {
     let page = person.get(&authorize_path(client_id, changes)).await.expect(200);
     let answer = person.consent(&page, "allow").await;
     sent_to(&answer, CALLBACK)["code"].as_str().unwrap().to_owned()
 }
 
-/// Asks for tokens. A change with an empty value leaves the parameter out.
+/// Requests tokens. A change with an empty value removes the parameter.
 pub(crate) async fn trade(node: &Node, client_id: &str, code: &str, changes: &[(&str, &str)]) -> Answer {
     let mut pairs = vec![
         ("grant_type", "authorization_code"),
@@ -103,7 +103,7 @@ pub(crate) async fn refresh(node: &Node, client_id: &str, token: &str, more: &[(
     node.post("/oauth/token").fields(&[&pairs, more].concat()).send().await
 }
 
-/// A program that has been let in: its id, its access token, its refresh token.
+/// An authorized program: its id, its access token, its refresh token.
 #[derive(Debug, Clone)]
 pub(crate) struct LetIn {
     pub(crate) client_id: String,
@@ -119,7 +119,7 @@ pub(crate) async fn let_in(person: &Person<'_>, scope: &str) -> LetIn {
     LetIn { client_id, access: text("access_token"), refresh: text("refresh_token") }
 }
 
-/// Nothing came of it: no grant, no code, no token.
+/// There is no grant, no code and no token.
 pub(crate) async fn assert_nothing_granted(node: &Node) {
     for sql in [
         "SELECT COUNT(*) FROM oauth_grants",

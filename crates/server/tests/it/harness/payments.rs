@@ -1,4 +1,4 @@
-//! Payments as rows, for tests that look at them and do not buy.
+//! Writes payment rows, for tests that read payments without buying.
 
 use super::{NOW, Node};
 use dropleaf_core::ledger::Posting;
@@ -42,7 +42,7 @@ pub(crate) fn payment(id: &str, state: PaymentState) -> Payment {
 }
 
 impl Node {
-    /// Writes payments as they are; what is fulfilled goes into the books with them.
+    /// Inserts payments as they are; fulfilled ones are also booked in the ledger.
     pub(crate) async fn write_payments(&self, all: &[Payment]) {
         let db = Db::open(&self.running.resolved.database_url).await.unwrap();
         for payment in all {

@@ -1,4 +1,4 @@
-//! Somebody who has signed in: an account and a tab.
+//! A signed-in person: an account and a browser tab.
 
 use super::{Node, Tab, seed};
 use dropleaf_core::account::Account;
@@ -12,7 +12,7 @@ pub(crate) struct Person<'a> {
 }
 
 impl Node {
-    /// Whoever `node.key` belongs to.
+    /// The owner of `node.key`.
     pub(crate) async fn operator(&self) -> Person<'_> {
         let account = self.app().get_account_by_email("operator@localhost").await.unwrap();
         self.signed_in(&account).await
@@ -31,7 +31,7 @@ impl Node {
         self.signed_in(&account).await
     }
 
-    /// One more session of an account.
+    /// Another session of an account.
     pub(crate) async fn signed_in(&self, account: &Account) -> Person<'_> {
         self.signed_in_with(account, "Firefox on Linux").await
     }
@@ -52,8 +52,8 @@ impl<'a> Deref for Person<'a> {
 }
 
 impl Person<'_> {
-    /// What a form must not get by with: no origin or another one, no token or another one, the word of the browser that
-    /// another site sent it.
+    /// Checks that a form is refused with no or another origin, no or another form token, or `Sec-Fetch-Site` of
+    /// another site.
     pub(crate) async fn cannot_be_imitated(&self, path: &str, fields: &[(&str, &str)]) {
         let own = self.node.base_url();
         let page = own.replace("://", "://s-aaaaaaaaaaaaaaaaaaaaaaaaaa.");

@@ -1,4 +1,4 @@
-//! A client of the Model Context Protocol that starts `dropleaf mcp` and speaks with it over its standard input and output.
+//! An MCP client that starts `dropleaf mcp` and uses its standard input and output.
 
 use super::mcp::{LEGACY, MODERN};
 use super::{Dropleaf, Node};
@@ -11,7 +11,7 @@ use tempfile::TempDir;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use tokio::time::timeout;
 
-/// Nothing here takes longer than this, however busy the machine is.
+/// Timeout; nothing here takes longer, even on a busy machine.
 const PATIENCE: Duration = Duration::from_mins(2);
 
 #[derive(Debug)]
@@ -20,11 +20,11 @@ pub(crate) struct Pipe {
     stdin: Option<ChildStdin>,
     lines: UnboundedReceiver<String>,
     complaints: Option<JoinHandle<String>>,
-    /// What came while something else was waited for.
+    /// Messages that arrived while waiting for another.
     early: Vec<Value>,
     next_id: u32,
     is_modern: bool,
-    /// Where the program lives; empty but for what a test puts there.
+    /// The home folder of the program; empty except for what a test puts there.
     home: Option<TempDir>,
 }
 
@@ -65,7 +65,7 @@ impl Pipe {
         Self { child, stdin, lines, complaints, early: Vec::new(), next_id: 1, is_modern: false, home: None }
     }
 
-    /// Says everything in each message, as since 2026-07-28.
+    /// Makes every message self-contained, as since 2026-07-28.
     pub(crate) fn modern(mut self) -> Self {
         self.is_modern = true;
         self
@@ -85,7 +85,7 @@ impl Pipe {
         self
     }
 
-    /// A line as it is.
+    /// Sends a line unchanged.
     pub(crate) fn line(&mut self, line: &str) {
         let stdin = self.stdin.as_mut().unwrap();
         stdin.write_all(line.as_bytes()).unwrap();
@@ -93,7 +93,7 @@ impl Pipe {
         stdin.flush().unwrap();
     }
 
-    /// Sends a request; its id.
+    /// Sends a request and returns its id.
     pub(crate) fn ask(&mut self, method: &str, mut params: Value) -> u32 {
         let id = self.next_id;
         self.next_id += 1;
@@ -112,7 +112,7 @@ impl Pipe {
         self.line(&json!({"jsonrpc": "2.0", "method": method, "params": params}).to_string());
     }
 
-    /// The next message of which this is true; others are kept for later.
+    /// The next message that matches; others are kept for later.
     async fn first(&mut self, is_it: impl Fn(&Value) -> bool) -> Value {
         if let Some(index) = self.early.iter().position(&is_it) {
             return self.early.remove(index);
@@ -128,12 +128,12 @@ impl Pipe {
         }
     }
 
-    /// The whole answer to a request.
+    /// The whole response to a request.
     pub(crate) async fn answer(&mut self, id: u32) -> Value {
         self.first(|message| message["id"] == id && message.get("method").is_none()).await
     }
 
-    /// The error that answers what had no id.
+    /// The error response to a message without an id.
     pub(crate) async fn complaint(&mut self) -> Value {
         self.first(|message| message["id"].is_null() && message.get("method").is_none()).await["error"]
             .clone()
@@ -158,14 +158,14 @@ impl Pipe {
         answer["error"].clone()
     }
 
-    /// What a tool that succeeds gives back.
+    /// The structured result of a tool that succeeds.
     pub(crate) async fn give(&mut self, tool: &str, arguments: Value) -> Value {
         let result = self.request("tools/call", json!({"name": tool, "arguments": arguments})).await;
         assert_ne!(result["isError"], true, "{tool}: {result}");
         result["structuredContent"].clone()
     }
 
-    /// Leaves: closes the input. What was still said, whether it ended well, and what it complained.
+    /// Closes the input. Returns the remaining messages, whether the program succeeded, and its error output.
     pub(crate) async fn leave(mut self) -> (Vec<Value>, bool, String) {
         self.stdin = None;
         let mut rest = std::mem::take(&mut self.early);

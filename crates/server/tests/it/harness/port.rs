@@ -1,18 +1,18 @@
-//! A port of the loopback addresses that stays with its test: bound without listening, so that no other program takes it
-//! while the test's own server is stopped, and connections to it are refused.
+//! Reserves a loopback port for a test: bound without listening, so that no other program takes it while the test's
+//! server is stopped, and connections to it are refused.
 
 use std::io::{Error, ErrorKind};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use tokio::net::TcpSocket;
 
-/// More than enough: one in thousands is taken on one address and free on the other.
+/// More than enough: one port in thousands is taken on one address and free on the other.
 const TRIES: usize = 100;
 
 #[derive(Debug)]
 pub(crate) struct ReservedPort {
     pub(crate) number: u16,
     _v4: TcpSocket,
-    /// None where there is no IPv6.
+    /// None without IPv6.
     _v6: Option<TcpSocket>,
 }
 
@@ -31,13 +31,13 @@ impl ReservedPort {
         panic!("no port is free on both loopback addresses");
     }
 
-    /// An address where nobody listens.
+    /// An address where nothing listens.
     pub(crate) fn url(&self) -> String {
         format!("http://127.0.0.1:{}", self.number)
     }
 }
 
-/// Servers bind with the same option; two sockets share a port as long as only one of them listens.
+/// Servers bind with the same option; two sockets can share a port while only one of them listens.
 fn bound(ip: IpAddr, port: u16) -> Result<TcpSocket, Error> {
     let socket = if ip.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
     socket.set_reuseaddr(true)?;

@@ -1,4 +1,4 @@
-//! A wallet for tests that pay: it signs proofs for terms, each with a nonce that the test names.
+//! A wallet for tests that pay: signs proofs for terms, each with a nonce chosen by the test.
 
 use dropleaf_pay::payer::{self, EvmPayer, SolanaPayer};
 use dropleaf_pay::{Generation, Offer, Proof, Terms};
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 /// The first public development key of anvil and hardhat.
 const DEVELOPMENT_KEY: &str = "ac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80";
-/// How long its signatures are good for.
+/// How long its signatures are valid.
 pub(crate) const VALID_SECONDS: i64 = 180;
 
 #[derive(Debug, Clone)]
@@ -14,7 +14,7 @@ pub(crate) struct Purse {
     pub(crate) evm: EvmPayer,
     pub(crate) solana: SolanaPayer,
     pub(crate) generation: Generation,
-    /// Put into proofs of v2 as the payment identifier.
+    /// Added to v2 proofs as the payment identifier.
     pub(crate) identifier: Option<String>,
 }
 
@@ -36,12 +36,12 @@ impl Purse {
         Self { identifier: Some(identifier.to_owned()), ..self }
     }
 
-    /// A proof of payment on the EVM network, good from now on.
+    /// A proof of payment on the EVM network, valid from now on.
     pub(crate) fn sign(&self, terms: &Terms, nonce: u8, now: i64) -> Proof {
         Proof::parse(self.generation, &self.header(terms, nonce, now)).unwrap()
     }
 
-    /// The same as the value of its header.
+    /// The same as a header value.
     pub(crate) fn header(&self, terms: &Terms, nonce: u8, now: i64) -> String {
         let offer = terms.offers().iter().find(|offer| offer.network().is_evm()).unwrap();
         let payload = self.evm.payload(offer, [nonce; 32], 0, now + VALID_SECONDS).unwrap();
@@ -53,7 +53,7 @@ impl Purse {
         Proof::parse(self.generation, &self.solana_header(terms, blockhash)).unwrap()
     }
 
-    /// The same as the value of its header.
+    /// The same as a header value.
     pub(crate) fn solana_header(&self, terms: &Terms, blockhash: u8) -> String {
         let offer = terms.offers().iter().find(|offer| !offer.network().is_evm()).unwrap();
         let draft = self.solana.draft(offer, [blockhash; 32], "a test pays this").unwrap();

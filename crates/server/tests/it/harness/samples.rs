@@ -1,4 +1,4 @@
-//! Things to publish.
+//! Sample content to publish.
 
 use dropleaf_content::hostile::{Archive, Item};
 
@@ -11,7 +11,7 @@ pub(crate) fn zip(files: &[(&str, &str)]) -> Vec<u8> {
     items.fold(Archive::default(), Archive::item).build().bytes
 }
 
-/// The smallest file that is a PDF.
+/// A minimal PDF.
 pub(crate) fn pdf() -> Vec<u8> {
     b"%PDF-1.4\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj\n2 0 obj<</Type/Pages/Kids[]/Count 0>>endobj\n\
       xref\n0 3\n0000000000 65535 f \n0000000009 00000 n \n0000000053 00000 n \ntrailer<</Size 3/Root 1 0 R>>\n\
@@ -19,7 +19,7 @@ pub(crate) fn pdf() -> Vec<u8> {
         .to_vec()
 }
 
-/// Bytes that do not compress, different for each seed.
+/// Incompressible bytes, different for each seed.
 pub(crate) fn noise(seed: &str, len: usize) -> Vec<u8> {
     let mut bytes = vec![0; len];
     blake3::Hasher::new().update(seed.as_bytes()).finalize_xof().fill(&mut bytes);

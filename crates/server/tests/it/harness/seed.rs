@@ -1,18 +1,18 @@
-//! Repeatable randomness: each minter of a test has a seed made from the name of the test and from how many there were before.
+//! Repeatable randomness: each minter is seeded with the name of the test and the number of minters before it.
 
 use dropleaf_core::{Minter, secret};
 use std::collections::HashMap;
 use std::sync::{LazyLock, Mutex};
 
-/// How many minters each thread has made. A test runs in the thread that has its name.
+/// The number of minters per thread. A test runs in a thread with its name.
 static MADE: LazyLock<Mutex<HashMap<String, u64>>> = LazyLock::new(Mutex::default);
 
-/// A minter whose values no other minter of this process makes, and which makes the same ones in every run.
+/// A minter whose values are unique in this process and the same in every run.
 pub(crate) fn minter() -> Minter {
     minter_for("")
 }
 
-/// The same for a process that shares a database with another: `part` says which of them it is.
+/// The same for one of several processes that share a database, named by `part`.
 pub(crate) fn minter_for(part: &str) -> Minter {
     let name = std::thread::current().name().unwrap_or_default().to_owned();
     let mut made = MADE.lock().unwrap();

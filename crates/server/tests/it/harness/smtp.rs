@@ -1,4 +1,4 @@
-//! A mail server for tests: it takes letters, refuses them, or says nothing at all.
+//! A fake SMTP server: accepts email, refuses it, or never answers.
 
 use std::sync::{Arc, Mutex};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
@@ -13,11 +13,11 @@ pub(crate) enum Mood {
     Refuses,
     /// Answers 451 to every recipient.
     IsBusy,
-    /// Accepts the connection and never speaks.
+    /// Accepts the connection and never answers.
     Stalls,
 }
 
-/// What the server saw.
+/// An event that the server saw.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Seen {
     Connected,
@@ -61,7 +61,7 @@ impl MailServer {
         *self.mood.lock().unwrap() = mood;
     }
 
-    /// The next thing that happens, connections that come and go aside.
+    /// The next event except connections opened and closed.
     pub(crate) async fn next(&self) -> Seen {
         loop {
             match self.next_of_all().await {
@@ -71,29 +71,29 @@ impl MailServer {
         }
     }
 
-    /// The next thing that happens, whatever it is.
+    /// The next event.
     pub(crate) async fn next_of_all(&self) -> Seen {
         self.seen.lock().await.recv().await.unwrap()
     }
 
-    /// What has happened and was not looked at yet.
+    /// An event that was not read yet.
     pub(crate) fn unread(&mut self) -> Option<Seen> {
         self.seen.get_mut().try_recv().ok()
     }
 
-    /// The next letter: to whom, and the code in it.
+    /// The recipient and the code of the next email.
     pub(crate) async fn next_code(&self) -> (String, String) {
         let Seen::Letter { to, text } = self.next().await else { panic!("a letter") };
         (to, code_in(&text))
     }
 
-    /// Cuts every connection.
+    /// Closes every connection.
     pub(crate) async fn stop(mut self) {
         self.tasks.shutdown().await;
     }
 }
 
-/// The code that a letter holds.
+/// The code in an email.
 pub(crate) fn code_in(letter: &str) -> String {
     let line = letter.lines().find_map(|line| line.strip_prefix("Your code is ")).unwrap();
     line.chars().filter(char::is_ascii_digit).collect()
@@ -142,6 +142,6 @@ async fn talk(stream: TcpStream, mood: Mood, seen: UnboundedSender<Seen>) {
             break;
         }
     }
-    // Nobody listens any more when the test is over.
+    // The test may be over.
     let _ = seen.send(Seen::Closed);
 }

@@ -1,8 +1,8 @@
-//! Time that stands still: no timer of the runtime fires, however long a busy machine takes.
+//! Pauses tokio's time: no timer fires, however long a busy machine takes.
 
 use std::sync::mpsc::{Sender, channel};
 
-/// Until this is dropped. For tests that run on one thread.
+/// Paused until this is dropped. For tests on one thread.
 #[derive(Debug)]
 pub(crate) struct StillTime {
     _held: Sender<()>,
@@ -11,7 +11,7 @@ pub(crate) struct StillTime {
 impl StillTime {
     pub(crate) fn new() -> Self {
         tokio::time::pause();
-        // Paused time jumps to the next timer when there is nothing to do, unless a blocking task runs.
+        // Paused time advances to the next timer when the runtime is idle, unless a blocking task runs.
         let (held, wait) = channel::<()>();
         tokio::task::spawn_blocking(move || wait.recv());
         Self { _held: held }

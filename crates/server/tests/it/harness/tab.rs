@@ -1,5 +1,5 @@
-//! A browser's tab, as far as the dashboard needs one: it keeps cookies, reads the form token from the page it shows, and
-//! sends forms as a browser does.
+//! A minimal browser tab for the dashboard: keeps cookies, reads the form token from the current page, and sends forms
+//! like a browser.
 
 use super::{Answer, Ask, Node};
 use std::cell::RefCell;
@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 pub(crate) struct Tab<'a> {
     pub(super) node: &'a Node,
     cookies: RefCell<BTreeMap<String, String>>,
-    /// The token of the last page that had a form.
+    /// The token of the last page with a form.
     token: RefCell<String>,
 }
 
@@ -18,14 +18,14 @@ impl<'a> Tab<'a> {
         Self { node, cookies: RefCell::default(), token: RefCell::default() }
     }
 
-    /// One that shows this page.
+    /// A tab that shows this page.
     pub(crate) async fn at(node: &'a Node, path: &str) -> Self {
         let tab = Self::new(node);
         tab.get(path).await;
         tab
     }
 
-    /// One of a session that exists.
+    /// A tab with an existing session.
     pub(crate) fn of_session(node: &'a Node, secret: &str, token: String) -> Self {
         let tab = Self { token: token.into(), ..Self::new(node) };
         tab.cookies.borrow_mut().insert("__Host-session".into(), secret.to_owned());
@@ -37,7 +37,7 @@ impl<'a> Tab<'a> {
         Self { node: self.node, cookies: self.cookies.clone(), token: other.token.clone() }
     }
 
-    /// A browser keeps what follows a `#` to itself.
+    /// Browsers do not send the fragment.
     pub(crate) async fn get(&self, path: &str) -> Answer {
         let answer = self.look(path.split('#').next().unwrap_or_default()).send().await;
         self.keep(answer)
@@ -48,29 +48,29 @@ impl<'a> Tab<'a> {
         self.dressed(self.node.get(path), true)
     }
 
-    /// Sends a form of the page it shows.
+    /// Sends a form of the current page.
     pub(crate) async fn submit(&self, path: &str, fields: &[(&str, &str)]) -> Answer {
         let answer = self.form(path, fields).header("origin", &self.node.base_url()).send().await;
         self.keep(answer)
     }
 
-    /// The same form before it is sent, without the word of a browser where it comes from.
+    /// The same form before it is sent, without `Origin` and fetch metadata.
     pub(crate) fn form(&self, path: &str, fields: &[(&str, &str)]) -> Ask {
         let token = self.token();
         self.bare(path).fields(&[fields, &[("form_token", token.as_str())]].concat())
     }
 
-    /// A form that is still empty: no field, no token, no origin.
+    /// An empty form: no fields, no token, no origin.
     pub(crate) fn bare(&self, path: &str) -> Ask {
         self.dressed(self.node.post(path), true)
     }
 
-    /// A request that a script of the page makes, before it is filled and sent.
+    /// A request of the page's script, before it is filled and sent.
     pub(crate) fn script(&self, path: &str) -> Ask {
         self.dressed(self.node.post(path), false)
     }
 
-    /// Loses its cookies, as a browser does in time.
+    /// Loses its cookies, as when they expire.
     pub(crate) fn forget(&self) {
         self.cookies.borrow_mut().clear();
     }
@@ -79,12 +79,12 @@ impl<'a> Tab<'a> {
         self.token.borrow().clone()
     }
 
-    /// The value of its session's cookie, if it has one.
+    /// The value of its session cookie, if any.
     pub(crate) fn session(&self) -> Option<String> {
         self.cookies.borrow().get("__Host-session").cloned()
     }
 
-    /// What it sends as `Cookie`.
+    /// The value of its `Cookie` header.
     pub(crate) fn cookie(&self) -> String {
         let cookies = self.cookies.borrow();
         let pairs: Vec<String> = cookies.iter().map(|(name, value)| format!("{name}={value}")).collect();

@@ -1,4 +1,4 @@
-//! Where tests buy without a door: the acts over a database of their own, with a facilitator that can fail.
+//! Runs paid operations without HTTP, on a separate database, with a facilitator that can fail.
 
 use super::{Call, Database, FakeFacilitator, NOW, Purse, seed};
 use dropleaf::config::{Layers, Resolved, Sources};
@@ -16,10 +16,10 @@ use std::path::Path;
 use std::sync::Arc;
 use tempfile::TempDir;
 
-/// Where requests come from, unless a test says otherwise.
+/// The default address of requests.
 pub(crate) const HOME: [u8; 4] = [203, 0, 113, 7];
 pub(crate) const HTML: &str = "<!doctype html><title>Paid</title><p>for";
-/// What a page costs.
+/// The price of a page.
 pub(crate) const PRICE: u64 = 500_000;
 
 #[derive(Debug)]
@@ -86,7 +86,7 @@ impl Till {
         self.purse.sign(&self.terms(item), nonce, dropleaf_core::Clock::now(&*self.clock))
     }
 
-    /// The same payment is the same nonce.
+    /// The same nonce is the same payment.
     pub(crate) async fn publish(&self, nonce: u8) -> Result<Bought, PayError> {
         self.publish_html(self.sign(Item::Publish, nonce), HTML).await
     }
@@ -101,7 +101,7 @@ impl Till {
         request(Order::Publish(page), proof, html)
     }
 
-    /// The same page from elsewhere, or under a name.
+    /// The same page from another address, or with an idempotency key.
     pub(crate) async fn publish_from(
         &self,
         proof: &Proof,
@@ -146,8 +146,8 @@ impl Till {
             .await
     }
 
-    /// Lets time pass, longer than a hold lasts altogether, and sees each time that who works on the one payment said so.
-    /// For tests in which the runtime's own time stands still and jumps to whoever waits for it next.
+    /// Advances time beyond the duration of a hold, and checks after each step that the hold on the one payment was
+    /// renewed. For tests in which tokio's time is paused and advances to the next timer.
     pub(crate) async fn hold_is_renewed(&self, times: usize) {
         for _ in 0..times {
             self.clock.advance(20);
@@ -163,7 +163,7 @@ impl Till {
         db.close().await;
     }
 
-    /// Charged once, one page, and it is the one that was told.
+    /// Checks that there is one charge and one page, which is the one returned.
     pub(crate) async fn check_one_page(&self, bought: &Bought) {
         let (token, claim) = page(bought);
         assert!(claim.starts_with("clm_"));
@@ -182,14 +182,14 @@ impl Till {
         assert!(opened.is_some(), "the page is there");
     }
 
-    /// Every time it was asked to settle it was asked with the same bytes.
+    /// Checks that every settlement request had the same bytes.
     pub(crate) fn check_same_bytes(&self) {
         let bodies = self.fake.bodies(Call::Settle);
         assert!(bodies.windows(2).all(|two| two[0] == two[1]));
     }
 }
 
-/// What is asked for is what the hash says; here it is made of the body alone.
+/// The request hash identifies the request; here it is the hash of the body.
 pub(crate) fn request(order: Order, proof: Proof, body: &str) -> PayRequest {
     let ip = Some(IpAddr::from(HOME));
     PayRequest { order, proof, request_hash: secret::digest(body.as_bytes()), once_key: None, ip }
@@ -202,7 +202,7 @@ pub(crate) fn settings(database: &Database, dir: &Path) -> Resolved {
     }
     let layers = Layers::load(&Sources { flags, ..Sources::default() }).unwrap();
     let mut resolved = layers.config().unwrap().resolve(8080).unwrap();
-    // As if it were real money: only what the facilitator says counts.
+    // As with real money: only the facilitator's answer counts.
     resolved.settings.payments.as_mut().unwrap().mode = Mode::Live;
     resolved
 }
@@ -240,7 +240,7 @@ pub(crate) fn page(bought: &Bought) -> (String, String) {
     }
 }
 
-/// The token of a page that is told without what changes it.
+/// The token of a page that is returned without its claim token.
 #[track_caller]
 pub(crate) fn bare_page(bought: &Bought) -> String {
     match &bought.goods {
@@ -257,7 +257,7 @@ pub(crate) fn key(bought: &Bought) -> String {
     }
 }
 
-/// The error of an act that failed without terms.
+/// The error of an operation that failed without terms.
 #[track_caller]
 pub(crate) fn failed(outcome: Result<Bought, PayError>, code: Code) -> Error {
     match outcome {

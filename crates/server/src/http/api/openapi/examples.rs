@@ -1,11 +1,11 @@
-//! Examples: every body of a request and of a success shows one, with the addresses of the server that serves the document.
+//! Adds examples to every request body and success response, with the addresses of the server that serves the document.
 
 use serde_json::{Map, Value};
 
-/// The address that examples are written with: the default of `base_url` and of `site_url`.
+/// The address used in examples: the default of `base_url` and of `site_url`.
 const WRITTEN: &str = "http://localhost:8080";
 const PAGE: &str = "<!doctype html>\n<title>Weekly report</title>\n<p>All is well.</p>\n";
-/// Schemas refer to schemas, but not this deep.
+/// Maximum depth of references between schemas.
 const MAX_DEPTH: usize = 8;
 
 /// Copies the example of each body's type to the body, where tools look for it.
@@ -26,7 +26,7 @@ pub(super) fn lift(document: &mut Value) {
     document["components"]["schemas"] = schemas;
 }
 
-/// Answers with examples: successes, and the terms of a payment. Those of errors come with their codes.
+/// Responses with examples: successes, and the terms of a payment. Examples of errors come with their codes.
 fn is_shown(status: &str) -> bool {
     status.starts_with('2') || status == "402"
 }
@@ -43,7 +43,7 @@ fn fill(schemas: &Value, content: &mut Value) {
     }
 }
 
-/// A body that is no JSON.
+/// The example of a body that is not JSON.
 fn plain(kind: &str) -> Option<&'static str> {
     match kind {
         "text/html" | "application/octet-stream" => Some(PAGE),
@@ -57,7 +57,7 @@ fn plain(kind: &str) -> Option<&'static str> {
     }
 }
 
-/// The example of a schema: its own, that of the schema it refers to, or one put together from those of its members.
+/// The example of a schema: its own, that of the schema it refers to, or one composed from its members.
 fn of(schemas: &Value, schema: &Value, depth: usize) -> Option<Value> {
     if depth > MAX_DEPTH {
         return None;
@@ -83,7 +83,7 @@ fn of(schemas: &Value, schema: &Value, depth: usize) -> Option<Value> {
     (!members.is_empty()).then_some(Value::Object(members))
 }
 
-/// Writes the addresses of this server into the document: pages are at `site_url`, everything else at `base_url`.
+/// Replaces the example addresses with those of this server: pages are at `site_url`, everything else at `base_url`.
 pub(super) fn relocate(document: &mut Value, base_url: &str, site_url: &str) {
     match document {
         Value::String(text) => {

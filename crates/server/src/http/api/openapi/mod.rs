@@ -1,5 +1,5 @@
-//! The OpenAPI document: generated from the routes, then completed with what the routes do not say: credentials, errors
-//! and examples. `text` is the document in git, `served` the one of a running server.
+//! The OpenAPI document: generated from the routes, then completed with credentials, errors and examples. `text` is the
+//! document in git, `served` the one of a running server.
 
 mod examples;
 mod failures;
@@ -59,17 +59,17 @@ static DOCUMENT: LazyLock<Value> = LazyLock::new(|| {
     document
 });
 
-/// What a table of routes says about its operations.
+/// The OpenAPI description of a route table.
 fn described<S: Clone + Send + Sync + 'static>(mut routes: OpenApiRouter<S>) -> Document {
     std::mem::take(routes.get_openapi_mut())
 }
 
-/// The document as it is checked in.
+/// The document in git.
 pub fn text() -> String {
     serde_json::to_string_pretty(&*DOCUMENT).unwrap_or_default()
 }
 
-/// The document as this server serves it, with its own addresses and prices. Without `payments` nothing is sold.
+/// The document of this server, with its addresses and prices. Without `payments` nothing is sold.
 pub(super) fn served(hosts: &Hosts, payments: Option<&PaymentSettings>) -> Value {
     let mut document = DOCUMENT.clone();
     match payments {

@@ -1,4 +1,4 @@
-//! The document against the route tables: no operation is forgotten, and none is made up.
+//! Compares the document with the route tables: every operation is a route, and every route for programs is described.
 
 use crate::http::api::{conventions, documented};
 use crate::http::{mcp, people};
@@ -7,15 +7,15 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Answered before any router.
 const BEFORE_THE_ROUTER: [&str; 2] = ["/healthz", "/readyz"];
-/// Served by the router of pages for people, and called for by programs.
+/// Served by the router of pages for people, but called by programs.
 const AMONG_PAGES: &str = "/oauth/authorize";
-/// Files that browsers and robots ask for by themselves.
+/// Paths that browsers and crawlers request by convention.
 const CONVENTIONS: [&str; 3] = ["/favicon.ico", "/favicon.svg", "/robots.txt"];
-/// Pages for people: these addresses, and everything below those.
+/// Pages for people: these addresses, and in `BELOW` the prefixes of others.
 const PAGES: [&str; 4] = ["/", "/device", "/logout", "/oauth/consent"];
 const BELOW: [&str; 5] = ["/assets", "/claim", "/dashboard", "/login", "/operator"];
 
-/// The paths of a route table, with the methods that each answers. The router tells them in its debug output alone.
+/// The paths of a route table with their methods. The router only reveals them in its debug output.
 fn table(debug: &str) -> BTreeSet<(String, String)> {
     let (routes, paths) = debug.split_once("node: Node { paths: {").expect("the router's debug output");
     // `RouteId(7): MethodRouter(MethodRouter { get: …, … })`, in any order.
@@ -72,7 +72,7 @@ fn every_route_for_programs_is_in_the_document_and_every_operation_is_a_route() 
     for operation in &routes {
         assert!(described.remove(operation), "{operation:?} is not in the document");
     }
-    // The endpoint of MCP answers every method itself; the document has those that the protocol knows.
+    // The MCP endpoint answers every method itself; the document has those that the protocol defines.
     for path in paths(&mcp) {
         let before = described.len();
         described.retain(|(described, _)| described != path);

@@ -1,4 +1,4 @@
-//! The credentials in the document, and which OAuth scope an operation needs.
+//! The credentials in the document, and the OAuth scope that an operation needs.
 
 use crate::http::mcp;
 use dropleaf_core::scope::Scope;
@@ -25,7 +25,7 @@ pub(super) fn schemes(base_url: &str) -> Value {
     })
 }
 
-/// Access that a person gave to a program.
+/// Access that a person granted to a program.
 fn oauth2(base_url: &str) -> Value {
     let scopes: serde_json::Map<_, _> =
         Scope::ALL.into_iter().map(|scope| (scope.as_str().to_owned(), scope.meaning().into())).collect();
@@ -41,8 +41,8 @@ fn oauth2(base_url: &str) -> Value {
     })
 }
 
-/// Where an API key is accepted, so is an access token. The extractors ask for the scopes written here; a test holds both
-/// together. At `/mcp` any token is good; a tool call needs the scope of its tool.
+/// Adds OAuth wherever an API key is accepted. The extractors require the scopes written here; a test compares the two.
+/// `/mcp` accepts any token; a tool call needs the scope of its tool.
 pub(super) fn add_oauth(method: &str, operation: &mut Value) {
     let scope = if method == "get" { Scope::Read } else { Scope::Write };
     let scopes: &[Scope] = if operation["tags"][0] == mcp::TAG { &[] } else { &[scope] };
@@ -59,7 +59,7 @@ pub(super) fn takes(operation: &Value, scheme: &str) -> bool {
     operation["security"].as_array().is_some_and(|ways| ways.iter().any(|way| way.get(scheme).is_some()))
 }
 
-/// Whether it can be called without any.
+/// Whether it can be called without a credential.
 pub(super) fn is_open(operation: &Value) -> bool {
     operation["security"].as_array().is_some_and(|ways| ways.contains(&json!({})))
 }

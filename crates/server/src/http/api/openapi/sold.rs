@@ -1,4 +1,4 @@
-//! What the document says about money: prices where something is sold, and nothing at all where nothing is.
+//! Adds prices to the document if payments are enabled, and removes everything about payments if they are not.
 
 use crate::http::pay;
 use dropleaf_app::PaymentSettings;
@@ -7,10 +7,10 @@ use dropleaf_core::payment::Item;
 use dropleaf_core::unlock::Sku;
 use serde_json::{Value, json};
 
-/// Members of an error that only speak of payments.
+/// Members of an error that only concern payments.
 const OF_PAYMENTS: [&str; 4] = ["unlock", "unlock_url", "reason", "transaction"];
 
-/// What catalogues read: what an operation costs.
+/// Adds the price of each paid operation, which catalogues read.
 pub(super) fn priced(document: &mut Value, payments: &PaymentSettings) {
     let price = |item| dollars(payments.prices.of(item));
     for (path, item) in [("/publish", Item::Publish), ("/provision", Item::Provision)] {
@@ -33,7 +33,7 @@ pub(super) fn priced(document: &mut Value, payments: &PaymentSettings) {
     });
 }
 
-/// Takes away what is not there when nothing is sold. The wallet's signature stays: it opens pages that were paid for before.
+/// Removes the paid operations. The wallet's signature stays: it still updates pages that were paid for earlier.
 pub(super) fn unsold(document: &mut Value) {
     if let Some(tags) = document["tags"].as_array_mut() {
         tags.retain(|tag| tag["name"] != pay::TAG);
@@ -50,7 +50,7 @@ pub(super) fn unsold(document: &mut Value) {
     drop_unused(document);
 }
 
-/// Takes away schemas that nothing refers to.
+/// Removes schemas that nothing refers to.
 fn drop_unused(document: &mut Value) {
     loop {
         let text = document.to_string();

@@ -1,4 +1,4 @@
-//! Who asks and what they may use, and what makes a good page here.
+//! Tools that read the account and the design guide.
 
 use super::{Call, READS, Tool, schema};
 use crate::http::api::MeJson;
@@ -25,7 +25,7 @@ async fn get_me(call: Call) -> Result<Answer> {
     Ok(Answer::json(me).warned(call.fields.warnings()))
 }
 
-/// A text for agents.
+/// A Markdown document for agents.
 #[derive(Debug, Serialize, ToSchema)]
 struct GuideJson {
     markdown: String,

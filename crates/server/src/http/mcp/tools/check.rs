@@ -1,4 +1,4 @@
-//! What publishing would say to a document, without publishing it.
+//! The tool that checks a document without publishing it.
 
 use super::publish::Document;
 use super::{Call, READS, Tool, schema};
@@ -10,14 +10,14 @@ use dropleaf_core::safety::PiiCheck;
 use dropleaf_core::scope::Scope;
 use utoipa::ToSchema;
 
-/// A document to look at.
+/// A document to check.
 #[derive(Debug, ToSchema)]
 #[expect(dead_code, reason = "describes the arguments; they are read field by field")]
 struct CheckPage {
     /// Full HTML document. Send exactly one of `html` and `markdown`.
     #[schema(nullable = false)]
     html: Option<String>,
-    /// Markdown in place of HTML.
+    /// Markdown instead of HTML.
     #[schema(nullable = false)]
     markdown: Option<String>,
     #[schema(schema_with = schema::pii_check, required = false)]

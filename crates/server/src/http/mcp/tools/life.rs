@@ -1,4 +1,4 @@
-//! How a page ends, comes back, and finds an owner.
+//! Tools that delete, restore and claim a page.
 
 use super::{Call, Hints, OneSite, REMOVES, SETTLES, Tool, schema};
 use crate::http::api::{DeletedJson, SiteJson};
@@ -13,7 +13,7 @@ use utoipa::ToSchema;
 struct DeleteSite {
     /// The id, the slug or the token of the page.
     site: String,
-    /// Erases the bytes now; there is no way back.
+    /// Erases the bytes now; this cannot be undone.
     #[schema(nullable = false)]
     purge: Option<bool>,
 }
@@ -56,7 +56,7 @@ async fn restore_site(mut call: Call) -> Result<Answer> {
     Ok(Answer::json(SiteJson::updated(app, updated)).page().warned(warnings))
 }
 
-/// Which page to adopt.
+/// Which page to claim.
 #[derive(Debug, ToSchema)]
 #[expect(dead_code, reason = "describes the arguments; they are read field by field")]
 struct ClaimSite {

@@ -1,4 +1,4 @@
-//! The tools, in the order they are listed. Each is a thin skin over one act of `app`, the same as the API's.
+//! The tools, in the order they are listed. Each is a thin layer over one operation of `app`, the same as the API's.
 
 mod account;
 mod check;
@@ -40,21 +40,21 @@ impl Call {
         &self.sender.who.account
     }
 
-    /// The page the call is about.
+    /// The page named by the call.
     fn site(&mut self) -> Result<String> {
         self.fields.required_text("site")
     }
 }
 
-/// What a tool may do to the world, told honestly.
+/// The MCP annotations of a tool.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Hints {
     pub read_only: bool,
-    /// Takes something from people's eyes or hands, or from the account, that was there before.
+    /// Removes content, settings or access that existed before.
     pub destructive: bool,
-    /// The same call again changes nothing more.
+    /// Repeating the call changes nothing more.
     pub idempotent: bool,
-    /// What it does or returns reaches people outside: pages are seen by strangers, comments come from them.
+    /// Involves people outside: viewers see pages and write comments.
     pub open_world: bool,
 }
 
@@ -76,7 +76,7 @@ pub(super) struct Tool {
     pub run: fn(Call) -> BoxFuture<'static, Result<Answer>>,
 }
 
-/// Publish and read first, then what governs a page, then what others do with it.
+/// Publishing and reading first, then managing a page, then sharing and feedback, the account and uploads.
 static TOOLS: &[&Tool] = &[
     &publish::PUBLISH_HTML,
     &publish::UPDATE_SITE,
@@ -111,13 +111,13 @@ pub(super) fn find(name: &str) -> Option<&'static Tool> {
     TOOLS.iter().find(|tool| tool.name == name).copied()
 }
 
-/// A suspended account reads, and takes its own pages away; it calls nothing else.
+/// A suspended account can only read and delete its own pages.
 pub(super) fn check_account(tool: &Tool, account: &Account) -> Result<()> {
     let always = tool.needs == Scope::Read || tool.name == life::DELETE_SITE.name;
     if always { Ok(()) } else { account.check_active() }
 }
 
-/// All of them as the protocol describes them.
+/// All tools as the protocol describes them.
 pub(super) fn list() -> Vec<Described> {
     DESCRIBED.clone()
 }
@@ -134,7 +134,7 @@ fn describe(tool: &Tool) -> Described {
         .idempotent(idempotent)
         .open_world(open_world);
     let (input, mut output) = ((tool.input)(), (tool.output)());
-    // Of a page that is deleted nobody can read comments.
+    // Comments of a deleted page cannot be read.
     if schema::has(&input, "site") && tool.name != life::DELETE_SITE.name {
         schema::add(&mut output, UNREAD, "Comments of viewers that list_feedback has not given yet.");
     }

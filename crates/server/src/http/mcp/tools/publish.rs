@@ -1,4 +1,4 @@
-//! A new page, and new content for one that is there.
+//! Tools that publish a page and replace its content.
 
 use super::{ADDS, Call, REPLACES, Tool, schema};
 use crate::http::api::{SiteJson, publish};
@@ -18,16 +18,16 @@ struct PublishHtml {
     /// Full HTML document with its styles and scripts inside. Send exactly one of `html` and `markdown`.
     #[schema(nullable = false)]
     html: Option<String>,
-    /// Markdown in place of HTML; it is typeset.
+    /// Markdown instead of HTML; it is rendered to a page.
     #[schema(nullable = false)]
     markdown: Option<String>,
-    /// Any text of up to 255 characters: the same call with the same key within 24 hours gets the first answer again
-    /// instead of a second page.
+    /// Any text of up to 255 characters: the same call with the same key within 24 hours returns the first result
+    /// instead of creating a second page.
     #[schema(nullable = false, max_length = 255)]
     idempotency_key: Option<String>,
 }
 
-/// What can be chosen for an upload.
+/// Options of an upload.
 #[derive(Debug, ToSchema)]
 #[expect(dead_code, reason = "describes the arguments; they are read field by field")]
 pub(super) struct UploadArguments {
@@ -44,19 +44,19 @@ pub(super) struct UploadArguments {
     /// Deletes the page after its first view.
     #[schema(nullable = false)]
     burn_after_read: Option<bool>,
-    /// Allows the page's own scripts alone; nothing from elsewhere is loaded. Navigation and WebRTC are not stopped.
+    /// Allows only the page's own scripts; nothing is loaded from other hosts. Navigation and WebRTC are not blocked.
     #[schema(nullable = false)]
     csp_strict: Option<bool>,
-    /// Gives viewers a toolbar to leave feedback with.
+    /// Gives viewers a toolbar to leave feedback.
     #[schema(nullable = false)]
     agentation: Option<bool>,
-    /// Answers navigations to unknown paths with `index.html`, for apps with client-side routes; found by itself in most.
+    /// Answers navigations to unknown paths with `index.html`, for apps with client-side routes; usually detected.
     #[schema(nullable = false)]
     spa: Option<bool>,
-    /// Opens the page to e-mail addresses of this domain only.
+    /// Restricts the page to e-mail addresses of this domain.
     #[schema(nullable = false)]
     email_gate_domain: Option<String>,
-    /// Overrules the document's own title.
+    /// Overrides the document's own title.
     #[schema(nullable = false)]
     title: Option<String>,
     #[schema(schema_with = schema::pii_check, required = false)]
@@ -72,10 +72,10 @@ struct UpdateSite {
     /// Full HTML document. Send exactly one of `html` and `markdown`.
     #[schema(nullable = false)]
     html: Option<String>,
-    /// Markdown in place of HTML.
+    /// Markdown instead of HTML.
     #[schema(nullable = false)]
     markdown: Option<String>,
-    /// The `updated_at` you saw: refuses with `conflict` when somebody has changed the page since.
+    /// The `updated_at` you saw: refuses with `conflict` if the page has changed since.
     #[schema(nullable = false)]
     expected_updated_at: Option<i64>,
     /// Answers navigations to unknown paths with the page, for apps with client-side routes.
@@ -102,7 +102,7 @@ async fn publish_html(mut call: Call) -> Result<Answer> {
     let document = Document::take(&mut call)?;
     let key = call.fields.optional_text("idempotency_key")?;
     let chosen = call.fields.upload_options()?;
-    // Hashed only for those who may come again with it.
+    // Hashed only if there is an idempotency key.
     let asked =
         key.is_some().then(|| secret::hash(&format!("publish_html\0{:?}\0{chosen:?}", document.hash())));
     let mut options =
@@ -141,7 +141,7 @@ async fn update_site(mut call: Call) -> Result<Answer> {
     Ok(Answer::json(SiteJson::updated(app, updated)).page())
 }
 
-/// A document as an argument.
+/// A document passed as an argument.
 pub(super) enum Document {
     Html(String),
     Markdown(String),

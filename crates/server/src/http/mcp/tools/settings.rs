@@ -1,4 +1,4 @@
-//! The settings of a page, one tool for each: the same change as PATCH makes, and the page as it is afterwards.
+//! Tools that change the settings of a page, one each: the same change as PATCH, returning the changed page.
 
 use super::{Call, Hints, Tool, schema};
 use crate::http::api::{SiteJson, patch_request};
@@ -7,12 +7,12 @@ use dropleaf_core::scope::Scope;
 use dropleaf_core::{Code, Error, Result};
 use utoipa::ToSchema;
 
-/// A setting lets people in, keeps them out, or takes from what they have; the same again changes nothing.
+/// A setting can grant or remove access or content; repeating it changes nothing.
 const SETS: Hints = Hints { read_only: false, destructive: true, idempotent: true, open_world: true };
-/// A gate is new with every call, also with the same words: whoever was inside is asked again.
+/// Every call resets the gate, even with the same value: viewers who had passed it are asked again.
 const GATES: Hints = Hints { idempotent: false, ..SETS };
 
-/// Changes settings of a page: one of `needed` must be there, `allowed` may.
+/// Changes settings of a page: one of `needed` must be present, `allowed` may be.
 async fn change(mut call: Call, needed: &[&str], allowed: &[&str]) -> Result<Answer> {
     let name = call.site()?;
     if !needed.iter().any(|needed| call.fields.has(needed)) {
@@ -34,7 +34,7 @@ fn missing(needed: &[&str]) -> Error {
     }
 }
 
-/// Who finds the page.
+/// Who can find the page.
 #[derive(Debug, ToSchema)]
 #[expect(dead_code, reason = "describes the arguments; they are read field by field")]
 struct SetVisibility {
@@ -42,7 +42,7 @@ struct SetVisibility {
     site: String,
     #[schema(schema_with = schema::visibility)]
     visibility: String,
-    /// The public name; needed for `public` unless the page has one.
+    /// The public name; required for `public` unless the page has one.
     #[schema(nullable = false)]
     slug: Option<String>,
 }
@@ -59,7 +59,7 @@ pub(super) static SET_VISIBILITY: Tool = Tool {
     run: |call| Box::pin(change(call, &["visibility"], &["slug"])),
 };
 
-/// What viewers must enter.
+/// The password for viewers.
 #[derive(Debug, ToSchema)]
 #[expect(dead_code, reason = "describes the arguments; they are read field by field")]
 struct SetPassword {
@@ -82,7 +82,7 @@ pub(super) static SET_PASSWORD: Tool = Tool {
     run: |call| Box::pin(change(call, &["password"], &[])),
 };
 
-/// When the page ends. Send one of the two.
+/// When the page expires. Send one of the two.
 #[derive(Debug, ToSchema)]
 #[expect(dead_code, reason = "describes the arguments; they are read field by field")]
 struct SetExpiry {
@@ -90,7 +90,7 @@ struct SetExpiry {
     site: String,
     #[schema(schema_with = schema::hours, required = false)]
     expires_in_hours: Option<f64>,
-    /// Epoch seconds, in place of `expires_in_hours`.
+    /// Epoch seconds, instead of `expires_in_hours`.
     #[schema(nullable = false)]
     expires_at: Option<i64>,
 }
@@ -101,14 +101,14 @@ pub(super) static SET_EXPIRY: Tool = Tool {
     description: "Set when a page ends, or that it never does. Send `expires_in_hours` (from now) or `expires_at`. A later \
                   moment brings an expired page back.",
     needs: Scope::Write,
-    // Hours count from now, each time anew.
+    // Hours count from the time of the call.
     hints: Hints { idempotent: false, ..SETS },
     input: schema::of::<SetExpiry>,
     output: schema::given::<SiteJson>,
     run: |call| Box::pin(change(call, &["expires_in_hours", "expires_at"], &[])),
 };
 
-/// Whose addresses open the page.
+/// Which e-mail domain opens the page.
 #[derive(Debug, ToSchema)]
 #[expect(dead_code, reason = "describes the arguments; they are read field by field")]
 struct SetEmailGate {

@@ -1,4 +1,4 @@
-//! Links that open a page's gate for whoever has them.
+//! Tools that create, list and revoke share links.
 
 use super::{ADDS, Call, OneSite, READS, REMOVES, Tool, schema};
 use crate::http::api::{OkJson, ShareTokenJson, ShareTokensJson, make_share_token};
@@ -7,7 +7,7 @@ use dropleaf_core::Result;
 use dropleaf_core::scope::Scope;
 use utoipa::ToSchema;
 
-/// A link to make.
+/// A link to create.
 #[derive(Debug, ToSchema)]
 #[expect(dead_code, reason = "describes the arguments; they are read field by field")]
 struct CreateShareLink {
@@ -19,13 +19,13 @@ struct CreateShareLink {
     /// Seconds from now; without it the link does not expire.
     #[schema(nullable = false, minimum = 1)]
     expires_in: Option<i64>,
-    /// How often it may be opened.
+    /// How many times it may be opened.
     #[schema(nullable = false, minimum = 1)]
     max_uses: Option<i64>,
-    /// Whether it opens the e-mail gate as well.
+    /// Whether it also opens the e-mail gate.
     #[schema(nullable = false)]
     bypass_email_gate: Option<bool>,
-    /// Any text of up to 255 characters: the same call with the same key within 24 hours gets the first link again.
+    /// Any text of up to 255 characters: the same call with the same key within 24 hours returns the first link again.
     #[schema(nullable = false, max_length = 255)]
     idempotency_key: Option<String>,
 }

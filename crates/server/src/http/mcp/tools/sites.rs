@@ -1,4 +1,4 @@
-//! Pages as they are: one, its stored content, all of them.
+//! Tools that read pages: one, its stored content, or the list.
 
 use super::{Call, OneSite, READS, Tool, schema};
 use crate::http::api::{SiteJson, SiteListJson, list_query};
@@ -12,13 +12,13 @@ use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa::openapi::schema::Object;
 
-/// As much of a document as a model takes in without being asked: some 16,000 words.
+/// Default length of a part: some 16,000 words, which a model can take in.
 const PART_BYTES: i64 = 64 * 1024;
-/// What a message can hold without weighing on everybody else.
+/// Maximum length of a part, to bound the size of a message.
 const MOST_BYTES: i64 = 1 << 20;
-/// Less would not be worth a call, and every part must hold a character.
+/// Minimum length of a part: it must hold at least one character, and less is not worth a call.
 const LEAST_BYTES: i64 = 1024;
-/// As many pages as are listed without being asked for more.
+/// Default number of listed pages.
 const LISTED: i64 = 50;
 
 pub(super) static GET_SITE: Tool = Tool {
@@ -45,13 +45,13 @@ async fn get_site(mut call: Call) -> Result<Answer> {
 struct GetContent {
     /// The id, the slug or the token of the page.
     site: String,
-    /// What was uploaded, before rendering: the Markdown of a page that was made from it.
+    /// Return the uploaded source instead of the rendered page, such as its Markdown.
     #[schema(nullable = false)]
     source: Option<bool>,
-    /// Where to begin, in bytes: `next_offset` of the part before.
+    /// Where to start, in bytes: `next_offset` of the previous part.
     #[schema(nullable = false, minimum = 0)]
     offset: Option<i64>,
-    /// The longest part to return, in bytes; 65536 unless you say otherwise.
+    /// Maximum length of the part, in bytes; 65536 by default.
     #[schema(nullable = false, minimum = 1024, maximum = 1_048_576)]
     max_bytes: Option<i64>,
 }
@@ -60,25 +60,25 @@ struct GetContent {
 #[derive(Debug, Serialize, ToSchema)]
 struct ContentJson {
     site_id: String,
-    /// The version of the page that this is (a part) of.
+    /// The version of the page this belongs to.
     version: i64,
-    /// When the page was last changed: send it as `expected_updated_at` with what you made of this.
+    /// When the page was last changed: send it as `expected_updated_at` with your update.
     updated_at: i64,
-    /// What the document is.
+    /// Media type.
     mime: String,
-    /// Of the whole document.
+    /// Size of the whole document.
     byte_size: i64,
-    /// The document or a part of it, when it is text.
+    /// The document or a part of it, if it is text.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     text: Option<String>,
-    /// The whole document, when it is not text.
+    /// The whole document, if it is not text.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     base64: Option<String>,
-    /// Where the part begins, in bytes.
+    /// Where this part starts, in bytes.
     offset: i64,
-    /// Where the next part begins; not there when this was the last.
+    /// Where the next part starts; absent if this is the last.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     next_offset: Option<i64>,
@@ -120,7 +120,7 @@ async fn get_content(mut call: Call) -> Result<Answer> {
         );
         Error::new(Code::TooLarge, detail)
     };
-    // What can only be given whole is not even read when it is too long.
+    // Content that can only be returned whole is not read if it is too long.
     let fits = |mime: &str, bytes: u64| {
         let bytes = i64::try_from(bytes).unwrap_or(i64::MAX);
         if Content::is_text_kind(mime) || bytes <= most { Ok(()) } else { Err(too_large(mime, bytes)) }
@@ -146,7 +146,7 @@ async fn get_content(mut call: Call) -> Result<Answer> {
             let shown = usize::try_from(begin).ok().zip(usize::try_from(end).ok());
             let shown = shown.and_then(|(begin, end)| text.get(begin..end)).unwrap_or_default().to_owned();
             json.text = Some(shown.clone());
-            // The text is the document alone; what an update needs to know stands beside it.
+            // The text is only the document; a separate note has what an update needs.
             let mut note = format!("Version {}, updated_at {}.", json.version, json.updated_at);
             if let Some(next) = json.next_offset {
                 note = format!(
@@ -164,7 +164,7 @@ async fn get_content(mut call: Call) -> Result<Answer> {
     Ok(answer.about(app, site).warned(call.fields.warnings()))
 }
 
-/// The part that begins here, cut between characters.
+/// The range of the part that starts at `offset`, on character boundaries.
 fn part(text: &str, offset: i64, most: i64) -> (i64, i64) {
     let at = |bytes: i64| text.floor_char_boundary(usize::try_from(bytes).unwrap_or(usize::MAX));
     let begin = at(offset);
@@ -176,13 +176,13 @@ fn part(text: &str, offset: i64, most: i64) -> (i64, i64) {
 #[derive(Debug, ToSchema)]
 #[expect(dead_code, reason = "describes the arguments; they are read field by field")]
 struct ListSites {
-    /// How many, 1 to 500; 50 unless you say otherwise.
+    /// How many, 1 to 500; 50 by default.
     #[schema(nullable = false, minimum = 1, maximum = 500)]
     limit: Option<i64>,
-    /// `next_before` of the part before.
+    /// `next_before` of the previous part.
     #[schema(nullable = false)]
     before: Option<i64>,
-    /// `next_before_id` of the part before.
+    /// `next_before_id` of the previous part.
     #[schema(nullable = false)]
     before_id: Option<String>,
     #[schema(schema_with = listed_state, required = false)]

@@ -1,10 +1,11 @@
-//! The table as a whole: complete, described as strict clients want it, and the same as in the documentation.
+//! Tests of the whole table: it is complete, its schemas suit strict clients, and the documentation lists the same
+//! tools.
 
 use super::*;
 use serde_json::Value;
 use std::fmt::Write as _;
 
-/// Every schema of a tool, with where it is.
+/// Every schema of a tool, with its location.
 fn schemas() -> impl Iterator<Item = (String, Value)> {
     TOOLS.iter().flat_map(|tool| {
         [("takes", tool.input), ("gives", tool.output)]
@@ -12,7 +13,7 @@ fn schemas() -> impl Iterator<Item = (String, Value)> {
     })
 }
 
-/// Every object that is a schema within one.
+/// Visits every nested schema.
 fn walk(schema: &Value, seen: &mut impl FnMut(&serde_json::Map<String, Value>)) {
     let Value::Object(object) = schema else { return };
     seen(object);

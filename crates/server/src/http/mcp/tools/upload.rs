@@ -1,4 +1,4 @@
-//! An address to send a file to, so that a large page does not pass through the model.
+//! The tool that creates an upload address, so that a large file does not pass through the model.
 
 use super::publish::UploadArguments;
 use super::{Call, REPLACES, Tool, schema};
@@ -11,23 +11,23 @@ use utoipa::ToSchema;
 
 /// Longer than any path.
 const FILE_BYTES: usize = 4096;
-/// Stands in the command for a file that was not named, or whose name not every shell takes alike.
+/// Placeholder in the command for a file that was not named, or whose name shells quote differently.
 const SOME_FILE: &str = "FILE";
 
-/// What the file will be.
+/// Options of the upload address.
 #[derive(Debug, ToSchema)]
 #[expect(dead_code, reason = "describes the arguments; they are read field by field")]
 struct CreateUpload {
     /// The file's path on your disk, for the command: .html, .htm, .md, .pdf, .svg, .txt, .csv, .tsv, .json, .ipynb, an image, or a .zip with an index.html, a README.md or a single HTML file.
     #[schema(nullable = false)]
     file: Option<String>,
-    /// The page whose content the file replaces, by id, slug or token; leave it out for a new page.
+    /// The page to replace, by id, slug or token; leave it out for a new page.
     #[schema(nullable = false)]
     site: Option<String>,
-    /// With `site`: the `updated_at` you saw; refuses when somebody has changed the page since.
+    /// With `site`: the `updated_at` you saw; refuses if the page has changed since.
     #[schema(nullable = false)]
     expected_updated_at: Option<i64>,
-    /// The file is AES-GCM ciphertext already.
+    /// The file is already AES-GCM ciphertext.
     #[schema(nullable = false)]
     e2e: Option<bool>,
 }
@@ -35,21 +35,22 @@ struct CreateUpload {
 /// Where and how to send the file.
 #[derive(Debug, Serialize, ToSchema)]
 struct UploadJson {
-    /// Send the file there with PUT, its name after the last slash. Whoever has the address can: keep it to yourself.
+    /// Send the file there with PUT, its name after the last slash. Anyone who has the address can do so: keep it
+    /// secret.
     upload_url: String,
     /// Epoch seconds.
     expires_at: i64,
     /// The same as ISO 8601.
     expires_at_iso: String,
-    /// Sends the file; ready for any shell, but for the file's name where it says FILE.
+    /// Command that sends the file, for any shell; replace FILE with the file's name if it appears.
     command: String,
-    /// The other way: a multipart form.
+    /// Alternatively, a multipart form.
     form: UploadFormJson,
-    /// The largest file.
+    /// Maximum size of the file.
     max_bytes: u64,
 }
 
-/// A form with the file in it.
+/// A form with the file.
 #[derive(Debug, Serialize, ToSchema)]
 struct UploadFormJson {
     method: &'static str,
@@ -116,22 +117,22 @@ async fn create_upload(mut call: Call) -> Result<Answer> {
     Ok(answer.noted(Some(note)).warned(warnings))
 }
 
-/// A path as a word that every shell takes for it and curl for a path; none for one that shells read differently.
+/// Quotes a path so that every shell and curl take it literally; None if shells would read it differently.
 fn shell_word(path: String) -> Result<Option<String>> {
     if path.is_empty() || path.len() > FILE_BYTES || path.chars().any(char::is_control) {
         return Err(Error::field("file", "must be the path of a file"));
     }
     let plain = |letter: char| letter.is_alphanumeric() || r" ._-/\:".contains(letter);
-    // Between double quotes a backslash stands for itself, unless another or the closing quote follows.
+    // In double quotes a backslash is literal, unless another one or the closing quote follows.
     if !path.chars().all(plain) || path.contains(r"\\") || path.ends_with('\\') {
         return Ok(None);
     }
-    // curl reads standard input for `-`, and an option for what begins so.
+    // curl reads standard input for `-`, and options for anything that begins with it.
     let path = if path.starts_with('-') { format!("./{path}") } else { path };
     Ok(Some(quoted(&path)))
 }
 
-/// Plain text as one word of a shell, be it of POSIX or of Windows.
+/// Quotes plain text as one word, for POSIX and Windows shells.
 fn quoted(plain: &str) -> String {
     format!("\"{plain}\"")
 }

@@ -1,4 +1,4 @@
-//! What a page showed before, and going back to it.
+//! Tools that list a page's versions and roll back to one.
 
 use super::{Call, OneSite, READS, REPLACES, Tool, schema};
 use crate::http::api::{SiteJson, VersionsJson};
@@ -26,13 +26,13 @@ async fn list_versions(mut call: Call) -> Result<Answer> {
     Ok(answer.about(app, site).warned(call.fields.warnings()))
 }
 
-/// Which version to show again.
+/// Which version to restore.
 #[derive(Debug, ToSchema)]
 #[expect(dead_code, reason = "describes the arguments; they are read field by field")]
 struct RollbackSite {
     /// The id, the slug or the token of the page.
     site: String,
-    /// The number that `list_versions` shows.
+    /// A version number from `list_versions`.
     #[schema(minimum = 1)]
     version: i64,
 }

@@ -1,6 +1,5 @@
-//! Which errors an operation can answer with. Most follow from its description: the credential it asks for, the parameters
-//! and the body it takes, whether it is paid for. The rest is named by operation in `own`. The tests compare every answer that
-//! they get with these lists.
+//! Lists the errors that an operation can return. Most follow from its description: credential, parameters, body,
+//! payment. The rest is listed per operation in `own`. Tests compare every response they get with these lists.
 
 mod own;
 
@@ -12,11 +11,11 @@ use dropleaf_core::oauth::OAuthCode;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-/// Of any operation.
+/// For every operation.
 const ANY: &[Code] = &[Code::Internal];
-/// Answered whatever the host.
+/// Answered on every host.
 const ON_EVERY_HOST: [&str; 2] = ["/healthz", "/readyz"];
-/// Of one that reads or writes stored data, which has to be done in time.
+/// For operations that read or write stored data, within a time limit.
 const STORED: &[Code] = &[Code::StorageUnavailable, Code::Overloaded];
 const PROTECTED: &[Code] = &[Code::InvalidCredential, Code::RateLimited];
 const SIGNED_BY_WALLET: &[Code] = &[Code::BadSignature, Code::ChallengeUsed, Code::ChallengeExpired];
@@ -24,7 +23,7 @@ const BODY: &[Code] =
     &[Code::InvalidRequest, Code::InvalidField, Code::TooLarge, Code::RequestTimeout, Code::Overloaded];
 const FORM: &[Code] = &[Code::NotMultipart, Code::MissingFile];
 const REPEATABLE: &[Code] = &[Code::InvalidField, Code::IdempotencyInFlight, Code::IdempotencyMismatch];
-/// Of one that settles a payment. Its terms (402) are described with the operation.
+/// For operations that settle a payment. Their terms (402) are described with the operation.
 const PAID: &[Code] = &[
     Code::InvalidPayment,
     Code::RailNotLive,
@@ -39,7 +38,7 @@ const PAID: &[Code] = &[
     Code::PaidNotSaved,
 ];
 
-/// What follows from the description.
+/// The errors that follow from the description.
 fn derived(method: &str, path: &str, operation: &Value) -> Vec<Code> {
     let mut codes = ANY.to_vec();
     codes.extend((!ON_EVERY_HOST.contains(&path)).then_some(Code::MisdirectedHost));
@@ -64,7 +63,7 @@ fn derived(method: &str, path: &str, operation: &Value) -> Vec<Code> {
         codes.extend(SIGNED_BY_WALLET);
     }
     if path.contains('{') {
-        // A name that is not UTF-8, or holds NUL, is not looked up.
+        // A name that is not UTF-8, or contains NUL, is refused.
         codes.extend([Code::InvalidRequest, Code::NotFound]);
     }
     let parameters = operation["parameters"].as_array();
@@ -100,7 +99,7 @@ pub(super) fn add(method: &str, path: &str, operation: &mut Value) {
             known.push(failure);
         }
     }
-    // A page for people answers them with pages, and scripts with JSON.
+    // A page for people returns pages to people, and JSON to scripts.
     let for_people = operation["responses"]["200"]["content"].get("text/html").is_some() && id == "authorize";
     let Some(responses) = operation["responses"].as_object_mut() else { return };
     for (status, failures) in by_status {
@@ -110,7 +109,7 @@ pub(super) fn add(method: &str, path: &str, operation: &mut Value) {
     }
 }
 
-/// The response of one error status, with an example of its most telling code.
+/// The response of one error status, with an example of its first code.
 fn described(failures: &[Failure], for_people: bool) -> Value {
     let names = failures.iter().map(|failure| format!("`{}`", failure.name())).collect::<Vec<_>>().join(", ");
     let example = failures.first().map(Failure::example);
@@ -124,7 +123,7 @@ fn described(failures: &[Failure], for_people: bool) -> Value {
     json!({"description": names, "content": content})
 }
 
-/// Why an operation fails: by a name of ours or, at an OAuth endpoint, by one of the RFCs.
+/// An error: one of our codes or, at an OAuth endpoint, one of the RFCs.
 enum Failure {
     Api(Code),
     OAuth(OAuthCode),
@@ -159,7 +158,8 @@ mod tests {
     use super::*;
     use std::collections::HashSet;
 
-    /// Codes that no operation of the document answers with: they belong to pages, to people's pages, or to the connection.
+    /// Codes that no operation of the document returns: they belong to published pages, to pages for people, or to the
+    /// connection.
     const ELSEWHERE: &[Code] = &[
         Code::Deleted,
         Code::Burnt,
@@ -174,7 +174,7 @@ mod tests {
         Code::ServiceWorkerRefused,
         Code::RangeNotSatisfiable,
         Code::HeadersTooLarge,
-        // The terms, which are described with their operations.
+        // The payment terms, which are described with their operations.
         Code::PaymentRequired,
         Code::PaymentRefused,
     ];

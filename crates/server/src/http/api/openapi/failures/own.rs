@@ -4,7 +4,7 @@ use super::STORED;
 use dropleaf_core::Code;
 use dropleaf_core::oauth::OAuthCode;
 
-/// Of one that takes a page: what cannot be published whatever it says.
+/// For operations that take a page: invalid content.
 const PAGE: &[Code] = &[
     Code::EmptyFile,
     Code::UnsupportedType,
@@ -18,7 +18,7 @@ const PAGE: &[Code] = &[
     Code::CheckUnavailable,
     Code::Overloaded,
 ];
-/// Of one that shows a page to viewers: what is refused for what it says.
+/// For operations that make a page visible: content refused by the checks.
 const JUDGED: &[Code] = &[
     Code::PhishingBlocked,
     Code::ContentBlocked,
@@ -30,7 +30,7 @@ const JUDGED: &[Code] = &[
 const SLUG: &[Code] = &[Code::InvalidSlug, Code::SlugRequired, Code::SlugTaken];
 const PLAN: &[Code] = &[Code::PlanPageLimit, Code::PlanLifetimeLimit, Code::PlanDailyLimit];
 
-/// What operations can answer besides what follows from their descriptions.
+/// Errors of operations besides those that follow from their descriptions.
 const OWN: &[(&[&str], &[&[Code]])] = &[
     (
         &["createSite"],
@@ -124,7 +124,7 @@ const OWN: &[(&[&str], &[&[Code]])] = &[
     (&["listSites", "listFeedback", "unlockFeature", "listPaidResources"], &[&[Code::InvalidField]]),
 ];
 
-/// The refusals of OAuth endpoints, by the names of the RFCs.
+/// The errors of OAuth endpoints, with the codes of the RFCs.
 const OWN_OAUTH: &[(&[&str], &[OAuthCode])] = &[
     (&["registerClient"], &[OAuthCode::InvalidClientMetadata, OAuthCode::InvalidRedirectUri]),
     (
@@ -167,12 +167,12 @@ const OWN_OAUTH: &[(&[&str], &[OAuthCode])] = &[
     ),
 ];
 
-/// The codes of an operation.
+/// The error codes of an operation.
 pub(super) fn codes(operation_id: &str) -> impl Iterator<Item = Code> {
     named(OWN, operation_id).into_iter().flatten().copied().flatten().copied()
 }
 
-/// The refusals of an operation by the names of the RFCs.
+/// The OAuth error codes of an operation.
 pub(super) fn oauth_codes(operation_id: &str) -> impl Iterator<Item = OAuthCode> {
     named(OWN_OAUTH, operation_id).into_iter().flatten().copied()
 }
