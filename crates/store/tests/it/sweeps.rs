@@ -1,4 +1,4 @@
-//! What nothing points at goes, and only that.
+//! The sweep deletes everything unreferenced, and nothing else.
 
 use bytes::Bytes;
 use dropleaf_store::blobs::{self, Collected, Cut, collect_garbage};
@@ -8,17 +8,17 @@ use dropleaf_store::{BlobError, Blobs, Db, DbError, Stmt, leases};
 
 use crate::harness::{FAR, INLINE, NOW, body_stores, for_each_place, noise, plain};
 
-/// Everything that nothing points at.
+/// Selects everything that is unreferenced.
 const ALL: Cut = Cut { now: NOW, older_than: FAR, limit: 100 };
 
-/// Records a body as held by one bundle.
+/// Stores a body with one reference.
 async fn stage(db: &Db, blobs: &Blobs, bytes: &Bytes, nonce: &str, at: i64) -> [u8; 32] {
     let row = blobs.stage(db, plain(bytes), nonce, at).await.unwrap();
     db.exec(row).await.unwrap();
     *blake3::hash(bytes).as_bytes()
 }
 
-/// A body that nothing holds any more.
+/// Stores a body without references.
 async fn stage_dead(db: &Db, blobs: &Blobs, bytes: &Bytes, nonce: &str, at: i64) -> [u8; 32] {
     let hash = stage(db, blobs, bytes, nonce, at).await;
     db.exec(Stmt::new("UPDATE blobs SET refs = refs - 1 WHERE hash = $1", [hash.into()])).await.unwrap();
@@ -114,7 +114,7 @@ async fn uses_are_counted_however_they_come_and_go() {
                 blobs.stage(&db, plain(&one), "n", NOW).await.unwrap(),
                 blobs.stage(&db, plain(&two), "n", NOW).await.unwrap(),
             ];
-            // The same body under two names is held once.
+            // The same body under two paths counts as one reference.
             let (one, two) = (*blake3::hash(&one).as_bytes(), *blake3::hash(&two).as_bytes());
             let files = bundle(name, &[one, two, one], NOW);
             db.batch([rows.to_vec(), files, vec![version(id, version_no, name)]].concat()).await.unwrap();
@@ -131,7 +131,7 @@ async fn uses_are_counted_however_they_come_and_go() {
             (blobs, db.list(bundles, vec![], |row| row.int(0)).await.unwrap())
         };
         assert_eq!(refs().await, (vec![3, 3], vec![2, 1, 1]));
-        // Two of these versions show one bundle.
+        // Two of these versions show the same bundle.
         db.batch(site_versions::delete_up_to("a", 3, NOW).into()).await.unwrap();
         assert_eq!(refs().await, (vec![3, 3], vec![0, 0, 1]));
         let revived = db.exec(bundles::show_again("a1")).await;
