@@ -1,5 +1,6 @@
-//! The HTML pages that dropleaf itself shows: notices, home page, API reference, dashboard. Pages outside the dashboard are
-//! one HTML text with one inline stylesheet and, except the viewer of encrypted pages, no script. `http` decides the headers.
+//! The HTML pages that dropleaf itself shows: notices, home page, API reference, dashboard, operator's pages. Those outside
+//! `dashboard` and `operator` are one HTML text with one inline stylesheet and, except the viewer of encrypted pages, no
+//! script. `http` decides the headers.
 
 mod appeal;
 mod assets;

@@ -9,7 +9,7 @@ use crate::leases;
 
 const HELD_SECONDS: i64 = 90;
 const RENEWED_EVERY: Duration = Duration::from_secs(20);
-/// A sweep holds the lease for moments only.
+/// Pause between attempts; a sweep holds the lease only briefly.
 const WAIT_FOR_SWEEP: Duration = Duration::from_millis(500);
 const WAITS: u32 = 20;
 

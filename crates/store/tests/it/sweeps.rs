@@ -185,7 +185,7 @@ async fn body_swept_before_its_batch_fails_the_batch() {
         collect_garbage(&db, &blobs, ALL).await.unwrap();
         let refused = db.batch(vec![row, crate::harness::account("a")]).await;
         assert!(matches!(refused, Err(DbError::Guard(blobs::GONE))), "{refused:?}");
-        // Staging again uploads again, under a key of its own.
+        // Staging again uploads again, under another key.
         assert_eq!(stage(&db, &blobs, &bytes, "third", NOW).await, hash);
         let key = db.get("SELECT object_key FROM blobs", &[], crate::harness::text).await.unwrap().unwrap();
         assert_eq!(key.rsplit('.').next(), Some("third"));
@@ -201,7 +201,7 @@ async fn uploads_and_sweeps_at_once_lose_nothing_that_was_acknowledged() {
         let blobs = place.blobs();
         let bytes = noise("contested", INLINE + 1);
         let hash = *blake3::hash(&bytes).as_bytes();
-        // The worst sweep there is: nothing is ever fresh.
+        // The most aggressive sweep: nothing counts as recent.
         let sweeping = async {
             for _ in 0..60 {
                 blobs::collect_rows(&db, &blobs, ALL).await.unwrap();
@@ -277,7 +277,7 @@ async fn running_backup_holds_the_sweep_back() {
         let held = collect_garbage(&db, &blobs, ALL).await.unwrap();
         assert_eq!(held, Collected { held: true, ..Collected::default() });
         blobs.read(&db, &hash).await.unwrap();
-        // A lease that has run out holds nothing back.
+        // An expired lease blocks nothing.
         let collected = collect_garbage(&db, &blobs, Cut { now: NOW + 61, ..ALL }).await.unwrap();
         assert_eq!(collected, Collected { blobs: 1, orphans: 1, ..Collected::default() });
     })

@@ -33,7 +33,7 @@ enum Command {
         #[arg(long)]
         json: bool,
     },
-    /// Allow this content from now on, whoever publishes it
+    /// Allow this content from now on, for any publisher
     Allow(Answer),
     /// Uphold one or more refusals
     Uphold {
